@@ -1,0 +1,1 @@
+"""Scrapy sub-commands; the file name is the command."""

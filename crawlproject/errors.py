@@ -1,0 +1,60 @@
+"""Every error the project raises on purpose, in one tree.
+
+    TopicalError
+    ├── InvalidUrl          a URL that cannot be crawled
+    ├── BadInput            something a person wrote is wrong: the message names the place and the wish
+    │   ├── BadTopic        a topic file
+    │   ├── BadSetting      a setting
+    │   ├── BadWeb          an archive, a folder of hosts, or a name of a virtual web
+    │   └── BadCrawlDir     a crawl folder that holds another crawl, or is damaged
+    └── StorageFailed       the disk refused a write; the crawl stops with its state saved
+
+Commands turn ``BadInput`` into one message on standard error and exit code 2.
+"""
+
+from __future__ import annotations
+
+
+class TopicalError(Exception):
+    """Root of the tree."""
+
+
+class InvalidUrl(TopicalError, ValueError):
+    """A string that is not a URL a crawler can fetch. ``url`` is the offending string."""
+
+    def __init__(self, url: str, why: str) -> None:
+        super().__init__(f"{url[:200]!r} is not a URL to crawl: {why}")
+        self.url = url
+        self.why = why
+
+
+class BadInput(TopicalError, ValueError):
+    """Something a person wrote is wrong.
+
+    ``place`` says where (a file, a field, a setting), ``wish`` what would be right.
+    """
+
+    def __init__(self, place: str, wish: str) -> None:
+        super().__init__(f"{place}: {wish}")
+        self.place = place
+        self.wish = wish
+
+
+class BadTopic(BadInput):
+    """A topic file that cannot be used."""
+
+
+class BadSetting(BadInput):
+    """A setting with a value that cannot be used."""
+
+
+class BadWeb(BadInput):
+    """A virtual web that cannot be opened."""
+
+
+class BadCrawlDir(BadInput):
+    """A crawl folder that holds another crawl, or is damaged."""
+
+
+class StorageFailed(TopicalError, OSError):
+    """The disk refused a write (full, read-only, gone)."""

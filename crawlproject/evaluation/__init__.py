@@ -1,0 +1,1 @@
+"""How good a crawl was: measures, judgements, significance."""

@@ -1,0 +1,81 @@
+"""The contract of every ordering. ``tests/contract`` runs each one through the same suite.
+
+An ordering answers one question, *how soon should this link be followed*, with one number; higher is sooner. It sees
+pages whose ``relevance`` and whose links' ``context_score`` are filled in already. Its constructor takes an
+``OrderingContext`` and, keyword-only, its own parameters with the paper's values as defaults; each parameter ``p`` can be set
+with the setting ``ORDERING_<P>``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Protocol
+
+from crawlproject.records import Link, Page, Topic
+from crawlproject.text.judge import TopicJudge
+
+# url -> canonical URLs it links to; None for a URL that the archive does not hold. Only ``omniscient`` asks for it.
+Graph = Callable[[str], Sequence[str] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class OrderingContext:
+    """What an ordering is given before the crawl.
+
+    ``topic`` has canonical seeds and, except for ``omniscient``, no targets. ``graph`` and ``targets`` are present in a
+    rehearsal only.
+    """
+
+    topic: Topic
+    judge: TopicJudge
+    random: Random
+    graph: Graph | None = None
+    targets: tuple[str, ...] = ()
+
+
+class Ordering(Protocol):
+    """One published algorithm; numbers out."""
+
+    def score(self, page: Page, link: Link) -> float | None:
+        """How soon to follow ``link`` of ``page``; None: do not follow it."""
+        ...
+
+    def seed_score(self, url: str) -> float:
+        """The score of a seed: as good as the best link can be."""
+        ...
+
+    def observe(self, page: Page) -> None:
+        """Learn from a fetched page, before its links are scored."""
+        ...
+
+    def bequeath(self, page: Page) -> tuple[float, ...]:
+        """What the links of ``page`` carry down the path; it comes back as ``Page.inherited`` of the linked pages."""
+        ...
+
+    def revise(self) -> Iterable[tuple[str, float]]:
+        """New scores for URLs that wait."""
+        ...
+
+
+class BaseOrdering:
+    """Defaults for orderings that neither learn, nor revise, nor hand anything down."""
+
+    def __init__(self, context: OrderingContext) -> None:
+        self.context = context
+
+    def score(self, page: Page, link: Link) -> float | None:
+        raise NotImplementedError
+
+    def seed_score(self, url: str) -> float:
+        return 1.0
+
+    def observe(self, page: Page) -> None:
+        return None
+
+    def bequeath(self, page: Page) -> tuple[float, ...]:
+        return ()
+
+    def revise(self) -> Iterable[tuple[str, float]]:
+        return ()

@@ -1,0 +1,129 @@
+"""The frozen records that travel through the house.
+
+``Topic`` is what a person asked for. A fetched document becomes a ``Page`` with ``Link`` s; a link that is worth
+following becomes a ``CrawlUrl`` in the frontier; a finished fetch leaves a ``Visit`` in the history. Records carry facts
+only: whoever scores, stores or orders them lives elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """What a crawl is about (the topic file, validated).
+
+    ``seeds`` start the crawl. ``targets`` are for evaluation only: no ordering may see them. ``positive`` and
+    ``negative`` are example URLs or file paths, for orderings that learn from examples. ``settings`` are overrides of
+    the project's settings for this topic.
+    """
+
+    name: str
+    keywords: tuple[str, ...]
+    seeds: tuple[str, ...]
+    language: str = "en"
+    description: str = ""
+    targets: tuple[str, ...] = ()
+    positive: tuple[str, ...] = ()
+    negative: tuple[str, ...] = ()
+    settings: Mapping[str, object] = field(default_factory=dict)
+
+
+class Span(NamedTuple):
+    """A half-open range ``[start, end)`` of positions in ``Page.terms``."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One ``<a href>`` of a page, with the evidence about what lies behind it.
+
+    ``url`` is canonical. ``anchor`` is the visible text of the link, white space folded. ``anchor_span`` and
+    ``context_span`` are the terms of the anchor and of the sub-tree under the link's aggregation node (paper 003
+    section 4.4). ``context_score`` is the cosine similarity, 0 to 1, of that context and the topic's keywords.
+    """
+
+    url: str
+    anchor: str
+    anchor_span: Span
+    context_span: Span
+    context_score: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A fetched HTML document, read: what every judge and every ordering sees.
+
+    ``url`` is canonical. ``terms`` are the stems of the visible text in document order (stop words left out) and
+    ``counts`` their frequencies. ``depth`` is the number of links followed from a seed. ``score`` is what the ordering
+    gave the URL before the fetch, ``relevance`` (0 to 1) what the page turned out to be worth. ``inherited`` is what the
+    ordering handed down along the path (see ``Ordering.bequeath``). ``indexable`` is False when the page asks not to be
+    kept (``<meta name="robots" content="noindex">``).
+    """
+
+    url: str
+    title: str = ""
+    text: str = ""
+    language: str = ""
+    terms: Sequence[str] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
+    links: tuple[Link, ...] = ()
+    depth: int = 0
+    parent: str | None = None
+    score: float = 0.0
+    relevance: float = 0.0
+    inherited: tuple[float, ...] = ()
+    indexable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlUrl:
+    """A URL on its way through the frontier.
+
+    ``url`` is canonical; ``score`` decides the order, higher is sooner. ``parent``, ``anchor`` and ``context_score`` say
+    which link led here (``None``: a seed). ``not_before`` is the earliest time of the fetch in seconds since the epoch (0: any
+    time). ``request`` is a serialised Scrapy request, for URLs that came from a spider's own ``Request``.
+    """
+
+    url: str
+    score: float
+    depth: int = 0
+    parent: str | None = None
+    anchor: str = ""
+    context_score: float = 0.0
+    not_before: float = 0.0
+    inherited: tuple[float, ...] = ()
+    request: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One finished fetch: a line of ``history.jsonl``.
+
+    ``status`` is the HTTP status, 0 when no response came (``error`` then names why). ``at`` is the end of the fetch in
+    seconds since the epoch, ``seconds`` its duration. ``md5`` names the page file and is empty when no page was stored;
+    ``digest`` is the MD5 of the body. ``redirect`` is where a 3xx response pointed to.
+    """
+
+    url: str
+    status: int
+    at: float
+    seconds: float = 0.0
+    relevance: float = 0.0
+    score: float = 0.0
+    depth: int = 0
+    parent: str | None = None
+    anchor: str = ""
+    context_score: float = 0.0
+    md5: str = ""
+    digest: str = ""
+    size: int = 0
+    title: str = ""
+    links: int = 0
+    redirect: str = ""
+    error: str = ""

@@ -1,0 +1,1 @@
+"""What a person reads after a crawl: plots and self-contained HTML."""

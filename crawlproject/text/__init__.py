@@ -1,0 +1,1 @@
+"""From text to terms, from terms to vectors, from vectors to similarity."""

@@ -1,0 +1,1 @@
+"""One spelling per resource, the name of its file, its host, and the rules that refuse traps."""
