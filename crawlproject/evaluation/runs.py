@@ -1,0 +1,130 @@
+"""Runs to compare: crawl folders of one or more topics under one folder, by one or more orderings."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from crawlproject.errors import BadCrawlDir, BadInput
+from crawlproject.evaluation.crawlfolder import MANIFEST, CrawlInfo, read_info, read_json, read_visits
+from crawlproject.evaluation.measures import Curve
+
+REACHABLE = "reachable.json"
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """Where a run is, and under which topic and ordering it is compared (its fetches are not read yet)."""
+
+    path: Path
+    topic: str
+    ordering: str
+    info: CrawlInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One crawl: its pages in crawl order.
+
+    ``urls`` and ``relevance`` have one entry a page, each page once. ``redirects`` maps URL to URL. ``targets`` are
+    those that can be reached from the seeds when that is known (``reachable.json`` beside the runs of a topic), else all
+    of the topic.
+    """
+
+    topic: str
+    ordering: str
+    urls: tuple[str, ...]
+    relevance: Curve
+    redirects: Mapping[str, str]
+    targets: frozenset[str]
+    fetches: int
+
+    @property
+    def pages(self) -> int:
+        return len(self.urls)
+
+
+def find_runs(folder: Path) -> list[RunFolder]:
+    """Every crawl folder at or below ``folder``, sorted by topic and ordering.
+
+    Runs of one ordering with different parameters are told apart by these, as in ``dom alpha=0.5``. Raises ``BadInput``
+    when there is no run, or when two are of the same topic, ordering and parameters.
+    """
+    if not folder.is_dir():
+        raise BadInput(str(folder), "expected a folder of runs, made by `scrapy rehearse ... --out DIR`")
+    found = [_run_folder(path) for path in _crawl_folders(folder)]
+    if not found:
+        raise BadInput(str(folder), f"expected crawl folders below it, and no {MANIFEST} was found")
+    runs = _name_apart(found)
+    _refuse_twins(runs)
+    return sorted(runs, key=lambda run: (run.topic, run.ordering))
+
+
+def load_run(run: RunFolder) -> Run:
+    """Read the history of a run. Raises ``BadCrawlDir`` when it is damaged."""
+    pages: dict[str, float] = {}
+    redirects: dict[str, str] = {}
+    fetches = 0
+    for visit in read_visits(run.path):
+        fetches += 1
+        if visit.md5:
+            pages.setdefault(visit.url, visit.relevance)
+        if visit.redirect:
+            redirects[visit.url] = visit.redirect
+    relevance = np.fromiter(pages.values(), dtype=np.float64, count=len(pages))
+    return Run(run.topic, run.ordering, tuple(pages), relevance, redirects, known_targets(run.path, run.info), fetches)
+
+
+def known_targets(path: Path, info: CrawlInfo) -> frozenset[str]:
+    """The targets that recall is counted over. Raises ``BadCrawlDir`` for a damaged ``reachable.json``."""
+    reachable = read_json(path.parent / REACHABLE)
+    if reachable is None:
+        return frozenset(info.targets)
+    targets = reachable.get("targets")
+    if not isinstance(targets, list):
+        raise BadCrawlDir(str(path.parent / REACHABLE), 'expected {"targets": [url, ...]}')
+    return frozenset(map(str, targets))
+
+
+def _crawl_folders(folder: Path) -> Iterator[Path]:
+    for path, folders, files in os.walk(folder):
+        folders.sort()
+        if MANIFEST in files:
+            folders.clear()  # a crawl holds no other crawl, and its pages/ are many
+            yield Path(path)
+
+
+def _run_folder(path: Path) -> RunFolder:
+    info = read_info(path)
+    absolute = path.absolute()
+    return RunFolder(path, info.topic or absolute.parent.name, info.ordering or absolute.name, info)
+
+
+def _name_apart(runs: Sequence[RunFolder]) -> list[RunFolder]:
+    """Add to an ordering's name the parameters that vary between runs of one topic."""
+    twins = {key for key, count in Counter((run.topic, run.ordering) for run in runs).items() if count > 1}
+    varied = {ordering for _, ordering in twins}
+    return [
+        replace(run, ordering=f"{run.ordering} {_spelled(run, runs)}".rstrip()) if run.ordering in varied else run
+        for run in runs
+    ]
+
+
+def _spelled(run: RunFolder, runs: Sequence[RunFolder]) -> str:
+    family = [other.info.parameters for other in runs if other.ordering == run.ordering]
+    varying = [name for name in run.info.parameters if len({str(other.get(name)) for other in family}) > 1]
+    return " ".join(f"{name}={run.info.parameters[name]}" for name in sorted(varying))
+
+
+def _refuse_twins(runs: Sequence[RunFolder]) -> None:
+    seen: dict[tuple[str, str], RunFolder] = {}
+    for run in runs:
+        twin = seen.setdefault((run.topic, run.ordering), run)
+        if twin is not run:
+            wish = f"expected one run of {run.ordering} on {run.topic}; {twin.path} is another: move one of them away"
+            raise BadInput(str(run.path), wish)
