@@ -1,0 +1,21 @@
+"""The parts of a canonical URL that name a server, by slicing: no parsing, because the spelling is known."""
+
+from __future__ import annotations
+
+
+def host_of(url: str) -> str:
+    """The lower-case host name of a canonical URL, without port (IPv6 in brackets): the unit of politeness and the k rule."""
+    authority = _authority_of(url)
+    if ":" not in authority:
+        return authority
+    return authority[: authority.index("]") + 1] if authority[0] == "[" else authority.partition(":")[0]
+
+
+def origin_of(url: str) -> str:
+    """``scheme://host[:port]`` of a canonical URL: the unit of robots.txt (RFC 9309 section 2.3)."""
+    return url[: url.index("/", 8)]
+
+
+def _authority_of(url: str) -> str:
+    start = 8 if url[4] == "s" else 7
+    return url[start : url.index("/", start)]

@@ -1,0 +1,79 @@
+"""From what a page's author wrote in ``href`` to one absolute URL string, by concatenation (RFC 3986 section 5.2).
+
+Dot segments and everything else are left to the parser that reads the result. Equal to the join of the WHATWG standard
+for bases that are http or https, and several times cheaper, because what a base contributes is worked out once a page.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+import ada_url
+
+from crawlproject.errors import InvalidUrl
+
+_CONTROLS_AND_SPACE = "".join(map(chr, range(0x21)))
+_TABS_AND_NEWLINES = str.maketrans("", "", "\t\n\r")
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):")
+_SLASHES = ("/", "\\")
+
+
+class Base(NamedTuple):
+    """What a relative reference can take from the URL of its page."""
+
+    scheme: str  # http
+    origin: str  # http://host:8080
+    directory: str  # http://host:8080/a/
+    document: str  # http://host:8080/a/b
+    url: str  # http://host:8080/a/b?c
+
+
+def cleaned(href: str) -> str:
+    """``href`` without its fragment, without white space around it, and without the tabs and newlines in it."""
+    href = href.partition("#")[0].strip(_CONTROLS_AND_SPACE)
+    return href if href.isprintable() else href.translate(_TABS_AND_NEWLINES)
+
+
+def scheme_of(href: str) -> str:
+    """The lower-case scheme of a cleaned ``href``; empty when it is relative."""
+    found = _SCHEME.match(href)
+    return found[1].lower() if found else ""
+
+
+def absolute(href: str, base: str) -> str:
+    """Resolve a cleaned ``href`` against the URL of its page. Raises InvalidUrl when it needs ``base`` and that is none."""
+    if href.startswith(("http://", "https://")):
+        return href
+    scheme = scheme_of(href)
+    if not scheme:
+        return _relative(href, base_of(base))
+    if scheme in ("http", "https") and base_of(base).scheme == scheme:
+        return _relative(href[len(scheme) + 1 :], base_of(base))
+    return href
+
+
+def _relative(href: str, base: Base) -> str:
+    if href.startswith(_SLASHES):
+        return (f"{base.scheme}:" if href[1:2] in _SLASHES else base.origin) + href
+    if not href:
+        return base.url
+    if href[0] == "?":
+        return base.document + href
+    return base.directory + href
+
+
+@lru_cache(maxsize=256)
+def base_of(url: str) -> Base:
+    """Take the URL of a page apart. Raises InvalidUrl."""
+    try:
+        href = ada_url.normalize_url(url.partition("#")[0])
+    except ValueError:
+        raise InvalidUrl(url, "the base URL cannot be read") from None
+    scheme, mark, rest = href.partition("://")
+    if scheme not in ("http", "https") or not mark:
+        raise InvalidUrl(url, "the base URL is neither http nor https")
+    document = href.partition("?")[0]
+    origin = f"{scheme}://{rest.partition('/')[0]}"
+    return Base(scheme, origin, document[: document.rindex("/") + 1], document, href)
