@@ -15,6 +15,7 @@ happen to be in flight or resting, the eligible host picked longest ago is taken
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 from typing import Protocol, runtime_checkable
 
 from crawlproject.records import CrawlUrl
@@ -55,6 +56,10 @@ class Frontier(Protocol):
         The host's clock is set as by ``done``. ``picked=False`` gives the pick back to the host under the k rule: the
         fetch was a prerequisite (robots.txt), not the page.
         """
+        ...
+
+    def drop(self, url: str) -> None:
+        """End the lease of ``url`` without a fetch: known from now on, the host's clock and pick as before the take."""
         ...
 
     def rescore(self, url: str, score: float) -> bool:
@@ -99,6 +104,10 @@ class Frontier(Protocol):
 
     def put_many(self, urls: Iterable[CrawlUrl]) -> int:
         """Offer several URLs; how many of them wait now that did not before."""
+        ...
+
+    def batch(self) -> AbstractContextManager[None]:
+        """Everything done inside is one atomic step for whoever reopens the frontier after a crash. Not nested."""
         ...
 
     def close(self) -> None:

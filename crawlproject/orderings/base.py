@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from crawlproject.records import Link, Page, Topic
 from crawlproject.text.judge import TopicJudge
@@ -38,6 +38,8 @@ class OrderingContext:
 class Ordering(Protocol):
     """One published algorithm; numbers out."""
 
+    commit: int
+
     def score(self, page: Page, link: Link) -> float | None:
         """How soon to follow ``link`` of ``page``; None: do not follow it."""
         ...
@@ -60,7 +62,14 @@ class Ordering(Protocol):
 
 
 class BaseOrdering:
-    """Defaults for orderings that neither learn, nor revise, nor hand anything down."""
+    """Defaults for orderings that neither learn, nor revise, nor hand anything down.
+
+    ``needs_targets``: the ordering can only be rehearsed, since it looks at the answer. ``commit`` is the ordering's own
+    value of ``FRONTIER_COMMIT``, used when that setting is left at 1.
+    """
+
+    needs_targets: ClassVar[bool] = False
+    commit: int = 1
 
     def __init__(self, context: OrderingContext) -> None:
         self.context = context

@@ -1,0 +1,116 @@
+"""Append-only files of JSON lines that survive ``kill -9``.
+
+A line is handed to the operating system in one write, so a killed process leaves whole lines and at most one torn one,
+which opening removes. Several logs that belong together are kept in step by one of them, the last one written: what the
+others hold beyond it is cut off on opening (``trim``).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from crawlproject.errors import BadCrawlDir, StorageFailed
+
+_BLOCK = 1 << 16
+
+
+class AppendLog:
+    """One file of JSON lines, opened for appending; a torn last line is removed first.
+
+    Raises ``StorageFailed`` when the disk refuses a write; the line is then taken back, so that the file stays whole.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        self._size = self._end_of_last_line(os.fstat(self._file).st_size)
+        os.ftruncate(self._file, self._size)
+
+    def append(self, *records: Any) -> None:
+        """Write records (dicts or dataclasses), one line each, in one write."""
+        if records:
+            self.append_lines(b"".join([orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records]))
+
+    def append_lines(self, lines: bytes) -> None:
+        """Write whole lines, ready made."""
+        try:
+            written = os.pwrite(self._file, lines, self._size)
+            if written != len(lines):
+                raise OSError("the disk took only a part of it; is it full?")
+        except OSError as error:
+            os.ftruncate(self._file, self._size)
+            raise StorageFailed(f"cannot write to {self.path}: {error}") from error
+        self._size += len(lines)
+
+    def trim(self, keep: Callable[[Any], bool]) -> int:
+        """Remove the last lines for which ``keep(record)`` is false; how many lines went."""
+        removed = 0
+        while self._size:
+            start = self._end_of_last_line(self._size - 1)
+            line = os.pread(self._file, self._size - start, start)
+            if keep(parse_line(line, self.path)):
+                break
+            self._size = start
+            removed += 1
+        os.ftruncate(self._file, self._size)
+        return removed
+
+    def sync(self) -> None:
+        """Force what was written onto the disk (power failure)."""
+        os.fsync(self._file)
+
+    def close(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+    def _end_of_last_line(self, size: int) -> int:
+        """The offset just after the last newline before ``size``."""
+        while size:
+            start = max(0, size - _BLOCK)
+            newline = os.pread(self._file, size - start, start).rfind(b"\n")
+            if newline >= 0:
+                return start + newline + 1
+            size = start
+        return 0
+
+
+def parse_line(line: bytes, path: Path, number: int | None = None) -> Any:
+    """One JSON line; raises ``BadCrawlDir`` naming the file (and line) when it is damaged."""
+    try:
+        return orjson.loads(line)
+    except orjson.JSONDecodeError as damage:
+        place = str(path) if number is None else f"{path}, line {number}"
+        raise BadCrawlDir(place, f"expected a line of JSON ({damage}); restore the file or remove the line") from None
+
+
+def read_lines(path: Path) -> Iterator[Any]:
+    """The records of a file of JSON lines, streamed; a torn last line is passed over. Nothing when there is no file."""
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            if line.endswith(b"\n"):
+                yield parse_line(line, path, number)
+
+
+def write_atomically(path: Path, chunks: Iterable[bytes], *, sync: bool = True) -> None:
+    """Replace ``path`` whole or not at all. Raises ``StorageFailed``."""
+    draft = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with draft.open("wb") as file:
+            file.writelines(chunks)
+            if sync:
+                file.flush()
+                os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise StorageFailed(f"cannot write {path}: {error}") from error

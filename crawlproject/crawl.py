@@ -1,0 +1,321 @@
+"""One crawl: the parts, and the steps of the life of a URL.
+
+Scrapy's scheduler, spider and pipelines call these steps one by one; a rehearsal calls the same steps in a loop without
+Scrapy. Whatever happens to a URL happens here, so that both are the same crawl.
+
+    plant ─► take ─► read ─► judge ─► keep ─► offer ─► end          refuse / fail / redirect on the way out
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from crawlproject.errors import InvalidUrl
+from crawlproject.frontier.base import Frontier
+from crawlproject.options import Options
+from crawlproject.orderings.base import BaseOrdering
+from crawlproject.reading import Reader
+from crawlproject.records import CrawlUrl, Link, Page, Topic, Visit
+from crawlproject.repository.folder import CrawlFolder
+from crawlproject.text.judge import TopicJudge
+from crawlproject.urls.hosts import host_of
+from crawlproject.urls.traps import TrapFilter
+
+SAVE_EVERY = 200  # fetches between two saves of the refusal counts
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """How a fetch went: HTTP status, end (seconds since the epoch) and duration in seconds."""
+
+    status: int
+    at: float
+    seconds: float
+
+
+class Crawl:
+    """The crawl of one topic. Not thread-safe; every method is quick enough for an event loop.
+
+    Methods that write raise ``StorageFailed`` when the disk refuses.
+    """
+
+    def __init__(
+        self,
+        *,
+        topic: Topic,
+        options: Options,
+        ordering: BaseOrdering,
+        judge: TopicJudge,
+        reader: Reader,
+        canonicalize: Callable[..., str],
+        traps: TrapFilter,
+        frontier: Frontier,
+        folder: CrawlFolder,
+    ) -> None:
+        self.topic = topic
+        self.options = options
+        self.ordering = ordering
+        self.judge = judge
+        self.reader = reader
+        self.canonicalize = canonicalize
+        self.traps = traps
+        self.frontier = frontier
+        self.folder = folder
+        self._domains = tuple(domain.lower().lstrip(".") for domain in options.crawl_allowed_domains)
+        self._fetches_at_save = 0
+
+    # ------------------------------------------------------------ the way in
+
+    def plant(self) -> None:
+        """Put the seeds into the frontier. Seeds pass the scope and trap rules like every URL."""
+        for seed in self.topic.seeds:
+            self._offer_one(CrawlUrl(url=seed, score=self.ordering.seed_score(seed)))
+
+    def recount(self) -> None:
+        """After a resume: tell the trap rules how many URLs of each host were admitted before."""
+        for url in self.folder.history:
+            self.traps.admitted(url)
+        for waiting in self.frontier.waiting():
+            self.traps.admitted(waiting.url)
+
+    def take(self, now: float) -> CrawlUrl | None:
+        """Lease the next URL, or None: nobody is eligible, or the budget of pages is spent or in flight."""
+        if self.budget_in_flight():
+            return None
+        return self.frontier.take(now)
+
+    def budget_in_flight(self) -> bool:
+        """Whether the open leases may already fill ``CRAWL_MAX_PAGES``."""
+        budget = self.options.crawl_max_pages
+        return bool(budget) and self.pages + self.frontier.leases() >= budget
+
+    @property
+    def spent(self) -> bool:
+        """Whether the budget of pages is spent."""
+        return 0 < self.options.crawl_max_pages <= self.pages
+
+    def refusal(self, url: str, depth: int) -> str | None:
+        """Why a canonical URL may not enter, as ``component/rule``; None: it may."""
+        if self._domains and not self._in_scope(host_of(url)):
+            return "scope/domain"
+        rule = self.traps.refusal(url, depth)
+        return f"trap/{rule}" if rule else None
+
+    # ------------------------------------------------------------ a page arrives
+
+    def read(self, url: CrawlUrl, body: bytes, *, content_type: str = "", robots_tag: str = "") -> Page:
+        """Bytes to page; relevance and context scores are still 0."""
+        return self.reader.read(
+            url.url,
+            body[: self.options.page_max_bytes],
+            content_type=content_type,
+            robots_tag=robots_tag,
+            depth=url.depth,
+            parent=url.parent,
+            score=url.score,
+            inherited=url.inherited,
+        )
+
+    def weigh(self, page: Page) -> Page:
+        """The page with its relevance to the topic (000 eq. 1)."""
+        return replace(page, relevance=self.judge.relevance(page.counts))
+
+    def weigh_links(self, page: Page) -> Page:
+        """The page whose links carry their context scores (003 section 4.4)."""
+        scores = self.judge.context_scores(page.terms, [link.context_span for link in page.links])
+        links = tuple(
+            Link(link.url, link.anchor, link.anchor_span, link.context_span, score) if score else link
+            for link, score in zip(page.links, scores, strict=True)
+        )
+        return replace(page, links=links)
+
+    def keep_links(self, page: Page) -> None:
+        """Add the page's links to the link graph."""
+        self.folder.add_links(page)
+
+    def visit(self, url: CrawlUrl, page: Page, body: bytes, fetch: Fetch) -> Visit:
+        """The history line of a fetched page; stores the page file unless the page asks not to be kept."""
+        return Visit(
+            url=page.url,
+            status=fetch.status,
+            at=fetch.at,
+            seconds=fetch.seconds,
+            relevance=page.relevance,
+            score=url.score,
+            depth=url.depth,
+            parent=url.parent,
+            anchor=url.anchor,
+            context_score=url.context_score,
+            md5=self.folder.store(page.url, body) if page.indexable else "",
+            digest=hashlib.md5(body, usedforsecurity=False).hexdigest(),
+            size=len(body),
+            title=page.title,
+            links=len(page.links),
+            error="" if page.indexable else "noindex",
+        )
+
+    def keep(self, page: Page, visit: Visit) -> None:
+        """Add the page to the items and, last, the fetch to the history. A URL enters each of them once."""
+        if page.url in self.folder.history:
+            return
+        if visit.md5:
+            self.folder.add_item(page, visit)
+        self._record(visit)
+
+    def offer(self, page: Page, fetch: Fetch) -> None:
+        """Score the page's links, put them into the frontier, and end the page's lease: one atomic step."""
+        self.ordering.observe(page)
+        inherited = self.ordering.bequeath(page)
+        with self.frontier.batch():
+            for link in page.links:
+                score = self.ordering.score(page, link)
+                if score is None:
+                    self.folder.refusals.count("ordering/not_followed")
+                    continue
+                self._offer_link(page, link, score, inherited)
+            for url, score in self.ordering.revise():
+                self.frontier.rescore(url, score)
+            self.frontier.done(page.url, fetch.at, fetch.seconds)
+
+    # ------------------------------------------------------------ the ways out
+
+    def refuse(self, url: str, reason: str, parent: str | None = None) -> None:
+        """End a lease without a fetch (robots.txt, a trap found late). ``reason`` reads ``component/rule``."""
+        self.folder.refusals.add(reason, url, parent)
+        self.frontier.drop(url)
+
+    def fail(self, url: CrawlUrl, error: str, fetch: Fetch) -> None:
+        """End a lease whose fetch brought no page: an HTTP error, a broken connection, an unwanted content type."""
+        self._record_end(url, fetch, error=error)
+        self.frontier.done(url.url, fetch.at, fetch.seconds)
+
+    def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:
+        """End a lease that was answered with a redirect, and offer the canonical ``target`` in its place.
+
+        The target inherits score, depth and parent. False: it was refused or is known.
+        """
+        self._record_end(url, fetch, redirect=target)
+        with self.frontier.batch():
+            offered = self._offer_one(replace(url, url=target, request=None))
+            self.frontier.done(url.url, fetch.at, fetch.seconds)
+        return offered
+
+    def _record_end(self, url: CrawlUrl, fetch: Fetch, *, error: str = "", redirect: str = "") -> None:
+        visit = Visit(
+            url=url.url,
+            status=fetch.status,
+            at=fetch.at,
+            seconds=fetch.seconds,
+            score=url.score,
+            depth=url.depth,
+            parent=url.parent,
+            anchor=url.anchor,
+            context_score=url.context_score,
+            redirect=redirect,
+            error=error,
+        )
+        if url.url not in self.folder.history:
+            self._record(visit)
+
+    def _record(self, visit: Visit) -> None:
+        self.folder.history.append(visit)
+        if len(self.folder.history) - self._fetches_at_save >= SAVE_EVERY:
+            self._fetches_at_save = len(self.folder.history)
+            self.folder.refusals.save()
+
+    # ------------------------------------------------------------ the door of the frontier
+
+    def _offer_link(self, page: Page, link: Link, score: float, inherited: tuple[float, ...]) -> None:
+        self._offer_one(
+            CrawlUrl(link.url, score, page.depth + 1, page.url, link.anchor, link.context_score, 0.0, inherited)
+        )
+
+    def _offer_one(self, url: CrawlUrl) -> bool:
+        if url.url in self.frontier:
+            return self.frontier.put(url)  # may raise the score of a URL that waits
+        reason = self.refusal(url.url, url.depth)
+        if reason:
+            self.folder.refusals.add(reason, url.url, url.parent)
+            return False
+        if self.frontier.put(url):
+            self.traps.admitted(url.url)
+            return True
+        self.folder.refusals.count("frontier/full")
+        return False
+
+    def _in_scope(self, host: str) -> bool:
+        return any(host == domain or host.endswith("." + domain) for domain in self._domains)
+
+    # ------------------------------------------------------------ what the progress display asks
+
+    @property
+    def pages(self) -> int:
+        """Pages stored, over all resumes."""
+        return self.folder.history.pages
+
+    @property
+    def fetches(self) -> int:
+        """Fetches finished, over all resumes."""
+        return len(self.folder.history)
+
+    @property
+    def errors(self) -> int:
+        return self.folder.history.errors
+
+    @property
+    def refused(self) -> int:
+        return self.folder.refusals.counts.total()
+
+    @property
+    def frontier_size(self) -> int:
+        return len(self.frontier)
+
+    @property
+    def hosts_waiting(self) -> int:
+        return self.frontier.hosts()
+
+    @property
+    def best_waiting(self) -> float | None:
+        return self.frontier.best()
+
+    @property
+    def report_path(self) -> Path | None:
+        return self.folder.path / "report.html"
+
+    def recent_relevance(self) -> float:
+        return self.folder.history.recent_relevance()
+
+    # ------------------------------------------------------------ begin and end
+
+    def stats(self) -> dict[str, Any]:
+        """Counters of the whole crawl, as ``component/event/reason``."""
+        refused = {f"refused/{reason}": n for reason, n in self.folder.refusals.counts.items()}
+        read = {f"reader/{event}": n for event, n in self.reader.counters.items()}
+        return {
+            "frontier/waiting": len(self.frontier),
+            "frontier/hosts": self.frontier.hosts(),
+            "frontier/leases": self.frontier.leases(),
+            "frontier/evicted": self.frontier.evicted(),
+            "history/pages": self.pages,
+            "history/fetches": self.fetches,
+            "history/errors": self.errors,
+            **refused,
+            **read,
+        }
+
+    def close(self, reason: str, now: float, stats: Mapping[str, Any] | None = None) -> None:
+        """Save everything; ``reason`` is why the crawl ended. A crawl that is not over can be resumed."""
+        self.frontier.close()
+        self.folder.close(reason, now, {**(stats or {}), **self.stats()})
+
+
+def canonical_or_none(canonicalize: Callable[..., str], url: str) -> str | None:
+    """The canonical spelling, or None for what is no URL."""
+    try:
+        return canonicalize(url)
+    except InvalidUrl:
+        return None

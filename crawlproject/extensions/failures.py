@@ -1,0 +1,62 @@
+"""Nothing vanishes in silence: items and callbacks that fail end their leases with a reason."""
+
+from __future__ import annotations
+
+from time import time
+from typing import TYPE_CHECKING, Any
+
+from scrapy import signals
+from scrapy.exceptions import NotConfigured
+
+from crawlproject.crawl import Fetch
+from crawlproject.errors import StorageFailed
+from crawlproject.items import PageItem
+from crawlproject.live import crawl_of, stop
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+
+
+class Failures:
+    """A failed disk stops the crawl; a page that some pipeline drops or breaks on is recorded as an error."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        if not crawler.settings.get("SCHEDULER", "").endswith("FrontierScheduler"):
+            raise NotConfigured
+        extension = cls(crawler)
+        crawler.signals.connect(extension.item_error, signals.item_error)
+        crawler.signals.connect(extension.item_dropped, signals.item_dropped)
+        crawler.signals.connect(extension.spider_error, signals.spider_error)
+        return extension
+
+    def item_error(self, item: Any, failure: Failure) -> None:
+        self._end(item, failure)
+
+    def item_dropped(self, item: Any, exception: BaseException) -> None:
+        crawl = crawl_of(self.crawler)
+        if crawl is not None and isinstance(item, PageItem) and crawl.frontier.leased(item.lease.url):
+            crawl.fail(item.lease, f"dropped: {exception}"[:200], item.fetch)
+
+    def spider_error(self, failure: Failure, response: Response | None) -> None:
+        crawl = crawl_of(self.crawler)
+        if isinstance(failure.value, StorageFailed):
+            stop(self.crawler, failure.value)
+        elif crawl is not None and response is not None and response.request is not None:
+            lease = crawl.frontier.leased(crawl.canonicalize(response.request.url))
+            if lease is not None:
+                crawl.fail(lease, type(failure.value).__name__, Fetch(response.status, time(), 0.0))
+
+    def _end(self, item: Any, failure: Failure) -> None:
+        crawl = crawl_of(self.crawler)
+        if isinstance(failure.value, StorageFailed):
+            stop(self.crawler, failure.value)
+        elif crawl is not None and isinstance(item, PageItem) and crawl.frontier.leased(item.lease.url):
+            crawl.fail(item.lease, type(failure.value).__name__, item.fetch)

@@ -1,0 +1,38 @@
+"""Where the core meets a running Scrapy crawler: finding the crawl, and stopping it when the disk fails."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+from crawlproject.crawl import Crawl
+from crawlproject.errors import StorageFailed
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
+
+STORAGE_FAILED = "storage_failed"  # finish reason; `scrapy crawl` then exits with code 3
+_ATTRIBUTE = "topical_crawl"
+_tasks: set[asyncio.Task[None]] = set()  # the event loop keeps weak references only
+
+
+def attach(crawler: Crawler, crawl: Crawl) -> None:
+    """Make ``crawl`` the crawl of this crawler."""
+    setattr(crawler, _ATTRIBUTE, crawl)
+
+
+def crawl_of(crawler: Crawler) -> Crawl | None:
+    """The crawl of this crawler; None for spiders that are not topical."""
+    return getattr(crawler, _ATTRIBUTE, None)
+
+
+def stop(crawler: Crawler, failure: StorageFailed) -> None:
+    """End the crawl with its state as the disk holds it; pages in flight are fetched again after a resume."""
+    logger.error("%s. The crawl stops; free some space and run the same command to resume.", failure)
+    if crawler.engine is not None and crawler.engine.spider is not None:
+        task = asyncio.ensure_future(crawler.engine.close_spider_async(reason=STORAGE_FAILED))
+        _tasks.add(task)
+        task.add_done_callback(_tasks.discard)

@@ -1,0 +1,114 @@
+"""Settings of ours, checked and typed: what the core is built from.
+
+``read_options`` takes any mapping of setting names (Scrapy's settings, a dict) and fills what is missing from
+``crawlproject.settings``. Values may be strings, as the command line gives them.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from crawlproject import settings as defaults
+from crawlproject.errors import BadSetting
+
+OURS = ("FRONTIER", "ORDERING", "TOPIC_", "PAGE_", "POLITENESS_", "TRAP_", "CRAWL_", "VIRTUAL_WEB")
+
+
+def _split_list(value: object) -> object:
+    """A list setting from the command line is JSON or comma-separated, as Scrapy reads its own."""
+    if isinstance(value, str):
+        return json.loads(value) if value.startswith("[") else [part.strip() for part in value.split(",") if part.strip()]
+    return value
+
+
+Names = Annotated[list[str], BeforeValidator(_split_list)]
+Count = Annotated[int, Field(ge=0)]
+Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Level = Annotated[int, Field(ge=0)] | Literal["root"]
+
+
+class Options(BaseModel):
+    """The settings of ours; see ``crawlproject/settings.py`` for units, defaults and sources."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    frontier: Literal["memory"]
+    frontier_batch_size: Annotated[int, Field(ge=1)]
+    frontier_commit: Annotated[int, Field(ge=1)]
+    frontier_max_urls: Count
+    ordering: str
+    ordering_aggregation_level: Level
+    page_max_bytes: Annotated[int, Field(ge=1)]
+    page_content_types: Names
+    page_max_links: Count
+    page_obey_nofollow: bool
+    page_obey_meta_robots: bool
+    page_relevant: Annotated[float, Field(ge=0, le=1)]
+    politeness_min_delay: Seconds
+    politeness_factor: Seconds
+    politeness_max_crawl_delay: Seconds
+    trap_max_url_length: Count
+    trap_max_segment_repeats: Count
+    trap_max_segments: Count
+    trap_max_depth: Count
+    trap_max_urls_per_host: Count
+    trap_extensions: Names
+    crawl_dir: str
+    crawl_max_pages: Count
+    crawl_seed: int
+    crawl_allowed_domains: Names
+    crawl_url_strip_parameters: Names
+    crawl_url_default_pages: bool
+    crawl_url_query_rules: bool
+    crawl_robots_max_age: Seconds
+    crawl_robots_cache_size: Annotated[int, Field(ge=1)]
+    crawl_progress_seconds: Seconds
+    virtual_web: str
+    virtual_web_latency: Seconds
+    ordering_parameters: Mapping[str, Any] = {}
+
+    def folder(self, topic_name: str) -> Path:
+        """The crawl folder: ``CRAWL_DIR``, or ``crawls/<topic name>``."""
+        return Path(self.crawl_dir) if self.crawl_dir else Path("crawls") / topic_name
+
+
+_FIELDS = frozenset(Options.model_fields) - {"ordering_parameters"}
+
+
+def read_options(settings: Mapping[str, Any]) -> Options:
+    """Options from a mapping of setting names; raises ``BadSetting`` naming the setting and the wish."""
+    values = {name: settings.get(name.upper(), getattr(defaults, name.upper())) for name in _FIELDS}
+    values = {name: getattr(defaults, name.upper()) if value is None else value for name, value in values.items()}
+    values["ordering_parameters"] = dict(_ordering_parameters(settings))
+    try:
+        return Options(**values)
+    except ValidationError as invalid:
+        raise _bad_setting(invalid) from None
+    except json.JSONDecodeError as broken:
+        raise BadSetting("settings", f"a list setting is not valid JSON: {broken}") from None
+
+
+def unknown_settings(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Settings that look like ours and are not, each with the nearest name that is (or "")."""
+    known = [name.upper() for name in _FIELDS]
+    for name in settings:
+        if name.startswith(OURS) and name not in known and not name.startswith("ORDERING_"):
+            yield name, next(iter(difflib.get_close_matches(name, known, 1)), "")
+
+
+def _ordering_parameters(settings: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name in settings:
+        if name.startswith("ORDERING_") and name.lower() not in _FIELDS:
+            yield name.removeprefix("ORDERING_").lower(), settings[name]
+
+
+def _bad_setting(invalid: ValidationError) -> BadSetting:
+    first = invalid.errors()[0]
+    name = str(first["loc"][0]).upper()
+    return BadSetting(f"setting {name}", f"{first['msg']}, not {first['input']!r}")

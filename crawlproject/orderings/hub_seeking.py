@@ -1,0 +1,33 @@
+"""The Hub-Seeking crawler (paper 003 section 4.5): pages that point to several seed hosts are hubs."""
+
+from __future__ import annotations
+
+from crawlproject.orderings.base import OrderingContext
+from crawlproject.orderings.dom import Dom
+from crawlproject.records import Link, Page
+from crawlproject.urls.hosts import host_of
+
+
+def hub_score(n: int) -> float:
+    """``n (n - 1) / (1 + n^2)`` for a page that points to ``n`` seed hosts (paper 003 Figure 3)."""
+    return n * (n - 1) / (1 + n * n)
+
+
+class HubSeeking(Dom):
+    """``max(hub_score, dom score)`` (eq. 5): all links of a hub are followed before most others."""
+
+    def __init__(self, context: OrderingContext, *, alpha: float = 0.25) -> None:
+        super().__init__(context, alpha=alpha)
+        self.seed_hosts = frozenset(host_of(seed) for seed in context.topic.seeds)
+        self._page = ""
+        self._hub_score = 0.0
+
+    def score(self, page: Page, link: Link) -> float:
+        if page.url != self._page:
+            self.observe(page)
+        return max(self._hub_score, super().score(page, link))
+
+    def observe(self, page: Page) -> None:
+        """Count the seed hosts once a page, not once a link."""
+        self._page = page.url
+        self._hub_score = hub_score(len(self.seed_hosts.intersection(host_of(link.url) for link in page.links)))

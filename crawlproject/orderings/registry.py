@@ -1,0 +1,81 @@
+"""From a name to an ordering: ``make_ordering("dom", context, {"alpha": "0.5"})``."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+from crawlproject.errors import BadSetting
+from crawlproject.orderings.base import BaseOrdering, OrderingContext
+from crawlproject.orderings.best_first import BestFirst
+from crawlproject.orderings.best_n_first import BestNFirst
+from crawlproject.orderings.breadth_first import BreadthFirst
+from crawlproject.orderings.dom import Dom
+from crawlproject.orderings.fish_search import FishSearch
+from crawlproject.orderings.hub_seeking import HubSeeking
+from crawlproject.orderings.omniscient import Omniscient
+from crawlproject.orderings.random_order import RandomOrder
+from crawlproject.orderings.shark_search import SharkSearch
+
+ORDERINGS: dict[str, type[BaseOrdering]] = {
+    "breadth_first": BreadthFirst,
+    "random": RandomOrder,
+    "best_first": BestFirst,
+    "best_n_first": BestNFirst,
+    "fish_search": FishSearch,
+    "shark_search": SharkSearch,
+    "dom": Dom,
+    "hub_seeking": HubSeeking,
+    "omniscient": Omniscient,
+}
+
+
+def ordering_class(name: str) -> type[BaseOrdering]:
+    """The class behind a name; raises ``BadSetting`` with the names there are."""
+    try:
+        return ORDERINGS[name]
+    except KeyError:
+        raise BadSetting("ordering", f"expected one of {', '.join(ORDERINGS)}; not {name!r}") from None
+
+
+def parameters_of(cls: type[BaseOrdering]) -> dict[str, Any]:
+    """An ordering's parameters with their defaults: its keyword-only arguments."""
+    return {
+        name: parameter.default
+        for name, parameter in inspect.signature(cls).parameters.items()
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY
+    }
+
+
+def make_ordering(name: str, context: OrderingContext, parameters: Mapping[str, Any]) -> BaseOrdering:
+    """Build the ordering ``name``.
+
+    ``parameters`` may hold values for other orderings (one settings file serves all); a name that no ordering knows, or a
+    value of the wrong kind, raises ``BadSetting``.
+    """
+    cls = ordering_class(name)
+    if cls.needs_targets and (context.graph is None or not context.targets):
+        raise BadSetting(f"ordering {name}", "looks at the answer: use it in a rehearsal, with a topic that has targets")
+    _refuse_unknown(parameters)
+    own = parameters_of(cls)
+    return cls(context, **{key: _like(own[key], key, value) for key, value in parameters.items() if key in own})
+
+
+def _refuse_unknown(parameters: Mapping[str, Any]) -> None:
+    known = {parameter for cls in ORDERINGS.values() for parameter in parameters_of(cls)}
+    for parameter in parameters:
+        if parameter not in known:
+            near = difflib.get_close_matches(parameter, known, 1)
+            hint = f"; did you mean ORDERING_{near[0].upper()}?" if near else ""
+            raise BadSetting(f"setting ORDERING_{parameter.upper()}", f"no ordering has this parameter{hint}")
+
+
+def _like(default: Any, name: str, value: Any) -> Any:
+    """``value`` as the kind of number that ``default`` is."""
+    try:
+        return type(default)(value)
+    except (TypeError, ValueError):
+        kind = type(default).__name__
+        raise BadSetting(f"setting ORDERING_{name.upper()}", f"expected a value of type {kind}, not {value!r}") from None

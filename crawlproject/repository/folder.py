@@ -1,0 +1,63 @@
+"""The crawl folder as a whole: opened together, written in step, closed together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from crawlproject.errors import StorageFailed
+from crawlproject.records import Page, Topic, Visit
+from crawlproject.repository.history import History
+from crawlproject.repository.items import Items
+from crawlproject.repository.linkgraph import LinkGraph
+from crawlproject.repository.manifest import Manifest
+from crawlproject.repository.pages import PageRepository
+from crawlproject.repository.refusals import Refusals
+from crawlproject.urls.naming import page_name
+
+
+class CrawlFolder:
+    """``crawl.json``, ``history.jsonl``, ``links.jsonl``, ``items.jsonl``, ``refused.json`` and ``pages/`` of one crawl.
+
+    ``bodies=False`` keeps the history only (rehearsals): page files, items and links are not written.
+    Raises ``BadCrawlDir`` when the folder holds another crawl, ``StorageFailed`` when it cannot be written.
+    """
+
+    def __init__(
+        self, path: Path, topic: Topic, ordering: str, parameters: Mapping[str, Any], *, bodies: bool = True
+    ) -> None:
+        self.path = path
+        self.bodies = bodies
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StorageFailed(f"cannot make the crawl folder {path}: {error}") from error
+        self.manifest = Manifest(path, topic, ordering, parameters)
+        self.history = History(path / "history.jsonl")
+        self.refusals = Refusals(path / "refused.json")
+        self.pages = PageRepository(path / "pages")
+        self._links = LinkGraph(path / "links.jsonl", self.history) if bodies else None
+        self._items = Items(path / "items.jsonl", self.history) if bodies else None
+
+    def store(self, url: str, body: bytes) -> str:
+        """Store a page's bytes; its name."""
+        return self.pages.store(url, body) if self.bodies else page_name(url)
+
+    def add_links(self, page: Page) -> None:
+        """Write the links of a page, once."""
+        if self._links and page.url not in self.history:
+            self._links.append(page)
+
+    def add_item(self, page: Page, visit: Visit) -> None:
+        """Write the line of a stored page for the index."""
+        if self._items:
+            self._items.append(page, visit)
+
+    def close(self, reason: str, now: float, stats: Mapping[str, Any]) -> None:
+        """Save the counts and note why the crawl ended."""
+        self.refusals.save()
+        for log in (self._links, self._items, self.history):
+            if log:
+                log.close()
+        self.manifest.finish(reason, now, stats)

@@ -1,0 +1,61 @@
+"""The crawl history: one line per finished fetch, in fetch order (paper 000 section 2.2).
+
+The history is the commit record of the crawl folder: a page counts when its line is there. Page file, items and links
+of a page are written before it and are dropped on opening when it is missing.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+
+from crawlproject.appendlog import AppendLog, read_lines
+from crawlproject.records import Visit
+
+RECENT = 100  # pages of the sliding window (000 section 4.2: running average)
+
+
+class History:
+    """``history.jsonl``, and what is known from it at any moment of the crawl."""
+
+    def __init__(self, path: Path) -> None:
+        self._log = AppendLog(path)
+        self._urls: set[str] = set()
+        self._recent: deque[float] = deque(maxlen=RECENT)
+        self.pages = 0
+        self.errors = 0
+        self.last_url = ""
+        for line in read_lines(path):
+            self._count(line["url"], line["md5"], line["relevance"], line["error"])
+
+    def append(self, visit: Visit) -> None:
+        """Write the line of a fetch. Raises ``StorageFailed``."""
+        self._log.append(visit)
+        self._count(visit.url, visit.md5, visit.relevance, visit.error)
+
+    def recent_relevance(self) -> float:
+        """Mean relevance of the last ``RECENT`` pages, 0 before the first."""
+        return sum(self._recent) / len(self._recent) if self._recent else 0.0
+
+    def __contains__(self, url: str) -> bool:
+        return url in self._urls
+
+    def __len__(self) -> int:
+        return len(self._urls)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._urls)
+
+    def close(self) -> None:
+        self._log.sync()
+        self._log.close()
+
+    def _count(self, url: str, md5: str, relevance: float, error: str) -> None:
+        self._urls.add(url)
+        self.last_url = url
+        if md5:
+            self.pages += 1
+            self._recent.append(relevance)
+        elif error:
+            self.errors += 1

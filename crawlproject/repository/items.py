@@ -1,0 +1,43 @@
+"""``items.jsonl``: one line per stored page, ready for an index."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from crawlproject.appendlog import AppendLog
+from crawlproject.records import Page, Visit
+from crawlproject.repository.history import History
+
+
+class Items:
+    """Lines with URL, title, visible text, language, relevance, and which link led to the page."""
+
+    def __init__(self, path: Path, history: History) -> None:
+        self._log = AppendLog(path)
+        self._log.trim(lambda line: line["url"] in history)
+
+    def append(self, page: Page, visit: Visit) -> None:
+        """Write the line of a stored page. Raises ``StorageFailed``."""
+        self._log.append(item_fields(page, visit))
+
+    def close(self) -> None:
+        self._log.close()
+
+
+def item_fields(page: Page, visit: Visit) -> dict[str, object]:
+    """What an index wants to know of a page; the same fields as Scrapy's feed exports."""
+    return {
+        "url": page.url,
+        "title": page.title,
+        "text": page.text,
+        "language": page.language,
+        "relevance": page.relevance,
+        "score": visit.score,
+        "depth": visit.depth,
+        "parent": visit.parent,
+        "anchor": visit.anchor,
+        "context_score": visit.context_score,
+        "status": visit.status,
+        "at": visit.at,
+        "md5": visit.md5,
+    }

@@ -1,0 +1,84 @@
+"""``crawl.json``: what a crawl folder holds, so that it is never mixed up with another crawl."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from crawlproject.appendlog import write_atomically
+from crawlproject.errors import BadCrawlDir
+from crawlproject.records import Topic
+
+VERSION = 1
+
+
+class Manifest:
+    """Topic, ordering, parameters, settings, start and end of a crawl.
+
+    Opening a folder of another topic (name, keywords or seeds differ) or another ordering raises ``BadCrawlDir``.
+    """
+
+    def __init__(self, folder: Path, topic: Topic, ordering: str, parameters: Mapping[str, Any]) -> None:
+        self._path = folder / "crawl.json"
+        self.asked = {
+            "topic": {key: value for key, value in dataclasses.asdict(topic).items() if key != "settings"},
+            "ordering": ordering,
+            "parameters": dict(parameters),
+        }
+        self.found = self._read()
+        if self.found:
+            self._refuse_another_crawl()
+
+    @property
+    def resumed(self) -> bool:
+        """Whether the folder held this crawl already."""
+        return bool(self.found)
+
+    def begin(self, settings: Mapping[str, Any], web: str, now: float) -> None:
+        """Write the manifest of a running crawl."""
+        self.found = {
+            "version": VERSION,
+            **self.asked,
+            "settings": dict(settings),
+            "web": web,
+            "started": self.found.get("started", now),
+            "resumes": [*self.found.get("resumes", []), now] if self.found else [],
+            "reason": "",
+            "finished": None,
+            "stats": self.found.get("stats", {}),
+        }
+        self._write()
+
+    def finish(self, reason: str, now: float, stats: Mapping[str, Any]) -> None:
+        """Note how the crawl ended."""
+        self.found.update(reason=reason, finished=now, stats=dict(stats))
+        self._write()
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            found = orjson.loads(self._path.read_bytes())
+        except FileNotFoundError:
+            return {}
+        except (orjson.JSONDecodeError, OSError) as damage:
+            raise BadCrawlDir(str(self._path), f"expected the manifest of a crawl ({damage})") from None
+        if not isinstance(found, dict) or found.get("version") != VERSION:
+            raise BadCrawlDir(str(self._path), f"expected a manifest of version {VERSION}")
+        return found
+
+    def _refuse_another_crawl(self) -> None:
+        wish = "choose another CRAWL_DIR, or remove this folder to start anew"
+        for key in ("name", "keywords", "seeds"):
+            found, asked = self.found["topic"].get(key), self.asked["topic"][key]
+            if found != (list(asked) if isinstance(asked, tuple) else asked):
+                raise BadCrawlDir(str(self._path.parent), f"holds a crawl of another topic ({key} differs); {wish}")
+        if self.found["ordering"] != self.asked["ordering"]:
+            held, name = self.found["ordering"], self.asked["ordering"]
+            raise BadCrawlDir(str(self._path.parent), f"holds a crawl ordered by {held}, not {name}; {wish}")
+
+    def _write(self) -> None:
+        document = orjson.dumps(self.found, option=orjson.OPT_INDENT_2, default=str)
+        write_atomically(self._path, [document])

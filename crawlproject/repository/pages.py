@@ -1,0 +1,51 @@
+"""The page repository: one file a page, named by the MD5 of its canonical URL (paper 000 section 2.2)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from crawlproject.errors import StorageFailed
+from crawlproject.urls.naming import page_name, page_path
+
+
+class PageRepository:
+    """Bodies as received (after decompression) under ``folder/<2 hex>/<2 hex>/<32 hex>``.
+
+    A file appears whole or not at all: it is written beside its place and renamed. Storing a page again replaces it.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._made: set[str] = set()
+
+    def path(self, url: str) -> Path:
+        """Where the page of the canonical ``url`` is, or would be."""
+        return self.folder / page_path(page_name(url))
+
+    def store(self, url: str, body: bytes) -> str:
+        """Write the page; its name (32 hex digits). Raises ``StorageFailed``."""
+        name = page_name(url)
+        place = f"{self.folder}/{page_path(name)}"
+        draft = f"{place}.tmp"
+        try:
+            self._make_parent(place)
+            with open(draft, "wb", buffering=0) as file:
+                file.write(body)
+            os.replace(draft, place)
+        except OSError as error:
+            raise StorageFailed(f"cannot store the page {url} as {place}: {error}") from error
+        return name
+
+    def load(self, url: str) -> bytes:
+        """The stored body; ``FileNotFoundError`` when the page was never stored."""
+        return self.path(url).read_bytes()
+
+    def __contains__(self, url: str) -> bool:
+        return self.path(url).exists()
+
+    def _make_parent(self, place: str) -> None:
+        parent = place[:-33]
+        if parent not in self._made:
+            os.makedirs(parent, exist_ok=True)
+            self._made.add(parent)

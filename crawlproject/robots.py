@@ -1,0 +1,98 @@
+"""robots.txt as RFC 9309 wants it: what a reply means, how long it is believed, and which rules apply.
+
+Pure: whoever fetches hands the reply in, and the time with it. Parsing and matching are Protego's.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+
+from protego import Protego
+
+MAX_BYTES = 512_000  # RFC 9309 section 2.5: at least 500 KiB must be parsed; more is cut
+UNREACHABLE_AGE = 600.0  # seconds until an unreachable robots.txt is asked for again
+
+
+class RobotsRules:
+    """The rules of one origin until ``expires`` (seconds since the epoch).
+
+    ``status`` 0 means that no reply came. A 4xx reply allows everything (section 2.3.1.3), a 5xx reply or none at all forbids
+    everything (2.3.1.4).
+    """
+
+    def __init__(self, status: int, body: bytes, expires: float) -> None:
+        self.status = status
+        self.expires = expires
+        self.unreachable = status == 0 or status >= 500
+        self._parser = Protego.parse(body[:MAX_BYTES].decode("utf-8-sig", "replace")) if 200 <= status < 300 else None
+
+    def allows(self, url: str, agent: str) -> bool:
+        """Whether ``agent`` (a product token or a whole User-Agent) may fetch ``url``."""
+        if self._parser is None:
+            return not self.unreachable
+        return self._parser.can_fetch(url, agent)
+
+    def crawl_delay(self, agent: str, limit: float) -> float:
+        """Seconds between visits that the host asks ``agent`` for, at most ``limit``; 0 when it asks for none."""
+        delay = self._parser.crawl_delay(agent) if self._parser else None
+        return min(max(float(delay), 0.0), limit) if delay else 0.0
+
+
+def expiry(headers: Mapping[str, str], now: float, max_age: float) -> float:
+    """Until when a reply with these headers (lower-case names) is believed: HTTP max-age, else Expires, within ``max_age``.
+
+    RFC 9309 section 2.4: no longer than 24 hours, which is the default of ``CRAWL_ROBOTS_MAX_AGE``.
+    """
+    for directive in headers.get("cache-control", "").lower().split(","):
+        name, _, seconds = directive.strip().partition("=")
+        if name in ("no-store", "no-cache"):
+            return now
+        if name == "max-age" and seconds.strip('"').isdecimal():
+            return now + min(float(seconds.strip('"')), max_age)
+    if headers.get("expires"):
+        return _expires_at(headers["expires"], now, max_age)
+    return now + max_age
+
+
+def _expires_at(value: str, now: float, max_age: float) -> float:
+    try:
+        at = parsedate_to_datetime(value).timestamp()
+    except (TypeError, ValueError, OverflowError):
+        return now  # RFC 9111 section 5.3: an invalid date means already expired
+    return min(max(at, now), now + max_age)
+
+
+class RobotsCache:
+    """Rules by origin, the least recently used dropped beyond ``size``; expired ones are asked for again."""
+
+    def __init__(self, *, size: int, max_age: float) -> None:
+        self._size = size
+        self._max_age = max_age
+        self._rules: OrderedDict[str, RobotsRules] = OrderedDict()
+
+    def get(self, origin: str, now: float) -> RobotsRules | None:
+        """The rules of ``origin``, or None when they must be fetched."""
+        rules = self._rules.get(origin)
+        if rules is None:
+            return None
+        if rules.expires <= now:
+            del self._rules[origin]
+            return None
+        self._rules.move_to_end(origin)
+        return rules
+
+    def store(self, origin: str, status: int, headers: Mapping[str, str], body: bytes, now: float) -> RobotsRules:
+        """Keep what a fetch of ``origin``'s robots.txt brought; ``status`` 0: nothing came."""
+        rules = RobotsRules(status, body, expiry(headers, now, self._max_age))
+        if rules.unreachable:
+            rules.expires = now + min(UNREACHABLE_AGE, self._max_age)
+        self._rules[origin] = rules
+        self._rules.move_to_end(origin)
+        while len(self._rules) > self._size:
+            self._rules.popitem(last=False)
+        return rules
+
+    def __len__(self) -> int:
+        return len(self._rules)

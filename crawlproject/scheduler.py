@@ -1,0 +1,244 @@
+"""Scrapy's scheduler, replaced: a thin adapter between the engine and a frontier.
+
+The engine asks ``next_request`` and is answered with the best URL of a polite host, as a ``Request`` made that moment. When
+no host is due the engine is woken exactly when one will be. Requests come in by ``enqueue_request`` from four sides:
+
+- a retry, or a page that had to wait for robots.txt: its URL is leased, so the lease is released and it waits again;
+- a redirect: the lease of its source ends, the target enters the frontier in its place;
+- a redirect that leads back to the same canonical URL: fetched as spelled, inside the lease;
+- a spider's own ``Request``, with callback, headers, body: kept as text with a default score.
+
+Links of topical pages never come this way; the last pipeline puts them into the frontier as records.
+"""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from time import time
+from typing import TYPE_CHECKING, Any
+
+from scrapy.core.scheduler import BaseScheduler
+from scrapy.utils.asyncio import call_later
+
+from crawlproject.assembly import make_canonicalizer, make_frontier
+from crawlproject.crawl import Fetch, canonical_or_none
+from crawlproject.errors import StorageFailed
+from crawlproject.frontier.journal import JournaledFrontier
+from crawlproject.live import crawl_of, stop
+from crawlproject.options import read_options
+from crawlproject.records import CrawlUrl
+from crawlproject.requests import dump_request, frontier_key, load_request
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+
+    from crawlproject.frontier.base import Frontier
+
+logger = logging.getLogger(__name__)
+
+TAKEN_AT = "taken_at"  # meta: when the request left the frontier, seconds since the epoch
+AS_SPELLED = "as_spelled"  # meta: do not canonicalize, the server insists on this spelling
+AWAITED_ROBOTS = "awaited_robots"  # meta: the fetch was robots.txt; the page itself is still to come
+
+
+class FrontierScheduler(BaseScheduler):
+    """``SCHEDULER = "crawlproject.scheduler.FrontierScheduler"``.
+
+    With the topical spider it serves that spider's crawl. With any other spider it keeps a frontier of its own, in
+    ``JOBDIR`` when that is set. At most ``CONCURRENT_REQUESTS`` leases are open, pages in the pipelines included, so with one
+    request at a time every take knows all links of the pages before.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+        self.options = read_options(crawler.settings)
+        self.default_score = crawler.settings.getfloat("FRONTIER_REQUEST_SCORE", 1.0)
+        self.limit = crawler.settings.getint("CONCURRENT_REQUESTS") or float("inf")
+        self._issued: dict[str, Request] = {}  # frontier key -> what the engine was given
+        self._kept: dict[str, Request] = {}  # frontier key -> a request object to use again (retries, redirects)
+        self._serial = 0
+        self._timer: Any = None
+        self._timer_due = 0.0
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    # ------------------------------------------------------------ Scrapy's five calls
+
+    def open(self, spider: Spider) -> None:
+        self.spider = spider
+        self.crawl = crawl_of(self.crawler)
+        self.canonicalize = self.crawl.canonicalize if self.crawl else make_canonicalizer(self.options)
+        self.frontier: Frontier = self.crawl.frontier if self.crawl else self._own_frontier()
+
+    def close(self, reason: str) -> None:
+        if self._timer:
+            self._timer.cancel()
+        try:
+            if self.crawl:
+                self.crawl.close(reason, time(), self.crawler.stats.get_stats() if self.crawler.stats else {})
+            else:
+                self.frontier.close()
+        except StorageFailed as failure:
+            logger.error("%s. What was written before is whole; the crawl can be resumed.", failure)
+
+    def has_pending_requests(self) -> bool:
+        if self.crawl and self.crawl.spent:
+            return False
+        return len(self.frontier) > 0
+
+    def enqueue_request(self, request: Request) -> bool:
+        try:
+            accepted = self._enqueue(request, time())
+        except StorageFailed as failure:
+            stop(self.crawler, failure)
+            return False
+        self._count("scheduler/enqueued" if accepted else "scheduler/refused/known")
+        return accepted
+
+    def next_request(self) -> Request | None:
+        now = time()
+        try:
+            self._end_what_left(now)
+            return self._next(now)
+        except StorageFailed as failure:
+            stop(self.crawler, failure)
+            return None
+
+    # ------------------------------------------------------------ out
+
+    def _next(self, now: float) -> Request | None:
+        if self.frontier.leases() >= self.limit:
+            return None  # the engine calls again when a lease ends
+        taken = self.crawl.take(now) if self.crawl else self.frontier.take(now)
+        if taken is None:
+            self._wake_when_due(now)
+            return None
+        request = self._request_for(taken)
+        request.meta[TAKEN_AT] = now
+        self._issued[taken.url] = request
+        self._count("scheduler/dequeued")
+        return request
+
+    def _request_for(self, taken: CrawlUrl) -> Request:
+        kept = self._kept.pop(taken.url, None)
+        if kept is not None:
+            return kept
+        if taken.request is not None:
+            return load_request(taken.request, self.spider)
+        return self.spider.page_request(taken)  # type: ignore[attr-defined]
+
+    def _wake_when_due(self, now: float) -> None:
+        """Wake the engine when the next host is due; Scrapy alone would sleep up to 5 seconds."""
+        due = self.frontier.next_due(now)
+        if due is None or (self._timer and self._timer_due <= due):
+            return
+        if self._timer:
+            self._timer.cancel()
+        self._timer_due = due
+        self._timer = call_later(max(due - now, 0.001), self._wake)
+
+    def _wake(self) -> None:
+        self._timer = None
+        slot = self.crawler.engine._slot if self.crawler.engine else None
+        if slot is not None:
+            slot.nextcall.schedule()
+
+    # ------------------------------------------------------------ in
+
+    def _enqueue(self, request: Request, now: float) -> bool:
+        key = canonical_or_none(self.canonicalize, request.url)
+        if key is not None and self._continues(request, key):
+            return self._wait_again(key, request, now)
+        source = self._redirected_from(request)
+        if source is not None:
+            return self._redirect(source, key, request, now)
+        return self._put_foreign(request)
+
+    def _continues(self, request: Request, key: str) -> bool:
+        """Whether a middleware made this request of the one that was issued for ``key``.
+
+        Middlewares copy ``meta``, and with it the moment of the take; a spider's new request to the same URL has none.
+        """
+        issued = self._issued.get(key)
+        taken_at = request.meta.get(TAKEN_AT)
+        return issued is not None and taken_at == issued.meta[TAKEN_AT] and request.method == issued.method
+
+    def _wait_again(self, key: str, request: Request, now: float) -> bool:
+        """A retry, a page behind robots.txt, or a redirect to another spelling of the same URL."""
+        if request.meta.get("redirect_urls"):
+            request.meta[AS_SPELLED] = True
+        picked = not request.meta.pop(AWAITED_ROBOTS, False)
+        self.frontier.release(key, now, now - request.meta.get(TAKEN_AT, now), picked=picked)
+        del self._issued[key]
+        self._kept[key] = request
+        return True
+
+    def _redirected_from(self, request: Request) -> CrawlUrl | None:
+        """The open lease that this request is the redirect of."""
+        passed = request.meta.get("redirect_urls")
+        source = canonical_or_none(self.canonicalize, passed[-1]) if passed else None
+        return self.frontier.leased(source) if source and self._continues(request, source) else None
+
+    def _redirect(self, source: CrawlUrl, target: str | None, request: Request, now: float) -> bool:
+        reason = request.meta.get("redirect_reasons", [0])[-1]
+        fetch = Fetch(reason if isinstance(reason, int) else 200, now, now - request.meta.get(TAKEN_AT, now))
+        del self._issued[source.url]
+        if self.crawl is None or source.request is not None:
+            self.frontier.done(source.url, fetch.at, fetch.seconds)
+            return self._put_foreign(request)
+        if target is None:
+            self.crawl.fail(source, "redirect to no URL", fetch)
+            return False
+        accepted = self.crawl.redirect(source, target, fetch)
+        if accepted:
+            self._kept[target] = request.replace(url=target)  # keeps count of the redirects so far
+        return accepted
+
+    def _put_foreign(self, request: Request) -> bool:
+        """A spider's own request."""
+        self._serial += 1
+        key = frontier_key(request, self.canonicalize, self._serial)
+        try:
+            text = dump_request(request, self.spider)
+        except (TypeError, ValueError) as cause:
+            logger.debug("kept in memory only: %s (%s)", request, cause)
+            self._count("scheduler/unserializable")
+            text = ""
+        accepted = self.frontier.put(CrawlUrl(key, self.default_score + request.priority, request=text))
+        if accepted and not text:
+            self._kept[key] = request
+        return accepted
+
+    # ------------------------------------------------------------ ends
+
+    def _end_what_left(self, now: float) -> None:
+        """End leases that nobody else ends: foreign requests that left the downloader, and lost pages."""
+        engine = self.crawler.engine
+        if engine is None or engine._slot is None:
+            return
+        active, in_progress = engine.downloader.active, engine._slot.inprogress
+        left = [key for key, request in self._issued.items() if request not in active]
+        for key in left:
+            lease = self.frontier.leased(key)
+            if lease is None:
+                del self._issued[key]  # ended by the last pipeline or by the spider's errback
+            elif self.crawl is None or lease.request is not None:
+                self.frontier.done(key, now, now - self._issued.pop(key).meta[TAKEN_AT])
+            elif self._issued[key] not in in_progress:
+                self._count("scheduler/lost")
+                self.crawl.fail(lease, "lost", Fetch(0, now, now - self._issued.pop(key).meta[TAKEN_AT]))
+
+    def _own_frontier(self) -> Frontier:
+        jobdir = self.crawler.settings.get("JOBDIR")
+        frontier = make_frontier(self.options)
+        return JournaledFrontier(frontier, Path(jobdir) / "frontier", clock=time) if jobdir else frontier
+
+    def _count(self, key: str) -> None:
+        if self.crawler.stats:
+            self.crawler.stats.inc_value(key)

@@ -1,0 +1,115 @@
+"""Every setting once: default, unit, source. ``docs/settings.md`` explains when to change which.
+
+Settings of ours start with ``FRONTIER_``, ``ORDERING_``, ``TOPIC_``, ``PAGE_``, ``POLITENESS_``, ``TRAP_``, ``CRAWL_`` or
+``VIRTUAL_WEB``; a topic file may override them in its ``[crawl]`` table. The rest are Scrapy's, with our choice of value.
+"""
+
+# ---------------------------------------------------------------- frontier
+FRONTIER = "memory"  # memory (journaled in the crawl folder)
+FRONTIER_BATCH_SIZE = 50  # k hosts: any k takes in a row are of k different hosts (003 section 4.1: D = 50)
+FRONTIER_COMMIT = 1  # N URLs: take the best N before looking again (001 Figure 1; 1 = best-first)
+FRONTIER_MAX_URLS = 1_000_000  # waiting URLs kept, the best ones; 0 = no limit (000 section 2.1: MAX)
+
+# ---------------------------------------------------------------- ordering
+ORDERING = "dom"  # a name of crawlproject/orderings; `-a ordering=NAME` wins
+ORDERING_AGGREGATION_LEVEL = 1  # steps from a link up to its aggregation node, or "root" (003 section 4.4: the parent)
+# Every parameter p of an ordering is the setting ORDERING_<P>, for example ORDERING_ALPHA = 0.25 for `dom`.
+
+# ---------------------------------------------------------------- pages
+PAGE_MAX_BYTES = 1_048_576  # bytes of a body that are read; the rest is not fetched (000 section 2.3)
+PAGE_CONTENT_TYPES = ["text/html", "application/xhtml+xml", "text/plain"]  # others stop at the headers
+PAGE_MAX_LINKS = 5_000  # links of a page that are looked at
+PAGE_OBEY_NOFOLLOW = True  # honour rel=nofollow
+PAGE_OBEY_META_ROBOTS = True  # honour <meta name=robots> and X-Robots-Tag: noindex, nofollow
+PAGE_RELEVANT = 0.1  # similarity to the keywords from which a page counts as relevant in reports (000 section 4.2)
+
+# ---------------------------------------------------------------- politeness
+POLITENESS_MIN_DELAY = 1.0  # seconds between the end of a fetch and the next one of the same host
+POLITENESS_FACTOR = 1.0  # times the duration of the last fetch of the host, when that is longer
+POLITENESS_MAX_CRAWL_DELAY = 300.0  # seconds: a longer Crawl-delay counts as this (Heritrix does the same)
+
+# ---------------------------------------------------------------- traps (0 = rule off)
+TRAP_MAX_URL_LENGTH = 256  # characters (000 section 2.4)
+TRAP_MAX_SEGMENT_REPEATS = 3  # the same path segment this many times
+TRAP_MAX_SEGMENTS = 20  # path segments
+TRAP_MAX_DEPTH = 50  # links from a seed
+TRAP_MAX_URLS_PER_HOST = 10_000  # URLs of one host that may enter the frontier
+TRAP_EXTENSIONS: list[str] = []  # file name endings refused besides the built-in list, without the dot
+
+# ---------------------------------------------------------------- crawl
+CRAWL_DIR = ""  # folder of the crawl; empty: crawls/<topic name>
+CRAWL_MAX_PAGES = 0  # pages stored before the crawl ends, over all resumes; 0 = until the frontier is empty
+CRAWL_SEED = 1  # of the random generator: same seed, same choices
+CRAWL_ALLOWED_DOMAINS: list[str] = []  # stay on these domains and their sub-domains; empty: the whole web
+CRAWL_URL_STRIP_PARAMETERS: list[str] = []  # query parameters removed besides the built-in list; `x_*` is a prefix
+CRAWL_URL_DEFAULT_PAGES = True  # remove index.html and its kin from URLs (000 section 2.4)
+CRAWL_URL_QUERY_RULES = True  # sort query parameters, remove tracking and session parameters
+CRAWL_ROBOTS_MAX_AGE = 86_400  # seconds a robots.txt is believed at most (RFC 9309 section 2.4)
+CRAWL_ROBOTS_CACHE_SIZE = 10_000  # origins whose robots.txt is kept in memory
+CRAWL_PROGRESS_SECONDS = 10.0  # seconds between progress lines; 0 = none
+
+# ---------------------------------------------------------------- virtual web
+VIRTUAL_WEB = ""  # a WARC, a folder of <host>/<path> or "sample": crawl this instead of the network
+VIRTUAL_WEB_LATENCY = 0.0  # times the latency that the virtual web simulates; 0 = answers at once
+
+# ---------------------------------------------------------------- Scrapy
+BOT_NAME = "topical"
+SPIDER_MODULES = ["spiders"]
+NEWSPIDER_MODULE = "spiders"
+COMMANDS_MODULE = "crawlproject.commands"
+USER_AGENT = "topical-crawler/0.1 (polite research crawler; set USER_AGENT to say who you are)"
+
+SCHEDULER = "crawlproject.scheduler.FrontierScheduler"
+ROBOTSTXT_OBEY = True
+CONCURRENT_REQUESTS = 64
+CONCURRENT_REQUESTS_PER_DOMAIN = 64  # the frontier keeps one fetch a host in flight
+CONCURRENT_ITEMS = 1  # one item a page; more would only start idle workers for each response
+DOWNLOAD_DELAY = 0  # politeness is the frontier's
+DOWNLOAD_TIMEOUT = 30
+DOWNLOAD_MAXSIZE = 33_554_432  # bytes: what a decompressed body may grow to before it is dropped
+DOWNLOAD_WARNSIZE = 0
+DOWNLOAD_FAIL_ON_DATALOSS = False  # a lying Content-Length is no reason to lose the page
+RETRY_TIMES = 2
+HTTPERROR_ALLOW_ALL = True  # the spider records every status itself
+COOKIES_ENABLED = False
+REFERER_ENABLED = False
+DEPTH_STATS_VERBOSE = False
+
+DOWNLOADER_MIDDLEWARES = {
+    "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+    "middlewares.canonicalize.CanonicalizeMiddleware": 50,
+    "middlewares.traps.TrapMiddleware": 60,
+    "middlewares.robots.RobotsMiddleware": 100,
+    "middlewares.truncate.TruncateMiddleware": 900,
+}
+SPIDER_MIDDLEWARES = {
+    "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
+    "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
+    "scrapy.spidermiddlewares.referer.RefererMiddleware": None,
+}
+ITEM_PIPELINES = {
+    "pipelines.relevance.RelevancePipeline": 100,
+    "pipelines.links.LinksPipeline": 200,
+    "pipelines.pages.PagesPipeline": 300,
+    "pipelines.history.HistoryPipeline": 400,
+    "pipelines.frontier.FrontierPipeline": 900,
+}
+EXTENSIONS = {
+    "scrapy.extensions.logstats.LogStats": None,
+    "scrapy.extensions.telnet.TelnetConsole": None,
+    "crawlproject.extensions.failures.Failures": 0,
+    "crawlproject.extensions.progress.Progress": 10,
+    "crawlproject.extensions.report.ReportWriter": 20,
+}
+# Both execute code for whoever reaches the port.
+TELNETCONSOLE_ENABLED = False
+REMOTE_CONTROL_ENABLED = False
+
+LOG_LEVEL = "INFO"
+LOG_FORMATTER = "crawlproject.extensions.logformatter.QuietLogFormatter"
+FEED_EXPORT_ENCODING = "utf-8"
+FEED_EXPORT_FIELDS = [
+    "url", "title", "text", "language", "relevance", "score", "depth",
+    "parent", "anchor", "context_score", "status", "at", "md5",
+]  # fmt: skip
+TWISTED_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"

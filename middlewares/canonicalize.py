@@ -1,0 +1,48 @@
+"""Every request that reaches the downloader has the canonical spelling, whoever made it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import IgnoreRequest
+
+from crawlproject.assembly import make_canonicalizer
+from crawlproject.errors import InvalidUrl
+from crawlproject.options import read_options
+from crawlproject.scheduler import AS_SPELLED
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+
+_HTTP = ("http:", "https:")
+
+
+class CanonicalizeMiddleware:
+    """Sends a plain GET of another spelling back to the scheduler in its canonical one.
+
+    Requests with a body or another method, and those a server insists on (``as_spelled`` in ``meta``), stay as they are.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.canonicalize = make_canonicalizer(read_options(crawler.settings))
+        self.stats = crawler.stats
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def process_request(self, request: Request) -> Request | None:
+        if request.method != "GET" or request.body or AS_SPELLED in request.meta or not request.url.startswith(_HTTP):
+            return None
+        try:
+            url = self.canonicalize(request.url)
+        except InvalidUrl as invalid:
+            raise IgnoreRequest(str(invalid)) from invalid
+        if url == request.url:
+            return None
+        if self.stats:
+            self.stats.inc_value("canonicalize/respelled")
+        return request.replace(url=url)

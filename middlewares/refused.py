@@ -1,0 +1,13 @@
+"""The exception by which a middleware refuses a request for a reason that is counted."""
+
+from __future__ import annotations
+
+from scrapy.exceptions import IgnoreRequest
+
+
+class Refused(IgnoreRequest):
+    """``reason`` reads ``component/rule``, for example ``robots/forbidden``."""
+
+    def __init__(self, reason: str, url: str) -> None:
+        super().__init__(f"{reason}: {url}")
+        self.reason = reason

@@ -1,0 +1,106 @@
+"""robots.txt, asked once per origin and kept to, whatever arrives at the same moment.
+
+Scrapy's own middleware lets concurrent requests of a new host through (2.14 to 2.19), keeps every parser for ever and knows
+neither expiry nor ``Crawl-delay``. Here a lock per origin makes all requests wait for the one fetch of robots.txt; the
+rules live in a bounded cache; and since that fetch was a visit of the host, the page goes back to the frontier until the
+host may be visited again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from time import time
+from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
+
+from scrapy import Request
+from scrapy.exceptions import NotConfigured
+from scrapy.http.request import NO_CALLBACK
+
+from crawlproject.live import crawl_of
+from crawlproject.options import read_options
+from crawlproject.robots import RobotsCache, RobotsRules
+from crawlproject.scheduler import AWAITED_ROBOTS
+from crawlproject.urls.hosts import host_of, origin_of
+from middlewares.refused import Refused
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+logger = logging.getLogger(__name__)
+
+
+class RobotsMiddleware:
+    """Active when ``ROBOTSTXT_OBEY`` is on. ``meta["dont_obey_robotstxt"]`` exempts a request, as in Scrapy."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        if not crawler.settings.getbool("ROBOTSTXT_OBEY"):
+            raise NotConfigured
+        self.crawler = crawler
+        self.options = read_options(crawler.settings)
+        self.agent = crawler.settings.get("ROBOTSTXT_USER_AGENT") or crawler.settings["USER_AGENT"]
+        self.cache = RobotsCache(size=self.options.crawl_robots_cache_size, max_age=self.options.crawl_robots_max_age)
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    async def process_request(self, request: Request, spider: Spider | None = None) -> Request | None:
+        if request.meta.get("dont_obey_robotstxt") or not request.url.startswith(("http:", "https:")):
+            return None
+        origin = origin_of(request.url)
+        rules = self.cache.get(origin, time())
+        fetched = False
+        if rules is None:
+            rules, fetched = await self._fetch_once(origin)
+        if not rules.allows(request.url, self.agent):
+            self._count("refused/unreachable" if rules.unreachable else "refused/forbidden")
+            raise Refused("robots/unreachable" if rules.unreachable else "robots/forbidden", request.url)
+        if fetched and self._host_must_rest(request):
+            request.meta[AWAITED_ROBOTS] = True
+            return request
+        return None
+
+    async def _fetch_once(self, origin: str) -> tuple[RobotsRules, bool]:
+        """The rules of ``origin``, and whether it was this call that fetched them."""
+        lock = self._locks.setdefault(origin, asyncio.Lock())
+        async with lock:
+            rules = self.cache.get(origin, time())
+            if rules is not None:
+                return rules, False
+            rules = await self._fetch(origin)
+        if self.crawler.engine and (crawl := crawl_of(self.crawler)):
+            delay = rules.crawl_delay(self.agent, self.options.politeness_max_crawl_delay)
+            crawl.frontier.crawl_delay(host_of(origin + "/"), delay)
+        return rules, True
+
+    async def _fetch(self, origin: str) -> RobotsRules:
+        request = Request(f"{origin}/robots.txt", callback=NO_CALLBACK, meta={"dont_obey_robotstxt": True})
+        self._count("fetched")
+        try:
+            response: Response = await self.crawler.engine.download_async(request)  # type: ignore[union-attr]
+        except Exception as failure:
+            # Whatever kept robots.txt from arriving (timeout, refused connection, a broken reply, another middleware)
+            # means "unreachable" to RFC 9309, and the crawl goes on.
+            logger.debug("robots.txt of %s is unreachable: %r", origin, failure)
+            self._count(f"failed/{type(failure).__name__}")
+            return self.cache.store(origin, 0, {}, b"", time())
+        headers = {name.decode("latin-1").lower(): values[-1].decode("latin-1") for name, values in response.headers.items()}
+        return self.cache.store(origin, response.status, headers, response.body, time())
+
+    def _host_must_rest(self, request: Request) -> bool:
+        """Whether the frontier holds a lease of this request and wants a pause between two visits."""
+        crawl = crawl_of(self.crawler)
+        if crawl is None or crawl.frontier.leased(crawl.canonicalize(request.url)) is None:
+            return False
+        return bool(self.options.politeness_min_delay or self.options.politeness_factor)
+
+    def _count(self, event: str) -> None:
+        if self.crawler.stats:
+            self.crawler.stats.inc_value(f"robots/{event}")

@@ -1,0 +1,65 @@
+"""Read no more of a response than is wanted: unwanted content types stop at the headers, long bodies are cut."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from scrapy import signals
+from scrapy.exceptions import StopDownload
+
+from crawlproject.live import crawl_of
+from crawlproject.options import read_options
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+    from scrapy.http import Headers
+
+
+class TruncateMiddleware:
+    """Cuts every body at ``PAGE_MAX_BYTES``; a page of the topical crawl must also be of ``PAGE_CONTENT_TYPES``.
+
+    Works by Scrapy's signals while the body arrives (``StopDownload``). A response without a content type is read.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        options = read_options(crawler.settings)
+        self.crawler = crawler
+        self.max_bytes = options.page_max_bytes
+        self.wanted = frozenset(content_type.lower() for content_type in options.page_content_types)
+        self._received: WeakKeyDictionary[Request, int] = WeakKeyDictionary()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        middleware = cls(crawler)
+        crawler.signals.connect(middleware.headers_received, signals.headers_received)
+        crawler.signals.connect(middleware.bytes_received, signals.bytes_received)
+        return middleware
+
+    def headers_received(self, headers: Headers, body_length: int, request: Request, spider: Spider) -> None:
+        content_type = (headers.get(b"Content-Type") or b"").decode("latin-1")
+        if content_type and self._is_page(request) and media_type(content_type) not in self.wanted:
+            self._stop("content_type")
+
+    def bytes_received(self, data: bytes, request: Request, spider: Spider) -> None:
+        received = self._received.get(request, 0) + len(data)
+        self._received[request] = received
+        if received > self.max_bytes:
+            self._stop("max_bytes")
+
+    def _is_page(self, request: Request) -> bool:
+        crawl = crawl_of(self.crawler)
+        return crawl is not None and not request.meta.get("dont_obey_robotstxt") and request.callback is not None
+
+    def _stop(self, event: str) -> None:
+        if self.crawler.stats:
+            self.crawler.stats.inc_value(f"truncate/stopped/{event}")
+        raise StopDownload(fail=False)
+
+
+def media_type(content_type: str) -> str:
+    """``Text/HTML; charset=x`` to ``text/html``."""
+    return content_type.split(";", 1)[0].strip().lower()

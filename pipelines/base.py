@@ -1,0 +1,35 @@
+"""What the pipelines share: they act on ``PageItem`` s of a topical crawl and let everything else pass."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from crawlproject.items import PageItem
+from crawlproject.live import crawl_of
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+
+    from crawlproject.crawl import Crawl
+
+
+class PagePipeline:
+    """A step with a page: subclasses say which in ``step``."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def process_item(self, item: Any) -> Any:
+        crawl = crawl_of(self.crawler)
+        if crawl is not None and isinstance(item, PageItem):
+            self.step(item, crawl)
+        return item
+
+    def step(self, item: PageItem, crawl: Crawl) -> None:
+        raise NotImplementedError

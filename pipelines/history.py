@@ -1,0 +1,15 @@
+"""The line in the history: from here on the page counts."""
+
+from __future__ import annotations
+
+from crawlproject.crawl import Crawl
+from crawlproject.items import PageItem
+from pipelines.base import PagePipeline
+
+
+class HistoryPipeline(PagePipeline):
+    """Writes the item for the index, then the history line that commits it."""
+
+    def step(self, item: PageItem, crawl: Crawl) -> None:
+        assert item.visit is not None, "the pages pipeline runs before the history pipeline"
+        crawl.keep(item.page, item.visit)

@@ -1,0 +1,15 @@
+"""What do the words around each link promise, and the link graph."""
+
+from __future__ import annotations
+
+from crawlproject.crawl import Crawl
+from crawlproject.items import PageItem
+from pipelines.base import PagePipeline
+
+
+class LinksPipeline(PagePipeline):
+    """Context score of each link: cosine of its aggregation node's text and the keywords (paper 003 section 4.4)."""
+
+    def step(self, item: PageItem, crawl: Crawl) -> None:
+        item.page = crawl.weigh_links(item.page)
+        crawl.keep_links(item.page)

@@ -1,0 +1,14 @@
+"""The page file, named by the MD5 of the URL."""
+
+from __future__ import annotations
+
+from crawlproject.crawl import Crawl
+from crawlproject.items import PageItem
+from pipelines.base import PagePipeline
+
+
+class PagesPipeline(PagePipeline):
+    """Stores the body and fills the fields that feed exports see (paper 000 section 2.2)."""
+
+    def step(self, item: PageItem, crawl: Crawl) -> None:
+        item.publish(crawl.visit(item.lease, item.page, item.body, item.fetch))

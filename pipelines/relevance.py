@@ -1,0 +1,14 @@
+"""How relevant is the page to the topic."""
+
+from __future__ import annotations
+
+from crawlproject.crawl import Crawl
+from crawlproject.items import PageItem
+from pipelines.base import PagePipeline
+
+
+class RelevancePipeline(PagePipeline):
+    """Cosine of page and keywords (paper 000 eq. 1)."""
+
+    def step(self, item: PageItem, crawl: Crawl) -> None:
+        item.page = crawl.weigh(item.page)

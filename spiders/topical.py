@@ -1,0 +1,105 @@
+"""The topical spider: bytes in, one ``PageItem`` out. No scoring, no policy."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from time import time
+from typing import TYPE_CHECKING, Any
+
+import scrapy
+from scrapy.exceptions import IgnoreRequest
+
+from crawlproject.assembly import assemble
+from crawlproject.crawl import Crawl, Fetch
+from crawlproject.errors import BadInput
+from crawlproject.items import PageItem
+from crawlproject.live import attach
+from crawlproject.options import read_options
+from crawlproject.records import CrawlUrl
+from crawlproject.scheduler import TAKEN_AT
+from crawlproject.topic import load_topic
+from middlewares.refused import Refused
+from middlewares.truncate import media_type
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+
+VIRTUAL_HANDLER = "crawlproject.virtualweb.handler.VirtualWebDownloadHandler"
+
+
+class TopicalSpider(scrapy.Spider):
+    """``scrapy crawl topical -a topic=FILE [-a ordering=NAME]``.
+
+    ``topic`` is a topic file (TOML). Its ``[crawl]`` table overrides the project's settings and is overridden by ``-s``;
+    ``ordering`` overrides the setting ``ORDERING``. Raises ``BadInput`` for whatever is wrong with either.
+    """
+
+    name = "topical"
+    crawl: Crawl
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        if not kwargs.get("topic"):
+            raise BadInput("topic", "say which topic to crawl: -a topic=FILE")
+        topic = load_topic(Path(kwargs["topic"]))
+        crawler.settings.setdict(dict(topic.settings), priority="spider")
+        if kwargs.get("ordering"):
+            crawler.settings.set("ORDERING", kwargs["ordering"], priority="cmdline")
+        options = read_options(crawler.settings)
+        if options.virtual_web:
+            for scheme in ("http", "https"):
+                crawler.settings["DOWNLOAD_HANDLERS"][scheme] = VIRTUAL_HANDLER
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        spider.crawl = assemble(topic, options, clock=time)
+        attach(crawler, spider.crawl)
+        return spider
+
+    async def start(self) -> AsyncIterator[Any]:
+        """The seeds wait in the frontier already, so that even the first take is the best of all."""
+        for nothing in ():
+            yield nothing
+
+    def page_request(self, url: CrawlUrl) -> scrapy.Request:
+        """The request for a URL that the frontier gave."""
+        return scrapy.Request(url.url, callback=self.parse, errback=self.failed)
+
+    def parse(self, response: Response, **kwargs: Any) -> Iterator[PageItem]:
+        """One response, one item; what is no page ends here with a reason."""
+        lease = self.crawl.frontier.leased(self.crawl.canonicalize(response.request.url))  # type: ignore[union-attr]
+        if lease is None:
+            return
+        fetch = self._fetch(response.request, response.status)
+        if not 200 <= response.status < 300:
+            self.crawl.fail(lease, f"http {response.status}", fetch)
+            return
+        content_type = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
+        if content_type and media_type(content_type) not in self.crawl.options.page_content_types:
+            self.crawl.fail(lease, f"content type {media_type(content_type)[:60]}", fetch)
+            return
+        robots_tag = b",".join(response.headers.getlist(b"X-Robots-Tag")).decode("latin-1")
+        body = response.body[: self.crawl.options.page_max_bytes]
+        page = self.crawl.read(lease, body, content_type=content_type, robots_tag=robots_tag)
+        yield PageItem(page, body, lease, fetch)
+
+    def failed(self, failure: Failure) -> None:
+        """A fetch that brought no response, or a request that a middleware refused."""
+        request = failure.request  # type: ignore[attr-defined]
+        lease = self.crawl.frontier.leased(self.crawl.canonicalize(request.url))
+        if lease is None:
+            return
+        fetch = self._fetch(request, 0)
+        if failure.check(IgnoreRequest):
+            reason = failure.value.reason if isinstance(failure.value, Refused) else "scrapy/ignored"
+            self.crawl.refuse(lease.url, reason, lease.parent)
+        else:
+            self.crawl.fail(lease, type(failure.value).__name__, fetch)
+
+    def _fetch(self, request: scrapy.Request | None, status: int) -> Fetch:
+        now = time()
+        taken_at = request.meta.get(TAKEN_AT, now) if request else now
+        return Fetch(status, now, now - taken_at)
