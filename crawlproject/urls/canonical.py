@@ -12,9 +12,9 @@ In this order:
     empty loses its ``?``.
 6.  The name of a default page goes, when no query follows.
 
-Sorting, ``+`` for a space and blank values kept are what ``w3lib.url.canonicalize_url`` does too. That function makes keys to
-compare; this one makes URLs that are fetched. So where w3lib would write ``?q`` as ``?q=``, or encode ``/`` and ``;`` in a
-query, the spelling that servers expect is kept.
+Sorting, ``+`` for a space and blank values kept are what ``w3lib.url.canonicalize_url`` does too. That function makes
+keys to compare; this one makes URLs to fetch. So where w3lib would write ``?q`` as ``?q=``, or encode ``/`` and ``;`` in
+a query, the spelling that servers expect is kept. Scrapy fetches every canonical URL letter by letter.
 """
 
 from __future__ import annotations
@@ -31,9 +31,12 @@ from crawlproject.urls.parameters import ParameterRules, path_without_session
 from crawlproject.urls.references import absolute, cleaned
 
 DEFAULT_PAGES = frozenset(
-    [f"index.{ending}" for ending in "html htm shtml xhtml php php3 phtml asp aspx jsp cfm cgi".split()]
-    + [f"default.{ending}" for ending in "html htm asp aspx".split()]
-)
+    (
+        "index.html", "index.htm", "index.shtml", "index.xhtml",
+        "index.php", "index.php3", "index.phtml", "index.asp", "index.aspx", "index.jsp", "index.cfm", "index.cgi",
+        "default.html", "default.htm", "default.asp", "default.aspx",
+    )
+)  # fmt: skip
 
 MAX_LENGTH = 16_384  # characters; what is longer is data, or a trap, and would only cost time and memory
 _MAX_CACHED_LENGTH = 512
@@ -51,8 +54,9 @@ class Canonicalizer:
     """``canonicalizer(url, base=None) -> str``: the one spelling of ``url``, read as a link on the page ``base``.
 
     ``default_pages``: True for ``DEFAULT_PAGES``, False to keep them, or the names to remove (case does not matter).
-    ``strip_parameters``: names, or prefixes such as ``utm_*``, to drop besides those of ``parameters``. ``query_rules``: False
-    leaves parameters, their order and session ids alone. Raises InvalidUrl for whatever is not an http or https URL.
+    ``strip_parameters``: names, or prefixes such as ``utm_*``, to drop besides those of ``parameters``.
+    ``query_rules``: False leaves parameters, their order and session ids alone.
+    Raises InvalidUrl for what is not an http or https URL.
 
     Idempotent for every string. The answers for the last 32,768 short URLs are remembered: most links of a page stand
     on its neighbours too.

@@ -25,9 +25,8 @@ def _spellings(decoded: str) -> dict[str, str]:
         spelling = chr(octet) if chr(octet) in decoded else f"%{octet:02X}"
         if octet < 128:
             table.setdefault(chr(octet), f"%{octet:02X}")
-        high, low = f"{octet:02x}"
-        for digits in product({high, high.upper()}, {low, low.upper()}):
-            table["%" + "".join(digits)] = spelling
+        for high, low in product(*({digit, digit.upper()} for digit in f"{octet:02x}")):
+            table[f"%{high}{low}"] = spelling
     return table
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 
 def host_of(url: str) -> str:
-    """The lower-case host name of a canonical URL, without port (IPv6 in brackets): the unit of politeness and the k rule."""
+    """The lower-case host name of a canonical URL: the unit of politeness and of the k rule.
+
+    Without the port; an IPv6 address keeps its brackets.
+    """
     authority = _authority_of(url)
     if ":" not in authority:
         return authority

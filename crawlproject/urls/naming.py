@@ -6,7 +6,10 @@ from hashlib import md5
 
 
 def page_name(url: str) -> str:
-    """The MD5 of a canonical URL in 32 hexadecimal digits; ``http://www.uiowa.edu/`` is 160766577426e1d01fcb7735091ec584."""
+    """The MD5 of a canonical URL in 32 hexadecimal digits.
+
+    ``http://www.uiowa.edu/`` is ``160766577426e1d01fcb7735091ec584``, the paper's example.
+    """
     return md5(url.encode("utf-8"), usedforsecurity=False).hexdigest()
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from urllib.parse import unquote_plus, unquote_to_bytes
 
-# Names that only advertisers, mailers and statistics use. Never ``ref``, ``source``, ``id``: sites use them for content.
+# Names that only advertisers, mailers and statistics use. Never ``ref``, ``source`` or ``id``, which name content too.
 TRACKING = (
     "utm_*", "pk_*", "piwik_*", "mtm_*", "matomo_*", "hsa_*",
     "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "fbclid", "msclkid", "yclid", "ysclid", "twclid", "ttclid",
@@ -21,9 +21,10 @@ SESSIONS = ("phpsessid", "jsessionid", "aspsessionid*", "cfid", "cftoken", "oscs
 _SESSIONS_WHEN_OPAQUE = frozenset(("sid", "sessid", "sess_id", "sessionid", "session_id"))
 _OPAQUE = re.compile(r"(?=.*[0-9])[0-9A-Za-z_-]{16,}")
 
-# ``/a;jsessionid=1`` (Java), ``/(S(24 characters))/`` (ASP.NET). Not after a dot: a dot segment might appear.
+# ``/a;jsessionid=1`` (Java), ``/(S(24 characters))/`` (ASP.NET). Never after ``/.`` or ``/..``, which would
+# become dot segments.
 _SESSION_IN_PATH = re.compile(
-    r"(?<!\.);(?:jsessionid|phpsessid)=[^/;]*|/\(S\([0-9a-z]{24}\)\)(?=/|\Z)", re.ASCII | re.IGNORECASE
+    r"(?<!/\.)(?<!/\.\.);(?:jsessionid|phpsessid)=[^/;]*|/\(S\([0-9a-z]{24}\)\)(?=/|\Z)", re.ASCII | re.IGNORECASE
 )
 
 

@@ -43,7 +43,7 @@ def scheme_of(href: str) -> str:
 
 
 def absolute(href: str, base: str) -> str:
-    """Resolve a cleaned ``href`` against the URL of its page. Raises InvalidUrl when it needs ``base`` and that is none."""
+    """Resolve a cleaned ``href`` against the URL of its page. Raises InvalidUrl when that is no URL and is needed."""
     if href.startswith(("http://", "https://")):
         return href
     scheme = scheme_of(href)
