@@ -1,0 +1,209 @@
+"""The progress display: what it says, and how it behaves on a terminal and in a pipe."""
+
+import io
+import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from crawlproject.extensions.progress import Speed, clock_time, progress_line, summary_line
+from crawlproject.extensions.statusline import StatusLine
+
+ROOT = Path(__file__).parents[2]
+
+CRAWL = """
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+import scrapy
+from scrapy.crawler import AsyncCrawlerProcess
+
+source = SimpleNamespace(
+    pages=1234, fetches=1300, recent_relevance=lambda: 0.25, frontier_size=5000, hosts_waiting=77,
+    best_waiting=0.875, refused=12, errors=3, report_path=Path(sys.argv[1]),
+)
+
+class Quiet(scrapy.Spider):
+    name = "quiet"
+    start_urls = ["data:,nothing"]
+
+    @classmethod
+    def from_crawler(cls, crawler, *args, **kwargs):
+        if "plain" not in sys.argv:
+            crawler.topical_crawl = source
+        return super().from_crawler(crawler, *args, **kwargs)
+
+    async def parse(self, response):
+        import asyncio
+        self.logger.warning("a message in between")
+        await asyncio.sleep(0.3)
+
+settings = {
+    "EXTENSIONS": {"crawlproject.extensions.progress.Progress": 10},
+    "CRAWL_PROGRESS_SECONDS": float(sys.argv[2]), "LOG_LEVEL": "WARNING", "TELNETCONSOLE_ENABLED": False,
+}
+if len(sys.argv) > 3 and sys.argv[3] != "plain":
+    settings.update(LOG_FILE=sys.argv[3], LOG_LEVEL="INFO")
+process = AsyncCrawlerProcess(settings)
+process.crawl(Quiet)
+process.start()
+"""
+
+
+def source(**changes):
+    class Source:
+        pages = 10
+        fetches = 12
+        frontier_size = 3456
+        hosts_waiting = 7
+        best_waiting = 0.5
+        refused = 1
+        errors = 2
+        report_path = None
+
+        def recent_relevance(self):
+            return 0.125
+
+    made = Source()
+    for name, value in changes.items():
+        setattr(made, name, value)
+    return made
+
+
+def crawl(*arguments, stderr=subprocess.PIPE):
+    command = [sys.executable, "-c", CRAWL, *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=stderr, text=True, timeout=60)
+
+
+def test_a_line_names_every_number():
+    line = progress_line(source(), speed=2.5, elapsed=75)
+    assert line == (
+        "1:15 · 10 pages · 2.5/s · relevance 0.125 · frontier 3,456 on 7 hosts · best 0.500 · refused 1 · errors 2"
+    )
+
+
+def test_an_empty_frontier_has_no_best():
+    assert "nothing waits" in progress_line(source(best_waiting=None), 0.0, 0.0)
+
+
+def test_the_summary_names_the_report_only_when_there_is_one(tmp_path):
+    report = tmp_path / "report.html"
+    assert "Report" not in summary_line(source(report_path=report), 10, 5.0, "finished")
+    report.touch()
+    summary = summary_line(source(report_path=report), 10, 5.0, "finished")
+    assert summary.splitlines() == [
+        "Crawl ended (finished): 10 pages of 12 fetches in 0:05, 2.0 pages/s, 2 errors, 1 links refused.",
+        f"Report: {report}",
+    ]
+
+
+def test_the_summary_of_a_resumed_crawl_counts_the_new_pages_apart():
+    summary = summary_line(source(), 4, 2.0, "finished")
+    assert "10 pages (4 of them now)" in summary
+    assert "2.0 pages/s" in summary
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(0, "0:00"), (59.9, "0:59"), (3600, "1:00:00"), (36061, "10:01:01")])
+def test_clock_time(seconds, text):
+    assert clock_time(seconds) == text
+
+
+def test_speed_is_taken_over_the_latest_window():
+    speed = Speed(window=10)
+    assert speed.update(0, 0) == 0
+    assert speed.update(5, 10) == 2
+    assert speed.update(10, 10) == 1
+    assert speed.update(15, 10) == 0  # the pages of the first 5 seconds are forgotten
+
+
+def test_in_a_pipe_it_prints_plain_lines_and_a_summary(tmp_path):
+    (tmp_path / "report.html").touch()
+    error = crawl(tmp_path / "report.html", 0.05).stderr
+    assert "\x1b" not in error
+    assert "\r" not in error
+    assert "1,234 pages" in error
+    assert "frontier 5,000 on 77 hosts · best 0.875" in error
+    assert error.splitlines()[-2].startswith("Crawl ended (finished): 1,234 pages (0 of them now)")
+    assert error.splitlines()[-1] == f"Report: {tmp_path / 'report.html'}"
+
+
+def test_zero_seconds_switch_it_off(tmp_path):
+    assert "pages" not in crawl(tmp_path, 0).stderr
+
+
+def test_a_spider_that_is_not_topical_has_no_display(tmp_path):
+    error = crawl(tmp_path, 0.05, "plain").stderr
+    assert "pages" not in error
+    assert "Traceback" not in error
+
+
+def test_with_a_log_file_the_lines_go_there(tmp_path):
+    log = tmp_path / "crawl.log"
+    assert "pages" not in crawl(tmp_path / "report.html", 0.05, log).stderr
+    assert "frontier 5,000 on 77 hosts" in log.read_text()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo terminal")
+def test_on_a_terminal_one_line_is_rewritten_below_the_log(tmp_path):
+    leader, follower = os.openpty()
+    crawl(tmp_path / "report.html", 10, stderr=follower)
+    os.close(follower)
+    shown = b""
+    while True:
+        try:
+            block = os.read(leader, 65536)
+        except OSError:  # Linux reports the end of a pseudo terminal so
+            break
+        if not block:
+            break
+        shown += block
+    os.close(leader)
+    text = shown.decode()
+    assert "\r\x1b[K" in text
+    assert "1,234 pages" in text
+    message = next(line for line in text.split("\n") if "a message in between" in line)
+    assert message.rsplit("\x1b[K", 1)[-1].startswith("20"), "the message starts on a clean line, with its date"
+    assert "Crawl ended (finished)" in text
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+    def screen(self):
+        """The lines as a terminal would show them, for the two control sequences in use."""
+        lines = [""]
+        for part in self.getvalue().replace("\r\x1b[K", "\0").replace("\n", "\n").split("\n"):
+            lines[-1] = part.rsplit("\0", 1)[-1] if "\0" in part else lines[-1] + part
+            lines.append("")
+        return lines[:-1]
+
+
+def test_log_messages_scroll_by_above_the_status_line():
+    terminal = Terminal()
+    handler = logging.StreamHandler(terminal)
+    logging.root.addHandler(handler)
+    try:
+        status = StatusLine(terminal)
+        status.open()
+        status.show("first")
+        logging.getLogger("test").error("something happened")
+        status.show("second")
+        logging.getLogger("test").error("two\nlines")
+        assert terminal.screen() == ["something happened", "two", "lines", "second"]
+        status.close()
+        logging.getLogger("test").error("afterwards")
+        assert terminal.screen() == ["something happened", "two", "lines", "afterwards", ""]
+        assert handler.stream is terminal
+    finally:
+        logging.root.removeHandler(handler)
+
+
+def test_a_long_line_is_cut_at_the_width_of_the_terminal(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "20")
+    terminal = Terminal()
+    StatusLine(terminal).show("x" * 50)
+    assert terminal.screen() == ["x" * 18 + "…"]
