@@ -1,1 +1,1 @@
-"""Webs that are not the Web: archives, folders of hosts and a generated sample, for crawls without a network."""
+"""A web without the network: an archive, a folder of hosts, or the generated sample, behind one reader."""

@@ -1,0 +1,30 @@
+"""Open a virtual web by the name a person gives: a WARC, a folder of hosts, or ``sample``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from crawlproject.errors import BadWeb
+from crawlproject.virtualweb.archive import Archive
+from crawlproject.virtualweb.base import Reply, Web
+from crawlproject.virtualweb.folder import HostFolder
+
+__all__ = ["WEB_WISH", "Reply", "Web", "open_web"]
+
+WEB_WISH = "expected a WARC file (.warc, .warc.gz), a folder of <host>/<path> files, or the word `sample`"
+
+
+def open_web(name: str | Path, *, cache_dir: Path) -> Web:
+    """The web called ``name``: a WARC file, a folder of ``<host>/<path>`` files, or the word ``sample``.
+
+    ``cache_dir`` keeps the indexes of archives, so that an archive is parsed once; it is made when it is missing.
+    Raises ``BadWeb`` when there is no such web.
+    """
+    path = Path(name)
+    if path.is_dir():
+        return HostFolder(path)
+    if path.is_file():
+        return Archive(path, cache_dir=cache_dir)
+    if path.exists():
+        raise BadWeb(f"web {str(name)!r}", f"neither a file nor a folder; {WEB_WISH}")
+    raise BadWeb(f"web {str(name)!r}", f"there is no such file or folder; {WEB_WISH}")
