@@ -13,8 +13,8 @@ In this order:
 6.  The name of a default page goes, when no query follows.
 
 Sorting, ``+`` for a space and blank values kept are what ``w3lib.url.canonicalize_url`` does too. That function makes
-keys to compare; this one makes URLs to fetch. So where w3lib would write ``?q`` as ``?q=``, or encode ``/`` and ``;`` in
-a query, the spelling that servers expect is kept. Scrapy fetches every canonical URL letter by letter.
+keys to compare; this one makes URLs to fetch. So where w3lib would write ``?q`` as ``?q=``, or encode ``/`` and ``;``
+in a query, the spelling that servers expect is kept. Scrapy fetches every canonical URL letter by letter.
 """
 
 from __future__ import annotations

@@ -21,18 +21,20 @@ SESSIONS = ("phpsessid", "jsessionid", "aspsessionid*", "cfid", "cftoken", "oscs
 _SESSIONS_WHEN_OPAQUE = frozenset(("sid", "sessid", "sess_id", "sessionid", "session_id"))
 _OPAQUE = re.compile(r"(?=.*[0-9])[0-9A-Za-z_-]{16,}")
 
-# ``/a;jsessionid=1`` (Java), ``/(S(24 characters))/`` (ASP.NET). Never after ``/.`` or ``/..``, which would
-# become dot segments.
-_SESSION_IN_PATH = re.compile(
-    r"(?<!/\.)(?<!/\.\.);(?:jsessionid|phpsessid)=[^/;]*|/\(S\([0-9a-z]{24}\)\)(?=/|\Z)", re.ASCII | re.IGNORECASE
-)
+# ``/a;jsessionid=1`` (Java). Never after ``/.`` or ``/..``, which would become dot segments.
+_PATH_PARAMETER = re.compile(r"(?<!/\.)(?<!/\.\.);(?:jsessionid|phpsessid)=[^/;]*", re.IGNORECASE)
+
+# ``/(S(24 characters))/`` (ASP.NET).
+_PATH_SEGMENT = re.compile(r"/\(S\([0-9a-z]{24}\)\)(?=/|\Z)", re.IGNORECASE)
 
 
 def path_without_session(path: str) -> str:
     """Drop session ids from a path."""
-    if ";" not in path and "(" not in path:
-        return path
-    return _SESSION_IN_PATH.sub("", path)
+    if ";" in path:
+        path = _PATH_PARAMETER.sub("", path)
+    if "/(" in path:
+        path = _PATH_SEGMENT.sub("", path)
+    return path
 
 
 class ParameterRules:

@@ -1,7 +1,8 @@
 """From what a page's author wrote in ``href`` to one absolute URL string, by concatenation (RFC 3986 section 5.2).
 
-Dot segments and everything else are left to the parser that reads the result. Equal to the join of the WHATWG standard
-for bases that are http or https, and several times cheaper, because what a base contributes is worked out once a page.
+The result is left to the parser that reads it, but for ``../`` in front: without these, the links of neighbouring pages
+to one page are one string, which need be read only once. Equal to the join of the WHATWG standard for bases that are
+http or https, and several times cheaper, because what a base contributes is worked out once a page.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def cleaned(href: str) -> str:
 
 def scheme_of(href: str) -> str:
     """The lower-case scheme of a cleaned ``href``; empty when it is relative."""
-    found = _SCHEME.match(href)
+    found = _SCHEME.match(href) if ":" in href else None
     return found[1].lower() if found else ""
 
 
@@ -49,7 +50,7 @@ def absolute(href: str, base: str) -> str:
     scheme = scheme_of(href)
     if not scheme:
         return _relative(href, base_of(base))
-    if scheme in ("http", "https") and base_of(base).scheme == scheme:
+    if scheme in ("http", "https") and base_of(base).scheme == scheme:  # "http:a/b", an old way to write "a/b"
         return _relative(href[len(scheme) + 1 :], base_of(base))
     return href
 
@@ -61,7 +62,19 @@ def _relative(href: str, base: Base) -> str:
         return base.url
     if href[0] == "?":
         return base.document + href
+    if href[0] == ".":
+        return _climbed(href, base)
     return base.directory + href
+
+
+def _climbed(href: str, base: Base) -> str:
+    directory = base.directory
+    while href.startswith("../"):
+        href = href[3:]
+        directory = (
+            directory[: directory.rindex("/", 0, -1) + 1] if len(directory) > len(base.origin) + 1 else directory
+        )
+    return directory + href
 
 
 @lru_cache(maxsize=256)
