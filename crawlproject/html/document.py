@@ -1,0 +1,43 @@
+"""What parsing leaves of an HTML document: its text, and its links as ranges of that text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class RawLink(NamedTuple):
+    """A link as written: ``href`` is neither joined nor canonical, only stripped of white space.
+
+    ``anchor`` and ``context`` are ranges ``[start, end)`` of ``Document.text``: what stands inside the link, and what
+    stands inside its aggregation node. A range may begin with the one white-space character that sets it off from the
+    text before.
+    """
+
+    href: str
+    anchor: tuple[int, int]
+    context: tuple[int, int]
+    nofollow: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """An HTML document, parsed.
+
+    ``text`` is the visible text in document order, white space folded to one space within a block and one line feed
+    between blocks. ``language`` is the two-letter code of ``<html lang>``, or empty. ``base`` is the absolute base URL
+    that relative links are joined with. ``noindex`` and ``nofollow`` are what ``<meta name="robots">`` asks.
+    ``encoding`` is a Python codec name. ``links_dropped`` counts links beyond the cap; ``truncated`` is True when text
+    or tags beyond a cap were left out.
+    """
+
+    title: str = ""
+    text: str = ""
+    language: str = ""
+    links: tuple[RawLink, ...] = ()
+    base: str = ""
+    noindex: bool = False
+    nofollow: bool = False
+    encoding: str = "utf-8"
+    links_dropped: int = 0
+    truncated: bool = False

@@ -1,0 +1,54 @@
+"""Which encoding a page is in, decided in the order browsers do it.
+
+The byte order mark, the charset of the HTTP header, the declaration in the first bytes of the document, a guess (WHATWG
+HTML, "Determining the character encoding"). The guess is UTF-8 when the whole body is valid UTF-8 and windows-1252
+otherwise. Only the encodings of the WHATWG Encoding Standard are honoured: Python knows further ones
+(``unicode_escape``, ``punycode``, ``hex``) that a page must not be able to choose.
+"""
+
+from __future__ import annotations
+
+from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding, to_unicode
+
+FALLBACK = "cp1252"
+
+# Names as `codecs.lookup(label).name` spells them, after w3lib's translation (latin-1 to cp1252, gbk to gb18030, ...).
+_WEB_ENCODINGS = frozenset(
+    (
+        "big5hkscs cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 cp866 cp874 cp932 cp949 euc_jp gb18030 "
+        "iso2022_jp iso8859-10 iso8859-13 iso8859-14 iso8859-15 iso8859-16 iso8859-2 iso8859-3 iso8859-4 iso8859-5 "
+        "iso8859-6 iso8859-7 iso8859-8 koi8-r koi8-u mac-cyrillic mac-roman utf-16-be utf-16-le utf-8"
+    ).split()
+)
+_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16-be"), (b"\xff\xfe", "utf-16-le"))
+
+
+def decode(body: bytes, content_type: str = "") -> tuple[str, str]:
+    """The name of the encoding of ``body`` and its text.
+
+    ``content_type`` is the HTTP header's value. Bytes that the encoding does not know become U+FFFD. Raises nothing.
+    """
+    for mark, encoding in _MARKS:
+        if body.startswith(mark):
+            return encoding, body[len(mark) :].decode(encoding, "replace")
+    declared = _from_header(content_type) or _from_document(body)
+    if declared is not None:
+        return declared, to_unicode(body, declared)
+    try:
+        return "utf-8", body.decode("utf-8")
+    except UnicodeDecodeError:
+        return FALLBACK, body.decode(FALLBACK, "replace")
+
+
+def _from_header(content_type: str) -> str | None:
+    name = http_content_type_encoding(content_type)
+    if name == "utf-16":  # the standard's label "utf-16" is little-endian
+        return "utf-16-le"
+    return name if name in _WEB_ENCODINGS else None
+
+
+def _from_document(body: bytes) -> str | None:
+    name = html_body_declared_encoding(body)
+    if name is not None and name.startswith("utf-16"):  # it was just read as ASCII, so it cannot be
+        return "utf-8"
+    return name if name in _WEB_ENCODINGS else None

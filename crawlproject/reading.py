@@ -1,0 +1,160 @@
+"""Bytes to ``Page``: the document parsed, its text tokenised once, its links canonical.
+
+Links refer to the terms of the page by spans, so the contexts of 5,000 links cost no more text than the page itself.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+from crawlproject.errors import InvalidUrl
+from crawlproject.html.document import Document, RawLink
+from crawlproject.html.parse import MAX_LINKS, MAX_TEXT, parse_document
+from crawlproject.html.robots import robots_rules
+from crawlproject.records import Link, Page, Span
+from crawlproject.text.analysis import Analyzer
+
+MAX_ANCHOR = 1_000
+
+Canonicalize = Callable[[str, str | None], str]
+
+
+class Reader:
+    """Reads fetched documents into pages.
+
+    ``canonicalize(href, base)`` gives the canonical URL of a link or raises ``InvalidUrl``. ``aggregation_level``,
+    ``max_links`` and ``max_text`` are those of ``parse_document``. ``obey_nofollow`` drops links with
+    ``rel="nofollow"``; ``obey_meta_robots`` obeys ``noindex`` and ``nofollow`` of ``<meta name="robots">`` and of
+    ``X-Robots-Tag``.
+
+    ``counters`` says what became of links and texts: ``links/kept``, ``links/self`` (to the page itself), ``links/invalid``,
+    ``links/nofollow``, ``links/meta-nofollow``, ``links/over-limit``, ``text/truncated``.
+    """
+
+    def __init__(
+        self,
+        analyzer: Analyzer,
+        *,
+        canonicalize: Canonicalize,
+        aggregation_level: int | str = 1,
+        obey_nofollow: bool = True,
+        obey_meta_robots: bool = True,
+        max_links: int = MAX_LINKS,
+        max_text: int = MAX_TEXT,
+    ) -> None:
+        self.analyzer = analyzer
+        self.counters: Counter[str] = Counter()
+        self._canonicalize = canonicalize
+        self._aggregation_level = aggregation_level
+        self._obey_nofollow = obey_nofollow
+        self._obey_meta_robots = obey_meta_robots
+        self._max_links = max_links
+        self._max_text = max_text
+
+    def read(
+        self,
+        url: str,
+        body: bytes,
+        *,
+        content_type: str = "",
+        robots_tag: str = "",
+        depth: int = 0,
+        parent: str | None = None,
+        score: float = 0.0,
+        inherited: tuple[float, ...] = (),
+    ) -> Page:
+        """The page at the canonical ``url``, not yet judged: ``relevance`` and every ``context_score`` are 0.
+
+        ``content_type`` and ``robots_tag`` are the values of the HTTP headers ``Content-Type`` and ``X-Robots-Tag``. The rest
+        goes to the page as it is. Raises nothing for malformed input.
+        """
+        document = parse_document(
+            body,
+            content_type=content_type,
+            url=url,
+            aggregation_level=self._aggregation_level,
+            max_links=self._max_links,
+            max_text=self._max_text,
+        )
+        rules = robots_rules(robots_tag)
+        self._count("text/truncated", int(document.truncated))
+        self._count("links/over-limit", document.links_dropped)
+        kept = self._followed(document, url, document.nofollow or rules.nofollow)
+        terms, links = self._link_terms(document.text, kept)
+        return Page(
+            url=url,
+            title=document.title,
+            text=document.text,
+            language=document.language,
+            terms=terms,
+            counts=Counter(terms),
+            links=links,
+            depth=depth,
+            parent=parent,
+            score=score,
+            inherited=inherited,
+            indexable=not (self._obey_meta_robots and (document.noindex or rules.noindex)),
+        )
+
+    def _followed(self, document: Document, url: str, nofollow: bool) -> list[tuple[str, RawLink]]:
+        """The links to follow with their canonical URLs."""
+        if nofollow and self._obey_meta_robots:
+            self._count("links/meta-nofollow", len(document.links))
+            return []
+        kept: list[tuple[str, RawLink]] = []
+        targets: dict[str, str] = {}
+        for link in document.links:
+            if link.nofollow and self._obey_nofollow:
+                self._count("links/nofollow", 1)
+                continue
+            target = targets.get(link.href)
+            if target is None:
+                target = targets[link.href] = self._target(link.href, document.base)
+            if target == url:
+                self._count("links/self", 1)
+            elif target:
+                kept.append((target, link))
+            else:
+                self._count("links/invalid", 1)
+        self._count("links/kept", len(kept))
+        return kept
+
+    def _target(self, href: str, base: str) -> str:
+        """The canonical URL of a link, empty when there is none."""
+        try:
+            return self._canonicalize(href, base)
+        except InvalidUrl:
+            return ""
+
+    def _link_terms(self, text: str, links: Iterable[tuple[str, RawLink]]) -> tuple[list[str], tuple[Link, ...]]:
+        """The terms of ``text``, and the links with ranges of characters turned into spans of terms.
+
+        The text is cut where ranges begin and end. A word that such a cut would split belongs to the side where it begins,
+        so the link of ``<a>crawler</a>s`` has the term of "crawlers", and ranges that nest still nest.
+        """
+        terms: list[str] = []
+        index_at = {0: 0}
+        done = 0
+        for cut in sorted({edge for _, link in links for edge in (*link.anchor, *link.context)}):
+            if cut > done:
+                cut_at = self.analyzer.boundary(text, cut)
+                terms += self.analyzer.terms(text[done:cut_at])
+                done = cut_at
+            index_at[cut] = len(terms)
+        terms += self.analyzer.terms(text[done:])
+        return terms, tuple([_link(url, link, text, index_at) for url, link in links])
+
+    def _count(self, key: str, number: int) -> None:
+        if number:
+            self.counters[key] += number
+
+
+def _link(url: str, link: RawLink, text: str, index_at: dict[int, int]) -> Link:
+    anchor = text[link.anchor[0] : link.anchor[1]][:MAX_ANCHOR]
+    return Link(
+        url=url,
+        anchor=" ".join(anchor.split()),
+        anchor_span=Span(index_at[link.anchor[0]], index_at[link.anchor[1]]),
+        context_span=Span(index_at[link.context[0]], index_at[link.context[1]]),
+    )
