@@ -54,7 +54,7 @@ class ParameterRules:
         if "%3D" in query:
             kept = [_bare_equals(pair) for pair in kept]
         if len(kept) > 1:
-            kept.sort(key=_decoded)
+            kept.sort(key=_decoded if "%" in query or "+" in query else _parted)
         return "&".join(kept)
 
     def _unwanted(self, pair: str) -> bool:
@@ -71,6 +71,11 @@ def _bare_equals(pair: str) -> str:
     """Only the first ``=`` delimits: in the value it is data."""
     name, mark, value = pair.partition("=")
     return name + mark + value.replace("%3D", "=")
+
+
+def _parted(pair: str) -> tuple[str, str, str]:
+    """The sort key of a pair in which nothing is encoded: as ``_decoded`` would order it."""
+    return pair.partition("=")
 
 
 def _decoded(pair: str) -> tuple[bytes, bytes, str]:

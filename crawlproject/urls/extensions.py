@@ -1,0 +1,47 @@
+"""Extensions of files that are not pages to read. Whatever a program may have written (``.php``, ``.cgi``) is a page.
+
+``.txt``, ``.md`` and ``.xml`` stay: they hold text, or XHTML. ``.com`` stays too: pages are named after companies.
+"""
+
+from __future__ import annotations
+
+_BY_KIND = {
+    "images": """
+        ai cdr rgb svg svgz tga tif tiff webp xbm xcf xpm xwd
+    """,
+    "sound": """
+        aac ac3 aif aifc aiff amr au flac kar m3u m3u8 m4a mid midi mka mp2 mp3 oga ogg opus ra ram snd wav wma
+    """,
+    "film": """
+        3g2 3gp asf asx avi divx f4v flv m1v m2v m4v mkv mov mp4 mpa mpe mpeg mpg ogv qt rm rmvb swf ts vob webm
+        wmv
+    """,
+    "archives and packages": """
+        conda crate egg gem taz tbz tbz2 tgz txz uu war warc whl xpi xz z zip zipx zst
+    """,
+    "programs and disk images": """
+        apk app appimage bat bin class dll elf exe img ipa msi msu o obj pyc pyd sh so sys vhd vmdk wasm
+    """,
+    "fonts": """
+        eot fon otf pfb pfm ttc ttf woff woff2
+    """,
+    "office documents and print": """
+        azw3 chm djvu doc docm docx dot dotx dvi epub key latex mobi numbers odf odg odp ods odt pages pdf pot
+        pps ppsx ppt pptm pptx ps pub rtf sxc sxi sxw tex vsd vsdx wpd wri xls xlsb xlsm xlsx xps
+    """,
+    "data": """
+        avro bib bibtex csv dat db dta fits geojson h5 hdf ics ipynb json jsonl kml kmz las mat mdb nc npy npz
+        parquet pickle pkl rda rdata rds sas7bdat sav shp sql sqlite toml topojson tsv vcf xsd xsl xslt yaml yml
+    """,
+    "parts of pages": """
+        css cur js less map mjs scss
+    """,
+    "feeds": """
+        atom rdf rss
+    """,
+    "checksums, keys and torrents": """
+        asc crl crt der md5 p12 p7s pem sha1 sha256 sha512 sig torrent
+    """,
+}
+
+NOT_A_PAGE = frozenset(extension for kind in _BY_KIND.values() for extension in kind.split())

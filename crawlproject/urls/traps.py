@@ -1,0 +1,136 @@
+"""The trap filter: which URLs are not worth a place in the frontier, each for a named reason.
+
+Traps show in the URL: it grows with each page (paper 000 section 2.4, which limits it to 128 or 256 characters), goes
+round in circles, or belongs to a host that never ends. The rules at a glance, in the order in which they are asked:
+
+    ================== ==========================================================================================
+    scheme             neither http nor https
+    too_long           more than ``max_url_length`` characters
+    extension          the file name ends with one of ``extensions``: not a page
+    too_deep           more than ``max_depth`` links from a seed
+    too_many_segments  more than ``max_segments`` path segments
+    repeated_segments  a path segment ``max_segment_repeats`` times, or a run such as ``/a/b/a/b``, once less often
+    host_full          ``max_urls_per_host`` URLs of the host were admitted
+    ================== ==========================================================================================
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+from crawlproject.urls.extensions import NOT_A_PAGE
+from crawlproject.urls.hosts import host_of
+from crawlproject.urls.references import cleaned, scheme_of
+
+# A rule looks at a canonical URL and its depth, and answers whether it refuses.
+Rule = Callable[[str, int], bool]
+
+SCHEME = "scheme"
+
+_LONGEST_RUN = 8  # path segments of a circle that is looked for
+
+
+def raw_refusal(href: str) -> str | None:
+    """``"scheme"`` for an ``href`` that is no link to a page (``mailto:``, ``javascript:``, ``ftp:``, ...), else None.
+
+    Cheaper than to make such an ``href`` canonical and catch InvalidUrl; relative references pass.
+    """
+    if ":" not in href:
+        return None
+    return SCHEME if scheme_of(cleaned(href)) not in ("", "http", "https") else None
+
+
+class TrapFilter:
+    """The rules of the table above with their limits; a limit of 0 (or no extensions) switches a rule off.
+
+    The settings are the same names in upper case behind ``TRAP_``. Only ``admitted`` changes anything; after a restart
+    the caller tells it about the URLs of the saved crawl again.
+    """
+
+    def __init__(
+        self,
+        *,
+        max_url_length: int = 256,
+        max_segment_repeats: int = 3,
+        max_segments: int = 20,
+        max_depth: int = 50,
+        max_urls_per_host: int = 10_000,
+        extensions: Iterable[str] = NOT_A_PAGE,
+    ) -> None:
+        self._max_urls_per_host = max_urls_per_host
+        self._urls_of_host: Counter[str] = Counter()
+        unwanted = frozenset(extension.strip().lower().removeprefix(".") for extension in extensions)
+        table: list[tuple[str, object, Rule]] = [
+            (SCHEME, True, _is_not_http),
+            ("too_long", max_url_length, lambda url, depth: len(url) > max_url_length),
+            ("extension", unwanted, lambda url, depth: extension_of(url) in unwanted),
+            ("too_deep", max_depth, lambda url, depth: depth > max_depth),
+            ("too_many_segments", max_segments, lambda url, depth: has_more_segments(url, max_segments)),
+            ("repeated_segments", max_segment_repeats, lambda url, depth: repeats_segments(url, max_segment_repeats)),
+            ("host_full", max_urls_per_host, self._host_is_full),
+        ]
+        self._rules = [(name, rule) for name, limit, rule in table if limit]
+
+    def refusal(self, url: str, depth: int = 0) -> str | None:
+        """The first rule that refuses a canonical URL ``depth`` links from a seed, or None: it may enter."""
+        for name, refuses in self._rules:
+            if refuses(url, depth):
+                return name
+        return None
+
+    def admitted(self, url: str) -> None:
+        """Count a canonical URL that entered the frontier for the first time."""
+        if self._max_urls_per_host:
+            self._urls_of_host[host_of(url)] += 1
+
+    def _host_is_full(self, url: str, depth: int) -> bool:
+        return self._urls_of_host.get(host_of(url), 0) >= self._max_urls_per_host
+
+
+def _is_not_http(url: str, depth: int) -> bool:
+    return not url.startswith(("http://", "https://"))
+
+
+def extension_of(url: str) -> str:
+    """The lower-case extension of the file name in a canonical URL, without dot; empty when it has none."""
+    path = url.partition("?")[0]
+    name = path[path.rfind("/") + 1 :]
+    return name.rpartition(".")[2].lower() if "." in name else ""
+
+
+def has_more_segments(url: str, limit: int) -> bool:
+    """Whether the path of a canonical URL has more than ``limit`` segments, an empty last one not counted."""
+    return url.count("/") > limit and len(_segments(url)) > limit
+
+
+def repeats_segments(url: str, limit: int) -> bool:
+    """Whether a path segment occurs ``limit`` times, or two or more in a row occur ``limit - 1`` times running.
+
+    With the default of 3: ``/a/x/a/y/a`` and ``/a/b/a/b`` do, ``/a/a`` and ``/a/b/a`` do not.
+    """
+    if url.count("/") < 2 + min(limit, 4):  # most URLs are too short for either
+        return False
+    segments = _segments(url)
+    repeats = len(segments) - len(set(segments))
+    if not repeats:
+        return False
+    if max(Counter(segments).values()) >= limit:
+        return True
+    return repeats > 1 and _alternates(segments, max(2, limit - 1))
+
+
+def _alternates(segments: list[str], times: int) -> bool:
+    """Whether a run of 2 to 8 segments stands ``times`` times in a row. Linear, also in a path without end."""
+    for width in range(2, min(_LONGEST_RUN, len(segments) // times) + 1):
+        same = 0
+        for segment, later in zip(segments, segments[width:], strict=False):
+            same = same + 1 if segment == later else 0
+            if same == width * (times - 1):
+                return True
+    return False
+
+
+def _segments(url: str) -> list[str]:
+    segments = url.partition("?")[0].split("/")[3:]
+    return segments if segments[-1] else segments[:-1]
