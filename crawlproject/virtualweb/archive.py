@@ -137,7 +137,7 @@ def _check_reachable(file: BinaryIO, capture: Capture, place: str) -> None:
 def _is_whole(file: BinaryIO, capture: Capture) -> bool:
     file.seek(capture.start)
     try:
-        record = next(iter(ArchiveIterator(file, parse_http=False)))
+        record = _first_record(file)
         size = record.content_length
         while chunk := record.reader.read(2**16):
             size -= len(chunk)
@@ -152,22 +152,32 @@ def _bytes_at(file: io.FileIO, place: Place) -> bytes:
 
 
 def _reply(url: str, raw: bytes) -> Reply:
-    try:
-        return _decoded(url, raw, "all")
-    except OSError:
-        # Many tools archive the decoded body under the headers of the encoded one.
-        return _decoded(url, raw, "none")
+    """The reply in one record: a 502 when the record was damaged after the archive was indexed."""
+    # Many tools archive the decoded body under the headers of the encoded one: hence the second try.
+    for encodings in ("all", "none"):
+        try:
+            return _decoded(url, raw, encodings)
+        except OSError:
+            continue
+    return Reply(url, 502)
 
 
 def _decoded(url: str, raw: bytes, encodings: Literal["all", "none"]) -> Reply:
-    record = next(iter(ArchiveIterator(io.BytesIO(raw), parse_http=False)))
+    record = _first_record(io.BytesIO(raw))
     if record.record_type == WarcRecordType.resource:
         headers = {"content-type": record.headers.get("Content-Type") or "application/octet-stream"}
         return Reply(url, 200, headers, record.reader.read(MAX_BODY))
     record.parse_http(auto_decode=encodings)
+    if record.http_headers is None or record.http_headers.status_code is None:
+        raise OSError("not an HTTP response")
     body = record.reader.read(MAX_BODY)
-    status = record.http_headers.status_code or 0  # the index holds no record without one
-    return Reply(url, status, _served_headers(record.http_headers), body)
+    return Reply(url, record.http_headers.status_code, _served_headers(record.http_headers), body)
+
+
+def _first_record(file: BinaryIO) -> WarcRecord:
+    for record in ArchiveIterator(file, parse_http=False):
+        return record
+    raise OSError("not a WARC record")
 
 
 def _served_headers(headers: Iterable[tuple[str, str]]) -> Mapping[str, str]:

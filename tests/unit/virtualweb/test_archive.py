@@ -274,6 +274,14 @@ def test_warc_compressed_as_one_piece_is_refused(tmp_path: Path) -> None:
         Archive(path, cache_dir=tmp_path / "cache")
 
 
+def test_record_damaged_after_indexing_is_a_502(tmp_path: Path) -> None:
+    path = WarcFile().page("http://h.example/a", b"a").save(tmp_path / "web.warc.gz")
+    web = Archive(path, cache_dir=tmp_path / "cache")
+    for data in (b"\0" * path.stat().st_size, b""):
+        path.write_bytes(data)
+        assert web.get("http://h.example/a").status == 502
+
+
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(flips=st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 255)), max_size=12), compressed=st.booleans())
 def test_flipped_bytes_never_crash(tmp_path: Path, flips: list[tuple[int, int]], compressed: bool) -> None:
