@@ -1,0 +1,138 @@
+"""What can happen to a frontier: the smallest changes, each a fact that can be written down and done again.
+
+An operation of the contract makes a few of them: ``take`` is ``Leased`` and ``Picked``. They hold results, not
+requests (the time of a host's next visit, not the delay it came from), so that doing them again needs no clock, no
+generator and no setting.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from crawlproject.records import CrawlUrl
+
+
+class Waits(NamedTuple):
+    """A URL waits, or the record of a waiting URL is another one."""
+
+    record: CrawlUrl
+
+
+class Rescored(NamedTuple):
+    """A waiting URL has a new score."""
+
+    url: str
+    score: float
+
+
+class Leased(NamedTuple):
+    """A waiting URL is being fetched."""
+
+    url: str
+
+
+class Returned(NamedTuple):
+    """A leased URL waits again, until ``not_before`` at least."""
+
+    url: str
+    not_before: float
+
+
+class Ended(NamedTuple):
+    """A URL is done, whether it was leased, waited, or is new."""
+
+    url: str
+
+
+class Evicted(NamedTuple):
+    """A waiting URL was dropped, the ``total``-th one. None: only the total is known."""
+
+    url: str | None
+    total: int
+
+
+class Picked(NamedTuple):
+    """The host was picked, under the k rule."""
+
+    host: str
+
+
+class GaveBack(NamedTuple):
+    """The host's last pick does not count."""
+
+    host: str
+
+
+class Rests(NamedTuple):
+    """The host is not visited before ``until``."""
+
+    host: str
+    until: float
+
+
+class Asks(NamedTuple):
+    """The host asks for ``seconds`` between visits."""
+
+    host: str
+    seconds: float
+
+
+Change = Waits | Rescored | Leased | Returned | Ended | Evicted | Picked | GaveBack | Rests | Asks
+
+_CODES: dict[type[Change], str] = {
+    Waits: "wait",
+    Rescored: "score",
+    Leased: "lease",
+    Returned: "return",
+    Ended: "end",
+    Evicted: "evict",
+    Picked: "pick",
+    GaveBack: "unpick",
+    Rests: "rest",
+    Asks: "ask",
+}
+_KINDS: dict[str, type[Change]] = {code: kind for kind, code in _CODES.items()}
+
+
+def to_json(change: Change) -> list[Any]:
+    """A change as a list for JSON: its code, then its fields in order."""
+    if isinstance(change, Waits):
+        record = change.record
+        return [
+            "wait",
+            record.url,
+            _number(record.score),
+            record.depth,
+            record.parent,
+            record.anchor,
+            _number(record.context_score),
+            record.not_before,
+            [_number(value) for value in record.inherited],
+            record.request,
+        ]
+    if isinstance(change, Rescored):
+        return ["score", change.url, _number(change.score)]
+    return [_CODES[type(change)], *change]
+
+
+def from_json(fields: list[Any]) -> Change:
+    """The change of a list that ``to_json`` made. Raises ``KeyError``, ``TypeError`` or ``ValueError`` for others."""
+    code, *values = fields
+    if code == "wait":
+        url, score, depth, parent, anchor, context_score, not_before, inherited, request = values
+        handed_down = tuple(map(float, inherited))
+        return Waits(
+            CrawlUrl(
+                url, float(score), depth, parent, anchor, float(context_score), float(not_before), handed_down, request
+            )
+        )
+    if code == "score":
+        url, score = values
+        return Rescored(url, float(score))
+    return _KINDS[code](*values)
+
+
+def _number(value: float) -> float | str:
+    """JSON has no infinity and no NaN: these travel as text."""
+    return value if math.isfinite(value) else str(value)

@@ -1,0 +1,106 @@
+"""One host's waiting URLs and its politeness clock."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from crawlproject.frontier.entry import Entry
+from crawlproject.frontier.lazyheap import LazyHeap
+from crawlproject.urls.hosts import host_of
+
+
+def queue_of(url: str) -> str:
+    """The name of the queue that a URL joins: its host.
+
+    A spider's own requests may be of other schemes (``ftp:``, ``data:``): these queue by scheme and authority.
+    """
+    if url.startswith(("http://", "https://")):
+        try:
+            return host_of(url)
+        except ValueError:  # no path: not canonical, but no reason to lose it
+            return host_of(url + "/")
+    scheme, _, rest = url.partition(":")
+    return f"{scheme}:{rest[2:].partition('/')[0]}" if rest.startswith("//") else scheme
+
+
+class HostQueue:
+    """The URLs of a host that may go, by rank, and those with a ``not_before`` to come, by time.
+
+    ``size`` counts both. ``due`` is the time of the next visit, ``leased`` tells that a URL is being fetched. The
+    schedule keeps its own marks here: ``heap``, ``key`` and ``item`` say where the host stands, ``ripens`` when its
+    best URL may change.
+    """
+
+    __slots__ = (
+        "_alive",
+        "_later",
+        "_ready",
+        "_ripe",
+        "due",
+        "heap",
+        "item",
+        "key",
+        "leased",
+        "name",
+        "ripens",
+        "size",
+    )
+
+    def __init__(self, name: str, alive: Callable[[Entry], bool]) -> None:
+        self.name = name
+        self.size = 0
+        self.due = -math.inf
+        self.leased = False
+        self.heap: LazyHeap[Any] | None = None
+        self.key: tuple[float, ...] = ()
+        self.item: tuple[Any, ...] | None = None
+        self.ripens: tuple[Any, ...] | None = None
+        self._alive = alive
+        self._ready: LazyHeap[Entry] = LazyHeap(alive)
+        self._later: LazyHeap[tuple[float, Entry]] | None = None
+        self._ripe = 0.0  # what may go at this time has left ``_later``
+
+    def add(self, entry: Entry) -> None:
+        self.size += 1
+        not_before = entry.record.not_before
+        if not_before <= self._ripe:
+            self._ready.push(entry)
+            return
+        if self._later is None:
+            self._later = LazyHeap(lambda item: self._alive(item[1]))
+        self._later.push((not_before, entry))
+
+    def remove(self, entry: Entry) -> None:
+        """Report that ``entry`` is not alive any more."""
+        self.size -= 1
+        if self._later is not None and entry.record.not_before > self._ripe:
+            self._later.died()
+        else:
+            self._ready.died()
+
+    def ripen(self, now: float) -> None:
+        """Let URLs go whose ``not_before`` has come."""
+        if self._later is None or now <= self._ripe:
+            return
+        while (item := self._later.first()) and item[0] <= now:
+            self._later.pop()
+            self._ready.push(item[1])
+        self._ripe = now
+
+    def best(self) -> Entry | None:
+        """The first URL that may go, politeness aside."""
+        return self._ready.first()
+
+    def next_ripe(self) -> float | None:
+        """When the next URL may go that may not yet."""
+        item = self._later.first() if self._later is not None else None
+        return item[0] if item else None
+
+    def opens(self) -> float:
+        """From when on a visit is polite and some URL may go; infinite when no URL waits."""
+        if self._ready.first() is not None:
+            return self.due
+        ripe = self.next_ripe()
+        return math.inf if ripe is None else max(self.due, ripe)

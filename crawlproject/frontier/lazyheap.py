@@ -1,0 +1,60 @@
+"""A heap whose items may die while they are inside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from heapq import heapify, heappop, heappush
+from typing import Any, Generic, TypeVar
+
+Item = TypeVar("Item", bound=tuple[Any, ...])
+
+_FEW = 16  # dead items that are not worth a rebuild
+
+
+class LazyHeap(Generic[Item]):
+    """A min-heap of tuples with lazy deletion.
+
+    An item is dead as soon as ``alive(item)`` is False. Whoever lets an item die reports it with ``died``, once. The
+    dead leave when they come to the top, or all together when they outnumber the living: so the memory is that of the
+    living, and each operation costs O(log n) amortised.
+    """
+
+    __slots__ = ("_alive", "_dead", "_items")
+
+    def __init__(self, alive: Callable[[Item], bool], items: Iterable[Item] = ()) -> None:
+        self._alive = alive
+        self._items = list(items)
+        self._dead = 0
+        heapify(self._items)
+
+    def __len__(self) -> int:
+        """Living items."""
+        return len(self._items) - self._dead
+
+    def push(self, item: Item) -> None:
+        heappush(self._items, item)
+
+    def first(self) -> Item | None:
+        """The least living item; it stays inside."""
+        items = self._items
+        while items:
+            if self._alive(items[0]):
+                return items[0]
+            heappop(items)
+            self._dead -= 1
+        return None
+
+    def pop(self) -> Item | None:
+        """Take the least living item out."""
+        item = self.first()
+        if item is not None:
+            heappop(self._items)
+        return item
+
+    def died(self) -> None:
+        """An item inside is not alive any more."""
+        self._dead += 1
+        if self._dead > _FEW and 2 * self._dead > len(self._items):
+            self._items = [item for item in self._items if self._alive(item)]
+            self._dead = 0
+            heapify(self._items)

@@ -1,0 +1,44 @@
+"""How long a host is left alone after a visit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+
+class Politeness:
+    """Next visit of a host at ``finish + max(min_delay, crawl_delay, factor * seconds)``.
+
+    ``min_delay`` is in seconds (default 1), ``factor`` multiplies the duration of the last fetch (default 1: a host
+    rests as long as it worked). Both must be finite and not negative, else ``ValueError``.
+    """
+
+    def __init__(self, min_delay: float = 1.0, factor: float = 1.0) -> None:
+        for name, value in (("min_delay", min_delay), ("factor", factor)):
+            if not 0.0 <= value < math.inf:
+                raise ValueError(f"{name} must be a finite number and not negative, got {value!r}")
+        self.min_delay = min_delay
+        self.factor = factor
+        self._delays: dict[str, float] = {}
+
+    def crawl_delay(self, host: str, seconds: float) -> bool:
+        """Remember the delay that the host's robots.txt asks for. False: that is what was known already.
+
+        What is no finite, positive number takes the delay back: robots.txt is written by strangers.
+        """
+        asked = seconds if 0.0 < seconds < math.inf else 0.0
+        if asked == self._delays.get(host, 0.0):
+            return False
+        if asked:
+            self._delays[host] = asked
+        else:
+            del self._delays[host]
+        return True
+
+    def crawl_delays(self) -> Iterator[tuple[str, float]]:
+        """The hosts that asked for a delay, with the seconds."""
+        return iter(self._delays.items())
+
+    def next_visit(self, host: str, finish: float, seconds: float) -> float:
+        """The earliest time of the next visit after a fetch that ended at ``finish`` and took ``seconds``."""
+        return finish + max(self.min_delay, self._delays.get(host, 0.0), self.factor * seconds)

@@ -1,0 +1,235 @@
+"""Which host may be visited now, which one first, and when the next one may."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from itertools import count
+from typing import Any
+
+from crawlproject.frontier.entry import Entry
+from crawlproject.frontier.hostqueue import HostQueue, queue_of
+from crawlproject.frontier.lazyheap import LazyHeap
+from crawlproject.frontier.pickwindow import PickWindow
+
+
+class HostSchedule:
+    """The hosts, each standing in the one heap that says what it waits for.
+
+    ==================  ================================================  =============
+    heap                its hosts                                         first of them
+    ==================  ================================================  =============
+    ``_open``           may be visited                                    best URL
+    ``_resting``        wait for their clock, or for a ``not_before``     earliest
+    ``_barred``         might be visited, were it not for the k rule      picked longest ago
+    ``_barred_resting`` barred, and resting too                           earliest
+    ``_idle``           have no URL, but their clock still runs           earliest
+    ==================  ================================================  =============
+
+    A leased host stands nowhere. So a choice never looks at a host that cannot be taken, however many of these have the
+    best URLs, and each operation costs O(log n) amortised. A host with nothing to wait for leaves the memory.
+
+    ``live`` maps a URL to its valid entry; the caller updates it before it tells the schedule.
+    """
+
+    def __init__(self, live: Mapping[str, Entry], batch_size: int) -> None:
+        self._live = live
+        self._k = batch_size
+        self._now = -math.inf
+        self._hosts: dict[str, HostQueue] = {}
+        self._waiting = 0  # hosts with URLs
+        self._leases = 0
+        self._window = PickWindow()
+        self._serial = count()  # keeps hosts out of comparisons
+        self._open: LazyHeap[Any] = LazyHeap(_stands)
+        self._resting: LazyHeap[Any] = LazyHeap(_stands)
+        self._barred: LazyHeap[Any] = LazyHeap(_stands)
+        self._barred_resting: LazyHeap[Any] = LazyHeap(_stands)
+        self._idle: LazyHeap[Any] = LazyHeap(_stands)
+        self._ripening: LazyHeap[Any] = LazyHeap(_ripens)  # hosts that might be visited, whose best URL may change
+
+    # ------------------------------------------------------------ URLs come and go
+
+    def add(self, entry: Entry) -> None:
+        host = self._host(queue_of(entry.record.url))
+        host.add(entry)
+        if host.size == 1:
+            self._waiting += 1
+            self._fit()
+        self._place(host)
+
+    def add_back(self, entry: Entry) -> None:
+        """``entry`` was leased and waits again."""
+        self.add(entry)
+
+    def remove(self, entry: Entry) -> None:
+        """``entry`` is not alive any more."""
+        host = self._hosts[queue_of(entry.record.url)]
+        host.remove(entry)
+        if host.size == 0:
+            self._waiting -= 1
+            self._fit()
+        self._place(host)
+
+    def replace(self, old: Entry, new: Entry) -> None:
+        """The URL of both has a new record or score."""
+        host = self._hosts[queue_of(new.record.url)]
+        host.remove(old)
+        host.add(new)
+        self._place(host)
+
+    # ------------------------------------------------------------ visits
+
+    def lease(self, name: str) -> None:
+        """A URL of the host is being fetched."""
+        host = self._host(name)
+        host.leased = True
+        self._leases += 1
+        self._place(host)
+
+    def free(self, name: str) -> None:
+        """Nothing of the host is being fetched any more."""
+        host = self._host(name)
+        host.leased = False
+        self._leases -= 1
+        self._remember_picks()
+        self._place(host)
+
+    def rest(self, name: str, until: float) -> None:
+        """No visit before ``until``, nor before what an earlier visit asked for."""
+        host = self._host(name)
+        host.due = max(host.due, until)
+        self._place(host)
+
+    def pick(self, name: str) -> None:
+        """The host was picked: the k rule bars it for a while."""
+        self._window.pick(name)
+        self._remember_picks()
+        self._fit()
+
+    def give_back_pick(self, name: str) -> None:
+        """The host's last pick does not count."""
+        self._window.give_back(name)
+        self._fit()
+        if name in self._hosts:
+            self._place(self._hosts[name])
+
+    # ------------------------------------------------------------ choices
+
+    def choose(self, now: float) -> Entry | None:
+        """The first URL of the eligible hosts. It stays where it is."""
+        self._pass_time(now)
+        host = self._first(self._open)
+        if host is None and self._waiting < self._k:
+            host = self._first(self._barred)
+        return host.best() if host else None
+
+    def next_due(self, now: float) -> float | None:
+        """The earliest time at which ``choose`` gives a URL, if nothing else happens; None: no time will do."""
+        if self.choose(now) is not None:
+            return now
+        heaps = (self._resting, self._barred_resting) if self._waiting < self._k else (self._resting,)
+        return min((item[0] for heap in heaps if (item := heap.first())), default=None)
+
+    # ------------------------------------------------------------ what is known
+
+    def hosts(self) -> int:
+        """Hosts with waiting URLs."""
+        return self._waiting
+
+    def picks(self) -> Iterator[str]:
+        """The hosts of the last picks, oldest first: as many as the k rule may still ask for."""
+        return iter(self._window)
+
+    def clocks(self) -> Iterator[tuple[str, float]]:
+        """The hosts that rest, each with the time of its next visit."""
+        return ((name, host.due) for name, host in self._hosts.items() if host.due > self._now)
+
+    # ------------------------------------------------------------ inside
+
+    def _host(self, name: str) -> HostQueue:
+        host = self._hosts.get(name)
+        if host is None:
+            host = self._hosts[name] = HostQueue(name, self._alive)
+        return host
+
+    def _alive(self, entry: Entry) -> bool:
+        return self._live.get(entry.record.url) is entry
+
+    def _first(self, heap: LazyHeap[Any]) -> HostQueue | None:
+        """The first host of the heap that is due; the others (the clock ran backwards) rest again."""
+        while item := heap.first():
+            host: HostQueue = item[-1]
+            if host.due <= self._now:
+                return host
+            self._place(host)
+        return None
+
+    def _pass_time(self, now: float) -> None:
+        self._now = now
+        for heap in (self._ripening, self._resting, self._barred_resting, self._idle):
+            while (item := heap.first()) and item[0] <= now:
+                self._place(item[-1])
+
+    def _fit(self) -> None:
+        """Bring the k rule's window to its size: the last min(k, hosts that wait) - 1 picks bar."""
+        for name in self._window.fit(max(0, min(self._k, self._waiting) - 1)):
+            if name in self._hosts:
+                self._place(self._hosts[name])
+
+    def _remember_picks(self) -> None:
+        """Keep k - 1 picks even if the pick of every open lease should be given back."""
+        self._window.remember(self._k - 1 + self._leases)
+
+    def _place(self, host: HostQueue) -> None:
+        """Let the host stand where it belongs now."""
+        heap, key = self._standing(host)
+        if heap is not host.heap or key != host.key:
+            left, host.heap, host.key = host.heap, heap, key
+            host.item = (*key, next(self._serial), host) if heap is not None else None
+            if left is not None:
+                left.died()
+            if heap is not None:
+                heap.push(host.item)
+        if host.ripens is not None or host.next_ripe() is not None:
+            self._watch(host)
+        if heap is None and not host.leased:
+            self._hosts.pop(host.name, None)  # gone already when the window's fit placed it
+
+    def _standing(self, host: HostQueue) -> tuple[LazyHeap[Any] | None, tuple[float, ...]]:
+        """The heap where the host belongs, and its key there."""
+        if host.leased:
+            return None, ()
+        if not host.size:
+            return (self._idle, (host.due,)) if host.due > self._now else (None, ())
+        host.ripen(self._now)
+        opens = host.opens()
+        barred = self._window.bars(host.name)
+        if opens > self._now:
+            return self._barred_resting if barred else self._resting, (opens,)
+        if barred:
+            return self._barred, (self._window.last(host.name),)
+        best = host.best()
+        assert best is not None  # a host that opened has a URL that may go
+        return self._open, (best.rank, best.arrival)
+
+    def _watch(self, host: HostQueue) -> None:
+        """Come back to a host that might be visited when another URL of it may go: that one may be better."""
+        ripe = host.next_ripe() if host.heap is self._open or host.heap is self._barred else None
+        if host.ripens is not None:
+            if host.ripens[0] == ripe:
+                return
+            host.ripens = None
+            self._ripening.died()
+        if ripe is not None:
+            host.ripens = (ripe, next(self._serial), host)
+            self._ripening.push(host.ripens)
+
+
+def _stands(item: tuple[Any, ...]) -> bool:
+    """Whether the host at the end of a heap's item still stands there."""
+    return item[-1].item is item
+
+
+def _ripens(item: tuple[Any, ...]) -> bool:
+    return item[-1].ripens is item
