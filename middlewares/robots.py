@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_ALLOWED = "robots_allowed"  # meta
+
 
 class RobotsMiddleware:
     """Active when ``ROBOTSTXT_OBEY`` is on. ``meta["dont_obey_robotstxt"]`` exempts a request, as in Scrapy."""
@@ -54,6 +56,8 @@ class RobotsMiddleware:
     async def process_request(self, request: Request, spider: Spider | None = None) -> Request | None:
         if request.meta.get("dont_obey_robotstxt") or not request.url.startswith(("http:", "https:")):
             return None
+        if request.meta.pop(_ALLOWED, False):
+            return None  # checked when robots.txt came, before the host had to rest; the rules may have expired since
         origin = origin_of(request.url)
         rules = self.cache.get(origin, time())
         fetched = False
@@ -63,7 +67,7 @@ class RobotsMiddleware:
             self._count("refused/unreachable" if rules.unreachable else "refused/forbidden")
             raise Refused("robots/unreachable" if rules.unreachable else "robots/forbidden", request.url)
         if fetched and self._host_must_rest(request):
-            request.meta[AWAITED_ROBOTS] = True
+            request.meta[AWAITED_ROBOTS] = request.meta[_ALLOWED] = True
             return request
         return None
 
@@ -84,14 +88,16 @@ class RobotsMiddleware:
         request = Request(f"{origin}/robots.txt", callback=NO_CALLBACK, meta={"dont_obey_robotstxt": True})
         self._count("fetched")
         try:
-            response: Response = await self.crawler.engine.download_async(request)  # type: ignore[union-attr]
+            response: Response = await self.crawler.engine.download_async(request)
         except Exception as failure:
             # Whatever kept robots.txt from arriving (timeout, refused connection, a broken reply, another middleware)
             # means "unreachable" to RFC 9309, and the crawl goes on.
             logger.debug("robots.txt of %s is unreachable: %r", origin, failure)
             self._count(f"failed/{type(failure).__name__}")
             return self.cache.store(origin, 0, {}, b"", time())
-        headers = {name.decode("latin-1").lower(): values[-1].decode("latin-1") for name, values in response.headers.items()}
+        headers = {
+            name.decode("latin-1").lower(): values[-1].decode("latin-1") for name, values in response.headers.items()
+        }
         return self.cache.store(origin, response.status, headers, response.body, time())
 
     def _host_must_rest(self, request: Request) -> bool:

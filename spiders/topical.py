@@ -61,8 +61,9 @@ class TopicalSpider(scrapy.Spider):
 
     async def start(self) -> AsyncIterator[Any]:
         """The seeds wait in the frontier already, so that even the first take is the best of all."""
-        for nothing in ():
-            yield nothing
+        nothing: tuple[scrapy.Request, ...] = ()
+        for request in nothing:
+            yield request
 
     def page_request(self, url: CrawlUrl) -> scrapy.Request:
         """The request for a URL that the frontier gave."""

@@ -57,7 +57,9 @@ def make_ordering(name: str, context: OrderingContext, parameters: Mapping[str, 
     """
     cls = ordering_class(name)
     if cls.needs_targets and (context.graph is None or not context.targets):
-        raise BadSetting(f"ordering {name}", "looks at the answer: use it in a rehearsal, with a topic that has targets")
+        raise BadSetting(
+            f"ordering {name}", "looks at the answer: use it in a rehearsal, with a topic that has targets"
+        )
     _refuse_unknown(parameters)
     own = parameters_of(cls)
     return cls(context, **{key: _like(own[key], key, value) for key, value in parameters.items() if key in own})
@@ -78,4 +80,6 @@ def _like(default: Any, name: str, value: Any) -> Any:
         return type(default)(value)
     except (TypeError, ValueError):
         kind = type(default).__name__
-        raise BadSetting(f"setting ORDERING_{name.upper()}", f"expected a value of type {kind}, not {value!r}") from None
+        raise BadSetting(
+            f"setting ORDERING_{name.upper()}", f"expected a value of type {kind}, not {value!r}"
+        ) from None

@@ -24,7 +24,7 @@ class Manifest:
 
     def __init__(self, folder: Path, topic: Topic, ordering: str, parameters: Mapping[str, Any]) -> None:
         self._path = folder / "crawl.json"
-        self.asked = {
+        self.asked: dict[str, Any] = {
             "topic": {key: value for key, value in dataclasses.asdict(topic).items() if key != "settings"},
             "ordering": ordering,
             "parameters": dict(parameters),

@@ -1,0 +1,54 @@
+# Everything sets itself up: `make crawl` and `make test` work on a bare Debian or Ubuntu with Python 3.11 or newer.
+
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+
+.PHONY: help crawl test lint format bench egg clean
+
+help:
+	@echo "make crawl   crawl the bundled sample web and write crawls/demo/report.html"
+	@echo "make test    run every test"
+	@echo "make lint    ruff and mypy"
+	@echo "make format  let ruff format the code"
+	@echo "make bench   throughput against plain Scrapy"
+	@echo "make egg     an egg for Scrapyd in dist/"
+
+# A bare Debian has Python without venv, or no Python at all.
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || ./scripts/install-python
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: $(BIN)/python requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@
+
+crawl: $(VENV)/.installed
+	rm -rf crawls/demo
+	$(BIN)/scrapy crawl topical -a topic=topics/demo.toml -s VIRTUAL_WEB=sample -s CRAWL_DIR=crawls/demo
+	@echo "open crawls/demo/report.html"
+
+test: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.installed-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.installed-dev
+	$(BIN)/python benchmarks/throughput.py
+
+egg: $(VENV)/.installed-dev
+	$(BIN)/python setup.py --quiet bdist_egg
+
+clean:
+	rm -rf build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -1,0 +1,74 @@
+"""An endless web for measuring: any URL of its hosts answers with a page made from the URL alone.
+
+Pages of about 30 KB with 40 links over 200 hosts, as ``MEASUREMENTS`` of crawlers usually assume; English words drawn by
+Zipf's law, a few of them about the topic ``coral reef``, so that an ordering has something to order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from hashlib import blake2b
+from random import Random
+
+from crawlproject.virtualweb.base import Reply, not_held
+
+SYLLABLES = "ba co di fu ga hi jo ka le mi nu po ra si to va we xi yo za".split()
+TOPIC = "coral reef fish lagoon atoll polyp bleaching sea diver island".split()
+
+
+def vocabulary(words: int = 20_000) -> list[str]:
+    """Made-up words of two to four syllables, always the same ones."""
+    random = Random(1)
+    return ["".join(random.choices(SYLLABLES, k=random.randint(2, 4))) for _ in range(words)]
+
+
+class EndlessWeb:
+    """``hosts`` hosts ``h0.example`` and up, each with pages ``/p<number>.html`` without end."""
+
+    warnings: Sequence[str] = ()
+
+    def __init__(self, *, hosts: int = 200, size: int = 30_000, links: int = 40) -> None:
+        self.hosts = hosts
+        self.size = size
+        self.links = links
+        self._words = vocabulary()
+        self._weights = [1 / (rank + 10) for rank in range(len(self._words))]
+        self._paragraphs = self._make_paragraphs()
+        self._body = lru_cache(maxsize=20_000)(self._make_body)
+
+    def get(self, url: str) -> Reply:
+        if url.endswith("/robots.txt") or not url.startswith("http://h"):
+            return not_held(url)
+        return Reply(url, 200, {"content-type": "text/html; charset=utf-8"}, self._body(url))
+
+    def urls(self) -> Iterator[str]:
+        return (f"http://h{host}.example/" for host in range(self.hosts))
+
+    def __contains__(self, url: str) -> bool:
+        return self.get(url).status == 200
+
+    def close(self) -> None:
+        return None
+
+    def _make_paragraphs(self) -> list[str]:
+        random = Random(2)
+        made = []
+        for _ in range(2_000):
+            words = random.choices(self._words, self._weights, k=60)
+            if random.random() < 0.2:
+                words[random.randrange(60)] = random.choice(TOPIC)
+            made.append(" ".join(words))
+        return made
+
+    def _make_body(self, url: str) -> bytes:
+        random = Random(blake2b(url.encode(), digest_size=8).digest())
+        parts = [f"<!doctype html><html lang=en><head><title>{url}</title></head><body><h1>{url}</h1>"]
+        budget = self.size // self.links
+        for _ in range(self.links):
+            target = f"http://h{random.randrange(self.hosts)}.example/p{random.randrange(10**7)}.html"
+            text = random.choice(self._paragraphs)
+            filler = (text + " ") * (budget // (len(text) + 1))
+            anchor = " ".join(text.split()[:3])
+            parts.append(f'<div class="item"><p>{filler}<b>{text[:40]}</b> <a href="{target}">{anchor}</a></p></div>')
+        return "".join([*parts, "</body></html>"]).encode()

@@ -1,0 +1,16 @@
+"""Build an egg for Scrapyd (``python setup.py bdist_egg``) or install the project (``pip install .``)."""
+
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+REQUIREMENTS = Path(__file__).parent / "requirements.txt"
+
+setup(
+    name="topical-crawler",
+    version="0.1.0",
+    packages=find_packages(include=["crawlproject*", "spiders*", "middlewares*", "pipelines*"]),
+    package_data={"crawlproject.reports": ["templates/*"]},
+    install_requires=[line for line in REQUIREMENTS.read_text().splitlines() if line and not line.startswith("#")],
+    entry_points={"scrapy": ["settings = crawlproject.settings"]},
+)

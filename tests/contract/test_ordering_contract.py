@@ -1,0 +1,108 @@
+"""What every ordering promises, whatever it computes."""
+
+from __future__ import annotations
+
+import inspect
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.pages import a_context, a_link, a_page
+
+from crawlproject.errors import BadSetting
+from crawlproject.orderings.base import BaseOrdering
+from crawlproject.orderings.registry import ORDERINGS, make_ordering, parameters_of
+from crawlproject.records import Page
+
+CHAIN = {f"http://h{i}.example/": [f"http://h{i + 1}.example/"] for i in range(5)}
+
+
+def build(name: str, parameters: dict[str, object] | None = None) -> BaseOrdering:
+    context = a_context(seeds=["http://h0.example/"], targets=["http://h4.example/"], graph=CHAIN.get)
+    return make_ordering(name, context, parameters or {})
+
+
+unit = st.floats(0, 1, allow_nan=False)
+hosts = st.integers(0, 8).map("http://h{}.example/".format)
+links = st.lists(st.builds(lambda url, score: a_link(url, context_score=score), hosts, unit), max_size=8)
+pages = st.builds(
+    lambda url, found, relevance: a_page(url, links=found, relevance=relevance), hosts, links, unit
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ORDERINGS)
+class TestEveryOrdering:
+    @given(pages)
+    def test_scores_are_finite_numbers_or_none(self, name: str, page: Page) -> None:
+        ordering = build(name)
+        ordering.observe(page)
+        for link in page.links:
+            score = ordering.score(page, link)
+            assert score is None or math.isfinite(score)
+
+    @given(pages)
+    def test_same_evidence_same_score(self, name: str, page: Page) -> None:
+        scores = []
+        for _ in range(2):
+            ordering = build(name)
+            ordering.observe(page)
+            scores.append([ordering.score(page, link) for link in page.links])
+        assert scores[0] == scores[1]
+
+    @given(pages)
+    def test_seeds_come_before_any_link(self, name: str, page: Page) -> None:
+        ordering = build(name)
+        ordering.observe(page)
+        for link in page.links:
+            score = ordering.score(page, link)
+            if score is not None and link.url != "http://h0.example/":
+                assert ordering.seed_score("http://h0.example/") >= score
+
+    @given(pages)
+    def test_what_is_handed_down_is_numbers_and_comes_back(self, name: str, page: Page) -> None:
+        ordering = build(name)
+        ordering.observe(page)
+        handed_down = ordering.bequeath(page)
+        assert all(math.isfinite(value) for value in handed_down)
+        child = a_page("http://h9.example/", links=page.links, inherited=handed_down)
+        ordering.observe(child)
+        for link in child.links:
+            ordering.score(child, link)
+
+    def test_revises_only_with_finite_scores(self, name: str) -> None:
+        ordering = build(name)
+        ordering.observe(a_page(links=[a_link()], relevance=0.5))
+        assert all(math.isfinite(score) for _, score in ordering.revise())
+
+    def test_a_page_without_anything_is_no_problem(self, name: str) -> None:
+        ordering = build(name)
+        ordering.observe(a_page())
+        ordering.bequeath(a_page())
+
+    def test_parameters_have_defaults_and_can_be_set_as_text(self, name: str) -> None:
+        own = parameters_of(ORDERINGS[name])
+        assert inspect.Parameter.empty not in own.values()
+        ordering = build(name, {key: str(value) for key, value in own.items()})
+        for key, value in own.items():
+            assert getattr(ordering, "commit" if key == "n" else key) == value
+
+
+def test_an_unknown_name_is_told_with_the_names_there_are() -> None:
+    with pytest.raises(BadSetting, match=r"ordering: expected one of .*dom.*not 'bestfirst'"):
+        build("bestfirst")
+
+
+def test_an_unknown_parameter_is_told_with_the_nearest_one() -> None:
+    with pytest.raises(BadSetting, match="ORDERING_ALHPA.*did you mean ORDERING_ALPHA"):
+        build("dom", {"alhpa": 0.5})
+
+
+def test_a_parameter_of_the_wrong_kind_is_told() -> None:
+    with pytest.raises(BadSetting, match="ORDERING_ALPHA: expected a value of type float, not 'much'"):
+        build("dom", {"alpha": "much"})
+
+
+def test_omniscience_is_refused_outside_a_rehearsal() -> None:
+    with pytest.raises(BadSetting, match="rehearsal"):
+        make_ordering("omniscient", a_context(), {})
