@@ -1,0 +1,109 @@
+"""HTML pages from templates. Whatever comes from the web is escaped, stripped of control characters, and linked only
+when it is an http or https URL."""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import UTC, datetime
+from importlib import resources
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
+
+from crawlproject.reports.plots import STYLES
+
+# C0 and C1 controls, lone surrogates, and the marks that reorder text around them: a title must not rearrange the page.
+_UNWANTED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_OVERFLOW = OverflowError, OSError, ValueError  # what datetime raises for a time that is no date
+
+
+def render(template: str, **values: object) -> bytes:
+    """A template of this package, filled in, as UTF-8."""
+    return _environment().get_template(template).render(**values).encode()
+
+
+def clean(value: object) -> object:
+    """A string without control characters; anything else as it is."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return _UNWANTED.sub("", value)
+    return value
+
+
+def is_web(url: str | None) -> bool:
+    """Whether a URL may stand in an ``href``."""
+    return bool(url) and str(url).lower().startswith(("http://", "https://"))
+
+
+def clip(text: str, length: int) -> str:
+    """At most ``length`` characters, cleaned, white space folded; an ellipsis says that some are missing."""
+    folded = " ".join(_UNWANTED.sub("", text[: length * 8]).split())
+    return folded if len(folded) <= length else folded[: length - 1] + "…"
+
+
+def when(seconds: float | None) -> str:
+    """Seconds since the epoch as a date and time in UTC."""
+    if seconds is None:
+        return "unknown"
+    try:
+        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    except _OVERFLOW:
+        return "unknown"
+
+
+def lasting(seconds: float | None) -> str:
+    """A duration in the two units that matter."""
+    if seconds is None or not math.isfinite(seconds):
+        return "unknown"
+    if seconds < 60:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    if days:
+        return f"{days} d {hours} h"
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s"
+
+
+def size(count: float) -> str:
+    """Bytes in a unit that fits."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} TB"
+
+
+def decimals(value: float | None, digits: int = 3) -> str:
+    """A number with a fixed count of digits; a dash for none."""
+    return "–" if value is None or math.isnan(value) else f"{value:,.{digits}f}"
+
+
+def percent(share: float | None) -> str:
+    """A share of 1 in per cent."""
+    return "–" if share is None or math.isnan(share) else f"{100 * share:.1f}%"
+
+
+def thousands(count: int) -> str:
+    return f"{count:,}"
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FunctionLoader(_source),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=clean,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    for function in (clip, when, lasting, size, decimals, percent, thousands):
+        environment.filters[function.__name__] = function
+    environment.tests["web"] = is_web
+    environment.globals["styles"] = STYLES
+    return environment
+
+
+def _source(name: str) -> str:
+    """The text of a template, also when the package runs from a zip file."""
+    return (resources.files(__package__) / "templates" / name).read_text(encoding="utf-8")

@@ -1,0 +1,132 @@
+"""Charts as inline SVG: no script, no image file, colours from the page's style sheet (light and dark).
+
+Series are told apart by colour (Okabe and Ito's palette, safe for colour-blind readers) and by dash pattern. Numbers
+only go in: there is no text of a crawled page in a chart except a series' name, which is escaped.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from markupsafe import Markup
+
+STYLES = 8  # colours in the style sheet: classes c0 to c7
+WIDTH, HEIGHT = 480, 270
+_LEFT, _RIGHT, _TOP, _BOTTOM = 46, 22, 26, 40
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A line: ``error`` (half the height of a bar) is drawn where it is given and not NaN."""
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    error: Sequence[float] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A linear axis from ``low`` to ``high`` with a label."""
+
+    label: str
+    low: float
+    high: float
+
+    def ticks(self, about: int = 5) -> list[float]:
+        """Round numbers within the axis, roughly ``about`` of them."""
+        span = self.high - self.low
+        if not span > 0:
+            return [self.low]
+        raw = span / about
+        unit = 10.0 ** math.floor(math.log10(raw))
+        step = next(unit * factor for factor in (1, 2, 2.5, 5, 10) if unit * factor >= raw * 0.999)
+        first = math.ceil(self.low / step - 1e-9)
+        last = math.floor(self.high / step + 1e-9)
+        return [index * step for index in range(first, last + 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A drawing, and the legend that belongs to it: (style class, name) pairs."""
+
+    svg: Markup
+    legend: tuple[tuple[str, str], ...] = field(default=())
+
+
+def line_chart(title: str, series: Sequence[Series], x: Axis, y: Axis) -> Chart:
+    """Lines with optional error bars. ``title`` is read out by screen readers."""
+    body = [_error_bars(line, style, x, y) for style, line in enumerate(series)]
+    body += [_polyline(line, style, x, y) for style, line in enumerate(series)]
+    legend = tuple((style_class(style), line.name) for style, line in enumerate(series))
+    return Chart(_frame(title, x, y, body), legend)
+
+
+def scatter_chart(title: str, points: Sequence[tuple[float, float]], trend: Series, x: Axis, y: Axis) -> Chart:
+    """Dots, and a line through them with its own markers."""
+    dots = "".join(f'<circle cx="{_px(x, a):.1f}" cy="{_py(y, b):.1f}" r="2.2"/>' for a, b in points)
+    marks = "".join(
+        f'<circle cx="{_px(x, a):.1f}" cy="{_py(y, b):.1f}" r="3.5"/>' for a, b in zip(trend.x, trend.y, strict=True)
+    )
+    body = [f'<g class="dots">{dots}</g>', _polyline(trend, 1, x, y), f'<g class="marks c1">{marks}</g>']
+    return Chart(_frame(title, x, y, body), (("c0 dot", "a page"), (style_class(1), trend.name)))
+
+
+def style_class(index: int) -> str:
+    """The style sheet's classes for the series at ``index``."""
+    return f"c{index % STYLES} d{index // STYLES % 3}"
+
+
+def tidy(number: float) -> str:
+    """A number as an axis shows it: no more digits than needed, thousands marked."""
+    if number and (abs(number) >= 1e7 or abs(number) < 1e-4):
+        return f"{number:.0e}"
+    text = f"{number:,.4f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
+def _px(axis: Axis, value: float) -> float:
+    span = (axis.high - axis.low) or 1.0
+    return _LEFT + (WIDTH - _LEFT - _RIGHT) * (min(max(value, axis.low), axis.high) - axis.low) / span
+
+
+def _py(axis: Axis, value: float) -> float:
+    span = (axis.high - axis.low) or 1.0
+    return HEIGHT - _BOTTOM - (HEIGHT - _BOTTOM - _TOP) * (min(max(value, axis.low), axis.high) - axis.low) / span
+
+
+def _polyline(line: Series, style: int, x: Axis, y: Axis) -> str:
+    points = " ".join(f"{_px(x, a):.1f},{_py(y, b):.1f}" for a, b in zip(line.x, line.y, strict=True))
+    name = Markup.escape(line.name)
+    return f'<polyline class="line {style_class(style)}" points="{points}"><title>{name}</title></polyline>'
+
+
+def _error_bars(line: Series, style: int, x: Axis, y: Axis) -> str:
+    bars = []
+    for a, b, half in zip(line.x, line.y, line.error, strict=False):
+        if not math.isnan(half):
+            place, top, bottom = _px(x, a), _py(y, b + half), _py(y, b - half)
+            bars.append(
+                f"M{place:.1f} {top:.1f}V{bottom:.1f}M{place - 3:.1f} {top:.1f}h6M{place - 3:.1f} {bottom:.1f}h6"
+            )
+    return f'<path class="bar {style_class(style)}" d="{"".join(bars)}"/>' if bars else ""
+
+
+def _frame(title: str, x: Axis, y: Axis, body: Sequence[str]) -> Markup:
+    """Axes, grid and labels around the drawing."""
+    floor = HEIGHT - _BOTTOM
+    parts = [f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img"><title>{Markup.escape(title)}</title>']
+    for tick in y.ticks():
+        at = _py(y, tick)
+        parts.append(f'<line class="grid" x1="{_LEFT}" x2="{WIDTH - _RIGHT}" y1="{at:.1f}" y2="{at:.1f}"/>')
+        parts.append(f'<text x="{_LEFT - 6}" y="{at + 4:.1f}" text-anchor="end">{tidy(tick)}</text>')
+    parts += [
+        f'<text x="{_px(x, tick):.1f}" y="{floor + 16}" text-anchor="middle">{tidy(tick)}</text>' for tick in x.ticks()
+    ]
+    parts.append(f'<text x="4" y="12">{Markup.escape(y.label)}</text>')
+    middle = (_LEFT + WIDTH - _RIGHT) / 2
+    parts.append(f'<line class="axis" x1="{_LEFT}" x2="{WIDTH - _RIGHT}" y1="{floor}" y2="{floor}"/>')
+    parts.append(f'<text x="{middle}" y="{HEIGHT - 6}" text-anchor="middle">{Markup.escape(x.label)}</text>')
+    return Markup("".join([*parts, *body, "</svg>"]))

@@ -1,0 +1,111 @@
+"""``report.html`` of a crawl folder: what was asked, what was found, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from crawlproject.appendlog import write_atomically
+from crawlproject.evaluation.crawlfolder import CrawlInfo, read_info, read_refused, read_visits
+from crawlproject.evaluation.measures import final_url, search_length, target_recall
+from crawlproject.evaluation.provenance import why_each
+from crawlproject.evaluation.runs import REACHABLE, RunFolder, known_targets, load_run
+from crawlproject.reports import html, trends
+from crawlproject.reports.plots import Chart
+from crawlproject.reports.summary import CrawlSummary, summarise
+
+REPORT = "report.html"
+RELEVANT = 0.1  # when the manifest does not name PAGE_RELEVANT
+_TARGETS = 100  # targets listed
+
+_ENDINGS = {
+    "": "it has not ended: it is running, or was killed and can be resumed",
+    "finished": "nothing was left to fetch",
+    "shutdown": "it was interrupted by hand and can be resumed",
+    "storage_failed": "the disk refused a write; it can be resumed",
+    "closespider_pagecount": "the limit of responses was reached",
+    "closespider_itemcount": "the limit of items was reached",
+    "closespider_timeout": "the time limit was reached",
+    "closespider_errorcount": "too many errors",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TargetReport:
+    """Target recall of one crawl. ``found`` has (position of the page in the crawl, target), in crawl order."""
+
+    total: int
+    found: Sequence[tuple[int, str]]
+    missing: Sequence[str]
+    search_lengths: Mapping[float, int | None]
+    chart: Chart | None
+    only_reachable: bool
+
+    @property
+    def recall(self) -> float:
+        return len(self.found) / self.total
+
+
+def write_report(crawl_dir: Path) -> Path:
+    """Write ``report.html`` into a crawl folder, from the files in it alone, and return its path.
+
+    Works at any time: during the crawl, after a crash, on an empty history. Raises ``BadCrawlDir`` for a folder that
+    holds no crawl or is damaged, ``StorageFailed`` when the disk refuses.
+    """
+    info = read_info(crawl_dir)
+    summary = summarise(read_visits(crawl_dir), info)
+    threshold = info.number("PAGE_RELEVANT", RELEVANT)
+    budget = int(info.number("CRAWL_MAX_PAGES", 0))
+    page = html.render(
+        "report.html.j2",
+        info=info,
+        ending=_ending(info, summary.pages >= budget > 0),
+        summary=summary,
+        threshold=threshold,
+        budget=budget,
+        paths=why_each(crawl_dir, [visit.url for visit in summary.best]),
+        charts=_charts(summary, threshold),
+        refused=read_refused(crawl_dir),
+        targets=_targets(crawl_dir, info),
+    )
+    path = crawl_dir / REPORT
+    write_atomically(path, [page], sync=False)
+    return path
+
+
+def _ending(info: CrawlInfo, spent: bool) -> str:
+    """The finish reason in words."""
+    if spent and info.reason in ("", "finished"):
+        return "the budget of pages was spent"
+    return _ENDINGS.get(info.reason, info.reason.replace("_", " "))
+
+
+def _charts(summary: CrawlSummary, threshold: float) -> list[tuple[str, Chart]]:
+    """Headings and charts; none for a crawl of fewer than two pages."""
+    if summary.pages < 2:
+        return []
+    charts = [
+        ("Harvest rate", trends.harvest_chart(summary.relevance, threshold)),
+        ("Mean relevance", trends.relevance_chart(summary.relevance)),
+    ]
+    score_chart = trends.score_chart(summary.scores, summary.relevance)
+    return [*charts, ("Did high scores lead to relevant pages?", score_chart)] if score_chart else charts
+
+
+def _targets(crawl_dir: Path, info: CrawlInfo) -> TargetReport | None:
+    """Target recall; None when the topic has no targets."""
+    if not known_targets(crawl_dir, info):
+        return None
+    run = load_run(RunFolder(crawl_dir, info.topic, info.ordering, info))
+    finals = {final_url(target, run.redirects) for target in run.targets}
+    found = [(position, url) for position, url in enumerate(run.urls, start=1) if url in finals]
+    recall = target_recall(run.urls, run.targets, run.redirects)
+    return TargetReport(
+        total=len(finals),
+        found=found,
+        missing=sorted(finals.difference(url for _, url in found))[:_TARGETS],
+        search_lengths={share: search_length(recall, share) for share in (0.25, 0.5, 0.75, 1.0)},
+        chart=trends.recall_chart(recall) if run.pages > 1 else None,
+        only_reachable=(crawl_dir.parent / REACHABLE).exists(),
+    )
