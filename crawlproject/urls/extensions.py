@@ -7,7 +7,8 @@ from __future__ import annotations
 
 _BY_KIND = {
     "images": """
-        ai cdr rgb svg svgz tga tif tiff webp xbm xcf xpm xwd
+        ai apng avif bmp cdr cur dwg dxf eps gif heic heif icns ico jfif jp2 jpe jpeg jpg pbm pcx pgm png pnm
+        ppm psd ras rgb svg svgz tga tif tiff webp xbm xcf xpm xwd
     """,
     "sound": """
         aac ac3 aif aifc aiff amr au flac kar m3u m3u8 m4a mid midi mka mp2 mp3 oga ogg opus ra ram snd wav wma
@@ -17,10 +18,11 @@ _BY_KIND = {
         wmv
     """,
     "archives and packages": """
-        conda crate egg gem taz tbz tbz2 tgz txz uu war warc whl xpi xz z zip zipx zst
+        7z ar arj br bz2 cab conda cpio crate deb dmg egg gem gz gzip hqx iso jar lha lz lz4 lzh lzma pkg rar
+        rpm sea shar sit sitx tar taz tbz tbz2 tgz txz uu war warc whl xpi xz z zip zipx zst
     """,
     "programs and disk images": """
-        apk app appimage bat bin class dll elf exe img ipa msi msu o obj pyc pyd sh so sys vhd vmdk wasm
+        apk appimage bat bin class dll elf exe img ipa msi msu o obj pyc pyd sh so sys vhd vmdk wasm
     """,
     "fonts": """
         eot fon otf pfb pfm ttc ttf woff woff2
@@ -34,7 +36,7 @@ _BY_KIND = {
         parquet pickle pkl rda rdata rds sas7bdat sav shp sql sqlite toml topojson tsv vcf xsd xsl xslt yaml yml
     """,
     "parts of pages": """
-        css cur js less map mjs scss
+        css js less map mjs scss
     """,
     "feeds": """
         atom rdf rss

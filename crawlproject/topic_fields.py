@@ -1,0 +1,112 @@
+"""The checks of the fields of a topic file, each of which raises ValueError with a wish in plain words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from difflib import get_close_matches
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from pydantic import ValidationInfo
+
+from crawlproject.urls.canonical import canonical_url
+
+SETTING_PREFIXES = ("FRONTIER_", "ORDERING_", "TOPIC_", "PAGE_", "POLITENESS_", "TRAP_", "CRAWL_")
+_SETTING = re.compile(rf"ORDERING|(?:{'|'.join(SETTING_PREFIXES)})[A-Z0-9_]+")
+_URL = re.compile(r"\s*[A-Za-z][A-Za-z0-9+.-]*://")
+_NO_FILE_NAME = re.compile(r"[/\\\x00-\x1f\x7f]")
+
+
+def split_keywords(value: object) -> object:
+    """One string means a list with commas."""
+    return value.split(",") if isinstance(value, str) else value
+
+
+def checked_keywords(keywords: list[str]) -> list[str]:
+    """White space folded, empty ones and repetitions dropped; at least one must hold a letter or a digit."""
+    folded = [" ".join(keyword.split()) for keyword in keywords]
+    kept = {keyword.casefold(): keyword for keyword in reversed(folded) if any(map(str.isalnum, keyword))}
+    if not kept:
+        raise ValueError('name at least one word, such as keywords = ["solar power", "photovoltaics"]')
+    return list(reversed(kept.values()))
+
+
+def checked_url(url: str) -> str:
+    """The canonical spelling. InvalidUrl, a ValueError, says what is wrong."""
+    return canonical_url(url)
+
+
+def checked_seeds(seeds: list[str]) -> list[str]:
+    """At least one."""
+    if not seeds:
+        raise ValueError("name at least one URL to start from")
+    return seeds
+
+
+def checked_example(example: str, info: ValidationInfo) -> str:
+    """A canonical URL, or the path of a file that exists, looked for in the folder of the topic file."""
+    if _URL.match(example):
+        return canonical_url(example)
+    folder: Path | None = info.context
+    if folder is None:
+        return example
+    path = folder / example
+    if "\0" in example or not path.is_file():
+        raise ValueError(f"{example!r} is neither a URL nor a file in {folder}")
+    return str(path)
+
+
+def checked_name(name: str) -> str:
+    """A name that can be a folder's."""
+    if not name.strip() or name.startswith(".") or len(name) > 100 or _NO_FILE_NAME.search(name):
+        raise ValueError(f"{name!r} must do as the name of a folder: up to 100 characters, no slash, no dot in front")
+    return name
+
+
+def checked_language(language: str) -> str:
+    """The code of a language that spaCy has."""
+    if language not in spacy_languages():
+        raise ValueError(
+            f"{language!r} is not the code of a language that spaCy knows, such as "
+            f"{_nearest(language, spacy_languages()) or 'en'!r}"
+        )
+    return language
+
+
+@cache
+def spacy_languages() -> frozenset[str]:
+    """The language codes of the installed spaCy, read off its folders: to import it takes a second."""
+    spacy = find_spec("spacy")
+    folders = spacy.submodule_search_locations if spacy else None
+    return frozenset(path.parent.name for folder in folders or () for path in Path(folder).glob("lang/*/__init__.py"))
+
+
+def checked_settings(settings: dict[str, object]) -> dict[str, object]:
+    """Settings of ours only, with values that a setting can have. All wrong ones are named."""
+    wrong = [wish for name, value in settings.items() if (wish := _setting_wish(name, value))]
+    if wrong:
+        raise ValueError("; ".join(wrong))
+    return settings
+
+
+def _setting_wish(name: str, value: object) -> str | None:
+    if not _SETTING.fullmatch(name):
+        if _SETTING.fullmatch(name.upper()):
+            return f"{name} must be in capitals: {name.upper()}"
+        return f"{name} cannot be set for a topic; it must be ORDERING or start with {', '.join(SETTING_PREFIXES)}"
+    values = value if isinstance(value, list) else [value]
+    if not all(isinstance(each, str | int | float) for each in values):
+        return f"{name} must be text, a number, true or false, or a list of these"
+    return None
+
+
+def unknown_field(name: str, known: Mapping[str, object]) -> str:
+    """What to say of a field that does not exist."""
+    nearest = _nearest(name, frozenset(known))
+    return f"no such field; did you mean {nearest}?" if nearest else f"no such field; there are {', '.join(known)}"
+
+
+def _nearest(name: str, known: frozenset[str]) -> str | None:
+    return next(iter(get_close_matches(name.lower(), sorted(known), n=1, cutoff=0.5)), None)
