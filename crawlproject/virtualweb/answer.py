@@ -7,6 +7,7 @@ same answers with and without sockets.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
@@ -28,8 +29,10 @@ def answer(web: Web, method: str, url: str, headers: Mapping[str, str]) -> Reply
     if reply.status == 200 and _is_fresh(reply, headers):
         kept = {name: value for name, value in reply.headers.items() if name in _KEPT_BY_304}
         return Reply(url, 304, kept, seconds=reply.seconds)
-    if reply.body and (method == "HEAD" or reply.status in _BODYLESS):
-        return Reply(url, reply.status, reply.headers, seconds=reply.seconds, error=reply.error)
+    if method == "HEAD":
+        return replace(reply, headers={**reply.headers, "content-length": str(len(reply.body))}, body=b"")
+    if reply.status in _BODYLESS:
+        return replace(reply, body=b"")
     return reply
 
 

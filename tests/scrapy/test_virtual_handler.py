@@ -32,7 +32,7 @@ DATED = {**HTML, "last-modified": "Wed, 15 Jan 1997 00:00:00 GMT", "etag": '"v1"
 PAGES = {
     "http://h.example/": Reply("", 200, HTML, "<p>héllo".encode()),
     "http://h.example/text": Reply("", 200, {"content-type": "text/plain"}, b"text"),
-    "http://h.example/image": Reply("", 200, {"content-type": "image/png"}, b"\x89PNG\0"),
+    "http://h.example/image": Reply("", 200, {"content-type": "image/png"}, b"\x89PNG\x01"),
     "http://h.example/old": Reply("", 301, {"location": "http://h.example/"}),
     "http://h.example/dated": Reply("", 200, DATED, b"dated"),
     "http://h.example/long": Reply("", 200, HTML, LONG),

@@ -1,0 +1,80 @@
+"""``scrapy serve WEB [--port P] [--latency on|off] [--log FILE]``: a virtual web over real sockets."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import signal
+import sys
+from contextlib import closing, nullcontext
+from pathlib import Path
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawlproject.commandline import cache_dir, reporting_errors
+from crawlproject.errors import BadInput
+from crawlproject.virtualweb.accesslog import AccessLog
+from crawlproject.virtualweb.server import WebServer
+from crawlproject.virtualweb.web import open_web
+
+
+class Command(ScrapyCommand):
+    """Serve a virtual web on loopback as an HTTP proxy until interrupted."""
+
+    requires_project = True
+    requires_crawler_process = False
+
+    def syntax(self) -> str:
+        return "WEB [--port P] [--latency on|off] [--log FILE]"
+
+    def short_desc(self) -> str:
+        return "Serve a virtual web on loopback as an HTTP proxy"
+
+    def long_desc(self) -> str:
+        return (
+            "WEB is a WARC file, a folder of <host>/<path> files, or `sample`. "
+            "Crawl it with the environment variable http_proxy set to the address that is printed."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--port", type=int, default=8998, help="port on 127.0.0.1; 0: any free one (default: 8998)")
+        parser.add_argument("--latency", choices=("on", "off"), default="off", help="be as slow as the web says")
+        parser.add_argument(
+            "--log", dest="access_log", type=Path, metavar="FILE", help="append a JSON line per request"
+        )
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if len(args) != 1:
+            raise UsageError("expected one web")
+        with reporting_errors(self), closing(open_web(args[0], cache_dir=cache_dir())) as web:
+            for warning in web.warnings:
+                print(f"scrapy: web {args[0]}: {warning}", file=sys.stderr)
+            with _access_log(opts.access_log) as log:
+                server = WebServer(web, opts.port, latency=opts.latency == "on", log=log)
+                asyncio.run(_serve(server, args[0]))
+
+
+async def _serve(server: WebServer, name: str) -> None:
+    """Serve until SIGINT or SIGTERM."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    try:
+        await server.start()
+    except (OSError, OverflowError) as refused:
+        raise BadInput(f"port {server.port}", f"cannot listen there: {refused}") from None
+    print(f"serving {name} on {server.url}", flush=True)
+    await stop.wait()
+    await server.stop()
+
+
+def _access_log(path: Path | None) -> AccessLog | nullcontext[None]:
+    if path is None:
+        return nullcontext()
+    try:
+        return AccessLog(path)
+    except OSError as refused:
+        raise BadInput(f"log file {str(path)!r}", f"cannot be written: {refused.strerror}") from None
