@@ -110,7 +110,8 @@ def _toml(text: str, place: str) -> dict[str, object]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         what, _, where = str(error).rpartition(" (at ")
-        raise BadTopic(place, f"{where.rstrip(')')}: not TOML ({what})") from None
+        where = where.rstrip(")").replace("end of document", f"line {text.rstrip().count(chr(10)) + 1}")
+        raise BadTopic(place, f"{where}: not TOML ({what})") from None
     except RecursionError:
         raise BadTopic(place, "not TOML of a topic (lists or tables nested too deep)") from None
 

@@ -26,11 +26,13 @@ def split_keywords(value: object) -> object:
 
 def checked_keywords(keywords: list[str]) -> list[str]:
     """White space folded, empty ones and repetitions dropped; at least one must hold a letter or a digit."""
-    folded = [" ".join(keyword.split()) for keyword in keywords]
-    kept = {keyword.casefold(): keyword for keyword in reversed(folded) if any(map(str.isalnum, keyword))}
+    kept: dict[str, str] = {}
+    for keyword in keywords:
+        if any(map(str.isalnum, keyword)):
+            kept.setdefault(" ".join(keyword.split()).casefold(), " ".join(keyword.split()))
     if not kept:
         raise ValueError('name at least one word, such as keywords = ["solar power", "photovoltaics"]')
-    return list(reversed(kept.values()))
+    return list(kept.values())
 
 
 def checked_url(url: str) -> str:
