@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from random import Random
 
 from crawlproject.frontier.entry import Entry
-from crawlproject.frontier.hostqueue import queue_of
 from crawlproject.frontier.lazyheap import LazyHeap
 from crawlproject.frontier.schedule import HostSchedule
 
@@ -32,18 +31,18 @@ class BestNFirst(HostSchedule):
         self._ripe = 0.0  # what may go at this time has left ``_later``
 
     def add(self, entry: Entry) -> None:
-        self._hosts_of_all[queue_of(entry.record.url)] += 1
+        self._hosts_of_all[entry.host] += 1
         self._wait(entry)
 
     def add_back(self, entry: Entry) -> None:
-        self._hosts_of_all[queue_of(entry.record.url)] += 1
+        self._hosts_of_all[entry.host] += 1
         if entry.record.not_before > self._ripe:
             self._wait(entry)
         else:
             self._commit(entry, _RETURNED)
 
     def remove(self, entry: Entry) -> None:
-        host = queue_of(entry.record.url)
+        host = entry.host
         self._hosts_of_all[host] -= 1
         if not self._hosts_of_all[host]:
             del self._hosts_of_all[host]

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from sys import intern
 from typing import Any
 
 from crawlproject.frontier.entry import Entry
 from crawlproject.frontier.lazyheap import LazyHeap
 from crawlproject.urls.hosts import host_of
 
+_WEB = frozenset(("http", "https"))
+
 
 def queue_of(url: str) -> str:
     """The name of the queue that a URL joins: its host.
 
-    A spider's own requests may be of other schemes (``ftp:``, ``data:``): these queue by scheme and authority.
+    Interned, because every waiting URL holds one. A spider's own requests may be of other schemes (``ftp:``, ``data:``): these queue by scheme and authority.
     """
-    if url.startswith(("http://", "https://")):
-        try:
-            return host_of(url)
-        except ValueError:  # no path: not canonical, but no reason to lose it
-            return host_of(url + "/")
-    scheme, _, rest = url.partition(":")
-    return f"{scheme}:{rest[2:].partition('/')[0]}" if rest.startswith("//") else scheme
+    scheme, _, rest = url.partition("://")
+    if scheme in _WEB:
+        authority = rest.partition("/")[0]
+        return intern(authority if ":" not in authority else host_of(f"{scheme}://{authority}/"))
+    return intern(f"{scheme}:{rest.partition('/')[0]}" if rest else url.partition(":")[0])
 
 
 class HostQueue:

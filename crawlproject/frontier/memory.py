@@ -87,9 +87,8 @@ class MemoryFrontier:
         entry = self._state.schedule.choose(now)
         if entry is None:
             return None
-        url = entry.record.url
-        self._change(Picked(queue_of(url)))
-        self._change(Leased(url))
+        self._change(Picked(entry.host))
+        self._change(Leased(entry.record.url))
         return entry.record
 
     def next_due(self, now: float) -> float | None:

@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any
 
 from crawlproject.frontier.entry import Entry
-from crawlproject.frontier.hostqueue import HostQueue, queue_of
+from crawlproject.frontier.hostqueue import HostQueue
 from crawlproject.frontier.lazyheap import LazyHeap
 from crawlproject.frontier.pickwindow import PickWindow
 
@@ -51,11 +51,13 @@ class HostSchedule:
     # ------------------------------------------------------------ URLs come and go
 
     def add(self, entry: Entry) -> None:
-        host = self._host(queue_of(entry.record.url))
+        host = self._host(entry.host)
         host.add(entry)
         if host.size == 1:
             self._waiting += 1
             self._fit()
+        elif host.heap is self._open and not entry.record.not_before and host.key < (entry.rank, entry.arrival):
+            return  # the host has a better one: nothing else changes
         self._place(host)
 
     def add_back(self, entry: Entry) -> None:
@@ -64,16 +66,16 @@ class HostSchedule:
 
     def remove(self, entry: Entry) -> None:
         """``entry`` is not alive any more."""
-        host = self._hosts[queue_of(entry.record.url)]
+        host = self._hosts[entry.host]
         host.remove(entry)
+        self._place(host)
         if host.size == 0:
             self._waiting -= 1
             self._fit()
-        self._place(host)
 
     def replace(self, old: Entry, new: Entry) -> None:
         """The URL of both has a new record or score."""
-        host = self._hosts[queue_of(new.record.url)]
+        host = self._hosts[new.host]
         host.remove(old)
         host.add(new)
         self._place(host)
@@ -92,7 +94,6 @@ class HostSchedule:
         host = self._host(name)
         host.leased = False
         self._leases -= 1
-        self._remember_picks()
         self._place(host)
 
     def rest(self, name: str, until: float) -> None:
@@ -104,7 +105,7 @@ class HostSchedule:
     def pick(self, name: str) -> None:
         """The host was picked: the k rule bars it for a while."""
         self._window.pick(name)
-        self._remember_picks()
+        self._window.remember(self._k + self._leases)  # enough if the picks of all leases and this one were given back
         self._fit()
 
     def give_back_pick(self, name: str) -> None:
@@ -167,7 +168,7 @@ class HostSchedule:
 
     def _pass_time(self, now: float) -> None:
         self._now = now
-        for heap in (self._ripening, self._resting, self._barred_resting, self._idle):
+        for heap in (self._ripening, self._resting, self._barred_resting):
             while (item := heap.first()) and item[0] <= now:
                 self._place(item[-1])
 
@@ -177,40 +178,45 @@ class HostSchedule:
             if name in self._hosts:
                 self._place(self._hosts[name])
 
-    def _remember_picks(self) -> None:
-        """Keep k - 1 picks even if the pick of every open lease should be given back."""
-        self._window.remember(self._k - 1 + self._leases)
-
     def _place(self, host: HostQueue) -> None:
         """Let the host stand where it belongs now."""
         heap, key = self._standing(host)
         if heap is not host.heap or key != host.key:
-            left, host.heap, host.key = host.heap, heap, key
-            host.item = (*key, next(self._serial), host) if heap is not None else None
-            if left is not None:
-                left.died()
-            if heap is not None:
-                heap.push(host.item)
+            self._move(host, heap, key)
         if host.ripens is not None or host.next_ripe() is not None:
             self._watch(host)
-        if heap is None and not host.leased:
-            self._hosts.pop(host.name, None)  # gone already when the window's fit placed it
+        if not host.size and not host.leased:
+            self._forget_idle()
+
+    def _move(self, host: HostQueue, heap: LazyHeap[Any] | None, key: tuple[float, ...]) -> None:
+        left, host.heap, host.key = host.heap, heap, key
+        host.item = None if heap is None else (*key, next(self._serial), host)
+        if left is not None:
+            left.died()
+        if heap is not None:
+            heap.push(host.item)
+
+    def _forget_idle(self) -> None:
+        """Forget the hosts that neither have a URL nor rest. Asked whenever a host becomes one of them."""
+        while (item := self._idle.first()) and item[0] <= self._now:
+            host: HostQueue = item[-1]
+            self._move(host, None, ())
+            del self._hosts[host.name]
 
     def _standing(self, host: HostQueue) -> tuple[LazyHeap[Any] | None, tuple[float, ...]]:
         """The heap where the host belongs, and its key there."""
         if host.leased:
             return None, ()
         if not host.size:
-            return (self._idle, (host.due,)) if host.due > self._now else (None, ())
+            return self._idle, (host.due,)
         host.ripen(self._now)
+        best = host.best()
         opens = host.opens()
         barred = self._window.bars(host.name)
-        if opens > self._now:
+        if best is None or opens > self._now:
             return self._barred_resting if barred else self._resting, (opens,)
         if barred:
             return self._barred, (self._window.last(host.name),)
-        best = host.best()
-        assert best is not None  # a host that opened has a URL that may go
         return self._open, (best.rank, best.arrival)
 
     def _watch(self, host: HostQueue) -> None:

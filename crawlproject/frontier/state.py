@@ -84,7 +84,7 @@ class FrontierState:
         if old is not None:
             self._replace(old, record)
             return
-        entry = self._enter(Entry(-record.score, next(self._arrivals), 0, record))
+        entry = self._enter(Entry(-record.score, next(self._arrivals), 0, record, queue_of(record.url)))
         self.schedule.add(entry)
 
     def _rescored(self, change: changes.Rescored) -> None:
@@ -92,22 +92,23 @@ class FrontierState:
         self._replace(old, replace(old.record, score=change.score))
 
     def _leased(self, change: changes.Leased) -> None:
-        self.schedule.lease(queue_of(change.url))
+        self.schedule.lease(self.waiting[change.url].host)
         self.leases[change.url] = self._leave(change.url)
 
     def _returned(self, change: changes.Returned) -> None:
         old = self.leases.pop(change.url)
-        self.schedule.free(queue_of(change.url))
+        self.schedule.free(old.host)
         record = old.record
         if record.not_before != change.not_before:
             record = replace(record, not_before=change.not_before)
-        entry = self._enter(Entry(old.rank, old.arrival, next(self._revisions), record))
+        entry = self._enter(Entry(old.rank, old.arrival, next(self._revisions), record, old.host))
         self.schedule.add_back(entry)
 
     def _ended(self, change: changes.Ended) -> None:
         url = change.url
-        if self.leases.pop(url, None) is not None:
-            self.schedule.free(queue_of(url))
+        lease = self.leases.pop(url, None)
+        if lease is not None:
+            self.schedule.free(lease.host)
         elif url in self.waiting:
             self._leave(url)
         self.done.add(url)
@@ -141,7 +142,7 @@ class FrontierState:
 
     def _replace(self, old: Entry, record: CrawlUrl) -> None:
         """Another record for a waiting URL; its place in line stays."""
-        entry = self._enter(Entry(-record.score, old.arrival, next(self._revisions), record))
+        entry = self._enter(Entry(-record.score, old.arrival, next(self._revisions), record, old.host))
         self._report_death()
         self.schedule.replace(old, entry)
 
