@@ -28,7 +28,7 @@ import ada_url
 from crawlproject.errors import InvalidUrl
 from crawlproject.urls.escapes import spell_form, spell_path, spell_query
 from crawlproject.urls.parameters import ParameterRules, path_without_session
-from crawlproject.urls.references import absolute, cleaned
+from crawlproject.urls.references import MAX_LENGTH, absolute, cleaned
 
 DEFAULT_PAGES = frozenset(
     (
@@ -38,7 +38,6 @@ DEFAULT_PAGES = frozenset(
     )
 )  # fmt: skip
 
-MAX_LENGTH = 16_384  # characters; what is longer is data, or a trap, and would only cost time and memory
 _MAX_CACHED_LENGTH = 512
 _CACHED_URLS = 32_768
 
@@ -76,16 +75,16 @@ class Canonicalizer:
         self._remembered = lru_cache(maxsize=_CACHED_URLS)(self._canonical)
 
     def __call__(self, url: str, base: str | None = None) -> str:
+        if len(url) > MAX_LENGTH:
+            raise InvalidUrl(url, f"longer than {MAX_LENGTH} characters")
         href = cleaned(url)
         if base is not None:
             href = absolute(href, base)
         if len(href) <= _MAX_CACHED_LENGTH:
             return self._remembered(href)
-        if len(href) > MAX_LENGTH:
-            raise InvalidUrl(url, f"longer than {MAX_LENGTH} characters")
         canonical = self._canonical(href)
         if len(canonical) > MAX_LENGTH:
-            raise InvalidUrl(url, f"longer than {MAX_LENGTH} characters when encoded")
+            raise InvalidUrl(url, f"longer than {MAX_LENGTH} characters when resolved and encoded")
         return canonical
 
     def _canonical(self, url: str) -> str:

@@ -15,6 +15,8 @@ import ada_url
 
 from crawlproject.errors import InvalidUrl
 
+MAX_LENGTH = 16_384  # characters; what is longer is data, or a trap, and would only cost time and memory
+
 _CONTROLS_AND_SPACE = "".join(map(chr, range(0x21)))
 _TABS_AND_NEWLINES = str.maketrans("", "", "\t\n\r")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):")
@@ -68,18 +70,22 @@ def _relative(href: str, base: Base) -> str:
 
 
 def _climbed(href: str, base: Base) -> str:
+    climbs = 0
+    while href.startswith("../", 3 * climbs):
+        climbs += 1
     directory = base.directory
-    while href.startswith("../"):
-        href = href[3:]
-        directory = (
-            directory[: directory.rindex("/", 0, -1) + 1] if len(directory) > len(base.origin) + 1 else directory
-        )
-    return directory + href
+    for _ in range(climbs):
+        if len(directory) == len(base.origin) + 1:
+            break
+        directory = directory[: directory.rindex("/", 0, -1) + 1]
+    return directory + href[3 * climbs :]
 
 
 @lru_cache(maxsize=256)
 def base_of(url: str) -> Base:
     """Take the URL of a page apart. Raises InvalidUrl."""
+    if len(url) > MAX_LENGTH:
+        raise InvalidUrl(url, f"the base URL is longer than {MAX_LENGTH} characters")
     try:
         href = ada_url.normalize_url(url.partition("#")[0])
     except ValueError:

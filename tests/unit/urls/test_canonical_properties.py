@@ -76,7 +76,9 @@ def test_what_w3lib_calls_equal_is_equal_here(path: str, pairs: list[tuple[str, 
     assert canonical_url(canonicalize_url(url)) == canonical_url(url)
 
 
-@pytest.mark.parametrize("hostile", ["%" * 8000, "../" * 5000, "a=1&" * 4000, ";jsessionid=" * 1300, "/." * 8000])
+@pytest.mark.parametrize(
+    "hostile", ["../" * 2_000_000, "%" * 8000, "../" * 5000, "a=1&" * 4000, ";jsessionid=" * 1300, "/." * 8000]
+)
 def test_long_and_ugly_urls_take_no_longer_than_they_are(hostile: str) -> None:
     for url in (f"http://host/{hostile}", f"http://host/?{hostile}", hostile):
         try:
