@@ -32,8 +32,8 @@ class Run:
     """One crawl: its pages in crawl order.
 
     ``urls`` and ``relevance`` have one entry a page, each page once. ``redirects`` maps URL to URL. ``targets`` are
-    those that can be reached from the seeds when that is known (``reachable.json`` beside the runs of a topic), else all
-    of the topic.
+    those that can be reached from the seeds when that is known (``reachable.json`` beside the runs of a topic), else
+    all of the topic.
     """
 
     topic: str

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
-STYLES = 8  # colours in the style sheet: classes c0 to c7
+STYLES = 6  # colours in the style sheet: classes c0 to c5
 WIDTH, HEIGHT = 480, 270
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 22, 26, 40
 

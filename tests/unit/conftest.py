@@ -88,3 +88,28 @@ def crawl_of_pages(page):
         return visits
 
     return make
+
+
+@pytest.fixture
+def write_runs(write_crawl, page):
+    """``write_runs(folder, skills)``: runs on topics t0, t1, ... that find 20 targets among 200 pages.
+
+    ``skills`` maps an ordering to its odds of fetching a target rather than another page, one number a topic.
+    """
+
+    def write(folder, skills, pages=200, targets=20):
+        for ordering, odds in skills.items():
+            for number, odd in enumerate(odds):
+                random = Random(f"{ordering} {number}")
+                wanted = [f"http://t{number}.example/target/{i}" for i in range(targets)]
+                others = [f"http://t{number}.example/page/{i}" for i in range(pages)]
+                left, visits = list(wanted), []
+                for position in range(pages):
+                    hit = bool(left) and random.random() < odd
+                    url = left.pop() if hit else others[position]
+                    visits.append(page(url, relevance=0.6 if hit else 0.05, at=float(position)))
+                topic = {"name": f"t{number}", "targets": wanted}
+                write_crawl(folder / f"t{number}" / ordering, visits, topic=topic, ordering=ordering)
+        return folder
+
+    return write

@@ -1,0 +1,42 @@
+"""``scrapy report CRAWL_DIR``: write ``report.html`` of a crawl anew and print its path."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawlproject.errors import BadInput, StorageFailed
+from crawlproject.reports.report import write_report
+
+
+class Command(ScrapyCommand):
+    requires_project = False
+    requires_crawler_process = False
+
+    def syntax(self) -> str:
+        return "CRAWL_DIR"
+
+    def short_desc(self) -> str:
+        return "Write report.html of a crawl anew"
+
+    def long_desc(self) -> str:
+        return (
+            "Write report.html into a crawl folder, from the files in it alone, and print its path. "
+            "Works on running, finished and killed crawls. Exit code 2: not a crawl folder, or a damaged one."
+        )
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if len(args) != 1:
+            raise UsageError("expected one crawl folder", print_help=False)
+        try:
+            print(write_report(Path(args[0])))
+        except BadInput as error:
+            print(error, file=sys.stderr)
+            self.exitcode = 2
+        except StorageFailed as error:
+            print(error, file=sys.stderr)
+            self.exitcode = 3

@@ -1,0 +1,219 @@
+"""Orderings against each other: means over topics at several points of the crawl, and who is better for sure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import permutations
+
+import numpy as np
+import numpy.typing as npt
+
+from crawlproject.errors import BadInput
+from crawlproject.evaluation import measures
+from crawlproject.evaluation.measures import Curve
+from crawlproject.evaluation.runs import Run, RunFolder, load_run
+from crawlproject.evaluation.significance import TTest, holm, paired_t_test, standard_error
+
+MEASURES = {
+    "recall": "target recall",
+    "harvest": "harvest rate",
+    "relevance": "relevance of the latest pages",
+    "precision": "average precision",
+}
+CHECKPOINTS = (100, 250, 500, 1000, 2500, 5000, 10_000)
+RANDOM, OMNISCIENT = "random", "omniscient"
+LEVEL = 0.05  # of significance, after correction
+_TRAJECTORY_POINTS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What to compare.
+
+    ``measure`` is a key of ``MEASURES``. ``at`` are numbers of pages; when empty, those of ``CHECKPOINTS`` that the
+    longest run reaches. ``threshold`` is the relevance from which a page counts as relevant (harvest), ``window`` the
+    number of latest pages (relevance).
+    """
+
+    measure: str = "recall"
+    at: tuple[int, ...] = ()
+    threshold: float = 0.1
+    window: int = 50
+
+    def curve(self, run: Run, redirects: Mapping[str, str]) -> Curve:
+        """The measure over the pages of a run."""
+        match self.measure:
+            case "recall":
+                return measures.target_recall(run.urls, run.targets, redirects)
+            case "harvest":
+                return measures.harvest_rate(run.relevance, self.threshold)
+            case "relevance":
+                return measures.windowed_relevance(run.relevance, self.window)
+            case "precision":
+                return measures.precision(run.relevance)
+        raise BadInput("--measure", f"expected one of {', '.join(MEASURES)}, not {self.measure}")
+
+
+@dataclass(frozen=True, slots=True)
+class Duel:
+    """The test whether ``better`` beats ``worse``; ``adjusted`` is its p-value after Holm's correction."""
+
+    better: str
+    worse: str
+    test: TTest
+    adjusted: float | None
+
+    @property
+    def significant(self) -> bool:
+        return self.adjusted is not None and self.adjusted < LEVEL
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Orderings (the best at the last checkpoint first) over the topics that all of them crawled.
+
+    ``values[ordering, topic, point]`` is the measure after ``points[point]`` pages; ``checkpoints`` are the points
+    asked for. ``lengths[ordering, topic]`` counts crawled pages, ``recall_area`` the area under the recall curve up to
+    the last checkpoint (None when some topic has no targets). ``left_out`` says which topics could not be compared, and
+    why.
+    """
+
+    question: Question
+    orderings: tuple[str, ...]
+    topics: tuple[str, ...]
+    points: tuple[int, ...]
+    checkpoints: tuple[int, ...]
+    values: npt.NDArray[np.float64]
+    lengths: npt.NDArray[np.int64]
+    recall_area: npt.NDArray[np.float64] | None
+    left_out: Mapping[str, str]
+
+    @cached_property
+    def mean(self) -> npt.NDArray[np.float64]:
+        """``[ordering, point]``, over topics."""
+        return self.values.mean(axis=1)
+
+    @cached_property
+    def error(self) -> npt.NDArray[np.float64]:
+        """Standard error of ``mean``; NaN with a single topic."""
+        return standard_error(self.values, axis=1)
+
+    def at(self, pages: int) -> int:
+        """Index of a point."""
+        return self.points.index(pages)
+
+    def shares(self) -> dict[str, float | None]:
+        """Each ordering's share of the omniscient recall curve; empty without both a random and an omniscient run."""
+        if self.recall_area is None or not {RANDOM, OMNISCIENT} <= set(self.orderings):
+            return {}
+        areas = dict(zip(self.orderings, self.recall_area.mean(axis=1).tolist(), strict=True))
+        low, high = areas[RANDOM], areas[OMNISCIENT]
+        return {name: measures.omniscient_share(area, low, high) for name, area in areas.items()}
+
+    @property
+    def contenders(self) -> tuple[str, ...]:
+        """The orderings that can win: all but the omniscient one, which knows the targets."""
+        return tuple(name for name in self.orderings if name != OMNISCIENT)
+
+    @cached_property
+    def duels(self) -> dict[int, list[Duel]]:
+        """At each checkpoint, every contender against every other.
+
+        Which of two is ahead is read off the same data, so both directions of each pair belong to Holm's family.
+        """
+        return {pages: self._duels_at(pages) for pages in self.checkpoints}
+
+    def _duels_at(self, pages: int) -> list[Duel]:
+        results = dict(zip(self.orderings, self.values[:, :, self.at(pages)], strict=True))
+        pairs = list(permutations(self.contenders, 2))
+        tests = [paired_t_test(results[better], results[worse]) for better, worse in pairs]
+        adjusted = holm([test.p for test in tests])
+        return [Duel(*pair, test, p) for pair, test, p in zip(pairs, tests, adjusted, strict=True)]
+
+    def ranking(self, pages: int) -> list[str]:
+        """Contenders by mean after ``pages`` pages, the best first; equals as in ``orderings``."""
+        means = dict(zip(self.orderings, self.mean[:, self.at(pages)].tolist(), strict=True))
+        return sorted(self.contenders, key=lambda name: -means[name])
+
+    def rivals(self, pages: int) -> list[Duel]:
+        """The duels at a checkpoint that the leader does not win for sure; it is the winner when there are none."""
+        leader = self.ranking(pages)[0]
+        return [duel for duel in self.duels[pages] if duel.better == leader and not duel.significant]
+
+
+def compare(folders: Sequence[RunFolder], question: Question) -> Comparison:
+    """Read the runs topic by topic and compare them. Raises ``BadInput`` when nothing can be compared."""
+    by_topic: dict[str, list[RunFolder]] = defaultdict(list)
+    for folder in folders:
+        by_topic[folder.topic].append(folder)
+    orderings = tuple(sorted({folder.ordering for folder in folders}))
+    left_out: dict[str, str] = {}
+    kept: dict[str, list[_Measured]] = {}
+    for topic, runs in sorted(by_topic.items()):
+        if missing := sorted(set(orderings) - {run.ordering for run in runs}):
+            left_out[topic] = f"no run of {', '.join(missing)}"
+            continue
+        measured = _measure(sorted(runs, key=lambda run: run.ordering), question)
+        if question.measure == "recall" and measured[0].recall is None:
+            left_out[topic] = "no targets"
+            continue
+        kept[topic] = measured
+    if not kept:
+        reasons = "; ".join(f"{topic}: {reason}" for topic, reason in left_out.items())
+        raise BadInput("runs", f"expected a topic that all orderings crawled and that can be measured ({reasons})")
+    return _ranked(_tabulate(orderings, kept, question, left_out))
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    curve: Curve
+    recall: Curve | None
+
+
+def _measure(folders: Sequence[RunFolder], question: Question) -> list[_Measured]:
+    """The curves of one topic's runs. Their redirects are put together: they crawled the same web."""
+    runs = [load_run(folder) for folder in folders]
+    redirects = measures.merge_redirects(run.redirects for run in runs)
+    recall = replace(question, measure="recall")
+    return [
+        _Measured(question.curve(run, redirects), recall.curve(run, redirects) if run.targets else None) for run in runs
+    ]
+
+
+def _tabulate(
+    orderings: tuple[str, ...], kept: Mapping[str, list[_Measured]], question: Question, left_out: Mapping[str, str]
+) -> Comparison:
+    table = [[kept[topic][row] for topic in kept] for row in range(len(orderings))]
+    lengths = np.array([[len(run.curve) for run in row] for row in table])
+    checkpoints = _checkpoints(question, int(lengths.max()))
+    last = checkpoints[-1]
+    points = tuple(sorted({*checkpoints, *np.linspace(1, last, min(last, _TRAJECTORY_POINTS), dtype=int).tolist()}))
+    values = np.array([[measures.values_at(run.curve, points) for run in row] for row in table])
+    areas = [[measures.area_under(run.recall, last) for run in row if run.recall is not None] for row in table]
+    complete = all(len(row) == len(kept) for row in areas)
+    recall_area = np.array(areas) if complete else None
+    return Comparison(question, orderings, tuple(kept), points, checkpoints, values, lengths, recall_area, left_out)
+
+
+def _checkpoints(question: Question, longest: int) -> tuple[int, ...]:
+    if longest == 0:
+        raise BadInput("runs", "expected at least one crawled page")
+    if beyond := [pages for pages in question.at if pages > longest]:
+        raise BadInput(f"--at {beyond[0]}", f"expected at most {longest}, the pages of the longest run")
+    return tuple(sorted(set(question.at))) or tuple(n for n in CHECKPOINTS if n <= longest) or (longest,)
+
+
+def _ranked(comparison: Comparison) -> Comparison:
+    """The same comparison with the best ordering first; among equals, the one with the larger mean along the way."""
+    final = comparison.mean[:, comparison.at(comparison.checkpoints[-1])].round(9)
+    order = np.lexsort((-comparison.mean.mean(axis=1), -final))
+    return replace(
+        comparison,
+        orderings=tuple(comparison.orderings[row] for row in order),
+        values=comparison.values[order],
+        lengths=comparison.lengths[order],
+        recall_area=None if comparison.recall_area is None else comparison.recall_area[order],
+    )

@@ -1,0 +1,84 @@
+"""``compare.html``: trajectories with error bars, significance, and the results of each topic."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from crawlproject.appendlog import write_atomically
+from crawlproject.evaluation.comparison import LEVEL, MEASURES, OMNISCIENT, Comparison
+from crawlproject.reports import html, verdict
+from crawlproject.reports.plots import Axis, Chart, Series, line_chart
+
+COMPARISON = "compare.html"
+_BARS = 10  # error bars of a trajectory
+
+
+def write_comparison(comparison: Comparison, folder: Path) -> Path:
+    """Write ``compare.html`` into ``folder`` and return its path. Raises ``StorageFailed``."""
+    page = html.render(
+        "compare.html.j2",
+        comparison=comparison,
+        measure=MEASURES[comparison.question.measure],
+        heading=verdict.heading(comparison),
+        method=verdict.method(comparison),
+        remarks=verdict.remarks(comparison),
+        verdicts=[(pages, verdict.verdict(comparison, pages)) for pages in comparison.checkpoints],
+        shares=comparison.shares(),
+        level=LEVEL,
+        means=[(name, _means(comparison, row)) for row, name in enumerate(comparison.orderings)],
+        matrix=_matrix(comparison),
+        by_topic=_by_topic(comparison),
+        chart=trajectories(comparison),
+    )
+    path = folder / COMPARISON
+    write_atomically(path, [page], sync=False)
+    return path
+
+
+def trajectories(comparison: Comparison) -> Chart:
+    """Mean over topics against pages crawled; bars of ± one standard error, as in paper 003 Figure 4."""
+    series = [
+        Series(name, comparison.points, comparison.mean[row].tolist(), _thinned(comparison.error[row], row))
+        for row, name in enumerate(comparison.orderings)
+    ]
+    top = float(np.nanmax(comparison.mean + np.nan_to_num(comparison.error)))
+    x = Axis("pages crawled", 0.0, float(comparison.points[-1]))
+    y = Axis(MEASURES[comparison.question.measure], 0.0, min(1.0, top * 1.05) or 1.0)
+    return line_chart(verdict.heading(comparison), series, x, y)
+
+
+def _thinned(error: np.ndarray, row: int) -> list[float]:
+    """Some of the error bars, at other points for each ordering, so that they do not hide each other."""
+    step = max(1, len(error) // _BARS)
+    shown = np.arange(len(error)) % step == (step - 1 - row) % step
+    return np.where(shown, error, np.nan).tolist()
+
+
+def _means(comparison: Comparison, row: int) -> list[tuple[float, float]]:
+    points = [comparison.at(pages) for pages in comparison.checkpoints]
+    return [(float(comparison.mean[row, point]), float(comparison.error[row, point])) for point in points]
+
+
+def _matrix(comparison: Comparison) -> list[tuple[str, list[tuple[str, bool] | None]]]:
+    """Rows of the table of corrected p-values at the last checkpoint; None on the diagonal."""
+    last = comparison.checkpoints[-1]
+    duels = {(duel.better, duel.worse): duel for duel in comparison.duels[last]}
+    ranking = comparison.ranking(last)
+    rows: list[tuple[str, list[tuple[str, bool] | None]]] = []
+    for better in ranking:
+        found = [duels.get((better, worse)) for worse in ranking]
+        rows.append((better, [None if d is None else (verdict.short_p(d.adjusted), d.significant) for d in found]))
+    return rows
+
+
+def _by_topic(comparison: Comparison) -> list[tuple[str, list[tuple[float, bool]]]]:
+    """Per topic, the value of each ordering at the last checkpoint, and whether no contender has a higher one."""
+    results = comparison.values[:, :, comparison.at(comparison.checkpoints[-1])]
+    contends = np.array([name != OMNISCIENT for name in comparison.orderings])
+    best = np.where(contends[:, None], results, -np.inf).max(axis=0)
+    return [
+        (topic, [(float(value), bool(ok and value == top)) for value, ok in zip(column, contends, strict=True)])
+        for topic, column, top in zip(comparison.topics, results.T, best, strict=True)
+    ]

@@ -1,0 +1,87 @@
+"""A comparison as tables for the terminal; plain text without colours or frames when it goes into a pipe."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TextIO
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from crawlproject.evaluation.comparison import LEVEL, OMNISCIENT, Comparison
+from crawlproject.reports.verdict import heading, method, remarks, short_p, verdict
+
+_PIPE_WIDTH = 240  # columns, so that lines of a pipe do not wrap
+
+
+def print_comparison(comparison: Comparison, stream: TextIO) -> None:
+    """Means, significance and remarks."""
+    terminal = stream.isatty()
+    console = Console(file=stream, width=None if terminal else _PIPE_WIDTH, highlight=False, no_color=not terminal)
+    frame = box.SIMPLE_HEAD if terminal else None
+    console.print(heading(comparison), style="bold")
+    console.print(_means(comparison, frame))
+    if len(comparison.contenders) > 1:
+        last = comparison.checkpoints[-1]
+        console.print(f"\nSignificance at N = {last:,}: {method(comparison)}", style="bold")
+        console.print(_duels(comparison, last, frame))
+        console.print(f"* significant: p < {LEVEL:g}", style="dim")
+    console.print()
+    for pages in comparison.checkpoints:
+        console.print(f"N = {pages:,}: {verdict(comparison, pages)}", markup=False)
+    for note in remarks(comparison):
+        console.print(f"Note: {note}", style="dim", markup=False)
+
+
+def _means(comparison: Comparison, frame: box.Box | None) -> Table:
+    table = _table(frame)
+    table.add_column("", justify="right")
+    table.add_column("ordering", no_wrap=True)
+    for pages in comparison.checkpoints:
+        table.add_column(f"@{pages:,}", justify="right")
+    shares = comparison.shares()
+    if shares:
+        table.add_column("share", justify="right", no_wrap=True)
+    rank = 0
+    for row, name in enumerate(comparison.orderings):
+        rank += name != OMNISCIENT
+        cells = [_cell(comparison, row, pages) for pages in comparison.checkpoints]
+        share = [_percent(shares.get(name))] if shares else []
+        table.add_row("*" if name == OMNISCIENT else str(rank), name, *cells, *share)
+    return table
+
+
+def _duels(comparison: Comparison, pages: int, frame: box.Box | None) -> Table:
+    """The p-value of each contender (row) being better than those ranked after it (columns)."""
+    ranking = comparison.ranking(pages)
+    p = {(duel.better, duel.worse): duel for duel in comparison.duels[pages]}
+    table = _table(frame)
+    table.add_column("", justify="right")
+    table.add_column("better than →", no_wrap=True)
+    for rank in range(2, len(ranking) + 1):
+        table.add_column(f"{rank} ", justify="right", no_wrap=True)
+    for rank, name in enumerate(ranking[:-1], start=1):
+        duels = [p[name, other] for other in ranking[rank:]]
+        cells = [f"{short_p(duel.adjusted)}{'*' if duel.significant else ' '}" for duel in duels]
+        table.add_row(str(rank), name, *_blank(rank - 1), *cells)
+    return table
+
+
+def _table(frame: box.Box | None) -> Table:
+    return Table(box=frame, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+
+
+def _blank(count: int) -> Sequence[str]:
+    return [""] * count
+
+
+def _cell(comparison: Comparison, row: int, pages: int) -> str:
+    point = comparison.at(pages)
+    mean, error = comparison.mean[row, point], comparison.error[row, point]
+    return f"{mean:.3f}" if math.isnan(error) else f"{mean:.3f} ±{error:.3f}"
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.1f}%"

@@ -1,0 +1,70 @@
+"""Comparisons in words, for the terminal and for the page alike."""
+
+from __future__ import annotations
+
+from crawlproject.evaluation.comparison import LEVEL, MEASURES, OMNISCIENT, RANDOM, Comparison, Duel
+
+_NAMED = 4  # rivals named in a verdict
+
+
+def heading(comparison: Comparison) -> str:
+    """What the numbers are."""
+    question = comparison.question
+    detail = {"harvest": f" (relevance ≥ {question.threshold:g})", "relevance": f" (latest {question.window})"}
+    name = MEASURES[question.measure] + detail.get(question.measure, "")
+    return f"{name.capitalize()} after N pages: {mean_of(comparison)}"
+
+
+def mean_of(comparison: Comparison) -> str:
+    topics = len(comparison.topics)
+    return f"mean over {topics} topics ± standard error" if topics > 1 else f"one topic, {comparison.topics[0]}"
+
+
+def verdict(comparison: Comparison, pages: int) -> str:
+    """Who is best after ``pages`` pages, as far as the tests say so."""
+    ranking = comparison.ranking(pages)
+    if len(ranking) < 2:
+        return "There is nothing to compare: one ordering only."
+    rivals = comparison.rivals(pages)
+    if not rivals:
+        return f"{ranking[0]} is significantly better than every other ordering (p < {LEVEL:g} after correction)."
+    rivals.sort(key=lambda duel: ranking.index(duel.worse))
+    names = [f"{duel.worse} ({p_value(duel)})" for duel in rivals[:_NAMED]]
+    if len(rivals) > _NAMED:
+        names.append(f"{len(rivals) - _NAMED} more")
+    return f"No ordering is best for sure: {ranking[0]} leads, but not significantly before {', '.join(names)}."
+
+
+def p_value(duel: Duel) -> str:
+    """The corrected p-value, or why there is none."""
+    return duel.test.why if duel.adjusted is None else f"p = {short_p(duel.adjusted)}"
+
+
+def short_p(p: float | None) -> str:
+    """A p-value in a table; a dash when the test could not be made."""
+    if p is None:
+        return "–"
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def method(comparison: Comparison) -> str:
+    """How the tests were made."""
+    tests = len(comparison.contenders) * (len(comparison.contenders) - 1)
+    return (
+        f"paired one-tailed t-tests over {len(comparison.topics)} topics; p-values after Holm's correction"
+        f" for {tests} tests (each pair in both directions)"
+    )
+
+
+def remarks(comparison: Comparison) -> list[str]:
+    """What a reader must know to read the table right."""
+    notes = [f"{topic} is left out: {reason}." for topic, reason in comparison.left_out.items()]
+    last = comparison.checkpoints[-1]
+    for name, lengths in zip(comparison.orderings, comparison.lengths, strict=True):
+        if short := int((lengths < last).sum()):
+            notes.append(f"{name} crawled fewer than {last:,} pages on {short} topics; its last value stands.")
+    if comparison.shares():
+        notes.append(f"share: area under the recall curve up to {last:,} pages; {RANDOM} is 0%, {OMNISCIENT} is 100%.")
+    if OMNISCIENT in comparison.orderings:
+        notes.append(f"{OMNISCIENT} knows the targets and the whole graph: the upper bound, not a contender.")
+    return notes
