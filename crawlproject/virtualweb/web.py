@@ -8,6 +8,7 @@ from crawlproject.errors import BadWeb
 from crawlproject.virtualweb.archive import Archive
 from crawlproject.virtualweb.base import Reply, Web
 from crawlproject.virtualweb.folder import HostFolder
+from crawlproject.virtualweb.sample import SampleWeb
 
 __all__ = ["WEB_WISH", "Reply", "Web", "open_web"]
 
@@ -20,6 +21,8 @@ def open_web(name: str | Path, *, cache_dir: Path) -> Web:
     ``cache_dir`` keeps the indexes of archives, so that an archive is parsed once; it is made when it is missing.
     Raises ``BadWeb`` when there is no such web.
     """
+    if str(name) == "sample":
+        return SampleWeb()
     path = Path(name)
     if path.is_dir():
         return HostFolder(path)
