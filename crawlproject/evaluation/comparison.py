@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import permutations
+from itertools import pairwise, permutations
 
 import numpy as np
 import numpy.typing as npt
@@ -118,6 +118,11 @@ class Comparison:
         """The orderings that can win: all but the omniscient one, which knows the targets."""
         return tuple(name for name in self.orderings if name != OMNISCIENT)
 
+    @property
+    def testable(self) -> bool:
+        """Whether there are two contenders, and two topics to test them on."""
+        return len(self.contenders) > 1 and len(self.topics) > 1
+
     @cached_property
     def duels(self) -> dict[int, list[Duel]]:
         """At each checkpoint, every contender against every other.
@@ -137,6 +142,11 @@ class Comparison:
         """Contenders by mean after ``pages`` pages, the best first; equals as in ``orderings``."""
         means = dict(zip(self.orderings, self.mean[:, self.at(pages)].tolist(), strict=True))
         return sorted(self.contenders, key=lambda name: -means[name])
+
+    def steps(self, pages: int) -> list[Duel]:
+        """Down the ranking at a checkpoint: each contender against the next one."""
+        duels = {(duel.better, duel.worse): duel for duel in self.duels[pages]}
+        return [duels[pair] for pair in pairwise(self.ranking(pages))]
 
     def rivals(self, pages: int) -> list[Duel]:
         """The duels at a checkpoint that the leader does not win for sure; it is the winner when there are none."""

@@ -62,17 +62,18 @@ def _backwards(path: Path) -> Iterator[Visit]:
     """The visits of a history, the last one first; a torn last line is passed over."""
     if not path.exists():
         return
-    for line in _lines_backwards(path):
+    for line in lines_backwards(path):
         yield visit_from(parse_line(line, path), str(path))
 
 
-def _lines_backwards(path: Path) -> Iterator[bytes]:
+def lines_backwards(path: Path, block: int = _BLOCK) -> Iterator[bytes]:
+    """The lines of a file without their ends, the last one first; a last line without its end is passed over."""
     with path.open("rb") as file:
         start = file.seek(0, 2)
         rest = b""
         torn = True  # what follows the last newline is no whole line
         while start:
-            size = min(_BLOCK, start)
+            size = min(block, start)
             start -= size
             file.seek(start)
             first, *lines = (file.read(size) + rest).split(b"\n")
@@ -81,5 +82,5 @@ def _lines_backwards(path: Path) -> Iterator[bytes]:
                 torn = False
             yield from reversed(lines)
             rest = first
-        if rest and not torn:
+        if not torn:
             yield rest

@@ -28,6 +28,7 @@ def write_comparison(comparison: Comparison, folder: Path) -> Path:
         shares=comparison.shares(),
         level=LEVEL,
         means=[(name, _means(comparison, row)) for row, name in enumerate(comparison.orderings)],
+        steps=comparison.steps(comparison.checkpoints[-1]),
         matrix=_matrix(comparison),
         by_topic=_by_topic(comparison),
         chart=trajectories(comparison),

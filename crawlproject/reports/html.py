@@ -12,6 +12,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from crawlproject.reports.plots import STYLES
+from crawlproject.reports.verdict import short_p
 
 # C0 and C1 controls, lone surrogates, and the marks that reorder text around them: a title must not rearrange the page.
 _UNWANTED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -99,6 +100,7 @@ def _environment() -> Environment:
     )
     for function in (clip, when, lasting, size, decimals, percent, thousands):
         environment.filters[function.__name__] = function
+    environment.filters["p_value"] = short_p
     environment.tests["web"] = is_web
     environment.globals["styles"] = STYLES
     return environment

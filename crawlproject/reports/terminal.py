@@ -23,9 +23,11 @@ def print_comparison(comparison: Comparison, stream: TextIO) -> None:
     frame = box.SIMPLE_HEAD if terminal else None
     console.print(heading(comparison), style="bold")
     console.print(_means(comparison, frame))
-    if len(comparison.contenders) > 1:
+    if comparison.testable:
         last = comparison.checkpoints[-1]
         console.print(f"\nSignificance at N = {last:,}: {method(comparison)}", style="bold")
+        console.print(_steps(comparison, last, frame))
+        console.print()
         console.print(_duels(comparison, last, frame))
         console.print(f"* significant: p < {LEVEL:g}", style="dim")
     console.print()
@@ -50,6 +52,21 @@ def _means(comparison: Comparison, frame: box.Box | None) -> Table:
         cells = [_cell(comparison, row, pages) for pages in comparison.checkpoints]
         share = [_percent(shares.get(name))] if shares else []
         table.add_row("*" if name == OMNISCIENT else str(rank), name, *cells, *share)
+    return table
+
+
+def _steps(comparison: Comparison, pages: int, frame: box.Box | None) -> Table:
+    """Each contender against the next one down the ranking."""
+    table = _table(frame)
+    table.add_column("better", no_wrap=True)
+    table.add_column("than", no_wrap=True)
+    for name in ("difference", "t", "p", "p corrected"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for duel in comparison.steps(pages):
+        test = duel.test
+        t = "–" if test.t is None else f"{test.t:.2f}"
+        numbers = [f"{test.difference:+.3f}", t, short_p(test.p), short_p(duel.adjusted)]
+        table.add_row(duel.better, duel.worse, *numbers)
     return table
 
 

@@ -25,6 +25,8 @@ def verdict(comparison: Comparison, pages: int) -> str:
     ranking = comparison.ranking(pages)
     if len(ranking) < 2:
         return "There is nothing to compare: one ordering only."
+    if not comparison.testable:
+        return f"{ranking[0]} leads; whether that is luck cannot be tested on a single topic."
     rivals = comparison.rivals(pages)
     if not rivals:
         return f"{ranking[0]} is significantly better than every other ordering (p < {LEVEL:g} after correction)."

@@ -1,0 +1,135 @@
+"""`scrapy compare` and `scrapy report`, as a user runs them."""
+
+import argparse
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from scrapy.exceptions import UsageError
+from scrapy.settings import Settings
+
+from crawlproject.commands import compare, report
+
+ROOT = Path(__file__).parents[3]
+SKILLS = {
+    "omniscient": [1.0] * 6,
+    "dom": [0.30, 0.28, 0.33, 0.31, 0.29, 0.30],
+    "best_first": [0.11, 0.12, 0.10, 0.11, 0.13, 0.10],
+    "random": [0.02, 0.01, 0.02, 0.01, 0.02, 0.01],
+}
+
+
+def invoke(command, *arguments):
+    """Runs a command in this process; returns its exit code."""
+    command.settings = Settings()
+    parser = argparse.ArgumentParser()
+    command.add_options(parser)
+    options, positional = parser.parse_known_args([str(argument) for argument in arguments])
+    command.run(positional, options)
+    return command.exitcode
+
+
+def scrapy(*arguments, cwd):
+    """Runs outside any project, with the commands of this one."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "only_these", "COLUMNS": "80"}
+    (cwd / "only_these.py").write_text('COMMANDS_MODULE = "crawlproject.commands"\n')
+    environment["PYTHONPATH"] += os.pathsep + str(cwd)
+    command = [sys.executable, "-m", "scrapy", *map(str, arguments)]
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=60)
+
+
+def test_compare_prints_the_table_names_the_winner_and_writes_files(write_runs, tmp_path):
+    runs = write_runs(tmp_path / "runs", SKILLS)
+    run = scrapy("compare", runs, "--at", "20,50", "--json", "c.json", "--csv", "c.csv", cwd=tmp_path)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "\x1b" not in run.stdout
+    ranks = [line.split()[:2] for line in run.stdout.splitlines()[2:6]]
+    assert ranks == [["*", "omniscient"], ["1", "dom"], ["2", "best_first"], ["3", "random"]]
+    assert "N = 50: dom is significantly better than every other ordering" in run.stdout
+    assert "100.0%" in run.stdout
+
+    document = json.loads((tmp_path / "c.json").read_text())
+    assert list(document["orderings"]) == ["omniscient", "dom", "best_first", "random"]
+    assert document["orderings"]["random"]["omniscient_share"] == 0
+    mean = document["orderings"]["dom"]["mean"]["50"]
+    by_topic = document["orderings"]["dom"]["by_topic"]
+    assert mean == pytest.approx(sum(values["50"] for values in by_topic.values()) / 6)
+
+    rows = list(csv.DictReader((tmp_path / "c.csv").open()))
+    assert len(rows) == 4 * 6 * 2
+    assert {row["pages"] for row in rows} == {"20", "50"}
+
+    page = (runs / "compare.html").read_text()
+    assert str(runs / "compare.html") in run.stdout
+    assert "<svg" in page
+    assert "http" not in page.replace("http-equiv", ""), "nothing is fetched from anywhere"
+
+
+@pytest.mark.parametrize("measure", ["harvest", "relevance", "precision"])
+def test_other_measures(write_runs, tmp_path, capsys, measure):
+    runs = write_runs(tmp_path / "runs", {"dom": [0.5, 0.4], "random": [0.1, 0.2]})
+    assert invoke(compare.Command(), runs, "--measure", measure, "--at", "40") == 0
+    assert capsys.readouterr().out.splitlines()[2].split()[:2] == ["1", "dom"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere"], "expected a folder of runs"),
+        (["."], "crawl.json"),
+        (["runs", "--at", "ten"], "--at ten: expected numbers"),
+        (["runs", "--at", "0"], "--at 0: expected a number of at least 1"),
+        (["runs", "--at", "999"], "--at 999: expected at most 200"),
+        (["runs", "--measure", "harvest", "--window", "0"], "--window 0"),
+    ],
+)
+def test_bad_input_to_compare_is_one_message_and_exit_code_2(
+    write_runs, tmp_path, capsys, monkeypatch, arguments, message
+):
+    monkeypatch.chdir(tmp_path)
+    if "runs" in arguments:
+        write_runs(tmp_path / "runs", {"dom": [0.5], "random": [0.1]})
+    assert invoke(compare.Command(), *arguments) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", [compare.Command, report.Command])
+@pytest.mark.parametrize("folders", [[], ["a", "b"]])
+def test_one_folder_is_asked_for(command, folders):
+    with pytest.raises(UsageError, match="expected one"):
+        invoke(command(), *folders)
+
+
+def test_an_unknown_measure_is_refused(capsys):
+    with pytest.raises(SystemExit) as left:
+        invoke(compare.Command(), "runs", "--measure", "beauty")
+    assert left.value.code == 2
+    assert "beauty" in capsys.readouterr().err
+
+
+def test_a_file_that_cannot_be_written_is_one_message_and_exit_code_3(write_runs, tmp_path, capsys):
+    runs = write_runs(tmp_path / "runs", {"dom": [0.5], "random": [0.1]})
+    assert invoke(compare.Command(), runs, "--json", tmp_path) == 3
+    assert "cannot write" in capsys.readouterr().err
+
+
+def test_report_writes_the_report_and_prints_its_path(write_crawl, crawl_of_pages, tmp_path):
+    write_crawl(tmp_path / "crawl", crawl_of_pages(40))
+    run = scrapy("report", "crawl", cwd=tmp_path)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert run.stdout.strip() == "crawl/report.html"
+    assert (tmp_path / "crawl" / "report.html").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("folder", ["", "nowhere"])
+def test_report_on_something_else_is_one_message_and_exit_code_2(tmp_path, capsys, folder):
+    assert invoke(report.Command(), tmp_path / folder) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "expected a crawl folder" in error

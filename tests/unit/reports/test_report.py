@@ -1,0 +1,221 @@
+"""report.html: what it says, that it is self-contained, and that hostile pages cannot get at its reader."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from crawlproject.errors import BadCrawlDir
+from crawlproject.reports.report import write_report
+
+SCRIPT = "<script>alert(1)</script>"
+VOID = {"meta", "link", "br", "img", "input", "hr", "circle", "line"}
+
+
+class Reader(HTMLParser):
+    """Visible text, tags, attributes; checks that tags nest."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.text, self.tags, self.links, self.attributes, self._open = "", set(), [], [], []
+        self.feed(text)
+        assert self._open == []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.add(tag)
+        self.attributes += attributes
+        if tag == "a":
+            self.links.append(dict(attributes))
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags.add(tag)
+        self.attributes += attributes
+
+    def handle_endtag(self, tag):
+        assert self._open.pop() == tag
+        if tag in {"dt", "dd", "td", "th", "li", "p", "div"}:
+            self.text += " "
+
+    def handle_data(self, data):
+        if not self._open or self._open[-1] != "style":
+            self.text += data
+
+    @property
+    def words(self):
+        return " ".join(self.text.split())
+
+
+@pytest.fixture
+def report_of(write_crawl, tmp_path):
+    def make(*arguments, **fields):
+        folder = write_crawl(tmp_path / "crawl", *arguments, **fields)
+        path = write_report(folder)
+        assert path == folder / "report.html"
+        return Reader(path.read_text(encoding="utf-8"))
+
+    return make
+
+
+def test_an_empty_crawl_has_a_report(report_of):
+    report = report_of()
+    assert "pages stored 0 " in report.words
+    assert "No page was stored yet." in report.words
+    assert "it has not ended" in report.words
+
+
+def test_one_page_has_a_report_without_charts(report_of, page):
+    report = report_of([page("http://a.example/", relevance=0.5, title="The only page")])
+    assert "The only page" in report.text
+    assert "a seed" in report.words
+    assert "Too few pages for a chart." in report.words
+
+
+def test_it_says_what_was_asked_and_what_was_found(report_of, crawl_of_pages):
+    report = report_of(
+        crawl_of_pages(300),
+        topic={"name": "offshore wind", "keywords": ["offshore", "wind"], "seeds": ["http://site0.example.org/"]},
+        parameters={"alpha": 0.25},
+        settings={"politeness_min_delay": 1.0, "politeness_factor": 1.0, "crawl_max_pages": 300, "page_relevant": 0.2},
+        started=1_790_000_000.0,
+        finished=1_790_000_900.0,
+        reason="finished",
+        stats={"frontier/evicted": 42},
+        refused={"counts": {"trap/too_long": 1234}, "samples": {"trap/too_long": [["http://x.example/aaa", None]]}},
+    )
+    for expected in (
+        "offshore wind",
+        "Keywords: offshore, wind",
+        "dom (alpha = 0.25)",
+        "Budget 300 pages",
+        "2026-09-21 14:13:20 UTC to 2026-09-21 14:28:20 UTC",
+        "the budget of pages was spent",
+        "relevance ≥ 0.2",
+        "trap/too_long: 1,234",
+        "http://x.example/aaa",
+        "42 waiting URLs were dropped",
+        "HTTP 404",
+        "timeout",
+        "redirects",
+        "site3.example.org",
+        "Kept: none of",
+    ):
+        assert expected in report.words
+    assert {"svg", "polyline", "circle"} <= report.tags
+
+
+def test_a_page_says_how_it_was_reached(report_of, page):
+    seed, hub = "http://seed.example/", "http://hub.example/"
+    report = report_of([
+        page(seed, title="The seed"),
+        page(hub, parent=seed, anchor="a list", depth=1, title="The hub", context_score=0.4),
+        page("http://leaf.example/", parent=hub, anchor="wind at sea", depth=2, relevance=0.9, context_score=0.75),
+    ])  # fmt: skip
+    assert "Reached from The hub by the link wind at sea, context score 0.750." in report.words
+    assert "Path from the seed The seed relevance 0.000 a list (0.400) → The hub" in report.words
+
+
+def test_a_long_path_is_shortened(report_of, page):
+    url = "http://a.example/{}".format
+    visits = [page(url(i), parent=url(i - 1) if i else None, depth=i, title=f"Page {i}") for i in range(40)]
+    visits.append(page(url(40), parent=url(39), depth=40, title="Page 40", relevance=0.9))
+    report = report_of(visits)
+    assert "… 30 pages are left out here …" in report.words
+
+
+def test_hostile_titles_stay_text(report_of, page):
+    titles = [
+        SCRIPT,
+        "\u202eevil\u2066",
+        "x" * 10_000,
+        "\x00\x1b[31m",
+        '" onmouseover="alert(1)',
+        "{{ 7 * 7 }}",
+        "\x07",
+    ]
+    visits = [page(f"http://a.example/{i}", title=title, relevance=0.5) for i, title in enumerate(titles)]
+    visits.append(page("http://b.example/", parent="http://a.example/0", anchor=SCRIPT, relevance=0.9))
+    visits.append(page("http://c.example/", md5="", status=0, error=SCRIPT, title=""))
+    report = report_of(
+        visits,
+        topic={"name": SCRIPT, "keywords": [SCRIPT], "seeds": ["javascript:alert(1)"], "description": SCRIPT},
+        ordering=SCRIPT,
+        parameters={SCRIPT: SCRIPT},
+        settings={SCRIPT: SCRIPT},
+        reason=SCRIPT,
+        web=SCRIPT,
+        refused={"counts": {SCRIPT: 3}, "samples": {SCRIPT: [["javascript:alert(1)", SCRIPT]]}},
+    )
+    assert "script" not in report.tags
+    assert SCRIPT in report.text
+    assert "{{ 7 * 7 }}" in report.text
+    assert not re.search("[\x00-\x08\x0b-\x1f\u202a-\u202e\u2066-\u2069]", report.text)
+    assert max(map(len, report.text.splitlines())) < 2_000
+    assert not [name for name, _ in report.attributes if name.startswith("on")]
+    assert {link["href"].split(":")[0] for link in report.links} == {"http"}
+
+
+def test_it_asks_nobody_for_anything(report_of, crawl_of_pages):
+    report = report_of(crawl_of_pages(60))
+    assert not report.tags & {"script", "img", "link", "iframe", "object", "embed", "base", "form", "audio", "video"}
+    assert not [value for name, value in report.attributes if name in {"src", "srcset", "xlink:href", "background"}]
+    assert all(set(link["rel"].split()) == {"noreferrer", "noopener"} for link in report.links)
+    assert ("content", "default-src 'none'; style-src 'unsafe-inline'") in report.attributes
+
+
+def test_pauses_that_were_too_short_are_counted_and_named(report_of, page):
+    visits = [
+        page("http://a.example/1", at=10.0, seconds=0.5),
+        page("http://a.example/2", at=11.0, seconds=0.5),  # starts 0.5 s after the one before; 1 s was asked for
+        page("http://a.example/3", at=14.0, seconds=2.0),
+        page("http://a.example/4", at=15.6, seconds=0.1),  # 1.5 s later, but the last fetch took 2 s
+        page("http://b.example/1", at=15.7, seconds=0.1),
+        page("http://b.example/2", at=16.8, seconds=0.1),
+    ]
+    report = report_of(visits, settings={"politeness_min_delay": 1.0, "politeness_factor": 1.0})
+    assert "2 of 4 fetches came too soon" in report.words
+    assert "The shortest pause was 0.500 s." in report.words
+    assert "a.example 2 4 0.500 s" in report.words
+
+
+def test_target_recall_is_reported_over_reachable_targets(report_of, page, tmp_path):
+    urls = [f"http://a.example/{i}" for i in range(4)]
+    (tmp_path / "reachable.json").write_text(json.dumps({"targets": [urls[1], urls[3], "http://gone.example/"]}))
+    report = report_of([page(url) for url in urls], topic={"name": "t", "targets": [*urls, "http://gone.example/"]})
+    assert "2 of 3 target pages that can be reached from the seeds were found." in report.words
+    assert "25.0% after 2 pages; 50.0% after 4 pages" in report.words
+    assert "http://gone.example/" in report.text
+
+
+def test_copies_of_a_page_are_listed_once_and_refetched_pages_count_once(report_of, page):
+    copy = {"digest": "same", "relevance": 0.9, "title": "A copy"}
+    first = page("http://a.example/", **copy)
+    report = report_of([first, page("http://b.example/", **copy), first, page("http://c.example/", title="Another")])
+    assert report.text.count("A copy") == 1
+    assert "1 pages were fetched more than once" in report.words
+    assert "pages stored 3 " in report.words
+
+
+def test_a_killed_crawl_and_a_torn_line_are_reported(report_of, write_crawl, page, tmp_path):
+    folder = write_crawl(tmp_path / "killed", [page("http://a.example/", title="Whole")])
+    with (folder / "history.jsonl").open("a") as history:
+        history.write('{"url": "http://torn.ex')
+    text = write_report(folder).read_text()
+    assert "Whole" in text
+    assert "can be resumed" in text
+    assert "torn.ex" not in text
+
+
+def test_writing_twice_gives_the_same_bytes(write_crawl, crawl_of_pages, tmp_path):
+    folder = write_crawl(tmp_path / "c", crawl_of_pages(80))
+    first = write_report(folder).read_bytes()
+    assert write_report(folder).read_bytes() == first
+    assert [path.name for path in folder.iterdir() if path.suffix == ".tmp"] == []
+
+
+def test_a_folder_without_a_crawl_is_refused(tmp_path):
+    with pytest.raises(BadCrawlDir, match=re.escape("crawl.json")):
+        write_report(tmp_path)
+    assert list(tmp_path.iterdir()) == []
