@@ -20,7 +20,6 @@ from statistics import median
 
 ROOT = Path(__file__).resolve().parent.parent
 SEEDS = [f"http://h{host}.example/" for host in range(20)]
-METER = ("-s", 'EXTENSIONS={"benchmarks.meter.Meter": 1}')
 
 PLAIN = """
 import sys
@@ -35,10 +34,12 @@ process.start()
 TOPICAL = """
 import sys
 from scrapy.cmdline import execute
+from crawlproject import settings
+settings.EXTENSIONS["benchmarks.meter.Meter"] = 1
 execute(["scrapy", "crawl", "topical", "-a", "topic=" + sys.argv[1], "-a", "ordering=dom",
          "-s", "CRAWL_DIR=" + sys.argv[2], "-s", "CRAWL_MAX_PAGES=" + sys.argv[3],
          "-s", "POLITENESS_MIN_DELAY=0", "-s", "POLITENESS_FACTOR=0", "-s", "CONCURRENT_REQUESTS=100",
-         "-s", "CRAWL_PROGRESS_SECONDS=0", "-s", "LOG_LEVEL=WARNING", "-s", "BENCHMARK_METER=1"])
+         "-s", "CRAWL_PROGRESS_SECONDS=0", "-s", "LOG_LEVEL=WARNING"])
 """
 
 TOPIC = """

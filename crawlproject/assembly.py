@@ -22,7 +22,7 @@ from crawlproject.repository.folder import CrawlFolder
 from crawlproject.text.analysis import Analyzer
 from crawlproject.text.judge import TopicJudge
 from crawlproject.urls.canonical import Canonicalizer
-from crawlproject.urls.traps import TrapFilter
+from crawlproject.urls.traps import NOT_A_PAGE, TrapFilter
 
 
 def make_canonicalizer(options: Options) -> Canonicalizer:
@@ -53,7 +53,7 @@ def make_traps(options: Options) -> TrapFilter:
         max_segments=options.trap_max_segments,
         max_depth=options.trap_max_depth,
         max_urls_per_host=options.trap_max_urls_per_host,
-        extensions=options.trap_extensions,
+        extensions={*NOT_A_PAGE, *options.trap_extensions},
     )
 
 
@@ -140,4 +140,3 @@ def _effective_parameters(ordering: BaseOrdering, options: Options) -> dict[str,
     """The parameters this ordering runs with: given ones over defaults."""
     own = parameters_of(type(ordering))
     return {name: options.ordering_parameters.get(name, default) for name, default in own.items()}
-

@@ -72,7 +72,6 @@ DOWNLOAD_FAIL_ON_DATALOSS = False  # a lying Content-Length is no reason to lose
 RETRY_TIMES = 2
 HTTPERROR_ALLOW_ALL = True  # the spider records every status itself
 COOKIES_ENABLED = False
-REFERER_ENABLED = False
 DEPTH_STATS_VERBOSE = False
 
 DOWNLOADER_MIDDLEWARES = {
@@ -85,7 +84,6 @@ DOWNLOADER_MIDDLEWARES = {
 SPIDER_MIDDLEWARES = {
     "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
     "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
-    "scrapy.spidermiddlewares.referer.RefererMiddleware": None,
 }
 ITEM_PIPELINES = {
     "pipelines.relevance.RelevancePipeline": 100,

@@ -11,6 +11,7 @@ import scrapy
 from scrapy.exceptions import IgnoreRequest
 
 from crawlproject.assembly import assemble
+from crawlproject.commandline import cache_dir
 from crawlproject.crawl import Crawl, Fetch
 from crawlproject.errors import BadInput
 from crawlproject.items import PageItem
@@ -19,6 +20,7 @@ from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl
 from crawlproject.scheduler import TAKEN_AT
 from crawlproject.topic import load_topic
+from crawlproject.virtualweb.web import open_web
 from middlewares.refused import Refused
 from middlewares.truncate import media_type
 
@@ -52,6 +54,7 @@ class TopicalSpider(scrapy.Spider):
             crawler.settings.set("ORDERING", kwargs["ordering"], priority="cmdline")
         options = read_options(crawler.settings)
         if options.virtual_web:
+            open_web(options.virtual_web, cache_dir=cache_dir()).close()  # a wrong name is told before anything starts
             for scheme in ("http", "https"):
                 crawler.settings["DOWNLOAD_HANDLERS"][scheme] = VIRTUAL_HANDLER
         spider = super().from_crawler(crawler, *args, **kwargs)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 
 from crawlproject.live import crawl_of
-from crawlproject.reports.html import write_report
+from crawlproject.reports.report import write_report
 
 if TYPE_CHECKING:
     from typing import Self

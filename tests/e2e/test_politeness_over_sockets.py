@@ -1,0 +1,77 @@
+"""Politeness as the server sees it: its own log is the witness."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from support.crawling import crawl, history, refusals, stored, topic_file
+from support.webs import DictWeb, by_host, gaps, host_farm, page, robots
+
+from crawlproject.virtualweb.accesslog import AccessLog, read_log
+from crawlproject.virtualweb.server import running
+
+HOSTS, PAGES, DELAY = 12, 5, 0.25
+
+
+def test_no_host_is_visited_twice_within_the_delay(tmp_path: Path) -> None:
+    topic = topic_file(tmp_path, "http://portal.example/")
+    with (
+        AccessLog(tmp_path / "log") as log,
+        running(host_farm(HOSTS, PAGES, seconds=0.02), latency=True, log=log) as web,
+    ):
+        done = crawl(topic, tmp_path / "crawl", port=web.port, POLITENESS_MIN_DELAY=DELAY)
+    assert done.returncode == 0, done.stderr
+    requests = by_host(read_log(tmp_path / "log"))
+    assert len(stored(tmp_path / "crawl")) == HOSTS * PAGES + 1
+    assert min(gap for host in requests.values() for gap in gaps(host)) >= DELAY
+    starts = sorted(access["start"] for host in requests.values() for access in host)
+    assert max(later - earlier for earlier, later in zip(starts, starts[1:], strict=False)) < 3, "stalled"
+
+
+def test_crawl_delay_is_obeyed(tmp_path: Path) -> None:
+    web = host_farm(3, 4, rules="User-agent: *\nCrawl-delay: 0.6\n")
+    topic = topic_file(tmp_path, "http://portal.example/")
+    with AccessLog(tmp_path / "log") as log, running(web, log=log) as server:
+        crawl(topic, tmp_path / "crawl", port=server.port)
+    requests = by_host(read_log(tmp_path / "log"))
+    assert len(stored(tmp_path / "crawl")) == 13
+    # the first gap follows robots.txt, which is where the wish was read
+    assert min(gap for host, seen in requests.items() if host != "portal.example" for gap in gaps(seen)) >= 0.6
+
+
+def test_nothing_disallowed_is_ever_requested(tmp_path: Path) -> None:
+    """100 forbidden and 3 allowed links of each of 8 hosts, offered at once."""
+    hosts = [f"http://h{h}.example" for h in range(8)]
+    forbidden = [f"{host}/private/{n}" for host in hosts for n in range(100)]
+    allowed = [f"{host}/public/{n}" for host in hosts for n in range(3)]
+    entries = dict([page("http://portal.example/", *forbidden, *allowed, text="reef")])
+    entries |= dict(page(url) for url in forbidden + allowed)
+    entries |= dict(robots(host, "User-agent: *\nDisallow: /private/\n") for host in hosts)
+    with AccessLog(tmp_path / "log") as log, running(DictWeb(entries), log=log) as server:
+        done = crawl(topic_file(tmp_path, "http://portal.example/"), tmp_path / "crawl", port=server.port)
+    assert done.returncode == 0, done.stderr
+    requested = [access["url"] for access in read_log(tmp_path / "log")]
+    assert not [url for url in requested if "/private/" in url]
+    assert stored(tmp_path / "crawl") == {"http://portal.example/", *allowed}
+    assert refusals(tmp_path / "crawl")["robots/forbidden"] == 800
+    assert sum(url.endswith("/robots.txt") for url in requested) == 9, "robots.txt was asked for once a host"
+
+
+def test_an_unreachable_robots_txt_forbids_and_a_missing_one_allows(tmp_path: Path) -> None:
+    entries = dict([page("http://portal.example/", "http://broken.example/a", "http://open.example/a")])
+    entries |= dict([page("http://broken.example/a"), page("http://open.example/a")])
+    entries |= dict([robots("http://broken.example", "", status=503)])
+    with running(DictWeb(entries)) as server:
+        crawl(topic_file(tmp_path, "http://portal.example/"), tmp_path / "crawl", port=server.port, RETRY_TIMES=0)
+    assert stored(tmp_path / "crawl") == {"http://portal.example/", "http://open.example/a"}
+    assert refusals(tmp_path / "crawl") == {"robots/unreachable": 1}
+
+
+def test_robots_rules_that_expire_at_once_do_not_keep_a_page_waiting_for_ever(tmp_path: Path) -> None:
+    entries = dict([page("http://h.example/")])
+    url, rules = robots("http://h.example", "User-agent: *\nDisallow: /no\n")
+    entries[url] = type(rules)(url, 200, {"content-type": "text/plain", "cache-control": "no-store"}, rules.body)
+    with running(DictWeb(entries)) as server:
+        topic = topic_file(tmp_path, "http://h.example/")
+        crawl(topic, tmp_path / "crawl", port=server.port, POLITENESS_MIN_DELAY=0.1)
+    assert [line["status"] for line in history(tmp_path / "crawl")] == [200]

@@ -1,0 +1,66 @@
+"""Run the project's commands as a person does, one process a crawl."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+QUICK = {"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, "CRAWL_PROGRESS_SECONDS": 0, "LOG_LEVEL": "WARNING"}
+
+
+def command(*arguments: object, **settings: object) -> list[str]:
+    """``scrapy ARGUMENTS -s NAME=VALUE ...`` as a list."""
+    chosen = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
+    return [sys.executable, "-m", "scrapy", *map(str, arguments), *chosen]
+
+
+def environment(port: int | None = None) -> dict[str, str]:
+    """The environment of a crawl; with ``port``, all of its requests go to the proxy there."""
+    inherited = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
+    return inherited | ({"http_proxy": f"http://127.0.0.1:{port}"} if port else {})
+
+
+def scrapy(*arguments: object, port: int | None = None, timeout: float = 120, **settings: object):
+    """Run a command to its end; the finished process with its output as text."""
+    return subprocess.run(
+        command(*arguments, **settings),
+        cwd=ROOT,
+        env=environment(port),
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+
+
+def crawl(topic: Path, folder: Path, *, port: int | None = None, ordering: str = "dom", **settings: object):
+    """``scrapy crawl topical`` without politeness, unless asked for."""
+    chosen = {**QUICK, "CRAWL_DIR": folder, **settings}
+    return scrapy("crawl", "topical", "-a", f"topic={topic}", "-a", f"ordering={ordering}", port=port, **chosen)
+
+
+def topic_file(folder: Path, *seeds: str, keywords: str = "coral reef", extra: str = "") -> Path:
+    """Write a topic file."""
+    path = folder / "topic.toml"
+    path.write_text(f"keywords = {json.dumps(keywords)}\nseeds = {json.dumps(list(seeds))}\n{extra}")
+    return path
+
+
+def history(folder: Path) -> list[dict[str, Any]]:
+    """The lines of ``history.jsonl``."""
+    return [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]
+
+
+def stored(folder: Path) -> set[str]:
+    """The URLs of the stored pages."""
+    return {line["url"] for line in history(folder) if line["md5"]}
+
+
+def refusals(folder: Path) -> dict[str, int]:
+    """Refused links by reason."""
+    return json.loads((folder / "refused.json").read_text())["counts"]

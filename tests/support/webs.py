@@ -1,0 +1,75 @@
+"""Small webs made by hand, and fetch logs read back."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from crawlproject.virtualweb.accesslog import Access
+from crawlproject.virtualweb.base import Reply, not_held, spellings
+
+HTML = {"content-type": "text/html; charset=utf-8"}
+
+
+class DictWeb:
+    """A web of the replies given; everything else is a 404."""
+
+    warnings: Sequence[str] = ()
+
+    def __init__(self, replies: Mapping[str, Reply]) -> None:
+        self.replies = dict(replies)
+
+    def get(self, url: str) -> Reply:
+        return next((self.replies[name] for name in spellings(url) if name in self.replies), not_held(url))
+
+    def urls(self) -> Iterator[str]:
+        return iter(self.replies)
+
+    def __contains__(self, url: str) -> bool:
+        return self.get(url).status != 404
+
+    def close(self) -> None:
+        return None
+
+
+def html(*links: str, text: str = "", title: str = "A page") -> bytes:
+    """A page with these links, each in a paragraph of its own."""
+    paragraphs = "".join(f'<p>{text} <a href="{link}">{text or "link"}</a></p>' for link in links)
+    return f"<!doctype html><title>{title}</title><body><p>{text}</p>{paragraphs}</body>".encode()
+
+
+def page(url: str, *links: str, text: str = "", seconds: float = 0.0) -> tuple[str, Reply]:
+    """An entry of a ``DictWeb``."""
+    return url, Reply(url, 200, HTML, html(*links, text=text, title=url), seconds)
+
+
+def robots(origin: str, rules: str, status: int = 200) -> tuple[str, Reply]:
+    """The robots.txt of an origin."""
+    url = f"{origin}/robots.txt"
+    return url, Reply(url, status, {"content-type": "text/plain"}, rules.encode())
+
+
+def host_farm(hosts: int, pages: int, *, seconds: float = 0.0, rules: str = "") -> DictWeb:
+    """``hosts`` hosts with ``pages`` pages each: a portal names every host, each front page names the host's pages."""
+    entries = dict([page("http://portal.example/", *(f"http://h{h}.example/" for h in range(hosts)), text="reef")])
+    for h in range(hosts):
+        origin = f"http://h{h}.example"
+        inner = [f"{origin}/p{p}" for p in range(pages - 1)]
+        entries |= dict([page(f"{origin}/", *inner, text="reef", seconds=seconds)])
+        entries |= dict(page(url, text="reef", seconds=seconds) for url in inner)
+        if rules:
+            entries |= dict([robots(origin, rules)])
+    return DictWeb(entries)
+
+
+def by_host(log: Iterable[Access]) -> dict[str, list[Access]]:
+    """The requests of each host in order of their start."""
+    found: dict[str, list[Access]] = defaultdict(list)
+    for access in sorted(log, key=lambda access: access["start"]):
+        found[access["host"]].append(access)
+    return found
+
+
+def gaps(requests: Sequence[Access]) -> list[float]:
+    """Seconds from the end of each request to the start of the next one; negative when they overlap."""
+    return [later["start"] - earlier["end"] for earlier, later in zip(requests, requests[1:], strict=False)]
