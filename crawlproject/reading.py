@@ -6,7 +6,7 @@ Links refer to the terms of the page by spans, so the contexts of 5,000 links co
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping, Sequence
 
 from crawlproject.errors import InvalidUrl
 from crawlproject.html.document import Document, RawLink
@@ -28,8 +28,8 @@ class Reader:
     ``rel="nofollow"``; ``obey_meta_robots`` obeys ``noindex`` and ``nofollow`` of ``<meta name="robots">`` and of
     ``X-Robots-Tag``.
 
-    ``counters`` says what became of links and texts: ``links/kept``, ``links/self`` (to the page itself), ``links/invalid``,
-    ``links/nofollow``, ``links/meta-nofollow``, ``links/over-limit``, ``text/truncated``.
+    ``counters`` says what became of links and texts: ``links/kept``, ``links/self`` (to the page itself),
+    ``links/invalid``, ``links/nofollow``, ``links/meta-nofollow``, ``links/over-limit``, ``text/truncated``.
     """
 
     def __init__(
@@ -66,8 +66,8 @@ class Reader:
     ) -> Page:
         """The page at the canonical ``url``, not yet judged: ``relevance`` and every ``context_score`` are 0.
 
-        ``content_type`` and ``robots_tag`` are the values of the HTTP headers ``Content-Type`` and ``X-Robots-Tag``. The rest
-        goes to the page as it is. Raises nothing for malformed input.
+        ``content_type`` and ``robots_tag`` are the values of the HTTP headers ``Content-Type`` and ``X-Robots-Tag``.
+        The rest goes to the page as it is. Raises nothing for malformed input.
         """
         document = parse_document(
             body,
@@ -127,34 +127,28 @@ class Reader:
         except InvalidUrl:
             return ""
 
-    def _link_terms(self, text: str, links: Iterable[tuple[str, RawLink]]) -> tuple[list[str], tuple[Link, ...]]:
-        """The terms of ``text``, and the links with ranges of characters turned into spans of terms.
-
-        The text is cut where ranges begin and end. A word that such a cut would split belongs to the side where it begins,
-        so the link of ``<a>crawler</a>s`` has the term of "crawlers", and ranges that nest still nest.
-        """
-        terms: list[str] = []
-        index_at = {0: 0}
-        done = 0
-        for cut in sorted({edge for _, link in links for edge in (*link.anchor, *link.context)}):
-            if cut > done:
-                cut_at = self.analyzer.boundary(text, cut)
-                terms += self.analyzer.terms(text[done:cut_at])
-                done = cut_at
-            index_at[cut] = len(terms)
-        terms += self.analyzer.terms(text[done:])
-        return terms, tuple([_link(url, link, text, index_at) for url, link in links])
+    def _link_terms(self, text: str, links: Sequence[tuple[str, RawLink]]) -> tuple[list[str], tuple[Link, ...]]:
+        """The terms of ``text``, and the links with ranges of characters turned into spans of terms."""
+        edges: set[int] = set()
+        for _, link in links:
+            edges.update(link.anchor)
+            edges.update(link.context)
+        terms, terms_before = self.analyzer.terms_between(text, edges)
+        return terms, tuple([_link(url, link, text, terms_before) for url, link in links])
 
     def _count(self, key: str, number: int) -> None:
         if number:
             self.counters[key] += number
 
 
-def _link(url: str, link: RawLink, text: str, index_at: dict[int, int]) -> Link:
-    anchor = text[link.anchor[0] : link.anchor[1]][:MAX_ANCHOR]
+def _link(url: str, link: RawLink, text: str, terms_before: Mapping[int, int]) -> Link:
+    """``terms_before`` turns a position in ``text`` into a position among its terms."""
+    start, end = link.anchor
+    context_start, context_end = link.context
+    anchor = text[start : min(end, start + MAX_ANCHOR)]
     return Link(
-        url=url,
-        anchor=" ".join(anchor.split()),
-        anchor_span=Span(index_at[link.anchor[0]], index_at[link.anchor[1]]),
-        context_span=Span(index_at[link.context[0]], index_at[link.context[1]]),
+        url,
+        " ".join(anchor.split()),
+        Span(terms_before[start], terms_before[end]),
+        Span(terms_before[context_start], terms_before[context_end]),
     )

@@ -7,11 +7,10 @@ from typing import NamedTuple
 
 
 class RawLink(NamedTuple):
-    """A link as written: ``href`` is neither joined nor canonical, only stripped of white space.
+    """A link as written: ``href`` is neither joined nor canonical.
 
     ``anchor`` and ``context`` are ranges ``[start, end)`` of ``Document.text``: what stands inside the link, and what
-    stands inside its aggregation node. A range may begin with the one white-space character that sets it off from the
-    text before.
+    stands inside its aggregation node.
     """
 
     href: str
@@ -24,11 +23,11 @@ class RawLink(NamedTuple):
 class Document:
     """An HTML document, parsed.
 
-    ``text`` is the visible text in document order, white space folded to one space within a block and one line feed
-    between blocks. ``language`` is the two-letter code of ``<html lang>``, or empty. ``base`` is the absolute base URL
-    that relative links are joined with. ``noindex`` and ``nofollow`` are what ``<meta name="robots">`` asks.
-    ``encoding`` is a Python codec name. ``links_dropped`` counts links beyond the cap; ``truncated`` is True when text
-    or tags beyond a cap were left out.
+    ``text`` is the visible text in document order, with white space as in the source and a line feed more wherever an
+    element breaks the line. ``title`` has its white space folded. ``language`` is the two-letter code of ``<html
+    lang>``, or empty. ``base`` is the absolute URL that relative links are joined with. ``noindex`` and ``nofollow``
+    are what ``<meta name="robots">`` asks. ``encoding`` is a Python codec name. ``links_dropped`` counts links beyond
+    the cap; ``truncated`` is True when text or tags beyond a cap were left out.
     """
 
     title: str = ""

@@ -1,8 +1,8 @@
 """Bytes to ``Document``: broken HTML tidied into one tree by lxml, read in a single pass.
 
 The tree is read while lxml builds it (its parser-target interface), not walked afterwards: implied tags are opened and
-closed just the same, in document order, but no node is ever stored. That is faster than a walk, keeps memory at the size
-of the text, and avoids what libxml2 does to a stored tree: it drops the rest of a page at a depth of 256 and takes
+closed just the same, in document order, but no node is ever stored. That is faster than a walk, keeps memory at the
+size of the text, and avoids what libxml2 does to a stored tree: it drops the rest of a page at a depth of 256 and takes
 quadratic time for an element with 100,000 attributes. Nothing here recurses, resolves external entities or touches the
 network.
 """
@@ -36,13 +36,14 @@ def parse_document(
 ) -> Document:
     """Read ``body``, the document at ``url`` that came with the HTTP header ``Content-Type: content_type``.
 
-    Links are the ``href`` of ``a`` and ``area`` and the ``src`` of ``frame``; an ``iframe`` is a part of the page like an
-    image, mostly a widget or an advertisement, and is not followed. ``aggregation_level`` is that of
-    ``AggregationNodes``. Plain text (any ``text/`` type but HTML and XML) is taken as it is.
+    Links are the ``href`` of ``a`` and ``area`` and the ``src`` of ``frame``; an ``iframe`` is a part of the page like
+    an image, mostly a widget or an advertisement, and is not followed. The text of a link without text is the ``alt``
+    of its images. ``aggregation_level`` is that of ``AggregationNodes``. Plain text (any ``text/`` type but HTML and
+    XML) is taken as it is.
 
-    Caps on what a hostile page may cost: ``max_links`` links are kept, ``max_text`` characters of text, and reading ends
-    at the first element nested deeper than ``max_depth`` (unmatched end tags cost libxml2 time proportional to the depth;
-    browsers flatten at 512 as well). Malformed input raises nothing; ``BadInput`` for a wrong ``aggregation_level``.
+    Caps on what a hostile page may cost: ``max_links`` links are kept, ``max_text`` characters of text, and reading
+    ends at the first element nested deeper than ``max_depth``, because an unmatched end tag costs libxml2 time
+    proportional to the depth. Malformed input raises nothing; ``BadInput`` for a wrong ``aggregation_level``.
     """
     nodes = AggregationNodes(aggregation_level)
     encoding, markup = decode(body, content_type)

@@ -1,50 +1,36 @@
 """Text to terms: tokens, minus stop words, stemmed (paper 000 section 2.4, paper 003 section 3).
 
-Stop words are spaCy's, stems PyStemmer's: the Porter algorithm for English, as in the papers, and the Snowball stemmer of
-other languages that have one.
+Text is first cut at white space and ASCII punctuation, which is cheap. What stands between, a chunk, is nearly always
+one word and nearly always a known one: each distinct chunk is tokenised and stemmed once and remembered. So the
+tokenizer is not on the hot path, and may be slow.
 """
 
 from __future__ import annotations
 
-import runpy
-from collections.abc import Callable
-from functools import cache
-from importlib.util import find_spec
-from pathlib import Path
+from collections.abc import Callable, Iterable
+from itertools import chain
 
-import Stemmer
-
-from crawlproject.errors import BadInput
-from crawlproject.text.tokens import Bigrams, Tokenizer, Words
+from crawlproject.text.languages import stemmer, stop_words, tokenizer
+from crawlproject.text.tokens import APOSTROPHES, Tokenizer
 
 MAX_TERM = 40
 MAX_DIGITS = 4
+MAX_CHUNK = 64
 CACHE_SIZE = 100_000
 
-_STEMMERS = {
-    **{"ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "en": "porter"},
-    **{
-        "es": "spanish",
-        "et": "estonian",
-        "eu": "basque",
-        "fa": "persian",
-        "fi": "finnish",
-        "fr": "french",
-        "ga": "irish",
-    },
-    **{"hi": "hindi", "hu": "hungarian", "hy": "armenian", "id": "indonesian", "it": "italian", "lt": "lithuanian"},
-    **{"nb": "norwegian", "ne": "nepali", "nl": "dutch", "nn": "norwegian", "no": "norwegian", "pl": "polish"},
-    **{"pt": "portuguese", "ro": "romanian", "ru": "russian", "sr": "serbian", "sv": "swedish", "ta": "tamil"},
-    **{"tr": "turkish"},
-}
-_UNSPACED_LANGUAGES = frozenset(("bo", "ja", "km", "ko", "lo", "my", "th", "zh"))
+# A chunk by itself that stands for a cut of the text.
+_MARK = "\0"
+# UTF-8 keeps ASCII bytes for ASCII, so one table of 256 bytes cuts any text.
+_SEPARATORS = bytes(
+    code if code > 127 or chr(code).isalnum() or chr(code) in APOSTROPHES + _MARK else ord(" ") for code in range(256)
+)
 
 
 class Analyzer:
-    """Turns text of one language into terms. Not thread-safe: it caches.
+    """Turns text of one language into terms. Not thread-safe: it remembers chunks, ``CACHE_SIZE`` at most.
 
-    ``language`` is a language code of spaCy ("en", "de", "zh"; a region after "-" is ignored). ``tokenize`` replaces the
-    tokenizer of the language. ``BadInput`` for a language that is unknown.
+    ``language`` is a language code of spaCy ("en", "de", "zh"; a region after "-" is ignored). ``tokenize`` replaces
+    the tokenizer of the language. ``BadInput`` for a language that is unknown.
 
     A token is lower-cased; of words joined by apostrophes the longest that is no stop word stands for the token
     ("l'homme" is "homme", "crawler's" is "crawler"). Numbers of more than ``MAX_DIGITS`` digits are left out as
@@ -53,71 +39,89 @@ class Analyzer:
 
     def __init__(self, language: str = "en", *, tokenize: Tokenizer | None = None) -> None:
         self.language = language.lower().replace("_", "-").split("-")[0]
-        self._stems = _Stems(stop_words(self.language), _stemmer(self.language))
-        self.tokenize: Tokenizer = tokenize or (Bigrams() if self.language in _UNSPACED_LANGUAGES else Words())
+        self.stop_words = stop_words(self.language)
+        self.tokenize = tokenize or tokenizer(self.language)
+        self._stem = stemmer(self.language)
+        self._terms_of = _Remembered(self._analyze)
 
     def terms(self, text: str) -> list[str]:
         """The stems of ``text`` in order, stop words left out."""
-        return list(filter(None, map(self._stems.__getitem__, self.tokenize(text))))
+        return self._marked_terms(text.replace(_MARK, " "))
 
-    def boundary(self, text: str, position: int) -> int:
-        """The first position from ``position`` on where ``text`` can be cut without cutting a word."""
-        return self.tokenize.boundary(text, position)
+    def terms_between(self, text: str, cuts: Iterable[int]) -> tuple[list[str], dict[int, int]]:
+        """The terms of ``text``, and for each position in ``cuts`` the number of terms before it.
 
+        A word that a cut would split belongs to the side where it begins.
+        """
+        text = text.replace(_MARK, " ")
+        pieces: list[str] = []
+        pieces_before: dict[int, int] = {}
+        done = 0
+        for cut in sorted(cuts):
+            if cut > done and not text[done:cut].isspace():
+                end = self._end_of_word(text, cut)
+                pieces.append(text[done:end])
+                done = end
+            pieces_before[cut] = len(pieces)
+        pieces.append(text[done:])
+        terms, terms_before = _without_marks(self._marked_terms(f" {_MARK} ".join(pieces)), len(pieces) - 1)
+        return terms, {cut: terms_before[number] for cut, number in pieces_before.items()}
 
-class _Stems(dict[str, str]):
-    """Token as written -> its term, empty for a token that is none. Forgets everything when it is full."""
+    def _end_of_word(self, text: str, cut: int) -> int:
+        if text[cut - 1].isspace() or text[cut : cut + 1].isspace():
+            return cut
+        return self.tokenize.boundary(text, cut)
 
-    def __init__(self, stops: frozenset[str], stem: Callable[[str], str]) -> None:
-        super().__init__()
-        self._stops = stops
-        self._stem = stem
+    def _marked_terms(self, text: str) -> list[str]:
+        chunks = text.encode("utf-8", "replace").translate(_SEPARATORS).decode("utf-8").split()
+        return list(chain.from_iterable(map(self._terms_of.__getitem__, chunks)))
 
-    def __missing__(self, token: str) -> str:
-        term = self._term(token[:MAX_TERM].lower().replace("’", "'"))
-        if len(token) <= MAX_TERM:
-            if len(self) >= CACHE_SIZE:
-                self.clear()
-            self[token] = term
-        return term
+    def _analyze(self, chunk: str) -> tuple[str, ...]:
+        """The terms of a chunk, the slow way."""
+        if chunk == _MARK:
+            return (_MARK,)
+        return tuple(filter(None, map(self._term, self.tokenize(chunk))))
 
-    def _term(self, word: str) -> str:
+    def _term(self, token: str) -> str:
+        """The term of a token; empty for one that is none."""
+        word = token[:MAX_TERM].lower().replace("’", "'")
         if "'" in word:
-            word = self._head(word)
-        if word in self._stops or (len(word) > MAX_DIGITS and word.isdecimal()):
+            word = self._longest_part(word.strip("'"))
+        if word in self.stop_words or (len(word) > MAX_DIGITS and word.isdecimal()):
             return ""
         return self._stem(word)
 
-    def _head(self, word: str) -> str:
-        word = word.strip("'")
-        if word in self._stops or word.endswith("n't"):  # English verbs that spaCy lists as "do" and "n't"
+    def _longest_part(self, word: str) -> str:
+        if word in self.stop_words or word.endswith("n't"):  # spaCy lists such English verbs as "do" and "n't"
             return ""
         return max((part for part in word.split("'") if not self._is_clitic(part)), key=len, default="")
 
     def _is_clitic(self, part: str) -> bool:
-        """Whether spaCy lists it: by itself, or as a part that leans on the next or the last word ("l'", "'re")."""
-        return not self._stops.isdisjoint((part, f"{part}'", f"'{part}"))
+        """Whether spaCy lists it: by itself, or leaning on the next or the last word ("l'", "'re")."""
+        return not self.stop_words.isdisjoint((part, f"{part}'", f"'{part}"))
 
 
-@cache
-def stop_words(language: str) -> frozenset[str]:
-    """spaCy's stop words of a language, lower-cased. ``BadInput`` for a language that spaCy does not have.
+class _Remembered(dict[str, tuple[str, ...]]):
+    """Chunk -> its terms, filled as chunks are asked for. Forgets everything when it is full."""
 
-    Read from spaCy's word-list file: importing the package for a list of words takes over a second.
-    """
-    spec = find_spec("spacy")
-    if spec is None or not spec.submodule_search_locations:
-        raise BadInput("language", "wants spaCy installed, for its stop words")
-    folder = Path(spec.submodule_search_locations[0], "lang")
-    known = sorted(path.parent.name for path in folder.glob("*/stop_words.py"))
-    if language not in known:
-        raise BadInput("language", f"wants one of {', '.join(known)}; got {language!r}")
-    words = runpy.run_path(str(folder / language / "stop_words.py"))["STOP_WORDS"]
-    return frozenset(word.lower().replace("’", "'") for word in words)
+    def __init__(self, analyze: Callable[[str], tuple[str, ...]]) -> None:
+        super().__init__()
+        self._analyze = analyze
+
+    def __missing__(self, chunk: str) -> tuple[str, ...]:
+        terms = self._analyze(chunk)
+        if len(chunk) <= MAX_CHUNK:
+            if len(self) >= CACHE_SIZE:
+                self.clear()
+            self[chunk] = terms
+        return terms
 
 
-def _stemmer(language: str) -> Callable[[str], str]:
-    algorithm = _STEMMERS.get(language)
-    if algorithm is None:
-        return str
-    return Stemmer.Stemmer(algorithm, 0).stemWord  # no cache of its own: every word comes here once
+def _without_marks(marked: list[str], marks: int) -> tuple[list[str], list[int]]:
+    """The terms without the marks; and how many stand before each mark, a 0 for the beginning of the text first."""
+    terms_before = [0]
+    place = -1
+    for number in range(marks):
+        place = marked.index(_MARK, place + 1)
+        terms_before.append(place - number)
+    return list(filter(_MARK.__ne__, marked)), terms_before

@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from crawlproject.records import Span
 from crawlproject.text.vectors import squared_norm
 
+Range = tuple[int, int]
 
-def span_squared_norms(terms: Sequence[str], spans: Iterable[Span]) -> dict[Span, int]:
+
+def span_squared_norms(terms: Sequence[str], spans: Iterable[Range]) -> dict[Range, int]:
     """The squared norm of the TF vector of each span, exactly.
 
-    Spans that are nested or disjoint are counted together: a span takes over the counts of the largest span inside it and
-    adds the rest, so that each term moves O(log n) times and the depth of nesting costs nothing. A span that crosses an
-    earlier one, which no tree gives, is counted by itself.
+    Spans that are nested or disjoint are counted together: a span takes over the counts of the largest span inside it
+    and adds the rest, so that each term moves O(log n) times and the depth of nesting costs nothing. A span that
+    crosses an earlier one, which no tree gives, is counted by itself.
     """
-    norms: dict[Span, int] = {}
+    norms: dict[Range, int] = {}
     open_spans: list[_Tally] = []
-    for span in sorted(set(spans), key=lambda span: (span.start, -span.end)):
-        while open_spans and open_spans[-1].span.end <= span.start:
+    for span in sorted(set(spans), key=lambda span: (span[0], -span[1])):
+        while open_spans and open_spans[-1].span[1] <= span[0]:
             _close(open_spans, terms, norms)
-        if open_spans and span.end > open_spans[-1].span.end:
-            norms[span] = int(squared_norm(Counter(terms[span.start : span.end])))
+        if open_spans and span[1] > open_spans[-1].span[1]:
+            norms[span] = int(squared_norm(Counter(terms[span[0] : span[1]])))
         else:
             open_spans.append(_Tally(span))
     while open_spans:
@@ -35,9 +36,9 @@ class _Tally:
 
     __slots__ = ("counts", "norm", "position", "span")
 
-    def __init__(self, span: Span) -> None:
+    def __init__(self, span: Range) -> None:
         self.span = span
-        self.position = span.start
+        self.position = span[0]
         self.counts: Counter[str] = Counter()
         self.norm = 0
 
@@ -60,13 +61,13 @@ class _Tally:
             mine[term] = have + count
 
 
-def _close(open_spans: list[_Tally], terms: Sequence[str], norms: dict[Span, int]) -> None:
+def _close(open_spans: list[_Tally], terms: Sequence[str], norms: dict[Range, int]) -> None:
     """End the innermost open span and hand its counts to the one around it."""
     tally = open_spans.pop()
-    tally.advance(terms, tally.span.end)
+    tally.advance(terms, tally.span[1])
     norms[tally.span] = tally.norm
     if open_spans:
         outer = open_spans[-1]
-        outer.advance(terms, tally.span.start)
+        outer.advance(terms, tally.span[0])
         outer.absorb(tally.counts, tally.norm)
-        outer.position = tally.span.end
+        outer.position = tally.span[1]

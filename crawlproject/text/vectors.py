@@ -73,7 +73,7 @@ class DocumentFrequencies:
 
 
 def tf_idf(counts: Mapping[str, int], frequencies: DocumentFrequencies) -> dict[str, float]:
-    """The weights of paper 003 equation 2: ``(0.5 + 0.5 * tf / max tf) * ln(|C| / df)``. Terms of weight 0 are left out."""
+    """The weights of paper 003 equation 2, ``(0.5 + 0.5 * tf / max tf) * ln(|C| / df)``; without terms of weight 0."""
     highest = max(counts.values(), default=0)
     weights = {term: (0.5 + 0.5 * count / highest) * frequencies.idf(term) for term, count in counts.items()}
     return {term: weight for term, weight in weights.items() if weight}
