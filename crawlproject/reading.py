@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from crawlproject.errors import InvalidUrl
+from crawlproject.html.aggregation import AggregationNodes
 from crawlproject.html.document import Document, RawLink
 from crawlproject.html.parse import MAX_LINKS, MAX_TEXT, parse_document
 from crawlproject.html.robots import robots_rules
@@ -26,7 +27,7 @@ class Reader:
     ``canonicalize(href, base)`` gives the canonical URL of a link or raises ``InvalidUrl``. ``aggregation_level``,
     ``max_links`` and ``max_text`` are those of ``parse_document``. ``obey_nofollow`` drops links with
     ``rel="nofollow"``; ``obey_meta_robots`` obeys ``noindex`` and ``nofollow`` of ``<meta name="robots">`` and of
-    ``X-Robots-Tag``.
+    ``X-Robots-Tag``. Raises ``BadInput`` for a wrong ``aggregation_level``.
 
     ``counters`` says what became of links and texts: ``links/kept``, ``links/self`` (to the page itself),
     ``links/invalid``, ``links/nofollow``, ``links/meta-nofollow``, ``links/over-limit``, ``text/truncated``.
@@ -45,6 +46,7 @@ class Reader:
     ) -> None:
         self.analyzer = analyzer
         self.counters: Counter[str] = Counter()
+        AggregationNodes(aggregation_level)  # a wrong level is refused here, not at the first page
         self._canonicalize = canonicalize
         self._aggregation_level = aggregation_level
         self._obey_nofollow = obey_nofollow
