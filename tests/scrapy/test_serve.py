@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ from urllib.request import ProxyHandler, Request, build_opener
 
 import pytest
 
+from crawlproject.commands.serve import Command
 from crawlproject.virtualweb.accesslog import Access, AccessLog, read_log
 from crawlproject.virtualweb.base import Reply, not_held
 from crawlproject.virtualweb.server import WebServer, running
@@ -222,23 +224,29 @@ def test_command_serves_until_it_is_told_to_stop(folder: Path, tmp_path: Path, n
 
 
 @pytest.mark.parametrize(
-    ("arguments", "wish"),
+    ("options", "wish"),
     [
-        (["nowhere.warc"], "no such file"),
-        (["{folder}", "--port", "{busy}"], "cannot listen"),
-        (["{folder}", "--port", "70000"], "cannot listen"),
-        (["{folder}", "--log", "{folder}"], "cannot be written"),
+        ({"web": "nowhere.warc"}, "no such file"),
+        ({"port": "busy"}, "cannot listen"),
+        ({"port": 70_000}, "cannot listen"),
+        ({"log": "folder"}, "cannot be written"),
     ],
 )
-def test_bad_input_is_one_message_and_exit_code_2(
-    folder: Path, arguments: list[str], wish: str, tmp_path: Path
+def test_bad_input_is_one_message(
+    folder: Path, capsys: pytest.CaptureFixture[str], options: dict[str, object], wish: str
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as busy:
-        filled = [part.format(folder=folder, busy=busy.getsockname()[1]) for part in arguments]
-        with serving(*filled, cache=tmp_path) as (process, address):
-            assert address == ""
-            assert process.wait(timeout=20) == 2
-            assert process.stderr is not None
-            message = process.stderr.read()
+        port = busy.getsockname()[1] if options.get("port") == "busy" else options.get("port", 0)
+        log = folder if "log" in options else None
+        command = Command()
+        command.run([str(options.get("web", folder))], Namespace(port=port, latency="off", access_log=log))
+    assert command.exitcode == 2
+    message = capsys.readouterr().err
     assert wish in message
     assert message.count("\n") == 1
+
+
+def test_bad_input_is_exit_code_2(tmp_path: Path) -> None:
+    with serving("nowhere.warc", cache=tmp_path) as (process, address):
+        assert address == ""
+        assert process.wait(timeout=30) == 2

@@ -53,12 +53,12 @@ class SampleWeb:
         """Nothing is held open."""
 
     def _answer(self, name: str, url: str) -> Reply | None:
+        if month := month_of(name, self.plan.sites):
+            return self._month(*month, url)
         if page := self.plan.pages.get(name):
             return self._page(page, url)
         if redirect := self.plan.redirects.get(name):
             return _redirect(redirect, url)
-        if month := month_of(name, self.plan.sites):
-            return self._month(*month, url)
         site = self._site(name)
         return _robots(site, url) if site and name == f"{site.url}robots.txt" else None
 

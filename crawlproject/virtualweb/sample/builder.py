@@ -55,11 +55,12 @@ def _behave(site: Site, number: int, rng: Random) -> None:
     if number % OLD_CHARSET == OLD_CHARSET - 1:
         site.charset = "iso-8859-1"
     rules = ["User-agent: *", "Disallow: /archive/" if number % 2 else "Disallow: /private/"]
-    if number % DELAYED == DELAYED - 1:
+    delayed = number % DELAYED == DELAYED - 1
+    if delayed:
         rules.append("Crawl-delay: 2")
     if site.kind == "shop":
         rules += ["Disallow: /basket/", "", "User-agent: greedybot", "Disallow: /"]
-    if number % 3:
+    if delayed or number % 3:
         site.robots = "\n".join(rules) + "\n"
 
 

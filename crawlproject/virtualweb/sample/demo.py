@@ -2,8 +2,8 @@
 
     python -m crawlproject.virtualweb.sample topics
 
-writes ``demo.toml`` (coral reefs) and one ``demo-<theme>.toml`` for three of the other themes into the folder. Run it again after
-every change of the sample web.
+writes ``demo.toml`` (coral reefs) and one ``demo-<theme>.toml`` for three of the other themes into the folder. Run it
+again after every change of the sample web.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ TOPICS = (
         "demo",
         "coral",
         "Crawls the bundled sample web for pages on coral reefs.",
-        "Articles on coral reefs: how corals live, bleach, spawn and build reefs, the animals of the reef, and its care.",
+        "Articles on coral reefs: how corals live, bleach, spawn and build reefs, the fish of the reef, and its care.",
         ("coral reef", "corals", "bleaching", "polyps", "reef fish", "marine biology"),
-        ("http://www.lagoon-notes.example/", "http://www.hobby-ring.example/", "http://www.harbour-mail.example/"),
+        ("http://www.lagoon-notes.example/", "http://www.nacre-divers.example/", "http://www.hobby-ring.example/"),
     ),
     DemoTopic(
         "demo-bread",

@@ -33,6 +33,8 @@ def text_of(page: SamplePage, rng: Random) -> list[Section]:
             return [Section("", ["Thank you for your visit. Leave a word for those who come after you."])]
         case "archive":
             return [Section("", ["Everything that we wrote last year, in one place. Nothing here changes any more."])]
+        case "calendar":
+            return [Section("", ["No appointments this month. Members are asked to look at the next one."])]
         case "lonely":
             return [Section("", [f"There is not much here. {_welcome(page, rng)}"])]
         case _:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from random import Random
 from typing import NamedTuple
@@ -82,7 +83,8 @@ def path_to(site: Site, folder: str, name: str) -> str:
 
 
 def slug(title: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
+    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode()
+    return re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")
 
 
 def _articles(site: Site, theme: Theme, count: int, rng: Random) -> Iterator[SamplePage]:

@@ -16,8 +16,19 @@ from crawlproject.virtualweb.sample.sites import LIST_LENGTH, TRAP_START
 from crawlproject.virtualweb.sample.themes import Theme
 from crawlproject.virtualweb.sample.trouble import MIRROR, MOVING, SESSION_SHOP
 
+CATEGORY_LENGTH = 14  # sites that a directory lists about a theme
 _MOVED = ("reef", "corals", "hither", "gone", "nowhere")
 _LISTS = (("article", "articles/", "Articles"), ("story", "news/", "News"), ("item", "shop/", "Catalogue"))
+
+
+# What is said about sites that are about nothing in particular.
+_EVERYDAY_NOTES = {
+    "portal": "a directory of the web",
+    "town": "notices and news of the town",
+    "paper": "news, features and letters",
+    "personal": "family, hobbies and a diary",
+    "university": "courses, clubs and lectures",
+}
 
 
 class PageLink(NamedTuple):
@@ -46,6 +57,7 @@ class Wiring:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._everyday = plan.sites_about["everyday"]
+        self._difficult = [site for site in plan.sites.values() if site.kind == TROUBLE and site.pages]
         self._portals = [site for site in self._everyday if site.kind == "portal"]
 
     def links(self, page: SamplePage, rng: Random) -> Links:
@@ -83,7 +95,8 @@ class Wiring:
                 yield from (PageLink(category.url, category.title) for category in site.of_kind("category"))
             case "category":
                 known = self._plan.sites_about[page.theme.key]
-                yield from map(_to_site, known if len(known) < 14 else rng.sample(known, 14))
+                yield from map(_to_site, known if len(known) < CATEGORY_LENGTH else rng.sample(known, CATEGORY_LENGTH))
+                yield from (_to_site(trouble) for trouble in self._difficult if trouble.theme is page.theme)
             case "hub list":
                 about = [
                     article for article in self._plan.articles_about[page.theme.key] if article.subject == page.subject
@@ -102,7 +115,7 @@ class Wiring:
     def _further(self, page: SamplePage, rng: Random) -> Iterator[PageLink]:
         if page.kind == "article":
             yield from map(_to_article, self._articles(page.theme, rng, 1))
-            yield from map(_to_article, rng.sample(page.site.of_kind("article"), 1))
+            yield from map(_to_article, [other for other in page.site.of_kind("article") if other is not page][:2])
             if page.site.kind == "atlas":
                 printed = page.site.of_kind("print")[page.number]
                 yield PageLink(printed.url, "Print this page")
@@ -139,8 +152,7 @@ class Wiring:
     def _footer(self, site: Site) -> list[PageLink]:
         """Who serves the pages and who made them: the same on every page of a site."""
         rng = Random(site.host)
-        troubled = [other for other in self._plan.sites.values() if other.kind == TROUBLE and other.pages]
-        town, maker, other = rng.choice(self._everyday), rng.choice(self._everyday), rng.choice(troubled)
+        town, maker, other = rng.choice(self._everyday), rng.choice(self._everyday), rng.choice(self._difficult)
         return [_to_site(town), _to_site(maker)] + ([_to_site(other)] if rng.random() < 0.3 else [])
 
     def _articles(self, theme: Theme, rng: Random, count: int) -> Iterator[SamplePage]:
@@ -176,6 +188,8 @@ def _navigation(site: Site) -> Iterator[PageLink]:
     yield PageLink(f"{site.url}about/", "About")
     for page in site.of_kind("clubs", "guestbook", "archive"):
         yield PageLink(page.url, page.title.partition(" - ")[0].partition(" of ")[0])
+    if site.kind == "shop":
+        yield PageLink(f"{site.url}basket/", "Basket")
     if site.kind == "club":
         yield PageLink(f"{site.url}calendar/{TRAP_START}/", "Calendar")
 
@@ -195,7 +209,7 @@ def _to_article(page: SamplePage) -> PageLink:
 
 
 def _to_site(site: Site) -> PageLink:
-    return PageLink(site.url, site.title, f"a site about {site.theme.about}")
+    return PageLink(site.url, site.title, _EVERYDAY_NOTES.get(site.kind) or f"pages about {site.theme.about}")
 
 
 def _to_guest(site: Site) -> PageLink:

@@ -6,7 +6,14 @@ BEES = Theme(
     key="bees",
     name="bee keeping",
     about="honey bees, hives and the keeper's year",
-    places=("Heather Down", "the orchard at Wickham", "Lime Avenue", "Cloverfield", "the abbey garden", "Bramble End"),
+    places=(
+        "Heather Down",
+        "the orchard at Wickham",
+        "the Bienenhäusl",
+        "Cloverfield",
+        "the abbey garden",
+        "Bramble End",
+    ),
     sites=(
         ("hive-handbook", "The Hive Handbook", "atlas"),
         ("skep-and-smoker", "Skep and Smoker Society", "society"),

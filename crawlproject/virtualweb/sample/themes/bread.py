@@ -6,7 +6,7 @@ BREAD = Theme(
     key="bread",
     name="sourdough baking",
     about="sourdough, flour, ovens and the patience between them",
-    places=("Millbrook", "the Old Granary", "Ashlar Lane", "Kettering Row", "the village oven", "Saltmarsh"),
+    places=("Millbrook", "the Old Granary", "Ashlar Lane", "Café Ährenfeld", "the village oven", "Saltmarsh"),
     sites=(
         ("crumb-atlas", "The Crumb Atlas", "atlas"),
         ("leaven-guild", "The Leaven Guild", "society"),

@@ -6,7 +6,7 @@ CORAL = Theme(
     key="coral",
     name="coral reefs",
     about="corals, the reefs they build and the animals that live there",
-    places=("Tern Cay", "Lanternfish Bay", "Halimeda Bank", "Osprey Atoll", "Port Nacre", "the Sable Lagoon"),
+    places=("Tern Cay", "Île Nacrée", "Halimeda Bank", "Osprey Atoll", "Port Nacre", "the Sable Lagoon"),
     sites=(
         ("reef-atlas", "Reef Atlas", "atlas"),
         ("coralpedia", "The Coral Pages", "atlas"),
@@ -83,7 +83,7 @@ CORAL = Theme(
         "Our reef survey at {place} in {year} noted {subject} along {number} transects.",
         "Volunteers at {place} have recorded {subject} on the reef since {year}.",
         "In {year} the marine biology class from {place} wrote {number} pages on {subject} and coral health.",
-        "Whoever dives at {place} after the storm season will see what {subject} means for a coral reef.",
+        "Whoever dives at {place} after a storm comes home with new thoughts on {subject} and the coral reef.",
         "The reef off {place} covers {number} hectares, and hardly any of it has been mapped for {subject}.",
     ),
     goods=("coral identification card", "dive slate for reef surveys", "reef fish poster", "live rock", "coral food"),

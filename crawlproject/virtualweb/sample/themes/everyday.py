@@ -6,7 +6,7 @@ EVERYDAY = Theme(
     key="everyday",
     name="everyday life",
     about="news, notices and the life of a small town",
-    places=("Market Square", "Church Street", "the town hall", "Elm Park", "the corn exchange", "North Quay"),
+    places=("Market Square", "Church Street", "the town hall", "Café Central", "the corn exchange", "North Quay"),
     sites=(
         ("open-directory", "The Open Shelf Directory", "portal"),
         ("first-page", "First Page", "portal"),

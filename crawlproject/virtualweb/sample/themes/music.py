@@ -10,7 +10,7 @@ MUSIC = Theme(
         "Saint Odo's",
         "the cloister at Varne",
         "the choir school",
-        "Minstrel Hall",
+        "Saint-Éloi",
         "the library of Aldren",
         "Troy Gate",
     ),

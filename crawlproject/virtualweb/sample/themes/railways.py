@@ -12,7 +12,7 @@ RAILWAYS = Theme(
         "Coalbridge",
         "the Sandling tunnel",
         "Pike Viaduct",
-        "Turntable Yard",
+        "Übersbrück",
     ),
     sites=(
         ("branch-line-index", "The Branch Line Index", "atlas"),

@@ -8,7 +8,7 @@ VOLCANOES = Theme(
     about="eruptions, lava and the people who watch mountains",
     places=(
         "Mount Tessel",
-        "the Korvan crater",
+        "Eldgjáfell",
         "Ashfall Ridge",
         "Black Sand Island",
         "Fumarole Valley",
