@@ -11,8 +11,8 @@ class Entry(NamedTuple):
     """A waiting URL as the heaps compare it: least ``rank`` first, then least ``arrival``.
 
     ``rank`` is the negative score, or the position in a committed batch. ``arrival`` numbers the URLs in the order they
-    came. ``host`` names the queue (see ``queue_of``). ``revision`` tells apart two entries of one URL whose score went up and came back, so that records are never
-    compared.
+    came. ``revision`` tells apart two entries of one URL whose score went up and came back, so that records are never
+    compared. ``host`` names the queue (see ``queue_of``).
     """
 
     rank: float

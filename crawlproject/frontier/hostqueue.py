@@ -17,7 +17,8 @@ _WEB = frozenset(("http", "https"))
 def queue_of(url: str) -> str:
     """The name of the queue that a URL joins: its host.
 
-    Interned, because every waiting URL holds one. A spider's own requests may be of other schemes (``ftp:``, ``data:``): these queue by scheme and authority.
+    Interned, because every waiting URL holds one. A spider's own requests may be of other schemes (``ftp:``,
+    ``data:``): these queue by scheme and authority.
     """
     scheme, _, rest = url.partition("://")
     if scheme in _WEB:

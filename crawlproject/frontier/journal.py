@@ -87,9 +87,9 @@ class JournaledFrontier:
     """A ``Frontier``: the given one, empty at first, and a journal of it in ``folder``.
 
     Opening replays the journal. URLs that were leased wait again, their hosts rest from the opening on, which is what
-    ``clock`` (seconds since the epoch) is asked for. The past is then summed up in a new file, as it is on ``close`` and
-    whenever the lines since the last summary are over ``slack`` bytes and twice the summary: so opening takes as long
-    as the frontier is large, not as the crawl was long. Raises ``BadCrawlDir`` for a damaged journal.
+    ``clock`` (seconds since the epoch) is asked for. The past is then summed up in a new file, as it is on ``close``
+    and whenever the lines since the last summary are over ``slack`` bytes and twice the summary: so opening takes as
+    long as the frontier is large, not as the crawl was long. Raises ``BadCrawlDir`` for a damaged journal.
 
     Every operation that changes something may raise ``StorageFailed``. It has happened in memory then, and is
     written with the next one that the disk takes.
@@ -131,6 +131,10 @@ class JournaledFrontier:
 
     def release(self, url: str, now: float, seconds: float, *, not_before: float = 0.0, picked: bool = True) -> None:
         self._inner.release(url, now, seconds, not_before=not_before, picked=picked)
+        self._write()
+
+    def drop(self, url: str) -> None:
+        self._inner.drop(url)
         self._write()
 
     def rescore(self, url: str, score: float) -> bool:

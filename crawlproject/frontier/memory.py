@@ -114,6 +114,14 @@ class MemoryFrontier:
         self._change(Returned(url, not_before))
         self._evict_surplus()
 
+    def drop(self, url: str) -> None:
+        """As the contract says; without a lease the URL is just known from now on."""
+        lease = self._state.leases.get(url)
+        if lease is not None:
+            self._change(GaveBack(lease.host))
+        if url not in self._state.done:
+            self._change(Ended(url))
+
     def rescore(self, url: str, score: float) -> bool:
         """As the contract says. Raises ``ValueError`` when ``score`` is NaN."""
         if score != score:

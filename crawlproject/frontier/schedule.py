@@ -53,12 +53,12 @@ class HostSchedule:
     def add(self, entry: Entry) -> None:
         host = self._host(entry.host)
         host.add(entry)
+        if host.heap is self._open and not entry.record.not_before and host.key < (entry.rank, entry.arrival):
+            return  # the host has a better one: nothing else changes
+        self._place(host)
         if host.size == 1:
             self._waiting += 1
             self._fit()
-        elif host.heap is self._open and not entry.record.not_before and host.key < (entry.rank, entry.arrival):
-            return  # the host has a better one: nothing else changes
-        self._place(host)
 
     def add_back(self, entry: Entry) -> None:
         """``entry`` was leased and waits again."""

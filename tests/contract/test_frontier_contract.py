@@ -1,0 +1,704 @@
+"""What every frontier keeps. A new one joins by an entry in ``FACTORIES``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from crawlproject.frontier.base import Frontier
+from crawlproject.frontier.journal import JournaledFrontier
+from crawlproject.frontier.memory import MemoryFrontier
+from crawlproject.frontier.politeness import Politeness
+from crawlproject.records import CrawlUrl
+from crawlproject.urls.hosts import host_of
+
+
+def memory(folder: Path, *, min_delay: float, factor: float, seed: int, **options: Any) -> Frontier:
+    return MemoryFrontier(politeness=Politeness(min_delay, factor), random=Random(seed), **options)
+
+
+def journaled(folder: Path, **options: Any) -> Frontier:
+    inner = memory(folder, **options)
+    assert isinstance(inner, MemoryFrontier)
+    return JournaledFrontier(inner, folder, clock=lambda: 0.0)
+
+
+FACTORIES: dict[str, Callable[..., Frontier]] = {"memory": memory, "journaled": journaled}
+
+Make = Callable[..., Frontier]
+
+
+@pytest.fixture(params=FACTORIES)
+def make(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Make]:
+    """Makes frontiers: k = 50, no commitment, no limit, and no delay unless asked for."""
+    opened: list[Frontier] = []
+
+    def build(**options: Any) -> Frontier:
+        defaults = {"batch_size": 50, "commit": 1, "max_urls": 0, "min_delay": 0.0, "factor": 0.0, "seed": 1}
+        frontier = FACTORIES[request.param](tmp_path / str(len(opened)), **{**defaults, **options})
+        opened.append(frontier)
+        return frontier
+
+    yield build
+    for frontier in opened:
+        frontier.close()
+
+
+def url(path: str, score: float = 0.0, **fields: Any) -> CrawlUrl:
+    """``a/1`` is page 1 of host a."""
+    host, _, page = path.partition("/")
+    return CrawlUrl(f"http://{host}.test/{page}", score, **fields)
+
+
+def short(taken: CrawlUrl | None) -> str | None:
+    return taken.url.removeprefix("http://").replace(".test", "") if taken else None
+
+
+def take(frontier: Frontier, now: float = 0.0) -> str | None:
+    return short(frontier.take(now))
+
+
+def fetch(frontier: Frontier, now: float = 0.0, seconds: float = 0.0) -> str | None:
+    """Take and finish at once."""
+    taken = frontier.take(now)
+    if taken:
+        frontier.done(taken.url, now, seconds)
+    return short(taken)
+
+
+def drain(frontier: Frontier, now: float = 0.0) -> list[str | None]:
+    fetched = []
+    while path := fetch(frontier, now):
+        fetched.append(path)
+    return fetched
+
+
+def test_every_frontier_has_the_methods_of_the_contract(make):
+    assert isinstance(make(), Frontier)
+
+
+# ---------------------------------------------------------------- order
+
+
+def test_the_best_url_leaves_first(make):
+    frontier = make()
+    frontier.put_many([url("a/", 0.2), url("b/", 0.9), url("c/", -1.0), url("d/", math.inf), url("e/", -math.inf)])
+    assert drain(frontier) == ["d/", "b/", "a/", "c/", "e/"]
+
+
+def test_equal_scores_leave_first_in_first_out(make):
+    frontier = make()
+    paths = [f"{host}/" for host in "gcfabed"]
+    frontier.put_many(url(path, 0.5) for path in paths)
+    assert drain(frontier) == paths
+
+
+def test_equal_scores_of_one_host_leave_first_in_first_out(make):
+    frontier = make()
+    paths = [f"a/{page}" for page in "zyxabc"]
+    frontier.put_many(url(path, 0.5) for path in paths)
+    assert drain(frontier) == paths
+
+
+def test_the_record_comes_back_as_it_was_put(make):
+    frontier = make()
+    record = url("a/", 0.25, depth=3, parent="http://p.test/", anchor="Grüße", context_score=0.5, inherited=(0.1, 0.2))
+    frontier.put(record)
+    assert frontier.take(0.0) == record
+
+
+def test_a_score_or_a_time_that_is_no_number_is_refused(make):
+    frontier = make()
+    for wrong in (url("a/", math.nan), url("a/", 0.0, not_before=math.nan), url("a/", 0.0, not_before=math.inf)):
+        with pytest.raises(ValueError, match="no place in line"):
+            frontier.put(wrong)
+    frontier.put(url("b/"))
+    with pytest.raises(ValueError, match="number"):
+        frontier.rescore("http://b.test/", math.nan)
+    assert drain(frontier) == ["b/"]
+
+
+# ---------------------------------------------------------------- a URL once
+
+
+def test_a_url_enters_once(make):
+    frontier = make()
+    assert frontier.put(url("a/"))
+    assert not frontier.put(url("a/"))
+    assert len(frontier) == 1
+    assert frontier.put_many([url("a/"), url("b/"), url("c/"), url("b/")]) == 2
+
+
+def test_a_better_link_raises_the_score_and_brings_its_record(make):
+    frontier = make()
+    frontier.put_many([url("a/", 0.1), url("b/", 0.5)])
+    assert not frontier.put(url("a/", 0.9, parent="http://hub.test/"))
+    assert len(frontier) == 2
+    taken = frontier.take(0.0)
+    assert taken == url("a/", 0.9, parent="http://hub.test/")
+
+
+def test_a_worse_link_changes_nothing(make):
+    frontier = make()
+    frontier.put_many([url("a/", 0.6), url("b/", 0.5)])
+    assert not frontier.put(url("a/", 0.1, parent="http://hub.test/"))
+    assert frontier.take(0.0) == url("a/", 0.6)
+
+
+def test_a_raised_url_keeps_its_place_in_line(make):
+    frontier = make()
+    frontier.put_many([url("a/", 0.1), url("b/", 0.5), url("c/", 0.5)])
+    frontier.put(url("a/", 0.5))
+    assert drain(frontier) == ["a/", "b/", "c/"]
+
+
+def test_leased_and_done_urls_are_not_put_again(make):
+    frontier = make()
+    frontier.put(url("a/"))
+    taken = frontier.take(0.0)
+    assert not frontier.put(url("a/", 9.0))
+    assert taken.url in frontier
+    frontier.done(taken.url, 0.0, 0.0)
+    assert not frontier.put(url("a/", 9.0))
+    assert taken.url in frontier
+    assert len(frontier) == 0
+    assert "http://b.test/" not in frontier
+
+
+# ---------------------------------------------------------------- new scores
+
+
+def test_rescore_moves_a_url_up_and_down(make):
+    frontier = make()
+    frontier.put_many([url("a/", 0.1), url("b/", 0.2), url("c/", 0.3)])
+    assert frontier.rescore("http://a.test/", 0.9)
+    assert frontier.rescore("http://c.test/", 0.0)
+    assert frontier.take(0.0).score == 0.9
+    assert drain(frontier) == ["b/", "c/"]
+
+
+def test_rescore_keeps_the_place_in_line_even_there_and_back(make):
+    frontier = make()
+    frontier.put_many([url("a/", 0.5), url("b/", 0.5)])
+    for score in (0.9, 0.1, 0.5, 0.7, 0.5):
+        frontier.rescore("http://a.test/", score)
+    assert drain(frontier) == ["a/", "b/"]
+
+
+def test_rescore_leaves_what_does_not_wait_alone(make):
+    frontier = make()
+    frontier.put(url("a/", 0.5))
+    assert not frontier.rescore("http://b.test/", 1.0)
+    frontier.take(0.0)
+    assert not frontier.rescore("http://a.test/", 1.0)
+    assert frontier.leased("http://a.test/").score == 0.5
+
+
+def test_best_is_the_best_waiting_score_wherever_it_waits(make):
+    frontier = make(min_delay=1.0)
+    assert frontier.best() is None
+    frontier.put_many([url("a/1", 0.4), url("a/2", 0.8), url("b/", 0.3), url("c/", 0.6, not_before=99.0)])
+    assert frontier.best() == 0.8
+    assert take(frontier) == "a/2"
+    assert frontier.best() == 0.6
+    frontier.rescore("http://a.test/1", 0.7)
+    assert frontier.best() == 0.7
+    frontier.rescore("http://a.test/1", 0.1)
+    frontier.put(url("b/", 0.65))
+    assert frontier.best() == 0.65
+
+
+# ---------------------------------------------------------------- leases
+
+
+def test_a_taken_url_is_leased_until_done(make):
+    frontier = make()
+    frontier.put_many([url("a/1", 0.9), url("a/2", 0.8)])
+    taken = frontier.take(0.0)
+    assert (frontier.leases(), len(frontier), frontier.leased(taken.url)) == (1, 1, taken)
+    assert frontier.take(1e9) is None, "one fetch at a time for a host"
+    frontier.done(taken.url, 1.0, 1.0)
+    assert (frontier.leases(), frontier.leased(taken.url)) == (0, None)
+    assert take(frontier, 1.0) == "a/2"
+
+
+def test_done_twice_is_done_once(make):
+    frontier = make(min_delay=10.0)
+    frontier.put_many([url("a/1"), url("a/2")])
+    taken = frontier.take(0.0)
+    frontier.done(taken.url, 0.0, 0.0)
+    frontier.done(taken.url, 100.0, 0.0)
+    assert frontier.next_due(0.0) == 10.0
+
+
+def test_done_marks_a_url_as_known_that_was_fetched_in_passing(make):
+    frontier = make(min_delay=10.0)
+    frontier.put(url("b/2"))
+    frontier.done("http://b.test/1", 5.0, 0.0)
+    assert "http://b.test/1" in frontier
+    assert not frontier.put(url("b/1"))
+    assert frontier.next_due(5.0) == 15.0, "the host was visited"
+
+
+def test_done_ends_the_waiting_of_a_url_fetched_in_passing(make):
+    frontier = make()
+    frontier.put_many([url("a/1"), url("b/1")])
+    frontier.done("http://a.test/1", 0.0, 0.0)
+    assert (len(frontier), frontier.hosts()) == (1, 1)
+    assert drain(frontier) == ["b/1"]
+
+
+def test_a_released_url_waits_again_in_its_old_place(make):
+    frontier = make(min_delay=3.0)
+    frontier.put_many([url("a/1", 0.5), url("a/2", 0.5), url("b/1", 0.1)])
+    taken = frontier.take(0.0)
+    frontier.release(taken.url, 1.0, 1.0)
+    assert (len(frontier), frontier.leases()) == (3, 0)
+    assert take(frontier, 1.0) == "b/1", "the host rests"
+    assert take(frontier, 3.9) is None
+    assert take(frontier, 4.0) == "a/1"
+
+
+def test_a_released_url_may_be_told_to_wait(make):
+    frontier = make()
+    frontier.put_many([url("a/1", 0.9), url("a/2", 0.1)])
+    taken = frontier.take(0.0)
+    frontier.release(taken.url, 0.0, 0.0, not_before=60.0)
+    assert fetch(frontier, 1.0) == "a/2"
+    assert frontier.next_due(1.0) == 60.0
+    assert take(frontier, 59.0) is None
+    assert take(frontier, 60.0) == "a/1"
+
+
+def test_a_dropped_url_is_known_and_leaves_no_trace_on_its_host(make):
+    frontier = make(batch_size=2, min_delay=5.0)
+    frontier.put_many([url("a/1", 0.9), url("a/2", 0.8), url("b/1", 0.1), url("c/1", 0.1)])
+    taken = frontier.take(0.0)
+    frontier.drop(taken.url)
+    assert (taken.url in frontier, frontier.leases(), len(frontier)) == (True, 0, 3)
+    assert fetch(frontier) == "a/2", "neither its clock nor the k rule holds the host back"
+    assert fetch(frontier) == "b/1"
+
+
+def test_drop_without_a_lease_marks_as_known(make):
+    frontier = make(min_delay=5.0)
+    frontier.put_many([url("a/1"), url("a/2")])
+    frontier.drop("http://a.test/1")
+    frontier.drop("http://b.test/1")
+    frontier.drop("http://b.test/1")
+    assert not frontier.put(url("b/1"))
+    assert drain(frontier) == ["a/2"]
+
+
+def test_release_without_a_lease_does_nothing(make):
+    frontier = make(min_delay=5.0)
+    frontier.put(url("a/"))
+    frontier.release("http://a.test/", 0.0, 0.0)
+    frontier.release("http://b.test/", 0.0, 0.0)
+    assert len(frontier) == 1
+    assert take(frontier) == "a/"
+    with pytest.raises(ValueError, match="finite"):
+        frontier.release("http://a.test/", 0.0, 0.0, not_before=math.inf)
+    assert frontier.leases() == 1
+
+
+# ---------------------------------------------------------------- politeness
+
+
+@pytest.mark.parametrize(
+    ("min_delay", "crawl_delay", "factor", "seconds", "rest"),
+    [(2.0, 0.0, 1.0, 0.5, 2.0), (2.0, 7.0, 1.0, 0.5, 7.0), (2.0, 7.0, 10.0, 0.9, 9.0), (0.0, 0.0, 0.0, 5.0, 0.0)],
+)
+def test_the_next_visit_is_after_the_longest_of_three_delays(make, min_delay, crawl_delay, factor, seconds, rest):
+    frontier = make(min_delay=min_delay, factor=factor)
+    frontier.crawl_delay("a.test", crawl_delay)
+    frontier.put_many([url("a/1"), url("a/2")])
+    frontier.done(frontier.take(0.0).url, 100.0, seconds)
+    assert frontier.next_due(100.0) == 100.0 + rest
+    assert frontier.take(math.nextafter(100.0 + rest, 0.0)) is None
+    assert take(frontier, 100.0 + rest) == "a/2"
+
+
+def test_a_crawl_delay_is_taken_back_by_0(make):
+    frontier = make(min_delay=1.0)
+    frontier.crawl_delay("a.test", 30.0)
+    frontier.crawl_delay("a.test", 0.0)
+    frontier.put_many([url("a/1"), url("a/2")])
+    fetch(frontier)
+    assert frontier.next_due(0.0) == 1.0
+
+
+@pytest.mark.parametrize("hostile", [math.nan, math.inf, -math.inf, -5.0])
+def test_a_crawl_delay_that_is_no_delay_counts_as_0(make, hostile):
+    frontier = make(min_delay=1.0)
+    frontier.crawl_delay("a.test", hostile)
+    frontier.put_many([url("a/1"), url("a/2")])
+    fetch(frontier)
+    assert frontier.next_due(0.0) == 1.0
+
+
+def test_a_crawl_delay_outlives_the_hosts_urls(make):
+    frontier = make(min_delay=1.0)
+    frontier.crawl_delay("a.test", 30.0)
+    frontier.put(url("a/1"))
+    fetch(frontier, 0.0)
+    frontier.put(url("b/1"))
+    fetch(frontier, 1000.0)
+    frontier.put_many([url("a/2"), url("a/3")])
+    fetch(frontier, 2000.0)
+    assert frontier.next_due(2000.0) == 2030.0
+
+
+def test_a_clock_that_runs_backwards_makes_nobody_impolite(make):
+    frontier = make(min_delay=10.0)
+    frontier.put_many([url("a/1", 0.9), url("a/2", 0.8), url("b/1", 0.1)])
+    fetch(frontier, 1000.0)
+    frontier.next_due(1010.0)  # a is due by now
+    assert take(frontier, 1005.0) == "b/1"
+    assert frontier.next_due(1005.0) == 1010.0
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_politeness_holds_under_random_schedules(make, seed):
+    random = Random(seed)
+    frontier = make(min_delay=1.0, factor=2.0, batch_size=random.choice([1, 3, 50]), commit=random.choice([1, 4]))
+    delays = {f"h{number}.test": random.choice([0.0, 0.0, 4.0]) for number in range(6)}
+    for host, delay in delays.items():
+        frontier.crawl_delay(host, delay)
+    frontier.put_many(url(f"h{random.randrange(6)}/{page}", random.random()) for page in range(120))
+    allowed: dict[str, float] = {}  # host -> earliest next visit
+    flying: list[tuple[float, float, str]] = []
+    now, fetched, total = 0.0, 0, len(frontier)
+    while fetched < total:
+        while taken := frontier.take(now):
+            host = host_of(taken.url)
+            assert allowed.get(host, 0.0) <= now, "too soon"
+            assert host not in [host_of(other) for _, _, other in flying], "two at once"
+            seconds = random.choice([0.1, 0.4, 3.0])
+            flying.append((now + seconds, seconds, taken.url))
+        due = frontier.next_due(now)
+        events = [end for end, _, _ in flying] + ([due] if due is not None else [])
+        assert events, "a frontier with waiting URLs always has a next event"
+        assert due is None or due > now
+        now = min(events)
+        for end, seconds, done in [flight for flight in flying if flight[0] <= now]:
+            flying.remove((end, seconds, done))
+            frontier.done(done, end, seconds)
+            allowed[host_of(done)] = end + max(1.0, delays[host_of(done)], 2.0 * seconds)
+            fetched += 1
+
+
+# ---------------------------------------------------------------- when to ask again
+
+
+def test_next_due_of_nothing(make):
+    frontier = make()
+    assert frontier.next_due(0.0) is None
+    frontier.put(url("a/1"))
+    assert frontier.next_due(5.0) <= 5.0
+    fetch(frontier)
+    assert frontier.next_due(5.0) is None
+
+
+def test_next_due_behind_leases_is_none(make):
+    frontier = make()
+    frontier.put_many([url("a/1"), url("a/2", not_before=3.0)])
+    frontier.take(0.0)
+    assert frontier.next_due(0.0) is None
+    assert frontier.next_due(10.0) is None
+
+
+def test_next_due_is_exact(make):
+    frontier = make(min_delay=1.5)
+    frontier.put_many([url("a/1"), url("a/2"), url("b/1"), url("b/2"), url("c/1", not_before=1.25)])
+    fetch(frontier, 0.0)
+    fetch(frontier, 0.5)
+    for due, path in ((1.25, "c/1"), (1.5, "a/2"), (2.0, "b/2")):
+        assert frontier.next_due(0.75) == due
+        assert frontier.take(math.nextafter(due, 0.0)) is None
+        assert fetch(frontier, due) == path
+
+
+def test_next_due_knows_the_k_rule(make):
+    frontier = make(batch_size=3, min_delay=1.0)
+    frontier.put_many([url("a/1", 0.9), url("a/2", 0.9), url("b/1", 0.8), url("b/2", 0.8), url("c/1", not_before=50.0)])
+    assert [fetch(frontier, 0.0), fetch(frontier, 0.0)] == ["a/1", "b/1"]
+    assert frontier.take(10.0) is None, "a and b are among the last two picks, and three hosts wait"
+    assert frontier.next_due(10.0) == 50.0
+    assert [take(frontier, 50.0), take(frontier, 50.0), take(frontier, 50.0)] == ["c/1", "a/2", "b/2"]
+
+
+# ---------------------------------------------------------------- not before
+
+
+def test_a_url_with_a_time_to_come_blocks_nobody(make):
+    frontier = make()
+    frontier.put_many([url("a/1", 0.9, not_before=10.0), url("a/2", 0.2), url("b/1", 0.5)])
+    assert [fetch(frontier, 9.0), fetch(frontier, 9.0), fetch(frontier, 9.0)] == ["b/1", "a/2", None]
+    assert frontier.next_due(9.0) == 10.0
+    assert fetch(frontier, 10.0) == "a/1"
+
+
+def test_a_url_whose_time_has_come_leaves_by_its_score(make):
+    frontier = make(batch_size=1)
+    frontier.put_many([url("a/1", 0.9, not_before=10.0), url("a/2", 0.2), url("a/3", 0.1), url("b/1", 0.5)])
+    assert frontier.next_due(0.0) == 0.0
+    assert [fetch(frontier, 10.0) for _ in range(4)] == ["a/1", "b/1", "a/2", "a/3"]
+
+
+def test_the_clock_of_the_host_holds_for_a_url_whose_time_has_come(make):
+    frontier = make(min_delay=20.0)
+    frontier.put_many([url("a/1", 0.9), url("a/2", 0.9, not_before=10.0)])
+    fetch(frontier, 0.0)
+    assert frontier.next_due(0.0) == 20.0
+
+
+# ---------------------------------------------------------------- the k rule
+
+
+def test_any_50_takes_in_a_row_are_of_50_hosts_while_60_wait(make):
+    frontier = make(batch_size=50)
+    random = Random(7)
+    frontier.put_many(url(f"h{host}/{page}", random.random()) for host in range(60) for page in range(20))
+    picks = []
+    while frontier.hosts() >= 50:
+        picks.append(fetch(frontier).partition("/")[0])
+    assert len(picks) > 500
+    assert all(len(set(picks[start : start + 50])) == 50 for start in range(len(picks) - 49))
+
+
+def test_three_hosts_alternate(make):
+    frontier = make(batch_size=50)
+    frontier.put_many(
+        url(f"{host}/{page}", score) for host, score in (("a", 3), ("b", 2), ("c", 1)) for page in range(4)
+    )
+    assert "".join(path[0] for path in drain(frontier)) == "abc" * 4
+
+
+def test_one_host_alone_is_not_held_up(make):
+    frontier = make(batch_size=50)
+    frontier.put_many(url(f"a/{page}") for page in range(3))
+    assert drain(frontier) == ["a/0", "a/1", "a/2"]
+
+
+def test_the_rule_is_strict_while_k_hosts_wait(make):
+    frontier = make(batch_size=3)
+    frontier.put_many([url("a/1", 9), url("a/2", 9), url("b/1", 8), url("b/2", 8), url("c/1", 1), url("c/2", 1)])
+    assert [fetch(frontier), fetch(frontier), take(frontier)] == ["a/1", "b/1", "c/1"]
+    assert fetch(frontier) == "a/2", "c is leased, but c/2 waits: three hosts; b and c are the last two picks"
+    assert frontier.take(0.0) is None or frontier.hosts() < 3
+
+
+def test_the_crawl_never_stops_for_the_rule_when_fewer_hosts_wait(make):
+    frontier = make(batch_size=50)
+    frontier.put_many([url("a/1", 9), url("a/2", 9), url("a/3", 9), url("b/1", 8), url("b/2", 8)])
+    assert fetch(frontier) == "a/1"
+    assert take(frontier) == "b/1"  # stays in flight
+    assert fetch(frontier) == "a/2"
+    assert fetch(frontier) == "a/3", "b is out of the window, but in flight"
+
+
+def test_the_host_picked_longest_ago_goes_first_when_all_are_in_the_window(make):
+    frontier = make(batch_size=50, min_delay=10.0)
+    frontier.put_many(
+        url(f"{host}/{page}", score) for host, score in (("a", 3), ("b", 2), ("c", 1)) for page in range(3)
+    )
+    frontier.crawl_delay("a.test", 100.0)
+    assert [fetch(frontier, now) for now in (0.0, 1.0, 2.0)] == ["a/0", "b/0", "c/0"]
+    assert frontier.next_due(2.0) == 11.0, "a rests: b comes although it is in the window"
+    assert [fetch(frontier, 12.0), fetch(frontier, 12.0)] == ["b/1", "c/1"]
+
+
+def test_a_pick_given_back_does_not_bar_the_host(make):
+    frontier = make(batch_size=2)
+    frontier.put_many([url("a/1", 9), url("b/1", 1), url("c/1", 0)])
+    taken = frontier.take(0.0)
+    frontier.release(taken.url, 0.0, 0.0, picked=False)
+    assert fetch(frontier) == "a/1"
+
+
+def test_a_pick_that_stays_bars_the_host(make):
+    frontier = make(batch_size=2)
+    frontier.put_many([url("a/1", 9), url("b/1", 1), url("c/1", 0)])
+    taken = frontier.take(0.0)
+    frontier.release(taken.url, 0.0, 0.0)
+    assert fetch(frontier) == "b/1"
+
+
+# ---------------------------------------------------------------- bounded
+
+
+def test_a_full_frontier_keeps_the_best(make):
+    frontier = make(max_urls=3)
+    assert frontier.put_many([url("a/", 0.1), url("b/", 0.5), url("c/", 0.3)]) == 3
+    assert frontier.put(url("d/", 0.4))
+    assert (len(frontier), frontier.evicted()) == (3, 1)
+    assert "http://a.test/" not in frontier
+    assert not frontier.put(url("e/", 0.3)), "a newcomer as bad as the worst is refused: it came later"
+    assert frontier.evicted() == 1
+    assert drain(frontier) == ["b/", "d/", "c/"]
+
+
+def test_the_latest_of_the_worst_is_evicted(make):
+    frontier = make(max_urls=3)
+    frontier.put_many([url("a/", 0.1), url("b/", 0.1), url("c/", 0.1), url("d/", 0.2)])
+    assert drain(frontier) == ["d/", "a/", "b/"]
+
+
+def test_an_evicted_url_may_come_back(make):
+    frontier = make(max_urls=1)
+    frontier.put(url("a/", 0.1))
+    frontier.put(url("b/", 0.2))
+    assert frontier.put(url("a/", 0.3))
+    assert frontier.evicted() == 2
+    assert drain(frontier) == ["a/"]
+    assert frontier.hosts() == 0
+
+
+def test_scores_that_change_change_who_is_evicted(make):
+    frontier = make(max_urls=3)
+    frontier.put_many([url("a/", 0.1), url("b/", 0.2), url("c/", 0.3), url("d/", 0.05)])
+    frontier.rescore("http://a.test/", 0.9)
+    frontier.put(url("e/", 0.25))
+    assert {record.url for record in frontier.waiting()} == {"http://a.test/", "http://c.test/", "http://e.test/"}
+
+
+def test_leased_urls_take_no_room_until_they_wait_again(make):
+    frontier = make(max_urls=2)
+    frontier.put_many([url("a/", 0.5), url("b/", 0.4)])
+    taken = frontier.take(0.0)
+    assert frontier.put(url("c/", 0.3))
+    frontier.release(taken.url, 0.0, 0.0)
+    assert (len(frontier), frontier.evicted(), "http://c.test/" in frontier) == (2, 1, False)
+
+
+def test_0_means_no_limit(make):
+    frontier = make(max_urls=0)
+    assert frontier.put_many(url(f"a/{page}") for page in range(500)) == 500
+    assert frontier.evicted() == 0
+
+
+# ---------------------------------------------------------------- counts
+
+
+def test_hosts_counts_those_with_waiting_urls(make):
+    frontier = make()
+    assert frontier.hosts() == 0
+    frontier.put_many([url("a/1"), url("a/2"), url("b/1", not_before=9.0)])
+    assert frontier.hosts() == 2
+    frontier.take(0.0)
+    assert frontier.hosts() == 2
+    frontier.done("http://a.test/2", 0.0, 0.0)
+    assert frontier.hosts() == 1
+
+
+def test_waiting_gives_the_waiting_records(make):
+    frontier = make()
+    records = [url("a/1", 0.1), url("a/2", 0.2, not_before=9.0), url("b/1", 0.05)]
+    frontier.put_many([*records, url("c/1", 0.9)])
+    assert take(frontier) == "c/1"
+    assert sorted(record.url for record in frontier.waiting()) == sorted(record.url for record in records)
+
+
+def test_a_batch_is_what_happens_inside(make):
+    frontier = make()
+    frontier.put(url("a/1"))
+    taken = frontier.take(0.0)
+    with frontier.batch():
+        assert frontier.put_many([url("b/1"), url("b/2")]) == 2
+        frontier.done(taken.url, 0.0, 0.0)
+    assert (len(frontier), frontier.leases()) == (2, 0)
+
+
+def test_keys_of_a_spiders_own_requests_are_urls_too(make):
+    frontier = make(min_delay=1.0)
+    keys = ["ftp://files.test/a", "data:,x", "http://a.test:8080/x#1", "https://[::1]:81/", "http://a.test"]
+    frontier.put_many(CrawlUrl(key, -place) for place, key in enumerate(keys))
+    taken = [frontier.take(0.0) for _ in range(4)]
+    assert [record.url for record in taken] == keys[:4]
+    assert frontier.take(0.0) is None, "the last is of the host of the third, whatever the port"
+
+
+# ---------------------------------------------------------------- Best-N-First (paper 001 Figure 1)
+
+
+def test_n_urls_are_committed_before_the_frontier_looks_again(make):
+    frontier = make(commit=3)
+    frontier.put_many(url(f"{host}/", score) for host, score in zip("abcde", (0.5, 0.4, 0.3, 0.2, 0.1), strict=True))
+    first = [fetch(frontier)]
+    frontier.put(url("f/", 0.9))
+    first += [fetch(frontier), fetch(frontier)]
+    assert sorted(first) == ["a/", "b/", "c/"]
+    assert sorted([fetch(frontier), fetch(frontier), fetch(frontier)]) == ["d/", "e/", "f/"]
+
+
+def test_the_committed_leave_in_random_order(make):
+    orders = set()
+    for seed in range(12):
+        frontier = make(commit=4, seed=seed)
+        frontier.put_many(url(f"{host}/", score) for host, score in zip("abcde", (5, 4, 3, 2, 1), strict=True))
+        orders.add("".join(drain(frontier)[:4]))
+    assert len(orders) > 3
+
+
+def test_the_committed_wait_for_their_hosts_and_nobody_overtakes(make):
+    frontier = make(commit=2, min_delay=5.0)
+    frontier.put_many([url("a/1", 0.9), url("a/2", 0.8), url("b/1", 0.1)])
+    fetch(frontier, 0.0)
+    assert frontier.take(0.0) is None, "b is not committed"
+    assert frontier.next_due(0.0) == 5.0
+    assert fetch(frontier, 5.0)[0] == "a"
+    assert fetch(frontier, 5.0) == "b/1"
+
+
+def test_urls_with_a_time_to_come_are_not_committed(make):
+    frontier = make(commit=2)
+    frontier.put_many([url("a/1", 0.9, not_before=10.0), url("b/1", 0.2), url("c/1", 0.1), url("d/1", 0.05)])
+    assert sorted([fetch(frontier, 0.0), fetch(frontier, 0.0)]) == ["b/1", "c/1"]
+    assert sorted([fetch(frontier, 10.0), fetch(frontier, 10.0)]) == ["a/1", "d/1"]
+
+
+def test_next_due_when_nothing_may_be_committed_yet(make):
+    frontier = make(commit=2)
+    frontier.put(url("a/1", 0.9, not_before=10.0))
+    assert frontier.next_due(0.0) == 10.0
+    assert take(frontier, 9.9) is None
+    assert take(frontier, 10.0) == "a/1"
+
+
+def test_a_released_url_stays_committed_and_one_that_must_wait_does_not(make):
+    frontier = make(commit=2)
+    frontier.put_many([url("a/1", 0.9), url("b/1", 0.8), url("c/1", 0.1)])
+    released = frontier.take(0.0)
+    frontier.release(released.url, 0.0, 0.0, picked=False)
+    assert frontier.take(0.0) == released
+    frontier.release(released.url, 0.0, 0.0, not_before=10.0)
+    assert {fetch(frontier), short(released)} == {"a/1", "b/1"}
+    assert fetch(frontier) == "c/1"
+    assert frontier.take(10.0) == replace(released, not_before=10.0)
+
+
+def test_a_commitment_keeps_counts_scores_and_evictions_right(make):
+    frontier = make(commit=2, max_urls=4)
+    frontier.put_many([url("a/", 0.9), url("b/", 0.8), url("c/", 0.7), url("d/", 0.1)])
+    left = take(frontier)
+    assert (len(frontier), frontier.hosts(), frontier.leases()) == (3, 3, 1)
+    committed = {"a/": "http://b.test/", "b/": "http://a.test/"}[left]
+    assert frontier.rescore(committed, 0.01), "the other committed URL is now the worst"
+    frontier.put_many([url("e/", 0.5), url("f/", 0.4)])
+    assert (committed in frontier, frontier.evicted(), len(frontier), frontier.hosts()) == (False, 1, 4, 4)
+    assert sorted([fetch(frontier), fetch(frontier)]) == ["c/", "e/"]
+    assert sorted(drain(frontier)) == ["d/", "f/"]
+
+
+def test_the_k_rule_counts_the_hosts_of_the_commitment(make):
+    frontier = make(commit=3, batch_size=2)
+    frontier.put_many([url("a/1", 0.9), url("a/2", 0.8), url("a/3", 0.7), url("b/1", 0.1)])
+    assert sorted([fetch(frontier), fetch(frontier), fetch(frontier)]) == ["a/1", "a/2", "a/3"]
+    assert fetch(frontier) == "b/1"

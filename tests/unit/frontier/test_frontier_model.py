@@ -1,0 +1,284 @@
+"""The frontier in memory against the contract written down naively: every answer compared, on random operations."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawlproject.frontier.memory import MemoryFrontier
+from crawlproject.frontier.politeness import Politeness
+from crawlproject.records import CrawlUrl
+from crawlproject.urls.hosts import host_of
+
+MIN_DELAY, FACTOR = 1.0, 2.0
+
+
+class Waiting:
+    def __init__(self, record: CrawlUrl, arrival: int) -> None:
+        self.record = record
+        self.arrival = arrival
+        self.position: int | None = None  # in the committed batch
+
+    @property
+    def key(self) -> tuple[float, int]:
+        return (-self.record.score if self.position is None else self.position, self.arrival)
+
+
+class Model:
+    """The contract, O(n) an operation."""
+
+    def __init__(self, k: int, commit: int, max_urls: int, random: Random) -> None:
+        self.k, self.commit, self.max_urls, self.random = k, commit, max_urls, random
+        self.waiting: dict[str, Waiting] = {}
+        self.leases: dict[str, Waiting] = {}
+        self.done_urls: set[str] = set()
+        self.picks: list[str] = []
+        self.clocks: dict[str, float] = {}
+        self.delays: dict[str, float] = {}
+        self.arrivals = 0
+        self.evicted = 0
+        self.looked = 0.0
+
+    def put(self, record: CrawlUrl) -> bool:
+        known = self.waiting.get(record.url)
+        if known:
+            if record.score > known.record.score:
+                known.record = record
+            return False
+        if record.url in self.leases or record.url in self.done_urls:
+            return False
+        if self.max_urls and len(self.waiting) >= self.max_urls:
+            if record.score <= self.worst().record.score:
+                return False
+            self.evict()
+        self.waiting[record.url] = Waiting(record, self.arrivals)
+        self.arrivals += 1
+        return True
+
+    def worst(self) -> Waiting:
+        return min(self.waiting.values(), key=lambda waiting: (waiting.record.score, -waiting.arrival))
+
+    def evict(self) -> None:
+        del self.waiting[self.worst().record.url]
+        self.evicted += 1
+
+    def candidates(self) -> list[Waiting]:
+        """What the frontier looks at: all that waits, or the committed batch."""
+        everything = list(self.waiting.values())
+        return everything if self.commit == 1 else [one for one in everything if one.position is not None]
+
+    def look_again(self, now: float) -> None:
+        if self.commit == 1 or self.candidates():
+            return
+        self.looked = max(self.looked, now)
+        ripe = [waiting for waiting in self.waiting.values() if waiting.record.not_before <= self.looked]
+        best = sorted(ripe, key=lambda waiting: waiting.key)[: self.commit]
+        self.random.shuffle(best)
+        for position, waiting in enumerate(best):
+            waiting.position = position
+
+    def choose(self, now: float) -> Waiting | None:
+        candidates = self.candidates()
+        hosts = {host_of(waiting.record.url) for waiting in candidates}
+        window = min(self.k, len(hosts)) - 1
+        barred = set(self.picks[-window:]) if window > 0 else set()
+        takeable = [waiting for waiting in candidates if self.may_go(waiting.record, now)]
+        free = [waiting for waiting in takeable if host_of(waiting.record.url) not in barred]
+        if not free and takeable and len(hosts) < self.k:
+            last_pick = {host: number for number, host in enumerate(self.picks)}
+            oldest = min((host_of(waiting.record.url) for waiting in takeable), key=last_pick.__getitem__)
+            free = [waiting for waiting in takeable if host_of(waiting.record.url) == oldest]
+        return min(free, key=lambda waiting: waiting.key, default=None)
+
+    def may_go(self, record: CrawlUrl, now: float) -> bool:
+        host = host_of(record.url)
+        flying = {host_of(url) for url in self.leases}
+        return record.not_before <= now and host not in flying and self.clocks.get(host, -math.inf) <= now
+
+    def take(self, now: float) -> CrawlUrl | None:
+        self.look_again(now)
+        chosen = self.choose(now)
+        if chosen is None:
+            return None
+        url = chosen.record.url
+        self.leases[url] = self.waiting.pop(url)
+        self.picks.append(host_of(url))
+        return chosen.record
+
+    def next_due(self, now: float) -> float | None:
+        self.look_again(now)
+        if self.commit > 1 and not self.candidates():
+            return min((waiting.record.not_before for waiting in self.waiting.values()), default=None)
+        times = {now}
+        for waiting in self.candidates():
+            clock = self.clocks.get(host_of(waiting.record.url), -math.inf)
+            times.add(max(now, clock, waiting.record.not_before))
+        return next((time for time in sorted(times) if self.choose(time)), None)
+
+    def rest(self, url: str, finish: float, seconds: float) -> None:
+        host = host_of(url)
+        due = finish + max(MIN_DELAY, self.delays.get(host, 0.0), FACTOR * seconds)
+        self.clocks[host] = max(due, self.clocks.get(host, -math.inf))
+
+    def done(self, url: str, now: float, seconds: float) -> None:
+        if url in self.done_urls:
+            return
+        self.rest(url, now, seconds)
+        self.know(url)
+
+    def know(self, url: str) -> None:
+        self.leases.pop(url, None)
+        self.waiting.pop(url, None)
+        self.done_urls.add(url)
+
+    def drop(self, url: str) -> None:
+        if url in self.leases:
+            self.give_back(host_of(url))
+        self.know(url)
+
+    def give_back(self, host: str) -> None:
+        last = max(number for number, picked in enumerate(self.picks) if picked == host)
+        del self.picks[last]
+
+    def release(self, url: str, now: float, seconds: float, *, not_before: float, picked: bool) -> None:
+        lease = self.leases.pop(url, None)
+        if lease is None:
+            return
+        self.rest(url, now, seconds)
+        if not picked:
+            self.give_back(host_of(url))
+        lease.record = replace(lease.record, not_before=not_before)
+        lease.position = -1 if self.commit > 1 and not_before <= self.looked else None
+        self.waiting[url] = lease
+        if self.max_urls and len(self.waiting) > self.max_urls:
+            self.evict()
+
+    def rescore(self, url: str, score: float) -> bool:
+        if url not in self.waiting:
+            return False
+        self.waiting[url].record = replace(self.waiting[url].record, score=score)
+        return True
+
+    def crawl_delay(self, host: str, seconds: float) -> None:
+        self.delays[host] = seconds
+
+
+SCORES = st.sampled_from([-math.inf, -1.0, 0.0, 0.25, 0.5, 0.75, 1.0, math.inf])
+URLS = st.builds(lambda host, page: f"http://h{host}.test/{page}", st.integers(0, 6), st.integers(0, 5))
+WAITS = st.sampled_from([0.0, 0.0, 0.0, 0.5, 3.0])  # from now on; 0: any time
+SECONDS = st.sampled_from([0.0, 0.25, 1.0, 2.0])
+OPERATIONS = st.one_of(
+    st.tuples(st.just("put"), URLS, SCORES, WAITS),
+    st.tuples(st.just("put"), URLS, SCORES, WAITS),
+    st.tuples(st.just("take")),
+    st.tuples(st.just("take")),
+    st.tuples(st.just("pass"), SECONDS),
+    st.tuples(st.just("wake")),
+    st.tuples(st.just("finish"), st.integers(0, 3), SECONDS),
+    st.tuples(st.just("finish"), st.integers(0, 3), SECONDS),
+    st.tuples(st.just("release"), st.integers(0, 3), SECONDS, WAITS, st.booleans()),
+    st.tuples(st.just("drop"), st.integers(0, 3)),
+    st.tuples(st.just("drop_any"), URLS),
+    st.tuples(st.just("done"), URLS, SECONDS),
+    st.tuples(st.just("rescore"), URLS, SCORES),
+    st.tuples(st.just("crawl_delay"), URLS, SECONDS),
+)
+
+
+class Pair:
+    """A frontier and its model, driven together."""
+
+    def __init__(self, k: int, commit: int, max_urls: int) -> None:
+        self.frontier = MemoryFrontier(
+            batch_size=k, commit=commit, max_urls=max_urls, politeness=Politeness(MIN_DELAY, FACTOR), random=Random(5)
+        )
+        self.model = Model(k, commit, max_urls, Random(5))
+        self.now = 1.0
+
+    def both(self, method: str, *arguments: Any, **options: Any) -> Any:
+        ours = getattr(self.frontier, method)(*arguments, **options)
+        assert ours == getattr(self.model, method)(*arguments, **options), (method, arguments, self.now)
+        return ours
+
+    def lease(self, index: int) -> str:
+        """One of the open leases, or a URL that has none."""
+        leases = list(self.model.leases)
+        return leases[index % len(leases)] if leases else "http://h0.test/never"
+
+    def do(self, operation: str, *values: Any) -> None:
+        now = self.now
+        match operation, values:
+            case "put", (url, score, wait):
+                self.both("put", CrawlUrl(url, score, not_before=now + wait if wait else 0.0))
+            case "take", ():
+                self.both("take", now)
+            case "pass", (seconds,):
+                self.now += seconds
+            case "wake", ():
+                self.now = max(now, self.both("next_due", now) or now)
+                self.both("take", self.now)
+            case "finish", (index, seconds):
+                if self.model.leases:
+                    self.both("done", self.lease(index), now + 0.125, seconds)
+            case "release", (index, seconds, wait, picked):
+                not_before = now + wait if wait else 0.0
+                self.both("release", self.lease(index), now, seconds, not_before=not_before, picked=picked)
+            case "drop", (index,):
+                self.both("drop", self.lease(index))
+            case "drop_any", (url,):
+                self.both("drop", url)
+            case "done", (url, seconds):
+                self.both("done", url, now, seconds)
+            case "rescore", (url, score):
+                self.both("rescore", url, score)
+            case "crawl_delay", (url, seconds):
+                self.both("crawl_delay", host_of(url), seconds * 3)
+
+    def compare(self) -> None:
+        frontier, model = self.frontier, self.model
+        waiting = {url: waiting.record for url, waiting in model.waiting.items()}
+        assert {record.url: record for record in frontier.waiting()} == waiting
+        assert len(frontier) == len(waiting)
+        assert frontier.hosts() == len({host_of(url) for url in waiting})
+        assert frontier.best() == max((record.score for record in waiting.values()), default=None)
+        assert frontier.leases() == len(model.leases)
+        assert all(frontier.leased(url) == lease.record for url, lease in model.leases.items())
+        assert frontier.evicted() == model.evicted
+        assert all(url in frontier for url in [*waiting, *model.leases, *model.done_urls])
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    k=st.integers(1, 8),
+    commit=st.sampled_from([1, 1, 2, 5]),
+    max_urls=st.sampled_from([0, 0, 3, 10]),
+    operations=st.lists(OPERATIONS, max_size=120),
+)
+def test_every_answer_is_the_models(k, commit, max_urls, operations):
+    pair = Pair(k, commit, max_urls)
+    for operation in operations:
+        pair.do(*operation)
+        pair.compare()
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 2**32), k=st.sampled_from([1, 4, 20, 50]), commit=st.sampled_from([1, 16]))
+def test_long_crawls_take_the_models_way(seed, k, commit):
+    random = Random(seed)
+    pair = Pair(k, commit, max_urls=150)
+    for _ in range(400):
+        host, page = min(random.randrange(40), random.randrange(40)), random.randrange(30)
+        record = CrawlUrl(f"http://h{host}.test/{page}", random.randrange(8) / 8)
+        pair.both("put", record)
+        if random.random() < 0.4:
+            pair.do("wake")
+        if random.random() < 0.3:
+            pair.do("finish", random.randrange(9), random.random())
+        if random.random() < 0.1:
+            pair.do("release", random.randrange(9), 0.1, random.choice([0.0, 2.0]), random.random() < 0.5)
+    pair.compare()

@@ -1,0 +1,166 @@
+"""Who may import whom, and what the core may never ask for: checked over the source."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# What stands above the line: these may import Scrapy and Twisted, ask the wall clock and open sockets.
+GLUE = (
+    "crawlproject.commandline",
+    "crawlproject.commands",
+    "crawlproject.extensions",
+    "crawlproject.live",
+    "crawlproject.requests",
+    "crawlproject.scheduler",
+    "crawlproject.virtualweb.handler",
+    "crawlproject.virtualweb.server",
+)
+FRAMEWORKS = {"scrapy", "twisted", "itemadapter", "scrapy_redis"}
+NETWORK = {"aiohttp", "asyncio", "ftplib", "httpx", "redis", "requests", "smtplib", "socket", "ssl", "urllib3"}
+NETWORK_PARTS = {"http.client", "http.server", "urllib.request"}
+WALL_CLOCK = {
+    "time.time",
+    "time.time_ns",
+    "time.localtime",
+    "datetime.now",
+    "datetime.utcnow",
+    "datetime.today",
+    "date.today",
+    "datetime.datetime.now",
+    "datetime.datetime.utcnow",
+    "datetime.date.today",
+}
+OWN_GENERATORS = {"Random", "SystemRandom"}
+
+# The rooms below the line with an order among them; a room may always import itself.
+GROUND = {"errors", "records", "appendlog"}
+MAY_IMPORT = {
+    "errors": set(),
+    "records": {"errors"},
+    "appendlog": {"errors"},
+    "urls": GROUND,
+    "text": GROUND,
+    "html": GROUND,
+    "orderings": GROUND | {"urls", "text", "html"},
+    "frontier": GROUND | {"urls", "text", "html"},
+    "repository": GROUND | {"urls", "text", "html"},
+    "virtualweb": GROUND | {"urls", "text", "html"},
+    "evaluation": GROUND | {"urls", "text", "html", "repository"},
+    "reports": GROUND | {"urls", "text", "html", "repository", "evaluation"},
+}
+
+
+def module_of(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def room_of(module: str) -> str:
+    """The second part of a dotted path: the package or file right under ``crawlproject``."""
+    return module.split(".")[1] if "." in module else ""
+
+
+def is_glue(module: str) -> bool:
+    return any(module == glue or module.startswith(f"{glue}.") for glue in GLUE)
+
+
+SOURCES = {module_of(path): path for path in sorted((ROOT / "crawlproject").rglob("*.py"))}
+CORE = [module for module in SOURCES if not is_glue(module)]
+
+
+def imports_of(tree: ast.AST, module: str) -> Iterator[str]:
+    """Every module or name imported, with its dotted path; imports inside functions too."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            package = module.split(".")[: -node.level] if node.level else []
+            origin = ".".join([*package, node.module] if node.module else package)
+            yield from (f"{origin}.{alias.name}" for alias in node.names)
+
+
+def uses_of(tree: ast.AST) -> Iterator[str]:
+    """Every dotted name read, such as ``time.time``."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            yield ast.unparse(node)
+
+
+def offences(source: str, module: str = "crawlproject.frontier.example") -> list[str]:
+    """What a module below the line may not do."""
+    tree = ast.parse(source)
+    imported = set(imports_of(tree, module))
+    used = imported | set(uses_of(tree))
+    network = () if module == "crawlproject.frontier.redis" else NETWORK
+    found = [name for name in imported if name.split(".")[0] in FRAMEWORKS.union(network)]
+    found += [name for name in imported if any(f"{name}.".startswith(f"{part}.") for part in NETWORK_PARTS)]
+    found += [name for name in imported if is_glue(name)]
+    found += [name for name in used if name in WALL_CLOCK]
+    found += [name for name in used if _draws_from_the_global_generator(name, imported)]
+    return sorted(set(found))
+
+
+def _draws_from_the_global_generator(name: str, imported: set[str]) -> bool:
+    module, _, function = name.partition(".")
+    if module != "random" or not function:
+        return False
+    if name not in imported and "random" not in imported:
+        return False  # ``self.random`` and arguments called ``random`` are generators passed in
+    return function.split(".")[0] not in OWN_GENERATORS
+
+
+@pytest.mark.parametrize("module", CORE)
+def test_the_core_needs_no_framework_no_network_no_clock_and_no_global_generator(module):
+    assert offences(SOURCES[module].read_text(encoding="utf-8"), module) == []
+
+
+@pytest.mark.parametrize("module", [module for module in CORE if room_of(module) in MAY_IMPORT])
+def test_rooms_import_only_what_stands_below_them(module):
+    room = room_of(module)
+    tree = ast.parse(SOURCES[module].read_text(encoding="utf-8"))
+    ours = {room_of(name) for name in imports_of(tree, module) if name.startswith("crawlproject.")}
+    assert ours <= MAY_IMPORT[room] | {room}
+
+
+def test_every_file_of_the_glue_exists():
+    assert [glue for glue in GLUE if not any(f"{module}.".startswith(f"{glue}.") for module in SOURCES)] == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import scrapy",
+        "from twisted.internet import reactor",
+        "def late():\n    from scrapy import Spider",
+        "import time\nstarted = time.time()",
+        "from time import time",
+        "from datetime import datetime\nnow = datetime.now()",
+        "import random\nrandom.shuffle([1, 2])",
+        "from random import choice",
+        "import socket",
+        "from urllib.request import urlopen",
+        "from crawlproject.scheduler import FrontierScheduler",
+        "from ..virtualweb import server",
+    ],
+)
+def test_the_check_sees(source):
+    assert offences(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from random import Random\ngenerator = Random(1)",
+        "def draw(random):\n    return random.shuffle([1])",
+        "import time\nstarted = time.perf_counter()",
+        "from urllib.parse import urljoin",
+        "from crawlproject.virtualweb.archive import Archive",
+    ],
+)
+def test_the_check_lets_pass(source):
+    assert offences(source) == []
