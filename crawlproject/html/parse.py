@@ -47,6 +47,8 @@ def parse_document(
     """
     nodes = AggregationNodes(aggregation_level)
     encoding, markup = decode(body, content_type)
+    if "\0" in markup:  # browsers drop it from text; libxml2 would make an event of each
+        markup = markup.replace("\0", "")
     if _is_plain_text(content_type):
         text = " ".join(markup[:max_text].split())
         return Document(text=text, base=url, encoding=encoding, truncated=len(markup) > max_text)

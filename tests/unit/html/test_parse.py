@@ -175,6 +175,9 @@ class TestHostile:
     def test_malformed_bodies_give_a_document(self, body: bytes) -> None:
         parse_document(body)
 
+    def test_null_bytes_are_dropped_from_text(self) -> None:
+        assert parse_document(b"<p>cr\0awl\0</p>" + b"\0" * 100_000).text.split() == ["crawl"]
+
     def test_external_entities_are_not_read(self) -> None:
         markup = '<!DOCTYPE html [<!ENTITY secret SYSTEM "file:///etc/passwd">]><p>&secret;</p>'
         assert "root:" not in read(markup).text
