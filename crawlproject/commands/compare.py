@@ -9,7 +9,8 @@ from pathlib import Path
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawlproject.errors import BadInput, StorageFailed
+from crawlproject.commandline import reporting_errors
+from crawlproject.errors import BadInput
 from crawlproject.evaluation.comparison import MEASURES, Question, compare
 from crawlproject.evaluation.runs import find_runs
 from crawlproject.reports.comparison import write_comparison
@@ -49,14 +50,8 @@ class Command(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise UsageError("expected one folder of runs", print_help=False)
-        try:
+        with reporting_errors(self):
             _compare(Path(args[0]), opts)
-        except BadInput as error:
-            print(error, file=sys.stderr)
-            self.exitcode = 2
-        except StorageFailed as error:
-            print(error, file=sys.stderr)
-            self.exitcode = 3
 
 
 def _compare(folder: Path, opts: argparse.Namespace) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawlproject.errors import BadInput, StorageFailed
+from crawlproject.commandline import reporting_errors
 from crawlproject.reports.report import write_report
 
 
@@ -32,11 +31,5 @@ class Command(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise UsageError("expected one crawl folder", print_help=False)
-        try:
+        with reporting_errors(self):
             print(write_report(Path(args[0])))
-        except BadInput as error:
-            print(error, file=sys.stderr)
-            self.exitcode = 2
-        except StorageFailed as error:
-            print(error, file=sys.stderr)
-            self.exitcode = 3

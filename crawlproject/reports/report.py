@@ -18,10 +18,12 @@ from crawlproject.reports.summary import CrawlSummary, summarise
 REPORT = "report.html"
 RELEVANT = 0.1  # when the manifest does not name PAGE_RELEVANT
 _TARGETS = 100  # targets listed
+_VIRTUAL = 86_400.0  # a clock that starts on the first day of 1970 is that of a rehearsal
 
 _ENDINGS = {
     "": "it has not ended: it is running, or was killed and can be resumed",
     "finished": "nothing was left to fetch",
+    "page_budget": "the budget of pages was spent",
     "shutdown": "it was interrupted by hand and can be resumed",
     "storage_failed": "the disk refused a write; it can be resumed",
     "closespider_pagecount": "the limit of responses was reached",
@@ -62,6 +64,7 @@ def write_report(crawl_dir: Path) -> Path:
         info=info,
         ending=_ending(info, summary.pages >= budget > 0),
         summary=summary,
+        virtual=info.started is not None and info.started < _VIRTUAL,
         threshold=threshold,
         budget=budget,
         paths=why_each(crawl_dir, [visit.url for visit in summary.best]),

@@ -140,7 +140,7 @@ class _Tally:
             self._redirects.append((visit.url, visit.redirect))
 
     def _add_failure(self, visit: Visit) -> None:
-        kind = visit.error or (f"HTTP {visit.status}" if visit.status else "no response")
+        kind = visit.error or (f"http {visit.status}" if visit.status else "no response")
         if len(self._kinds) >= _KINDS and kind not in self._kinds:
             kind = "other"
         self._kinds[kind] += 1
@@ -184,15 +184,17 @@ class _BestPages:
     def add(self, visit: Visit) -> None:
         self._added += 1
         entry = (visit.relevance, -self._added, visit)
-        if visit.digest and visit.digest in self._digests:
+        digest = visit.digest if visit.size else visit.md5  # a rehearsal knows no bytes
+        if digest in self._digests:
             return
         if len(self._heap) < BEST:
             heapq.heappush(self._heap, entry)
         elif entry[:2] > self._heap[0][:2]:
-            self._digests.discard(heapq.heapreplace(self._heap, entry)[2].digest)
+            dropped = heapq.heapreplace(self._heap, entry)[2]
+            self._digests -= {dropped.digest, dropped.md5}
         else:
             return
-        self._digests.add(visit.digest)
+        self._digests.add(digest)
 
     def ranked(self) -> tuple[Visit, ...]:
         return tuple(visit for *_, visit in sorted(self._heap, key=itemgetter(0, 1), reverse=True))

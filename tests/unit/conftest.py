@@ -76,7 +76,7 @@ def crawl_of_pages(page):
             free[host] = clock + seconds + max(min_delay, seconds)
             kind = random.random()
             if kind < 0.05:
-                visits.append(page(url, status=404, md5="", digest="", title="", error="HTTP 404", **fields))
+                visits.append(page(url, status=404, md5="", digest="", title="", error="http 404", **fields))
             elif kind < 0.07:
                 visits.append(page(url, status=0, md5="", digest="", title="", error="timeout", **fields))
             elif kind < 0.1:

@@ -96,7 +96,7 @@ def test_it_says_what_was_asked_and_what_was_found(report_of, crawl_of_pages):
         "trap/too_long: 1,234",
         "http://x.example/aaa",
         "42 waiting URLs were dropped",
-        "HTTP 404",
+        "http 404",
         "timeout",
         "redirects",
         "site3.example.org",
@@ -190,7 +190,7 @@ def test_target_recall_is_reported_over_reachable_targets(report_of, page, tmp_p
 
 
 def test_copies_of_a_page_are_listed_once_and_refetched_pages_count_once(report_of, page):
-    copy = {"digest": "same", "relevance": 0.9, "title": "A copy"}
+    copy = {"digest": "same", "size": 10, "relevance": 0.9, "title": "A copy"}
     first = page("http://a.example/", **copy)
     report = report_of([first, page("http://b.example/", **copy), first, page("http://c.example/", title="Another")])
     assert report.text.count("A copy") == 1
@@ -219,3 +219,13 @@ def test_a_folder_without_a_crawl_is_refused(tmp_path):
     with pytest.raises(BadCrawlDir, match=re.escape("crawl.json")):
         write_report(tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_rehearsal_has_no_date_and_no_bytes(report_of, page):
+    empty = "d41d8cd98f00b204e9800998ecf8427e"  # a rehearsal notes the digest of no bytes for every page
+    visits = [page(f"http://a.example/{i}", at=float(i), digest=empty, title=f"Page {i}") for i in range(3)]
+    report = report_of(visits, started=0.0, finished=3.0, reason="page_budget")
+    assert "1970" not in report.words
+    assert "a virtual clock" in report.words
+    assert "the budget of pages was spent" in report.words
+    assert all(f"Page {i}" in report.text for i in range(3))

@@ -14,7 +14,7 @@ def test_counts_worked_by_hand(page):
         page(
             "http://b.example/", at=11.0, seconds=0.5, relevance=0.25, size=500, parent="http://a.example/", score=0.7
         ),
-        page("http://a.example/x", at=12.0, seconds=0.5, md5="", status=404, error="HTTP 404"),
+        page("http://a.example/x", at=12.0, seconds=0.5, md5="", status=404, error="http 404"),
         page("http://a.example/y", at=13.0, seconds=0.5, md5="", status=404),
         page("http://a.example/z", at=14.0, seconds=0.5, md5="", status=302, redirect="http://b.example/"),
         page("http://a.example/n", at=15.0, md5="", status=200, error="noindex"),
@@ -26,7 +26,7 @@ def test_counts_worked_by_hand(page):
     assert summary.relevant(0.5) == 1
     assert summary.pages_per_second == pytest.approx(2 / 6)
     assert [(f.kind, f.count, f.sample) for f in summary.failures] == [
-        ("HTTP 404", 2, "http://a.example/x"),
+        ("http 404", 2, "http://a.example/x"),
         ("noindex", 1, "http://a.example/n"),
     ]
     assert (summary.redirects, summary.redirect_samples) == (1, (("http://a.example/z", "http://b.example/"),))
