@@ -23,7 +23,8 @@ _VIRTUAL = 86_400.0  # a clock that starts on the first day of 1970 is that of a
 _ENDINGS = {
     "": "it has not ended: it is running, or was killed and can be resumed",
     "finished": "nothing was left to fetch",
-    "page_budget": "the budget of pages was spent",
+    "page budget": "the budget of pages was spent",
+    "frontier empty": "nothing was left to fetch",
     "shutdown": "it was interrupted by hand and can be resumed",
     "storage_failed": "the disk refused a write; it can be resumed",
     "closespider_pagecount": "the limit of responses was reached",

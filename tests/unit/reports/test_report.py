@@ -224,7 +224,7 @@ def test_a_folder_without_a_crawl_is_refused(tmp_path):
 def test_a_rehearsal_has_no_date_and_no_bytes(report_of, page):
     empty = "d41d8cd98f00b204e9800998ecf8427e"  # a rehearsal notes the digest of no bytes for every page
     visits = [page(f"http://a.example/{i}", at=float(i), digest=empty, title=f"Page {i}") for i in range(3)]
-    report = report_of(visits, started=0.0, finished=3.0, reason="page_budget")
+    report = report_of(visits, started=0.0, finished=3.0, reason="page budget")
     assert "1970" not in report.words
     assert "a virtual clock" in report.words
     assert "the budget of pages was spent" in report.words
