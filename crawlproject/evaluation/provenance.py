@@ -42,13 +42,11 @@ def why_each(crawl_dir: Path, urls: Collection[str]) -> dict[str, list[Step]]:
     """
     paths: dict[str, list[Step]] = {url: [] for url in urls}
     wanted: dict[str, list[str]] = {url: [url] for url in paths}
-    for visit in _backwards(crawl_dir / HISTORY) if wanted else ():
-        for asked in wanted.pop(visit.url, ()):
+    for visit in _backwards(crawl_dir / HISTORY, wanted):
+        for asked in wanted.pop(visit.url):
             paths[asked].append(_step(visit))
             if visit.parent is not None:
                 wanted.setdefault(visit.parent, []).append(asked)
-        if not wanted:
-            break
     return {url: path[::-1] for url, path in paths.items()}
 
 
@@ -58,12 +56,16 @@ def _step(visit: Visit) -> Step:
     )  # fmt: skip
 
 
-def _backwards(path: Path) -> Iterator[Visit]:
-    """The visits of a history, the last one first; a torn last line is passed over."""
+def _backwards(path: Path, wanted: Collection[str]) -> Iterator[Visit]:
+    """The fetches of the URLs that are ``wanted`` at that moment, the last one first, until none is."""
     if not path.exists():
         return
-    for line in lines_backwards(path):
-        yield visit_from(parse_line(line, path), str(path))
+    for text in lines_backwards(path):
+        if not wanted:
+            return
+        line = parse_line(text, path)
+        if isinstance(line, dict) and line.get("url") in wanted:
+            yield visit_from(line, str(path))
 
 
 def lines_backwards(path: Path, block: int = _BLOCK) -> Iterator[bytes]:
