@@ -94,5 +94,9 @@ class RobotsCache:
             self._rules.popitem(last=False)
         return rules
 
+    def forget(self, origin: str) -> None:
+        """Ask again at the next chance."""
+        self._rules.pop(origin, None)
+
     def __len__(self) -> int:
         return len(self._rules)

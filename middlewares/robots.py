@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_ALLOWED = "robots_allowed"  # meta
+_ALLOWED = "robots_allowed"  # meta: the rules were read and allow it
+_TRIES = "robots_tries"  # meta: fetches of robots.txt that failed
 
 
 class RobotsMiddleware:
@@ -45,6 +46,7 @@ class RobotsMiddleware:
             raise NotConfigured
         self.crawler = crawler
         self.options = read_options(crawler.settings)
+        self.retry_times = crawler.settings.getint("RETRY_TIMES") if crawler.settings.getbool("RETRY_ENABLED") else 0
         self.agent = crawler.settings.get("ROBOTSTXT_USER_AGENT") or crawler.settings["USER_AGENT"]
         self.cache = RobotsCache(size=self.options.crawl_robots_cache_size, max_age=self.options.crawl_robots_max_age)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -62,30 +64,42 @@ class RobotsMiddleware:
         rules = self.cache.get(origin, time())
         fetched = False
         if rules is None:
-            rules, fetched = await self._fetch_once(origin)
+            rules, fetched = await self._fetch_once(origin, retry=not self._lease_of(request))
+        if rules.unreachable and fetched and self._may_try_again(request):
+            self.cache.forget(origin)
+            request.meta[AWAITED_ROBOTS] = True
+            return request
         if not rules.allows(request.url, self.agent):
-            self._count("refused/unreachable" if rules.unreachable else "refused/forbidden")
-            raise Refused("robots/unreachable" if rules.unreachable else "robots/forbidden", request.url)
-        if fetched and self._host_must_rest(request):
+            reason = "unreachable" if rules.unreachable else "forbidden"
+            self._count(f"refused/{reason}")
+            raise Refused(f"robots/{reason}", request.url)
+        if fetched and self._host_must_rest(request, rules):
             request.meta[AWAITED_ROBOTS] = request.meta[_ALLOWED] = True
             return request
         return None
 
-    async def _fetch_once(self, origin: str) -> tuple[RobotsRules, bool]:
+    def _may_try_again(self, request: Request) -> bool:
+        """Whether the page may wait in the frontier for another try of robots.txt, ``RETRY_TIMES`` in all."""
+        tries = request.meta.get(_TRIES, 0)
+        request.meta[_TRIES] = tries + 1
+        return tries < self.retry_times and self._lease_of(request)
+
+    async def _fetch_once(self, origin: str, *, retry: bool) -> tuple[RobotsRules, bool]:
         """The rules of ``origin``, and whether it was this call that fetched them."""
         lock = self._locks.setdefault(origin, asyncio.Lock())
         async with lock:
             rules = self.cache.get(origin, time())
             if rules is not None:
                 return rules, False
-            rules = await self._fetch(origin)
+            rules = await self._fetch(origin, retry=retry)
         if self.crawler.engine and (crawl := crawl_of(self.crawler)):
-            delay = rules.crawl_delay(self.agent, self.options.politeness_max_crawl_delay)
-            crawl.frontier.crawl_delay(host_of(origin + "/"), delay)
+            crawl.frontier.crawl_delay(host_of(origin + "/"), self._delay(rules))
         return rules, True
 
-    async def _fetch(self, origin: str) -> RobotsRules:
-        request = Request(f"{origin}/robots.txt", callback=NO_CALLBACK, meta={"dont_obey_robotstxt": True})
+    async def _fetch(self, origin: str, *, retry: bool) -> RobotsRules:
+        # A retry at once would visit the host without a pause: a leased page waits in the frontier for the next try.
+        meta = {"dont_obey_robotstxt": True, "dont_retry": not retry}
+        request = Request(f"{origin}/robots.txt", callback=NO_CALLBACK, meta=meta)
         self._count("fetched")
         try:
             response: Response = await self.crawler.engine.download_async(request)
@@ -100,12 +114,19 @@ class RobotsMiddleware:
         }
         return self.cache.store(origin, response.status, headers, response.body, time())
 
-    def _host_must_rest(self, request: Request) -> bool:
-        """Whether the frontier holds a lease of this request and wants a pause between two visits."""
-        crawl = crawl_of(self.crawler)
-        if crawl is None or crawl.frontier.leased(crawl.canonicalize(request.url)) is None:
+    def _host_must_rest(self, request: Request, rules: RobotsRules) -> bool:
+        """Whether the frontier wants a pause between robots.txt and the page."""
+        if not self._lease_of(request):
             return False
-        return bool(self.options.politeness_min_delay or self.options.politeness_factor)
+        return bool(self.options.politeness_min_delay or self.options.politeness_factor or self._delay(rules))
+
+    def _lease_of(self, request: Request) -> bool:
+        """Whether the frontier of a topical crawl holds the lease of this request."""
+        crawl = crawl_of(self.crawler)
+        return crawl is not None and crawl.frontier.leased(crawl.canonicalize(request.url)) is not None
+
+    def _delay(self, rules: RobotsRules) -> float:
+        return rules.crawl_delay(self.agent, self.options.politeness_max_crawl_delay)
 
     def _count(self, event: str) -> None:
         if self.crawler.stats:

@@ -97,7 +97,7 @@ class TopicalSpider(scrapy.Spider):
         if lease is None:
             return
         fetch = self._fetch(request, 0)
-        if failure.check(IgnoreRequest):
+        if failure.check(IgnoreRequest) and "download_latency" not in request.meta:
             reason = failure.value.reason if isinstance(failure.value, Refused) else "scrapy/ignored"
             self.crawl.refuse(lease.url, reason, lease.parent)
         else:

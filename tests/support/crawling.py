@@ -38,10 +38,19 @@ def scrapy(*arguments: object, port: int | None = None, timeout: float = 120, **
     )
 
 
-def crawl(topic: Path, folder: Path, *, port: int | None = None, ordering: str = "dom", **settings: object):
+def crawl(
+    topic: Path,
+    folder: Path,
+    *,
+    port: int | None = None,
+    ordering: str = "dom",
+    timeout: float = 120,
+    **settings: object,
+):
     """``scrapy crawl topical`` without politeness, unless asked for."""
     chosen = {**QUICK, "CRAWL_DIR": folder, **settings}
-    return scrapy("crawl", "topical", "-a", f"topic={topic}", "-a", f"ordering={ordering}", port=port, **chosen)
+    arguments = ("crawl", "topical", "-a", f"topic={topic}", "-a", f"ordering={ordering}")
+    return scrapy(*arguments, port=port, timeout=timeout, **chosen)
 
 
 def topic_file(folder: Path, *seeds: str, keywords: str = "coral reef", extra: str = "") -> Path:

@@ -1,0 +1,52 @@
+"""``kill -9`` at random moments, resumed each time: the same pages as an undisturbed crawl, each counted once."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+from support.crawling import QUICK, ROOT, command, crawl, environment, history, stored, topic_file
+from support.webs import host_farm
+
+from crawlproject.virtualweb.accesslog import AccessLog, read_log
+from crawlproject.virtualweb.server import running
+
+KILLS = 4
+CONCURRENT = 8
+
+
+def kill_after_growth(folder: Path, lines: int, settings: dict[str, object], port: int, topic: Path) -> None:
+    """Start the crawl and kill it when its history has grown by ``lines`` lines (or it ended before)."""
+    path = folder / "history.jsonl"
+    before = path.read_bytes().count(b"\n") if path.exists() else 0
+    arguments = command("crawl", "topical", "-a", f"topic={topic}", **settings)
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen(arguments, cwd=ROOT, env=environment(port), stdout=quiet, stderr=quiet) as process:
+        while process.poll() is None:
+            if path.exists() and path.read_bytes().count(b"\n") >= before + lines:
+                process.send_signal(signal.SIGKILL)
+                break
+            time.sleep(0.005)
+
+
+def test_a_killed_crawl_loses_nothing_and_counts_nothing_twice(tmp_path: Path) -> None:
+    random = Random(4)
+    topic = topic_file(tmp_path, "http://portal.example/")
+    web = host_farm(25, 12, seconds=0.02)
+    folder = tmp_path / "crawl"
+    settings = {**QUICK, "CRAWL_DIR": folder, "CONCURRENT_REQUESTS": CONCURRENT}
+    with AccessLog(tmp_path / "log") as log, running(web, latency=True, log=log) as server:
+        for _ in range(KILLS):
+            kill_after_growth(folder, random.randrange(1, 60), settings, server.port, topic)
+        done = crawl(topic, folder, port=server.port, CONCURRENT_REQUESTS=CONCURRENT)
+    assert done.returncode == 0, done.stderr
+    assert stored(folder) == {url for url in web.urls() if not url.endswith("robots.txt")}
+    assert len(history(folder)) == len({line["url"] for line in history(folder)})
+    items = (folder / "items.jsonl").read_text().splitlines()
+    assert len(items) == len(stored(folder))
+    fetched = Counter(access["url"] for access in read_log(tmp_path / "log") if "robots.txt" not in access["url"])
+    assert sum(fetched.values()) - len(fetched) <= KILLS * CONCURRENT, "more was fetched again than was in flight"
