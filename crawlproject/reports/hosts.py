@@ -73,8 +73,3 @@ class HostTally:
         self.smallest_gap = gap if self.smallest_gap is None else min(gap, self.smallest_gap)
         if gap < self._required - TOLERANCE:
             self.too_soon += 1
-
-
-def host_of(url: str) -> str:
-    """Host and port of a canonical URL."""
-    return url.partition("://")[2].partition("/")[0]

@@ -17,7 +17,8 @@ import numpy as np
 from crawlproject.evaluation.crawlfolder import CrawlInfo
 from crawlproject.evaluation.measures import Curve
 from crawlproject.records import Visit
-from crawlproject.reports.hosts import HostLine, HostTally, Pause, host_of
+from crawlproject.reports.hosts import HostLine, HostTally, Pause
+from crawlproject.urls.hosts import host_of
 
 BEST = 25  # pages listed as the best
 HOSTS = 50  # hosts listed

@@ -76,3 +76,9 @@ def test_overlapping_fetches_of_a_host_are_too_soon(page):
     visits = [page("http://a.example/1", at=10.0, seconds=1.0), page("http://a.example/2", at=10.5, seconds=1.0)]
     summary = summarise(visits, CrawlInfo())
     assert (summary.too_soon, summary.smallest_gap) == (1, -0.5)
+
+
+def test_ports_of_a_host_are_one_host(page):
+    visits = [page("http://a.example/1", at=10.0, seconds=0.1), page("http://a.example:8080/2", at=10.2, seconds=0.1)]
+    summary = summarise(visits, CrawlInfo(settings={"POLITENESS_MIN_DELAY": 1.0}))
+    assert (summary.hosts, summary.too_soon) == (1, 1)
