@@ -87,8 +87,8 @@ class MemoryFrontier:
         entry = self._state.schedule.choose(now)
         if entry is None:
             return None
-        self._change(Picked(entry.host))
         self._change(Leased(entry.record.url))
+        self._change(Picked(entry.host))
         return entry.record
 
     def next_due(self, now: float) -> float | None:

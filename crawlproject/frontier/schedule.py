@@ -105,8 +105,10 @@ class HostSchedule:
     def pick(self, name: str) -> None:
         """The host was picked: the k rule bars it for a while."""
         self._window.pick(name)
-        self._window.remember(self._k + self._leases)  # enough if the picks of all leases and this one were given back
+        self._window.remember(self._k - 1 + self._leases)  # enough if the picks of all leases were given back
         self._fit()
+        if name in self._hosts:
+            self._place(self._hosts[name])
 
     def give_back_pick(self, name: str) -> None:
         """The host's last pick does not count."""
