@@ -9,13 +9,12 @@ from typing import Any
 
 from crawlproject.frontier.entry import Entry
 from crawlproject.frontier.lazyheap import LazyHeap
-from crawlproject.urls.hosts import host_of
 
 _WEB = frozenset(("http", "https"))
 
 
 def queue_of(url: str) -> str:
-    """The name of the queue that a URL joins: its host.
+    """The name of the queue that a URL joins: its host, as ``urls.hosts.host_of`` has it.
 
     Interned, because every waiting URL holds one. A spider's own requests may be of other schemes (``ftp:``,
     ``data:``): these queue by scheme and authority.
@@ -23,7 +22,8 @@ def queue_of(url: str) -> str:
     scheme, _, rest = url.partition("://")
     if scheme in _WEB:
         authority = rest.partition("/")[0]
-        return intern(authority if ":" not in authority else host_of(f"{scheme}://{authority}/"))
+        bracket = authority.rfind("]") + 1  # after an IPv6 address
+        return intern(authority[:bracket] or authority.partition(":")[0])
     return intern(f"{scheme}:{rest.partition('/')[0]}" if rest else url.partition(":")[0])
 
 

@@ -325,6 +325,14 @@ def test_the_next_visit_is_after_the_longest_of_three_delays(make, min_delay, cr
     assert take(frontier, 100.0 + rest) == "a/2"
 
 
+def test_a_quick_visit_in_passing_does_not_shorten_the_rest_after_a_slow_one(make):
+    frontier = make(min_delay=1.0, factor=2.0)
+    frontier.put_many([url("a/1"), url("a/2")])
+    frontier.done(frontier.take(0.0).url, 10.0, 10.0)
+    frontier.done("http://a.test/in/passing", 11.0, 0.1)
+    assert frontier.next_due(11.0) == 30.0
+
+
 def test_a_crawl_delay_is_taken_back_by_0(make):
     frontier = make(min_delay=1.0)
     frontier.crawl_delay("a.test", 30.0)
@@ -521,6 +529,16 @@ def test_a_pick_given_back_does_not_bar_the_host(make):
     taken = frontier.take(0.0)
     frontier.release(taken.url, 0.0, 0.0, picked=False)
     assert fetch(frontier) == "a/1"
+
+
+def test_picks_given_back_leave_the_older_ones_in_force(make):
+    frontier = make(batch_size=2)
+    frontier.put_many([url("a/1", 9), url("a/2", 8), url("b/1", 5), url("c/1", 4)])
+    assert fetch(frontier) == "a/1"
+    prerequisites = [frontier.take(0.0), frontier.take(0.0)]
+    for taken in reversed(prerequisites):
+        frontier.release(taken.url, 0.0, 0.0, picked=False)
+    assert [fetch(frontier), fetch(frontier)] == ["b/1", "a/2"]
 
 
 def test_a_pick_that_stays_bars_the_host(make):

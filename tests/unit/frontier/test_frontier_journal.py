@@ -189,6 +189,16 @@ def test_leased_urls_wait_again_and_their_hosts_rest_from_the_opening_on(tmp_pat
     assert resumed.take(107.0) == url("b/1", 0.8)
 
 
+def test_a_leased_url_keeps_its_place_in_line(tmp_path):
+    frontier = opened(tmp_path, now=0.0)
+    frontier.put_many([url("a/1", 0.5), url("b/1", 0.5), url("c/1", 0.5)])
+    frontier.take(0.0)
+    frontier.close()
+    opened(tmp_path, now=1.0).close()
+    resumed = opened(tmp_path, now=2.0, k=1)
+    assert [resumed.take(10.0).url for _ in range(3)] == ["http://a.test/1", "http://b.test/1", "http://c.test/1"]
+
+
 def test_a_page_is_there_with_all_its_links_or_not_at_all(tmp_path):
     frontier = opened(tmp_path, now=0.0)
     frontier.put(url("a/1"))

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from crawlproject.frontier.politeness import Politeness
+
+
+def test_the_longest_of_three_delays_counts():
+    politeness = Politeness(min_delay=2.0, factor=3.0)
+    assert politeness.next_visit("a.test", 100.0, 0.5) == 102.0
+    assert politeness.next_visit("a.test", 100.0, 1.0) == 103.0
+    politeness.crawl_delay("a.test", 10.0)
+    assert politeness.next_visit("a.test", 100.0, 1.0) == 110.0
+    assert politeness.next_visit("b.test", 100.0, 1.0) == 103.0
+    assert politeness.next_visit("a.test", 100.0, 5.0) == 115.0
+
+
+def test_it_tells_whether_a_delay_is_news():
+    politeness = Politeness()
+    assert not politeness.crawl_delay("a.test", 0.0)
+    assert politeness.crawl_delay("a.test", 5.0)
+    assert not politeness.crawl_delay("a.test", 5.0)
+    assert dict(politeness.crawl_delays()) == {"a.test": 5.0}
+    assert politeness.crawl_delay("a.test", math.nan)
+    assert dict(politeness.crawl_delays()) == {}
+
+
+@pytest.mark.parametrize("name", ["min_delay", "factor"])
+@pytest.mark.parametrize("wrong", [-1.0, math.nan, math.inf])
+def test_a_wrong_parameter_is_named(name, wrong):
+    with pytest.raises(ValueError, match=name):
+        Politeness(**{name: wrong})
