@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -112,5 +113,6 @@ def write_atomically(path: Path, chunks: Iterable[bytes], *, sync: bool = True) 
                 os.fsync(file.fileno())
         draft.replace(path)
     except OSError as error:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
         raise StorageFailed(f"cannot write {path}: {error}") from error

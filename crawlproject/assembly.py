@@ -89,8 +89,8 @@ def assemble(
     """A crawl, new or resumed, ready to ``take`` from.
 
     ``clock`` gives seconds since the epoch. A rehearsal keeps the history only, its frontier in memory, and shows the
-    targets to an ordering that needs them; ``reader`` and ``graph`` may then be shared between rehearsals. Raises ``BadInput`` (topic,
-    settings, crawl folder) and ``StorageFailed``.
+    targets to an ordering that needs them; ``reader`` and ``graph`` may then be shared between rehearsals. Raises
+    ``BadInput`` (topic, settings, crawl folder) and ``StorageFailed``.
     """
     canonicalize = make_canonicalizer(options)
     topic = respell(topic, canonicalize)
@@ -105,9 +105,10 @@ def assemble(
         bodies=not rehearsal,
     )
     crawl_folder.manifest.begin(options.model_dump(), options.virtual_web, clock())
-    frontier: Frontier = make_frontier(options, ordering.commit)
+    memory = make_frontier(options, ordering.commit)
+    frontier: Frontier = memory
     if not rehearsal:
-        frontier = JournaledFrontier(frontier, crawl_folder.path / "frontier", clock=clock)
+        frontier = JournaledFrontier(memory, crawl_folder.path / "frontier", clock=clock)
     crawl = Crawl(
         topic=topic,
         options=options,

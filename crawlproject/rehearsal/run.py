@@ -1,0 +1,108 @@
+"""One rehearsal: the steps of the life of a URL, called in a loop.
+
+The clock starts at 0 and moves by what a fetch would have taken, or to the moment the next host is due; nobody waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from crawlproject.assembly import assemble
+from crawlproject.crawl import Crawl, Fetch, canonical_or_none
+from crawlproject.options import Options
+from crawlproject.orderings.base import Graph
+from crawlproject.reading import Reader
+from crawlproject.records import CrawlUrl, Page, Topic
+from crawlproject.rehearsal.cache import JudgedPages
+from crawlproject.robots import RobotsCache, RobotsRules
+from crawlproject.urls.hosts import host_of, origin_of
+from crawlproject.virtualweb.base import Reply, Web
+
+
+class Rehearsal:
+    """One crawl of a topic with an ordering over a virtual web, up to ``CRAWL_MAX_PAGES`` pages.
+
+    ``folder`` receives ``crawl.json`` and ``history.jsonl``. ``progress`` is called after each fetch.
+    """
+
+    def __init__(
+        self,
+        topic: Topic,
+        options: Options,
+        web: Web,
+        *,
+        agent: str,
+        folder: Path,
+        reader: Reader,
+        graph: Graph | None = None,
+        progress: Callable[[Crawl], None] | None = None,
+    ) -> None:
+        self.now = 0.0
+        self.crawl = assemble(
+            topic, options, clock=lambda: self.now, folder=folder, reader=reader, graph=graph, rehearsal=True
+        )
+        self._web = web
+        self._agent = agent
+        self._progress = progress
+        self._robots = RobotsCache(size=options.crawl_robots_cache_size, max_age=float("inf"))
+
+    def run(self, pages: JudgedPages) -> Crawl:
+        """Crawl to the end, with pages that are judged for this topic; the crawl, closed."""
+        while not self.crawl.spent:
+            url = self.crawl.take(self.now)
+            if url is not None:
+                self._fetch(url, pages)
+                if self._progress:
+                    self._progress(self.crawl)
+                continue
+            due = self.crawl.frontier.next_due(self.now)
+            if due is None:
+                break
+            self.now = max(due, self.now)
+        self.crawl.close("page budget" if self.crawl.spent else "frontier empty", self.now)
+        return self.crawl
+
+    def _fetch(self, url: CrawlUrl, pages: JudgedPages) -> None:
+        if not self._rules(url.url).allows(url.url, self._agent):
+            self.crawl.refuse(url.url, "robots/forbidden", url.parent)
+            return
+        reply, page = pages.get(url.url)
+        self.now += reply.seconds
+        fetch = Fetch(reply.status, self.now, reply.seconds)
+        if page is not None:
+            self._receive(url, page, fetch)
+        elif 300 <= reply.status < 400 and reply.headers.get("location"):
+            self._redirect(url, reply.headers["location"], fetch)
+        else:
+            self.crawl.fail(url, reply.error or _why_no_page(reply), fetch)
+
+    def _receive(self, url: CrawlUrl, page: Page, fetch: Fetch) -> None:
+        page = replace(page, depth=url.depth, parent=url.parent, score=url.score, inherited=url.inherited)
+        self.crawl.keep(page, self.crawl.visit(url, page, b"", fetch))
+        self.crawl.offer(page, fetch)
+
+    def _redirect(self, url: CrawlUrl, location: str, fetch: Fetch) -> None:
+        target = canonical_or_none(lambda href: self.crawl.canonicalize(href, url.url), location)
+        if target is None or target == url.url:
+            self.crawl.fail(url, "redirect to no URL" if target is None else "redirect to itself", fetch)
+        else:
+            self.crawl.redirect(url, target, fetch)
+
+    def _rules(self, url: str) -> RobotsRules:
+        """robots.txt of the URL's origin; its fetch takes no virtual time."""
+        origin = origin_of(url)
+        rules = self._robots.get(origin, self.now)
+        if rules is None:
+            reply = self._web.get(f"{origin}/robots.txt")
+            rules = self._robots.store(origin, reply.status, reply.headers, reply.body, self.now)
+            delay = rules.crawl_delay(self._agent, self.crawl.options.politeness_max_crawl_delay)
+            self.crawl.frontier.crawl_delay(host_of(url), delay)
+        return rules
+
+
+def _why_no_page(reply: Reply) -> str:
+    if 200 <= reply.status < 300:
+        return f"content type {reply.headers.get('content-type', '')[:60]}"
+    return f"http {reply.status}"

@@ -1,0 +1,111 @@
+"""A web, and what the rehearsals on it share: every ordering on every topic, one folder a run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from crawlproject.appendlog import write_atomically
+from crawlproject.assembly import make_canonicalizer, make_reader, make_traps, respell
+from crawlproject.crawl import Crawl
+from crawlproject.options import Options, read_options
+from crawlproject.orderings.base import Graph
+from crawlproject.records import Topic
+from crawlproject.rehearsal.cache import JudgedPages, PageCache
+from crawlproject.rehearsal.graph import graph_of, reachable
+from crawlproject.rehearsal.run import Rehearsal
+from crawlproject.text.analysis import Analyzer
+from crawlproject.virtualweb.base import Web
+
+# Settings that decide how a page is read: topics that agree on them share the read pages.
+READING = {
+    "ordering_aggregation_level",
+    "page_max_bytes",
+    "page_content_types",
+    "page_max_links",
+    "page_obey_nofollow",
+    "page_obey_meta_robots",
+    "crawl_url_strip_parameters",
+    "crawl_url_default_pages",
+    "crawl_url_query_rules",
+}
+TRAPS = {name for name in Options.model_fields if name.startswith("trap_")}
+
+
+class Stage:
+    """Rehearses on ``web``. ``settings`` are those of the project and of the command line, by name."""
+
+    def __init__(self, web: Web, settings: Mapping[str, Any], *, pages: int, agent: str) -> None:
+        self.web = web
+        self.settings = dict(settings)
+        self.pages = pages
+        self.agent = agent
+        self._caches: dict[str, PageCache] = {}
+        self._graphs: dict[tuple[int, str], Graph] = {}
+
+    def rehearse(
+        self, topic: Topic, names: Iterable[str], out: Path, progress: Callable[[Crawl], None] | None = None
+    ) -> Iterator[tuple[str, Path, Crawl | None]]:
+        """Run every ordering on one topic: its name, its folder, and the finished crawl.
+
+        A run that ended before is left as it is, and comes with None in place of the crawl; one that did not is started
+        anew. ``reachable.json`` beside the runs lists the targets that can be reached from the seeds at all.
+        """
+        options = read_options({**self.settings, **topic.settings, "CRAWL_MAX_PAGES": self.pages})
+        cache = self._cache(topic.language, options)
+        graph = self._graph(cache, options)
+        if topic.targets:
+            _note_reachable(respell(topic, make_canonicalizer(options)), graph, out / topic.name / "reachable.json")
+        judged: list[JudgedPages] = []
+        for name in names:
+            folder = out / topic.name / name
+            if finished(folder):
+                yield name, folder, None
+                continue
+            rehearsal = Rehearsal(
+                topic,
+                options.model_copy(update={"ordering": name}),
+                self.web,
+                agent=self.agent,
+                folder=folder,
+                reader=cache.reader,
+                graph=graph,
+                progress=progress,
+            )
+            judged = judged or [JudgedPages(cache, rehearsal.crawl.judge)]
+            yield name, folder, rehearsal.run(judged[0])
+
+    def _graph(self, cache: PageCache, options: Options) -> Graph:
+        """The links between the stored pages that the trap rules let through; made once for each cache and rules."""
+        key = id(cache), options.model_dump_json(include=TRAPS)
+        if key not in self._graphs:
+            traps = make_traps(options)
+            self._graphs[key] = graph_of(cache, make_canonicalizer(options), lambda url: traps.refusal(url) is None)
+        return self._graphs[key]
+
+    def _cache(self, language: str, options: Options) -> PageCache:
+        """The pages as this language and these settings read them."""
+        key = f"{language} {options.model_dump_json(include=READING)}"
+        if key not in self._caches:
+            reader = make_reader(options, Analyzer(language), make_canonicalizer(options))
+            self._caches[key] = PageCache(self.web, reader, options)
+        return self._caches[key]
+
+
+def _note_reachable(topic: Topic, graph: Graph, path: Path) -> None:
+    if not path.exists():
+        reached = set(reachable(graph, topic.seeds))
+        found = [target for target in topic.targets if target in reached]
+        write_atomically(path, [json.dumps({"targets": found}, indent=1).encode()])
+
+
+def finished(folder: Path) -> bool:
+    """Whether a run ended in this folder; an unfinished one is removed, since a rehearsal starts anew."""
+    manifest = folder / "crawl.json"
+    if manifest.exists() and json.loads(manifest.read_bytes()).get("reason"):
+        return True
+    for name in ("crawl.json", "history.jsonl", "refused.json"):
+        (folder / name).unlink(missing_ok=True)
+    return False
