@@ -23,7 +23,9 @@ OURS = ("FRONTIER", "ORDERING", "TOPIC_", "PAGE_", "POLITENESS_", "TRAP_", "CRAW
 def _split_list(value: object) -> object:
     """A list setting from the command line is JSON or comma-separated, as Scrapy reads its own."""
     if isinstance(value, str):
-        return json.loads(value) if value.startswith("[") else [part.strip() for part in value.split(",") if part.strip()]
+        return (
+            json.loads(value) if value.startswith("[") else [part.strip() for part in value.split(",") if part.strip()]
+        )
     return value
 
 

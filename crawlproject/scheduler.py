@@ -113,25 +113,33 @@ class FrontierScheduler(BaseScheduler):
     # ------------------------------------------------------------ out
 
     def _next(self, now: float) -> Request | None:
-        if self.frontier.leases() >= self.limit:
-            return None  # the engine calls again when a lease ends
-        taken = self.crawl.take(now) if self.crawl else self.frontier.take(now)
-        if taken is None:
-            self._wake_when_due(now)
-            return None
-        request = self._request_for(taken)
-        request.meta[TAKEN_AT] = now
-        self._issued[taken.url] = request
-        self._count("scheduler/dequeued")
-        return request
+        while self.frontier.leases() < self.limit:  # at the limit the engine calls again when a lease ends
+            taken = self.crawl.take(now) if self.crawl else self.frontier.take(now)
+            if taken is None:
+                self._wake_when_due(now)
+                return None
+            request = self._request_for(taken)
+            if request is not None:
+                request.meta[TAKEN_AT] = now
+                self._issued[taken.url] = request
+                self._count("scheduler/dequeued")
+                return request
+        return None
 
-    def _request_for(self, taken: CrawlUrl) -> Request:
+    def _request_for(self, taken: CrawlUrl) -> Request | None:
+        """The request for a leased URL; None when it cannot be made again, and the lease is ended."""
         kept = self._kept.pop(taken.url, None)
         if kept is not None:
             return kept
-        if taken.request is not None:
+        if taken.request is None:
+            return self.spider.page_request(taken)  # type: ignore[attr-defined]
+        try:
             return load_request(taken.request, self.spider)
-        return self.spider.page_request(taken)  # type: ignore[attr-defined]
+        except ValueError as cause:  # it was kept in memory only, or the spider has lost the callback since
+            logger.error("a request to %s is lost: it cannot be made again (%s)", taken.url, cause)
+            self._count("scheduler/unserializable/lost")
+            self.frontier.drop(taken.url)
+            return None
 
     def _wake_when_due(self, now: float) -> None:
         """Wake the engine when the next host is due; Scrapy alone would sleep up to 5 seconds."""
