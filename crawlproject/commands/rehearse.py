@@ -16,6 +16,7 @@ from crawlproject.commandline import cache_dir, reporting_errors
 
 if TYPE_CHECKING:
     from crawlproject.crawl import Crawl
+    from crawlproject.records import Topic
 
 
 class Command(ScrapyCommand):
@@ -63,21 +64,27 @@ class Command(ScrapyCommand):
         from crawlproject.virtualweb.web import open_web
 
         assert self.settings is not None, "scrapy.cmdline sets it"
-        settings = self.settings.copy_to_dict()
-        names = opts.ordering or [read_options(settings).ordering]
+        names = opts.ordering or [read_options(self.settings).ordering]
         for name in names:
             ordering_class(name)
         topics = [load_topic(Path(name)) for name in topic_names]
         web = open_web(web_name, cache_dir=cache_dir())
         for warning in web.warnings:
             print(f"scrapy: web {web_name}: {warning}", file=sys.stderr)
-        stage = Stage(web, settings, pages=opts.pages, agent=settings["USER_AGENT"])
+        stage = Stage(web, self._settings_of, pages=opts.pages, agent=self.settings["USER_AGENT"])
         for topic in topics:
             started = perf_counter()
             for name, folder, crawl in stage.rehearse(topic, names, opts.out):
                 line = {"topic": topic.name, "ordering": name, **outcome(crawl, perf_counter() - started)}
                 print(json.dumps({**line, "folder": str(folder)}), flush=True)
                 started = perf_counter()
+
+    def _settings_of(self, topic: Topic) -> dict[str, Any]:
+        """As in a live crawl: the topic file overrides the project's settings, the command line overrides both."""
+        assert self.settings is not None, "scrapy.cmdline sets it"
+        settings = self.settings.copy()
+        settings.setdict(dict(topic.settings), priority="spider")
+        return settings.copy_to_dict()
 
 
 def outcome(crawl: Crawl | None, seconds: float) -> dict[str, Any]:

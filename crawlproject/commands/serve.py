@@ -8,6 +8,7 @@ import signal
 import sys
 from contextlib import closing, nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
@@ -15,8 +16,10 @@ from scrapy.exceptions import UsageError
 from crawlproject.commandline import cache_dir, reporting_errors
 from crawlproject.errors import BadInput
 from crawlproject.virtualweb.accesslog import AccessLog
-from crawlproject.virtualweb.server import WebServer
 from crawlproject.virtualweb.web import open_web
+
+if TYPE_CHECKING:
+    from crawlproject.virtualweb.server import WebServer
 
 
 class Command(ScrapyCommand):
@@ -48,6 +51,8 @@ class Command(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise UsageError("expected one web")
+        from crawlproject.virtualweb.server import WebServer  # aiohttp is slow to import, and every command is imported
+
         with reporting_errors(self), closing(open_web(args[0], cache_dir=cache_dir())) as web:
             for warning in web.warnings:
                 print(f"scrapy: web {args[0]}: {warning}", file=sys.stderr)

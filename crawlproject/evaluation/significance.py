@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +39,8 @@ def paired_t_test(better: Sequence[float], worse: Sequence[float]) -> TTest:
     if np.ptp(differences) <= 1e-12 * max(1.0, abs(mean)):
         same = "no difference on any topic" if abs(mean) <= 1e-12 else "the same difference on every topic"
         return TTest(topics, mean, why=same)
+    from scipy import stats  # here, since importing it takes over a second and `scrapy` imports every command
+
     result = stats.ttest_rel(better, worse, alternative="greater")
     return TTest(topics, mean, float(result.statistic), float(result.pvalue))
 

@@ -91,6 +91,11 @@ class HostQueue:
             self._ready.push(item[1])
         self._ripe = now
 
+    @property
+    def has_later(self) -> bool:
+        """Whether any URL of the host ever had a ``not_before`` to come."""
+        return self._later is not None
+
     def best(self) -> Entry | None:
         """The first URL that may go, politeness aside."""
         return self._ready.first()
@@ -102,7 +107,7 @@ class HostQueue:
 
     def opens(self) -> float:
         """From when on a visit is polite and some URL may go; infinite when no URL waits."""
-        if self._ready.first() is not None:
+        if self.best() is not None:
             return self.due
         ripe = self.next_ripe()
         return math.inf if ripe is None else max(self.due, ripe)

@@ -182,10 +182,12 @@ class HostSchedule:
 
     def _place(self, host: HostQueue) -> None:
         """Let the host stand where it belongs now."""
+        if host.leased and host.heap is None:
+            return
         heap, key = self._standing(host)
         if heap is not host.heap or key != host.key:
             self._move(host, heap, key)
-        if host.ripens is not None or host.next_ripe() is not None:
+        if host.has_later:
             self._watch(host)
         if not host.size and not host.leased:
             self._forget_idle()
@@ -211,9 +213,10 @@ class HostSchedule:
             return None, ()
         if not host.size:
             return self._idle, (host.due,)
-        host.ripen(self._now)
+        if host.has_later:
+            host.ripen(self._now)
         best = host.best()
-        opens = host.opens()
+        opens = host.due if best is not None else host.opens()
         barred = self._window.bars(host.name)
         if best is None or opens > self._now:
             return self._barred_resting if barred else self._resting, (opens,)

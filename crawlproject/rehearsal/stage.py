@@ -35,11 +35,11 @@ TRAPS = {name for name in Options.model_fields if name.startswith("trap_")}
 
 
 class Stage:
-    """Rehearses on ``web``. ``settings`` are those of the project and of the command line, by name."""
+    """Rehearses on ``web``, ``pages`` pages a run. ``settings_of`` gives the settings that hold for a topic, by name."""
 
-    def __init__(self, web: Web, settings: Mapping[str, Any], *, pages: int, agent: str) -> None:
+    def __init__(self, web: Web, settings_of: Callable[[Topic], Mapping[str, Any]], *, pages: int, agent: str) -> None:
         self.web = web
-        self.settings = dict(settings)
+        self.settings_of = settings_of
         self.pages = pages
         self.agent = agent
         self._caches: dict[str, PageCache] = {}
@@ -53,7 +53,7 @@ class Stage:
         A run that ended before is left as it is, and comes with None in place of the crawl; one that did not is started
         anew. ``reachable.json`` beside the runs lists the targets that can be reached from the seeds at all.
         """
-        options = read_options({**self.settings, **topic.settings, "CRAWL_MAX_PAGES": self.pages})
+        options = read_options({**self.settings_of(topic), "CRAWL_MAX_PAGES": self.pages})
         cache = self._cache(topic.language, options)
         graph = self._graph(cache, options)
         if topic.targets:
