@@ -23,15 +23,21 @@ _BLOCK = 1 << 16
 class AppendLog:
     """One file of JSON lines, opened for appending; a torn last line is removed first.
 
-    Raises ``StorageFailed`` when the disk refuses a write; the line is then taken back, so that the file stays whole.
+    Raises ``StorageFailed`` when the file cannot be opened or the disk refuses a write; the line is then taken back, so
+    that the file stays whole.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        self._size = self._end_of_last_line(os.fstat(self._file).st_size)
-        os.ftruncate(self._file, self._size)
+        self._file = -1
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._size = self._end_of_last_line(os.fstat(self._file).st_size)
+            os.ftruncate(self._file, self._size)
+        except OSError as error:
+            self.close()
+            raise StorageFailed(f"cannot open {path} for writing: {error}") from error
 
     def append(self, *records: Any) -> None:
         """Write records (dicts or dataclasses), one line each, in one write."""
@@ -45,7 +51,8 @@ class AppendLog:
             if written != len(lines):
                 raise OSError("the disk took only a part of it; is it full?")
         except OSError as error:
-            os.ftruncate(self._file, self._size)
+            with suppress(OSError):  # what is left then is a torn last line, which opening removes
+                os.ftruncate(self._file, self._size)
             raise StorageFailed(f"cannot write to {self.path}: {error}") from error
         self._size += len(lines)
 
@@ -63,8 +70,11 @@ class AppendLog:
         return removed
 
     def sync(self) -> None:
-        """Force what was written onto the disk (power failure)."""
-        os.fsync(self._file)
+        """Force what was written onto the disk (power failure). Raises ``StorageFailed``."""
+        try:
+            os.fsync(self._file)
+        except OSError as error:
+            raise StorageFailed(f"cannot write to {self.path}: {error}") from error
 
     def close(self) -> None:
         if self._file >= 0:
@@ -113,6 +123,7 @@ def write_atomically(path: Path, chunks: Iterable[bytes], *, sync: bool = True) 
                 os.fsync(file.fileno())
         draft.replace(path)
     except OSError as error:
+        raise StorageFailed(f"cannot write {path}: {error}") from error
+    finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
-        raise StorageFailed(f"cannot write {path}: {error}") from error
