@@ -10,7 +10,7 @@ from typing import Any
 from crawlproject.frontier.entry import Entry
 from crawlproject.frontier.lazyheap import LazyHeap
 
-_WEB = frozenset(("http", "https"))
+_WEB = frozenset(("http:", "https:"))
 
 
 def queue_of(url: str) -> str:
@@ -19,31 +19,35 @@ def queue_of(url: str) -> str:
     Interned, because every waiting URL holds one. A spider's own requests may be of other schemes (``ftp:``,
     ``data:``): these queue by scheme and authority.
     """
-    scheme, _, rest = url.partition("://")
-    if scheme in _WEB:
-        authority = rest.partition("/")[0]
-        bracket = authority.rfind("]") + 1  # after an IPv6 address
-        return intern(authority[:bracket] or authority.partition(":")[0])
-    return intern(f"{scheme}:{rest.partition('/')[0]}" if rest else url.partition(":")[0])
+    parts = url.split("/", 3)
+    if len(parts) < 3:
+        return intern(url.partition(":")[0])
+    if parts[0] not in _WEB:
+        return intern(parts[0] + parts[2])
+    authority = parts[2]
+    if ":" not in authority:
+        return intern(authority)
+    bracket = authority.rfind("]") + 1  # after an IPv6 address
+    return intern(authority[:bracket] or authority.partition(":")[0])
 
 
 class HostQueue:
     """The URLs of a host that may go, by rank, and those with a ``not_before`` to come, by time.
 
-    ``size`` counts both. ``due`` is the time of the next visit, ``leased`` tells that a URL is being fetched. The
-    schedule keeps its own marks here: ``heap``, ``key`` and ``item`` say where the host stands, ``ripens`` when its
-    best URL may change.
+    ``size`` counts both; ``later``, the second kind, is None until one comes. ``due`` is the time of the next visit,
+    ``leased`` tells that a URL is being fetched. The schedule keeps its own marks here: ``heap``, ``key`` and ``item``
+    say where the host stands, ``ripens`` when its best URL may change.
     """
 
     __slots__ = (
         "_alive",
-        "_later",
         "_ready",
         "_ripe",
         "due",
         "heap",
         "item",
         "key",
+        "later",
         "leased",
         "name",
         "ripens",
@@ -61,8 +65,8 @@ class HostQueue:
         self.ripens: tuple[Any, ...] | None = None
         self._alive = alive
         self._ready: LazyHeap[Entry] = LazyHeap(alive)
-        self._later: LazyHeap[tuple[float, Entry]] | None = None
-        self._ripe = 0.0  # what may go at this time has left ``_later``
+        self.later: LazyHeap[tuple[float, Entry]] | None = None
+        self._ripe = 0.0  # what may go at this time has left ``later``
 
     def add(self, entry: Entry) -> None:
         self.size += 1
@@ -70,31 +74,26 @@ class HostQueue:
         if not_before <= self._ripe:
             self._ready.push(entry)
             return
-        if self._later is None:
-            self._later = LazyHeap(lambda item: self._alive(item[1]))
-        self._later.push((not_before, entry))
+        if self.later is None:
+            self.later = LazyHeap(lambda item: self._alive(item[1]))
+        self.later.push((not_before, entry))
 
     def remove(self, entry: Entry) -> None:
         """Report that ``entry`` is not alive any more."""
         self.size -= 1
-        if self._later is not None and entry.record.not_before > self._ripe:
-            self._later.died()
+        if self.later is not None and entry.record.not_before > self._ripe:
+            self.later.died()
         else:
             self._ready.died()
 
     def ripen(self, now: float) -> None:
         """Let URLs go whose ``not_before`` has come."""
-        if self._later is None or now <= self._ripe:
+        if self.later is None or now <= self._ripe:
             return
-        while (item := self._later.first()) and item[0] <= now:
-            self._later.pop()
+        while (item := self.later.first()) and item[0] <= now:
+            self.later.pop()
             self._ready.push(item[1])
         self._ripe = now
-
-    @property
-    def has_later(self) -> bool:
-        """Whether any URL of the host ever had a ``not_before`` to come."""
-        return self._later is not None
 
     def best(self) -> Entry | None:
         """The first URL that may go, politeness aside."""
@@ -102,7 +101,7 @@ class HostQueue:
 
     def next_ripe(self) -> float | None:
         """When the next URL may go that may not yet."""
-        item = self._later.first() if self._later is not None else None
+        item = self.later.first() if self.later is not None else None
         return item[0] if item else None
 
     def opens(self) -> float:

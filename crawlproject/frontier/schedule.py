@@ -187,7 +187,7 @@ class HostSchedule:
         heap, key = self._standing(host)
         if heap is not host.heap or key != host.key:
             self._move(host, heap, key)
-        if host.has_later:
+        if host.later is not None:
             self._watch(host)
         if not host.size and not host.leased:
             self._forget_idle()
@@ -213,7 +213,7 @@ class HostSchedule:
             return None, ()
         if not host.size:
             return self._idle, (host.due,)
-        if host.has_later:
+        if host.later is not None:
             host.ripen(self._now)
         best = host.best()
         opens = host.due if best is not None else host.opens()
