@@ -57,13 +57,20 @@ class AppendLog:
         self._size += len(lines)
 
     def trim(self, keep: Callable[[Any], bool]) -> int:
-        """Remove the last lines for which ``keep(record)`` is false; how many lines went."""
+        """Remove the last lines for which ``keep(record)`` is false; how many lines went.
+
+        Raises ``BadCrawlDir`` for a line that is damaged or that ``keep`` cannot read.
+        """
         removed = 0
         while self._size:
             start = self._end_of_last_line(self._size - 1)
             line = os.pread(self._file, self._size - start, start)
-            if keep(parse_line(line, self.path)):
-                break
+            record = parse_line(line, self.path)
+            try:
+                if keep(record):
+                    break
+            except (KeyError, TypeError) as damage:
+                raise unexpected(self.path, None, damage) from damage
             self._size = start
             removed += 1
         os.ftruncate(self._file, self._size)
@@ -97,8 +104,14 @@ def parse_line(line: bytes, path: Path, number: int | None = None) -> Any:
     try:
         return orjson.loads(line)
     except orjson.JSONDecodeError as damage:
-        place = str(path) if number is None else f"{path}, line {number}"
-        raise BadCrawlDir(place, f"expected a line of JSON ({damage}); restore the file or remove the line") from None
+        raise unexpected(path, number, damage) from None
+
+
+def unexpected(path: Path, number: int | None, damage: Exception) -> BadCrawlDir:
+    """The error for a line that is no JSON, or not the record it should be."""
+    place = str(path) if number is None else f"{path}, line {number}"
+    what = damage if isinstance(damage, orjson.JSONDecodeError) else repr(damage)
+    return BadCrawlDir(place, f"expected a line of JSON ({what}); restore the file or remove the line")
 
 
 def read_lines(path: Path) -> Iterator[Any]:

@@ -80,7 +80,8 @@ class Crawl:
         for url in self.folder.history:
             self.traps.admitted(url)
         for waiting in self.frontier.waiting():
-            self.traps.admitted(waiting.url)
+            if waiting.url not in self.folder.history:  # one that was killed between its history line and its links
+                self.traps.admitted(waiting.url)
 
     def take(self, now: float) -> CrawlUrl | None:
         """Lease the next URL, or None: nobody is eligible, or the budget of pages is spent or in flight."""
@@ -133,10 +134,6 @@ class Crawl:
         )
         return replace(page, links=links)
 
-    def keep_links(self, page: Page) -> None:
-        """Add the page's links to the link graph."""
-        self.folder.add_links(page)
-
     def visit(self, url: CrawlUrl, page: Page, body: bytes, fetch: Fetch) -> Visit:
         """The history line of a fetched page; stores the page file unless the page asks not to be kept."""
         return Visit(
@@ -159,12 +156,10 @@ class Crawl:
         )
 
     def keep(self, page: Page, visit: Visit) -> None:
-        """Add the page to the items and, last, the fetch to the history. A URL enters each of them once."""
-        if page.url in self.folder.history:
-            return
-        if visit.md5:
-            self.folder.add_item(page, visit)
-        self._record(visit)
+        """Add the page to the link graph, the items and, last, the history. A URL enters each of them once."""
+        if page.url not in self.folder.history:
+            self.folder.keep(page, visit)
+            self._save_now_and_then()
 
     def offer(self, page: Page, fetch: Fetch) -> None:
         """Score the page's links, put them into the frontier, and end the page's lease: one atomic step."""
@@ -219,10 +214,10 @@ class Crawl:
             error=error,
         )
         if url.url not in self.folder.history:
-            self._record(visit)
+            self.folder.history.append(visit)
+            self._save_now_and_then()
 
-    def _record(self, visit: Visit) -> None:
-        self.folder.history.append(visit)
+    def _save_now_and_then(self) -> None:
         if len(self.folder.history) - self._fetches_at_save >= SAVE_EVERY:
             self._fetches_at_save = len(self.folder.history)
             self.folder.refusals.save()
@@ -309,8 +304,10 @@ class Crawl:
 
     def close(self, reason: str, now: float, stats: Mapping[str, Any] | None = None) -> None:
         """Save everything; ``reason`` is why the crawl ended. A crawl that is not over can be resumed."""
-        self.frontier.close()
-        self.folder.close(reason, now, {**(stats or {}), **self.stats()})
+        try:
+            self.frontier.close()
+        finally:
+            self.folder.close(reason, now, {**(stats or {}), **self.stats()})
 
 
 def canonical_or_none(canonicalize: Callable[..., str], url: str) -> str | None:

@@ -8,7 +8,7 @@ from pipelines.base import PagePipeline
 
 
 class HistoryPipeline(PagePipeline):
-    """Writes the item for the index, then the history line that commits it."""
+    """Writes links and the item for the index, then the history line that commits them: all or none."""
 
     def step(self, item: PageItem, crawl: Crawl) -> None:
         assert item.visit is not None, "the pages pipeline runs before the history pipeline"

@@ -1,4 +1,4 @@
-"""What do the words around each link promise, and the link graph."""
+"""What do the words around each link promise?"""
 
 from __future__ import annotations
 
@@ -12,4 +12,3 @@ class LinksPipeline(PagePipeline):
 
     def step(self, item: PageItem, crawl: Crawl) -> None:
         item.page = crawl.weigh_links(item.page)
-        crawl.keep_links(item.page)

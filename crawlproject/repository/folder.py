@@ -44,20 +44,24 @@ class CrawlFolder:
         """Store a page's bytes; its name."""
         return self.pages.store(url, body) if self.bodies else page_name(url)
 
-    def add_links(self, page: Page) -> None:
-        """Write the links of a page, once."""
-        if self._links and page.url not in self.history:
-            self._links.append(page)
-
-    def add_item(self, page: Page, visit: Visit) -> None:
-        """Write the line of a stored page for the index."""
-        if self._items:
-            self._items.append(page, visit)
+    def keep(self, page: Page, visit: Visit) -> None:
+        """Write the links of a fetched page, its item when it is stored, and last its visit: all of them or none."""
+        try:
+            if self._links:
+                self._links.append(page)
+            if self._items and visit.md5:
+                self._items.append(page, visit)
+            self.history.append(visit)
+        except StorageFailed:
+            for log in (self._links, self._items):
+                if log:
+                    log.trim(self.history)
+            raise
 
     def close(self, reason: str, now: float, stats: Mapping[str, Any]) -> None:
         """Save the counts and note why the crawl ended."""
-        self.refusals.save()
         for log in (self._links, self._items, self.history):
             if log:
                 log.close()
+        self.refusals.save()
         self.manifest.finish(reason, now, stats)

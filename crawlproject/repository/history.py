@@ -10,14 +10,17 @@ from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
-from crawlproject.appendlog import AppendLog, read_lines
+from crawlproject.appendlog import AppendLog, read_lines, unexpected
 from crawlproject.records import Visit
 
 RECENT = 100  # pages of the sliding window (000 section 4.2: running average)
 
 
 class History:
-    """``history.jsonl``, and what is known from it at any moment of the crawl."""
+    """``history.jsonl``, and what is known from it at any moment of the crawl.
+
+    Raises ``BadCrawlDir`` for a damaged line, ``StorageFailed`` when the file cannot be written.
+    """
 
     def __init__(self, path: Path) -> None:
         self._log = AppendLog(path)
@@ -26,8 +29,11 @@ class History:
         self.pages = 0
         self.errors = 0
         self.last_url = ""
-        for line in read_lines(path):
-            self._count(line["url"], line["md5"], line["relevance"], line["error"])
+        for number, line in enumerate(read_lines(path), start=1):
+            try:
+                self._count(str(line["url"]), line["md5"], float(line["relevance"]), line["error"])
+            except (KeyError, TypeError, ValueError) as damage:
+                raise unexpected(path, number, damage) from damage
 
     def append(self, visit: Visit) -> None:
         """Write the line of a fetch. Raises ``StorageFailed``."""

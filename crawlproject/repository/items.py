@@ -14,11 +14,15 @@ class Items:
 
     def __init__(self, path: Path, history: History) -> None:
         self._log = AppendLog(path)
-        self._log.trim(lambda line: line["url"] in history)
+        self.trim(history)
 
     def append(self, page: Page, visit: Visit) -> None:
         """Write the line of a stored page. Raises ``StorageFailed``."""
         self._log.append(item_fields(page, visit))
+
+    def trim(self, history: History) -> None:
+        """Remove the last lines whose page is not in the history."""
+        self._log.trim(lambda line: line["url"] in history)
 
     def close(self) -> None:
         self._log.close()

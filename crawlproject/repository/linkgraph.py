@@ -16,7 +16,7 @@ class LinkGraph:
 
     def __init__(self, path: Path, history: History) -> None:
         self._log = AppendLog(path)
-        self._log.trim(lambda line: line["source"] in history)
+        self.trim(history)
 
     def append(self, page: Page) -> None:
         """Write the links of a page, all or none. Raises ``StorageFailed``."""
@@ -34,6 +34,10 @@ class LinkGraph:
         ]
         if lines:
             self._log.append_lines(b"".join(lines))
+
+    def trim(self, history: History) -> None:
+        """Remove the last lines whose page is not in the history."""
+        self._log.trim(lambda line: line["source"] in history)
 
     def close(self) -> None:
         self._log.close()

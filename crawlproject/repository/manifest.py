@@ -65,8 +65,8 @@ class Manifest:
             return {}
         except (orjson.JSONDecodeError, OSError) as damage:
             raise BadCrawlDir(str(self._path), f"expected the manifest of a crawl ({damage})") from None
-        if not isinstance(found, dict) or found.get("version") != VERSION:
-            raise BadCrawlDir(str(self._path), f"expected a manifest of version {VERSION}")
+        if not isinstance(found, dict) or found.get("version") != VERSION or not isinstance(found.get("topic"), dict):
+            raise BadCrawlDir(str(self._path), f"expected the manifest of a crawl, version {VERSION}")
         return found
 
     def _refuse_another_crawl(self) -> None:
@@ -75,8 +75,8 @@ class Manifest:
             found, asked = self.found["topic"].get(key), self.asked["topic"][key]
             if found != (list(asked) if isinstance(asked, tuple) else asked):
                 raise BadCrawlDir(str(self._path.parent), f"holds a crawl of another topic ({key} differs); {wish}")
-        if self.found["ordering"] != self.asked["ordering"]:
-            held, name = self.found["ordering"], self.asked["ordering"]
+        held, name = self.found.get("ordering"), self.asked["ordering"]
+        if held != name:
             raise BadCrawlDir(str(self._path.parent), f"holds a crawl ordered by {held}, not {name}; {wish}")
 
     def _write(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from crawlproject.errors import StorageFailed
@@ -31,9 +32,12 @@ class PageRepository:
         try:
             self._make_parent(place)
             with open(draft, "wb", buffering=0) as file:
-                file.write(body)
+                if file.write(body) != len(body):
+                    raise OSError("the disk took only a part of it; is it full?")
             os.replace(draft, place)
         except OSError as error:
+            with suppress(OSError):
+                os.unlink(draft)
             raise StorageFailed(f"cannot store the page {url} as {place}: {error}") from error
         return name
 

@@ -15,6 +15,7 @@ from crawlproject.appendlog import write_atomically
 from crawlproject.errors import BadCrawlDir
 
 SAMPLES = 20  # URLs kept as examples of a reason
+SHOWN = 2000  # characters of them
 
 
 class Refusals:
@@ -30,9 +31,9 @@ class Refusals:
     def add(self, reason: str, url: str, parent: str | None = None) -> None:
         """Count a refusal of ``url`` found on ``parent``."""
         self.counts[reason] += 1
-        samples = self.samples.setdefault(reason, [])
-        if len(samples) < SAMPLES and not any(url == seen for seen, _ in samples):
-            samples.append((url[:2000], parent))
+        samples, shown = self.samples.setdefault(reason, []), url[:SHOWN]
+        if len(samples) < SAMPLES and not any(shown == seen for seen, _ in samples):
+            samples.append((shown, parent))
 
     def count(self, reason: str, n: int = 1) -> None:
         """Count refusals that have no URL worth showing."""
@@ -46,7 +47,7 @@ class Refusals:
     def _load(self) -> None:
         try:
             document = orjson.loads(self._path.read_bytes())
-            self.counts.update(document["counts"])
+            self.counts.update({reason: int(count) for reason, count in document["counts"].items()})
             self.samples.update({reason: [(u, p) for u, p in urls] for reason, urls in document["samples"].items()})
-        except (orjson.JSONDecodeError, KeyError, TypeError, ValueError, AttributeError) as damage:
+        except (OSError, KeyError, TypeError, ValueError, AttributeError) as damage:
             raise BadCrawlDir(str(self._path), f"expected refusal counts ({damage!r}); remove the file") from None
