@@ -22,11 +22,11 @@ OURS = ("FRONTIER", "ORDERING", "TOPIC_", "PAGE_", "POLITENESS_", "TRAP_", "CRAW
 
 def _split_list(value: object) -> object:
     """A list setting from the command line is JSON or comma-separated, as Scrapy reads its own."""
-    if isinstance(value, str):
-        return (
-            json.loads(value) if value.startswith("[") else [part.strip() for part in value.split(",") if part.strip()]
-        )
-    return value
+    if not isinstance(value, str):
+        return value
+    if value.lstrip().startswith("["):
+        return json.loads(value)
+    return [part.strip() for part in value.split(",") if part.strip()]
 
 
 Names = Annotated[list[str], BeforeValidator(_split_list)]
@@ -43,6 +43,7 @@ class Options(BaseModel):
     frontier: Literal["memory"]
     frontier_batch_size: Annotated[int, Field(ge=1)]
     frontier_commit: Annotated[int, Field(ge=1)]
+    frontier_request_score: Annotated[float, Field(allow_inf_nan=False)]
     frontier_max_urls: Count
     ordering: str
     ordering_aggregation_level: Level
@@ -92,13 +93,22 @@ def read_options(settings: Mapping[str, Any]) -> Options:
         return Options(**values)
     except ValidationError as invalid:
         raise _bad_setting(invalid) from None
-    except json.JSONDecodeError as broken:
-        raise BadSetting("settings", f"a list setting is not valid JSON: {broken}") from None
+
+
+def refuse_unknown(settings: Mapping[str, Any]) -> None:
+    """Raise ``BadSetting`` when a setting looks like ours and is not: a typing error must not pass in silence.
+
+    The parameters of orderings (``ORDERING_<P>``) are checked where an ordering is made.
+    """
+    unknown = dict(unknown_settings(settings))
+    if unknown:
+        wishes = [f"{name} (did you mean {near}?)" if near else name for name, near in unknown.items()]
+        raise BadSetting("settings", f"there is no setting {', '.join(wishes)}")
 
 
 def unknown_settings(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Settings that look like ours and are not, each with the nearest name that is (or "")."""
-    known = [name.upper() for name in _FIELDS]
+    known = sorted(name.upper() for name in _FIELDS)
     for name in settings:
         if name.startswith(OURS) and name not in known and not name.startswith("ORDERING_"):
             yield name, next(iter(difflib.get_close_matches(name, known, 1)), "")
@@ -111,6 +121,6 @@ def _ordering_parameters(settings: Mapping[str, Any]) -> Iterator[tuple[str, Any
 
 
 def _bad_setting(invalid: ValidationError) -> BadSetting:
-    first = invalid.errors()[0]
-    name = str(first["loc"][0]).upper()
-    return BadSetting(f"setting {name}", f"{first['msg']}, not {first['input']!r}")
+    first, *others = invalid.errors()
+    wishes = [first["msg"], *(other["msg"] for other in others if other["loc"][0] == first["loc"][0])]
+    return BadSetting(f"setting {str(first['loc'][0]).upper()}", f"{' or '.join(wishes)}, not {first['input']!r}")

@@ -56,7 +56,7 @@ class FrontierScheduler(BaseScheduler):
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
         self.options = read_options(crawler.settings)
-        self.default_score = crawler.settings.getfloat("FRONTIER_REQUEST_SCORE", 1.0)
+        self.default_score = self.options.frontier_request_score
         self.limit = crawler.settings.getint("CONCURRENT_REQUESTS") or float("inf")
         self._issued: dict[str, Request] = {}  # frontier key -> what the engine was given
         self._kept: dict[str, Request] = {}  # frontier key -> a request object to use again (retries, redirects)

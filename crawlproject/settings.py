@@ -8,6 +8,7 @@ Settings of ours start with ``FRONTIER_``, ``ORDERING_``, ``TOPIC_``, ``PAGE_``,
 FRONTIER = "memory"  # memory (journaled in the crawl folder)
 FRONTIER_BATCH_SIZE = 50  # k hosts: any k takes in a row are of k different hosts (003 section 4.1: D = 50)
 FRONTIER_COMMIT = 1  # N URLs: take the best N before looking again (001 Figure 1; 1 = best-first)
+FRONTIER_REQUEST_SCORE = 1.0  # of a Request that a spider makes itself; its priority is added
 FRONTIER_MAX_URLS = 1_000_000  # waiting URLs kept, the best ones; 0 = no limit (000 section 2.1: MAX)
 
 # ---------------------------------------------------------------- ordering

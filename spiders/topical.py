@@ -16,7 +16,7 @@ from crawlproject.crawl import Crawl, Fetch
 from crawlproject.errors import BadInput
 from crawlproject.items import PageItem
 from crawlproject.live import attach
-from crawlproject.options import read_options
+from crawlproject.options import read_options, refuse_unknown
 from crawlproject.records import CrawlUrl
 from crawlproject.scheduler import TAKEN_AT
 from crawlproject.topic import load_topic
@@ -52,6 +52,7 @@ class TopicalSpider(scrapy.Spider):
         crawler.settings.setdict(dict(topic.settings), priority="spider")
         if kwargs.get("ordering"):
             crawler.settings.set("ORDERING", kwargs["ordering"], priority="cmdline")
+        refuse_unknown(crawler.settings)
         options = read_options(crawler.settings)
         if options.virtual_web:
             open_web(options.virtual_web, cache_dir=cache_dir()).close()  # a wrong name is told before anything starts

@@ -10,7 +10,7 @@ from typing import Any
 from crawlproject.appendlog import write_atomically
 from crawlproject.assembly import make_canonicalizer, make_reader, make_traps, respell
 from crawlproject.crawl import Crawl
-from crawlproject.options import Options, read_options
+from crawlproject.options import Options, read_options, refuse_unknown
 from crawlproject.orderings.base import Graph
 from crawlproject.records import Topic
 from crawlproject.rehearsal.cache import JudgedPages, PageCache
@@ -53,7 +53,9 @@ class Stage:
         A run that ended before is left as it is, and comes with None in place of the crawl; one that did not is started
         anew. ``reachable.json`` beside the runs lists the targets that can be reached from the seeds at all.
         """
-        options = read_options({**self.settings_of(topic), "CRAWL_MAX_PAGES": self.pages})
+        settings = {**self.settings_of(topic), "CRAWL_MAX_PAGES": self.pages}
+        refuse_unknown(settings)
+        options = read_options(settings)
         cache = self._cache(topic.language, options)
         graph = self._graph(cache, options)
         if topic.targets:

@@ -1,0 +1,144 @@
+"""Settings of ours: typed, checked, and told by name when they are wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from scrapy.settings import Settings
+from support.crawling import crawl, scrapy, topic_file
+
+from crawlproject import settings as defaults
+from crawlproject.errors import BadSetting
+from crawlproject.options import OURS, Options, read_options, refuse_unknown, unknown_settings
+
+
+def test_without_settings_the_defaults_hold() -> None:
+    options = read_options({})
+    for name in set(Options.model_fields) - {"ordering_parameters"}:
+        assert getattr(options, name) == getattr(defaults, name.upper()), name
+
+
+def test_every_setting_of_ours_is_an_option_and_the_other_way_round() -> None:
+    ours = {name for name in vars(defaults) if name.startswith(OURS)}
+    assert ours == {name.upper() for name in Options.model_fields} - {"ORDERING_PARAMETERS"}
+
+
+def test_no_setting_of_scrapy_looks_like_ours() -> None:
+    assert list(unknown_settings(Settings())) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("FRONTIER_BATCH_SIZE", "7", 7),
+        ("POLITENESS_MIN_DELAY", "0.5", 0.5),
+        ("PAGE_OBEY_NOFOLLOW", "False", False),
+        ("PAGE_OBEY_NOFOLLOW", "1", True),
+        ("ORDERING_AGGREGATION_LEVEL", "2", 2),
+        ("ORDERING_AGGREGATION_LEVEL", "root", "root"),
+        ("CRAWL_DIR", "some/folder", "some/folder"),
+        ("PAGE_CONTENT_TYPES", "text/html, text/plain,", ["text/html", "text/plain"]),
+        ("PAGE_CONTENT_TYPES", '["text/html", "text/plain"]', ["text/html", "text/plain"]),
+        ("CRAWL_ALLOWED_DOMAINS", ' ["a.example"]', ["a.example"]),
+        ("CRAWL_ALLOWED_DOMAINS", "", []),
+        ("TRAP_EXTENSIONS", "[]", []),
+    ],
+)
+def test_values_may_be_text_from_the_command_line(name: str, text: str, value: object) -> None:
+    assert getattr(read_options({name: text}), name.lower()) == value
+
+
+def test_none_means_the_default() -> None:
+    assert read_options({"FRONTIER_BATCH_SIZE": None}).frontier_batch_size == defaults.FRONTIER_BATCH_SIZE
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("FRONTIER_BATCH_SIZE", "many"),
+        ("FRONTIER_BATCH_SIZE", 0),
+        ("FRONTIER_MAX_URLS", -1),
+        ("FRONTIER_MAX_URLS", "1.5"),
+        ("FRONTIER", "disk"),
+        ("FRONTIER_REQUEST_SCORE", "nan"),
+        ("POLITENESS_MIN_DELAY", "-1"),
+        ("POLITENESS_MIN_DELAY", "nan"),
+        ("POLITENESS_MIN_DELAY", "inf"),
+        ("PAGE_RELEVANT", 1.1),
+        ("PAGE_RELEVANT", "nan"),
+        ("PAGE_OBEY_NOFOLLOW", "perhaps"),
+        ("ORDERING_AGGREGATION_LEVEL", -1),
+        ("ORDERING_AGGREGATION_LEVEL", "leaf"),
+        ("PAGE_CONTENT_TYPES", '["text/html"'),
+        ("PAGE_CONTENT_TYPES", [1]),
+        ("PAGE_CONTENT_TYPES", "[null]"),
+        ("CRAWL_ROBOTS_CACHE_SIZE", 0),
+    ],
+)
+def test_a_wrong_value_is_told_with_the_name_and_the_value(name: str, value: object) -> None:
+    with pytest.raises(BadSetting, match=f"setting {name}: ") as told:
+        read_options({name: value})
+    shown = {"[null]": None}.get(str(value), value[0] if isinstance(value, list) else value)
+    assert repr(shown) in str(told.value)
+
+
+def test_every_wish_of_a_setting_is_told() -> None:
+    with pytest.raises(BadSetting, match=r"integer.* or .*'root'.*, not 'leaf'"):
+        read_options({"ORDERING_AGGREGATION_LEVEL": "leaf"})
+
+
+def test_parameters_of_orderings_are_gathered() -> None:
+    options = read_options({"ORDERING": "dom", "ORDERING_ALPHA": "0.5", "ORDERING_AGGREGATION_LEVEL": 2})
+    assert options.ordering_parameters == {"alpha": "0.5"}
+
+
+def test_the_folder_is_named_by_the_setting_or_by_the_topic() -> None:
+    assert read_options({"CRAWL_DIR": "here"}).folder("reef") == Path("here")
+    assert read_options({}).folder("reef") == Path("crawls/reef")
+
+
+# ------------------------------------------------------------ settings that are none
+
+
+def test_what_looks_like_ours_is_found_with_the_nearest_name() -> None:
+    settings = {
+        "FRONTIER_BATCHSIZE": 1,
+        "POLITENESS_DELAY": 1,
+        "TOPIC_X": 1,
+        "ORDERING_ALPHA": 1,
+        "FRONTIER_MAX_URLS": 1,
+        "DOWNLOAD_DELAY": 1,
+    }
+    assert dict(unknown_settings(settings)) == {
+        "FRONTIER_BATCHSIZE": "FRONTIER_BATCH_SIZE",
+        "POLITENESS_DELAY": "POLITENESS_MIN_DELAY",
+        "TOPIC_X": "",
+    }
+
+
+def test_all_of_them_are_told_at_once() -> None:
+    with pytest.raises(BadSetting, match=r"no setting TOPIC_X, CRAWL_MAX_PAGE \(did you mean CRAWL_MAX_PAGES\?\)"):
+        refuse_unknown({"TOPIC_X": 1, "CRAWL_MAX_PAGE": 5})
+    refuse_unknown({"CRAWL_MAX_PAGES": 5})
+
+
+def test_a_typing_error_ends_a_crawl_before_it_starts(tmp_path: Path) -> None:
+    done = crawl(topic_file(tmp_path, "http://a.example/"), tmp_path / "crawl", CRAWL_MAX_PAGE=5)
+    assert done.returncode == 2
+    assert "CRAWL_MAX_PAGE (did you mean CRAWL_MAX_PAGES?)" in done.stderr and "Traceback" not in done.stderr
+    assert not (tmp_path / "crawl").exists()
+
+
+def test_a_typing_error_in_a_topic_file_ends_a_crawl_too(tmp_path: Path) -> None:
+    topic = topic_file(tmp_path, "http://a.example/", extra="[crawl]\nTRAP_MAX_DEPHT = 3\n")
+    done = crawl(topic, tmp_path / "crawl")
+    assert done.returncode == 2
+    assert "TRAP_MAX_DEPHT (did you mean TRAP_MAX_DEPTH?)" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_typing_error_ends_a_rehearsal(tmp_path: Path) -> None:
+    topic = topic_file(tmp_path, "http://a.example/")
+    done = scrapy("rehearse", "sample", topic, "--out", tmp_path / "out", PAGE_MAXBYTES=3)
+    assert done.returncode == 2
+    assert "PAGE_MAXBYTES (did you mean PAGE_MAX_BYTES?)" in done.stderr and "Traceback" not in done.stderr
