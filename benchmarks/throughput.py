@@ -26,7 +26,8 @@ import sys
 from scrapy.crawler import AsyncCrawlerProcess
 from benchmarks.plain_spider import SETTINGS, PlainSpider
 from scrapy.utils.reactor import install_reactor
-process = AsyncCrawlerProcess({**SETTINGS, "EXTENSIONS": {"benchmarks.meter.Meter": 1}, "CLOSESPIDER_PAGECOUNT": int(sys.argv[1])})
+meter = {"EXTENSIONS": {"benchmarks.meter.Meter": 1}, "CLOSESPIDER_PAGECOUNT": int(sys.argv[1])}
+process = AsyncCrawlerProcess({**SETTINGS, **meter})
 process.crawl(PlainSpider, start_urls=sys.argv[2:])
 process.start()
 """
@@ -77,7 +78,9 @@ def table(found: dict[str, list[dict[str, float]]]) -> str:
         pages, peak = median(run["pages"] for run in runs), median(run["peak_mb"] for run in runs)
         lines.append(f"{name:10}{pages:8.0f}{rate:14.0f}{1000 / rate:14.2f}{wall:10.0f}{peak:10.0f}")
     ratios = [ours / plain for ours, plain in zip(rates(found["topical"]), rates(found["plain"]), strict=True)]
-    lines.append(f"topical / plain, pages per CPU second: median {median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})")
+    lines.append(
+        f"topical / plain, pages per CPU second: median {median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+    )
     return "\n".join(lines)
 
 

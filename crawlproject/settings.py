@@ -73,6 +73,7 @@ DOWNLOAD_FAIL_ON_DATALOSS = False  # a lying Content-Length is no reason to lose
 RETRY_TIMES = 2
 HTTPERROR_ALLOW_ALL = True  # the spider records every status itself
 COOKIES_ENABLED = False
+METAREFRESH_ENABLED = False  # a refresh is a link of the page, see crawlproject/html/builder.py
 DEPTH_STATS_VERBOSE = False
 
 DOWNLOADER_MIDDLEWARES = {

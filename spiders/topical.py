@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from time import time
@@ -58,6 +59,7 @@ class TopicalSpider(scrapy.Spider):
             open_web(options.virtual_web, cache_dir=cache_dir()).close()  # a wrong name is told before anything starts
             for scheme in ("http", "https"):
                 crawler.settings["DOWNLOAD_HANDLERS"][scheme] = VIRTUAL_HANDLER
+        spare_the_garbage_collector()
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.crawl = assemble(topic, options, clock=time)
         attach(crawler, spider.crawl)
@@ -108,3 +110,12 @@ class TopicalSpider(scrapy.Spider):
         now = time()
         taken_at = request.meta.get(TAKEN_AT, now) if request else now
         return Fetch(status, now, now - taken_at)
+
+
+def spare_the_garbage_collector() -> None:
+    """Let the collector look less often, and never at what was imported.
+
+    A crawl makes many small objects and hardly any cycle: the default thresholds cost 4% of its CPU.
+    """
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)

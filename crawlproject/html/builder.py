@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from itertools import accumulate
 
@@ -11,6 +12,12 @@ from crawlproject.html.robots import RobotsRules, robots_rules
 from crawlproject.html.tags import BREAKING, HIDDEN, LINKS
 
 Attributes = Mapping[str, str]
+
+# The content of <meta http-equiv="refresh"> that leads elsewhere (HTML standard, section 4.2.5.3, "shared declarative
+# refresh steps"): such a page is a link to its target.
+_REFRESH = re.compile(
+    r"""\s*[\d.]+\s*[;,]\s*+(?:url\s*=\s*+|(?!url\s*=))(?P<quote>["']?)(?P<url>[^"']+)(?P=quote)""", re.IGNORECASE
+)
 
 
 class TooDeep(Exception):
@@ -41,6 +48,7 @@ class DocumentBuilder:
         self._alts: list[str] = []
         self._robots = RobotsRules()
         self._language = ""
+        self._refresh = ""
         self._dropped = 0
         self._too_deep = False
         self.base = ""
@@ -99,8 +107,10 @@ class DocumentBuilder:
         if at[-1] > self._max_text:
             at = [min(position, self._max_text) for position in at]
         ranges = zip(self._hrefs, self._nodes.anchors, self._nodes.contexts, strict=True)
+        refresh = [RawLink(self._refresh, (0, 0), (0, 0), False)] if self._refresh else []
         return tuple(
-            [RawLink(href, (at[a], at[b]), (at[c], at[d]), nofollow) for (href, nofollow), (a, b), (c, d) in ranges]
+            refresh
+            + [RawLink(href, (at[a], at[b]), (at[c], at[d]), nofollow) for (href, nofollow), (a, b), (c, d) in ranges]
         )
 
     def _start_html(self, attributes: Attributes) -> None:
@@ -116,6 +126,9 @@ class DocumentBuilder:
         if attributes.get("name", "").strip().lower() == "robots":
             rules = robots_rules(attributes.get("content", ""))
             self._robots = RobotsRules(self._robots.noindex or rules.noindex, self._robots.nofollow or rules.nofollow)
+        elif attributes.get("http-equiv", "").strip().lower() == "refresh":
+            refresh = _REFRESH.match(attributes.get("content", ""))
+            self._refresh = refresh["url"].strip() if refresh else self._refresh
 
     def _start_hidden(self, attributes: Attributes) -> None:
         self._hidden.append(len(self._pieces))

@@ -94,7 +94,7 @@ def test_an_unknown_name_is_told_with_the_names_there_are() -> None:
 
 
 def test_an_unknown_parameter_is_told_with_the_nearest_one() -> None:
-    with pytest.raises(BadSetting, match="ORDERING_ALHPA.*did you mean ORDERING_ALPHA"):
+    with pytest.raises(BadSetting, match=r"ORDERING_ALHPA.*did you mean ORDERING_ALPHA"):
         build("dom", {"alhpa": 0.5})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 from support.crawling import crawl, history, refusals, stored, topic_file
@@ -25,7 +26,7 @@ def test_no_host_is_visited_twice_within_the_delay(tmp_path: Path) -> None:
     assert len(stored(tmp_path / "crawl")) == HOSTS * PAGES + 1
     assert min(gap for host in requests.values() for gap in gaps(host)) >= DELAY
     starts = sorted(access["start"] for host in requests.values() for access in host)
-    assert max(later - earlier for earlier, later in zip(starts, starts[1:], strict=False)) < 3, "stalled"
+    assert max(later - earlier for earlier, later in itertools.pairwise(starts)) < 3, "stalled"
 
 
 def test_crawl_delay_is_obeyed(tmp_path: Path) -> None:

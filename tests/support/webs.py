@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -72,4 +73,4 @@ def by_host(log: Iterable[Access]) -> dict[str, list[Access]]:
 
 def gaps(requests: Sequence[Access]) -> list[float]:
     """Seconds from the end of each request to the start of the next one; negative when they overlap."""
-    return [later["start"] - earlier["end"] for earlier, later in zip(requests, requests[1:], strict=False)]
+    return [later["start"] - earlier["end"] for earlier, later in itertools.pairwise(requests)]

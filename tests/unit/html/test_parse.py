@@ -191,3 +191,20 @@ class TestHostile:
     @given(st.binary(max_size=300))
     def test_any_bytes_give_a_document(self, body: bytes) -> None:
         assert parse_document(body).title is not None
+
+
+@pytest.mark.parametrize(
+    ("content", "hrefs"),
+    [
+        ("0; url=/next", ["/next"]),
+        ("5;URL='http://b.example/x'", ["http://b.example/x"]),
+        ('3 , "/quoted"', ["/quoted"]),
+        ("30", []),
+        ("soon; url=/x", []),
+        ("0; url=", []),
+    ],
+)
+def test_a_refresh_that_leads_elsewhere_is_a_link(content: str, hrefs: list[str]) -> None:
+    value = content.replace('"', "&quot;")
+    document = parse_document(f'<head><meta http-equiv="Refresh" content="{value}"></head><p>text'.encode())
+    assert [link.href for link in document.links] == hrefs
