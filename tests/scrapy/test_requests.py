@@ -1,0 +1,234 @@
+"""Requests as text: what comes back is what went in, or it is refused."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import enum
+import json
+from collections import defaultdict, namedtuple
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scrapy import FormRequest, Request, Spider
+from scrapy.http import JsonRequest
+
+from crawlproject.requests import dump_request, frontier_key, load_request
+from crawlproject.urls.canonical import canonical_url
+
+
+class Theirs(Spider):
+    name = "theirs"
+
+    def found(self, response: object) -> None: ...
+
+    def failed(self, failure: object) -> None: ...
+
+
+class Marked(Request):
+    """A request of the spider's own making, with an attribute of its own."""
+
+    attributes = (*Request.attributes, "mark")
+
+    def __init__(self, *args: object, mark: int = 0, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)
+        self.mark = mark
+
+
+SPIDER = Theirs()
+MARKS = st.sampled_from(["__bytes__", "__tuple__", "__pairs__"])
+keys = st.text(max_size=5) | MARKS
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**63 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=10)
+    | st.binary(max_size=10)
+)
+hashable = keys | st.integers(-9, 9) | st.binary(max_size=3) | st.tuples(st.integers(-9, 9), keys)
+values = st.recursive(
+    scalars,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.dictionaries(hashable, inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+names = st.text("abcXYZ-", min_size=1, max_size=8)
+header_values = st.text("abc ;=/é", max_size=8)
+requests = st.builds(
+    Request,
+    url=st.sampled_from(["http://a.example/", "https://b.example/p?q=%C3%A9&x=1#part", "data:text/plain,x"]),
+    callback=st.sampled_from([None, SPIDER.found, SPIDER.parse]),
+    errback=st.sampled_from([None, SPIDER.failed]),
+    method=st.sampled_from(["GET", "POST", "HEAD"]),
+    headers=st.dictionaries(names, header_values | st.lists(header_values, max_size=3), max_size=3),
+    body=st.binary(max_size=20),
+    cookies=st.dictionaries(names, st.text(max_size=5), max_size=2)
+    | st.lists(st.fixed_dictionaries({"name": names, "value": st.text(max_size=5), "path": st.just("/")}), max_size=2),
+    meta=st.dictionaries(keys, values, max_size=4),
+    cb_kwargs=st.dictionaries(names, values, max_size=2),
+    encoding=st.sampled_from(["utf-8", "latin-1", "cp1252"]),
+    priority=st.integers(-1000, 1000),
+    dont_filter=st.booleans(),
+    flags=st.lists(st.text(max_size=5), max_size=2),
+)
+
+
+def typed(value: object) -> object:
+    """``value`` with the types of all its parts: 1, 1.0 and True are equal, and are not the same."""
+    if isinstance(value, dict):
+        return {typed(key): typed(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value).__name__, tuple(typed(part) for part in value)
+    return type(value).__name__, value
+
+
+def same(one: Request, other: Request) -> bool:
+    return type(one) is type(other) and typed(one.to_dict(spider=SPIDER)) == typed(other.to_dict(spider=SPIDER))
+
+
+@given(requests)
+def test_a_request_comes_back_as_it_was(request: Request) -> None:
+    text = dump_request(request, SPIDER)
+    assert isinstance(json.loads(text), dict)
+    again = load_request(text, SPIDER)
+    assert same(request, again)
+    assert again.callback == request.callback and again.errback == request.errback
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        FormRequest("http://a.example/", formdata={"q": ["coral", "reef é"]}, callback=SPIDER.found),
+        Marked("http://a.example/", mark=7),
+        JsonRequest("http://a.example/", data={"q": ["coral", None]}),
+        Request("http://a.example/", headers={"X": ["1", "2", b"\xff"]}),
+        Request("http://a.example/", meta={"redirect_urls": ["http://b.example/"], "deep": {"t": (1, (2, b"3"))}}),
+    ],
+)
+def test_requests_of_every_kind_come_back(request_: Request) -> None:
+    assert same(request_, load_request(dump_request(request_, SPIDER), SPIDER))
+
+
+class Colour(enum.IntEnum):
+    RED = 1
+
+
+@dataclasses.dataclass
+class Thing:
+    size: int = 1
+
+
+Point = namedtuple("Point", "x y")
+CIRCLE: dict[str, object] = {}
+CIRCLE["self"] = CIRCLE
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        object(),
+        {1, 2},
+        float("nan"),
+        float("inf"),
+        2**64,
+        "\ud800",
+        datetime.datetime(2026, 1, 2, tzinfo=datetime.UTC),
+        UUID(int=7),
+        Colour.RED,
+        Thing(),
+        Point(1, 2),
+        defaultdict(list),
+        [{"deep": object()}],
+        {object(): 1},
+        CIRCLE,
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_would_not_come_back_is_refused(value: object) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        dump_request(Request("http://a.example/", meta={"it": value}), SPIDER)
+
+
+@pytest.mark.parametrize("callback", [lambda response: None, print])
+def test_a_callback_that_is_no_method_of_the_spider_is_refused(callback: object) -> None:
+    with pytest.raises(ValueError, match="not an instance method"):
+        dump_request(Request("http://a.example/", callback=callback), SPIDER)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "7",
+        "{}",
+        '{"url": 7}',
+        '{"url": "no url"}',
+        '{"url": "http://a.example/", "callback": "gone"}',
+        '{"url": "http://a.example/", "_class": "no.such.module.Request"}',
+        '{"url": "http://a.example/", "_class": "scrapy.NoSuchRequest"}',
+        '{"url": "http://a.example/", "_class": "subprocess.Popen"}',
+        '{"url": "http://a.example/", "_class": "notdotted"}',
+        '{"url": "http://a.example/", "body": {"__bytes__": 7}}',
+        '{"url": "http://a.example/", "body": {"__bytes__": "?"}}',
+    ],
+)
+def test_text_that_is_no_request_any_more_is_told(text: str) -> None:
+    with pytest.raises(ValueError):
+        load_request(text, SPIDER)
+
+
+# ------------------------------------------------------------ what the frontier knows it by
+
+
+@pytest.mark.parametrize(
+    ("request_", "key"),
+    [
+        (Request("HTTP://A.example/b/../index.html?utm_source=x#part"), "http://a.example/"),
+        (Request("http://a.example/", dont_filter=True), "http://a.example/#7"),
+        (Request("ftp://a.example/file#part"), "ftp://a.example/file"),
+        (Request("data:text/plain,x"), "data:text/plain,x"),
+    ],
+)
+def test_a_plain_get_is_known_by_its_canonical_url(request_: Request, key: str) -> None:
+    assert frontier_key(request_, canonical_url, 7) == key
+
+
+def test_what_is_no_plain_get_is_told_apart() -> None:
+    url = "http://a.example/"
+    different = [
+        Request(url),
+        Request(url, method="HEAD"),
+        Request(url, method="POST"),
+        Request(url, method="POST", body=b"1"),
+        Request(url, method="POST", body=b"2"),
+        Request(url, body=b"1"),
+    ]
+    known = [frontier_key(request, canonical_url, 7) for request in different]
+    assert len(set(known)) == len(different)
+    assert all(key.partition("#")[0] == url for key in known)
+    assert known[1:] == [frontier_key(request, canonical_url, 8) for request in different[1:]]
+    spelled = Request("http://a.example/#part", method="POST", body=b"1")
+    assert frontier_key(spelled, canonical_url, 9) == known[3]
+
+
+def test_every_unfiltered_request_is_a_new_one() -> None:
+    request = Request("http://a.example/", method="POST", dont_filter=True)
+    assert frontier_key(request, canonical_url, 1) != frontier_key(request, canonical_url, 2)
+
+
+@given(st.sampled_from(["http://", "http://a.example/", "ftp://", "data:,", "about:"]), st.text(max_size=30))
+def test_no_request_is_too_strange_for_a_key(start: str, tail: str) -> None:
+    try:
+        request = Request(start + tail, method="POST")
+    except ValueError:
+        return  # no request at all
+    assert frontier_key(request, canonical_url, 1)
+    assert frontier_key(request.replace(method="GET"), canonical_url, 1)
