@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
-from time import time
+from time import time, time_ns
 from typing import TYPE_CHECKING, Any
 
+from scrapy import signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.asyncio import call_later
 
@@ -41,8 +42,20 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 TAKEN_AT = "taken_at"  # meta: when the request left the frontier, seconds since the epoch
+ENDED_AT = "ended_at"  # meta: when the last byte of the response had come, seconds since the epoch
 AS_SPELLED = "as_spelled"  # meta: do not canonicalize, the server insists on this spelling
 AWAITED_ROBOTS = "awaited_robots"  # meta: the fetch was robots.txt; the page itself is still to come
+
+
+def fetch_of(request: Request, status: int, now: float) -> Fetch:
+    """How the fetch of a request that was taken from the frontier went; it ended ``now``, unless its end was noted."""
+    at = request.meta.get(ENDED_AT, now)
+    return Fetch(status, at, max(0.0, at - request.meta.get(TAKEN_AT, at)))
+
+
+def _note_end(request: Request) -> None:
+    """The politeness clock starts when the response has come, not when its turn in the pipelines comes."""
+    request.meta[ENDED_AT] = time()
 
 
 class FrontierScheduler(BaseScheduler):
@@ -60,7 +73,7 @@ class FrontierScheduler(BaseScheduler):
         self.limit = crawler.settings.getint("CONCURRENT_REQUESTS") or float("inf")
         self._issued: dict[str, Request] = {}  # frontier key -> what the engine was given
         self._kept: dict[str, Request] = {}  # frontier key -> a request object to use again (retries, redirects)
-        self._serial = 0
+        self._serial = time_ns()  # of unfiltered requests; those of earlier runs are known to a resumed frontier
         self._timer: Any = None
         self._timer_due = 0.0
 
@@ -72,6 +85,7 @@ class FrontierScheduler(BaseScheduler):
 
     def open(self, spider: Spider) -> None:
         self.spider = spider
+        self.crawler.signals.connect(_note_end, signals.response_downloaded)
         self.crawl = crawl_of(self.crawler)
         self.canonicalize = self.crawl.canonicalize if self.crawl else make_canonicalizer(self.options)
         self.frontier: Frontier = self.crawl.frontier if self.crawl else self._own_frontier()
@@ -121,6 +135,7 @@ class FrontierScheduler(BaseScheduler):
             request = self._request_for(taken)
             if request is not None:
                 request.meta[TAKEN_AT] = now
+                request.meta.pop(ENDED_AT, None)
                 self._issued[taken.url] = request
                 self._count("scheduler/dequeued")
                 return request
@@ -143,6 +158,8 @@ class FrontierScheduler(BaseScheduler):
 
     def _wake_when_due(self, now: float) -> None:
         """Wake the engine when the next host is due; Scrapy alone would sleep up to 5 seconds."""
+        if self.crawl and self.crawl.budget_in_flight():
+            return  # the engine calls again when a lease ends
         due = self.frontier.next_due(now)
         if due is None or (self._timer and self._timer_due <= due):
             return
@@ -182,7 +199,8 @@ class FrontierScheduler(BaseScheduler):
         if request.meta.get("redirect_urls"):
             request.meta[AS_SPELLED] = True
         picked = not request.meta.pop(AWAITED_ROBOTS, False)
-        self.frontier.release(key, now, now - request.meta.get(TAKEN_AT, now), picked=picked)
+        fetch = fetch_of(request, 0, now)
+        self.frontier.release(key, fetch.at, fetch.seconds, picked=picked)
         del self._issued[key]
         self._kept[key] = request
         return True
@@ -195,7 +213,7 @@ class FrontierScheduler(BaseScheduler):
 
     def _redirect(self, source: CrawlUrl, target: str | None, request: Request, now: float) -> bool:
         reason = request.meta.get("redirect_reasons", [0])[-1]
-        fetch = Fetch(reason if isinstance(reason, int) else 200, now, now - request.meta.get(TAKEN_AT, now))
+        fetch = fetch_of(request, reason if isinstance(reason, int) else 200, now)
         del self._issued[source.url]
         if self.crawl is None or source.request is not None:
             self.frontier.done(source.url, fetch.at, fetch.seconds)
@@ -237,10 +255,11 @@ class FrontierScheduler(BaseScheduler):
             if lease is None:
                 del self._issued[key]  # ended by the last pipeline or by the spider's errback
             elif self.crawl is None or lease.request is not None:
-                self.frontier.done(key, now, now - self._issued.pop(key).meta[TAKEN_AT])
+                fetch = fetch_of(self._issued.pop(key), 0, now)
+                self.frontier.done(key, fetch.at, fetch.seconds)
             elif self._issued[key] not in in_progress:
                 self._count("scheduler/lost")
-                self.crawl.fail(lease, "lost", Fetch(0, now, now - self._issued.pop(key).meta[TAKEN_AT]))
+                self.crawl.fail(lease, "lost", fetch_of(self._issued.pop(key), 0, now))
 
     def _own_frontier(self) -> Frontier:
         jobdir = self.crawler.settings.get("JOBDIR")

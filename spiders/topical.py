@@ -13,13 +13,13 @@ from scrapy.exceptions import IgnoreRequest
 
 from crawlproject.assembly import assemble
 from crawlproject.commandline import cache_dir
-from crawlproject.crawl import Crawl, Fetch
+from crawlproject.crawl import Crawl
 from crawlproject.errors import BadInput
 from crawlproject.items import PageItem
 from crawlproject.live import attach
 from crawlproject.options import read_options, refuse_unknown
 from crawlproject.records import CrawlUrl
-from crawlproject.scheduler import TAKEN_AT
+from crawlproject.scheduler import fetch_of
 from crawlproject.topic import load_topic
 from crawlproject.virtualweb.web import open_web
 from middlewares.refused import Refused
@@ -77,10 +77,11 @@ class TopicalSpider(scrapy.Spider):
 
     def parse(self, response: Response, **kwargs: Any) -> Iterator[PageItem]:
         """One response, one item; what is no page ends here with a reason."""
-        lease = self.crawl.frontier.leased(self.crawl.canonicalize(response.request.url))  # type: ignore[union-attr]
-        if lease is None:
+        request = response.request
+        lease = self.crawl.frontier.leased(self.crawl.canonicalize(request.url)) if request else None
+        if request is None or lease is None:
             return
-        fetch = self._fetch(response.request, response.status)
+        fetch = fetch_of(request, response.status, time())
         if not 200 <= response.status < 300:
             self.crawl.fail(lease, f"http {response.status}", fetch)
             return
@@ -99,17 +100,12 @@ class TopicalSpider(scrapy.Spider):
         lease = self.crawl.frontier.leased(self.crawl.canonicalize(request.url))
         if lease is None:
             return
-        fetch = self._fetch(request, 0)
+        fetch = fetch_of(request, 0, time())
         if failure.check(IgnoreRequest) and "download_latency" not in request.meta:
             reason = failure.value.reason if isinstance(failure.value, Refused) else "scrapy/ignored"
             self.crawl.refuse(lease.url, reason, lease.parent)
         else:
             self.crawl.fail(lease, type(failure.value).__name__, fetch)
-
-    def _fetch(self, request: scrapy.Request | None, status: int) -> Fetch:
-        now = time()
-        taken_at = request.meta.get(TAKEN_AT, now) if request else now
-        return Fetch(status, now, now - taken_at)
 
 
 def spare_the_garbage_collector() -> None:

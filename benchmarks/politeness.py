@@ -1,0 +1,120 @@
+"""Politeness measured at the server: is every pause kept, and how close to the ideal does the crawl run?
+
+    python benchmarks/politeness.py [--hosts 40] [--pages 20] [--delay 0.5] [--latency 0.05] [--json FILE]
+
+Hosts with a simulated latency are crawled over sockets. The server's access log tells the pauses between the end of a request
+and the start of the next one of the same host (robots.txt included), and the sum of the hosts' rates. Ideal is
+``hosts / (delay + fetch time)``, the fetch time being what the server itself took.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from statistics import mean
+
+from crawlproject.virtualweb.accesslog import Access, AccessLog, read_log
+from crawlproject.virtualweb.base import Reply, not_held
+from crawlproject.virtualweb.server import running
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+class HostFarm:
+    """``hosts`` hosts whose front pages link to ``pages - 1`` pages of their own; a portal links to all of them."""
+
+    warnings: Sequence[str] = ()
+
+    def __init__(self, hosts: int, pages: int, latency: float) -> None:
+        self._latency = latency
+        self._links = {"http://portal.example/": [f"http://h{h}.example/" for h in range(hosts)]}
+        for h in range(hosts):
+            inner = [f"http://h{h}.example/p{p}" for p in range(pages - 1)]
+            self._links |= {f"http://h{h}.example/": inner} | {url: [] for url in inner}
+
+    def get(self, url: str) -> Reply:
+        if url not in self._links:
+            return not_held(url)
+        body = "".join(f'<p>reef <a href="{link}">reef</a></p>' for link in self._links[url])
+        return Reply(url, 200, {"content-type": "text/html"}, f"<title>{url}</title>{body}".encode(), self._latency)
+
+    def urls(self) -> Iterator[str]:
+        return iter(self._links)
+
+    def __contains__(self, url: str) -> bool:
+        return url in self._links
+
+    def close(self) -> None:
+        return None
+
+
+def crawl(folder: Path, port: int, delay: float) -> None:
+    """One crawl of the farm in a process of its own."""
+    topic = folder / "topic.toml"
+    topic.write_text('keywords = "reef"\nseeds = ["http://portal.example/"]\n')
+    settings = {
+        "CRAWL_DIR": folder / "crawl",
+        "POLITENESS_MIN_DELAY": delay,
+        "POLITENESS_FACTOR": 0,
+        "LOG_LEVEL": "WARNING",
+    }
+    chosen = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
+    command = [sys.executable, "-m", "scrapy", "crawl", "topical", "-a", f"topic={topic}", *chosen]
+    environment = {**os.environ, "http_proxy": f"http://127.0.0.1:{port}"}
+    subprocess.run(command, cwd=ROOT, env=environment, check=True, stderr=subprocess.DEVNULL)
+
+
+def figures(log: list[Access], hosts: int, delay: float) -> dict[str, float]:
+    """What the log tells."""
+    by_host: dict[str, list[Access]] = defaultdict(list)
+    for access in sorted(log, key=lambda access: access["start"]):
+        by_host[access["host"]].append(access)
+    farm = [requests for host, requests in by_host.items() if host != "portal.example"]
+    pauses = [later["start"] - earlier["end"] for requests in by_host.values() for earlier, later in pairwise(requests)]
+    starts = sorted(access["start"] for requests in farm for access in requests)
+    fetch = mean(access["end"] - access["start"] for requests in farm for access in requests)
+    # Each host's own rate, so that it does not matter where in a round the crawl begins and ends.
+    rate = sum((len(requests) - 1) / (requests[-1]["start"] - requests[0]["start"]) for requests in farm)
+    ideal = hosts / (delay + fetch)
+    return {
+        "requests": len(log),
+        "shortest_pause": min(pauses),
+        "pauses_too_short": sum(pause < delay for pause in pauses),
+        "fetch_seconds": fetch,
+        "requests_per_second": rate,
+        "ideal_per_second": ideal,
+        "share_of_ideal": rate / ideal,
+        "longest_silence": max(later - earlier for earlier, later in pairwise(starts)),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--hosts", type=int, default=40)
+    parser.add_argument("--pages", type=int, default=20, help="pages of a host")
+    parser.add_argument("--delay", type=float, default=0.5, help="POLITENESS_MIN_DELAY, seconds")
+    parser.add_argument("--latency", type=float, default=0.05, help="seconds the server takes for a page")
+    parser.add_argument("--json", type=Path, help="also write the figures here")
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        farm = HostFarm(chosen.hosts, chosen.pages, chosen.latency)
+        with AccessLog(folder / "log") as log, running(farm, latency=True, log=log) as server:
+            crawl(folder, server.port, chosen.delay)
+        found = figures(read_log(folder / "log"), chosen.hosts, chosen.delay)
+    for key, value in found.items():
+        print(f"{key:22}{value:10.4g}")
+    if chosen.json:
+        chosen.json.write_text(json.dumps(found, indent=1))
+
+
+if __name__ == "__main__":
+    main()
