@@ -1,0 +1,316 @@
+"""The scheduler between a stand-in for the engine and a real frontier: leases, wakes, ends, and never an exception."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as trials
+from hypothesis import strategies as st
+from scrapy import Request, Spider
+from scrapy.signalmanager import SignalManager
+from scrapy.statscollectors import MemoryStatsCollector
+from scrapy.utils.project import get_project_settings
+
+from crawlproject import scheduler as scheduler_module
+from crawlproject.appendlog import read_lines
+from crawlproject.assembly import assemble
+from crawlproject.crawl import Fetch
+from crawlproject.errors import StorageFailed
+from crawlproject.live import attach
+from crawlproject.options import read_options
+from crawlproject.records import CrawlUrl, Topic
+from crawlproject.scheduler import TAKEN_AT, FrontierScheduler
+
+
+class World:
+    """A clock, the timers that were set, and the engine as far as the scheduler looks into it."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self.timers: list[SimpleNamespace] = []
+        self.wakes = 0
+        self.active: set[Request] = set()
+        self.inprogress: set[Request] = set()
+
+    def time(self) -> float:
+        return self.now
+
+    def call_later(self, delay: float, wake: Callable[[], None]) -> SimpleNamespace:
+        timer = SimpleNamespace(due=self.now + delay, wake=wake, live=True)
+        timer.cancel = lambda: setattr(timer, "live", False)
+        self.timers.append(timer)
+        return timer
+
+    def woken(self) -> None:
+        self.wakes += 1
+
+    def live_timers(self) -> list[float]:
+        return [round(timer.due, 6) for timer in self.timers if timer.live]
+
+    def fire(self) -> None:
+        """Let time pass until the next timer, and let it ring."""
+        timer = min((timer for timer in self.timers if timer.live), key=lambda timer: timer.due)
+        timer.live, self.now = False, timer.due
+        timer.wake()
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch) -> World:
+    world = World()
+    monkeypatch.setattr(scheduler_module, "time", world.time)
+    monkeypatch.setattr(scheduler_module, "call_later", world.call_later)
+    return world
+
+
+class Theirs(Spider):
+    name = "theirs"
+
+    def page_request(self, url: CrawlUrl) -> Request:
+        return Request(url.url, callback=self.parse)
+
+
+def a_crawler(world: World, **settings: object) -> Any:
+    chosen = get_project_settings()
+    chosen.setdict({"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, **settings}, priority="cmdline")
+    crawler = SimpleNamespace(settings=chosen)
+    crawler.signals = SignalManager(crawler)
+    crawler.stats = MemoryStatsCollector(SimpleNamespace(settings=chosen))
+    slot = SimpleNamespace(inprogress=world.inprogress, nextcall=SimpleNamespace(schedule=world.woken))
+    crawler.engine = SimpleNamespace(spider=None, _slot=slot, downloader=SimpleNamespace(active=world.active))
+    return crawler
+
+
+def opened(world: World, crawler: Any | None = None, **settings: object) -> FrontierScheduler:
+    scheduler = FrontierScheduler(crawler or a_crawler(world, **settings))
+    scheduler.open(Theirs())
+    return scheduler
+
+
+def topical(world: World, folder: Path, *seeds: str, **settings: object) -> FrontierScheduler:
+    """A scheduler that serves a topical crawl."""
+    crawler = a_crawler(world, CRAWL_DIR=str(folder), **settings)
+    attach(crawler, assemble(Topic("reef", ("reef",), seeds), read_options(crawler.settings), clock=world.time))
+    return opened(world, crawler)
+
+
+def issued(world: World, scheduler: FrontierScheduler) -> Request:
+    """The next request, on its way through the downloader."""
+    request = scheduler.next_request()
+    assert request is not None
+    world.active.add(request)
+    world.inprogress.add(request)
+    return request
+
+
+def requests_of(scheduler: FrontierScheduler, world: World) -> Iterator[Request]:
+    while (request := scheduler.next_request()) is not None:
+        world.active.add(request)
+        world.inprogress.add(request)
+        yield request
+
+
+SEEDS = tuple(f"http://h{n}.example/" for n in range(6))
+
+
+# ------------------------------------------------------------ leases
+
+
+def test_no_more_leases_are_open_than_requests_may_be(world: World) -> None:
+    scheduler = opened(world, CONCURRENT_REQUESTS=3)
+    for url in SEEDS:
+        assert scheduler.enqueue_request(Request(url))
+    first, *_ = given = list(requests_of(scheduler, world))
+    assert len(given) == 3 and scheduler.frontier.leases() == 3
+    assert world.timers == [], "the engine calls when a request ends; no timer is needed"
+    world.active.discard(first)
+    assert len(list(requests_of(scheduler, world))) == 1
+
+
+def test_pages_in_the_pipelines_hold_their_lease(world: World, tmp_path: Path) -> None:
+    scheduler = topical(world, tmp_path, *SEEDS, CONCURRENT_REQUESTS=1)
+    request = issued(world, scheduler)
+    world.active.discard(request)
+    assert scheduler.next_request() is None and scheduler.frontier.leases() == 1
+    assert scheduler.crawl is not None
+    scheduler.crawl.fail(scheduler.frontier.leased(request.url), "http 404", Fetch(404, world.now, 0.1))
+    world.inprogress.discard(request)
+    assert scheduler.next_request() is not None
+
+
+def test_a_lease_that_nobody_ends_is_lost_and_told(world: World, tmp_path: Path) -> None:
+    scheduler = topical(world, tmp_path, SEEDS[0])
+    request = issued(world, scheduler)
+    world.now += 2.5
+    world.active.clear()
+    world.inprogress.clear()
+    assert scheduler.next_request() is None
+    line = next(read_lines(tmp_path / "history.jsonl"))
+    assert (line["url"], line["error"], line["seconds"]) == (request.url, "lost", 2.5)
+    assert scheduler.frontier.leases() == 0 and not scheduler.has_pending_requests()
+    assert scheduler.crawler.stats.get_value("scheduler/lost") == 1
+
+
+def test_a_request_of_another_spider_ends_when_it_leaves_the_downloader(world: World) -> None:
+    scheduler = opened(world, POLITENESS_MIN_DELAY=1)
+    scheduler.enqueue_request(Request(SEEDS[0]))
+    scheduler.enqueue_request(Request(SEEDS[0] + "x"))
+    request = issued(world, scheduler)
+    world.now += 0.5
+    assert scheduler.next_request() is None
+    world.active.discard(request)
+    assert scheduler.next_request() is None, "now the host rests"
+    world.fire()
+    assert world.now == pytest.approx(1001.5) and issued(world, scheduler).url == SEEDS[0] + "x"
+
+
+# ------------------------------------------------------------ wakes
+
+
+def test_the_engine_is_woken_when_the_next_host_is_due(world: World, tmp_path: Path) -> None:
+    scheduler = topical(world, tmp_path, "http://a.example/1", "http://a.example/2", POLITENESS_MIN_DELAY=0.3)
+    request = issued(world, scheduler)
+    assert scheduler.next_request() is None and world.timers == [], "nothing is due before the fetch ends"
+    assert scheduler.crawl is not None
+    scheduler.crawl.fail(scheduler.frontier.leased(request.url), "http 404", Fetch(404, world.now, 0.1))
+    for _ in range(3):
+        assert scheduler.next_request() is None
+    assert world.live_timers() == [1000.3], "one timer, however often the engine asks"
+    world.fire()
+    assert world.wakes == 1 and scheduler.next_request() is not None
+
+
+def test_an_earlier_time_replaces_the_timer(world: World, tmp_path: Path) -> None:
+    scheduler = topical(world, tmp_path, SEEDS[5])
+    scheduler.frontier.drop(SEEDS[5])
+    for number, wait in enumerate((9.0, 2.0, 5.0)):
+        scheduler.frontier.put(CrawlUrl(f"http://h{number}.example/", 1.0, not_before=world.now + wait))
+        assert scheduler.next_request() is None
+    assert world.live_timers() == [1002.0]
+    scheduler.close("finished")
+    assert world.live_timers() == []
+
+
+def test_a_budget_in_flight_does_not_keep_the_engine_busy(world: World, tmp_path: Path) -> None:
+    """URLs wait and their hosts are due, but every page that may still be stored is being fetched."""
+    scheduler = topical(world, tmp_path, *SEEDS, CRAWL_MAX_PAGES=2)
+    assert len(list(requests_of(scheduler, world))) == 2
+    assert scheduler.next_request() is None and world.timers == []
+    assert scheduler.has_pending_requests()
+
+
+def test_a_spent_budget_leaves_nothing_pending(world: World, tmp_path: Path) -> None:
+    scheduler = topical(world, tmp_path, *SEEDS, CRAWL_MAX_PAGES=1)
+    crawl = scheduler.crawl
+    assert crawl is not None
+    url = scheduler.frontier.leased(issued(world, scheduler).url)
+    assert url is not None
+    page = crawl.read(url, b"reef")
+    crawl.keep(page, crawl.visit(url, page, b"reef", Fetch(200, world.now, 0.1)))
+    assert not scheduler.has_pending_requests() and len(scheduler.frontier) == 5
+
+
+# ------------------------------------------------------------ in
+
+
+def test_a_known_request_is_refused_and_counted(world: World) -> None:
+    scheduler = opened(world)
+    assert scheduler.enqueue_request(Request("http://a.example/"))
+    assert not scheduler.enqueue_request(Request("http://A.example/index.html#part"))
+    assert scheduler.crawler.stats.get_value("scheduler/refused/known") == 1
+
+
+def test_priority_is_added_to_the_default_score(world: World) -> None:
+    scheduler = opened(world, FRONTIER_REQUEST_SCORE=0.25)
+    for url, priority in zip(SEEDS, (-1, 3, 0), strict=False):
+        scheduler.enqueue_request(Request(url, priority=priority))
+    assert scheduler.frontier.best() == 3.25
+    assert [request.url for request in requests_of(scheduler, world)] == [SEEDS[1], SEEDS[2], SEEDS[0]]
+
+
+def test_a_retry_waits_again_and_is_the_same_request(world: World, tmp_path: Path) -> None:
+    scheduler = topical(world, tmp_path, SEEDS[0])
+    request = issued(world, scheduler)
+    again = request.replace(dont_filter=True, priority=request.priority - 1)
+    again.meta["retry_times"] = 1
+    assert scheduler.enqueue_request(again)
+    assert scheduler.frontier.leases() == 0 and len(scheduler.frontier) == 1
+    world.active.clear()
+    assert scheduler.next_request() is again and again.meta["retry_times"] == 1
+
+
+def test_unfiltered_requests_are_new_ones_after_a_resume_too(world: World, tmp_path: Path) -> None:
+    for _ in range(3):
+        scheduler = opened(world, JOBDIR=str(tmp_path))
+        for _ in range(2):
+            assert scheduler.enqueue_request(Request("http://a.example/", dont_filter=True))
+            issued(world, scheduler)
+            world.active.clear()
+            assert scheduler.next_request() is None
+        scheduler.close("shutdown")
+
+
+def test_a_request_that_cannot_be_made_again_is_told_and_passed_over(
+    world: World, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    first = opened(world, JOBDIR=str(tmp_path))
+    first.enqueue_request(Request("http://a.example/", meta={"object": object()}))
+    first.enqueue_request(Request("http://b.example/", priority=-1))
+    first.close("shutdown")
+    second = opened(world, JOBDIR=str(tmp_path))
+    assert issued(world, second).url == "http://b.example/"
+    assert "http://a.example/ is lost" in caplog.text
+    assert second.crawler.stats.get_value("scheduler/unserializable/lost") == 1
+
+
+LOOP: dict[str, Any] = {}
+LOOP["loop"] = LOOP
+starts = st.sampled_from(["http://", "http://a.example/", "https://a.example:444/", "ftp://a/", "data:,", "about:"])
+metas = st.dictionaries(
+    st.sampled_from([TAKEN_AT, "as_spelled", "awaited_robots", "depth", "redirect_times"]),
+    st.sampled_from([None, 0, 1000.0, True]),
+    max_size=3,
+)
+redirected = st.lists(st.sampled_from([*SEEDS, "", "no url", "http://[", "mailto:x"]), max_size=2).map(
+    lambda urls: {"redirect_urls": urls, "redirect_reasons": [301] * len(urls)}
+)
+objects = st.sampled_from([{}, {"it": object()}, {"it": LOOP}, {"it": float("nan")}, {"it": "\ud800"}])
+
+
+@trials(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
+@given(
+    st.data(),
+    st.lists(
+        st.tuples(starts, st.text(max_size=12), st.sampled_from(["GET", "POST"]), metas, redirected, objects),
+        max_size=4,
+    ),
+)
+def test_no_request_makes_the_scheduler_raise(world: World, data: st.DataObject, many: list[tuple[Any, ...]]) -> None:
+    scheduler = opened(world)
+    for start, tail, method, meta, redirects, held in many:
+        try:
+            request = Request(start + tail, method=method, meta={**meta, **redirects, **held})
+        except ValueError:
+            continue  # no request at all
+        request.dont_filter = data.draw(st.booleans())
+        assert scheduler.enqueue_request(request) in (True, False)
+    given_out = list(requests_of(scheduler, world))
+    assert all(isinstance(request, Request) for request in given_out)
+
+
+def test_a_full_disk_stops_the_crawl_instead(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> bool:
+        raise StorageFailed("the disk is full")
+
+    stopped: list[str] = []
+    monkeypatch.setattr(scheduler_module, "stop", lambda crawler, failure: stopped.append(str(failure)))
+    scheduler = topical(world, tmp_path, *SEEDS)
+    monkeypatch.setattr(scheduler.frontier, "put", full)
+    monkeypatch.setattr(scheduler.frontier, "take", full)
+    assert scheduler.enqueue_request(Request("http://a.example/")) is False
+    assert scheduler.next_request() is None
+    assert stopped == ["the disk is full"] * 2
