@@ -53,7 +53,7 @@ class MemoryFrontier:
         self._politeness = politeness
         self._follower: Callable[[Change], object] = _nobody
 
-        def schedule(waiting: dict[str, Entry]) -> HostSchedule:
+        def schedule(waiting: dict[str, Entry]) -> HostSchedule | BestNFirst:
             if commit == 1:
                 return HostSchedule(waiting, batch_size)
             return BestNFirst(waiting, batch_size, commit, random)

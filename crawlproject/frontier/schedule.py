@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import count
 from typing import Any
 
@@ -29,12 +29,16 @@ class HostSchedule:
     A leased host stands nowhere. So a choice never looks at a host that cannot be taken, however many of these have the
     best URLs, and each operation costs O(log n) amortised. A host with nothing to wait for leaves the memory.
 
-    ``live`` maps a URL to its valid entry; the caller updates it before it tells the schedule.
+    ``live`` maps a URL to its valid entry; the caller updates it before it tells the schedule. ``hosts_waiting`` counts the
+    hosts that the k rule goes by, when these are more than the schedule knows; call ``fit`` when that number changes.
     """
 
-    def __init__(self, live: Mapping[str, Entry], batch_size: int) -> None:
+    def __init__(
+        self, live: Mapping[str, Entry], batch_size: int, hosts_waiting: Callable[[], int] | None = None
+    ) -> None:
         self._live = live
         self._k = batch_size
+        self._hosts_waiting = hosts_waiting or self.hosts
         self._now = -math.inf
         self._hosts: dict[str, HostQueue] = {}
         self._waiting = 0  # hosts with URLs
@@ -58,7 +62,7 @@ class HostSchedule:
         self._place(host)
         if host.size == 1:
             self._waiting += 1
-            self._fit()
+            self.fit()
 
     def add_back(self, entry: Entry) -> None:
         """``entry`` was leased and waits again."""
@@ -71,7 +75,7 @@ class HostSchedule:
         self._place(host)
         if host.size == 0:
             self._waiting -= 1
-            self._fit()
+            self.fit()
 
     def replace(self, old: Entry, new: Entry) -> None:
         """The URL of both has a new record or score."""
@@ -106,32 +110,47 @@ class HostSchedule:
         """The host was picked: the k rule bars it for a while."""
         self._window.pick(name)
         self._window.remember(self._k - 1 + self._leases)  # enough if the picks of all leases were given back
-        self._fit()
+        self.fit()
         if name in self._hosts:
             self._place(self._hosts[name])
 
     def give_back_pick(self, name: str) -> None:
         """The host's last pick does not count."""
         self._window.give_back(name)
-        self._fit()
+        self.fit()
         if name in self._hosts:
             self._place(self._hosts[name])
+
+    def fit(self) -> None:
+        """Bring the k rule's window to its size: the last min(k, hosts that wait) - 1 picks bar."""
+        for name in self._window.fit(max(0, min(self._k, self._hosts_waiting()) - 1)):
+            if name in self._hosts:
+                self._place(self._hosts[name])
 
     # ------------------------------------------------------------ choices
 
     def choose(self, now: float) -> Entry | None:
         """The first URL of the eligible hosts. It stays where it is."""
+        return self.choose_open(now) or self._choose_barred()
+
+    def choose_open(self, now: float) -> Entry | None:
+        """The same among the hosts that the k rule does not bar."""
         self._pass_time(now)
         host = self._first(self._open)
-        if host is None and self._waiting < self._k:
-            host = self._first(self._barred)
+        return host.best() if host else None
+
+    def _choose_barred(self) -> Entry | None:
+        """When fewer than k hosts wait the crawl never stops for the rule: the first URL of the host picked longest ago."""
+        host = self._first(self._barred) if self._hosts_waiting() < self._k else None
         return host.best() if host else None
 
     def next_due(self, now: float) -> float | None:
         """The earliest time at which ``choose`` gives a URL, if nothing else happens; None: no time will do."""
-        if self.choose(now) is not None:
-            return now
-        heaps = (self._resting, self._barred_resting) if self._waiting < self._k else (self._resting,)
+        return now if self.choose(now) is not None else self.first_rested()
+
+    def first_rested(self) -> float | None:
+        """The earliest time at which a host that may then be chosen has rested; of the others the k rule tells."""
+        heaps = (self._resting, self._barred_resting) if self._hosts_waiting() < self._k else (self._resting,)
         return min((item[0] for heap in heaps if (item := heap.first())), default=None)
 
     # ------------------------------------------------------------ what is known
@@ -139,6 +158,10 @@ class HostSchedule:
     def hosts(self) -> int:
         """Hosts with waiting URLs."""
         return self._waiting
+
+    def bars(self, name: str) -> bool:
+        """Whether the k rule bars the host now."""
+        return self._window.bars(name)
 
     def picks(self) -> Iterator[str]:
         """The hosts of the last picks, oldest first: as many as the k rule may still ask for."""
@@ -173,12 +196,6 @@ class HostSchedule:
         for heap in (self._ripening, self._resting, self._barred_resting):
             while (item := heap.first()) and item[0] <= now:
                 self._place(item[-1])
-
-    def _fit(self) -> None:
-        """Bring the k rule's window to its size: the last min(k, hosts that wait) - 1 picks bar."""
-        for name in self._window.fit(max(0, min(self._k, self._waiting) - 1)):
-            if name in self._hosts:
-                self._place(self._hosts[name])
 
     def _place(self, host: HostQueue) -> None:
         """Let the host stand where it belongs now."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from crawlproject.frontier import changes
 from crawlproject.frontier.changes import Change
+from crawlproject.frontier.commitment import BestNFirst
 from crawlproject.frontier.entry import Entry
 from crawlproject.frontier.hostqueue import queue_of
 from crawlproject.frontier.lazyheap import LazyHeap
@@ -24,7 +25,7 @@ class FrontierState:
     are built when first asked for: a rehearsal asks for none, and many crawls never fill up.
     """
 
-    def __init__(self, schedule: Callable[[dict[str, Entry]], HostSchedule], politeness: Politeness) -> None:
+    def __init__(self, schedule: Callable[[dict[str, Entry]], HostSchedule | BestNFirst], politeness: Politeness) -> None:
         self.waiting: dict[str, Entry] = {}
         self.leases: dict[str, Entry] = {}
         self.done: set[str] = set()

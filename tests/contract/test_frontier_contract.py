@@ -666,7 +666,7 @@ def test_the_committed_leave_in_random_order(make):
 
 
 def test_the_committed_wait_for_their_hosts_and_nobody_overtakes(make):
-    frontier = make(commit=2, min_delay=5.0)
+    frontier = make(commit=2, min_delay=5.0, batch_size=1)
     frontier.put_many([url("a/1", 0.9), url("a/2", 0.8), url("b/1", 0.1)])
     fetch(frontier, 0.0)
     assert frontier.take(0.0) is None, "b is not committed"
@@ -715,8 +715,17 @@ def test_a_commitment_keeps_counts_scores_and_evictions_right(make):
     assert sorted(drain(frontier)) == ["d/", "f/"]
 
 
-def test_the_k_rule_counts_the_hosts_of_the_commitment(make):
+def test_the_k_rule_is_stronger_than_the_commitment(make):
     frontier = make(commit=3, batch_size=2)
     frontier.put_many([url("a/1", 0.9), url("a/2", 0.8), url("a/3", 0.7), url("b/1", 0.1)])
-    assert sorted([fetch(frontier), fetch(frontier), fetch(frontier)]) == ["a/1", "a/2", "a/3"]
-    assert fetch(frontier) == "b/1"
+    taken = [fetch(frontier) for _ in range(4)]
+    assert sorted(taken) == ["a/1", "a/2", "a/3", "b/1"]
+    assert taken[1] == "b/1", "a is barred, and all that is committed is behind it"
+
+
+def test_any_k_takes_are_of_k_hosts_under_a_commitment_too(make):
+    frontier = make(commit=256, batch_size=50)
+    frontier.put_many(url(f"h{host}/{page}", page + host / 100) for host in range(60) for page in range(20))
+    hosts = [fetch(frontier).split("/")[0] for _ in range(400) if frontier.hosts() >= 50]
+    assert len(hosts) == 400
+    assert all(len(set(hosts[at : at + 50])) == 50 for at in range(len(hosts) - 49))

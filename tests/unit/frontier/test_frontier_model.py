@@ -83,17 +83,30 @@ class Model:
             waiting.position = position
 
     def choose(self, now: float) -> Waiting | None:
-        candidates = self.candidates()
-        hosts = {host_of(waiting.record.url) for waiting in candidates}
+        everything = list(self.waiting.values())
+        hosts = {host_of(waiting.record.url) for waiting in everything}
         window = min(self.k, len(hosts)) - 1
         barred = set(self.picks[-window:]) if window > 0 else set()
-        takeable = [waiting for waiting in candidates if self.may_go(waiting.record, now)]
-        free = [waiting for waiting in takeable if host_of(waiting.record.url) not in barred]
-        if not free and takeable and len(hosts) < self.k:
-            last_pick = {host: number for number, host in enumerate(self.picks)}
-            oldest = min((host_of(waiting.record.url) for waiting in takeable), key=last_pick.__getitem__)
-            free = [waiting for waiting in takeable if host_of(waiting.record.url) == oldest]
+        if self.commit == 1:
+            return self.free(everything, barred, now) or self.oldest(everything, len(hosts), now)
+        batch = self.candidates()
+        chosen = self.free(batch, barred, now)
+        if chosen is None and all(host_of(waiting.record.url) in barred for waiting in batch):
+            pool = [waiting for waiting in everything if waiting.position is None]
+            chosen = self.free(pool, barred, now) or self.oldest(pool, len(hosts), now)
+        return chosen or self.oldest(batch, len(hosts), now)
+
+    def free(self, candidates: list[Waiting], barred: set[str], now: float) -> Waiting | None:
+        free = [one for one in candidates if self.may_go(one.record, now) and host_of(one.record.url) not in barred]
         return min(free, key=lambda waiting: waiting.key, default=None)
+
+    def oldest(self, candidates: list[Waiting], hosts: int, now: float) -> Waiting | None:
+        takeable = [one for one in candidates if self.may_go(one.record, now)]
+        if not takeable or hosts >= self.k:
+            return None
+        last_pick = {host: number for number, host in enumerate(self.picks)}
+        oldest = min((host_of(one.record.url) for one in takeable), key=last_pick.__getitem__)
+        return min((one for one in takeable if host_of(one.record.url) == oldest), key=lambda one: one.key)
 
     def may_go(self, record: CrawlUrl, now: float) -> bool:
         host = host_of(record.url)
@@ -112,10 +125,8 @@ class Model:
 
     def next_due(self, now: float) -> float | None:
         self.look_again(now)
-        if self.commit > 1 and not self.candidates():
-            return min((waiting.record.not_before for waiting in self.waiting.values()), default=None)
         times = {now}
-        for waiting in self.candidates():
+        for waiting in self.waiting.values():
             clock = self.clocks.get(host_of(waiting.record.url), -math.inf)
             times.add(max(now, clock, waiting.record.not_before))
         return next((time for time in sorted(times) if self.choose(time)), None)
