@@ -82,15 +82,14 @@ def assemble(
     *,
     clock: Callable[[], float],
     folder: Path | None = None,
-    reader: Reader | None = None,
     graph: Graph | None = None,
     rehearsal: bool = False,
 ) -> Crawl:
     """A crawl, new or resumed, ready to ``take`` from.
 
     ``clock`` gives seconds since the epoch. A rehearsal keeps the history only, its frontier in memory, and shows the
-    targets to an ordering that needs them; ``reader`` and ``graph`` may then be shared between rehearsals. Raises
-    ``BadInput`` (topic, settings, crawl folder) and ``StorageFailed``.
+    targets to an ordering that needs them, with the ``graph`` of its web. Raises ``BadInput`` (topic, settings, crawl
+    folder) and ``StorageFailed``.
     """
     canonicalize = make_canonicalizer(options)
     topic = respell(topic, canonicalize)
@@ -114,7 +113,7 @@ def assemble(
         options=options,
         ordering=ordering,
         judge=judge,
-        reader=reader or make_reader(options, analyzer, canonicalize),
+        reader=make_reader(options, analyzer, canonicalize),
         canonicalize=canonicalize,
         traps=make_traps(options),
         frontier=frontier,

@@ -310,9 +310,9 @@ class Crawl:
             self.folder.close(reason, now, {**(stats or {}), **self.stats()})
 
 
-def canonical_or_none(canonicalize: Callable[..., str], url: str) -> str | None:
-    """The canonical spelling, or None for what is no URL."""
+def canonical_or_none(canonicalize: Callable[..., str], url: str, base: str | None = None) -> str | None:
+    """The canonical spelling of ``url``, relative to ``base`` when there is one, or None for what is no URL."""
     try:
-        return canonicalize(url)
+        return canonicalize(url, base)
     except InvalidUrl:
         return None

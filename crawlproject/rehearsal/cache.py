@@ -75,6 +75,11 @@ class JudgedPages:
         return found
 
 
+def location(reply: Reply) -> str:
+    """Where a redirect points to; empty for a reply that is none."""
+    return reply.headers.get("location", "") if 300 <= reply.status < 400 else ""
+
+
 def wanted(reply: Reply, content_types: Iterable[str]) -> bool:
     """Whether a reply is a page: a 2xx status and, when it has a content type, one of ``content_types``."""
     media_type = reply.headers.get("content-type", "").split(";")[0].strip().lower()

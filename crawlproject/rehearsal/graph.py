@@ -8,7 +8,7 @@ from functools import cache
 
 from crawlproject.crawl import canonical_or_none
 from crawlproject.orderings.base import Graph
-from crawlproject.rehearsal.cache import PageCache
+from crawlproject.rehearsal.cache import PageCache, location
 
 
 def graph_of(pages: PageCache, canonicalize: Callable[..., str], admit: Callable[[str], bool]) -> Graph:
@@ -25,8 +25,8 @@ def graph_of(pages: PageCache, canonicalize: Callable[..., str], admit: Callable
         reply, page = pages.get(url)
         if page is not None:
             return tuple({link.url: None for link in page.links if link.url in admitted})
-        if 300 <= reply.status < 400 and reply.headers.get("location"):
-            target = canonical_or_none(lambda href: canonicalize(href, url), reply.headers["location"])
+        if location(reply):
+            target = canonical_or_none(canonicalize, location(reply), url)
             return (target,) if target and target in admitted else ()
         return None
 

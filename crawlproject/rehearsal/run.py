@@ -13,12 +13,13 @@ from crawlproject.assembly import assemble
 from crawlproject.crawl import Crawl, Fetch, canonical_or_none
 from crawlproject.options import Options
 from crawlproject.orderings.base import Graph
-from crawlproject.reading import Reader
 from crawlproject.records import CrawlUrl, Page, Topic
-from crawlproject.rehearsal.cache import JudgedPages
+from crawlproject.rehearsal.cache import JudgedPages, location
 from crawlproject.robots import RobotsCache, RobotsRules
 from crawlproject.urls.hosts import host_of, origin_of
 from crawlproject.virtualweb.base import Reply, Web
+
+_ROBOTS_REDIRECTS = 5
 
 
 class Rehearsal:
@@ -35,14 +36,11 @@ class Rehearsal:
         *,
         agent: str,
         folder: Path,
-        reader: Reader,
         graph: Graph | None = None,
         progress: Callable[[Crawl], None] | None = None,
     ) -> None:
         self.now = 0.0
-        self.crawl = assemble(
-            topic, options, clock=lambda: self.now, folder=folder, reader=reader, graph=graph, rehearsal=True
-        )
+        self.crawl = assemble(topic, options, clock=lambda: self.now, folder=folder, graph=graph, rehearsal=True)
         self._web = web
         self._agent = agent
         self._progress = progress
@@ -65,16 +63,17 @@ class Rehearsal:
         return self.crawl
 
     def _fetch(self, url: CrawlUrl, pages: JudgedPages) -> None:
-        if not self._rules(url.url).allows(url.url, self._agent):
-            self.crawl.refuse(url.url, "robots/forbidden", url.parent)
+        rules = self._rules(url.url)
+        if not rules.allows(url.url, self._agent):
+            self.crawl.refuse(url.url, f"robots/{'unreachable' if rules.unreachable else 'forbidden'}", url.parent)
             return
         reply, page = pages.get(url.url)
         self.now += reply.seconds
         fetch = Fetch(reply.status, self.now, reply.seconds)
         if page is not None:
             self._receive(url, page, fetch)
-        elif 300 <= reply.status < 400 and reply.headers.get("location"):
-            self._redirect(url, reply.headers["location"], fetch)
+        elif location(reply):
+            self._redirect(url, location(reply), fetch)
         else:
             self.crawl.fail(url, reply.error or _why_no_page(reply), fetch)
 
@@ -83,8 +82,8 @@ class Rehearsal:
         self.crawl.keep(page, self.crawl.visit(url, page, b"", fetch))
         self.crawl.offer(page, fetch)
 
-    def _redirect(self, url: CrawlUrl, location: str, fetch: Fetch) -> None:
-        target = canonical_or_none(lambda href: self.crawl.canonicalize(href, url.url), location)
+    def _redirect(self, url: CrawlUrl, href: str, fetch: Fetch) -> None:
+        target = canonical_or_none(self.crawl.canonicalize, href, url.url)
         if target is None or target == url.url:
             self.crawl.fail(url, "redirect to no URL" if target is None else "redirect to itself", fetch)
         else:
@@ -95,11 +94,21 @@ class Rehearsal:
         origin = origin_of(url)
         rules = self._robots.get(origin, self.now)
         if rules is None:
-            reply = self._web.get(f"{origin}/robots.txt")
+            reply = self._robots_reply(f"{origin}/robots.txt")
             rules = self._robots.store(origin, reply.status, reply.headers, reply.body, self.now)
             delay = rules.crawl_delay(self._agent, self.crawl.options.politeness_max_crawl_delay)
             self.crawl.frontier.crawl_delay(host_of(url), delay)
         return rules
+
+    def _robots_reply(self, url: str) -> Reply:
+        """The reply behind at most five redirects (RFC 9309 section 2.3.1.2)."""
+        reply = self._web.get(url)
+        for _ in range(_ROBOTS_REDIRECTS):
+            target = canonical_or_none(self.crawl.canonicalize, location(reply), url) if location(reply) else None
+            if target is None:
+                break
+            url, reply = target, self._web.get(target)
+        return reply
 
 
 def _why_no_page(reply: Reply) -> str:

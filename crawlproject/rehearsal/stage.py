@@ -10,12 +10,14 @@ from typing import Any
 from crawlproject.appendlog import write_atomically
 from crawlproject.assembly import make_canonicalizer, make_reader, make_traps, respell
 from crawlproject.crawl import Crawl
+from crawlproject.errors import BadCrawlDir
 from crawlproject.options import Options, read_options, refuse_unknown
 from crawlproject.orderings.base import Graph
 from crawlproject.records import Topic
 from crawlproject.rehearsal.cache import JudgedPages, PageCache
 from crawlproject.rehearsal.graph import graph_of, reachable
 from crawlproject.rehearsal.run import Rehearsal
+from crawlproject.repository.manifest import read_manifest
 from crawlproject.text.analysis import Analyzer
 from crawlproject.virtualweb.base import Web
 
@@ -31,6 +33,8 @@ READING = {
     "crawl_url_default_pages",
     "crawl_url_query_rules",
 }
+# Settings that have no say in a rehearsal.
+ELSEWHERE = {"crawl_dir", "crawl_progress_seconds", "virtual_web", "virtual_web_latency"}
 TRAPS = {name for name in Options.model_fields if name.startswith("trap_")}
 
 
@@ -63,16 +67,16 @@ class Stage:
         judged: list[JudgedPages] = []
         for name in names:
             folder = out / topic.name / name
-            if finished(folder):
+            chosen = options.model_copy(update={"ordering": name})
+            if finished(folder, chosen):
                 yield name, folder, None
                 continue
             rehearsal = Rehearsal(
                 topic,
-                options.model_copy(update={"ordering": name}),
+                chosen,
                 self.web,
                 agent=self.agent,
                 folder=folder,
-                reader=cache.reader,
                 graph=graph,
                 progress=progress,
             )
@@ -103,11 +107,25 @@ def _note_reachable(topic: Topic, graph: Graph, path: Path) -> None:
         write_atomically(path, [json.dumps({"targets": found}, indent=1).encode()])
 
 
-def finished(folder: Path) -> bool:
-    """Whether a run ended in this folder; an unfinished one is removed, since a rehearsal starts anew."""
-    manifest = folder / "crawl.json"
-    if manifest.exists() and json.loads(manifest.read_bytes()).get("reason"):
+def finished(folder: Path, options: Options) -> bool:
+    """Whether a run ended in this folder; an unfinished one is removed, since a rehearsal starts anew.
+
+    Raises ``BadCrawlDir`` when the run that ended there had other settings: it does not answer the question asked.
+    """
+    found = read_manifest(folder)
+    if found.get("reason"):
+        _refuse_other_settings(folder, found.get("settings", {}), options.model_dump(mode="json", exclude=ELSEWHERE))
         return True
     for name in ("crawl.json", "history.jsonl", "refused.json"):
         (folder / name).unlink(missing_ok=True)
     return False
+
+
+def _refuse_other_settings(folder: Path, held: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
+    for name, value in asked.items():
+        if name in held and held[name] != value:
+            raise BadCrawlDir(
+                str(folder),
+                f"holds a rehearsal with {name.upper()} {held[name]!r}, not {value!r}; "
+                "choose another folder for the runs, or remove this one to rehearse anew",
+            )

@@ -13,6 +13,7 @@ from crawlproject.appendlog import write_atomically
 from crawlproject.errors import BadCrawlDir
 from crawlproject.records import Topic
 
+NAME = "crawl.json"
 VERSION = 1
 
 
@@ -23,13 +24,13 @@ class Manifest:
     """
 
     def __init__(self, folder: Path, topic: Topic, ordering: str, parameters: Mapping[str, Any]) -> None:
-        self._path = folder / "crawl.json"
+        self._path = folder / NAME
         self.asked: dict[str, Any] = {
             "topic": {key: value for key, value in dataclasses.asdict(topic).items() if key != "settings"},
             "ordering": ordering,
             "parameters": dict(parameters),
         }
-        self.found = self._read()
+        self.found = read_manifest(folder)
         if self.found:
             self._refuse_another_crawl()
 
@@ -58,17 +59,6 @@ class Manifest:
         self.found.update(reason=reason, finished=now, stats=dict(stats))
         self._write()
 
-    def _read(self) -> dict[str, Any]:
-        try:
-            found = orjson.loads(self._path.read_bytes())
-        except FileNotFoundError:
-            return {}
-        except (orjson.JSONDecodeError, OSError) as damage:
-            raise BadCrawlDir(str(self._path), f"expected the manifest of a crawl ({damage})") from None
-        if not isinstance(found, dict) or found.get("version") != VERSION or not isinstance(found.get("topic"), dict):
-            raise BadCrawlDir(str(self._path), f"expected the manifest of a crawl, version {VERSION}")
-        return found
-
     def _refuse_another_crawl(self) -> None:
         wish = "choose another CRAWL_DIR, or remove this folder to start anew"
         for key in ("name", "keywords", "seeds"):
@@ -82,3 +72,17 @@ class Manifest:
     def _write(self) -> None:
         document = orjson.dumps(self.found, option=orjson.OPT_INDENT_2, default=str)
         write_atomically(self._path, [document])
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """What the manifest in a crawl folder says; empty when there is none. Raises ``BadCrawlDir`` for a damaged one."""
+    path = folder / NAME
+    try:
+        found = orjson.loads(path.read_bytes())
+    except FileNotFoundError:
+        return {}
+    except (orjson.JSONDecodeError, OSError) as damage:
+        raise BadCrawlDir(str(path), f"expected the manifest of a crawl ({damage})") from None
+    if not isinstance(found, dict) or found.get("version") != VERSION or not isinstance(found.get("topic"), dict):
+        raise BadCrawlDir(str(path), f"expected the manifest of a crawl, version {VERSION}")
+    return found
