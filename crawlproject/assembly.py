@@ -137,6 +137,6 @@ def _make_ordering(topic: Topic, options: Options, judge: TopicJudge, graph: Gra
 
 
 def _effective_parameters(ordering: BaseOrdering, options: Options) -> dict[str, Any]:
-    """The parameters this ordering runs with: given ones over defaults."""
-    own = parameters_of(type(ordering))
-    return {name: options.ordering_parameters.get(name, default) for name, default in own.items()}
+    """The parameters this ordering runs with: given ones, as numbers, over defaults."""
+    given, own = options.ordering_parameters, parameters_of(type(ordering))
+    return {name: type(default)(given.get(name, default)) for name, default in own.items()}

@@ -1,0 +1,107 @@
+"""A crawl put together: which setting reaches which part, and what an ordering is shown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from crawlproject.assembly import assemble, make_canonicalizer, make_frontier, make_traps, respell
+from crawlproject.crawl import Crawl
+from crawlproject.errors import BadCrawlDir, BadSetting
+from crawlproject.options import read_options
+from crawlproject.records import CrawlUrl, Topic
+
+SEEDS = ("http://a.example/", "http://b.example/index.html", "http://B.example/#part")
+TOPIC = Topic("reef", ("coral reef",), SEEDS, targets=("http://c.example/?utm_source=x",))
+
+
+def assembled(folder: Path, *, rehearsal: bool = False, topic: Topic = TOPIC, **settings: object) -> Crawl:
+    options = read_options({"POLITENESS_MIN_DELAY": 0, **settings})
+    graph = {"http://a.example/": ["http://c.example/"], "http://c.example/": []}.get
+    return assemble(topic, options, clock=lambda: 50.0, folder=folder, graph=graph, rehearsal=rehearsal)
+
+
+def test_seeds_and_targets_take_the_spelling_of_the_crawl() -> None:
+    topic = respell(TOPIC, make_canonicalizer(read_options({})))
+    assert topic.seeds == ("http://a.example/", "http://b.example/")
+    assert topic.targets == ("http://c.example/",)
+    strict = make_canonicalizer(read_options({"CRAWL_URL_DEFAULT_PAGES": False, "CRAWL_URL_QUERY_RULES": False}))
+    assert respell(TOPIC, strict).seeds == ("http://a.example/", "http://b.example/index.html", "http://b.example/")
+    assert respell(TOPIC, strict).targets == TOPIC.targets
+
+
+def test_a_crawl_is_ready_to_take_from(tmp_path: Path) -> None:
+    crawl = assembled(tmp_path)
+    assert [crawl.take(60.0).url for _ in range(2)] == ["http://a.example/", "http://b.example/"]
+    manifest = json.loads((tmp_path / "crawl.json").read_text())
+    assert manifest["started"] == 50.0 and manifest["parameters"] == {"alpha": 0.25}
+    assert manifest["settings"]["politeness_min_delay"] == 0
+    assert (tmp_path / "frontier" / "journal.jsonl").exists()
+
+
+def test_a_rehearsal_keeps_its_frontier_in_memory(tmp_path: Path) -> None:
+    assembled(tmp_path, rehearsal=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["crawl.json", "history.jsonl"]
+
+
+def test_parameters_reach_the_ordering_and_the_manifest(tmp_path: Path) -> None:
+    crawl = assembled(tmp_path, ORDERING_ALPHA="0.75", ORDERING_WIDTH=9)
+    assert crawl.ordering.alpha == 0.75
+    assert json.loads((tmp_path / "crawl.json").read_text())["parameters"] == {"alpha": 0.75}
+
+
+@pytest.mark.parametrize("settings", [{"ORDERING": "omniscient"}, {"ORDERING_ALHPA": 1}, {"ORDERING": "depth_first"}])
+def test_a_wrong_ordering_leaves_no_folder(tmp_path: Path, settings: dict[str, object]) -> None:
+    topic = Topic("reef", ("coral reef",), SEEDS)
+    with pytest.raises(BadSetting):
+        assembled(tmp_path / "crawl", topic=topic, **settings)
+    assert not (tmp_path / "crawl").exists()
+
+
+@pytest.mark.parametrize(("ordering", "shown"), [("dom", ()), ("omniscient", ("http://c.example/",))])
+def test_targets_are_shown_to_omniscience_only(tmp_path: Path, ordering: str, shown: tuple[str, ...]) -> None:
+    context = assembled(tmp_path, rehearsal=True, ORDERING=ordering).ordering.context
+    assert context.targets == shown and context.topic.targets == ()
+    assert (context.graph is not None) == bool(shown)
+
+
+def test_another_ordering_does_not_get_the_folder(tmp_path: Path) -> None:
+    assembled(tmp_path).close("finished", 60.0)
+    with pytest.raises(BadCrawlDir, match="ordered by dom, not best_first"):
+        assembled(tmp_path, ORDERING="best_first")
+
+
+def committed(crawl_or_frontier: object) -> set[str]:
+    """The first two URLs taken when 200 wait and each take is followed by the arrival of a better one."""
+    frontier = crawl_or_frontier
+    for number in range(200):
+        frontier.put(CrawlUrl(f"http://h{number}.example/", 0.5))
+    first = frontier.take(60.0).url
+    frontier.put(CrawlUrl("http://better.example/", 0.9))
+    return {first, frontier.take(60.0).url}
+
+
+def test_best_n_first_brings_its_commitment_and_the_setting_overrides_it() -> None:
+    options = read_options({"FRONTIER_BATCH_SIZE": 1})
+    assert "http://better.example/" in committed(make_frontier(options))
+    assert "http://better.example/" not in committed(make_frontier(options, 256))
+    one_by_one = read_options({"FRONTIER_BATCH_SIZE": 1, "FRONTIER_COMMIT": 2})
+    assert "http://better.example/" not in committed(make_frontier(one_by_one))
+
+
+def test_the_same_seed_makes_the_same_choices() -> None:
+    def order(seed: int) -> list[str]:
+        frontier = make_frontier(read_options({"CRAWL_SEED": seed, "FRONTIER_BATCH_SIZE": 1}), 64)
+        frontier.put_many(CrawlUrl(f"http://h{number}.example/", 0.5) for number in range(64))
+        return [frontier.take(60.0).url for _ in range(64)]
+
+    assert order(1) == order(1) != order(2)
+
+
+def test_trap_settings_reach_the_trap_rules() -> None:
+    traps = make_traps(read_options({"TRAP_MAX_URL_LENGTH": 30, "TRAP_EXTENSIONS": ".XYZ", "TRAP_MAX_DEPTH": 0}))
+    assert traps.refusal("http://a.example/" + "x" * 20) == "too_long"
+    assert traps.refusal("http://a.example/f.xyz") == "extension" == traps.refusal("http://a.example/f.mp4")
+    assert traps.refusal("http://a.example/", depth=10_000) is None
