@@ -15,13 +15,15 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from scrapy import Request
-from scrapy.exceptions import NotConfigured
+from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http.request import NO_CALLBACK
 
+from crawlproject.errors import InvalidUrl
 from crawlproject.live import crawl_of
 from crawlproject.options import read_options
 from crawlproject.robots import RobotsCache, RobotsRules
 from crawlproject.scheduler import AWAITED_ROBOTS
+from crawlproject.urls.canonical import canonical_url
 from crawlproject.urls.hosts import host_of, origin_of
 from middlewares.refused import Refused
 
@@ -60,7 +62,7 @@ class RobotsMiddleware:
             return None
         if request.meta.pop(_ALLOWED, False):
             return None  # checked when robots.txt came, before the host had to rest; the rules may have expired since
-        origin = origin_of(request.url)
+        origin = _origin(request)
         rules = self.cache.get(origin, time())
         fetched = False
         if rules is None:
@@ -131,3 +133,11 @@ class RobotsMiddleware:
     def _count(self, event: str) -> None:
         if self.crawler.stats:
             self.crawler.stats.inc_value(f"robots/{event}")
+
+
+def _origin(request: Request) -> str:
+    """Whose robots.txt it is; a POST comes as the spider spelled it, perhaps without any path."""
+    try:
+        return origin_of(canonical_url(request.url))
+    except InvalidUrl as invalid:
+        raise IgnoreRequest(str(invalid)) from invalid

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from scrapy.exceptions import DropItem
+
 from crawlproject.crawl import Crawl
 from crawlproject.items import PageItem
 from pipelines.base import PagePipeline
 
 
 class FrontierPipeline(PagePipeline):
-    """The ordering observes the page and scores its links; the frontier takes them in one atomic step."""
+    """The ordering observes the page and scores its links; the frontier takes them in one atomic step.
+
+    A page that asks not to be indexed ends here: feed exports and pipelines behind this one do not see it.
+    """
 
     def step(self, item: PageItem, crawl: Crawl) -> None:
         crawl.offer(item.page, item.fetch)
+        if not item.page.indexable:
+            raise DropItem(f"noindex: {item.page.url}", log_level="DEBUG")

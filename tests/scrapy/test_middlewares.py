@@ -1,0 +1,278 @@
+"""The downloader middlewares one by one: canonical spelling, traps, robots.txt, and how much of a response is read."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from scrapy import Request, Spider
+from scrapy.exceptions import IgnoreRequest, NotConfigured, StopDownload
+from scrapy.http import Headers, Response
+from scrapy.signalmanager import SignalManager
+from scrapy.statscollectors import MemoryStatsCollector
+from scrapy.utils.project import get_project_settings
+from support.webs import DictWeb, page, robots
+
+from crawlproject.assembly import assemble
+from crawlproject.crawl import Crawl
+from crawlproject.live import attach
+from crawlproject.options import read_options
+from crawlproject.records import Topic
+from crawlproject.scheduler import AS_SPELLED, AWAITED_ROBOTS
+from crawlproject.virtualweb.base import Reply
+from middlewares.canonicalize import CanonicalizeMiddleware
+from middlewares.refused import Refused
+from middlewares.robots import RobotsMiddleware
+from middlewares.traps import TrapMiddleware
+from middlewares.truncate import TruncateMiddleware, media_type
+
+HOME = "http://a.example/"
+
+
+class Engine:
+    """Downloads from a web; every download gives others a turn, as a socket would."""
+
+    def __init__(self, web: DictWeb) -> None:
+        self.web = web
+        self.fetched: Counter[str] = Counter()
+        self.metas: list[dict[str, Any]] = []
+
+    async def download_async(self, request: Request) -> Response:
+        self.fetched[request.url] += 1
+        self.metas.append(request.meta)
+        await asyncio.sleep(0)
+        reply = self.web.get(request.url)
+        if reply.error:
+            raise TimeoutError(reply.error)
+        return Response(request.url, reply.status, dict(reply.headers), reply.body)
+
+
+def a_crawler(*entries: tuple[str, Reply], **settings: object) -> Any:
+    chosen = get_project_settings()
+    chosen.setdict({"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, **settings}, priority="cmdline")
+    crawler = SimpleNamespace(settings=chosen, engine=Engine(DictWeb(dict(entries))), spider=None)
+    crawler.signals = SignalManager(crawler)
+    crawler.stats = MemoryStatsCollector(SimpleNamespace(settings=chosen))
+    return crawler
+
+
+def topical(crawler: Any, folder: Path, *seeds: str) -> Crawl:
+    """Make it the crawler of a topical crawl whose seeds are leased."""
+    options = read_options({**crawler.settings, "CRAWL_DIR": str(folder), "FRONTIER_BATCH_SIZE": 1})
+    crawl = assemble(Topic("reef", ("reef",), seeds), options, clock=lambda: 0.0)
+    attach(crawler, crawl)
+    while crawl.take(1.0):
+        pass
+    return crawl
+
+
+# ------------------------------------------------------------ canonical spelling
+
+
+@pytest.mark.parametrize(
+    ("request_", "url"),
+    [
+        (Request("http://a.example/x/../index.html?utm_source=y"), HOME),
+        (Request("HTTP://A.example"), HOME),
+        (Request(HOME), None),
+        (Request("http://a.example/index.html", method="POST"), None),
+        (Request("http://a.example/index.html", body=b"x"), None),
+        (Request("http://a.example/index.html", meta={AS_SPELLED: True}), None),
+        (Request("data:text/plain,x"), None),
+    ],
+)
+def test_a_plain_get_goes_back_in_its_canonical_spelling(request_: Request, url: str | None) -> None:
+    crawler = a_crawler()
+    again = CanonicalizeMiddleware.from_crawler(crawler).process_request(request_)
+    assert (again.url if again else None) == url
+    assert crawler.stats.get_value("canonicalize/respelled", 0) == (url is not None)
+
+
+def test_what_surrounds_the_url_stays() -> None:
+    request = Request("http://a.example/index.html", headers={"X": "1"}, meta={"depth": 3}, priority=7)
+    again = CanonicalizeMiddleware.from_crawler(a_crawler()).process_request(request)
+    assert again is not None and again.headers["X"] == b"1" and again.meta["depth"] == 3 and again.priority == 7
+
+
+def test_what_has_no_canonical_spelling_is_ignored() -> None:
+    with pytest.raises(IgnoreRequest, match="not a URL to crawl"):
+        CanonicalizeMiddleware.from_crawler(a_crawler()).process_request(Request("http://a..example/"))
+
+
+# ------------------------------------------------------------ traps
+
+
+def test_a_trap_is_refused_by_its_rule_and_counted() -> None:
+    crawler = a_crawler(TRAP_EXTENSIONS="xyz")
+    middleware = TrapMiddleware.from_crawler(crawler)
+    for url, rule in (
+        (HOME + "x" * 300, "too_long"),
+        (HOME + "a/a/a/", "repeated_segments"),
+        (HOME + "f.xyz", "extension"),
+    ):
+        with pytest.raises(Refused) as refused:
+            middleware.process_request(Request(url))
+        assert refused.value.reason == f"trap/{rule}"
+        assert crawler.stats.get_value(f"traps/refused/{rule}") == 1
+
+
+def test_robots_txt_and_who_asks_for_it_pass_the_traps() -> None:
+    middleware = TrapMiddleware.from_crawler(a_crawler(TRAP_EXTENSIONS=["txt"]))
+    middleware.process_request(Request(HOME))
+    middleware.process_request(Request(f"{HOME}robots.txt"))
+    middleware.process_request(Request(HOME + "x" * 300, meta={"dont_obey_traps": True}))
+
+
+# ------------------------------------------------------------ how much is read
+
+
+def truncating(folder: Path | None, **settings: object) -> tuple[TruncateMiddleware, Any]:
+    crawler = a_crawler(**settings)
+    if folder:
+        topical(crawler, folder, HOME)
+    return TruncateMiddleware.from_crawler(crawler), crawler
+
+
+def stopped(crawler: Any, event: str) -> int:
+    return crawler.stats.get_value(f"truncate/stopped/{event}", 0)
+
+
+@pytest.mark.parametrize(
+    ("content_type", "wanted"),
+    [("text/html", True), ("TEXT/html; charset=utf-8", True), ("", True), ("video/mp4", False), ("text/htmlx", False)],
+)
+def test_an_unwanted_content_type_stops_at_the_headers(tmp_path: Path, content_type: str, wanted: bool) -> None:
+    middleware, crawler = truncating(tmp_path)
+    headers = Headers({"Content-Type": content_type} if content_type else {})
+    request = Request(HOME, callback=Spider("x").parse)
+    try:
+        middleware.headers_received(headers, 9, request, Spider("x"))
+    except StopDownload as stop:
+        assert stop.fail is False
+    assert stopped(crawler, "content_type") == (not wanted)
+
+
+def test_only_pages_of_the_topical_crawl_must_be_pages(tmp_path: Path) -> None:
+    film = Headers({"Content-Type": "video/mp4"})
+    request = Request(HOME, callback=Spider("x").parse)
+    foreign, _ = truncating(None)
+    foreign.headers_received(film, 9, request, Spider("x"))
+    middleware, _ = truncating(tmp_path)
+    middleware.headers_received(film, 9, request.replace(meta={"dont_obey_robotstxt": True}), Spider("x"))
+
+
+def test_a_body_stops_when_it_is_long_enough() -> None:
+    middleware, crawler = truncating(None, PAGE_MAX_BYTES=10)
+    one, other = Request(HOME), Request(HOME)
+    for _ in range(2):
+        middleware.bytes_received(b"12345", one, Spider("x"))
+        middleware.bytes_received(b"12345", other, Spider("x"))
+    with pytest.raises(StopDownload) as stop:
+        middleware.bytes_received(b"6", one, Spider("x"))
+    assert stop.value.fail is False and stopped(crawler, "max_bytes") == 1
+
+
+def test_media_types() -> None:
+    assert media_type(" Text/HTML ; charset=x") == "text/html" and media_type("") == ""
+
+
+# ------------------------------------------------------------ robots.txt
+
+
+def ask(middleware: RobotsMiddleware, *requests: Request) -> list[Any]:
+    """What becomes of requests that arrive at the same moment: None, a request, or the exception."""
+
+    async def together() -> list[Any]:
+        return await asyncio.gather(*map(middleware.process_request, requests), return_exceptions=True)
+
+    return asyncio.run(together())
+
+
+def reasons(outcomes: list[Any]) -> Counter[str]:
+    return Counter(outcome.reason if isinstance(outcome, Refused) else type(outcome).__name__ for outcome in outcomes)
+
+
+RULES = robots("http://a.example", "User-agent: *\nDisallow: /private/\nCrawl-delay: 4\n")
+
+
+def test_requests_that_arrive_together_wait_for_one_robots_txt() -> None:
+    crawler = a_crawler(RULES)
+    urls = [f"{HOME}private/{n}" for n in range(50)] + [f"{HOME}{n}" for n in range(50)]
+    outcomes = ask(RobotsMiddleware(crawler), *map(Request, urls))
+    assert reasons(outcomes) == {"robots/forbidden": 50, "NoneType": 50}
+    assert crawler.engine.fetched == {f"{HOME}robots.txt": 1}
+    assert crawler.stats.get_value("robots/refused/forbidden") == 50
+
+
+def test_each_origin_has_its_own_rules() -> None:
+    crawler = a_crawler(RULES)
+    urls = [f"{start}private/x" for start in (HOME, "https://a.example/", "http://a.example:81/", "http://b.example/")]
+    outcomes = ask(RobotsMiddleware(crawler), *map(Request, urls))
+    assert reasons(outcomes) == {"robots/forbidden": 1, "NoneType": 3}
+    assert len(crawler.engine.fetched) == 4
+
+
+def test_a_post_comes_as_it_was_spelled() -> None:
+    crawler = a_crawler(RULES)
+    urls = ["http://a.example", "http://A.example:80/private/x"]
+    outcomes = ask(RobotsMiddleware(crawler), *(Request(url, method="POST") for url in urls))
+    assert reasons(outcomes) == {"NoneType": 1, "robots/forbidden": 1}
+    assert crawler.engine.fetched == {f"{HOME}robots.txt": 1}
+    assert isinstance(ask(RobotsMiddleware(crawler), Request("http://a..example/", method="POST"))[0], IgnoreRequest)
+
+
+def test_who_need_not_obey_does_not_ask() -> None:
+    crawler = a_crawler(RULES)
+    exempt = Request(f"{HOME}private/x", meta={"dont_obey_robotstxt": True})
+    assert ask(RobotsMiddleware(crawler), exempt, Request("data:text/plain,x")) == [None, None]
+    assert not crawler.engine.fetched
+    with pytest.raises(NotConfigured):
+        RobotsMiddleware(a_crawler(ROBOTSTXT_OBEY=False))
+
+
+def test_robots_txt_itself_is_no_page() -> None:
+    crawler = a_crawler(RULES)
+    ask(RobotsMiddleware(crawler), Request(HOME))
+    assert crawler.engine.metas[0]["dont_obey_robotstxt"] is True
+
+
+@pytest.mark.parametrize("reply", [Reply("", 503), Reply("", 0, error="timeout")])
+def test_an_unreachable_robots_txt_forbids(reply: Reply) -> None:
+    crawler = a_crawler((f"{HOME}robots.txt", reply))
+    middleware = RobotsMiddleware(crawler)
+    assert reasons(ask(middleware, Request(HOME), Request(f"{HOME}x"))) == {"robots/unreachable": 2}
+    assert crawler.engine.fetched == {f"{HOME}robots.txt": 1}, "a spider's own request leaves retries to Scrapy"
+
+
+def test_a_leased_page_waits_after_robots_txt_and_is_not_asked_about_again(tmp_path: Path) -> None:
+    crawler = a_crawler(RULES, POLITENESS_MIN_DELAY=1)
+    topical(crawler, tmp_path, HOME)
+    request = Request(HOME)
+    middleware = RobotsMiddleware(crawler)
+    assert ask(middleware, request) == [request] and request.meta[AWAITED_ROBOTS]
+    request.meta.pop(AWAITED_ROBOTS)
+    assert ask(middleware, request) == [None]
+    assert crawler.engine.fetched == {f"{HOME}robots.txt": 1}
+
+
+def test_a_crawl_delay_reaches_the_frontier(tmp_path: Path) -> None:
+    crawler = a_crawler(RULES, page(HOME))
+    crawl = topical(crawler, tmp_path, HOME, f"{HOME}next")
+    ask(RobotsMiddleware(crawler), Request(HOME))
+    for url in (HOME, f"{HOME}next"):
+        crawl.frontier.release(url, 100.0, 0.1)
+    assert crawl.frontier.next_due(100.0) == 104.0
+
+
+def test_a_leased_page_waits_for_another_try_of_an_unreachable_robots_txt(tmp_path: Path) -> None:
+    crawler = a_crawler((f"{HOME}robots.txt", Reply("", 503)), RETRY_TIMES=2)
+    topical(crawler, tmp_path, HOME)
+    middleware, request = RobotsMiddleware(crawler), Request(HOME)
+    outcomes = [ask(middleware, request)[0] for _ in range(3)]
+    assert outcomes[:2] == [request, request] and reasons(outcomes[2:]) == {"robots/unreachable": 1}
+    assert crawler.engine.fetched == {f"{HOME}robots.txt": 3}
+    assert all(meta["dont_retry"] for meta in crawler.engine.metas), "a retry at once would visit the host unasked"
