@@ -1,0 +1,217 @@
+"""The documentation says what is so: links lead somewhere, examples work, tables list what the code has."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from support.crawling import ROOT
+from support.markdown import (
+    DOCS,
+    PAGES,
+    anchors,
+    doc,
+    fences,
+    first_cells,
+    headings,
+    inline_code,
+    links,
+    page_id,
+    rows,
+    section,
+)
+from support.pages import a_context, a_link, a_page
+
+from crawlproject import settings
+from crawlproject.crawl import Crawl
+from crawlproject.options import OURS, Options
+from crawlproject.orderings import registry
+from crawlproject.rehearsal.stage import Stage
+from crawlproject.topic import load_topic, parse_topic
+from crawlproject.virtualweb.sample import SampleWeb
+
+every_page = pytest.mark.parametrize("page", PAGES, ids=page_id)
+DEMO = load_topic(ROOT / "topics" / "demo.toml")
+
+
+# ---------------------------------------------------------------- every page
+
+
+@every_page
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in links(page.read_text()):
+        if "://" in link:
+            continue
+        name, _, anchor = link.partition("#")
+        target = (page.parent / name).resolve() if name else page
+        assert target.exists(), link
+        assert target.is_relative_to(ROOT), link
+        assert not anchor or anchor in anchors(target.read_text()), link
+
+
+@every_page
+def test_toml_is_topic_files(page: Path) -> None:
+    for block in fences(page.read_text(), "toml"):
+        assert parse_topic(block, "topics/mine.toml").name in ("mine", "climate")
+
+
+@every_page
+def test_python_compiles(page: Path) -> None:
+    for block in fences(page.read_text(), "python"):
+        compile(block, page.name, "exec")
+
+
+@every_page
+def test_make_has_the_targets(page: Path) -> None:
+    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    shell = "\n".join([*fences(page.read_text(), "sh"), *inline_code(page.read_text())])
+    assert set(re.findall(r"^make (\w+)", shell, re.MULTILINE)) <= targets
+
+
+def test_every_page_can_be_reached_from_the_readme() -> None:
+    seen = {ROOT / "README.md"}
+    waiting = list(seen)
+    while waiting:
+        page = waiting.pop()
+        for link in links(page.read_text()):
+            target = (page.parent / link.partition("#")[0]).resolve()
+            if target.suffix == ".md" and target not in seen:
+                seen.add(target)
+                waiting.append(target)
+    assert seen == set(PAGES)
+
+
+# ---------------------------------------------------------------- README, changelog, decisions, architecture
+
+
+def test_the_tree_of_the_readme_exists() -> None:
+    tree = next(block for block in fences((ROOT / "README.md").read_text(), "text") if "spiders/" in block)
+    named = {line.split()[0] for line in tree.splitlines()}
+    assert [name for name in named if not (ROOT / name).is_dir()] in ([], ["crawls/"])
+    packages = {f"{path.parent.name}/" for path in ROOT.glob("*/__init__.py")}
+    assert packages <= named
+
+
+def test_the_readme_names_the_orderings() -> None:
+    assert first_cells(section((ROOT / "README.md").read_text(), "Which ordering?")) == list(registry.ORDERINGS)
+
+
+def test_the_changelog_has_the_version() -> None:
+    version = re.search(r'version="([^"]+)"', (ROOT / "setup.py").read_text())
+    assert version is not None
+    assert headings((ROOT / "CHANGELOG.md").read_text())[:2] == ["[Unreleased]", f"[{version[1]}]"]
+
+
+def test_decisions_are_numbered_told_in_three_parts_and_listed() -> None:
+    pages = sorted((DOCS / "adr").glob("*.md"))
+    assert [page.name[:5] for page in pages] == [f"{number:04}-" for number in range(1, len(pages) + 1)]
+    for number, page in enumerate(pages, start=1):
+        text = page.read_text()
+        assert text.startswith(f"# {number}. ")
+        assert headings(text) == ["Context", "Decision", "Consequences"]
+    listed = section(doc("architecture.md"), "Decisions")
+    assert links(listed) == [f"adr/{page.name}" for page in pages]
+
+
+def test_architecture_names_every_room() -> None:
+    named = set(first_cells(section(doc("architecture.md"), "The rooms")))
+    modules = {path.relative_to(ROOT).as_posix() for path in (ROOT / "crawlproject").glob("*.py")}
+    packages = {f"{path.parent.relative_to(ROOT).as_posix()}/" for path in ROOT.glob("crawlproject/*/__init__.py")}
+    assert modules - {"crawlproject/__init__.py"} | packages <= named
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+@pytest.mark.parametrize("name", ["architecture.md", "life-of-a-url.md"])
+def test_modules_that_are_named_exist(name: str) -> None:
+    named = [code for code in inline_code(doc(name)) if re.fullmatch(r"[\w/]+/\w+\.py|scheduler\.py", code)]
+    assert len(named) > 8
+    for module in named:
+        assert (ROOT / module).exists() or (ROOT / "crawlproject" / module).exists(), module
+
+
+def test_steps_that_are_named_exist() -> None:
+    named = {code for name in ("architecture.md", "life-of-a-url.md") for code in inline_code(doc(name))}
+    steps = [code.removeprefix("Crawl.") for code in named if code.startswith("Crawl.")]
+    assert steps
+    assert [step for step in steps if not hasattr(Crawl, step)] == []
+
+
+# ---------------------------------------------------------------- settings
+
+
+def cell_value(cell: str) -> object:
+    """What a cell of a table of settings shows."""
+    return ast.literal_eval(cell.strip("`"))
+
+
+def test_every_setting_of_ours_stands_in_the_table_with_its_default() -> None:
+    shown = {row[0].strip("`"): cell_value(row[1]) for row in rows(section(doc("settings.md"), "Ours"))}
+    ours = {name: getattr(settings, name) for name in dir(settings) if name.isupper() and name.startswith(OURS)}
+    assert shown == ours
+    assert {name.upper() for name in Options.model_fields} - {"ORDERING_PARAMETERS"} == set(ours)
+
+
+def scrapy_rows() -> dict[str, list[str]]:
+    table = rows(section(doc("settings.md"), "Scrapy's"))
+    return {row[0].strip("`"): row for row in table if row[0].strip("`").isupper()}
+
+
+def test_every_setting_of_scrapys_that_we_set_stands_in_the_table() -> None:
+    theirs = {name for name in dir(settings) if name.isupper() and not name.startswith(OURS)}
+    assert set(scrapy_rows()) == theirs
+
+
+@pytest.mark.parametrize("name", scrapy_rows())
+def test_values_of_scrapys_settings(name: str) -> None:
+    default_settings = import_module("scrapy.settings.default_settings")
+    _, here, scrapys, _ = scrapy_rows()[name]
+    if here.startswith("`"):
+        assert cell_value(here) == getattr(settings, name)
+    if scrapys.startswith("`"):
+        assert cell_value(scrapys) == getattr(default_settings, name)
+
+
+def test_every_component_stands_in_the_table_with_its_place() -> None:
+    table = rows(section(doc("settings.md"), "Scrapy's"))
+    shown = {row[0].strip("`"): row[1] for row in table if not row[0].strip("`").isupper()}
+    components: dict[str, int | None] = {}
+    for name in ("DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES", "ITEM_PIPELINES", "EXTENSIONS"):
+        components |= getattr(settings, name)
+    assert shown == {path: "off" if place is None else str(place) for path, place in components.items()}
+
+
+# ---------------------------------------------------------------- orderings
+
+
+def test_every_ordering_has_its_section() -> None:
+    assert headings(doc("orderings.md"))[: len(registry.ORDERINGS)] == list(registry.ORDERINGS)
+
+
+@pytest.mark.parametrize("name", registry.ORDERINGS)
+def test_parameters_of_an_ordering_and_their_defaults(name: str) -> None:
+    text = section(doc("orderings.md"), name)
+    parameters = text[text.index("- Parameters:") : text.index("- Source:")]
+    shown = {p.lower(): cell_value(value) for p, value in re.findall(r"`ORDERING_(\w+)` = `([^`]+)`", parameters)}
+    assert shown == registry.parameters_of(registry.ORDERINGS[name])
+
+
+def test_the_new_ordering_of_the_manual_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    namespace: dict[str, object] = {"__name__": "host_memory"}
+    exec(next(block for block in fences(doc("orderings.md"), "python") if "class HostMemory" in block), namespace)
+    monkeypatch.setitem(registry.ORDERINGS, "host_memory", namespace["HostMemory"])
+
+    ordering = registry.make_ordering("host_memory", a_context(), {"beta": "0.25"})
+    page, link = a_page("http://a.example/", relevance=0.8), a_link("http://b.example/x", context_score=0.4)
+    assert ordering.score(page, link) == pytest.approx(0.25 * 0.4 + 0.75 * 0.8)
+    ordering.observe(a_page("http://b.example/", relevance=0.2))
+    assert ordering.score(page, link) == pytest.approx(0.25 * 0.4 + 0.75 * 0.2)
+
+    stage = Stage(SampleWeb(), lambda topic: topic.settings, pages=30, agent="tests")
+    [(_, folder, crawl)] = stage.rehearse(replace(DEMO, targets=()), ["host_memory"], tmp_path)
+    assert crawl is not None and crawl.pages == 30
+    assert json.loads((folder / "crawl.json").read_text())["parameters"] == {"beta": 0.5}

@@ -1,0 +1,144 @@
+"""The command lines of the documentation can be typed; commands, options and requirements are all told."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import dropwhile
+from pathlib import Path
+from pkgutil import iter_modules
+
+import pytest
+from scrapy.settings import Settings
+from support.crawling import ROOT
+from support.markdown import PAGES, doc, fences, first_cells, headings, inline_code, page_id, section
+
+from crawlproject import commands
+from crawlproject.commandline import BAD_INPUT, STOPPED
+from crawlproject.options import read_options, refuse_unknown
+from crawlproject.orderings.registry import ORDERINGS, parameters_of
+
+OURS = [module.name for module in iter_modules(commands.__path__)]
+WRITTEN_BY_THE_READER = {"topics/mine.toml"}
+EXTRA = {"host_memory"}  # the ordering that the manual teaches to write
+
+
+def parser_of(name: str) -> ArgumentParser:
+    """The parser of a sub-command of ours or of Scrapy's."""
+    settings = Settings()
+    settings.setmodule("crawlproject.settings")
+    command = import_module(f"{'crawlproject' if name in OURS else 'scrapy'}.commands.{name}").Command()
+    command.settings = settings
+    parser = ArgumentParser(prog=f"scrapy {name}", conflict_handler="resolve")
+    command.add_options(parser)
+    return parser
+
+
+def is_command(name: str) -> bool:
+    return name in OURS or find_spec(f"scrapy.commands.{name}") is not None
+
+
+def command_lines(text: str) -> Iterator[list[str]]:
+    """The arguments of each call of ``scrapy`` in shell blocks and unit files, environment left out."""
+    for block in fences(text, "sh", "ini"):
+        for line in block.replace("\\\n", " ").splitlines():
+            words = shlex.split(line.removeprefix("ExecStart="), comments=True)
+            call = list(dropwhile(lambda word: re.match(r"[A-Za-z_]+=", word), words))
+            if call and Path(call[0]).name == "scrapy":
+                yield call[1:]
+
+
+SHOWN = [(page_id(page), call) for page in PAGES for call in command_lines(page.read_text())]
+
+
+def test_the_manual_shows_every_command_of_ours() -> None:
+    assert {call[0] for _, call in SHOWN} >= set(OURS)
+
+
+@pytest.mark.parametrize(("page", "call"), SHOWN, ids=[f"{page} {' '.join(call)[:50]}" for page, call in SHOWN])
+def test_command_lines_parse(page: str, call: list[str]) -> None:
+    options, rest = parser_of(call[0]).parse_known_args(call[1:])
+    assert [word for word in rest if word.startswith("-")] == []
+    _check_settings(options)
+    if call[0] == "crawl":
+        _check_spider(options, rest)
+    assert set(getattr(options, "ordering", None) or []) <= {*ORDERINGS, *EXTRA}
+    topics = {word for word in [*rest, *_values(options, "spargs").values()] if word.startswith("topics/")}
+    assert [topic for topic in topics - WRITTEN_BY_THE_READER if not (ROOT / topic).is_file()] == []
+
+
+def _values(options: Namespace, name: str) -> dict[str, str]:
+    return dict(pair.split("=", 1) for pair in getattr(options, name, None) or [])
+
+
+def _check_settings(options: Namespace) -> None:
+    """Each exists, ours have values they can have."""
+    chosen = _values(options, "set")
+    refuse_unknown(chosen)
+    read_options(chosen)
+    known = {f"ORDERING_{parameter.upper()}" for cls in ORDERINGS.values() for parameter in parameters_of(cls)}
+    settings = Settings()
+    settings.setmodule("crawlproject.settings")
+    assert [name for name in chosen if name not in settings and name not in known] == []
+
+
+def _check_spider(options: Namespace, rest: list[str]) -> None:
+    assert rest == ["topical"]
+    spider = _values(options, "spargs")
+    assert set(spider) <= {"topic", "ordering"} and "topic" in spider
+    assert spider.get("ordering", "dom") in ORDERINGS
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_id)
+def test_commands_in_the_prose_exist(page: Path) -> None:
+    called = [code.split()[1] for code in inline_code(page.read_text()) if code.startswith("scrapy ")]
+    assert [name for name in called if not is_command(name)] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_id)
+def test_settings_in_the_prose_exist(page: Path) -> None:
+    """Whatever looks like a setting of ours is one, or a prefix, or a parameter of an ordering."""
+    text = "\n".join([*inline_code(page.read_text()), *fences(page.read_text(), "sh", "toml")])
+    named = set(re.findall(r"\b(?:FRONTIER|ORDERING|PAGE|POLITENESS|TRAP|CRAWL|VIRTUAL)_[A-Z_]*[A-Z]\b", text))
+    parameters = {f"ORDERING_{name.upper()}" for cls in ORDERINGS.values() for name in parameters_of(cls)}
+    refuse_unknown(dict.fromkeys(named))
+    known = {"ORDERING_AGGREGATION_LEVEL", *parameters}
+    assert [name for name in named if name.startswith("ORDERING_") and name not in known] == []
+
+
+# ---------------------------------------------------------------- docs/commands.md
+
+
+def options_of(name: str) -> set[str]:
+    """The options of a command, those that every command has left out."""
+    every = parser_of("list")._option_string_actions
+    return set(parser_of(name)._option_string_actions) - set(every)
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_every_command_has_a_section_with_every_option(name: str) -> None:
+    cells = "\n".join(first_cells(section(doc("commands.md"), f"scrapy {name}")))
+    assert set(re.findall(r"(?<![\w-])--?[A-Za-z][\w-]*", cells)) == options_of(name)
+
+
+def test_no_section_is_about_a_command_that_does_not_exist() -> None:
+    told = [heading.split()[1] for heading in headings(doc("commands.md")) if heading.startswith("scrapy ")]
+    assert sorted(told) == sorted(OURS)
+
+
+def test_exit_codes_are_told() -> None:
+    assert first_cells(section(doc("commands.md"), "Exit codes")) == ["0", "1", str(BAD_INPUT), str(STOPPED)]
+
+
+# ---------------------------------------------------------------- docs/dependencies.md
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
+def test_every_requirement_has_its_line_and_the_other_way_round(name: str) -> None:
+    lines = (ROOT / name).read_text().splitlines()
+    required = [line.partition("==")[0] for line in lines if line and not line.startswith("#")]
+    assert sorted(first_cells(section(doc("dependencies.md"), name))) == sorted(required)

@@ -1,0 +1,97 @@
+"""What the documentation says of topic files and crawl folders is what these have."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from support.crawling import ROOT
+from support.markdown import doc, fences, first_cells, rows, section
+
+from crawlproject import settings
+from crawlproject.assembly import assemble
+from crawlproject.crawl import Fetch
+from crawlproject.frontier.changes import Change, Waits, to_json
+from crawlproject.options import read_options
+from crawlproject.records import CrawlUrl, Topic
+from crawlproject.reports.report import write_report
+from crawlproject.topic import Examples, TopicFile, load_topic
+from crawlproject.virtualweb.sample import SampleWeb
+
+DEMO = load_topic(ROOT / "topics" / "demo.toml")
+
+
+def test_every_field_of_a_topic_file_stands_in_the_table() -> None:
+    shown = [row[0].strip("`") for row in rows(doc("topic-file.md"))]
+    fields = [name for name in TopicFile.model_fields if name != "examples"]
+    assert sorted(shown) == sorted([*fields, *(f"examples.{name}" for name in Examples.model_fields)])
+
+
+def test_required_fields_are_told() -> None:
+    shown = {row[0].strip("`") for row in rows(doc("topic-file.md")) if row[2] == "required"}
+    assert shown == {name for name, field in TopicFile.model_fields.items() if field.is_required()} - {"name"}
+
+
+@pytest.fixture(scope="module")
+def crawl_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A crawl folder as the steps of a live crawl leave it."""
+    folder = tmp_path_factory.mktemp("crawl")
+    topic = Topic(name="demo", keywords=DEMO.keywords, seeds=DEMO.seeds)
+    web, now = SampleWeb(), 1_000_000.0
+    crawl = assemble(topic, read_options({**DEMO.settings, "CRAWL_MAX_PAGES": 3}), clock=lambda: now, folder=folder)
+    while url := crawl.take(now):
+        body, fetch = web.get(url.url).body, Fetch(200, now, 0.1)
+        page = crawl.weigh_links(crawl.weigh(crawl.read(url, body, content_type="text/html")))
+        crawl.keep(page, crawl.visit(url, page, body, fetch))
+        crawl.offer(page, fetch)
+    crawl.close("finished", now)
+    write_report(folder)
+    return folder
+
+
+def test_every_file_of_a_crawl_stands_in_the_table(crawl_folder: Path) -> None:
+    table = doc("crawl-folder.md").partition("\n## ")[0]
+    left = {f"{path.name}/" if path.name == "pages" else path.name for path in crawl_folder.iterdir()}
+    assert {name.replace("frontier/journal.jsonl", "frontier") for name in first_cells(table)} == left
+    assert (crawl_folder / "frontier" / "journal.jsonl").exists()
+
+
+@pytest.mark.parametrize("name", ["history.jsonl", "items.jsonl", "links.jsonl"])
+def test_every_field_of_a_line_stands_in_the_table(crawl_folder: Path, name: str) -> None:
+    line = json.loads((crawl_folder / name).read_text().splitlines()[0])
+    assert first_cells(section(doc("crawl-folder.md"), name)) == list(line)
+
+
+def test_every_field_of_the_manifest_stands_in_the_table(crawl_folder: Path) -> None:
+    manifest = json.loads((crawl_folder / "crawl.json").read_text())
+    assert first_cells(section(doc("crawl-folder.md"), "crawl.json")) == list(manifest)
+
+
+def test_feeds_have_the_fields_of_the_items() -> None:
+    assert first_cells(section(doc("crawl-folder.md"), "items.jsonl")) == settings.FEED_EXPORT_FIELDS
+
+
+def test_every_change_of_the_journal_stands_in_the_table() -> None:
+    table = rows(section(doc("crawl-folder.md"), "frontier/journal.jsonl"))
+    shown = {row[0].strip("`"): len(row[1].split(",")) for row in table}
+    others = [kind(*[0] * len(kind._fields)) for kind in get_args(Change) if kind is not Waits]
+    changes = [Waits(CrawlUrl("http://a.example/", 0.0)), *others]
+    assert shown == {code: len(fields) for code, *fields in map(to_json, changes)}
+
+
+def test_python_about_the_crawl_folder_runs() -> None:
+    for block in fences(doc("crawl-folder.md"), "python"):
+        exec(block, {})
+
+
+def test_the_index_without_a_server_works(crawl_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = tmp_path / "crawls" / "mine"
+    mine.mkdir(parents=True)
+    (mine / "items.jsonl").write_bytes((crawl_folder / "items.jsonl").read_bytes())
+    monkeypatch.chdir(tmp_path)
+    exec(fences(doc("deploy.md"), "python")[0], {})
+    found = sqlite3.connect("search.db").execute("SELECT url FROM pages WHERE pages MATCH 'reef'").fetchall()
+    assert found
