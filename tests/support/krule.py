@@ -13,15 +13,17 @@ def hosts_of(urls: Iterable[str]) -> list[str]:
     return [host_of(url) for url in urls]
 
 
-def broken_picks(picked: Sequence[str], waiting: Mapping[str, int], k: int) -> list[int]:
+def broken_picks(picked: Sequence[str], waiting: Mapping[str, int], k: int, apart: int | None = None) -> list[int]:
     """Where a host was picked that is among the ``k - 1`` picks before, although ``k`` or more hosts waited.
 
-    ``waiting`` counts the URLs of each host that wait before the first pick; none may come later.
+    ``waiting`` counts the URLs of each host that wait before the first pick; none may come later. ``apart`` in place of
+    ``k`` looks at fewer picks before, for an order that is known roughly only.
     """
+    before = (apart or k) - 1
     left = Counter(waiting)
     broken = []
     for position, host in enumerate(picked):
-        if len(left) >= k and host in picked[max(0, position - k + 1) : position]:
+        if len(left) >= k and host in picked[max(0, position - before) : position]:
             broken.append(position)
         left[host] -= 1
         if left[host] <= 0:

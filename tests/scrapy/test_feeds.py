@@ -1,0 +1,37 @@
+"""Scrapy's own exports of a topical crawl: exactly the fields of ``FEED_EXPORT_FIELDS``, and what may be indexed only."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from support.crawling import QUICK, scrapy, stored, topic_file
+from support.webs import HTML, DictWeb, html, page
+
+from crawlproject import settings
+from crawlproject.virtualweb.base import Reply
+from crawlproject.virtualweb.server import running
+
+
+def test_a_feed_has_the_fields_of_an_index_and_no_body(tmp_path: Path) -> None:
+    links = ("http://b.example/", "http://b.example/gone", "http://b.example/hidden")
+    web = DictWeb(dict([page("http://a.example/", *links, text="coral réef"), page("http://b.example/", text="cars")]))
+    secret = html("http://c.example/", text="secret", title="Hidden")
+    web.replies["http://b.example/hidden"] = Reply("", 200, {**HTML, "x-robots-tag": "noindex"}, secret)
+    web.replies |= dict([page("http://c.example/", text="reef")])
+    feed, folder = tmp_path / "feed.jsonl", tmp_path / "crawl"
+    topic = topic_file(tmp_path, "http://a.example/")
+    with running(web) as server:
+        chosen = {**QUICK, "CRAWL_DIR": folder}
+        done = scrapy("crawl", "topical", "-a", f"topic={topic}", "-O", feed, port=server.port, **chosen)
+    assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
+    text = feed.read_text(encoding="utf-8")
+    lines = {line["url"]: line for line in map(json.loads, text.splitlines())}
+    assert set(lines) == stored(folder) == {"http://a.example/", "http://b.example/", "http://c.example/"}
+    assert all(list(line) == settings.FEED_EXPORT_FIELDS for line in lines.values())
+    assert "coral réef" in text and "<p>" not in text and "Hidden" not in text
+    items = (folder / "items.jsonl").read_text(encoding="utf-8").splitlines()
+    assert {line["url"]: line for line in map(json.loads, items)} == lines, "items.jsonl says the same"
+    assert lines["http://c.example/"]["parent"] == "http://b.example/hidden", "its links are followed all the same"
+    child = lines["http://b.example/"]
+    assert (child["parent"], child["depth"], child["status"]) == ("http://a.example/", 1, 200)
