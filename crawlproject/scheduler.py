@@ -20,13 +20,14 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
 from scrapy.core.scheduler import BaseScheduler
+from scrapy.exceptions import CloseSpider
 from scrapy.utils.asyncio import call_later
 
 from crawlproject.assembly import make_canonicalizer, make_frontier
 from crawlproject.crawl import Fetch, canonical_or_none
 from crawlproject.errors import StorageFailed
 from crawlproject.frontier.journal import JournaledFrontier
-from crawlproject.live import crawl_of, stop
+from crawlproject.live import crawl_of, stop, stopped
 from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl
 from crawlproject.requests import dump_request, frontier_key, load_request
@@ -87,6 +88,7 @@ class FrontierScheduler(BaseScheduler):
     def open(self, spider: Spider) -> None:
         self.spider = spider
         self.crawler.signals.connect(_note_end, signals.response_downloaded)
+        self.crawler.signals.connect(self._name_the_end, signals.spider_idle)
         self.crawl = crawl_of(self.crawler)
         self.canonicalize = self.crawl.canonicalize if self.crawl else make_canonicalizer(self.options)
         self.frontier: Frontier = self.crawl.frontier if self.crawl else self._own_frontier()
@@ -100,7 +102,7 @@ class FrontierScheduler(BaseScheduler):
             else:
                 self.frontier.close()
         except StorageFailed as failure:
-            logger.error("%s. What was written before is whole; the crawl can be resumed.", failure)
+            stop(self.crawler, failure)
 
     def has_pending_requests(self) -> bool:
         if self.crawl and self.crawl.spent:
@@ -108,6 +110,8 @@ class FrontierScheduler(BaseScheduler):
         return len(self.frontier) > 0
 
     def enqueue_request(self, request: Request) -> bool:
+        if stopped(self.crawler):
+            return False
         try:
             accepted = self._enqueue(request, time())
         except StorageFailed as failure:
@@ -117,6 +121,8 @@ class FrontierScheduler(BaseScheduler):
         return accepted
 
     def next_request(self) -> Request | None:
+        if stopped(self.crawler):
+            return None
         now = time()
         try:
             self._end_what_left(now)
@@ -261,6 +267,11 @@ class FrontierScheduler(BaseScheduler):
             elif self._issued[key] not in in_progress:
                 self._count("scheduler/lost")
                 self.crawl.fail(lease, "lost", fetch_of(self._issued.pop(key), 0, now))
+
+    def _name_the_end(self) -> None:
+        """Nothing is in flight and nothing may be taken: when that is the budget's doing, the finish reason says so."""
+        if self.crawl and self.crawl.spent:
+            raise CloseSpider("page budget")
 
     def _own_frontier(self) -> Frontier:
         jobdir = self.crawler.settings.get("JOBDIR")

@@ -71,6 +71,7 @@ DOWNLOAD_MAXSIZE = 33_554_432  # bytes: what a decompressed body may grow to bef
 DOWNLOAD_WARNSIZE = 0
 DOWNLOAD_FAIL_ON_DATALOSS = False  # a lying Content-Length is no reason to lose the page
 RETRY_TIMES = 2
+RETRY_GIVE_UP_LOG_LEVEL = "INFO"  # a page that fails is in the history and in the report
 HTTPERROR_ALLOW_ALL = True  # the spider records every status itself
 COOKIES_ENABLED = False
 METAREFRESH_ENABLED = False  # a refresh is a link of the page, see crawlproject/html/builder.py
@@ -105,7 +106,7 @@ EXTENSIONS = {
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False
 
-LOG_LEVEL = "INFO"
+LOG_LEVEL = "WARNING"  # the progress display tells how it goes; INFO for Scrapy's own account
 LOG_FORMATTER = "crawlproject.extensions.logformatter.QuietLogFormatter"
 FEED_EXPORT_ENCODING = "utf-8"
 FEED_EXPORT_FIELDS = [
