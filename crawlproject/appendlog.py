@@ -49,7 +49,7 @@ class AppendLog:
         try:
             written = os.pwrite(self._file, lines, self._size)
             if written != len(lines):
-                raise OSError("the disk took only a part of it; is it full?")
+                raise OSError("the disk took only a part of it (is it full?)")
         except OSError as error:
             with suppress(OSError):  # what is left then is a torn last line, which opening removes
                 os.ftruncate(self._file, self._size)

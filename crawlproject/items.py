@@ -9,7 +9,7 @@ from crawlproject.records import CrawlUrl, Page, Visit
 from crawlproject.repository.items import item_fields
 
 
-@dataclass
+@dataclass(repr=False)
 class PageItem:
     """A fetched page.
 
@@ -35,6 +35,10 @@ class PageItem:
     at: float = 0.0
     md5: str = ""
     visit: Visit | None = None
+
+    def __repr__(self) -> str:
+        """Short: Scrapy writes an item into the log when a pipeline drops it or breaks on it."""
+        return f"PageItem({self.page.url!r})"
 
     def publish(self, visit: Visit) -> None:
         """Fill the exported fields."""

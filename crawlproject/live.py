@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from crawlproject.crawl import Crawl
@@ -16,6 +18,7 @@ logger = logging.getLogger(__name__)
 
 STORAGE_FAILED = "storage_failed"  # finish reason; `scrapy crawl` then exits with code 3
 _ATTRIBUTE = "topical_crawl"
+_STOPPED = "storage_failed"
 _tasks: set[asyncio.Task[None]] = set()  # the event loop keeps weak references only
 
 
@@ -29,10 +32,31 @@ def crawl_of(crawler: Crawler) -> Crawl | None:
     return getattr(crawler, _ATTRIBUTE, None)
 
 
+def stopped(crawler: Crawler) -> bool:
+    """Whether the disk refused a write: nothing more is written then, so that the files stay in step."""
+    return getattr(crawler, _STOPPED, False)
+
+
 def stop(crawler: Crawler, failure: StorageFailed) -> None:
-    """End the crawl with its state as the disk holds it; pages in flight are fetched again after a resume."""
+    """End the crawl with its state as the disk holds it; pages in flight are fetched again after a resume.
+
+    The first failure is told, in one message; those that follow from it are not.
+    """
+    if stopped(crawler):
+        return
+    setattr(crawler, _STOPPED, True)
     logger.error("%s. The crawl stops; free some space and run the same command to resume.", failure)
-    if crawler.engine is not None and crawler.engine.spider is not None:
-        task = asyncio.ensure_future(crawler.engine.close_spider_async(reason=STORAGE_FAILED))
+    engine = crawler.engine
+    if engine is not None and engine.spider is not None and engine._slot is not None and engine._slot.closing is None:
+        task = asyncio.ensure_future(engine.close_spider_async(reason=STORAGE_FAILED))
         _tasks.add(task)
         task.add_done_callback(_tasks.discard)
+
+
+@contextmanager
+def stopping(crawler: Crawler) -> Iterator[None]:
+    """Inside, a refused write stops the crawl and is not raised."""
+    try:
+        yield
+    except StorageFailed as failure:
+        stop(crawler, failure)

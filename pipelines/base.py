@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from scrapy.exceptions import DropItem
+
 from crawlproject.items import PageItem
-from crawlproject.live import crawl_of
+from crawlproject.live import crawl_of, stopped, stopping
 
 if TYPE_CHECKING:
     from typing import Self
@@ -28,7 +30,10 @@ class PagePipeline:
     def process_item(self, item: Any) -> Any:
         crawl = crawl_of(self.crawler)
         if crawl is not None and isinstance(item, PageItem):
-            self.step(item, crawl)
+            with stopping(self.crawler):
+                self.step(item, crawl)
+            if stopped(self.crawler):
+                raise DropItem("the crawl stops; the page is fetched again after a resume", log_level="DEBUG")
         return item
 
     def step(self, item: PageItem, crawl: Crawl) -> None:

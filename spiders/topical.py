@@ -14,9 +14,9 @@ from scrapy.exceptions import IgnoreRequest
 from crawlproject.assembly import assemble
 from crawlproject.commandline import cache_dir
 from crawlproject.crawl import Crawl
-from crawlproject.errors import BadInput
+from crawlproject.errors import BadInput, StorageFailed
 from crawlproject.items import PageItem
-from crawlproject.live import attach
+from crawlproject.live import attach, stopped, stopping
 from crawlproject.options import read_options, refuse_unknown
 from crawlproject.records import CrawlUrl
 from crawlproject.scheduler import fetch_of
@@ -79,15 +79,14 @@ class TopicalSpider(scrapy.Spider):
         """One response, one item; what is no page ends here with a reason."""
         request = response.request
         lease = self.crawl.frontier.leased(self.crawl.canonicalize(request.url)) if request else None
-        if request is None or lease is None:
+        if request is None or lease is None or stopped(self.crawler):
             return
         fetch = fetch_of(request, response.status, time())
-        if not 200 <= response.status < 300:
-            self.crawl.fail(lease, f"http {response.status}", fetch)
-            return
         content_type = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
-        if content_type and media_type(content_type) not in self.crawl.options.page_content_types:
-            self.crawl.fail(lease, f"content type {media_type(content_type)[:60]}", fetch)
+        error = self._why_no_page(response.status, media_type(content_type))
+        if error:
+            with stopping(self.crawler):
+                self.crawl.fail(lease, error, fetch)
             return
         robots_tag = b",".join(response.headers.getlist(b"X-Robots-Tag")).decode("latin-1")
         body = response.body[: self.crawl.options.page_max_bytes]
@@ -98,14 +97,24 @@ class TopicalSpider(scrapy.Spider):
         """A fetch that brought no response, or a request that a middleware refused."""
         request = failure.request  # type: ignore[attr-defined]
         lease = self.crawl.frontier.leased(self.crawl.canonicalize(request.url))
-        if lease is None:
+        if lease is None or stopped(self.crawler):
             return
-        fetch = fetch_of(request, 0, time())
-        if failure.check(IgnoreRequest) and "download_latency" not in request.meta:
-            reason = failure.value.reason if isinstance(failure.value, Refused) else "scrapy/ignored"
-            self.crawl.refuse(lease.url, reason, lease.parent)
-        else:
-            self.crawl.fail(lease, type(failure.value).__name__, fetch)
+        with stopping(self.crawler):
+            if isinstance(failure.value, StorageFailed):  # while a middleware told the frontier something
+                raise failure.value
+            if failure.check(IgnoreRequest) and "download_latency" not in request.meta:
+                reason = failure.value.reason if isinstance(failure.value, Refused) else "scrapy/ignored"
+                self.crawl.refuse(lease.url, reason, lease.parent)
+            else:
+                self.crawl.fail(lease, type(failure.value).__name__, fetch_of(request, 0, time()))
+
+    def _why_no_page(self, status: int, content_type: str) -> str:
+        """Why a response is no page to keep; empty when it is one."""
+        if not 200 <= status < 300:
+            return f"http {status}"
+        if content_type and content_type not in self.crawl.options.page_content_types:
+            return f"content type {content_type[:60]}"
+        return ""
 
 
 def spare_the_garbage_collector() -> None:

@@ -10,7 +10,7 @@ from scrapy.exceptions import UsageError
 
 from crawlproject.commandline import STOPPED, reporting_errors
 from crawlproject.errors import BadInput, StorageFailed
-from crawlproject.live import STORAGE_FAILED
+from crawlproject.live import stopped
 
 
 class Command(ScrapyCrawl):
@@ -27,7 +27,7 @@ class Command(ScrapyCrawl):
             _raise_ours(crawling)
             if self.crawler_process.bootstrap_failed:
                 self.exitcode = 1
-            elif crawler.stats and crawler.stats.get_value("finish_reason") == STORAGE_FAILED:
+            elif stopped(crawler):
                 self.exitcode = STOPPED
 
 

@@ -11,7 +11,7 @@ from scrapy.exceptions import NotConfigured
 from crawlproject.crawl import Fetch
 from crawlproject.errors import StorageFailed
 from crawlproject.items import PageItem
-from crawlproject.live import crawl_of, stop
+from crawlproject.live import crawl_of, stop, stopped, stopping
 
 if TYPE_CHECKING:
     from typing import Self
@@ -38,12 +38,13 @@ class Failures:
         return extension
 
     def item_error(self, item: Any, failure: Failure) -> None:
-        self._end(item, failure)
+        if isinstance(failure.value, StorageFailed):
+            stop(self.crawler, failure.value)
+        else:
+            self._end(item, type(failure.value).__name__)
 
     def item_dropped(self, item: Any, exception: BaseException) -> None:
-        crawl = crawl_of(self.crawler)
-        if crawl is not None and isinstance(item, PageItem) and crawl.frontier.leased(item.lease.url):
-            crawl.fail(item.lease, f"dropped: {exception}"[:200], item.fetch)
+        self._end(item, f"dropped: {exception}"[:200])
 
     def spider_error(self, failure: Failure, response: Response | None) -> None:
         crawl = crawl_of(self.crawler)
@@ -51,12 +52,15 @@ class Failures:
             stop(self.crawler, failure.value)
         elif crawl is not None and response is not None and response.request is not None:
             lease = crawl.frontier.leased(crawl.canonicalize(response.request.url))
-            if lease is not None:
-                crawl.fail(lease, type(failure.value).__name__, Fetch(response.status, time(), 0.0))
+            if lease is not None and not stopped(self.crawler):
+                with stopping(self.crawler):
+                    crawl.fail(lease, type(failure.value).__name__, Fetch(response.status, time(), 0.0))
 
-    def _end(self, item: Any, failure: Failure) -> None:
+    def _end(self, item: Any, error: str) -> None:
+        """End the lease of a page that did not come through, unless the crawl stops: then it is fetched again."""
         crawl = crawl_of(self.crawler)
-        if isinstance(failure.value, StorageFailed):
-            stop(self.crawler, failure.value)
-        elif crawl is not None and isinstance(item, PageItem) and crawl.frontier.leased(item.lease.url):
-            crawl.fail(item.lease, type(failure.value).__name__, item.fetch)
+        if crawl is None or not isinstance(item, PageItem) or stopped(self.crawler):
+            return
+        if crawl.frontier.leased(item.lease.url):
+            with stopping(self.crawler):
+                crawl.fail(item.lease, error, item.fetch)

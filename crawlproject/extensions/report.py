@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from scrapy import signals
 
-from crawlproject.live import crawl_of
+from crawlproject.live import crawl_of, stopping
 from crawlproject.reports.report import write_report
 
 if TYPE_CHECKING:
@@ -31,4 +31,5 @@ class ReportWriter:
     def spider_closed(self, spider: Spider, reason: str) -> None:
         crawl = crawl_of(self.crawler)
         if crawl is not None:
-            write_report(crawl.folder.path)
+            with stopping(self.crawler):
+                write_report(crawl.folder.path)

@@ -33,7 +33,7 @@ class PageRepository:
             self._make_parent(place)
             with open(draft, "wb", buffering=0) as file:
                 if file.write(body) != len(body):
-                    raise OSError("the disk took only a part of it; is it full?")
+                    raise OSError("the disk took only a part of it (is it full?)")
             os.replace(draft, place)
         except OSError as error:
             with suppress(OSError):
