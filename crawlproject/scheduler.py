@@ -142,7 +142,8 @@ class FrontierScheduler(BaseScheduler):
             request = self._request_for(taken)
             if request is not None:
                 request.meta[TAKEN_AT] = now
-                request.meta.pop(ENDED_AT, None)
+                for stale in (ENDED_AT, "download_latency"):  # of the fetch before, when this is its retry or redirect
+                    request.meta.pop(stale, None)
                 self._issued[taken.url] = request
                 self._count("scheduler/dequeued")
                 return request

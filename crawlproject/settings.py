@@ -74,6 +74,7 @@ RETRY_TIMES = 2
 RETRY_GIVE_UP_LOG_LEVEL = "INFO"  # a page that fails is in the history and in the report
 HTTPERROR_ALLOW_ALL = True  # the spider records every status itself
 COOKIES_ENABLED = False
+WARN_ON_GENERATOR_RETURN_VALUE = False  # it reads the spider's source during the crawl: an upgrade would fail pages
 METAREFRESH_ENABLED = False  # a refresh is a link of the page, see crawlproject/html/builder.py
 DEPTH_STATS_VERBOSE = False
 
