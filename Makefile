@@ -33,7 +33,7 @@ crawl: $(VENV)/.installed
 	@echo "open crawls/demo/report.html"
 
 test: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

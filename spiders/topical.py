@@ -19,7 +19,7 @@ from crawlproject.items import PageItem
 from crawlproject.live import attach, stopped, stopping
 from crawlproject.options import read_options, refuse_unknown
 from crawlproject.records import CrawlUrl
-from crawlproject.scheduler import fetch_of
+from crawlproject.scheduler import ENDED_AT, fetch_of
 from crawlproject.topic import load_topic
 from crawlproject.virtualweb.web import open_web
 from middlewares.refused import Refused
@@ -102,7 +102,7 @@ class TopicalSpider(scrapy.Spider):
         with stopping(self.crawler):
             if isinstance(failure.value, StorageFailed):  # while a middleware told the frontier something
                 raise failure.value
-            if failure.check(IgnoreRequest) and "download_latency" not in request.meta:
+            if failure.check(IgnoreRequest) and ENDED_AT not in request.meta:  # refused before it was fetched
                 reason = failure.value.reason if isinstance(failure.value, Refused) else "scrapy/ignored"
                 self.crawl.refuse(lease.url, reason, lease.parent)
             else:
