@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from support.crawling import crawl, history, stored, topic_file
 from support.krule import broken_picks, hosts_of, picks_under_the_rule
-from support.webs import DictWeb, page
+from support.webs import HTML, DictWeb, page
 
 from crawlproject.virtualweb.accesslog import AccessLog, read_log
+from crawlproject.virtualweb.base import Reply
 from crawlproject.virtualweb.server import running
 
 HOSTS, PAGES, K = 60, 4, 50
@@ -25,9 +26,8 @@ def wide_web() -> DictWeb:
         f"http://h{h}.example/{p}": "coral reef" if h < 10 else "engine" for p in range(PAGES) for h in range(HOSTS)
     }
     links = "".join(f"<p>{text} <a href={url}>{text}</a></p>" for url, text in urls.items())
-    portal = dict([page(PORTAL)])
-    portal[PORTAL] = type(portal[PORTAL])(PORTAL, 200, portal[PORTAL].headers, links.encode())
-    return DictWeb({**portal, **dict(page(url, text=text, seconds=0.01) for url, text in urls.items())})
+    portal = Reply(PORTAL, 200, HTML, links.encode())
+    return DictWeb({PORTAL: portal, **dict(page(url, text=text, seconds=0.01) for url, text in urls.items())})
 
 
 def taken(folder: Path) -> list[str]:
