@@ -37,7 +37,7 @@ class Command(ScrapyCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        at = "numbers of pages, separated by commas (default: 100,250,500,1000,... up to the longest run)"
+        at = "numbers of pages, separated by commas; by default 100,250,500,1000,... up to the longest run"
         parser.add_argument("--at", metavar="N,...", default="", help=at)
         parser.add_argument("--measure", choices=sorted(MEASURES), default="recall", help="default: recall")
         threshold = "relevance from which a page counts as relevant (harvest; default 0.1)"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Protocol, Self, TextIO
@@ -86,7 +87,8 @@ class Progress:
         self._print: Callable[[str], object] = lambda line: print(line, file=stream, flush=True)
         if crawler.settings.get("LOG_FILE"):
             self._status = None
-            self._print = logger.info
+            # At the level of the log, whatever it is: this is what its reader looks for.
+            self._print = partial(logger.log, max(logging.INFO, _log_level(crawler)))
         self._loop: AsyncioLoopingCall | LoopingCall | None = None
         self._interval = _REFRESH if self._status else seconds
         self._started = 0.0
@@ -97,7 +99,7 @@ class Progress:
     def from_crawler(cls, crawler: Crawler) -> Self:
         seconds = crawler.settings.getfloat("CRAWL_PROGRESS_SECONDS", 10.0)
         if seconds <= 0:
-            raise NotConfigured("CRAWL_PROGRESS_SECONDS is 0")
+            raise NotConfigured  # asked for, so nothing to warn of
         progress = cls(crawler, seconds, sys.stderr, monotonic)
         crawler.signals.connect(progress.begin, signal=signals.spider_opened)
         crawler.signals.connect(progress.closing, signal=signals.spider_closed)
@@ -143,6 +145,11 @@ class Progress:
             self._status.close()
         elapsed = self._clock() - self._started
         self._print(summary_line(source, source.pages - self._pages_before, elapsed, self._reason))
+
+
+def _log_level(crawler: Crawler) -> int:
+    level = logging.getLevelName(crawler.settings.get("LOG_LEVEL") or "INFO")
+    return level if isinstance(level, int) else logging.INFO
 
 
 def progress_line(source: ProgressSource, speed: float, elapsed: float) -> str:
