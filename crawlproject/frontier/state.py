@@ -25,7 +25,9 @@ class FrontierState:
     are built when first asked for: a rehearsal asks for none, and many crawls never fill up.
     """
 
-    def __init__(self, schedule: Callable[[dict[str, Entry]], HostSchedule | BestNFirst], politeness: Politeness) -> None:
+    def __init__(
+        self, schedule: Callable[[dict[str, Entry]], HostSchedule | BestNFirst], politeness: Politeness
+    ) -> None:
         self.waiting: dict[str, Entry] = {}
         self.leases: dict[str, Entry] = {}
         self.done: set[str] = set()
