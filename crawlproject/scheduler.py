@@ -45,7 +45,6 @@ logger = logging.getLogger(__name__)
 TAKEN_AT = "taken_at"  # meta: when the request left the frontier, seconds since the epoch
 ENDED_AT = "ended_at"  # meta: when the last byte of the response had come, seconds since the epoch
 AS_SPELLED = "as_spelled"  # meta: do not canonicalize, the server insists on this spelling
-HANDSHAKE = 0.007  # seconds: the server may note the end of a fetch a moment after the client has the last byte
 AWAITED_ROBOTS = "awaited_robots"  # meta: the fetch was robots.txt; the page itself is still to come
 
 
@@ -57,7 +56,7 @@ def fetch_of(request: Request, status: int, now: float) -> Fetch:
 
 def _note_end(request: Request) -> None:
     """The politeness clock starts when the response has come, not when its turn in the pipelines comes."""
-    request.meta[ENDED_AT] = time() + HANDSHAKE
+    request.meta[ENDED_AT] = time()
 
 
 class FrontierScheduler(BaseScheduler):

@@ -10,15 +10,17 @@ class Politeness:
     """Next visit of a host at ``finish + max(min_delay, crawl_delay, factor * seconds)``.
 
     ``min_delay`` is in seconds (default 1), ``factor`` multiplies the duration of the last fetch (default 1: a host
-    rests as long as it worked). Both must be finite and not negative, else ``ValueError``.
+    rests as long as it worked). ``margin`` seconds (default 0) are added to a rest that is not 0, for servers that note
+    the end of a fetch a moment after the client does. All must be finite and not negative, else ``ValueError``.
     """
 
-    def __init__(self, min_delay: float = 1.0, factor: float = 1.0) -> None:
-        for name, value in (("min_delay", min_delay), ("factor", factor)):
+    def __init__(self, min_delay: float = 1.0, factor: float = 1.0, *, margin: float = 0.0) -> None:
+        for name, value in (("min_delay", min_delay), ("factor", factor), ("margin", margin)):
             if not 0.0 <= value < math.inf:
                 raise ValueError(f"{name} must be a finite number and not negative, got {value!r}")
         self.min_delay = min_delay
         self.factor = factor
+        self.margin = margin
         self._delays: dict[str, float] = {}
 
     def crawl_delay(self, host: str, seconds: float) -> bool:
@@ -41,4 +43,5 @@ class Politeness:
 
     def next_visit(self, host: str, finish: float, seconds: float) -> float:
         """The earliest time of the next visit after a fetch that ended at ``finish`` and took ``seconds``."""
-        return finish + max(self.min_delay, self._delays.get(host, 0.0), self.factor * seconds)
+        rest = max(self.min_delay, self._delays.get(host, 0.0), self.factor * seconds)
+        return finish + rest + self.margin if rest else finish

@@ -32,3 +32,8 @@ def test_it_tells_whether_a_delay_is_news():
 def test_a_wrong_parameter_is_named(name, wrong):
     with pytest.raises(ValueError, match=name):
         Politeness(**{name: wrong})
+
+
+def test_a_margin_lengthens_every_rest_but_none():
+    assert Politeness(0.5, 0.0, margin=0.005).next_visit("a", 100.0, 3.0) == pytest.approx(100.505)
+    assert Politeness(0.0, 0.0, margin=0.005).next_visit("a", 100.0, 3.0) == 100.0
