@@ -25,6 +25,7 @@ from crawlproject.text.judge import TopicJudge
 from crawlproject.urls.hosts import host_of
 from crawlproject.urls.traps import TrapFilter
 
+UNREACHABLE = "robots/unreachable"
 SAVE_EVERY = 200  # fetches between two saves of the refusal counts
 
 
@@ -179,9 +180,12 @@ class Crawl:
     # ------------------------------------------------------------ the ways out
 
     def refuse(self, url: str, reason: str, parent: str | None = None) -> None:
-        """End a lease without a fetch (robots.txt, a trap found late). ``reason`` reads ``component/rule``."""
+        """End a lease without a fetch (robots.txt, a trap found late). ``reason`` reads ``component/rule``.
+
+        An unreachable host was tried: its pick counts under the k rule, as it would for a page that is not there.
+        """
         self.folder.refusals.add(reason, url, parent)
-        self.frontier.drop(url)
+        self.frontier.drop(url, picked=reason == UNREACHABLE)
 
     def fail(self, url: CrawlUrl, error: str, fetch: Fetch) -> None:
         """End a lease whose fetch brought no page: an HTTP error, a broken connection, an unwanted content type."""

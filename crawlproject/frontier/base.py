@@ -58,8 +58,11 @@ class Frontier(Protocol):
         """
         ...
 
-    def drop(self, url: str) -> None:
-        """End the lease of ``url`` without a fetch: known from now on, the host's clock and pick as before the take."""
+    def drop(self, url: str, *, picked: bool = False) -> None:
+        """End the lease of ``url`` without a fetch: known from now on, the host's clock as before the take.
+
+        The host gets its pick back, unless ``picked``: then the host was tried, in vain.
+        """
         ...
 
     def rescore(self, url: str, score: float) -> bool:

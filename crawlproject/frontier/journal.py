@@ -133,8 +133,8 @@ class JournaledFrontier:
         self._inner.release(url, now, seconds, not_before=not_before, picked=picked)
         self._write()
 
-    def drop(self, url: str) -> None:
-        self._inner.drop(url)
+    def drop(self, url: str, *, picked: bool = False) -> None:
+        self._inner.drop(url, picked=picked)
         self._write()
 
     def rescore(self, url: str, score: float) -> bool:

@@ -114,10 +114,10 @@ class MemoryFrontier:
         self._change(Returned(url, not_before))
         self._evict_surplus()
 
-    def drop(self, url: str) -> None:
+    def drop(self, url: str, *, picked: bool = False) -> None:
         """As the contract says; without a lease the URL is just known from now on."""
         lease = self._state.leases.get(url)
-        if lease is not None:
+        if lease is not None and not picked:
             self._change(GaveBack(lease.host))
         if url not in self._state.done:
             self._change(Ended(url))

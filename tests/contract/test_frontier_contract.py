@@ -729,3 +729,14 @@ def test_any_k_takes_are_of_k_hosts_under_a_commitment_too(make):
     hosts = [fetch(frontier).split("/")[0] for _ in range(400) if frontier.hosts() >= 50]
     assert len(hosts) == 400
     assert all(len(set(hosts[at : at + 50])) == 50 for at in range(len(hosts) - 49))
+
+
+def test_a_dropped_url_gives_its_pick_back_unless_its_host_was_tried(make):
+    frontier = make(batch_size=3)
+    frontier.put_many([url("a/1", 0.9), url("a/2", 0.8), url("b/1", 0.2), url("c/1", 0.1)])
+    frontier.drop(frontier.take(0.0).url, picked=True)
+    assert fetch(frontier) == "b/1", "a was tried: the k rule bars it"
+    frontier = make(batch_size=3)
+    frontier.put_many([url("a/1", 0.9), url("a/2", 0.8), url("b/1", 0.2), url("c/1", 0.1)])
+    frontier.drop(frontier.take(0.0).url)
+    assert fetch(frontier) == "a/2"
