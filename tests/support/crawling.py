@@ -22,7 +22,8 @@ def command(*arguments: object, **settings: object) -> list[str]:
 def environment(port: int | None = None) -> dict[str, str]:
     """The environment of a crawl; with ``port``, all of its requests go to the proxy there."""
     inherited = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
-    return inherited | ({"http_proxy": f"http://127.0.0.1:{port}"} if port else {})
+    proxy = f"http://127.0.0.1:{port}"
+    return inherited | ({"http_proxy": proxy, "https_proxy": proxy} if port else {})
 
 
 def scrapy(*arguments: object, port: int | None = None, timeout: float = 120, **settings: object):
