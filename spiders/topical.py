@@ -120,7 +120,7 @@ class TopicalSpider(scrapy.Spider):
 def spare_the_garbage_collector() -> None:
     """Let the collector look less often, and never at what was imported.
 
-    A crawl makes many small objects and hardly any cycle: the default thresholds cost 4% of its CPU.
+    A crawl makes many small objects and hardly any cycle: the default thresholds cost about 4% of its CPU.
     """
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
