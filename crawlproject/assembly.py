@@ -18,6 +18,7 @@ from crawlproject.orderings.base import BaseOrdering, Graph, OrderingContext
 from crawlproject.orderings.registry import make_ordering, ordering_class, parameters_of
 from crawlproject.reading import Reader
 from crawlproject.records import Topic
+from crawlproject.relearn import relearn
 from crawlproject.repository.folder import CrawlFolder
 from crawlproject.text.analysis import Analyzer
 from crawlproject.text.judge import TopicJudge
@@ -125,6 +126,8 @@ def assemble(
         folder=crawl_folder,
     )
     crawl.recount()
+    if ordering.learns and crawl.pages:
+        relearn(crawl)
     crawl.plant()
     return crawl
 

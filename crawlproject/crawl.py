@@ -21,7 +21,7 @@ from crawlproject.orderings.base import BaseOrdering
 from crawlproject.reading import Reader
 from crawlproject.records import CrawlUrl, Link, Page, Topic, Visit
 from crawlproject.repository.folder import CrawlFolder
-from crawlproject.text.judge import TopicJudge
+from crawlproject.text.judge import TopicJudge, with_context_score
 from crawlproject.urls.hosts import host_of
 from crawlproject.urls.traps import TrapFilter
 
@@ -129,10 +129,7 @@ class Crawl:
     def weigh_links(self, page: Page) -> Page:
         """The page whose links carry their context scores (003 section 4.4)."""
         scores = self.judge.context_scores(page.terms, [link.context_span for link in page.links])
-        links = tuple(
-            Link(link.url, link.anchor, link.anchor_span, link.context_span, score) if score else link
-            for link, score in zip(page.links, scores, strict=True)
-        )
+        links = tuple(with_context_score(link, score) for link, score in zip(page.links, scores, strict=True))
         return replace(page, links=links)
 
     def visit(self, url: CrawlUrl, page: Page, body: bytes, fetch: Fetch) -> Visit:
@@ -154,6 +151,7 @@ class Crawl:
             title=page.title,
             links=len(page.links),
             error="" if page.indexable else "noindex",
+            parts=self.ordering.explain(url),
         )
 
     def keep(self, page: Page, visit: Visit) -> None:
@@ -185,11 +183,13 @@ class Crawl:
         An unreachable host was tried: its pick counts under the k rule, as it would for a page that is not there.
         """
         self.folder.refusals.add(reason, url, parent)
+        self.ordering.failed(url)
         self.frontier.drop(url, picked=reason == UNREACHABLE)
 
     def fail(self, url: CrawlUrl, error: str, fetch: Fetch) -> None:
         """End a lease whose fetch brought no page: an HTTP error, a broken connection, an unwanted content type."""
         self._record_end(url, fetch, error=error)
+        self.ordering.failed(url.url)
         self.frontier.done(url.url, fetch.at, fetch.seconds)
 
     def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:
@@ -198,6 +198,7 @@ class Crawl:
         The target inherits score, depth and parent. False: it was refused or is known.
         """
         self._record_end(url, fetch, redirect=target)
+        self.ordering.redirected(url.url, target)
         with self.frontier.batch():
             offered = self._offer_one(replace(url, url=target, request=None))
             self.frontier.done(url.url, fetch.at, fetch.seconds)
@@ -216,6 +217,7 @@ class Crawl:
             context_score=url.context_score,
             redirect=redirect,
             error=error,
+            parts=self.ordering.explain(url),
         )
         if url.url not in self.folder.history:
             self.folder.history.append(visit)

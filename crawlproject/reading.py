@@ -153,4 +153,5 @@ def _link(url: str, link: RawLink, text: str, terms_before: Mapping[int, int]) -
         " ".join(anchor.split()),
         Span(terms_before[start], terms_before[end]),
         Span(terms_before[context_start], terms_before[context_end]),
+        tag_path=link.tag_path,
     )

@@ -46,6 +46,7 @@ class Link:
     ``url`` is canonical. ``anchor`` is the visible text of the link, white space folded. ``anchor_span`` and
     ``context_span`` are the terms of the anchor and of the sub-tree under the link's aggregation node (paper 003
     section 4.4). ``context_score`` is the cosine similarity, 0 to 1, of that context and the topic's keywords.
+    ``tag_path`` names the elements from the root to the link, such as ``html body div#main ul li a``.
     """
 
     url: str
@@ -53,6 +54,7 @@ class Link:
     anchor_span: Span
     context_span: Span
     context_score: float = 0.0
+    tag_path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,8 @@ class Visit:
 
     ``status`` is the HTTP status, 0 when no response came (``error`` then names why). ``at`` is the end of the fetch in
     seconds since the epoch, ``seconds`` its duration. ``md5`` names the page file and is empty when no page was stored;
-    ``digest`` is the MD5 of the body. ``redirect`` is where a 3xx response pointed to.
+    ``digest`` is the MD5 of the body. ``redirect`` is where a 3xx response pointed to. ``parts`` is what the score was
+    the sum of, for orderings that can tell.
     """
 
     url: str
@@ -127,3 +130,4 @@ class Visit:
     links: int = 0
     redirect: str = ""
     error: str = ""
+    parts: Mapping[str, float] = field(default_factory=dict)

@@ -9,6 +9,7 @@ from itertools import accumulate
 from crawlproject.html.aggregation import AggregationNodes
 from crawlproject.html.document import Document, RawLink
 from crawlproject.html.robots import RobotsRules, robots_rules
+from crawlproject.html.tagpath import TagPaths
 from crawlproject.html.tags import BREAKING, HIDDEN, LINKS
 
 Attributes = Mapping[str, str]
@@ -41,9 +42,11 @@ class DocumentBuilder:
         self._max_depth = max_depth
         self._pieces: list[str] = []
         self.data = self._pieces.append
+        self._paths = TagPaths()
+        self._enter = self._paths.elements.append
         self._hidden: list[int] = []  # where each open hidden element began
         self._title = ""
-        self._hrefs: list[tuple[str, bool]] = []
+        self._hrefs: list[tuple[str, bool, str]] = []
         self._open_links: list[int | None] = []
         self._alts: list[str] = []
         self._robots = RobotsRules()
@@ -58,6 +61,7 @@ class DocumentBuilder:
         if tag in BREAKING:
             self._pieces.append("\n")
         self._starts.append(len(self._pieces))
+        self._enter((tag, attributes))
         if len(self._starts) > self._max_depth:
             self._too_deep = True
             raise TooDeep
@@ -74,6 +78,7 @@ class DocumentBuilder:
             self._nodes.leave(len(self._pieces))
         else:
             self._starts.pop()
+        self._paths.elements.pop()
         if tag in BREAKING:
             self._pieces.append("\n")
 
@@ -110,7 +115,10 @@ class DocumentBuilder:
         refresh = [RawLink(self._refresh, (0, 0), (0, 0), False)] if self._refresh else []
         return tuple(
             refresh
-            + [RawLink(href, (at[a], at[b]), (at[c], at[d]), nofollow) for (href, nofollow), (a, b), (c, d) in ranges]
+            + [
+                RawLink(href, (at[a], at[b]), (at[c], at[d]), nofollow, path)
+                for (href, nofollow, path), (a, b), (c, d) in ranges
+            ]
         )
 
     def _start_html(self, attributes: Attributes) -> None:
@@ -155,7 +163,8 @@ class DocumentBuilder:
             pass
         elif len(self._hrefs) < self._max_links:
             rel = attributes.get("rel")
-            self._hrefs.append((href, rel is not None and "nofollow" in rel.lower().split()))
+            nofollow = rel is not None and "nofollow" in rel.lower().split()
+            self._hrefs.append((href, nofollow, self._paths.path()))
             number = self._nodes.link()
             self._alts.clear()
         else:

@@ -10,13 +10,14 @@ class RawLink(NamedTuple):
     """A link as written: ``href`` is neither joined nor canonical.
 
     ``anchor`` and ``context`` are ranges ``[start, end)`` of ``Document.text``: what stands inside the link, and what
-    stands inside its aggregation node.
+    stands inside its aggregation node. ``tag_path`` is that of ``tagpath.TagPaths``.
     """
 
     href: str
     anchor: tuple[int, int]
     context: tuple[int, int]
     nofollow: bool
+    tag_path: str = ""
 
 
 @dataclass(frozen=True, slots=True)

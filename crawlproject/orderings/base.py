@@ -8,16 +8,28 @@ with the setting ``ORDERING_<P>``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import ClassVar, Protocol
 
-from crawlproject.records import Link, Page, Topic
+from crawlproject.records import CrawlUrl, Link, Page, Topic
 from crawlproject.text.judge import TopicJudge
 
 # url -> canonical URLs it links to; None for a URL that the archive does not hold. Only ``omniscient`` asks for it.
 Graph = Callable[[str], Sequence[str] | None]
+
+
+class Archive(Protocol):
+    """Pages fetched before this crawl, for orderings that learn from an archive: judged for this crawl's topic."""
+
+    def urls(self) -> Iterable[str]:
+        """The canonical URL of every page, in a fixed order."""
+        ...
+
+    def page(self, url: str) -> Page | None:
+        """The page at a canonical URL, a redirect followed; None when the archive holds none."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +37,8 @@ class OrderingContext:
     """What an ordering is given before the crawl.
 
     ``topic`` has canonical seeds and, except for ``omniscient``, no targets. ``graph`` and ``targets`` are present in a
-    rehearsal only.
+    rehearsal only. ``archive`` is what ``ORDERING_ARCHIVE`` names; in a rehearsal without that setting, the rehearsed
+    web itself. ``positive`` and ``negative`` are the topic's examples, read and judged.
     """
 
     topic: Topic
@@ -33,6 +46,9 @@ class OrderingContext:
     random: Random
     graph: Graph | None = None
     targets: tuple[str, ...] = ()
+    archive: Archive | None = None
+    positive: tuple[Page, ...] = ()
+    negative: tuple[Page, ...] = ()
 
 
 class Ordering(Protocol):
@@ -57,7 +73,22 @@ class Ordering(Protocol):
         ...
 
     def revise(self) -> Iterable[tuple[str, float]]:
-        """New scores for URLs that wait."""
+        """New scores for URLs that wait, asked for after the links of each page were scored."""
+        ...
+
+    def redirected(self, url: str, target: str) -> None:
+        """The fetch of ``url`` led to ``target``, which takes its place: what is known of the one holds for the other."""
+        ...
+
+    def failed(self, url: str) -> None:
+        """The fetch of ``url`` brought no page."""
+        ...
+
+    def explain(self, url: CrawlUrl) -> Mapping[str, float]:
+        """The parts whose sum is ``url.score``, largest first; empty when there is nothing to tell apart.
+
+        Asked once a URL, when its fetch has ended and before its page is observed.
+        """
         ...
 
 
@@ -65,10 +96,13 @@ class BaseOrdering:
     """Defaults for orderings that neither learn, nor revise, nor hand anything down.
 
     ``needs_targets``: the ordering can only be rehearsed, since it looks at the answer. ``commit`` is the ordering's own
-    value of ``FRONTIER_COMMIT``, used when that setting is left at 1.
+    value of ``FRONTIER_COMMIT``, used when that setting is left at 1. ``learns``: what it observed changes its scores,
+    so a resumed crawl shows it the stored pages once more. ``needs_archive``: it asks the context for an archive.
     """
 
     needs_targets: ClassVar[bool] = False
+    needs_archive: ClassVar[bool] = False
+    learns: ClassVar[bool] = False
     commit: int = 1
 
     def __init__(self, context: OrderingContext) -> None:
@@ -88,3 +122,12 @@ class BaseOrdering:
 
     def revise(self) -> Iterable[tuple[str, float]]:
         return ()
+
+    def redirected(self, url: str, target: str) -> None:
+        return None
+
+    def failed(self, url: str) -> None:
+        return None
+
+    def explain(self, url: CrawlUrl) -> Mapping[str, float]:
+        return {}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
-from crawlproject.records import Link, Page
+from crawlproject.records import CrawlUrl, Link, Page
 
 
 class Dom(BaseOrdering):
@@ -19,3 +21,9 @@ class Dom(BaseOrdering):
 
     def score(self, page: Page, link: Link) -> float:
         return self.alpha * page.relevance + (1 - self.alpha) * link.context_score
+
+    def explain(self, url: CrawlUrl) -> Mapping[str, float]:
+        if url.parent is None:
+            return {}
+        context = (1 - self.alpha) * url.context_score
+        return {"context": context, "page": url.score - context}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from crawlproject.orderings.base import OrderingContext
 from crawlproject.orderings.dom import Dom
-from crawlproject.records import Link, Page
+from crawlproject.records import CrawlUrl, Link, Page
 from crawlproject.urls.hosts import host_of
 
 
@@ -31,3 +33,8 @@ class HubSeeking(Dom):
         """Count the seed hosts once a page, not once a link."""
         self._page = page.url
         self._hub_score = hub_score(len(self.seed_hosts.intersection(host_of(link.url) for link in page.links)))
+
+    def explain(self, url: CrawlUrl) -> Mapping[str, float]:
+        if any(url.score == hub_score(n) for n in range(2, len(self.seed_hosts) + 1)):
+            return {"hub": url.score}
+        return super().explain(url)

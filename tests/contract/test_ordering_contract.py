@@ -13,7 +13,7 @@ from support.pages import a_context, a_link, a_page
 from crawlproject.errors import BadSetting
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.orderings.registry import ORDERINGS, make_ordering, parameters_of
-from crawlproject.records import Page
+from crawlproject.records import CrawlUrl, Page
 
 CHAIN = {f"http://h{i}.example/": [f"http://h{i + 1}.example/"] for i in range(5)}
 
@@ -69,6 +69,29 @@ class TestEveryOrdering:
         ordering.observe(child)
         for link in child.links:
             ordering.score(child, link)
+
+    @given(pages)
+    def test_the_parts_of_a_score_sum_to_it(self, name: str, page: Page) -> None:
+        ordering = build(name)
+        ordering.observe(page)
+        for link in page.links:
+            score = ordering.score(page, link)
+            if score is not None:
+                url = CrawlUrl(link.url, score, 1, page.url, context_score=link.context_score)
+                parts = ordering.explain(url)
+                assert not parts or math.isclose(sum(parts.values()), score, rel_tol=1e-6, abs_tol=1e-9)
+
+    @given(pages)
+    def test_redirects_and_failures_are_no_problem(self, name: str, page: Page) -> None:
+        ordering = build(name)
+        ordering.observe(page)
+        for link in page.links:
+            ordering.score(page, link)
+        ordering.redirected("http://h1.example/", "http://h2.example/")
+        ordering.failed("http://h3.example/")
+        ordering.failed("http://nobody-knows.example/")
+        ordering.observe(a_page("http://h2.example/", links=page.links))
+        assert all(math.isfinite(score) for _, score in ordering.revise())
 
     def test_revises_only_with_finite_scores(self, name: str) -> None:
         ordering = build(name)

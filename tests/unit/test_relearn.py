@@ -1,0 +1,93 @@
+"""After a resume, a learning ordering has seen what it had seen before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crawlproject.assembly import assemble
+from crawlproject.crawl import Crawl, Fetch
+from crawlproject.options import read_options
+from crawlproject.orderings import registry
+from crawlproject.orderings.base import BaseOrdering, OrderingContext
+from crawlproject.records import Link, Page, Topic
+
+TOPIC = Topic("reefs", ("coral reef",), ("http://a.example/", "http://b.example/", "http://c.example/"))
+
+
+class Diary(BaseOrdering):
+    """Writes down everything it is told."""
+
+    learns = True
+
+    def __init__(self, context: OrderingContext) -> None:
+        super().__init__(context)
+        self.events: list[tuple[Any, ...]] = []
+
+    def observe(self, page: Page) -> None:
+        self.events.append(("page", page.url, page.depth, page.parent, page.relevance, page.inherited, page.counts))
+
+    def bequeath(self, page: Page) -> tuple[float, ...]:
+        return (*page.inherited, page.relevance)
+
+    def score(self, page: Page, link: Link) -> float:
+        self.events.append(("link", page.url, link.url, link.anchor, link.context_score, link.tag_path))
+        return 0.5
+
+    def redirected(self, url: str, target: str) -> None:
+        self.events.append(("redirect", url, target))
+
+    def failed(self, url: str) -> None:
+        self.events.append(("failure", url))
+
+
+@pytest.fixture(autouse=True)
+def diary(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(registry.ORDERINGS, "diary", Diary)
+
+
+def open_crawl(folder: Path) -> tuple[Crawl, Diary]:
+    options = read_options({"ORDERING": "diary", "FRONTIER_BATCH_SIZE": 1, "POLITENESS_MIN_DELAY": 0})
+    crawl = assemble(TOPIC, options, clock=lambda: 0.0, folder=folder)
+    assert isinstance(crawl.ordering, Diary)
+    return crawl, crawl.ordering
+
+
+def fetch(crawl: Crawl, now: float, body: bytes) -> None:
+    url = crawl.take(now)
+    assert url is not None
+    page = crawl.weigh_links(crawl.weigh(crawl.read(url, body)))
+    ended = Fetch(200, now, 0.1)
+    crawl.keep(page, crawl.visit(url, page, body, ended))
+    crawl.offer(page, ended)
+
+
+def test_a_resumed_ordering_has_seen_the_same(tmp_path: Path) -> None:
+    crawl, before = open_crawl(tmp_path)
+    fetch(crawl, 10, b"<p>coral reef <a href='/more'>more coral</a> <a href='http://d.example/'>d</a>")
+    fetch(crawl, 20, b"<p>nothing <a href='http://a.example/more'>coral</a>")
+    third = crawl.take(30)
+    assert third is not None
+    crawl.redirect(third, "http://e.example/", Fetch(301, 30, 0.1))
+    fourth = crawl.take(40)
+    assert fourth is not None
+    crawl.fail(fourth, "http 404", Fetch(404, 40, 0.1))
+    fetch(crawl, 50, b"<a href='http://f.example/'>coral reef</a>")
+    crawl.close("stopped", 60)
+
+    resumed, after = open_crawl(tmp_path)
+    assert len(before.events) > 8
+    assert after.events == before.events
+    resumed.close("stopped", 70)
+
+
+def test_a_page_whose_file_is_gone_is_passed_over(tmp_path: Path) -> None:
+    crawl, _ = open_crawl(tmp_path)
+    fetch(crawl, 10, b"<p>coral")
+    crawl.folder.pages.path("http://a.example/").unlink()
+    crawl.close("stopped", 60)
+    resumed, after = open_crawl(tmp_path)
+    assert after.events == []
+    resumed.close("stopped", 70)
