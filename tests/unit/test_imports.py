@@ -47,12 +47,13 @@ MAY_IMPORT = {
     "urls": GROUND,
     "text": GROUND,
     "html": GROUND,
-    "orderings": GROUND | {"urls", "text", "html"},
+    "graph": GROUND,
+    "orderings": GROUND | {"urls", "text", "html", "graph"},
     "frontier": GROUND | {"urls", "text", "html"},
     "repository": GROUND | {"urls", "text", "html"},
     "virtualweb": GROUND | {"urls", "text", "html"},
-    "evaluation": GROUND | {"urls", "text", "html", "repository"},
-    "reports": GROUND | {"urls", "text", "html", "repository", "evaluation"},
+    "evaluation": GROUND | {"urls", "text", "html", "graph", "repository"},
+    "reports": GROUND | {"urls", "text", "html", "graph", "repository", "evaluation"},
 }
 
 

@@ -1,0 +1,139 @@
+"""A growing link graph: nodes are interned, links are kept in flat arrays, and a sparse matrix is made when it is asked for."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+Node = TypeVar("Node", bound=Hashable)
+
+
+class LinkGraph(Generic[Node]):
+    """Nodes (URLs, or anything hashable) with ids 0, 1, 2, ... in the order in which they were first named.
+
+    A link counts once per pair of nodes, as in ``links`` of paper 002 Figure 1. A node is *expanded* when its out-links
+    are known, that is when its page was fetched. Four bytes a link, and about 200 a node.
+    """
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self._ids: dict[Node, int] = {}
+        self._moved: dict[int, int] = {}
+        self._sources = array("i")
+        self._degrees = array("i")
+        self._targets = array("i")
+        self._in_degrees: list[int] = []
+        self._out_degrees: dict[int, int] = {}
+
+    def __len__(self) -> int:
+        """Nodes named so far, fetched or not."""
+        return len(self.nodes)
+
+    @property
+    def expanded(self) -> int:
+        """Nodes whose out-links are known."""
+        return len(self._sources)
+
+    @property
+    def links(self) -> int:
+        """Distinct links."""
+        return len(self._targets)
+
+    def id_of(self, node: Node) -> int:
+        """The id of a node, given now when it is new."""
+        number = self.find(node)
+        if number is None:
+            number = self._ids[node] = len(self.nodes)
+            self.nodes.append(node)
+            self._in_degrees.append(0)
+        return number
+
+    def find(self, node: Node) -> int | None:
+        """The id of a node, or None when nobody named it."""
+        number = self._ids.get(node)
+        while number in self._moved:
+            number = self._moved[number]
+        return number
+
+    def add_page(self, node: Node, targets: Iterable[Node]) -> Sequence[int]:
+        """Expand ``node`` with its out-links; the ids of its distinct targets.
+
+        A page that was expanded before is left as it is, and the answer is empty.
+        """
+        source = self.id_of(node)
+        if source in self._out_degrees:
+            return ()
+        distinct = list(dict.fromkeys(map(self.id_of, targets)))
+        for target in distinct:
+            self._in_degrees[target] += 1
+        self._out_degrees[source] = len(distinct)
+        self._sources.append(source)
+        self._degrees.append(len(distinct))
+        self._targets.extend(distinct)
+        return distinct
+
+    def merge(self, node: Node, into: Node) -> int:
+        """``node`` redirects to ``into``: from now on both names mean one node. Its id.
+
+        The links that pointed to either point to the one; a page that links to both keeps two links to it.
+        """
+        old, new = self.id_of(node), self.find(into)
+        if new is None:
+            self._ids[into] = old
+            self.nodes[old] = into
+            return old
+        if new != old:
+            self._moved[old] = new
+            self._in_degrees[new] += self._in_degrees[old]
+            self._in_degrees[old] = 0
+        return new
+
+    def is_expanded(self, number: int) -> bool:
+        """Whether the out-links of the node with this id are known."""
+        return number in self._out_degrees
+
+    def in_degree(self, number: int) -> int:
+        """How many expanded pages link to the node with this id: ``IB'(P)`` of paper 002."""
+        return self._in_degrees[number]
+
+    def out_degree(self, number: int) -> int:
+        """How many distinct links the node with this id has; 0 when it is not expanded."""
+        return self._out_degrees.get(number, 0)
+
+    def edges(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """Sources and targets of all links as two arrays of ids, copies, in the order in which they were added."""
+        sources = np.repeat(np.array(self._sources, np.int32), np.array(self._degrees, np.int32))
+        targets = np.array(self._targets, np.int32)
+        if self._moved:
+            places = self._places()
+            sources, targets = places[sources], places[targets]
+        return sources, targets
+
+    def matrix(self) -> Any:
+        """Links as a ``scipy.sparse.csr_array`` of shape (nodes, nodes); entry (i, j) counts the links from i to j."""
+        sources, targets = self.edges()
+        return adjacency(sources, targets, len(self))
+
+    def _places(self) -> npt.NDArray[np.int32]:
+        """Where each id is now: redirects followed to their end."""
+        places = np.arange(len(self), dtype=np.int32)
+        places[list(self._moved)] = list(self._moved.values())
+        while (further := places[places]).tobytes() != places.tobytes():
+            places = further
+        return places
+
+
+def adjacency(sources: npt.ArrayLike, targets: npt.ArrayLike, nodes: int, weights: npt.ArrayLike | None = None) -> Any:
+    """A ``scipy.sparse.csr_array`` of shape (nodes, nodes) from the links ``sources[i] -> targets[i]``.
+
+    ``weights`` are 1 unless given; links that are given several times add up.
+    """
+    from scipy.sparse import coo_array
+
+    rows, columns = np.asarray(sources, np.int32), np.asarray(targets, np.int32)
+    values = np.ones(len(rows)) if weights is None else np.asarray(weights, np.float64)
+    return coo_array((values, (rows, columns)), shape=(nodes, nodes)).tocsr()
