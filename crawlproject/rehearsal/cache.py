@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from crawlproject.options import Options
 from crawlproject.reading import Reader
 from crawlproject.records import Page
+from crawlproject.rehearsal.pagestore import PageStore
 from crawlproject.text.judge import TopicJudge
 from crawlproject.virtualweb.base import Reply, Web
 
@@ -24,29 +25,63 @@ def latency(reply: Reply) -> float:
 class PageCache:
     """Replies of a web, read: page, redirect target, or neither. Bounded; the least recently used page goes first.
 
-    The text of a page is dropped (its terms stay), since no ordering looks at it.
+    The text of a page is dropped (its terms stay), since no ordering looks at it. With a ``store``, pages that were
+    read before are loaded from there, and new ones are put there.
     """
 
-    def __init__(self, web: Web, reader: Reader, options: Options, size: int = 25_000) -> None:
+    def __init__(
+        self, web: Web, reader: Reader, options: Options, *, size: int = 25_000, store: PageStore | None = None
+    ) -> None:
         self.web = web
         self.reader = reader
         self._options = options
         self._size = size
+        self._store = store
         self._read: OrderedDict[str, tuple[Reply, Page | None]] = OrderedDict()
 
     def get(self, url: str) -> tuple[Reply, Page | None]:
-        """The reply without its body, and the page in it; relevance and scores are 0. The body's length stays known."""
+        """The reply without its body, and the page in it; relevance and scores are 0.
+
+        The reply to a page has no headers: they have been read.
+        """
         found = self._read.get(url)
         if found is not None:
             self._read.move_to_end(url)
             return found
-        reply = self.web.get(url)
-        page = self._page(url, reply) if wanted(reply, self._options.page_content_types) else None
-        found = replace(reply, body=b"", seconds=latency(reply)), page
-        self._read[url] = found
+        found = self._read[url] = (self._store and self._store.get(url)) or self._asked(url)
         if len(self._read) > self._size:
             self._read.popitem(last=False)
         return found
+
+    def links(self, url: str) -> Sequence[str] | None:
+        """What the links of a page lead to, in order, at the least cost; None for what is no page."""
+        if url not in self._read and self._store is not None:
+            targets = self._store.targets(url)
+            if targets is not None:
+                return targets
+        _, page = self.get(url)
+        return None if page is None else [link.url for link in page.links]
+
+    def flush(self) -> None:
+        """Let other processes see what was read."""
+        if self._store is not None:
+            self._store.flush()
+
+    def close(self) -> None:
+        """Let the store go."""
+        if self._store is not None:
+            self._store.close()
+
+    def _asked(self, url: str) -> tuple[Reply, Page | None]:
+        reply = self.web.get(url)
+        seconds = latency(reply)
+        if not wanted(reply, self._options.page_content_types):
+            return Reply(reply.url, reply.status, reply.headers, b"", seconds, reply.error), None
+        page = self._page(url, reply)
+        empty = Reply(reply.url, reply.status, {}, b"", seconds)
+        if self._store is not None:
+            self._store.put(url, empty, page)
+        return empty, page
 
     def _page(self, url: str, reply: Reply) -> Page:
         content_type = reply.headers.get("content-type", "")

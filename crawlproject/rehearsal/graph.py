@@ -22,9 +22,10 @@ def graph_of(pages: PageCache, canonicalize: Callable[..., str], admit: Callable
 
     @cache
     def successors(url: str) -> Sequence[str] | None:
-        reply, page = pages.get(url)
-        if page is not None:
-            return tuple({link.url: None for link in page.links if link.url in admitted})
+        links = pages.links(url)
+        if links is not None:
+            return tuple(dict.fromkeys(link for link in links if link in admitted))
+        reply, _ = pages.get(url)
         if location(reply):
             target = canonical_or_none(canonicalize, location(reply), url)
             return (target,) if target and target in admitted else ()

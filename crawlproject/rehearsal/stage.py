@@ -17,6 +17,7 @@ from crawlproject.records import Topic
 from crawlproject.rehearsal.cache import JudgedPages, PageCache
 from crawlproject.rehearsal.graph import graph_of, reachable
 from crawlproject.rehearsal.run import Rehearsal
+from crawlproject.rehearsal.shelf import Shelf
 from crawlproject.repository.manifest import read_manifest
 from crawlproject.text.analysis import Analyzer
 from crawlproject.virtualweb.base import Web
@@ -39,10 +40,22 @@ TRAPS = {name for name in Options.model_fields if name.startswith("trap_")}
 
 
 class Stage:
-    """Rehearses on ``web``, ``pages`` pages a run. ``settings_of`` gives the settings that hold for a topic, by name."""
+    """Rehearses on ``web``, ``pages`` pages a run. ``settings_of`` gives the settings that hold for a topic, by name.
 
-    def __init__(self, web: Web, settings_of: Callable[[Topic], Mapping[str, Any]], *, pages: int, agent: str) -> None:
+    ``shelf`` keeps read pages for the next rehearsals on the same web.
+    """
+
+    def __init__(
+        self,
+        web: Web,
+        settings_of: Callable[[Topic], Mapping[str, Any]],
+        *,
+        pages: int,
+        agent: str,
+        shelf: Shelf | None = None,
+    ) -> None:
         self.web = web
+        self.shelf = shelf
         self.settings_of = settings_of
         self.pages = pages
         self.agent = agent
@@ -83,6 +96,11 @@ class Stage:
             judged = judged or [JudgedPages(cache, rehearsal.crawl.judge)]
             yield name, folder, rehearsal.run(judged[0])
 
+    def close(self) -> None:
+        """Write what was read and let the stores go."""
+        for cache in self._caches.values():
+            cache.close()
+
     def _graph(self, cache: PageCache, options: Options) -> Graph:
         """The links between the stored pages that the trap rules let through; made once for each cache and rules."""
         key = id(cache), options.model_dump_json(include=TRAPS)
@@ -96,7 +114,8 @@ class Stage:
         key = f"{language} {options.model_dump_json(include=READING)}"
         if key not in self._caches:
             reader = make_reader(options, Analyzer(language), make_canonicalizer(options))
-            self._caches[key] = PageCache(self.web, reader, options)
+            store = self.shelf.store(language, options.model_dump_json(include=READING)) if self.shelf else None
+            self._caches[key] = PageCache(self.web, reader, options, store=store)
         return self._caches[key]
 
 
