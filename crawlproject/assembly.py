@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from crawlproject.crawl import Crawl
+from crawlproject.errors import BadWeb
+from crawlproject.examples import ExampleReader, Lookup
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.journal import JournaledFrontier
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.frontier.politeness import Politeness
 from crawlproject.options import Options
-from crawlproject.orderings.base import BaseOrdering, Graph, OrderingContext
+from crawlproject.orderings.base import Archive, BaseOrdering, Graph, OrderingContext
 from crawlproject.orderings.registry import make_ordering, ordering_class, parameters_of
 from crawlproject.reading import Reader
 from crawlproject.records import Topic
+from crawlproject.rehearsal.archive import ArchivedPages
+from crawlproject.rehearsal.cache import JudgedPages, PageCache
 from crawlproject.relearn import relearn
 from crawlproject.repository.folder import CrawlFolder
 from crawlproject.text.analysis import Analyzer
 from crawlproject.text.judge import TopicJudge
 from crawlproject.urls.canonical import Canonicalizer
 from crawlproject.urls.traps import NOT_A_PAGE, TrapFilter
+from crawlproject.virtualweb.base import Web
+from crawlproject.virtualweb.crawlfolder import CrawledWeb, is_crawl_folder
+from crawlproject.virtualweb.web import open_web
 
 
 def make_canonicalizer(options: Options) -> Canonicalizer:
@@ -38,6 +46,8 @@ def make_canonicalizer(options: Options) -> Canonicalizer:
 # Seconds added to every rest of a live crawl: a server on the same machine was seen to note the end of a response half a
 # millisecond after the client had its last byte.
 MARGIN = 0.005
+
+ARCHIVE_CACHE = 500  # pages of an archive that stay in memory; an ordering looks at most of them once
 
 
 def make_frontier(options: Options, commit: int = 1, margin: float = MARGIN) -> MemoryFrontier:
@@ -90,20 +100,25 @@ def assemble(
     folder: Path | None = None,
     graph: Graph | None = None,
     rehearsal: bool = False,
+    archive: Archive | None = None,
+    cache_dir: Path | None = None,
 ) -> Crawl:
     """A crawl, new or resumed, ready to ``take`` from.
 
     ``clock`` gives seconds since the epoch. A rehearsal keeps the history only, its frontier in memory, and shows the
-    targets to an ordering that needs them, with the ``graph`` of its web. Raises ``BadInput`` (topic, settings, crawl
-    folder) and ``StorageFailed``.
+    targets to an ordering that needs them, with the ``graph`` of its web. ``archive`` is the rehearsed web, for orderings
+    that need an archive and are given none by ``ORDERING_ARCHIVE``. ``cache_dir`` keeps the indexes of archives; unless
+    given, the crawl folder does. Raises ``BadInput`` (topic, settings, crawl folder) and ``StorageFailed``.
     """
     canonicalize = make_canonicalizer(options)
     topic = respell(topic, canonicalize)
     analyzer = Analyzer(topic.language)
     judge = TopicJudge(topic.keywords, analyzer)
-    ordering = _make_ordering(topic, options, judge, graph)
+    place = folder or options.folder(topic.name)
+    library = _Library(options, judge, canonicalize, cache_dir or place, archive)
+    ordering = _make_ordering(topic, options, judge, graph, library, None if rehearsal else place)
     crawl_folder = CrawlFolder(
-        folder or options.folder(topic.name),
+        place,
         topic,
         options.ordering,
         _effective_parameters(ordering, options),
@@ -132,14 +147,68 @@ def assemble(
     return crawl
 
 
-def _make_ordering(topic: Topic, options: Options, judge: TopicJudge, graph: Graph | None) -> BaseOrdering:
-    needs_targets = ordering_class(options.ordering).needs_targets
+class _Library:
+    """Pages that are there before the crawl: what ``ORDERING_ARCHIVE`` names, and the rehearsed web if there is one."""
+
+    def __init__(
+        self,
+        options: Options,
+        judge: TopicJudge,
+        canonicalize: Callable[..., str],
+        cache_dir: Path,
+        rehearsed: Archive | None,
+    ) -> None:
+        self._options = options
+        self._judge = judge
+        self._canonicalize = canonicalize
+        self._cache_dir = cache_dir
+        self.rehearsed = rehearsed
+        self.named = self._opened(options.ordering_archive) if options.ordering_archive else None
+
+    def examples(self, crawl_folder: Path | None) -> ExampleReader:
+        """The reader of a topic's examples; ``crawl_folder`` is None in a rehearsal."""
+        return ExampleReader(self._reader(), self._judge, self._canonicalize, self._lookups(crawl_folder))
+
+    def _lookups(self, crawl_folder: Path | None) -> Iterator[Lookup]:
+        yield from (archive.page for archive in (self.named, self.rehearsed) if archive)
+        if crawl_folder and self._options.virtual_web:
+            yield self._opened(self._options.virtual_web).page
+        if crawl_folder and is_crawl_folder(crawl_folder):
+            with suppress(BadWeb):  # a crawl that was stopped before its first page
+                yield self._archive(CrawledWeb(crawl_folder)).page
+
+    def _opened(self, web: str) -> Archive:
+        return self._archive(open_web(web, cache_dir=self._cache_dir))
+
+    def _archive(self, web: Web) -> Archive:
+        cache = PageCache(web, self._reader(), self._options, size=ARCHIVE_CACHE)
+        return ArchivedPages(JudgedPages(cache, self._judge, ARCHIVE_CACHE), web.urls, self._canonicalize)
+
+    def _reader(self) -> Reader:
+        """A reader whose counters are not the crawl's."""
+        return make_reader(self._options, self._judge.analyzer, self._canonicalize)
+
+
+def _make_ordering(
+    topic: Topic,
+    options: Options,
+    judge: TopicJudge,
+    graph: Graph | None,
+    library: _Library,
+    crawl_folder: Path | None,
+) -> BaseOrdering:
+    cls = ordering_class(options.ordering)
+    wanted = cls.reads_examples and bool(topic.positive or topic.negative)
+    examples = library.examples(crawl_folder) if wanted else None
     context = OrderingContext(
         topic=dataclasses.replace(topic, targets=()),
         judge=judge,
         random=Random(options.crawl_seed),
-        graph=graph if needs_targets else None,
-        targets=topic.targets if needs_targets else (),
+        graph=graph if cls.needs_targets else None,
+        targets=topic.targets if cls.needs_targets else (),
+        archive=library.named or (library.rehearsed if cls.needs_archive else None),
+        positive=examples.positive(topic) if examples else (),
+        negative=examples.negative(topic) if examples else (),
     )
     return make_ordering(options.ordering, context, options.ordering_parameters)
 

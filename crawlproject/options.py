@@ -47,6 +47,7 @@ class Options(BaseModel):
     frontier_max_urls: Count
     ordering: str
     ordering_aggregation_level: Level
+    ordering_archive: str
     page_max_bytes: Annotated[int, Field(ge=1)]
     page_content_types: Names
     page_max_links: Count

@@ -14,6 +14,7 @@ FRONTIER_MAX_URLS = 1_000_000  # waiting URLs kept, the best ones; 0 = no limit 
 # ---------------------------------------------------------------- ordering
 ORDERING = "dom"  # a name of crawlproject/orderings; `-a ordering=NAME` wins
 ORDERING_AGGREGATION_LEVEL = 1  # steps from a link up to its aggregation node, or "root" (003 section 4.4: the parent)
+ORDERING_ARCHIVE = ""  # a web as in VIRTUAL_WEB, fetched before: what orderings that learn from an archive learn from
 # Every parameter p of an ordering is the setting ORDERING_<P>, for example ORDERING_ALPHA = 0.25 for `dom`.
 
 # ---------------------------------------------------------------- pages
@@ -50,7 +51,7 @@ CRAWL_ROBOTS_CACHE_SIZE = 10_000  # origins whose robots.txt is kept in memory
 CRAWL_PROGRESS_SECONDS = 10.0  # seconds between progress lines; 0 = none
 
 # ---------------------------------------------------------------- virtual web
-VIRTUAL_WEB = ""  # a WARC, a folder of <host>/<path> or "sample": crawl this instead of the network
+VIRTUAL_WEB = ""  # a WARC, a folder of <host>/<path>, a crawl folder or "sample": crawl this, not the network
 VIRTUAL_WEB_LATENCY = 0.0  # times the latency that the virtual web simulates; 0 = answers at once
 
 # ---------------------------------------------------------------- Scrapy

@@ -61,7 +61,7 @@ class TopicalSpider(scrapy.Spider):
                 crawler.settings["DOWNLOAD_HANDLERS"][scheme] = VIRTUAL_HANDLER
         spare_the_garbage_collector()
         spider = super().from_crawler(crawler, *args, **kwargs)
-        spider.crawl = assemble(topic, options, clock=time)
+        spider.crawl = assemble(topic, options, clock=time, cache_dir=cache_dir())
         attach(crawler, spider.crawl)
         return spider
 

@@ -19,9 +19,14 @@ from crawlproject.text.judge import TopicJudge
 # url -> canonical URLs it links to; None for a URL that the archive does not hold. Only ``omniscient`` asks for it.
 Graph = Callable[[str], Sequence[str] | None]
 
+SEEDS_FIRST = 1e18  # the score of seeds in orderings whose scores have no upper bound, such as counts
+
 
 class Archive(Protocol):
-    """Pages fetched before this crawl, for orderings that learn from an archive: judged for this crawl's topic."""
+    """Pages fetched before this crawl, for orderings that learn from an archive: judged for this crawl's topic.
+
+    It can be asked until the crawl ends. Each page may cost what reading it costs.
+    """
 
     def urls(self) -> Iterable[str]:
         """The canonical URL of every page, in a fixed order."""
@@ -38,7 +43,8 @@ class OrderingContext:
 
     ``topic`` has canonical seeds and, except for ``omniscient``, no targets. ``graph`` and ``targets`` are present in a
     rehearsal only. ``archive`` is what ``ORDERING_ARCHIVE`` names; in a rehearsal without that setting, the rehearsed
-    web itself. ``positive`` and ``negative`` are the topic's examples, read and judged.
+    web itself, for orderings that need an archive. ``positive`` and ``negative`` are the topic's examples, read and
+    judged, for orderings that read examples.
     """
 
     topic: Topic
@@ -97,11 +103,13 @@ class BaseOrdering:
 
     ``needs_targets``: the ordering can only be rehearsed, since it looks at the answer. ``commit`` is the ordering's own
     value of ``FRONTIER_COMMIT``, used when that setting is left at 1. ``learns``: what it observed changes its scores,
-    so a resumed crawl shows it the stored pages once more. ``needs_archive``: it asks the context for an archive.
+    so a resumed crawl shows it the stored pages once more. ``needs_archive``: it may not do without an archive, so a
+    rehearsal lends it the rehearsed web. ``reads_examples``: an example of the topic that cannot be found is an error.
     """
 
     needs_targets: ClassVar[bool] = False
     needs_archive: ClassVar[bool] = False
+    reads_examples: ClassVar[bool] = False
     learns: ClassVar[bool] = False
     commit: int = 1
 

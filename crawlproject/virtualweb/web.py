@@ -1,4 +1,4 @@
-"""Open a virtual web by the name a person gives: a WARC, a folder of hosts, or ``sample``."""
+"""Open a virtual web by the name a person gives: a WARC, a folder of hosts, an earlier crawl, or ``sample``."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from pathlib import Path
 from crawlproject.errors import BadWeb
 from crawlproject.virtualweb.archive import Archive
 from crawlproject.virtualweb.base import Reply, Web
+from crawlproject.virtualweb.crawlfolder import CrawledWeb, is_crawl_folder
 from crawlproject.virtualweb.folder import HostFolder
 from crawlproject.virtualweb.sample import SampleWeb
 
 __all__ = ["WEB_WISH", "Reply", "Web", "open_web"]
 
-WEB_WISH = "expected a WARC file (.warc, .warc.gz), a folder of <host>/<path> files, or the word `sample`"
+WEB_WISH = (
+    "expected a WARC file (.warc, .warc.gz), a folder of <host>/<path> files, a crawl folder, or the word `sample`"
+)
 
 
 def open_web(name: str | Path, *, cache_dir: Path) -> Web:
-    """The web called ``name``: a WARC file, a folder of ``<host>/<path>`` files, or the word ``sample``.
+    """The web called ``name``: a WARC file, a folder of ``<host>/<path>`` files, a crawl folder, or the word ``sample``.
 
     ``cache_dir`` keeps the indexes of archives, so that an archive is parsed once; it is made when it is missing.
     Raises ``BadWeb`` when there is no such web.
@@ -25,7 +28,7 @@ def open_web(name: str | Path, *, cache_dir: Path) -> Web:
         return SampleWeb()
     path = Path(name)
     if path.is_dir():
-        return HostFolder(path)
+        return CrawledWeb(path) if is_crawl_folder(path) else HostFolder(path)
     if path.is_file():
         return Archive(path, cache_dir=cache_dir)
     if path.exists():

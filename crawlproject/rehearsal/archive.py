@@ -1,0 +1,53 @@
+"""A web as an archive that an ordering learns from (``orderings.base.Archive``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from typing import Protocol
+
+from crawlproject.crawl import canonical_or_none
+from crawlproject.records import Page
+from crawlproject.rehearsal.cache import location
+from crawlproject.virtualweb.base import Reply
+
+_REDIRECTS = 5  # as many as a fetch of robots.txt follows
+
+
+class Pages(Protocol):
+    """Replies, read and judged: ``JudgedPages``."""
+
+    def get(self, url: str) -> tuple[Reply, Page | None]: ...
+
+
+class ArchivedPages:
+    """The pages of a web as ``pages`` reads and judges them, each when it is asked for.
+
+    ``listed`` gives the URLs that the web stores, in any order and spelling.
+    """
+
+    def __init__(self, pages: Pages, listed: Callable[[], Iterable[str]], canonicalize: Callable[..., str]) -> None:
+        self._pages = pages
+        self._listed = listed
+        self._canonicalize = canonicalize
+
+    def urls(self) -> Iterator[str]:
+        """The canonical URLs of pages and redirects, in alphabetical order."""
+        return iter(self._urls)
+
+    def page(self, url: str) -> Page | None:
+        """The page at a canonical URL, at most five redirects away; its own URL is the one at the end of them."""
+        for _ in range(_REDIRECTS + 1):
+            reply, page = self._pages.get(url)
+            if page is not None or not location(reply):
+                return page
+            target = canonical_or_none(self._canonicalize, location(reply), url)
+            if target is None or target == url:
+                return None
+            url = target
+        return None
+
+    @cached_property
+    def _urls(self) -> list[str]:
+        canonical = {canonical_or_none(self._canonicalize, url) for url in self._listed()}
+        return sorted(url for url in canonical if url and not url.endswith("/robots.txt"))
