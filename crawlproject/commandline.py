@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 BAD_INPUT = 2
 STOPPED = 3
+INTERRUPTED = 130  # as a shell tells of a program that Ctrl-C ended
 
 
 @contextmanager

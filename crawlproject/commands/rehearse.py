@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawlproject.commandline import cache_dir, reporting_errors
+from crawlproject.commandline import INTERRUPTED, cache_dir, reporting_errors
 
 if TYPE_CHECKING:
-    from crawlproject.crawl import Crawl
+    from collections.abc import Callable
+
     from crawlproject.records import Topic
+    from crawlproject.rehearsal.plan import Line, Plan
 
 
 class Command(ScrapyCommand):
@@ -31,7 +35,7 @@ class Command(ScrapyCommand):
 
     def long_desc(self) -> str:
         return (
-            "Crawl WEB (a WARC file, a folder of <host>/<path> files, or `sample`) on each topic with each ordering. "
+            "Crawl WEB (a WARC file, a folder of hosts, a crawl folder, or `sample`) on each topic with each ordering. "
             "Each run leaves DIR/<topic>/<ordering>/ and prints one line of JSON; runs that ended before are kept. "
             "The k rule and politeness hold as in a live crawl, on a virtual clock. Then try: scrapy compare DIR. "
             "Exit code 2: a web, topic, ordering or setting is wrong."
@@ -46,20 +50,25 @@ class Command(ScrapyCommand):
             "--pages", metavar="N", type=int, default=1000, help="pages that a run stores (default: 1000)"
         )
         parser.add_argument("--out", metavar="DIR", type=Path, default=Path("rehearsals"), help="default: rehearsals")
+        parser.add_argument(
+            "--repeat", metavar="R", type=int, default=1, help="runs of each, with CRAWL_SEED, +1, ... (default: 1)"
+        )
+        parser.add_argument("--jobs", metavar="J", type=int, default=1, help="processes, a topic each (default: 1)")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) < 2:
             raise UsageError("expected a web and at least one topic file", print_help=False)
-        if opts.pages < 1:
-            raise UsageError("--pages: expected at least 1", print_help=False)
+        for option in ("pages", "repeat", "jobs"):
+            if getattr(opts, option) < 1:
+                raise UsageError(f"--{option}: expected at least 1", print_help=False)
         with reporting_errors(self):
-            self._rehearse(args[0], args[1:], opts)
+            self._rehearse(self._plan(args[0], args[1:], opts), opts.jobs)
 
-    def _rehearse(self, web_name: str, topic_names: list[str], opts: argparse.Namespace) -> None:
+    def _plan(self, web: str, topic_names: list[str], opts: argparse.Namespace) -> Plan:
         # Scrapy imports every command at every start: what is heavy is imported when it is needed.
         from crawlproject.options import read_options
         from crawlproject.orderings.registry import ordering_class
-        from crawlproject.rehearsal.stage import Stage
+        from crawlproject.rehearsal.plan import Plan
         from crawlproject.topic import load_topic
         from crawlproject.virtualweb.web import open_web
 
@@ -67,29 +76,64 @@ class Command(ScrapyCommand):
         names = opts.ordering or [read_options(self.settings).ordering]
         for name in names:
             ordering_class(name)
-        topics = [load_topic(Path(name)) for name in topic_names]
-        web = open_web(web_name, cache_dir=cache_dir())
-        for warning in web.warnings:
-            print(f"scrapy: web {web_name}: {warning}", file=sys.stderr)
-        stage = Stage(web, self._settings_of, pages=opts.pages, agent=self.settings["USER_AGENT"])
-        for topic in topics:
-            started = perf_counter()
-            for name, folder, crawl in stage.rehearse(topic, names, opts.out):
-                line = {"topic": topic.name, "ordering": name, **outcome(crawl, perf_counter() - started)}
-                print(json.dumps({**line, "folder": str(folder)}), flush=True)
-                started = perf_counter()
+        topics = tuple(load_topic(Path(name)) for name in topic_names)
+        open_web(web, cache_dir=cache_dir()).close()  # a wrong name is told, and an index built, before workers start
+        return Plan(
+            web=web,
+            topics=topics,
+            settings=tuple(map(self._settings_of, topics)),
+            orderings=tuple(dict.fromkeys(names)),
+            pages=opts.pages,
+            out=opts.out,
+            cache_dir=cache_dir(),
+            agent=self.settings["USER_AGENT"],
+            repeats=opts.repeat,
+        )
+
+    def _rehearse(self, plan: Plan, jobs: int) -> None:
+        from crawlproject.rehearsal.plan import rehearse_here
+        from crawlproject.rehearsal.workers import MEMORY_GENERATION, WorkerFailed, rehearse_with_workers
+
+        def warn(sentence: str) -> None:
+            print(f"scrapy: web {plan.web}: {sentence}", file=sys.stderr)
+
+        gc.set_threshold(MEMORY_GENERATION)
+        lines = rehearse_with_workers(plan, jobs, warn) if jobs > 1 else rehearse_here(plan, warn)
+        try:
+            with _progress(plan.runs) as advance:
+                for line in lines:
+                    print(json.dumps(line), flush=True)
+                    advance(line)
+        except KeyboardInterrupt:
+            lines.close()
+            print("scrapy: interrupted; the same command goes on, finished runs are kept", file=sys.stderr)
+            self.exitcode = INTERRUPTED
+        except WorkerFailed as failure:
+            print(f"scrapy: {failure}", file=sys.stderr)
+            self.exitcode = 1
 
     def _settings_of(self, topic: Topic) -> dict[str, Any]:
         """As in a live crawl: the topic file overrides the project's settings, the command line overrides both."""
+        from crawlproject.options import OURS
+
         assert self.settings is not None, "scrapy.cmdline sets it"
         settings = self.settings.copy()
         settings.setdict(dict(topic.settings), priority="spider")
-        return settings.copy_to_dict()
+        return {name: value for name, value in settings.copy_to_dict().items() if name.startswith(OURS)}
 
 
-def outcome(crawl: Crawl | None, seconds: float) -> dict[str, Any]:
-    """What one line tells about a run."""
-    if crawl is None:
-        return {"kept": True}
-    rate = round(crawl.pages / seconds) if seconds else None
-    return {"pages": crawl.pages, "fetches": crawl.fetches, "seconds": round(seconds, 2), "pages_per_second": rate}
+@contextmanager
+def _progress(runs: int) -> Iterator[Callable[[Line], None]]:
+    """A bar on standard error when it is a terminal; the function to call with the line of each finished run."""
+    if not sys.stderr.isatty():
+        yield lambda line: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    # Lines for a terminal scroll by above the bar; lines for a pipe must not pass through it.
+    shown = Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=sys.stdout.isatty())
+    with shown:
+        task = shown.add_task("rehearsing", total=runs)
+        yield lambda line: shown.update(task, advance=1, description=f"{line['topic']} {line['ordering']}")

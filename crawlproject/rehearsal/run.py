@@ -12,7 +12,7 @@ from pathlib import Path
 from crawlproject.assembly import assemble
 from crawlproject.crawl import Crawl, Fetch, canonical_or_none
 from crawlproject.options import Options
-from crawlproject.orderings.base import Graph
+from crawlproject.orderings.base import Archive, Graph
 from crawlproject.records import CrawlUrl, Page, Topic
 from crawlproject.rehearsal.cache import JudgedPages, location
 from crawlproject.robots import RobotsCache, RobotsRules
@@ -25,7 +25,8 @@ _ROBOTS_REDIRECTS = 5
 class Rehearsal:
     """One crawl of a topic with an ordering over a virtual web, up to ``CRAWL_MAX_PAGES`` pages.
 
-    ``folder`` receives ``crawl.json`` and ``history.jsonl``. ``progress`` is called after each fetch.
+    ``folder`` receives ``crawl.json`` and ``history.jsonl``. ``progress`` is called after each fetch. ``archive`` and
+    ``cache_dir`` are those of ``assemble``.
     """
 
     def __init__(
@@ -38,9 +39,20 @@ class Rehearsal:
         folder: Path,
         graph: Graph | None = None,
         progress: Callable[[Crawl], None] | None = None,
+        archive: Archive | None = None,
+        cache_dir: Path | None = None,
     ) -> None:
         self.now = 0.0
-        self.crawl = assemble(topic, options, clock=lambda: self.now, folder=folder, graph=graph, rehearsal=True)
+        self.crawl = assemble(
+            topic,
+            options,
+            clock=lambda: self.now,
+            folder=folder,
+            graph=graph,
+            rehearsal=True,
+            archive=archive,
+            cache_dir=cache_dir,
+        )
         self._web = web
         self._agent = agent
         self._progress = progress

@@ -20,6 +20,7 @@ from crawlproject.rehearsal.run import Rehearsal
 from crawlproject.rehearsal.shelf import Shelf
 from crawlproject.repository.manifest import read_manifest
 from crawlproject.text.analysis import Analyzer
+from crawlproject.text.judge import TopicJudge
 from crawlproject.virtualweb.base import Web
 
 # Settings that decide how a page is read: topics that agree on them share the read pages.
@@ -61,25 +62,33 @@ class Stage:
         self.agent = agent
         self._caches: dict[str, PageCache] = {}
         self._graphs: dict[tuple[int, str], Graph] = {}
+        self._latest: tuple[Topic, PageCache, JudgedPages] | None = None
 
     def rehearse(
-        self, topic: Topic, names: Iterable[str], out: Path, progress: Callable[[Crawl], None] | None = None
+        self,
+        topic: Topic,
+        names: Iterable[str],
+        out: Path,
+        progress: Callable[[Crawl], None] | None = None,
+        *,
+        repeat: int = 1,
     ) -> Iterator[tuple[str, Path, Crawl | None]]:
         """Run every ordering on one topic: its name, its folder, and the finished crawl.
 
         A run that ended before is left as it is, and comes with None in place of the crawl; one that did not is started
-        anew. ``reachable.json`` beside the runs lists the targets that can be reached from the seeds at all.
+        anew. Each ``repeat`` (1, 2, ...) has a ``CRAWL_SEED`` and folders of its own. ``reachable.json`` beside the runs
+        lists the targets that can be reached from the seeds at all.
         """
         settings = {**self.settings_of(topic), "CRAWL_MAX_PAGES": self.pages}
         refuse_unknown(settings)
         options = read_options(settings)
+        options = options.model_copy(update={"crawl_seed": options.crawl_seed + repeat - 1})
         cache = self._cache(topic.language, options)
         graph = self._graph(cache, options)
         if topic.targets:
             _note_reachable(respell(topic, make_canonicalizer(options)), graph, out / topic.name / "reachable.json")
-        judged: list[JudgedPages] = []
         for name in names:
-            folder = out / topic.name / name
+            folder = out / topic.name / run_name(name, repeat)
             chosen = options.model_copy(update={"ordering": name})
             if finished(folder, chosen):
                 yield name, folder, None
@@ -93,8 +102,14 @@ class Stage:
                 graph=graph,
                 progress=progress,
             )
-            judged = judged or [JudgedPages(cache, rehearsal.crawl.judge)]
-            yield name, folder, rehearsal.run(judged[0])
+            yield name, folder, rehearsal.run(self._judged(topic, cache, rehearsal.crawl.judge))
+        cache.flush()
+
+    def _judged(self, topic: Topic, cache: PageCache, judge: TopicJudge) -> JudgedPages:
+        """The pages as the latest topic sees them: one topic's runs come one after the other."""
+        if self._latest is None or self._latest[:2] != (topic, cache):
+            self._latest = topic, cache, JudgedPages(cache, judge)
+        return self._latest[2]
 
     def close(self) -> None:
         """Write what was read and let the stores go."""
@@ -117,6 +132,11 @@ class Stage:
             store = self.shelf.store(language, options.model_dump_json(include=READING)) if self.shelf else None
             self._caches[key] = PageCache(self.web, reader, options, store=store)
         return self._caches[key]
+
+
+def run_name(ordering: str, repeat: int = 1) -> str:
+    """The name of a run's folder."""
+    return ordering if repeat == 1 else f"{ordering}.repeat-{repeat}"
 
 
 def _note_reachable(topic: Topic, graph: Graph, path: Path) -> None:

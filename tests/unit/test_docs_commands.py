@@ -18,7 +18,7 @@ from support.crawling import ROOT
 from support.markdown import PAGES, doc, fences, first_cells, headings, inline_code, page_id, section
 
 from crawlproject import commands
-from crawlproject.commandline import BAD_INPUT, STOPPED
+from crawlproject.commandline import BAD_INPUT, INTERRUPTED, STOPPED
 from crawlproject.options import read_options, refuse_unknown
 from crawlproject.orderings.registry import ORDERINGS, parameters_of
 
@@ -131,7 +131,7 @@ def test_no_section_is_about_a_command_that_does_not_exist() -> None:
 
 
 def test_exit_codes_are_told() -> None:
-    assert first_cells(section(doc("commands.md"), "Exit codes")) == ["0", "1", str(BAD_INPUT), str(STOPPED)]
+    assert first_cells(section(doc("commands.md"), "Exit codes")) == ["0", "1", *map(str, (BAD_INPUT, STOPPED, INTERRUPTED))]
 
 
 # ---------------------------------------------------------------- docs/dependencies.md
