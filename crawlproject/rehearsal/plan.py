@@ -51,7 +51,12 @@ class Rehearser:
         settings = dict(zip(map(id, plan.topics), plan.settings, strict=True))
         shelf = Shelf(plan.cache_dir, plan.web)
         self._stage = Stage(
-            self._web, lambda topic: settings[id(topic)], pages=plan.pages, agent=plan.agent, shelf=shelf
+            self._web,
+            lambda topic: settings[id(topic)],
+            pages=plan.pages,
+            agent=plan.agent,
+            shelf=shelf,
+            cache_dir=plan.cache_dir,
         )
 
     def rehearse(self, number: int) -> Iterator[Line]:

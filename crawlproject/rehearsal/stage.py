@@ -14,6 +14,7 @@ from crawlproject.errors import BadCrawlDir
 from crawlproject.options import Options, read_options, refuse_unknown
 from crawlproject.orderings.base import Graph
 from crawlproject.records import Topic
+from crawlproject.rehearsal.archive import ArchivedPages
 from crawlproject.rehearsal.cache import JudgedPages, PageCache
 from crawlproject.rehearsal.graph import graph_of, reachable
 from crawlproject.rehearsal.run import Rehearsal
@@ -43,7 +44,8 @@ TRAPS = {name for name in Options.model_fields if name.startswith("trap_")}
 class Stage:
     """Rehearses on ``web``, ``pages`` pages a run. ``settings_of`` gives the settings that hold for a topic, by name.
 
-    ``shelf`` keeps read pages for the next rehearsals on the same web.
+    ``shelf`` keeps read pages for the next rehearsals on the same web, ``cache_dir`` the index of an archive that the
+    setting ``ORDERING_ARCHIVE`` names.
     """
 
     def __init__(
@@ -54,9 +56,11 @@ class Stage:
         pages: int,
         agent: str,
         shelf: Shelf | None = None,
+        cache_dir: Path | None = None,
     ) -> None:
         self.web = web
         self.shelf = shelf
+        self.cache_dir = cache_dir
         self.settings_of = settings_of
         self.pages = pages
         self.agent = agent
@@ -93,6 +97,7 @@ class Stage:
             if finished(folder, chosen):
                 yield name, folder, None
                 continue
+            judged = self._judged(topic, cache)
             rehearsal = Rehearsal(
                 topic,
                 chosen,
@@ -101,14 +106,16 @@ class Stage:
                 folder=folder,
                 graph=graph,
                 progress=progress,
+                archive=ArchivedPages(judged, self.web.urls, make_canonicalizer(options)),
+                cache_dir=self.cache_dir,
             )
-            yield name, folder, rehearsal.run(self._judged(topic, cache, rehearsal.crawl.judge))
+            yield name, folder, rehearsal.run(judged)
         cache.flush()
 
-    def _judged(self, topic: Topic, cache: PageCache, judge: TopicJudge) -> JudgedPages:
+    def _judged(self, topic: Topic, cache: PageCache) -> JudgedPages:
         """The pages as the latest topic sees them: one topic's runs come one after the other."""
         if self._latest is None or self._latest[:2] != (topic, cache):
-            self._latest = topic, cache, JudgedPages(cache, judge)
+            self._latest = topic, cache, JudgedPages(cache, TopicJudge(topic.keywords, cache.reader.analyzer))
         return self._latest[2]
 
     def close(self) -> None:
