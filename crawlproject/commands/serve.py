@@ -36,7 +36,7 @@ class Command(ScrapyCommand):
 
     def long_desc(self) -> str:
         return (
-            "WEB is a WARC file, a folder of <host>/<path> files, or `sample`. "
+            "WEB is a WARC file, a folder of <host>/<path> files, a crawl folder, or `sample`. "
             "Crawl it with the environment variable http_proxy set to the address that is printed."
         )
 
