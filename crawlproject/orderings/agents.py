@@ -1,0 +1,111 @@
+"""The agents of InfoSpiders: what one of them knows, learns, lives on and hands to its offspring (paper 000 section 3.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import exp, log
+
+import numpy as np
+
+from crawlproject.records import Page
+from crawlproject.text.vectors import cosine
+
+MAX_KEYWORDS = 48
+
+
+class LinkNet:
+    """A neural net with an input unit a keyword and one output unit, the logistic function of their weighted sum.
+
+    It predicts the similarity of the page behind a link. It starts out near the ignorant guess that a link without
+    keywords is worth nothing and one whose anchor has all keywords is worth a lot.
+    """
+
+    def __init__(self, weights: np.ndarray, bias: float) -> None:
+        self.weights = weights
+        self.bias = bias
+
+    @classmethod
+    def untaught(cls, inputs: int) -> LinkNet:
+        return cls(np.full(inputs, 4.0 / inputs), -3.0)
+
+    def estimate(self, inputs: np.ndarray) -> np.ndarray:
+        """The output for each row of ``inputs``, between 0 and 1. Later inputs than the net has are left out."""
+        known = inputs[..., : len(self.weights)]
+        return 1 / (1 + np.exp(-(self.bias + known @ self.weights[: known.shape[-1]])))
+
+    def learn(self, inputs: np.ndarray | None, target: float, rate: float) -> None:
+        """One step of back-propagation: the error of the output, down the gradient of the cross entropy."""
+        inputs = np.zeros(0) if inputs is None else inputs[: len(self.weights)]
+        step = rate * (target - float(self.estimate(inputs)))
+        self.weights[: len(inputs)] += step * inputs
+        self.bias += step
+
+    def offspring(self) -> LinkNet:
+        """A copy with one more input, which has no say yet."""
+        return LinkNet(np.append(self.weights, 0.0), self.bias)
+
+
+@dataclass(slots=True, eq=False)
+class Agent:
+    """One searcher: a keyword vector, a net, an energy, and a frontier of its own.
+
+    ``keywords`` maps terms to weights; their order is that of the net's inputs. ``links`` maps each waiting URL to its
+    weight in the draw of eq. 7, ``exp(beta * sigma)``, and ``total`` is their sum. ``parent`` is the number of
+    an agent, -1 for one born of a seed. ``offset`` is ``-ln(total)`` as the
+    scores given so far have it.
+    """
+
+    number: int
+    keywords: dict[str, float]
+    net: LinkNet
+    energy: float
+    parent: int = -1
+    links: dict[str, float] = field(default_factory=dict)
+    total: float = 0.0
+    offset: float = 0.0
+    columns: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.columns = {term: column for column, term in enumerate(self.keywords)}
+
+    def similarity(self, page: Page) -> float:
+        """The cosine of a page with the agent's own keywords (eq. 1)."""
+        return cosine(self.keywords, page.counts)
+
+    def add(self, url: str, strength: float) -> None:
+        """A link enters the frontier; ``strength`` is ``beta * sigma``."""
+        self.remove(url)
+        weight = exp(strength)
+        self.links[url] = weight
+        self.total += weight
+
+    def remove(self, url: str) -> None:
+        """A link leaves the frontier, if it is there."""
+        weight = self.links.pop(url, None)
+        if weight is not None:
+            self.total -= weight
+            if not self.links:
+                self.total = 0.0
+
+    def drift(self) -> float:
+        """How far ``offset`` is from where it should be."""
+        return -log(self.total) - self.offset if self.total > 0 else 0.0
+
+    def reproduce(self, number: int, page: Page) -> Agent:
+        """An offspring with half of the energy, half of the frontier, and one keyword more.
+
+        The keyword is the most frequent term of ``page`` that is not among them (the first one in the alphabet of
+        several), the half every second link in the order they came.
+        """
+        keywords, net = dict(self.keywords), LinkNet(self.net.weights.copy(), self.net.bias)
+        fresh = [(-count, term) for term, count in page.counts.items() if term not in keywords]
+        if fresh and len(keywords) < MAX_KEYWORDS:
+            keywords[min(fresh)[1]] = 1.0
+            net = self.net.offspring()
+        self.energy /= 2
+        child = Agent(number, keywords, net, self.energy, parent=self.number, offset=self.offset)
+        for url in list(self.links)[1::2]:
+            child.links[url] = self.links.pop(url)
+        self.total, child.total = sum(self.links.values()), sum(child.links.values())
+        return child

@@ -1,0 +1,21 @@
+"""Chance that can be repeated: a number that is a fixed function of a URL and of the crawl's seed."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from random import Random
+
+
+class UrlDraw:
+    """``draw(url)``: uniform in [0, 1), the same for one URL however often it is asked for.
+
+    Fixed, because the frontier keeps the best of several offers: fresh draws would favour URLs with many in-links.
+    ``random`` is asked once, for the key.
+    """
+
+    def __init__(self, random: Random) -> None:
+        self._key = random.randbytes(16)
+
+    def __call__(self, url: str) -> float:
+        digest = blake2b(url.encode("utf-8", "surrogatepass"), digest_size=7, key=self._key).digest()
+        return int.from_bytes(digest, "big") / 2**56

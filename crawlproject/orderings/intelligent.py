@@ -1,0 +1,221 @@
+"""Intelligent crawling (paper 004 section 4.2.1.2; Aggarwal, Al-Garawi and Yu 2001, reference [5] there)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+
+import numpy as np
+
+from crawlproject.orderings.base import BaseOrdering, OrderingContext
+from crawlproject.orderings.lift import LiftTable, log_interest
+from crawlproject.orderings.waiting import Waiting
+from crawlproject.records import CrawlUrl, Link, Page
+
+REVISIONS = 256  # waiting URLs that get a new score after a page, at most
+WORDS = 128  # words of a page that are evidence, the most frequent ones
+TOKENS = 24  # tokens of a URL
+SOURCES = 8  # pages linking to a URL that are remembered, the first ones
+BOUND = 10.0  # no kind of evidence says more than this, as a logarithm
+
+_TOKEN = re.compile(r"[^\W\d_]{2,}")
+
+
+@dataclass(slots=True, eq=False)
+class Source:
+    """A fetched page with links that wait, and what became of its links so far."""
+
+    words: np.ndarray
+    relevant: bool
+    content: float = 0.0
+    fetched: int = 0
+    hits: int = 0
+    waiting: dict[str, None] = field(default_factory=dict)
+
+
+@dataclass(slots=True, eq=False)
+class Candidate:
+    """A waiting URL: the pages that link to it, and the tokens of its spelling."""
+
+    sources: list[Source]
+    tokens: np.ndarray
+
+
+class Intelligent(BaseOrdering):
+    """The weighted sum of the logarithms of four interest ratios, each learned while crawling.
+
+    ``content``: words of the pages that link to the URL. ``url``: tokens of the URL. ``links``: whether these pages are
+    relevant themselves. ``siblings``: how many of the other links of these pages, as far as fetched, were relevant. See
+    ``LiftTable`` for the ratio and its ``significance``, 2 standard deviations in the source. The ratios of several
+    words are multiplied, and so are those of several tokens; over several linking pages the mean is taken.
+
+    The predicate to learn: the relevance of a page is above ``threshold``, and above the mean of all pages so far. The
+    mean makes it adapt to topics with many and with few keywords. Weights of 1 make the score the logarithm of the
+    product of all ratios.
+
+    Nothing but relevance is asked of the topic: without evidence every link scores 0, first in first out, and the crawl
+    begins as breadth-first.
+    """
+
+    learns = True
+
+    def __init__(
+        self,
+        context: OrderingContext,
+        *,
+        threshold: float = 0.0,
+        significance: float = 2.0,
+        content_weight: float = 1.0,
+        url_weight: float = 1.0,
+        link_weight: float = 1.0,
+        sibling_weight: float = 1.0,
+    ) -> None:
+        super().__init__(context)
+        self.threshold = threshold
+        self.significance = significance
+        self.content_weight = content_weight
+        self.url_weight = url_weight
+        self.link_weight = link_weight
+        self.sibling_weight = sibling_weight
+        self._words = LiftTable(significance)
+        self._tokens = LiftTable(significance)
+        self._origins = LiftTable(significance)
+        self._origin = self._origins.numbers(["irrelevant page", "relevant page"])
+        self._waiting: Waiting[Candidate] = Waiting()
+        self._turns: dict[Source, None] = {}  # sources with waiting links, the one revised longest ago first
+        self._relevance = 0.0
+        self._pages = 0
+        self._page: Page | None = None
+
+    # ------------------------------------------------------------ the contract
+
+    def score(self, page: Page, link: Link) -> float:
+        if page is not self._page:
+            self._find_links(page, self._is_relevant(page))
+        candidate = self._waiting.get(link.url)
+        return sum(self._parts(candidate).values()) if candidate else 0.0
+
+    def seed_score(self, url: str) -> float:
+        """Above the sum of the bounds."""
+        weights = (self.content_weight, self.url_weight, self.link_weight, self.sibling_weight)
+        return BOUND * sum(map(abs, weights)) + 1.0
+
+    def observe(self, page: Page) -> None:
+        relevant = self._is_relevant(page)
+        self._pages += 1
+        self._relevance += page.relevance
+        self._learn(page.url, relevant)
+        self._find_links(page, relevant)
+
+    def revise(self) -> Iterable[tuple[str, float]]:
+        return list(islice(self._revisions(), REVISIONS))
+
+    def redirected(self, url: str, target: str) -> None:
+        candidate = self._end(url)
+        if candidate and not self._waiting.has_ended(target) and self._waiting.get(target) is None:
+            self._wait(target, candidate)
+
+    def failed(self, url: str) -> None:
+        self._learn(url, False)
+
+    def explain(self, url: CrawlUrl) -> Mapping[str, float]:
+        """What each kind of evidence says; ``before``: what has changed since the score was given."""
+        candidate = self._waiting.get(url.url)
+        if candidate is None:
+            return {}
+        parts = self._parts(candidate)
+        parts["before"] = url.score - sum(parts.values())
+        return dict(sorted(parts.items(), key=lambda part: -part[1]))
+
+    # ------------------------------------------------------------ learning
+
+    def _is_relevant(self, page: Page) -> bool:
+        mean = self._relevance / self._pages if self._pages else 0.0
+        return page.relevance > max(self.threshold, mean)
+
+    def _learn(self, url: str, relevant: bool) -> None:
+        """Count the evidence there was for a URL, now that it is known what it is worth."""
+        candidate = self._end(url)
+        if candidate is None:
+            return
+        sources = candidate.sources
+        words = sources[0].words if len(sources) == 1 else np.unique(np.concatenate([s.words for s in sources]))
+        self._words.count(words, relevant)
+        self._tokens.count(candidate.tokens, relevant)
+        self._origins.count(self._origin[sorted({int(source.relevant) for source in sources})], relevant)
+        for source in sources:
+            source.fetched += 1
+            source.hits += relevant
+
+    def _end(self, url: str) -> Candidate | None:
+        candidate = self._waiting.end(url)
+        for source in candidate.sources if candidate else ():
+            self._leave(source, url)
+        return candidate
+
+    def _leave(self, source: Source, url: str) -> None:
+        source.waiting.pop(url, None)
+        if not source.waiting:
+            self._turns.pop(source, None)
+
+    # ------------------------------------------------------------ links
+
+    def _find_links(self, page: Page, relevant: bool) -> None:
+        self._page = page
+        frequent = sorted(page.counts, key=page.counts.__getitem__, reverse=True)[:WORDS]
+        source = Source(self._words.numbers(frequent), relevant)
+        self._weigh(source)
+        for url in dict.fromkeys(link.url for link in page.links):
+            candidate = self._waiting.get(url)
+            if candidate is not None:
+                if len(candidate.sources) < SOURCES:
+                    candidate.sources.append(source)
+                    source.waiting[url] = None
+            elif not self._waiting.has_ended(url):
+                tokens = dict.fromkeys(_TOKEN.findall(url.partition("://")[2].lower()))
+                self._wait(url, Candidate([source], self._tokens.numbers(islice(tokens, TOKENS))))
+        if source.waiting:
+            self._turns[source] = None
+
+    def _wait(self, url: str, candidate: Candidate) -> None:
+        for source in candidate.sources:
+            source.waiting[url] = None
+            self._turns.setdefault(source)
+        forgotten = self._waiting.put(url, candidate)
+        for source in forgotten[1].sources if forgotten else ():
+            self._leave(source, forgotten[0] if forgotten else "")
+
+    # ------------------------------------------------------------ scores
+
+    def _weigh(self, source: Source) -> None:
+        source.content = float(self._words.logarithms(source.words).sum())
+
+    def _parts(self, candidate: Candidate) -> dict[str, float]:
+        sources = candidate.sources
+        links = self._origins.logarithms(self._origin[[int(source.relevant) for source in sources]])
+        fetched, hits = sum(source.fetched for source in sources), sum(source.hits for source in sources)
+        siblings = log_interest(np.array([hits]), np.array([fetched]), self._tokens.share, self.significance)
+        return {
+            "content": self.content_weight * _bounded(sum(source.content for source in sources) / len(sources)),
+            "url": self.url_weight * _bounded(float(self._tokens.logarithms(candidate.tokens).sum())),
+            "links": self.link_weight * _bounded(float(links.mean())),
+            "siblings": self.sibling_weight * _bounded(float(siblings[0])),
+        }
+
+    def _revisions(self) -> Iterator[tuple[str, float]]:
+        """The links of the pages whose turn it is; each page at most once."""
+        for source in list(islice(self._turns, REVISIONS)):
+            self._turns.pop(source)
+            self._turns[source] = None
+            self._weigh(source)
+            for url in list(islice(source.waiting, REVISIONS)):
+                source.waiting[url] = source.waiting.pop(url)
+                candidate = self._waiting.get(url)
+                if candidate is not None:
+                    yield url, sum(self._parts(candidate).values())
+
+
+def _bounded(logarithm: float) -> float:
+    return max(-BOUND, min(BOUND, logarithm))
