@@ -114,13 +114,14 @@ class GrowingPageRank(Generic[Node]):
             self._ranks[old] = 1 - self.damping
         return new
 
-    def solve(self) -> Sequence[int]:
+    def solve(self) -> list[int]:
         """Bring all ranks up to date; the ids whose rank changed by more than ``tolerance`` of it."""
         before = np.array(self._ranks)
         after = flow(self.graph.matrix(), damping=self.damping, start=before, tolerance=self.tolerance)
         self._ranks = array("d", after.tobytes())
         self._due_at = self.graph.expanded * (1 + self.growth) + 1e-9
-        return np.flatnonzero(np.abs(after - before) > self.tolerance * before).tolist()
+        changed: list[int] = np.flatnonzero(np.abs(after - before) > self.tolerance * before).tolist()
+        return changed
 
     def _grow(self) -> None:
         missing = len(self.graph) - len(self._ranks)

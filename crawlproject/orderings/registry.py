@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from crawlproject.errors import BadSetting
+from crawlproject.orderings.backlink_count import BacklinkCount
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
 from crawlproject.orderings.best_first import BestFirst
 from crawlproject.orderings.best_n_first import BestNFirst
@@ -15,9 +16,17 @@ from crawlproject.orderings.breadth_first import BreadthFirst
 from crawlproject.orderings.dom import Dom
 from crawlproject.orderings.fish_search import FishSearch
 from crawlproject.orderings.hub_seeking import HubSeeking
+from crawlproject.orderings.indegree import Indegree
+from crawlproject.orderings.keyword_queue import KeywordQueue
+from crawlproject.orderings.largest_site_first import LargestSiteFirst
+from crawlproject.orderings.location import Location
 from crawlproject.orderings.omniscient import Omniscient
+from crawlproject.orderings.opic import Opic
+from crawlproject.orderings.pagerank import PageRank
 from crawlproject.orderings.random_order import RandomOrder
+from crawlproject.orderings.search_impact import SearchImpact
 from crawlproject.orderings.shark_search import SharkSearch
+from crawlproject.orderings.trans_domain_indegree import TransDomainIndegree
 
 ORDERINGS: dict[str, type[BaseOrdering]] = {
     "breadth_first": BreadthFirst,
@@ -28,6 +37,15 @@ ORDERINGS: dict[str, type[BaseOrdering]] = {
     "shark_search": SharkSearch,
     "dom": Dom,
     "hub_seeking": HubSeeking,
+    "keyword_queue": KeywordQueue,
+    "backlink_count": BacklinkCount,
+    "pagerank": PageRank,
+    "location": Location,
+    "opic": Opic,
+    "largest_site_first": LargestSiteFirst,
+    "indegree": Indegree,
+    "trans_domain_indegree": TransDomainIndegree,
+    "search_impact": SearchImpact,
     "omniscient": Omniscient,
 }
 

@@ -1,0 +1,115 @@
+"""The similarity-based crawlers of paper 002 section 7, Figures 4 and 5: a hot queue, and a queue for the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from crawlproject.errors import BadSetting
+from crawlproject.orderings.backlink_count import BacklinkCount
+from crawlproject.orderings.base import SEEDS_FIRST, BaseOrdering, OrderingContext
+from crawlproject.orderings.breadth_first import BreadthFirst
+from crawlproject.orderings.pagerank import PageRank
+from crawlproject.records import CrawlUrl, Link, Page
+from crawlproject.text.phrases import phrases
+
+HOT = 1e9  # above any count of backlinks, below the seeds
+RESTS: dict[str, type[BaseOrdering]] = {
+    "breadth_first": BreadthFirst,
+    "backlink_count": BacklinkCount,
+    "pagerank": PageRank,
+}
+
+
+class KeywordQueue(BaseOrdering):
+    """``HOT + rest`` for a hot URL, ``rest`` for another: two queues as one, both ordered by ``rest``.
+
+    A URL is hot when a keyword is in its anchor or in the URL itself, or when it is fewer than ``distance`` links away
+    from a hot page. A page is hot when a keyword is in its title, or ``occurrences`` times in its body. The distance of a
+    page from the last hot page of its path is handed down. ``distance`` 0 leaves Figure 4.
+
+    A keyword is a phrase of the topic: of an anchor or a title, its stems one after the other; of a URL, its words
+    anywhere. ``rest`` is the name of another ordering of the paper, ``breadth_first``, ``backlink_count`` or ``pagerank``; raises
+    ``BadSetting`` for one that is none of them. Other than in the figures, where a URL stays in the queue it came into, one
+    that is found again on a hot way becomes hot.
+    """
+
+    learns = True
+
+    def __init__(
+        self, context: OrderingContext, *, rest: str = "pagerank", distance: int = 3, occurrences: int = 10
+    ) -> None:
+        super().__init__(context)
+        if rest not in RESTS:
+            raise BadSetting("setting ORDERING_REST", f"expected one of {', '.join(RESTS)}; not {rest!r}")
+        self.rest = rest
+        self.distance = distance
+        self.occurrences = occurrences
+        self._rest = RESTS[rest](context)
+        self._keywords = phrases(context.topic.keywords, context.judge.analyzer)
+        self._hot: set[str] = set()  # URLs in the hot queue
+        self._page: Page | None = None
+        self._distance = 0
+
+    def score(self, page: Page, link: Link) -> float | None:
+        rest = self._rest.score(page, link)
+        if rest is None:
+            return None
+        if link.url not in self._hot and not self._is_hot(page, link):
+            return rest
+        self._hot.add(link.url)
+        return HOT + rest
+
+    def seed_score(self, url: str) -> float:
+        return SEEDS_FIRST
+
+    def observe(self, page: Page) -> None:
+        self._hot.discard(page.url)
+        self._rest.observe(page)
+
+    def bequeath(self, page: Page) -> tuple[float, ...]:
+        """The distance of ``page`` from the last hot page: 0 when it is one, ``distance`` when that is too far."""
+        return (float(self._distance_of(page)),)
+
+    def revise(self) -> Iterable[tuple[str, float]]:
+        for url, score in self._rest.revise():
+            yield url, HOT + score if url in self._hot else score
+
+    def redirected(self, url: str, target: str) -> None:
+        if url in self._hot:
+            self._hot.remove(url)
+            self._hot.add(target)
+        self._rest.redirected(url, target)
+
+    def failed(self, url: str) -> None:
+        self._hot.discard(url)
+        self._rest.failed(url)
+
+    def explain(self, url: CrawlUrl) -> Mapping[str, float]:
+        if url.parent is None or url.score >= SEEDS_FIRST:
+            return {}
+        if url.score < HOT:
+            return self._rest.explain(url)
+        return {"hot": HOT, **self._rest.explain(replace(url, score=url.score - HOT))}
+
+    def _is_hot(self, page: Page, link: Link) -> bool:
+        start, end = link.anchor_span
+        anchor = page.terms[start:end]
+        return self._distance_of(page) + 1 < self.distance or any(
+            keyword.in_url(link.url) or keyword.occurrences(anchor) for keyword in self._keywords
+        )
+
+    def _distance_of(self, page: Page) -> int:
+        """Computed once a page, not once a link."""
+        if page is not self._page:
+            inherited = int(page.inherited[0]) + 1 if page.inherited else self.distance
+            self._page = page
+            self._distance = 0 if self._is_hot_page(page) else min(inherited, self.distance)
+        return self._distance
+
+    def _is_hot_page(self, page: Page) -> bool:
+        title = self.context.judge.analyzer.terms(page.title)
+        return any(
+            keyword.occurrences(title) or keyword.occurrences(page.terms, page.counts) >= self.occurrences
+            for keyword in self._keywords
+        )

@@ -1,0 +1,32 @@
+"""OPIC as an ordering (paper 004 sections 4.1 and 4.3; S. Abiteboul, M. Preda, G. Cobena: WWW 2003)."""
+
+from __future__ import annotations
+
+from crawlproject.graph.cash import Cash
+from crawlproject.orderings.base import OrderingContext
+from crawlproject.orderings.link_based import LinkBased
+from crawlproject.records import Page
+
+
+class Opic(LinkBased):
+    """The score of a waiting URL is its cash.
+
+    Each seed begins with cash 1; a fetched page hands all its cash on to its distinct links in equal parts. That
+    estimates PageRank without random jumps, and costs one addition a link. Cash that waits never shrinks.
+    """
+
+    part = "cash"
+
+    def __init__(self, context: OrderingContext) -> None:
+        super().__init__(context)
+        self._cash: Cash[str] = Cash(context.topic.seeds)
+
+    def worth(self, url: str) -> float:
+        return self._cash.of(url)
+
+    def observe(self, page: Page) -> None:
+        self._cash.spend(page.url, (link.url for link in page.links))
+
+    def redirected(self, url: str, target: str) -> None:
+        super().redirected(url, target)
+        self._cash.merge(url, target)

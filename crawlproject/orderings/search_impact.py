@@ -1,0 +1,148 @@
+"""Search impact (paper 004 section 4.1; S. Pandey, C. Olston: Crawl Ordering by Search Impact, WSDM 2008)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from heapq import heappush, heapreplace
+from math import ceil, exp
+
+from crawlproject.orderings.base import BaseOrdering, OrderingContext
+from crawlproject.records import CrawlUrl, Link, Page
+from crawlproject.text.judge import TopicJudge
+
+LEVELS = 4  # of cues, above 0
+PRIOR = (0.01, 0.25, 0.5, 0.75, 1.0)  # expected score by level before the first page: the cue itself
+_SAME = 0.01  # a gain that changed by less than this share is not told anew
+
+Cues = tuple[int, ...]
+
+
+class SearchImpact(BaseOrdering):
+    """How much a URL is expected to improve the first ``results`` results of each query.
+
+    Each keyword of the topic is a query; the score of a page for it is their cosine. ``worst`` is the score of the
+    query's result number ``results`` so far, 0 while there are fewer: the lower, the needier the query. Before a page is
+    fetched there are cues: the cosine of the anchor with the query, or the share of the query's terms that are in the
+    URL, whichever is more, rounded up to a level of 0, 1/4, 1/2, 3/4 or 1. ``expected`` is the mean score of the pages
+    fetched so far whose cue had this level, with the level itself as one page more, so that early on a cue is taken at
+    its word.
+
+    A page that beats ``worst`` improves the results by the difference. With scores spread exponentially around
+    ``expected``, the mean of ``max(0, score - worst)`` is ``expected * exp(-worst / expected)``. The score of a URL is
+    the sum of these gains over all queries. The plain difference of ``expected`` and ``worst`` would be 0 for nearly all
+    URLs as soon as all queries have good results; so, better cues still go first.
+
+    URLs with equal cues have equal gains. Those that wait are told their new gains when the fetched pages have grown by
+    the share ``growth``.
+    """
+
+    learns = True
+
+    def __init__(self, context: OrderingContext, *, results: int = 10, growth: float = 0.1) -> None:
+        super().__init__(context)
+        self.results = results
+        self.growth = growth
+        analyzer = context.judge.analyzer
+        self._names = [keyword for keyword in context.topic.keywords if analyzer.terms(keyword)]
+        self._queries = [TopicJudge([name], analyzer) for name in self._names]
+        self._best: list[list[float]] = [[] for _ in self._queries]  # heaps of the first results
+        self._sums = list(PRIOR)
+        self._pages = [1] * len(PRIOR)
+        self._settled: set[str] = set(context.topic.seeds)  # fetched, failed, or a seed: never told a gain
+        self._due_at = 1.0
+        self._cues: dict[str, Cues] = {}  # of waiting URLs
+        self._waiting: dict[Cues, dict[str, None]] = {}
+        self._told: dict[Cues, float] = {}
+
+    def score(self, page: Page, link: Link) -> float:
+        cues = self._cues_of(page, link)
+        if link.url not in self._settled:
+            cues = self._wait(link.url, cues)
+        return sum(self._gains(cues))
+
+    def seed_score(self, url: str) -> float:
+        return float(len(self._queries))
+
+    def observe(self, page: Page) -> None:
+        """Enter the page into the results of every query, and learn what its cues were worth."""
+        scores = [query.relevance(page.counts) for query in self._queries]
+        for best, score in zip(self._best, scores, strict=True):
+            if len(best) < self.results:
+                heappush(best, score)
+            elif best and score > best[0]:
+                heapreplace(best, score)
+        for level, score in zip(self._leave(page.url), scores, strict=False):
+            self._sums[level] += score
+            self._pages[level] += 1
+
+    def redirected(self, url: str, target: str) -> None:
+        if url in self.context.topic.seeds:
+            self._settled.add(target)
+        cues = self._leave(url)
+        if cues and target not in self._settled:
+            self._wait(target, cues)
+
+    def failed(self, url: str) -> None:
+        self._leave(url)
+
+    def revise(self) -> Iterable[tuple[str, float]]:
+        if len(self._settled) < self._due_at:
+            return
+        self._due_at = len(self._settled) * (1 + self.growth)
+        for cues, urls in self._waiting.items():
+            gain = sum(self._gains(cues))
+            if abs(gain - self._told.get(cues, 0.0)) > _SAME * gain:
+                self._told[cues] = gain
+                yield from ((url, gain) for url in urls)
+
+    def explain(self, url: CrawlUrl) -> Mapping[str, float]:
+        """The gain for each query, in proportion when it has changed since the URL was told its score."""
+        gains = list(self._gains(self._cues.get(url.url, ())))
+        if url.parent is None or not sum(gains):
+            return {}
+        parts = zip(self._names, (gain * url.score / sum(gains) for gain in gains), strict=True)
+        return dict(sorted(parts, key=lambda part: -part[1]))
+
+    def _cues_of(self, page: Page, link: Link) -> Cues:
+        start, end = link.anchor_span
+        anchor = page.terms[start:end]
+        address = set(self.context.judge.analyzer.terms(link.url.partition("://")[2]))
+        levels = []
+        for query in self._queries:
+            in_url = sum(term in address for term in query.query) / len(query.query)
+            in_anchor = query.span_score(page.terms, link.anchor_span) if any(map(query.query.get, anchor)) else 0.0
+            levels.append(ceil(LEVELS * max(in_url, in_anchor) - 1e-9))
+        return tuple(levels)
+
+    def _gains(self, cues: Cues) -> Iterator[float]:
+        for level, best in zip(cues, self._best, strict=False):
+            expected = self._sums[level] / self._pages[level]
+            worst = best[0] if len(best) >= self.results > 0 else 0.0
+            yield expected * exp(-worst / expected) if expected > 0 else 0.0
+
+    def _wait(self, url: str, cues: Cues) -> Cues:
+        """File ``url`` under the best cues seen for it; those cues."""
+        before = self._cues.get(url)
+        if before is not None:
+            cues = tuple(map(max, before, cues))
+            if cues == before:
+                return cues
+            self._forget(url, before)
+        self._cues[url] = cues
+        self._waiting.setdefault(cues, {})[url] = None
+        return cues
+
+    def _leave(self, url: str) -> Cues:
+        """``url`` waits no more; the cues there were, none if no link led to it."""
+        self._settled.add(url)
+        cues = self._cues.pop(url, ())
+        if cues:
+            self._forget(url, cues)
+        return cues
+
+    def _forget(self, url: str, cues: Cues) -> None:
+        urls = self._waiting[cues]
+        del urls[url]
+        if not urls:
+            del self._waiting[cues]
+            self._told.pop(cues, None)

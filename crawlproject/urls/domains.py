@@ -1,0 +1,43 @@
+"""Who owns a host: the registrable domain, by the Public Suffix List."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, lru_cache
+
+from crawlproject.urls.hosts import host_of
+
+_REMEMBERED = 50_000
+_ENDS_OF_ADDRESSES = "]0123456789"  # a top-level domain ends with a letter
+
+
+def domain_of(url: str) -> str:
+    """The registrable domain of a canonical URL: ``example.co.uk`` for ``http://www.example.co.uk/a``.
+
+    A host without one (an IP address, ``localhost``, a public suffix itself) stands for itself. Private suffixes such
+    as ``github.io`` are suffixes: each of their users is a domain.
+    """
+    return registrable_domain(host_of(url))
+
+
+@lru_cache(_REMEMBERED)
+def registrable_domain(host: str) -> str:
+    """The registrable domain of a lower-case host name; below a suffix that is not listed, its last two labels."""
+    domain, suffix = _suffix_list()(host)
+    if domain or suffix or host[-1:] in _ENDS_OF_ADDRESSES:
+        return domain or host
+    return ".".join(host.split(".")[-2:])
+
+
+@cache
+def _suffix_list() -> Callable[[str], tuple[str, str]]:
+    """Host -> registrable domain and suffix, by the list that tldextract ships: nothing is fetched or kept on disk."""
+    from tldextract import TLDExtract
+
+    extract = TLDExtract(cache_dir=None, suffix_list_urls=(), include_psl_private_domains=True)
+
+    def split(host: str) -> tuple[str, str]:
+        parts = extract.extract_str(host)
+        return parts.top_domain_under_public_suffix, parts.suffix
+
+    return split

@@ -1,0 +1,151 @@
+"""The orderings by links, on webs of a few pages worked out by hand."""
+
+from __future__ import annotations
+
+import pytest
+from support.pages import a_context, a_link, a_page
+
+from crawlproject.orderings.backlink_count import BacklinkCount
+from crawlproject.orderings.base import BaseOrdering
+from crawlproject.orderings.indegree import Indegree
+from crawlproject.orderings.largest_site_first import LargestSiteFirst
+from crawlproject.orderings.link_based import LinkBased
+from crawlproject.orderings.opic import Opic
+from crawlproject.orderings.pagerank import PageRank
+from crawlproject.orderings.trans_domain_indegree import TransDomainIndegree
+from crawlproject.records import CrawlUrl, Page
+
+SEED = "http://seed.example/"
+
+
+def page(url: str, *links: str) -> Page:
+    return a_page(url, links=[a_link(link) for link in links])
+
+
+def offer(ordering: BaseOrdering, fetched: Page) -> dict[str, float | None]:
+    """The scores that the frontier is told when this page has been fetched."""
+    ordering.observe(fetched)
+    told = {link.url: ordering.score(fetched, link) for link in fetched.links}
+    return told | dict(ordering.revise())
+
+
+A, B, C, D = (f"http://{name}.example/" for name in "abcd")
+BY_LINKS = [BacklinkCount, Indegree, TransDomainIndegree, Opic, PageRank]
+
+
+def test_backlink_count_counts_pages() -> None:
+    """Paper 002 Figure 2: the number of pairs (-, u) in links."""
+    ordering = BacklinkCount(a_context())
+    assert offer(ordering, page(SEED, A, B, A)) == {A: 1, B: 1}
+    assert offer(ordering, page(A, B, C)) == {B: 2, C: 1}
+    assert offer(ordering, page(B, B, C)) == {B: 3, C: 2}
+
+
+def test_pagerank_prefers_one_link_of_a_high_page_to_two_of_low_ones() -> None:
+    """Paper 002 Figure 3: page 2 is linked from a page with rank, the cluster A from within itself only.
+
+    The seed with rank 0.1 links to ten pages and to ``hub``: 0.1 + 0.09 / 11 each. Nine of the ten link to hub only, the
+    other gives a third to hub and to each page of its cluster of two, of which one was fetched and links to the other.
+    """
+    pages = [f"http://a.example/{number}" for number in range(10)]
+    hub, two, cluster = "http://h.example/", "http://t.example/", ["http://c.example/1", "http://c.example/2"]
+    web = [page(SEED, hub, *pages), *(page(url, hub) for url in pages[1:]), page(pages[0], hub, *cluster)]
+    web += [page(cluster[0], cluster[1]), page(hub, two)]
+    ranks, counts = PageRank(a_context(), growth=0.0), BacklinkCount(a_context())
+    for fetched in web:
+        by_rank, by_count = offer(ranks, fetched), offer(counts, fetched)
+    entrance = 0.1 + 0.09 / 11
+    hub_rank = entrance + 0.9 * entrance * (9 + 1 / 3)
+    assert by_rank[two] == pytest.approx(0.1 + 0.9 * hub_rank, rel=1e-3)
+    inside = 0.1 + 0.3 * entrance
+    assert ranks.worth(cluster[1]) == pytest.approx(inside + 0.9 * inside, rel=1e-3)
+    assert ranks.worth(two) > ranks.worth(cluster[1])
+    assert by_count[two] == 1
+    assert counts.worth(cluster[1]) == 2
+
+
+def test_pagerank_tells_waiting_urls_only_what_changed_without_a_link() -> None:
+    """B waits since the seed was fetched; when A links to the seed, its rank passes through to B, and to A, which is over."""
+    ordering = PageRank(a_context(seeds=["http://other.example/"]), growth=0.0)
+    assert offer(ordering, page(SEED, A, B)) == {A: pytest.approx(0.145), B: pytest.approx(0.145)}
+    told = offer(ordering, page(A, SEED))
+    assert told[B] == pytest.approx(0.1 + 0.45 * (0.1 + 0.9 * ordering.worth(A)), rel=1e-3)
+    assert set(told) == {SEED, B}  # the seed of this page's link, though it was fetched: the frontier knows that
+
+
+def test_pagerank_leaves_out_what_failed() -> None:
+    ordering = PageRank(a_context(seeds=["http://other.example/"]), growth=0.0)
+    offer(ordering, page(SEED, A, B))
+    ordering.failed(B)
+    assert set(offer(ordering, page(A, SEED))) == {SEED}
+
+
+def test_opic_hands_cash_on_in_equal_parts() -> None:
+    ordering = Opic(a_context())
+    assert offer(ordering, page(SEED, A, B)) == {A: 0.5, B: 0.5}
+    assert offer(ordering, page(A, B, C)) == {B: 0.75, C: 0.25}
+    assert offer(ordering, page(C, SEED)) == {SEED: 0.25}
+
+
+def test_indegree_is_backlink_count() -> None:
+    web = [page(SEED, A, B), page(A, B, C), page(B, C)]
+    two = BacklinkCount(a_context()), Indegree(a_context())
+    for fetched in web:
+        assert offer(two[0], fetched) == offer(two[1], fetched)
+
+
+def test_trans_domain_indegree_counts_other_domains_only() -> None:
+    ordering = TransDomainIndegree(a_context())
+    shop, blog = "http://shop.example.co.uk/", "http://blog.example.co.uk/"
+    assert offer(ordering, page(shop, blog, A)) == {blog: 0, A: 1}
+    assert offer(ordering, page(blog, shop, A)) == {shop: 0, A: 2}
+    assert offer(ordering, page(A, blog)) == {blog: 1}
+
+
+def test_the_largest_site_comes_first() -> None:
+    ordering = LargestSiteFirst(a_context(), growth=0.25)
+    small, large = "http://small.example/1", [f"http://large.example/{number}" for number in range(8)]
+    assert offer(ordering, page(SEED, small, *large[:4])) == {small: 1, **dict.fromkeys(large[:4], 4)}
+    assert offer(ordering, page(large[0], large[4])) == {large[4]: 4}  # one less, one more
+    assert offer(ordering, page(small, large[5])) == {large[5]: 4}  # 5 is within a quarter of 4
+    assert offer(ordering, page(SEED, *large[6:])) == dict.fromkeys(large[1:], 7)
+    assert offer(ordering, page(large[1])) == {}  # 6 is within a quarter of 7
+    ordering.failed(large[2])
+    assert dict(ordering.revise()) == dict.fromkeys(large[3:], 5)
+
+
+def test_a_site_that_was_fetched_whole_starts_again() -> None:
+    ordering = LargestSiteFirst(a_context())
+    offer(ordering, page(SEED, A))
+    assert offer(ordering, page(A, A)) == {A: 0}  # A was fetched: nothing of its host waits
+    assert offer(ordering, page(B, "http://a.example/2")) == {"http://a.example/2": 1}
+
+
+@pytest.mark.parametrize("cls", BY_LINKS)
+def test_a_redirect_hands_its_links_to_its_target(cls: type[LinkBased]) -> None:
+    ordering = cls(a_context())
+    for fetched in (page(SEED, A, B), page("http://x.example/", A, B)):
+        offer(ordering, fetched)
+    one = ordering.worth(A)
+    ordering.redirected(A, B)
+    told = dict(ordering.revise())
+    base = 0.1 if cls is PageRank else 0
+    assert told == {B: pytest.approx(2 * one - base)}
+    assert not dict(ordering.revise())
+
+
+@pytest.mark.parametrize("cls", [*BY_LINKS, LargestSiteFirst])
+def test_seeds_and_what_they_redirect_to_stay_first(cls: type[LinkBased]) -> None:
+    ordering = cls(a_context(seeds=[SEED, A]))
+    ordering.redirected(A, B)
+    told = dict(ordering.revise())
+    for _ in range(2):
+        ordering.observe(page(SEED, A, B, C))
+        told |= dict(ordering.revise())
+    assert not {SEED, A, B}.intersection(told)
+    assert ordering.explain(CrawlUrl(A, ordering.seed_score(A))) == {}
+    assert ordering.learns
+
+
+def test_the_one_part_of_a_score() -> None:
+    assert BacklinkCount(a_context()).explain(CrawlUrl(A, 12, 1, SEED)) == {"backlinks": 12}
