@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,6 +15,9 @@ from crawlproject.evaluation.crawlfolder import MANIFEST, CrawlInfo, read_info, 
 from crawlproject.evaluation.measures import Curve
 
 REACHABLE = "reachable.json"
+SEED = "CRAWL_SEED"  # runs that differ in nothing else are repeats of one experiment
+# Settings that tell no two runs apart: where they are, what is asked for elsewhere, and parameters, which have their names.
+_NO_TRAITS = {SEED, "CRAWL_DIR", "ORDERING", "ORDERING_PARAMETERS", "CRAWL_PROGRESS_SECONDS", "VIRTUAL_WEB"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +55,9 @@ class Run:
 def find_runs(folder: Path) -> list[RunFolder]:
     """Every crawl folder at or below ``folder``, sorted by topic and ordering.
 
-    Runs of one ordering with different parameters are told apart by these, as in ``dom alpha=0.5``. Raises ``BadInput``
-    when there is no run, or when two are of the same topic, ordering and parameters.
+    Runs of one ordering on one topic are told apart by what differs: parameters, settings, or the number of seeds, as in
+    ``dom alpha=0.5``. Runs that differ in ``CRAWL_SEED`` alone are repeats and keep one name. Raises ``BadInput`` when
+    there is no run, or when two differ in nothing.
     """
     if not folder.is_dir():
         raise BadInput(str(folder), "expected a folder of runs, made by `scrapy rehearse ... --out DIR`")
@@ -106,25 +110,40 @@ def _run_folder(path: Path) -> RunFolder:
 
 
 def _name_apart(runs: Sequence[RunFolder]) -> list[RunFolder]:
-    """Add to an ordering's name the parameters that vary between runs of one topic."""
-    twins = {key for key, count in Counter((run.topic, run.ordering) for run in runs).items() if count > 1}
-    varied = {ordering for _, ordering in twins}
-    return [
-        replace(run, ordering=f"{run.ordering} {_spelled(run, runs)}".rstrip()) if run.ordering in varied else run
-        for run in runs
-    ]
+    """Add to an ordering's name what varies between its runs on one topic."""
+    varying: dict[str, set[str]] = defaultdict(set)
+    for (_, ordering), family in _grouped(runs).items():
+        varying[ordering] |= _differences([_traits(run.info) for run in family])
+    return [replace(run, ordering=" ".join([run.ordering, *_spelled(run.info, varying[run.ordering])])) for run in runs]
 
 
-def _spelled(run: RunFolder, runs: Sequence[RunFolder]) -> str:
-    family = [other.info.parameters for other in runs if other.ordering == run.ordering]
-    varying = [name for name in run.info.parameters if len({str(other.get(name)) for other in family}) > 1]
-    return " ".join(f"{name}={run.info.parameters[name]}" for name in sorted(varying))
+def _grouped(runs: Sequence[RunFolder]) -> Mapping[tuple[str, str], list[RunFolder]]:
+    groups: dict[tuple[str, str], list[RunFolder]] = defaultdict(list)
+    for run in runs:
+        groups[run.topic, run.ordering].append(run)
+    return groups
+
+
+def _traits(info: CrawlInfo) -> dict[str, object]:
+    """What two runs of an ordering may differ in."""
+    settings = {name: value for name, value in info.settings.items() if name not in _NO_TRAITS}
+    return {**settings, **info.parameters, "seeds": len(info.seeds)}
+
+
+def _differences(family: Sequence[Mapping[str, object]]) -> set[str]:
+    names = {name for traits in family for name in traits}
+    return {name for name in names if len({str(traits.get(name)) for traits in family}) > 1}
+
+
+def _spelled(info: CrawlInfo, names: Collection[str]) -> list[str]:
+    traits = _traits(info)
+    return [f"{name}={traits[name]}" for name in sorted(names) if name in traits]
 
 
 def _refuse_twins(runs: Sequence[RunFolder]) -> None:
-    seen: dict[tuple[str, str], RunFolder] = {}
+    seen: dict[tuple[str, str, object], RunFolder] = {}
     for run in runs:
-        twin = seen.setdefault((run.topic, run.ordering), run)
+        twin = seen.setdefault((run.topic, run.ordering, run.info.settings.get(SEED)), run)
         if twin is not run:
             wish = f"expected one run of {run.ordering} on {run.topic}; {twin.path} is another: move one of them away"
             raise BadInput(str(run.path), wish)

@@ -5,7 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from crawlproject.evaluation.significance import TTest, holm, paired_t_test, standard_error
+from crawlproject.evaluation.significance import (
+    PairedTest,
+    bootstrap_interval,
+    holm,
+    paired_t_test,
+    standard_error,
+    wilcoxon_test,
+)
 
 
 def test_paired_t_test_worked_by_hand():
@@ -13,7 +20,7 @@ def test_paired_t_test_worked_by_hand():
     # For 2 degrees P(T > t) = 1/2 - t / (2 sqrt(2 + t^2)) = 0.5 - 3.4641 / (2 sqrt 14) = 0.03709.
     test = paired_t_test([2, 4, 6], [1, 2, 3])
     assert (test.topics, test.difference) == (3, 2)
-    assert test.t == pytest.approx(2 * math.sqrt(3))
+    assert test.statistic == pytest.approx(2 * math.sqrt(3))
     assert test.p == pytest.approx(0.5 - 2 * math.sqrt(3) / (2 * math.sqrt(14)))
 
 
@@ -23,7 +30,7 @@ def test_the_test_is_one_tailed():
 
 
 def test_one_topic_is_no_sample():
-    assert paired_t_test([1.0], [0.0]) == TTest(1, 1.0, why="needs at least two topics")
+    assert paired_t_test([1.0], [0.0]) == PairedTest(1, 1.0, why="needs at least two topics")
     assert paired_t_test([], []).p is None
 
 
@@ -40,8 +47,50 @@ def test_a_constant_difference_has_no_variance_to_test_against():
 
 
 def test_samples_that_do_not_pair_are_refused():
-    with pytest.raises(ValueError, match="2 and 1"):
-        paired_t_test([1, 2], [1])
+    for test in (paired_t_test, wilcoxon_test, bootstrap_interval):
+        with pytest.raises(ValueError, match="2 and 1"):
+            test([1, 2], [1])
+
+
+def test_wilcoxon_worked_by_hand():
+    # Differences 3, -1, 2: ranks of their sizes 3, 1, 2, so W+ = 3 + 2 = 5. Of the 8 ways to put signs, W+ >= 5 has two
+    # (+++ with 6, and +-+ with 5): p = 2/8.
+    test = wilcoxon_test([3, 0, 2], [0, 1, 0])
+    assert (test.topics, test.statistic, test.p) == (3, 5, pytest.approx(0.25))
+
+
+def test_wilcoxon_leaves_out_topics_without_a_difference():
+    with_ties, without = wilcoxon_test([3, 0, 2, 7, 7], [0, 1, 0, 7, 7]), wilcoxon_test([3, 0, 2], [0, 1, 0])
+    assert (with_ties.statistic, with_ties.p) == (without.statistic, without.p)
+    assert with_ties.difference == pytest.approx(4 / 5)
+
+
+def test_wilcoxon_says_why_there_is_no_p_value():
+    assert wilcoxon_test([1.0], [0.0]).why == "needs at least two topics"
+    assert wilcoxon_test([0.1, 0.2], [0.1, 0.2]).why == "no difference on any topic"
+
+
+def test_one_topic_of_many_cannot_sway_wilcoxon():
+    """An outlier that inflates the variance hides a steady difference from the t-test, not from the ranks."""
+    better = [0.11, 0.12, 0.13, 0.14, 0.15, 0.16, 0.17, 9.0]
+    worse = [0.1] * 8
+    assert paired_t_test(better, worse).p > 0.05 > wilcoxon_test(better, worse).p
+
+
+def test_bootstrap_interval_holds_the_mean_and_repeats_itself():
+    better, worse = [0.5, 0.7, 0.6, 0.9, 0.4], [0.4, 0.4, 0.5, 0.6, 0.4]
+    low, high = bootstrap_interval(better, worse)
+    assert 0 <= low < 0.16 < high <= 0.3
+    assert (low, high) == bootstrap_interval(better, worse)
+    assert bootstrap_interval(worse, better) == pytest.approx((-high, -low))
+    wide = bootstrap_interval(better, worse, level=0.99)
+    assert wide[0] <= low and high <= wide[1]
+
+
+def test_bootstrap_interval_of_two_topics_is_between_their_differences():
+    # Drawn means are 0, 0.5 and 1 with odds 1/4, 1/2, 1/4: the outer 2.5% are 0 and 1.
+    assert bootstrap_interval([1, 1], [1, 0]) == (0, 1)
+    assert bootstrap_interval([1], [0]) is None
 
 
 def test_standard_error_worked_by_hand():

@@ -1,0 +1,127 @@
+"""How important is a page: the measures of paper 000 section 4.1 and paper 002 section 2, over the pool of crawled pages.
+
+An ``Importance`` gives one number a page of the pool, in the pool's order; higher is more important, and every number is
+finite. Those that look at text are here, those that look at links and URLs in ``evaluation.popularity``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from crawlproject.errors import BadInput
+from crawlproject.evaluation.pool import ranked
+from crawlproject.records import Page
+from crawlproject.text.vectors import DocumentFrequencies, cosine, tf_idf
+
+Values = npt.NDArray[np.float64]
+Counts = Mapping[str, int]
+_NEGATIVES = 10  # unlabelled pages that stand for the rest of the web, for each positive example
+
+
+@dataclass(frozen=True, slots=True)
+class PagePool:
+    """All pages that all crawlers fetched for a topic, and what is known of the topic.
+
+    ``pages`` have counts and links. ``query`` are the term frequencies of the keywords, ``description`` those of the
+    longer description (of the keywords when there is none). ``seeds``, ``positive`` and ``negative`` are the term
+    frequencies of the seed pages and of the topic's examples.
+    """
+
+    pages: Sequence[Page]
+    query: Counts
+    description: Counts
+    seeds: Sequence[Counts] = ()
+    positive: Sequence[Counts] = ()
+    negative: Sequence[Counts] = ()
+
+
+Importance = Callable[[PagePool], Values]
+
+
+def keywords(pool: PagePool) -> Values:
+    """Keywords in document (000 section 4.1, measure 1): the share of the distinct keywords that the page holds."""
+    return _values([sum(term in page.counts for term in pool.query) / len(pool.query) for page in pool.pages])
+
+
+def query_similarity(pool: PagePool) -> Values:
+    """Similarity to a query (measure 2; ``IS`` of 002 section 2 without idf): cosine of term frequencies."""
+    return _values([cosine(pool.query, page.counts) for page in pool.pages])
+
+
+def description_similarity(pool: PagePool) -> Values:
+    """``sim(d, p)`` of paper 003 equations 2 and 3: cosine of TF-IDF weights, with idf over the pool (measure 2)."""
+    frequencies = _frequencies(pool)
+    description = tf_idf(pool.description, frequencies)
+    return _values([cosine(description, tf_idf(page.counts, frequencies)) for page in pool.pages])
+
+
+def seed_similarity(pool: PagePool) -> Values:
+    """Similarity to seed pages (measure 3): cosine with the seed pages put together into one document.
+
+    Raises ``BadInput`` when no seed page is known.
+    """
+    if not pool.seeds:
+        raise BadInput("--importance seed_similarity", "expected a web that holds a seed page of each topic")
+    together: Counter[str] = Counter()
+    for seed in pool.seeds:
+        together.update(seed)
+    return _values([cosine(together, page.counts) for page in pool.pages])
+
+
+def classifier(pool: PagePool) -> Values:
+    """Classifier score (measure 4): the probability of a logistic regression on TF-IDF, trained on the topic's examples.
+
+    Positive are the seed pages and the positive examples. Negative are the negative examples; without any, pages of the
+    pool at even distances, of which most are off the topic. Raises ``BadInput`` when there is no positive example.
+    """
+    positive = [*pool.seeds, *pool.positive]
+    if not positive:
+        raise BadInput("--importance classifier", "expected seed pages or positive examples that the web holds")
+    negative = list(pool.negative) or _spread(pool, positive)
+    if not negative:
+        return np.ones(len(pool.pages))
+    from sklearn.feature_extraction import DictVectorizer
+    from sklearn.feature_extraction.text import TfidfTransformer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    model = make_pipeline(DictVectorizer(), TfidfTransformer(sublinear_tf=True), LogisticRegression(C=10))
+    model[-1].set_params(class_weight="balanced")
+    model.fit([*positive, *negative], [1] * len(positive) + [0] * len(negative))
+    return np.asarray(model.predict_proba([page.counts for page in pool.pages])[:, 1], dtype=np.float64)
+
+
+def retrieval_rank(pool: PagePool) -> Values:
+    """Retrieval system rank (measure 5; ``rank_SMART`` of 001 section 4.1), turned round: 1 is the first, 0 the last.
+
+    As in SMART the pages are ranked by the dot product of weighted vectors, with idf over the pool; the weights are
+    those of ``description_similarity``, at unit length.
+    """
+    return rank_share(description_similarity(pool))
+
+
+def rank_share(values: Values) -> Values:
+    """Ranks as a share of the pool: 1 for the best page, 0 for the worst, equals in the middle of their ranks."""
+    return 1 - (ranked(values) - 1) / max(len(values) - 1, 1)
+
+
+def _values(numbers: Sequence[float]) -> Values:
+    return np.asarray(numbers, dtype=np.float64)
+
+
+def _frequencies(pool: PagePool) -> DocumentFrequencies:
+    frequencies = DocumentFrequencies()
+    for page in pool.pages:
+        frequencies.observe(page.counts)
+    return frequencies
+
+
+def _spread(pool: PagePool, positive: Sequence[Counts]) -> list[Counts]:
+    others = [page.counts for page in pool.pages if page.counts not in positive]
+    step = max(1, len(others) // (_NEGATIVES * len(positive)))
+    return others[::step]
