@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawlproject.commandline import reporting_errors
+from crawlproject.commandline import cache_dir, reporting_errors
 from crawlproject.errors import BadInput
-from crawlproject.evaluation.comparison import MEASURES, Question, compare
+from crawlproject.evaluation.comparison import compare
+from crawlproject.evaluation.popularity import IMPORTANCE
+from crawlproject.evaluation.question import MEASURES, TESTS, Question, Scorer
 from crawlproject.evaluation.runs import find_runs
 from crawlproject.reports.comparison import write_comparison
 from crawlproject.reports.exports import write_csv, write_json
@@ -37,9 +41,16 @@ class Command(ScrapyCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        at = "numbers of pages, separated by commas; by default 100,250,500,1000,... up to the longest run"
-        parser.add_argument("--at", metavar="N,...", default="", help=at)
-        parser.add_argument("--measure", choices=sorted(MEASURES), default="recall", help="default: recall")
+        at = "numbers of pages; by default 100 250 500 1000 ... up to the longest run"
+        parser.add_argument("--at", metavar="N", nargs="+", default=[], help=at)
+        measure = "default: recall; with --importance, precision"
+        parser.add_argument("--measure", choices=sorted(MEASURES), help=measure)
+        importance = "what stands in for the relevance that the crawls noted; needs --web"
+        parser.add_argument("--importance", choices=sorted(IMPORTANCE), help=importance)
+        parser.add_argument("--web", metavar="WEB", help="the web of the crawls, where --importance reads the pages")
+        top = "how many of the best pages of all crawls are the top pages (top; default 100)"
+        parser.add_argument("--top", metavar="N", type=int, default=100, help=top)
+        parser.add_argument("--test", choices=sorted(TESTS), default="t", help="of significance; default: t")
         threshold = "relevance from which a page counts as relevant (harvest; default 0.1)"
         parser.add_argument("--threshold", metavar="X", type=float, default=0.1, help=threshold)
         window = "latest pages that are averaged (relevance; default 50)"
@@ -55,8 +66,18 @@ class Command(ScrapyCommand):
 
 
 def _compare(folder: Path, opts: argparse.Namespace) -> None:
-    question = Question(opts.measure, page_numbers(opts.at), opts.threshold, _positive(opts.window, "--window"))
-    comparison = compare(find_runs(folder), question)
+    question = Question(
+        measure=opts.measure or ("precision" if opts.importance else "recall"),
+        at=page_numbers(opts.at),
+        threshold=opts.threshold,
+        window=_positive(opts.window, "--window"),
+        top=_positive(opts.top, "--top"),
+        test=opts.test,
+        importance=opts.importance or "",
+    )
+    runs = find_runs(folder)
+    with _scorer(opts.importance, opts.web) as scorer:
+        comparison = compare(runs, question, scorer)
     print_comparison(comparison, sys.stdout)
     if opts.json:
         write_json(comparison, opts.json)
@@ -65,12 +86,32 @@ def _compare(folder: Path, opts: argparse.Namespace) -> None:
     print(f"\nPlots and results by topic: {write_comparison(comparison, folder)}")
 
 
-def page_numbers(text: str) -> tuple[int, ...]:
-    """``100,250`` as numbers; raises ``BadInput``."""
+@contextmanager
+def _scorer(importance: str | None, web: str | None) -> Iterator[Scorer | None]:
+    """What judges the pages; None when the relevance that the crawls noted does."""
+    if importance is None and web is None:
+        yield None
+        return
+    if importance is None or web is None:
+        raise BadInput(
+            "--importance and --web", "expected both or none: one says how to judge, one where the pages are"
+        )
+    from crawlproject.rehearsal.scoring import WebScorer
+
+    scorer = WebScorer(web, IMPORTANCE[importance], cache_dir=cache_dir())
     try:
-        numbers = [int(part) for part in text.split(",") if part.strip()]
+        yield scorer
+    finally:
+        scorer.close()
+
+
+def page_numbers(words: Sequence[str]) -> tuple[int, ...]:
+    """``["100,250", "500"]`` as numbers; raises ``BadInput``."""
+    try:
+        numbers = [int(part) for word in words for part in word.split(",") if part.strip()]
     except ValueError:
-        raise BadInput(f"--at {text}", "expected numbers of pages separated by commas, as in 100,250,500") from None
+        wish = "expected numbers of pages, after the folder, as in DIR --at 100 250 500"
+        raise BadInput(f"--at {' '.join(words)}", wish) from None
     return tuple(_positive(number, "--at") for number in numbers)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,48 +14,21 @@ import numpy.typing as npt
 
 from crawlproject.errors import BadInput
 from crawlproject.evaluation import measures
-from crawlproject.evaluation.measures import Curve
+from crawlproject.evaluation.question import MEASURES, TESTS, Measured, Question, Scorer, TopicRuns, measured
 from crawlproject.evaluation.runs import Run, RunFolder, load_run
-from crawlproject.evaluation.significance import TTest, holm, paired_t_test, standard_error
+from crawlproject.evaluation.significance import (
+    PairedTest,
+    bootstrap_interval,
+    holm,
+    paired_t_test,
+    standard_error,
+    wilcoxon_test,
+)
 
-MEASURES = {
-    "recall": "target recall",
-    "harvest": "harvest rate",
-    "relevance": "relevance of the latest pages",
-    "precision": "average precision",
-}
 CHECKPOINTS = (100, 250, 500, 1000, 2500, 5000, 10_000)
 RANDOM, OMNISCIENT = "random", "omniscient"
 LEVEL = 0.05  # of significance, after correction
 _TRAJECTORY_POINTS = 60
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What to compare.
-
-    ``measure`` is a key of ``MEASURES``. ``at`` are numbers of pages; when empty, those of ``CHECKPOINTS`` that the
-    longest run reaches. ``threshold`` is the relevance from which a page counts as relevant (harvest), ``window`` the
-    number of latest pages (relevance).
-    """
-
-    measure: str = "recall"
-    at: tuple[int, ...] = ()
-    threshold: float = 0.1
-    window: int = 50
-
-    def curve(self, run: Run, redirects: Mapping[str, str]) -> Curve:
-        """The measure over the pages of a run."""
-        match self.measure:
-            case "recall":
-                return measures.target_recall(run.urls, run.targets, redirects)
-            case "harvest":
-                return measures.harvest_rate(run.relevance, self.threshold)
-            case "relevance":
-                return measures.windowed_relevance(run.relevance, self.window)
-            case "precision":
-                return measures.precision(run.relevance)
-        raise BadInput("--measure", f"expected one of {', '.join(MEASURES)}, not {self.measure}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +37,7 @@ class Duel:
 
     better: str
     worse: str
-    test: TTest
+    test: PairedTest
     adjusted: float | None
 
     @property
@@ -77,8 +51,10 @@ class Comparison:
 
     ``values[ordering, topic, point]`` is the measure after ``points[point]`` pages; ``checkpoints`` are the points
     asked for. ``lengths[ordering, topic]`` counts crawled pages, ``recall_area`` the area under the recall curve up to
-    the last checkpoint (None when some topic has no targets). ``left_out`` says which topics could not be compared, and
-    why.
+    the last checkpoint (None when some topic has no targets). ``others[measure][ordering, topic]`` is every measure that
+    all topics have, at the last checkpoint; ``half[ordering, topic]`` the search length: pages until half of the targets
+    were found, infinite when they never were, NaN without targets. ``left_out`` says which topics could not be compared,
+    and why.
     """
 
     question: Question
@@ -89,6 +65,8 @@ class Comparison:
     values: npt.NDArray[np.float64]
     lengths: npt.NDArray[np.int64]
     recall_area: npt.NDArray[np.float64] | None
+    others: Mapping[str, npt.NDArray[np.float64]]
+    half: npt.NDArray[np.float64]
     left_out: Mapping[str, str]
 
     @cached_property
@@ -134,7 +112,8 @@ class Comparison:
     def _duels_at(self, pages: int) -> list[Duel]:
         results = dict(zip(self.orderings, self.values[:, :, self.at(pages)], strict=True))
         pairs = list(permutations(self.contenders, 2))
-        tests = [paired_t_test(results[better], results[worse]) for better, worse in pairs]
+        test_of = TESTS[self.question.test]
+        tests = [test_of(results[better], results[worse]) for better, worse in pairs]
         adjusted = holm([test.p for test in tests])
         return [Duel(*pair, test, p) for pair, test, p in zip(pairs, tests, adjusted, strict=True)]
 
@@ -142,6 +121,20 @@ class Comparison:
         """Contenders by mean after ``pages`` pages, the best first; equals as in ``orderings``."""
         means = dict(zip(self.orderings, self.mean[:, self.at(pages)].tolist(), strict=True))
         return sorted(self.contenders, key=lambda name: -means[name])
+
+    def interval(self, duel: Duel, pages: int) -> tuple[float, float] | None:
+        """The 95% bootstrap interval of a duel's mean difference; None with a single topic."""
+        return bootstrap_interval(*self._pair(duel, pages))
+
+    def second_opinion(self, duel: Duel, pages: int) -> PairedTest:
+        """The test that was not asked for, without correction."""
+        other = paired_t_test if self.question.test == "wilcoxon" else wilcoxon_test
+        return other(*self._pair(duel, pages))
+
+    def _pair(self, duel: Duel, pages: int) -> tuple[list[float], list[float]]:
+        rows = [self.orderings.index(name) for name in (duel.better, duel.worse)]
+        better, worse = self.values[rows, :, self.at(pages)].tolist()
+        return better, worse
 
     def steps(self, pages: int) -> list[Duel]:
         """Down the ranking at a checkpoint: each contender against the next one."""
@@ -154,58 +147,82 @@ class Comparison:
         return [duel for duel in self.duels[pages] if duel.better == leader and not duel.significant]
 
 
-def compare(folders: Sequence[RunFolder], question: Question) -> Comparison:
-    """Read the runs topic by topic and compare them. Raises ``BadInput`` when nothing can be compared."""
+def compare(folders: Sequence[RunFolder], question: Question, scorer: Scorer | None = None) -> Comparison:
+    """Read the runs topic by topic and compare them; ``scorer`` gives pages their importance, when one is asked for.
+
+    Raises ``BadInput`` when nothing can be compared.
+    """
     by_topic: dict[str, list[RunFolder]] = defaultdict(list)
     for folder in folders:
         by_topic[folder.topic].append(folder)
     orderings = tuple(sorted({folder.ordering for folder in folders}))
     left_out: dict[str, str] = {}
-    kept: dict[str, list[_Measured]] = {}
+    kept: dict[str, list[Measured]] = {}
     for topic, runs in sorted(by_topic.items()):
         if missing := sorted(set(orderings) - {run.ordering for run in runs}):
             left_out[topic] = f"no run of {', '.join(missing)}"
             continue
-        measured = _measure(sorted(runs, key=lambda run: run.ordering), question)
-        if question.measure == "recall" and measured[0].recall is None:
+        found = _measure(runs, orderings, question, scorer)
+        if question.measure == "recall" and found[0].recall is None:
             left_out[topic] = "no targets"
             continue
-        kept[topic] = measured
+        kept[topic] = found
     if not kept:
         reasons = "; ".join(f"{topic}: {reason}" for topic, reason in left_out.items())
         raise BadInput("runs", f"expected a topic that all orderings crawled and that can be measured ({reasons})")
     return _ranked(_tabulate(orderings, kept, question, left_out))
 
 
-@dataclass(frozen=True, slots=True)
-class _Measured:
-    curve: Curve
-    recall: Curve | None
+def _points(question: Question) -> tuple[int, ...]:
+    """Where a last checkpoint may lie; the end of every run, at the end."""
+    return (*sorted({*CHECKPOINTS, *question.at}), sys.maxsize)
 
 
-def _measure(folders: Sequence[RunFolder], question: Question) -> list[_Measured]:
-    """The curves of one topic's runs. Their redirects are put together: they crawled the same web."""
-    runs = [load_run(folder) for folder in folders]
-    redirects = measures.merge_redirects(run.redirects for run in runs)
-    recall = replace(question, measure="recall")
-    return [
-        _Measured(question.curve(run, redirects), recall.curve(run, redirects) if run.targets else None) for run in runs
-    ]
+def _measure(
+    folders: Sequence[RunFolder], orderings: Sequence[str], question: Question, scorer: Scorer | None
+) -> list[Measured]:
+    """The orderings on one topic."""
+    repeats: dict[str, list[Run]] = {name: [] for name in orderings}
+    for folder in folders:
+        repeats[folder.ordering].append(load_run(folder))
+    runs = TopicRuns(question, [run for each in repeats.values() for run in each], folders[0].info, scorer)
+    return [measured(runs, repeats[name], question, _points(question)) for name in orderings]
 
 
 def _tabulate(
-    orderings: tuple[str, ...], kept: Mapping[str, list[_Measured]], question: Question, left_out: Mapping[str, str]
+    orderings: tuple[str, ...], kept: Mapping[str, list[Measured]], question: Question, left_out: Mapping[str, str]
 ) -> Comparison:
     table = [[kept[topic][row] for topic in kept] for row in range(len(orderings))]
-    lengths = np.array([[len(run.curve) for run in row] for row in table])
-    checkpoints = _checkpoints(question, int(lengths.max()))
+    lengths = np.array([[run.pages for run in row] for row in table])
+    checkpoints = _checkpoints(question, max(len(run.curve) for row in table for run in row))
     last = checkpoints[-1]
     points = tuple(sorted({*checkpoints, *np.linspace(1, last, min(last, _TRAJECTORY_POINTS), dtype=int).tolist()}))
-    values = np.array([[measures.values_at(run.curve, points) for run in row] for row in table])
     areas = [[measures.area_under(run.recall, last) for run in row if run.recall is not None] for row in table]
     complete = all(len(row) == len(kept) for row in areas)
-    recall_area = np.array(areas) if complete else None
-    return Comparison(question, orderings, tuple(kept), points, checkpoints, values, lengths, recall_area, left_out)
+    place = _points(question).index(last) if last in _points(question) else -1
+    return Comparison(
+        question=question,
+        orderings=orderings,
+        topics=tuple(kept),
+        points=points,
+        checkpoints=checkpoints,
+        values=np.array([[measures.values_at(run.curve, points) for run in row] for row in table]),
+        lengths=lengths,
+        recall_area=np.array(areas) if complete else None,
+        others={
+            name: np.array([[run.others[name][place] for run in row] for row in table])
+            for name in MEASURES
+            if all(name in run.others for row in table for run in row)
+        },
+        half=np.array([[_half(run) for run in row] for row in table]),
+        left_out=left_out,
+    )
+
+
+def _half(run: Measured) -> float:
+    if run.recall is None:
+        return np.nan
+    return np.inf if run.half is None else run.half
 
 
 def _checkpoints(question: Question, longest: int) -> tuple[int, ...]:
@@ -226,4 +243,6 @@ def _ranked(comparison: Comparison) -> Comparison:
         values=comparison.values[order],
         lengths=comparison.lengths[order],
         recall_area=None if comparison.recall_area is None else comparison.recall_area[order],
+        others={name: values[order] for name, values in comparison.others.items()},
+        half=comparison.half[order],
     )

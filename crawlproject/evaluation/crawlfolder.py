@@ -24,7 +24,8 @@ _VISIT_FIELDS = frozenset(item.name for item in fields(Visit))
 class CrawlInfo:
     """What ``crawl.json`` says. A crawl that was killed has no ``reason``, no ``finished`` and no ``stats``.
 
-    ``targets`` are canonical. ``settings`` are named in capitals. Times are seconds since the epoch.
+    ``targets`` are canonical, ``positive`` and ``negative`` are URLs or paths. ``settings`` are named in capitals. Times
+    are seconds since the epoch.
     """
 
     topic: str = ""
@@ -33,6 +34,8 @@ class CrawlInfo:
     language: str = ""
     description: str = ""
     targets: tuple[str, ...] = ()
+    positive: tuple[str, ...] = ()
+    negative: tuple[str, ...] = ()
     ordering: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -70,6 +73,8 @@ def read_info(folder: Path) -> CrawlInfo:
         language=str(topic.get("language") or ""),
         description=str(topic.get("description") or ""),
         targets=_strings(topic.get("targets")),
+        positive=_strings(topic.get("positive")),
+        negative=_strings(topic.get("negative")),
         ordering=str(found.get("ordering") or ""),
         parameters=_mapping(found.get("parameters")),
         settings={str(name).upper(): value for name, value in _mapping(found.get("settings")).items()},

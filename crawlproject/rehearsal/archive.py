@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Protocol
 
 from crawlproject.crawl import canonical_or_none
 from crawlproject.records import Page
-from crawlproject.rehearsal.cache import location
-from crawlproject.virtualweb.base import Reply
+from crawlproject.rehearsal.cache import JudgedPages, PageCache, location
 
 _REDIRECTS = 5  # as many as a fetch of robots.txt follows
 
 
-class Pages(Protocol):
-    """Replies, read and judged: ``JudgedPages``."""
-
-    def get(self, url: str) -> tuple[Reply, Page | None]: ...
-
-
 class ArchivedPages:
-    """The pages of a web as ``pages`` reads and judges them, each when it is asked for.
+    """The pages of a web as ``pages`` reads and ``judged`` judges them, each when it is asked for."""
 
-    ``listed`` gives the URLs that the web stores, in any order and spelling.
-    """
-
-    def __init__(self, pages: Pages, listed: Callable[[], Iterable[str]], canonicalize: Callable[..., str]) -> None:
+    def __init__(self, pages: PageCache, judged: JudgedPages, canonicalize: Callable[..., str]) -> None:
         self._pages = pages
-        self._listed = listed
+        self._judged = judged
         self._canonicalize = canonicalize
 
     def urls(self) -> Iterator[str]:
@@ -38,7 +27,7 @@ class ArchivedPages:
     def page(self, url: str) -> Page | None:
         """The page at a canonical URL, at most five redirects away; its own URL is the one at the end of them."""
         for _ in range(_REDIRECTS + 1):
-            reply, page = self._pages.get(url)
+            reply, page = self._judged.get(url)
             if page is not None or not location(reply):
                 return page
             target = canonical_or_none(self._canonicalize, location(reply), url)
@@ -47,7 +36,11 @@ class ArchivedPages:
             url = target
         return None
 
+    def links(self, url: str) -> Sequence[str] | None:
+        """What the links of the page at a canonical URL lead to, in order; None for a redirect and for what is no page."""
+        return self._pages.links(url)
+
     @cached_property
     def _urls(self) -> list[str]:
-        canonical = {canonical_or_none(self._canonicalize, url) for url in self._listed()}
+        canonical = {canonical_or_none(self._canonicalize, url) for url in self._pages.web.urls()}
         return sorted(url for url in canonical if url and not url.endswith("/robots.txt"))

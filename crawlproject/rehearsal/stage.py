@@ -106,7 +106,7 @@ class Stage:
                 folder=folder,
                 graph=graph,
                 progress=progress,
-                archive=ArchivedPages(judged, self.web.urls, make_canonicalizer(options)),
+                archive=ArchivedPages(cache, judged, make_canonicalizer(options)),
                 cache_dir=self.cache_dir,
             )
             yield name, folder, rehearsal.run(judged)
@@ -133,12 +133,22 @@ class Stage:
 
     def _cache(self, language: str, options: Options) -> PageCache:
         """The pages as this language and these settings read them."""
-        key = f"{language} {options.model_dump_json(include=READING)}"
+        key = reading_key(language, options)
         if key not in self._caches:
-            reader = make_reader(options, Analyzer(language), make_canonicalizer(options))
-            store = self.shelf.store(language, options.model_dump_json(include=READING)) if self.shelf else None
-            self._caches[key] = PageCache(self.web, reader, options, store=store)
+            self._caches[key] = read_pages(self.web, language, options, self.shelf)
         return self._caches[key]
+
+
+def reading_key(language: str, options: Options) -> str:
+    """What decides how a page is read, as text."""
+    return f"{language} {options.model_dump_json(include=READING)}"
+
+
+def read_pages(web: Web, language: str, options: Options, shelf: Shelf | None = None) -> PageCache:
+    """The pages of ``web`` as ``language`` and ``options`` read them, kept on ``shelf``."""
+    reader = make_reader(options, Analyzer(language), make_canonicalizer(options))
+    store = shelf.store(language, reading_key(language, options)) if shelf else None
+    return PageCache(web, reader, options, store=store)
 
 
 def run_name(ordering: str, repeat: int = 1) -> str:

@@ -7,9 +7,12 @@ from pathlib import Path
 import numpy as np
 
 from crawlproject.appendlog import write_atomically
-from crawlproject.evaluation.comparison import LEVEL, MEASURES, OMNISCIENT, Comparison
+from crawlproject.evaluation.comparison import LEVEL, OMNISCIENT, Comparison, Duel
+from crawlproject.evaluation.question import MEASURES
+from crawlproject.evaluation.significance import PairedTest
 from crawlproject.reports import html, verdict
 from crawlproject.reports.plots import Axis, Chart, Series, line_chart
+from crawlproject.reports.summaries import summary_cells, summary_headings
 
 COMPARISON = "compare.html"
 _BARS = 10  # error bars of a trajectory
@@ -28,7 +31,9 @@ def write_comparison(comparison: Comparison, folder: Path) -> Path:
         shares=comparison.shares(),
         level=LEVEL,
         means=[(name, _means(comparison, row)) for row, name in enumerate(comparison.orderings)],
-        steps=comparison.steps(comparison.checkpoints[-1]),
+        steps=_steps(comparison),
+        headings=summary_headings(comparison),
+        summaries=[(name, summary_cells(comparison, row)) for row, name in enumerate(comparison.orderings)],
         matrix=_matrix(comparison),
         by_topic=_by_topic(comparison),
         chart=trajectories(comparison),
@@ -46,7 +51,8 @@ def trajectories(comparison: Comparison) -> Chart:
     ]
     top = float(np.nanmax(comparison.mean + np.nan_to_num(comparison.error)))
     x = Axis("pages crawled", 0.0, float(comparison.points[-1]))
-    y = Axis(MEASURES[comparison.question.measure], 0.0, min(1.0, top * 1.05) or 1.0)
+    ceiling = min(1.0, top * 1.05) if top <= 1 else top * 1.05  # an importance such as back-links goes beyond 1
+    y = Axis(MEASURES[comparison.question.measure], 0.0, ceiling or 1.0)
     return line_chart(verdict.heading(comparison), series, x, y)
 
 
@@ -60,6 +66,15 @@ def _thinned(error: np.ndarray, row: int) -> list[float]:
 def _means(comparison: Comparison, row: int) -> list[tuple[float, float]]:
     points = [comparison.at(pages) for pages in comparison.checkpoints]
     return [(float(comparison.mean[row, point]), float(comparison.error[row, point])) for point in points]
+
+
+def _steps(comparison: Comparison) -> list[tuple[Duel, str, PairedTest]]:
+    """Down the ranking at the last checkpoint: the duel, the interval of its difference, and the other test."""
+    last = comparison.checkpoints[-1]
+    return [
+        (duel, verdict.interval_text(comparison.interval(duel, last)), comparison.second_opinion(duel, last))
+        for duel in comparison.steps(last)
+    ]
 
 
 def _matrix(comparison: Comparison) -> list[tuple[str, list[tuple[str, bool] | None]]]:

@@ -12,6 +12,7 @@ import orjson
 
 from crawlproject.appendlog import write_atomically
 from crawlproject.evaluation.comparison import Comparison, Duel
+from crawlproject.reports.summaries import summary_columns, summary_row
 from crawlproject.reports.verdict import verdict
 
 
@@ -34,10 +35,13 @@ def write_csv(comparison: Comparison, path: Path) -> None:
 
 
 def as_document(comparison: Comparison) -> dict[str, Any]:
-    """Means, standard errors, values by topic, shares and tests, keyed by names."""
+    """Means, standard errors, values by topic, shares, summaries and tests, keyed by names."""
     shares = comparison.shares()
+    last = comparison.checkpoints[-1]
     return {
         "measure": comparison.question.measure,
+        "importance": comparison.question.importance,
+        "test": comparison.question.test,
         "topics": list(comparison.topics),
         "left_out": dict(comparison.left_out),
         "checkpoints": list(comparison.checkpoints),
@@ -50,10 +54,12 @@ def as_document(comparison: Comparison) -> dict[str, Any]:
                     for column, topic in enumerate(comparison.topics)
                 },
                 "omniscient_share": shares.get(name),
+                "summary": dict(zip(summary_columns(comparison), summary_row(comparison, row), strict=True)),
             }
             for row, name in enumerate(comparison.orderings)
         },
         "tests": {str(pages): [_duel(duel) for duel in comparison.duels[pages]] for pages in comparison.checkpoints},
+        "steps": [_step(comparison, duel) for duel in comparison.steps(last)] if comparison.testable else [],
         "verdicts": {str(pages): verdict(comparison, pages) for pages in comparison.checkpoints},
     }
 
@@ -68,8 +74,15 @@ def _duel(duel: Duel) -> dict[str, Any]:
         "better": duel.better,
         "worse": duel.worse,
         "difference": duel.test.difference,
-        "t": duel.test.t,
+        "statistic": duel.test.statistic,
         "p": duel.test.p,
         "p_holm": duel.adjusted,
         "why": duel.test.why,
     }
+
+
+def _step(comparison: Comparison, duel: Duel) -> dict[str, Any]:
+    """An ordering against the next one at the last checkpoint, with what is not computed for every pair."""
+    last = comparison.checkpoints[-1]
+    second = comparison.second_opinion(duel, last)
+    return {**_duel(duel), "interval": comparison.interval(duel, last), "p_other_test": second.p}

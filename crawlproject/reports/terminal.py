@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.table import Table
 
 from crawlproject.evaluation.comparison import LEVEL, OMNISCIENT, Comparison
-from crawlproject.reports.verdict import heading, method, remarks, short_p, verdict
+from crawlproject.reports.summaries import summary_cells, summary_headings
+from crawlproject.reports.verdict import heading, interval_text, method, remarks, short_p, verdict
 
 _PIPE_WIDTH = 240  # columns, so that lines of a pipe do not wrap
 
@@ -23,6 +24,8 @@ def print_comparison(comparison: Comparison, stream: TextIO) -> None:
     frame = box.SIMPLE_HEAD if terminal else None
     console.print(heading(comparison), style="bold")
     console.print(_means(comparison, frame))
+    console.print(f"\nBy every measure after {comparison.checkpoints[-1]:,} pages", style="bold")
+    console.print(_summaries(comparison, frame))
     if comparison.testable:
         last = comparison.checkpoints[-1]
         console.print(f"\nSignificance at N = {last:,}: {method(comparison)}", style="bold")
@@ -55,17 +58,31 @@ def _means(comparison: Comparison, frame: box.Box | None) -> Table:
     return table
 
 
+def _summaries(comparison: Comparison, frame: box.Box | None) -> Table:
+    """Each ordering by every measure at the last checkpoint."""
+    table = _table(frame)
+    table.add_column("ordering", no_wrap=True)
+    for name in summary_headings(comparison):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row, name in enumerate(comparison.orderings):
+        table.add_row(name, *summary_cells(comparison, row))
+    return table
+
+
 def _steps(comparison: Comparison, pages: int, frame: box.Box | None) -> Table:
     """Each contender against the next one down the ranking."""
     table = _table(frame)
     table.add_column("better", no_wrap=True)
     table.add_column("than", no_wrap=True)
-    for name in ("difference", "t", "p", "p corrected"):
+    statistic, other = ("t", "Wilcoxon") if comparison.question.test == "t" else ("W+", "t-test")
+    for name in ("difference", "95% interval", statistic, "p", "p corrected", f"p ({other})"):
         table.add_column(name, justify="right", no_wrap=True)
     for duel in comparison.steps(pages):
         test = duel.test
-        t = "–" if test.t is None else f"{test.t:.2f}"
-        numbers = [f"{test.difference:+.3f}", t, short_p(test.p), short_p(duel.adjusted)]
+        value = "–" if test.statistic is None else f"{test.statistic:.2f}"
+        second = short_p(comparison.second_opinion(duel, pages).p)
+        interval = interval_text(comparison.interval(duel, pages))
+        numbers = [f"{test.difference:+.3f}", interval, value, short_p(test.p), short_p(duel.adjusted), second]
         table.add_row(duel.better, duel.worse, *numbers)
     return table
 

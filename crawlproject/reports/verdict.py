@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from crawlproject.evaluation.comparison import LEVEL, MEASURES, OMNISCIENT, RANDOM, Comparison, Duel
+import numpy as np
+
+from crawlproject.evaluation.comparison import LEVEL, OMNISCIENT, RANDOM, Comparison, Duel
+from crawlproject.evaluation.question import MEASURES
 
 _NAMED = 4  # rivals named in a verdict
 
@@ -10,8 +13,14 @@ _NAMED = 4  # rivals named in a verdict
 def heading(comparison: Comparison) -> str:
     """What the numbers are."""
     question = comparison.question
-    detail = {"harvest": f" (relevance ≥ {question.threshold:g})", "relevance": f" (latest {question.window})"}
-    name = MEASURES[question.measure] + detail.get(question.measure, "")
+    judged = question.importance.replace("_", " ") or "relevance"
+    detail = {
+        "harvest": f" ({judged} ≥ {question.threshold:g})",
+        "relevance": f" (latest {question.window}; {judged})",
+        "top": f" (the {question.top:,} best of all crawls by {judged})",
+        "recall": "",
+    }
+    name = MEASURES[question.measure] + detail.get(question.measure, f" (by {judged})")
     return f"{name.capitalize()} after N pages: {mean_of(comparison)}"
 
 
@@ -49,11 +58,17 @@ def short_p(p: float | None) -> str:
     return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
+def interval_text(interval: tuple[float, float] | None) -> str:
+    """A confidence interval in a table; a dash when there is none."""
+    return "–" if interval is None else f"{interval[0]:+.3f} to {interval[1]:+.3f}"
+
+
 def method(comparison: Comparison) -> str:
     """How the tests were made."""
     tests = len(comparison.contenders) * (len(comparison.contenders) - 1)
+    test = {"t": "t-tests", "wilcoxon": "Wilcoxon signed-rank tests"}[comparison.question.test]
     return (
-        f"paired one-tailed t-tests over {len(comparison.topics)} topics; p-values after Holm's correction"
+        f"paired one-tailed {test} over {len(comparison.topics)} topics; p-values after Holm's correction"
         f" for {tests} tests (each pair in both directions)"
     )
 
@@ -65,6 +80,12 @@ def remarks(comparison: Comparison) -> list[str]:
     for name, lengths in zip(comparison.orderings, comparison.lengths, strict=True):
         if short := int((lengths < last).sum()):
             notes.append(f"{name} crawled fewer than {last:,} pages on {short} topics; its last value stands.")
+    if np.isinf(comparison.half).any():
+        notes.append(
+            "half: the median over topics of the pages until half of the targets were found; – when it was never."
+        )
+    elif not np.isnan(comparison.half).all():
+        notes.append("half: the median over topics of the pages until half of the targets were found.")
     if comparison.shares():
         notes.append(f"share: area under the recall curve up to {last:,} pages; {RANDOM} is 0%, {OMNISCIENT} is 100%.")
     if OMNISCIENT in comparison.orderings:

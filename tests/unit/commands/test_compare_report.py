@@ -69,11 +69,24 @@ def test_compare_prints_the_table_names_the_winner_and_writes_files(write_runs, 
     assert "http" not in page.replace("http-equiv", ""), "nothing is fetched from anywhere"
 
 
-@pytest.mark.parametrize("measure", ["harvest", "relevance", "precision"])
+@pytest.mark.parametrize("measure", ["harvest", "relevance", "precision", "coverage", "top", "rank"])
 def test_other_measures(write_runs, tmp_path, capsys, measure):
     runs = write_runs(tmp_path / "runs", {"dom": [0.5, 0.4], "random": [0.1, 0.2]})
     assert invoke(compare.Command(), runs, "--measure", measure, "--at", "40") == 0
     assert capsys.readouterr().out.splitlines()[2].split()[:2] == ["1", "dom"]
+
+
+def test_several_budgets_another_test_and_every_measure(write_runs, tmp_path, capsys):
+    runs = write_runs(tmp_path / "runs", SKILLS)
+    assert invoke(compare.Command(), runs, "--at", "20", "50,100", "--test", "wilcoxon", "--json", tmp_path / "c") == 0
+    told = capsys.readouterr().out
+    assert "Wilcoxon signed-rank tests over 6 topics" in told
+    document = json.loads((tmp_path / "c").read_text())
+    assert document["checkpoints"] == [20, 50, 100] and document["test"] == "wilcoxon"
+    assert document["orderings"]["dom"]["summary"]["recall"] == document["orderings"]["dom"]["mean"]["100"]
+    step = document["steps"][0]
+    assert (step["better"], step["worse"]) == ("dom", "best_first")
+    assert step["interval"][0] < step["difference"] < step["interval"][1]
 
 
 @pytest.mark.parametrize(
@@ -85,6 +98,11 @@ def test_other_measures(write_runs, tmp_path, capsys, measure):
         (["runs", "--at", "0"], "--at 0: expected a number of at least 1"),
         (["runs", "--at", "999"], "--at 999: expected at most 200"),
         (["runs", "--measure", "harvest", "--window", "0"], "--window 0"),
+        (["runs", "--measure", "top", "--top", "0"], "--top 0"),
+        (["runs", "--importance", "pagerank"], "expected both or none"),
+        (["runs", "--web", "sample"], "expected both or none"),
+        (["runs", "--importance", "pagerank", "--web", "sample", "--measure", "recall"], "than recall"),
+        (["runs", "--importance", "pagerank", "--web", "nowhere.warc"], "nowhere.warc"),
     ],
 )
 def test_bad_input_to_compare_is_one_message_and_exit_code_2(

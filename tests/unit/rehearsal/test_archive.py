@@ -20,7 +20,7 @@ def archive(web: DictWeb) -> ArchivedPages:
     analyzer = Analyzer("en")
     canonicalize = make_canonicalizer(options)
     pages = PageCache(web, make_reader(options, analyzer, canonicalize), options)
-    return ArchivedPages(JudgedPages(pages, TopicJudge(["coral reef"], analyzer)), web.urls, canonicalize)
+    return ArchivedPages(pages, JudgedPages(pages, TopicJudge(["coral reef"], analyzer)), canonicalize)
 
 
 WEB = DictWeb(
@@ -49,6 +49,11 @@ def test_pages_are_judged_for_the_topic() -> None:
 def test_a_redirect_leads_to_its_page() -> None:
     found = archive(WEB).page(OLD)
     assert found is not None and found.url == HOME and found.relevance > 0.5
+
+
+def test_links_of_pages_only() -> None:
+    assert archive(WEB).links(HOME) == [OLD]
+    assert archive(WEB).links(OLD) is None
 
 
 def test_what_is_no_page() -> None:

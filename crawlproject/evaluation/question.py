@@ -1,0 +1,150 @@
+"""What to compare, and the curves of one topic's runs that answer it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from crawlproject.errors import BadInput
+from crawlproject.evaluation import measures, pool
+from crawlproject.evaluation.crawlfolder import CrawlInfo
+from crawlproject.evaluation.measures import Curve
+from crawlproject.evaluation.pool import Scores
+from crawlproject.evaluation.runs import Run
+from crawlproject.evaluation.significance import PairedTest, paired_t_test, wilcoxon_test
+
+MEASURES = {
+    "recall": "target recall",
+    "harvest": "harvest rate",
+    "relevance": "relevance of the latest pages",
+    "precision": "average precision",
+    "coverage": "weighted coverage",
+    "top": "coverage of the top pages",
+    "rank": "mean rank, from 0 (worst) to 1",
+}
+TESTS: Mapping[str, Callable[[Sequence[float], Sequence[float]], PairedTest]] = {
+    "t": paired_t_test,
+    "wilcoxon": wilcoxon_test,
+}
+HALF = 0.5  # share of the targets whose search length is told
+
+Scorer = Callable[[CrawlInfo, Sequence[str]], Scores]
+"""Gives each URL of a pool its importance for the topic of a crawl."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What to compare.
+
+    ``measure`` is a key of ``MEASURES``. ``at`` are numbers of pages; when empty, the usual ones that the longest run
+    reaches. ``threshold`` is the relevance from which a page counts as relevant (harvest), ``window`` the number of latest
+    pages (relevance), ``top`` how many of the best pages of the pool are the top pages. ``test`` is a key of ``TESTS``.
+    ``importance`` names what stands in for the relevance that the crawls noted; empty: nothing does.
+    """
+
+    measure: str = "recall"
+    at: tuple[int, ...] = ()
+    threshold: float = 0.1
+    window: int = 50
+    top: int = 100
+    test: str = "t"
+    importance: str = ""
+
+    def __post_init__(self) -> None:
+        if self.measure not in MEASURES:
+            raise BadInput("--measure", f"expected one of {', '.join(MEASURES)}, not {self.measure}")
+        if self.importance and self.measure == "recall":
+            raise BadInput("--importance", "expected another measure than recall, which asks for targets only")
+
+
+class TopicRuns:
+    """All runs on one topic, which together are the pool that pages are ranked in.
+
+    Their redirects are put together: they crawled the same web. ``info`` is the manifest of any of them.
+    """
+
+    def __init__(self, question: Question, runs: Sequence[Run], info: CrawlInfo, scorer: Scorer | None = None) -> None:
+        self._question = question
+        self._redirects = measures.merge_redirects(run.redirects for run in runs)
+        noted: dict[str, float] = {}
+        for run in runs:
+            noted.update(zip(run.urls, run.relevance.tolist(), strict=True))
+        self.scores: Scores = scorer(info, tuple(noted)) if scorer else noted
+
+    @cached_property
+    def _top(self) -> frozenset[str]:
+        return pool.top_pages(self.scores, self._question.top)
+
+    @cached_property
+    def _ranks(self) -> Mapping[str, float]:
+        return pool.ranks(self.scores)
+
+    def curve(self, run: Run, measure: str) -> Curve:
+        """A measure over the pages of a run; ``measure`` is a key of ``MEASURES``."""
+        match measure:
+            case "recall":
+                return measures.target_recall(run.urls, run.targets, self._redirects)
+            case "harvest":
+                return measures.harvest_rate(self._scored(run), self._question.threshold)
+            case "relevance":
+                return measures.windowed_relevance(self._scored(run), self._question.window)
+            case "precision":
+                return measures.precision(self._scored(run))
+            case "coverage":
+                return pool.weighted_coverage(run.urls, self.scores)
+            case "top":
+                return pool.top_coverage(run.urls, self._top)
+            case "rank":
+                return pool.rank_quality(run.urls, self._ranks)
+        raise ValueError(measure)
+
+    def _scored(self, run: Run) -> npt.NDArray[np.float64]:
+        return np.fromiter((self.scores[url] for url in run.urls), dtype=np.float64, count=len(run.urls))
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One ordering on one topic, repeats averaged.
+
+    ``curve`` is the measure asked for, ``recall`` the target recall (None without targets), ``others`` every measure at
+    several numbers of pages, ``half`` the search length: pages until half of the targets were found, None when some
+    repeat never found them. ``pages`` is the length of the shortest repeat.
+    """
+
+    curve: Curve
+    recall: Curve | None
+    others: Mapping[str, Curve]
+    half: float | None
+    pages: int
+
+
+def measured(runs: TopicRuns, repeats: Sequence[Run], question: Question, points: Sequence[int]) -> Measured:
+    """The repeats of an ordering on a topic as one; ``others`` has a value for each of ``points``."""
+    named = {name: [runs.curve(run, name) for run in repeats] for name in MEASURES}
+    known = all(run.targets for run in repeats)
+    halves = [measures.search_length(curve, HALF) for curve in named["recall"]] if known else [None]
+    return Measured(
+        curve=mean_curve(named[question.measure]),
+        recall=mean_curve(named["recall"]) if known else None,
+        others={
+            name: np.mean([measures.values_at(curve, points) for curve in curves], axis=0)
+            for name, curves in named.items()
+            if known or name != "recall"
+        },
+        half=None if None in halves else float(np.mean([half for half in halves if half is not None])),
+        pages=min(run.pages for run in repeats),
+    )
+
+
+def mean_curve(curves: Iterable[Curve]) -> Curve:
+    """The mean of several curves, as long as the longest; a shorter one keeps its last value, an empty one has 0."""
+    several = list(curves)
+    if len(several) == 1:
+        return several[0]
+    longest = max(map(len, several))
+    extended = [np.pad(c, (0, longest - len(c)), mode="edge") if len(c) else np.zeros(longest) for c in several]
+    return np.asarray(np.mean(extended, axis=0), dtype=np.float64)

@@ -1,0 +1,113 @@
+"""Repeats averaged, and the measures that need the pool of all crawls."""
+
+import numpy as np
+import pytest
+
+from crawlproject.errors import BadInput
+from crawlproject.evaluation.comparison import compare
+from crawlproject.evaluation.question import Question, mean_curve
+from crawlproject.evaluation.runs import find_runs
+
+RELEVANCE = {"a": 0.9, "b": 0.6, "c": 0.3, "d": 0.0}
+
+
+def url_of(name):
+    return f"http://h.example/{name}"
+
+
+@pytest.fixture
+def crawled(write_crawl, page, tmp_path):
+    """``crawled(ordering, "abc", ...)`` writes a run that fetched these pages; targets are a and b."""
+
+    def make(ordering, names, topic="t", seed=1, **settings):
+        visits = [page(url_of(name), relevance=RELEVANCE[name]) for name in names]
+        told = {"name": topic, "targets": [url_of("a"), url_of("b")], "keywords": ["reef"], "seeds": [url_of("a")]}
+        chosen = {"CRAWL_SEED": seed, **settings}
+        folder = tmp_path / "runs" / topic / f"{ordering} {seed} {settings}"
+        write_crawl(folder, visits, topic=told, ordering=ordering, settings=chosen)
+        return tmp_path / "runs"
+
+    return make
+
+
+def mean_of(runs, at, **question):
+    comparison = compare(find_runs(runs), Question(at=(at,), **question))
+    return dict(zip(comparison.orderings, comparison.mean[:, comparison.at(at)].tolist(), strict=True))
+
+
+def test_repeats_of_a_topic_are_averaged_before_topics_are(crawled):
+    crawled("dom", "ab", seed=1)
+    crawled("dom", "cd", seed=2)
+    runs = crawled("dom", "ac", topic="u")
+    # Topic t: (1 + 0) / 2 of the targets; topic u: 1/2; the mean over two topics, not over three runs.
+    comparison = compare(find_runs(runs), Question(at=(2,)))
+    assert comparison.values[0, :, comparison.at(2)].tolist() == [0.5, 0.5]
+    assert comparison.lengths.tolist() == [[2, 2]]
+
+
+def test_the_same_seed_twice_is_refused(crawled, write_crawl, tmp_path):
+    runs = crawled("dom", "ab")
+    write_crawl(runs / "again", topic={"name": "t", "seeds": [url_of("a")]}, settings={"CRAWL_SEED": 1})
+    with pytest.raises(BadInput, match="another"):
+        find_runs(runs)
+
+
+def test_runs_with_other_settings_are_other_contenders(crawled):
+    crawled("best_first", "ab", FRONTIER_COMMIT=1, FRONTIER_MAX_URLS=9)
+    runs = crawled("best_first", "cd", FRONTIER_COMMIT=256, FRONTIER_MAX_URLS=9)
+    names = ["best_first FRONTIER_COMMIT=1", "best_first FRONTIER_COMMIT=256"]
+    assert [run.ordering for run in find_runs(runs)] == names
+
+
+def test_static_scheme_over_the_pool_of_both_crawls(crawled):
+    crawled("dom", "adc")
+    runs = crawled("random", "bcd")
+    # The two best pages of the pool are a and b: each crawl found one of them.
+    assert mean_of(runs, 3, measure="top", top=2) == {"dom": 0.5, "random": 0.5}
+    assert mean_of(runs, 1, measure="top", top=1) == {"dom": 1, "random": 0}
+
+
+def test_dynamic_scheme_and_weighted_coverage_over_the_pool(crawled):
+    crawled("dom", "adc")
+    runs = crawled("random", "bcd")
+    # Ranks of four pages are 1 to 4. dom: mean (1 + 4 + 3) / 3, turned round (4 - 8/3) / 3; random: (2 + 3 + 4) / 3.
+    assert mean_of(runs, 3, measure="rank") == pytest.approx({"dom": 4 / 9, "random": 1 / 3})
+    # Weights 0.9, 0.6, 0.3, 0 sum to 1.8.
+    assert mean_of(runs, 3, measure="coverage") == pytest.approx({"dom": 1.2 / 1.8, "random": 0.9 / 1.8})
+
+
+def test_a_scorer_takes_the_place_of_the_relevance_that_was_noted(crawled):
+    runs = crawled("dom", "ab")
+    asked = []
+
+    def scorer(info, urls):
+        asked.append((info.topic, info.keywords, sorted(urls)))
+        return dict.fromkeys(urls, 0.25)
+
+    comparison = compare(find_runs(runs), Question("precision", (2,), importance="mine"), scorer)
+    assert comparison.mean[0, comparison.at(2)] == 0.25
+    assert asked == [("t", ("reef",), [url_of("a"), url_of("b")])]
+    assert comparison.others["harvest"].tolist() == [[1]]
+
+
+def test_every_measure_is_told_at_the_last_checkpoint(crawled):
+    crawled("dom", "cab")
+    comparison = compare(find_runs(crawled("random", "dca")), Question("precision", (2,), threshold=0.5, top=1))
+    row = comparison.orderings.index("dom")
+    told = {name: values[row, 0] for name, values in comparison.others.items()}
+    assert told["recall"] == 0.5 and told["harvest"] == 0.5 and told["top"] == 1
+    assert told["precision"] == told["relevance"] == pytest.approx(0.6)
+    # Half of the two targets: dom has one after its second page, random after its third.
+    assert dict(zip(comparison.orderings, comparison.half[:, 0], strict=True)) == {"dom": 2, "random": 3}
+
+
+def test_recall_asks_for_no_importance_and_an_unknown_measure_is_refused():
+    with pytest.raises(BadInput, match="recall"):
+        Question("recall", importance="pagerank")
+    with pytest.raises(BadInput, match="beauty"):
+        Question("beauty")
+
+
+def test_the_mean_of_curves_keeps_the_last_value_of_the_shorter_one():
+    curves = [np.array([1.0, 0.0]), np.array([0.0, 1.0, 2.0, 4.0]), np.array([])]
+    assert mean_curve(curves) == pytest.approx([1 / 3, 1 / 3, 2 / 3, 4 / 3])
