@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from crawlproject.records import Visit
 
 MANIFEST = "crawl.json"
 HISTORY = "history.jsonl"
+LINKS = "links.jsonl"
 REFUSED = "refused.json"
 
 _VISIT_FIELDS = frozenset(item.name for item in fields(Visit))
@@ -94,6 +97,19 @@ def read_visits(folder: Path) -> Iterator[Visit]:
     path = folder / HISTORY
     for number, line in enumerate(read_lines(path), start=1):
         yield visit_from(line, f"{path}, line {number}")
+
+
+def read_links(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """The link graph that a crawl saw: each page with what it links to, streamed in the order of the crawl.
+
+    Nothing for a rehearsal, which keeps no links. Raises ``BadCrawlDir`` for a damaged file.
+    """
+    path = folder / LINKS
+    try:
+        for source, lines in groupby(read_lines(path), key=itemgetter("source")):
+            yield source, [line["target"] for line in lines]
+    except (KeyError, TypeError) as damage:
+        raise BadCrawlDir(str(path), f"expected objects with source and target, not {damage!r}") from None
 
 
 def visit_from(line: Any, place: str) -> Visit:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from crawlproject.crawl import canonical_or_none
 from crawlproject.options import Options
 from crawlproject.reading import Reader
 from crawlproject.records import Page
@@ -61,6 +62,14 @@ class PageCache:
                 return targets
         _, page = self.get(url)
         return None if page is None else [link.url for link in page.links]
+
+    def all_links(self, canonicalize: Callable[..., str]) -> Iterator[tuple[str, Sequence[str]]]:
+        """Every stored page of the web, by its canonical URL, with what its links lead to."""
+        for name in self.web.urls():
+            url = canonical_or_none(canonicalize, name)
+            links = None if url is None else self.links(url)
+            if url is not None and links is not None:
+                yield url, links
 
     def flush(self) -> None:
         """Let other processes see what was read."""

@@ -1,0 +1,118 @@
+"""``scrapy seeds WEB|CRAWL_DIR TOPIC``: adds pages that point to several seed hosts to the seeds of a topic."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawlproject.commandline import cache_dir, reporting_errors
+
+if TYPE_CHECKING:
+    from crawlproject.hubs import Hub
+    from crawlproject.records import Topic
+
+
+class Command(ScrapyCommand):
+    requires_project = True
+    requires_crawler_process = False
+
+    def syntax(self) -> str:
+        return "[options] WEB|CRAWL_DIR TOPIC"
+
+    def short_desc(self) -> str:
+        return "Add pages that point to several seed hosts to the seeds of a topic"
+
+    def long_desc(self) -> str:
+        return (
+            "Look for hubs, pages that point to two or more of the topic's seed hosts, in WEB (a WARC file, a folder of "
+            "<host>/<path> files, or `sample`) or in the links that an earlier crawl saw (CRAWL_DIR), and write the topic "
+            "file with these as further seeds. The rest of the file stays as it was. Targets never become seeds. "
+            "Exit code 2: a wrong web, crawl folder or topic."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        hosts = "seed hosts, beside its own, that a page must point to (default: 2)"
+        parser.add_argument("--min-hosts", metavar="N", type=int, default=2, help=hosts)
+        parser.add_argument("--most", metavar="N", type=int, default=10, help="pages that are added (default: 10)")
+        parser.add_argument("--out", metavar="FILE", type=Path, help="default: <topic>.augmented.toml beside the topic")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if len(args) != 2:
+            raise UsageError("expected a web or a crawl folder, and a topic file", print_help=False)
+        for option in ("min_hosts", "most"):
+            if getattr(opts, option) < 1:
+                raise UsageError(f"--{option.replace('_', '-')}: expected at least 1", print_help=False)
+        with reporting_errors(self):
+            self._augment(args[0], Path(args[1]), opts)
+
+    def _augment(self, source: str, path: Path, opts: argparse.Namespace) -> None:
+        from crawlproject.appendlog import write_atomically
+        from crawlproject.assembly import make_canonicalizer, respell
+        from crawlproject.hubs import find_hubs
+        from crawlproject.options import read_options
+        from crawlproject.topic import load_topic, parse_topic
+        from crawlproject.topic_seeds import with_seeds
+
+        topic = load_topic(path)
+        settings = self._settings_of(topic)
+        told = respell(topic, make_canonicalizer(read_options(settings)))
+        hubs = find_hubs(
+            _links(source, topic, settings),
+            told.seeds,
+            min_hosts=opts.min_hosts,
+            most=opts.most,
+            unwanted=told.targets,
+        )
+        if not hubs:
+            print(f"No page of {source} points to {opts.min_hosts} seed hosts: nothing was written.")
+            return
+        out = opts.out or path.with_name(f"{path.name.removesuffix('.toml')}.augmented.toml")
+        comment = f"pages that point to several of the seed hosts above, found by scrapy seeds in {Path(source).name}"
+        text = path.read_bytes().decode("utf-8-sig")
+        new = with_seeds(text, str(path), [hub.url for hub in hubs], comment)
+        parse_topic(new, str(out), folder=out.parent)  # examples that are files must be found from there too
+        write_atomically(out, [new.encode()])
+        _tell(hubs, out)
+
+    def _settings_of(self, topic: Topic) -> dict[str, Any]:
+        assert self.settings is not None, "scrapy.cmdline sets it"
+        settings = self.settings.copy()
+        settings.setdict(dict(topic.settings), priority="spider")
+        return settings.copy_to_dict()
+
+
+def _links(source: str, topic: Topic, settings: dict[str, Any]) -> Iterator[tuple[str, Sequence[str]]]:
+    """The links of every page of a web, or of an earlier crawl."""
+    from crawlproject.assembly import make_canonicalizer
+    from crawlproject.evaluation.crawlfolder import MANIFEST, read_links
+    from crawlproject.options import read_options
+    from crawlproject.rehearsal.shelf import Shelf
+    from crawlproject.rehearsal.stage import read_pages
+    from crawlproject.virtualweb.web import open_web
+
+    if (Path(source) / MANIFEST).is_file():
+        yield from read_links(Path(source))
+        return
+    web = open_web(source, cache_dir=cache_dir())
+    for warning in web.warnings:
+        print(f"scrapy: web {source}: {warning}", file=sys.stderr)
+    options = read_options(settings)
+    pages = read_pages(web, topic.language, options, Shelf(cache_dir(), source))
+    try:
+        yield from pages.all_links(make_canonicalizer(options))
+    finally:
+        pages.close()
+        web.close()
+
+
+def _tell(hubs: Sequence[Hub], out: Path) -> None:
+    for hub in hubs:
+        print(f"{hub.url}  points to {len(hub.hosts)} seed hosts: {', '.join(hub.hosts)}")
+    print(f"{len(hubs)} seeds added: {out}")

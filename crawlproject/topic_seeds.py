@@ -1,0 +1,72 @@
+"""Add seeds to the text of a topic file, and leave the rest as a person wrote it, comments included."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Sequence
+
+from crawlproject.errors import BadTopic
+
+_SEEDS = re.compile(r"""^[ \t]*(?:seeds|"seeds"|'seeds')[ \t]*=[ \t]*\[""", re.MULTILINE)
+# What a bracket inside of does not count: strings of TOML's four kinds, and comments.
+_OPAQUE = re.compile(r'"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*', re.DOTALL)
+_INDENT = "  "
+
+
+def with_seeds(text: str, place: str, seeds: Sequence[str], comment: str) -> str:
+    """``text`` with ``seeds`` at the end of its list of seeds, under a comment of one line.
+
+    Raises ``BadTopic`` when the list cannot be found, so that nothing is ever written that says something else.
+    """
+    start, end = _list_of_seeds(text, place)
+    items = text[start:end]
+    newline = "\r\n" if "\r\n" in text else "\n"
+    lines = [f"{_INDENT}# {comment}", *(f"{_INDENT}{_quoted(seed)}," for seed in seeds)]
+    new = text[:start] + _closed(items) + newline + newline.join(lines) + newline + text[end:]
+    _check(text, new, seeds, place)
+    return new
+
+
+def _list_of_seeds(text: str, place: str) -> tuple[int, int]:
+    """Where the list begins, behind its bracket, and where its closing bracket is."""
+    found = _SEEDS.search(text)
+    if found is not None:
+        position = found.end()
+        while (bracket := text.find("]", position)) >= 0:
+            opaque = next((o for o in _OPAQUE.finditer(text, position) if o.start() < bracket < o.end()), None)
+            if opaque is None:
+                return found.end(), bracket
+            position = opaque.end()
+    raise BadTopic(
+        place, 'seeds: the list cannot be found; expected seeds = ["https://example.org/"] before any [table]'
+    )
+
+
+def _closed(items: str) -> str:
+    """The items so far with a comma behind the last one, and no white space at the end."""
+    bare = _OPAQUE.sub(
+        lambda found: "".join(" " if c != "\n" else c for c in found[0]) if found[0][0] == "#" else found[0], items
+    )
+    last = len(bare.rstrip())
+    if not last or bare[last - 1] == ",":
+        return items.rstrip()
+    return f"{items[:last]},{items[last:]}".rstrip()
+
+
+def _check(before: str, after: str, seeds: Sequence[str], place: str) -> None:
+    """What is written must say what it said, and the new seeds."""
+    wanted = tomllib.loads(before)
+    wanted["seeds"] = [*wanted.get("seeds", []), *seeds]
+    try:
+        same = tomllib.loads(after) == wanted
+    except tomllib.TOMLDecodeError:
+        same = False
+    if not same:
+        raise BadTopic(place, f"seeds: the list cannot be edited; add by hand: {', '.join(map(_quoted, seeds))}")
+
+
+def _quoted(seed: str) -> str:
+    """A basic string of TOML, which is a string of JSON but for pairs of surrogates."""
+    return json.dumps(seed, ensure_ascii=False)

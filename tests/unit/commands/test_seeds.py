@@ -1,0 +1,81 @@
+"""`scrapy seeds`, on a folder of hosts and on an earlier crawl."""
+
+import argparse
+import json
+from pathlib import Path
+
+import pytest
+from scrapy.exceptions import UsageError
+from scrapy.settings import Settings
+
+from crawlproject.commands import seeds
+from crawlproject.topic import load_topic
+
+TOPIC = """\
+keywords = ["reef"]  # kept
+seeds = ["http://a.example/", "http://b.example/"]
+targets = ["http://target.example/index.html"]
+"""
+HUB = '<a href="http://a.example/">a</a> <a href="http://b.example/deep">b</a>'
+
+
+@pytest.fixture
+def topic(tmp_path, monkeypatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    path = tmp_path / "reef.toml"
+    path.write_text(TOPIC)
+    return path
+
+
+@pytest.fixture
+def web(tmp_path) -> Path:
+    for host in ("hub.example", "target.example"):
+        (tmp_path / "web" / host).mkdir(parents=True)
+        (tmp_path / "web" / host / "index.html").write_text(HUB)
+    return tmp_path / "web"
+
+
+def invoke(*arguments):
+    command = seeds.Command()
+    command.settings = Settings()
+    parser = argparse.ArgumentParser()
+    command.add_options(parser)
+    options, positional = parser.parse_known_args([str(argument) for argument in arguments])
+    command.run(positional, options)
+    return command.exitcode
+
+
+def test_hubs_of_a_web_become_seeds_and_targets_do_not(topic, web, capsys):
+    assert invoke(web, topic) == 0
+    out = topic.with_name("reef.augmented.toml")
+    told = capsys.readouterr().out
+    assert "http://hub.example/  points to 2 seed hosts: a.example, b.example" in told and str(out) in told
+    assert load_topic(out).seeds == (*load_topic(topic).seeds, "http://hub.example/")
+    assert "# kept" in out.read_text() and topic.read_text() == TOPIC
+
+
+def test_hubs_of_an_earlier_crawl(topic, tmp_path, write_crawl, capsys):
+    folder = write_crawl(tmp_path / "crawl")
+    pairs = [("http://hub.example/", "http://a.example/"), ("http://hub.example/", "http://b.example/")]
+    lines = [json.dumps({"source": source, "target": target, "anchor": ""}) for source, target in pairs]
+    (folder / "links.jsonl").write_text("\n".join(lines) + "\n")
+    assert invoke(folder, topic, "--out", tmp_path / "new.toml") == 0
+    assert load_topic(tmp_path / "new.toml").seeds[2:] == ("http://hub.example/",)
+
+
+def test_without_a_hub_nothing_is_written(topic, web, capsys):
+    assert invoke(web, topic, "--min-hosts", "3") == 0
+    assert "nothing was written" in capsys.readouterr().out
+    assert not topic.with_name("reef.augmented.toml").exists()
+
+
+def test_bad_input_is_one_message(topic, web, tmp_path, write_crawl, capsys):
+    assert invoke("nowhere", topic) == 2
+    assert invoke(web, tmp_path / "no.toml") == 2
+    folder = write_crawl(tmp_path / "crawl")
+    (folder / "links.jsonl").write_text('{"from": 1}\n')
+    assert invoke(folder, topic) == 2
+    assert capsys.readouterr().err.count("\n") == 3
+    for arguments in (["one"], [web, topic, "--most", "0"], [web, topic, "--min-hosts", "0"]):
+        with pytest.raises(UsageError):
+            invoke(*arguments)
