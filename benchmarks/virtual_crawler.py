@@ -1,0 +1,144 @@
+"""The virtual crawler of paper 002 Figure 1, over a graph of integers, and what may order its queue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from crawlproject.evaluation.crawl_and_stop import LimitedBuffer
+from crawlproject.frontier.lazyheap import LazyHeap
+from crawlproject.graph.cash import Cash
+from crawlproject.graph.linkgraph import adjacency
+from crawlproject.graph.pagerank import GrowingPageRank
+
+
+class Web:
+    """The part of a graph that can be reached from a node; its nodes are numbered anew, the start is 0."""
+
+    def __init__(self, sources: npt.NDArray[np.int32], targets: npt.NDArray[np.int32], start: int) -> None:
+        from scipy.sparse.csgraph import breadth_first_order
+
+        links = adjacency(sources, targets, int(max(sources.max(), targets.max())) + 1)
+        links.data[:] = 1
+        reached = breadth_first_order(links, start, return_predecessors=False)
+        self.links = links[reached][:, reached].tocsr()
+        self.links.sort_indices()
+        self._targets: list[int] = self.links.indices.tolist()
+        self._starts: list[int] = self.links.indptr.tolist()
+
+    def __len__(self) -> int:
+        return self.links.shape[0]
+
+    def __getitem__(self, node: int) -> list[int]:
+        """The nodes that ``node`` links to."""
+        return self._targets[self._starts[node] : self._starts[node + 1]]
+
+
+class Estimate(Protocol):
+    """What a crawler knows of the importance of pages; it only rises."""
+
+    def visit(self, node: int, targets: Sequence[int]) -> bool:
+        """A page was fetched. True: nodes other than its targets may have risen too."""
+        ...
+
+    def __call__(self, node: int) -> float:
+        """``I'(P)``."""
+        ...
+
+
+class Fixed:
+    """A number for each node that does not change: nothing for breadth-first, anything for random."""
+
+    def __init__(self, numbers: Sequence[float]) -> None:
+        self._numbers = numbers
+
+    def visit(self, node: int, targets: Sequence[int]) -> bool:
+        return False
+
+    def __call__(self, node: int) -> float:
+        return self._numbers[node]
+
+
+class Backlinks:
+    """``IB'(P)``."""
+
+    def __init__(self, nodes: int) -> None:
+        self._counts = [0] * nodes
+
+    def visit(self, node: int, targets: Sequence[int]) -> bool:
+        for target in targets:
+            self._counts[target] += 1
+        return False
+
+    def __call__(self, node: int) -> float:
+        return self._counts[node]
+
+
+class Ranks:
+    """``IR'(P)``, as the ordering ``pagerank`` has it."""
+
+    def __init__(self, growth: float) -> None:
+        self._ranks: GrowingPageRank[int] = GrowingPageRank(growth=growth)
+        self.solutions = 0
+
+    def visit(self, node: int, targets: Sequence[int]) -> bool:
+        self._ranks.expand(node, targets)
+        due = self._ranks.due
+        if due:
+            self._ranks.solve()
+            self.solutions += 1
+        return due
+
+    def __call__(self, node: int) -> float:
+        return self._ranks.rank(node)
+
+
+class Opic:
+    """The cash of a node."""
+
+    def __init__(self, start: int) -> None:
+        self._cash = Cash([start])
+
+    def visit(self, node: int, targets: Sequence[int]) -> bool:
+        self._cash.spend(node, targets)
+        return False
+
+    def __call__(self, node: int) -> float:
+        return self._cash.of(node)
+
+
+def crawl(web: Web, score: Estimate) -> list[int]:
+    """Figure 1: the nodes in the order in which they are visited. Equal scores leave in the order of their arrival."""
+    arrived = {0: 0}
+    told = [-1.0] * len(web)
+    told[0] = score(0)
+    heap: LazyHeap[tuple[float, int, int]] = LazyHeap(lambda item: -item[0] == told[item[2]], [(-told[0], 0, 0)])
+    order: list[int] = []
+    visited = bytearray(len(web))
+    while (item := heap.pop()) is not None:
+        node = item[2]
+        order.append(node)
+        visited[node] = 1
+        targets = web[node]
+        everything = score.visit(node, targets)
+        for target in targets:
+            arrived.setdefault(target, len(arrived))
+        for waiting in arrived if everything else targets:
+            if not visited[waiting] and (new := score(waiting)) != told[waiting]:
+                if told[waiting] >= 0:
+                    heap.died()
+                told[waiting] = new
+                heap.push((-new, arrived[waiting], waiting))
+    return order
+
+
+def buffered(web: Web, order: Iterable[int], estimate: Estimate, size: int) -> list[int]:
+    """What a buffer of ``size`` pages holds after the crawl, flushed by ``estimate``."""
+    buffer = LimitedBuffer(size, estimate)
+    for node in order:
+        estimate.visit(node, web[node])
+        buffer.visit(node)
+    return buffer.pages()
