@@ -57,7 +57,7 @@ class InfoSpiders(BaseOrdering):
         context: OrderingContext,
         *,
         alpha: float = 0.5,
-        greediness: float = 40.0,
+        greediness: float = 160.0,
         rate: float = 0.1,
         reproduction: float = 8.0,
         population: int = 32,
@@ -102,7 +102,8 @@ class InfoSpiders(BaseOrdering):
         worth = agent.similarity(page)
         self._pages += 1
         self._worth += worth
-        agent.net.learn(prospect.inputs if prospect else None, worth, self.rate)
+        if prospect is not None:
+            agent.net.learn(prospect.inputs, worth, self.rate)
         self._feed(agent, worth * self._pages / self._worth if self._worth else 1.0)
         self._find_links(page, agent)
         if agent.energy >= self.reproduction and len(self._agents) < self.population:
@@ -128,11 +129,7 @@ class InfoSpiders(BaseOrdering):
             self._wait(target, prospect)
 
     def failed(self, url: str) -> None:
-        prospect = self._end(url)
-        if prospect:
-            self._feed(prospect.agent, 0.0)
-            if prospect.agent.energy <= 0:
-                self._die(prospect.agent)
+        self._end(url)
 
     def explain(self, url: CrawlUrl) -> Mapping[str, float]:
         prospect = self._waiting.get(url.url)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from math import inf
 
 import numpy as np
 
@@ -14,10 +15,14 @@ from crawlproject.orderings.lift import LiftTable, log_interest
 from crawlproject.orderings.waiting import Waiting
 from crawlproject.records import CrawlUrl, Link, Page
 
-REVISIONS = 256  # waiting URLs that get a new score after a page, at most
+TURNS = 16  # pages whose links are looked at again after each page, at most
+SHARE = 64  # links of one of these, at most
+REVISIONS = 256  # links of all of these, at most
+TOLERANCE = 0.05  # by how much a score must move before the frontier is told
 WORDS = 128  # words of a page that are evidence, the most frequent ones
 TOKENS = 24  # tokens of a URL
 SOURCES = 8  # pages linking to a URL that are remembered, the first ones
+KINDS = ("content", "url", "links", "siblings")
 BOUND = 10.0  # no kind of evidence says more than this, as a logarithm
 
 _TOKEN = re.compile(r"[^\W\d_]{2,}")
@@ -37,10 +42,11 @@ class Source:
 
 @dataclass(slots=True, eq=False)
 class Candidate:
-    """A waiting URL: the pages that link to it, and the tokens of its spelling."""
+    """A waiting URL: the pages that link to it, the tokens of its spelling, and its score in the frontier."""
 
     sources: list[Source]
     tokens: np.ndarray
+    score: float = -inf
 
 
 class Intelligent(BaseOrdering):
@@ -85,22 +91,23 @@ class Intelligent(BaseOrdering):
         self._origin = self._origins.numbers(["irrelevant page", "relevant page"])
         self._waiting: Waiting[Candidate] = Waiting()
         self._turns: dict[Source, None] = {}  # sources with waiting links, the one revised longest ago first
+        self._touched: dict[Source, None] = {}  # sources of the latest page
         self._relevance = 0.0
         self._pages = 0
-        self._page: Page | None = None
+        self._weights = np.array([content_weight, url_weight, link_weight, sibling_weight])
+        self._page: Page | None = None  # the latest page, and the scores of its links
+        self._latest: dict[str, float] = {}
 
     # ------------------------------------------------------------ the contract
 
     def score(self, page: Page, link: Link) -> float:
         if page is not self._page:
             self._find_links(page, self._is_relevant(page))
-        candidate = self._waiting.get(link.url)
-        return sum(self._parts(candidate).values()) if candidate else 0.0
+        return self._latest.get(link.url, 0.0)
 
     def seed_score(self, url: str) -> float:
         """Above the sum of the bounds."""
-        weights = (self.content_weight, self.url_weight, self.link_weight, self.sibling_weight)
-        return BOUND * sum(map(abs, weights)) + 1.0
+        return BOUND * float(np.abs(self._weights).sum()) + 1.0
 
     def observe(self, page: Page) -> None:
         relevant = self._is_relevant(page)
@@ -110,7 +117,13 @@ class Intelligent(BaseOrdering):
         self._find_links(page, relevant)
 
     def revise(self) -> Iterable[tuple[str, float]]:
-        return list(islice(self._revisions(), REVISIONS))
+        sources = self._next_sources()
+        for source, content in zip(sources, self._words.sums([source.words for source in sources]), strict=True):
+            source.content = float(content)
+        for url, candidate, score in self._scores(islice(_links_in_turn(sources), REVISIONS)):
+            if abs(score - candidate.score) > TOLERANCE:
+                candidate.score = score
+                yield url, score
 
     def redirected(self, url: str, target: str) -> None:
         candidate = self._end(url)
@@ -118,14 +131,14 @@ class Intelligent(BaseOrdering):
             self._wait(target, candidate)
 
     def failed(self, url: str) -> None:
-        self._learn(url, False)
+        self._end(url)
 
     def explain(self, url: CrawlUrl) -> Mapping[str, float]:
         """What each kind of evidence says; ``before``: what has changed since the score was given."""
         candidate = self._waiting.get(url.url)
         if candidate is None:
             return {}
-        parts = self._parts(candidate)
+        parts = dict(zip(KINDS, map(float, self._parts([candidate])[0]), strict=True))
         parts["before"] = url.score - sum(parts.values())
         return dict(sorted(parts.items(), key=lambda part: -part[1]))
 
@@ -148,6 +161,7 @@ class Intelligent(BaseOrdering):
         for source in sources:
             source.fetched += 1
             source.hits += relevant
+            self._touched[source] = None
 
     def _end(self, url: str) -> Candidate | None:
         candidate = self._waiting.end(url)
@@ -166,8 +180,9 @@ class Intelligent(BaseOrdering):
         self._page = page
         frequent = sorted(page.counts, key=page.counts.__getitem__, reverse=True)[:WORDS]
         source = Source(self._words.numbers(frequent), relevant)
-        self._weigh(source)
-        for url in dict.fromkeys(link.url for link in page.links):
+        source.content = float(self._words.logarithms(source.words).sum())
+        urls = dict.fromkeys(link.url for link in page.links)
+        for url in urls:
             candidate = self._waiting.get(url)
             if candidate is not None:
                 if len(candidate.sources) < SOURCES:
@@ -178,6 +193,10 @@ class Intelligent(BaseOrdering):
                 self._wait(url, Candidate([source], self._tokens.numbers(islice(tokens, TOKENS))))
         if source.waiting:
             self._turns[source] = None
+        self._latest.clear()
+        for url, candidate, score in self._scores(urls):
+            self._latest[url] = score
+            candidate.score = max(score, candidate.score)  # an offer never lowers a score
 
     def _wait(self, url: str, candidate: Candidate) -> None:
         for source in candidate.sources:
@@ -189,33 +208,45 @@ class Intelligent(BaseOrdering):
 
     # ------------------------------------------------------------ scores
 
-    def _weigh(self, source: Source) -> None:
-        source.content = float(self._words.logarithms(source.words).sum())
+    def _parts(self, candidates: Sequence[Candidate]) -> np.ndarray:
+        """What each kind of evidence (a column, as in ``KINDS``) says of each candidate (a row)."""
+        content = [sum([source.content for source in found.sources]) / len(found.sources) for found in candidates]
+        against, in_favour = self._origins.logarithms(self._origin)
+        favour = [sum([source.relevant for source in found.sources]) / len(found.sources) for found in candidates]
+        siblings = log_interest(
+            np.array([sum([source.hits for source in found.sources]) for found in candidates]),
+            np.array([sum([source.fetched for source in found.sources]) for found in candidates]),
+            self._tokens.share,
+            self.significance,
+        )
+        logarithms = (
+            np.array(content),
+            self._tokens.sums([found.tokens for found in candidates]),
+            against + (in_favour - against) * np.array(favour),
+            siblings,
+        )
+        return self._weights * np.column_stack(logarithms).clip(-BOUND, BOUND)
 
-    def _parts(self, candidate: Candidate) -> dict[str, float]:
-        sources = candidate.sources
-        links = self._origins.logarithms(self._origin[[int(source.relevant) for source in sources]])
-        fetched, hits = sum(source.fetched for source in sources), sum(source.hits for source in sources)
-        siblings = log_interest(np.array([hits]), np.array([fetched]), self._tokens.share, self.significance)
-        return {
-            "content": self.content_weight * _bounded(sum(source.content for source in sources) / len(sources)),
-            "url": self.url_weight * _bounded(float(self._tokens.logarithms(candidate.tokens).sum())),
-            "links": self.link_weight * _bounded(float(links.mean())),
-            "siblings": self.sibling_weight * _bounded(float(siblings[0])),
-        }
-
-    def _revisions(self) -> Iterator[tuple[str, float]]:
-        """The links of the pages whose turn it is; each page at most once."""
-        for source in list(islice(self._turns, REVISIONS)):
-            self._turns.pop(source)
+    def _next_sources(self) -> list[Source]:
+        """The pages whose links are due: what a link of theirs brought has just been seen, or it is their turn."""
+        sources = [source for source in self._touched if source.waiting]
+        self._touched.clear()
+        sources += [source for source in islice(self._turns, TURNS) if source not in sources]
+        for source in sources:
+            self._turns.pop(source, None)
             self._turns[source] = None
-            self._weigh(source)
-            for url in list(islice(source.waiting, REVISIONS)):
-                source.waiting[url] = source.waiting.pop(url)
-                candidate = self._waiting.get(url)
-                if candidate is not None:
-                    yield url, sum(self._parts(candidate).values())
+        return sources
+
+    def _scores(self, urls: Iterable[str]) -> Iterator[tuple[str, Candidate, float]]:
+        """The waiting ones of ``urls``, with what is known of them and the score they should have."""
+        known = [(url, found) for url in urls if (found := self._waiting.get(url)) is not None]
+        sums = self._parts([found for _, found in known]).sum(axis=1).tolist() if known else []
+        return ((url, found, score) for (url, found), score in zip(known, sums, strict=True))
 
 
-def _bounded(logarithm: float) -> float:
-    return max(-BOUND, min(BOUND, logarithm))
+def _links_in_turn(sources: Iterable[Source]) -> Iterator[str]:
+    """Some waiting links of each page, the ones looked at longest ago first."""
+    for source in sources:
+        for url in list(islice(source.waiting, SHARE)):
+            source.waiting[url] = source.waiting.pop(url)
+            yield url

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -56,6 +56,13 @@ class LiftTable:
     def logarithms(self, numbers: np.ndarray) -> np.ndarray:
         """``ln I`` of each piece of evidence; 0 for one that is not significant."""
         return log_interest(self._relevant[numbers], self._seen[numbers], self.share, self.significance)
+
+    def sums(self, rows: Sequence[np.ndarray]) -> np.ndarray:
+        """The sum of ``logarithms`` for each row of numbers."""
+        lengths = np.fromiter(map(len, rows), np.int64, len(rows))
+        totals = np.concatenate([[0.0], self.logarithms(np.concatenate(rows)).cumsum()]) if rows else np.zeros(1)
+        ends = lengths.cumsum()
+        return totals[ends] - totals[ends - lengths]
 
 
 def log_interest(relevant: np.ndarray, seen: np.ndarray, share: float, significance: float) -> np.ndarray:

@@ -1,0 +1,68 @@
+"""Orderings that learn keep what they know of a URL as long as it waits, and not longer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.pages import a_context, a_link, a_page
+
+from crawlproject.orderings.draw import UrlDraw
+from crawlproject.orderings.registry import make_ordering
+from crawlproject.orderings.waiting import Waiting
+
+urls = st.integers(0, 12).map("http://h{}.example/".format)
+places = st.sampled_from(["html body a", "html body ul li a", "html body main p a"])
+links = st.builds(lambda url, place: replace(a_link(url), tag_path=place), urls, places)
+pages = st.builds(
+    lambda url, found, worth: a_page(url, links=found, relevance=worth), urls, st.lists(links), st.floats(0, 1)
+)
+steps = st.one_of(
+    st.tuples(st.just("page"), pages),
+    st.tuples(st.just("failed"), urls),
+    st.tuples(st.just("redirected"), st.tuples(urls, urls)),
+)
+
+
+@pytest.mark.parametrize("name", ["infospiders", "intelligent", "tag_path_bandit"])
+@given(story=st.lists(steps, max_size=30))
+def test_only_urls_that_wait_get_new_scores(name: str, story: list) -> None:
+    """As in a crawl, what waits is what was linked to, or the target of a redirect of that, and has not ended."""
+    ordering = make_ordering(name, a_context(), {})
+    offered: set[str] = set()
+    ended: set[str] = set()
+    for kind, what in story:
+        if kind == "page":
+            ordering.observe(what)
+            ended.add(what.url)
+            for link in what.links:
+                ordering.score(what, link)
+                offered.add(link.url)
+        elif kind == "failed":
+            ordering.failed(what)
+            ended.add(what)
+        else:
+            ordering.redirected(*what)
+            offered.add(what[1])
+            ended.add(what[0])
+        revised = dict(ordering.revise())
+        assert set(revised) <= offered - ended
+
+
+def test_what_has_ended_never_waits_again_and_the_oldest_is_forgotten() -> None:
+    waiting: Waiting[int] = Waiting(limit=2)
+    assert waiting.put("a", 1) is None
+    assert waiting.put("b", 2) is None
+    assert waiting.put("a", 3) is None  # known: nothing is forgotten for it
+    assert waiting.put("c", 4) == ("a", 3)
+    assert waiting.end("b") == 2
+    assert waiting.end("nobody") is None
+    assert (waiting.get("b"), waiting.has_ended("b"), waiting.has_ended("a"), len(waiting)) == (None, True, False, 1)
+
+
+def test_a_draw_depends_on_url_and_seed_alone() -> None:
+    one, same, other = (UrlDraw(a_context(seed=seed).random) for seed in (1, 1, 2))
+    assert one("http://a.example/") == same("http://a.example/") != other("http://a.example/")
+    assert 0 <= one("http://a.example/\ud800") < 1
