@@ -17,6 +17,8 @@ from crawlproject.orderings.dom import Dom
 from crawlproject.orderings.fish_search import FishSearch
 from crawlproject.orderings.hub_seeking import HubSeeking
 from crawlproject.orderings.indegree import Indegree
+from crawlproject.orderings.infospiders import InfoSpiders
+from crawlproject.orderings.intelligent import Intelligent
 from crawlproject.orderings.keyword_queue import KeywordQueue
 from crawlproject.orderings.largest_site_first import LargestSiteFirst
 from crawlproject.orderings.location import Location
@@ -26,6 +28,7 @@ from crawlproject.orderings.pagerank import PageRank
 from crawlproject.orderings.random_order import RandomOrder
 from crawlproject.orderings.search_impact import SearchImpact
 from crawlproject.orderings.shark_search import SharkSearch
+from crawlproject.orderings.tag_path_bandit import TagPathBandit
 from crawlproject.orderings.trans_domain_indegree import TransDomainIndegree
 
 ORDERINGS: dict[str, type[BaseOrdering]] = {
@@ -46,6 +49,9 @@ ORDERINGS: dict[str, type[BaseOrdering]] = {
     "indegree": Indegree,
     "trans_domain_indegree": TransDomainIndegree,
     "search_impact": SearchImpact,
+    "infospiders": InfoSpiders,
+    "intelligent": Intelligent,
+    "tag_path_bandit": TagPathBandit,
     "omniscient": Omniscient,
 }
 
