@@ -182,7 +182,7 @@ class _Library:
 
     def _archive(self, web: Web) -> Archive:
         cache = PageCache(web, self._reader(), self._options, size=ARCHIVE_CACHE)
-        return ArchivedPages(JudgedPages(cache, self._judge, ARCHIVE_CACHE), web.urls, self._canonicalize)
+        return ArchivedPages(cache, JudgedPages(cache, self._judge, ARCHIVE_CACHE), self._canonicalize)
 
     def _reader(self) -> Reader:
         """A reader whose counters are not the crawl's."""

@@ -29,11 +29,15 @@ class Archive(Protocol):
     """
 
     def urls(self) -> Iterable[str]:
-        """The canonical URL of every page, in a fixed order."""
+        """The canonical URL of every page and redirect, in a fixed order."""
         ...
 
     def page(self, url: str) -> Page | None:
         """The page at a canonical URL, a redirect followed; None when the archive holds none."""
+        ...
+
+    def links(self, url: str) -> Sequence[str] | None:
+        """What the page at a canonical URL links to, at less cost than the page; None for a redirect or no page."""
         ...
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Generic, TypeVar
 
 Evidence = TypeVar("Evidence")
@@ -41,3 +42,7 @@ class Waiting(Generic[Evidence]):
 
     def __len__(self) -> int:
         return len(self._evidence)
+
+    def items(self) -> Iterator[tuple[str, Evidence]]:
+        """URLs that wait and what is known of them, the oldest first; nothing may be put or ended meanwhile."""
+        return iter(self._evidence.items())

@@ -1,0 +1,70 @@
+"""Naive Bayes over documents: which class a text belongs to, as probabilities.
+
+Documents are term counts. Their features are TF-IDF weights, ``(1 + ln tf) * (1 + ln((1 + n) / (1 + df)))``, scaled to
+length 1. Plain counts would do by the book, but then a long page is as good as certain of its class whatever it says:
+every probability is 0 or 1, and nothing is left to order by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+Counts = Mapping[str, int]
+
+SMOOTHING = 0.01  # weight that each term has in each class before any document is seen; small, since rows have length 1
+
+
+class NaiveBayes:
+    """A multinomial naive Bayes classifier, trained once.
+
+    ``documents`` gives the documents of each class, at least one a class, and ``priors`` the prior probability of each,
+    equal for all unless given. ``vocabulary`` names the terms to look at; unless given, all terms of the documents.
+    Deterministic: neither the order of the classes nor the order of terms in a document matters.
+    """
+
+    def __init__(
+        self,
+        documents: Mapping[str, Sequence[Counts]],
+        *,
+        priors: Mapping[str, float] | None = None,
+        vocabulary: Collection[str] | None = None,
+        smoothing: float = SMOOTHING,
+    ) -> None:
+        from sklearn.feature_extraction import DictVectorizer
+        from sklearn.feature_extraction.text import TfidfTransformer
+        from sklearn.naive_bayes import MultinomialNB
+
+        self.classes = tuple(sorted(documents))
+        known = None if vocabulary is None else frozenset(vocabulary)
+        texts = [_of_terms(counts, known) for name in self.classes for counts in documents[name]]
+        labels = [number for number, name in enumerate(self.classes) for _ in documents[name]]
+        vectorizer, weights = DictVectorizer(), TfidfTransformer(sublinear_tf=True)
+        rows = weights.fit_transform(vectorizer.fit_transform(texts))
+        prior = [priors[name] if priors else 1 / len(self.classes) for name in self.classes]
+        model = MultinomialNB(alpha=smoothing, class_prior=prior).fit(rows, labels)
+
+        self._columns: Mapping[str, int] = vectorizer.vocabulary_
+        self._idf: npt.NDArray[np.float64] = weights.idf_
+        self._term_logs: npt.NDArray[np.float64] = model.feature_log_prob_.T.copy()  # shape (terms, classes)
+        self._prior_logs = np.log(prior)
+
+    def probabilities(self, counts: Counts) -> dict[str, float]:
+        """``P(class | document)`` of each class; the priors when the document holds no known term.
+
+        What scikit-learn's ``predict_proba`` would say; for one document its checks take twenty times as long as the sum.
+        """
+        held = [(column, count) for term, count in counts.items() if (column := self._columns.get(term)) is not None]
+        logs = self._prior_logs
+        if held:
+            columns, frequencies = map(np.array, zip(*sorted(held), strict=True))
+            weights = (1 + np.log(frequencies)) * self._idf[columns]
+            logs = logs + (weights / np.sqrt(weights @ weights)) @ self._term_logs[columns]
+        shares = np.exp(logs - logs.max())
+        return dict(zip(self.classes, (shares / shares.sum()).tolist(), strict=True))
+
+
+def _of_terms(counts: Counts, known: Collection[str] | None) -> Counts:
+    return counts if known is None else {term: count for term, count in counts.items() if term in known}

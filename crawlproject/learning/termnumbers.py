@@ -1,0 +1,35 @@
+"""Terms as small numbers, so that texts are arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+Numbers = npt.NDArray[np.int32]
+
+
+class TermNumbers:
+    """Term -> 1, 2, 3, ... in the order in which terms come; 0 for terms that come when there are ``limit`` already."""
+
+    def __init__(self, limit: int = 200_000) -> None:
+        self._limit = limit
+        self._numbers: dict[str, int] = {}
+
+    def of(self, terms: Iterable[str]) -> Numbers:
+        """One number a term, as an array of the same length."""
+        return np.fromiter(map(self._number, terms), np.int32)
+
+    def __len__(self) -> int:
+        """Numbers given out, 0 included."""
+        return len(self._numbers) + 1
+
+    def _number(self, term: str) -> int:
+        number = self._numbers.get(term)
+        if number is None:
+            number = len(self._numbers) + 1
+            if number > self._limit:
+                return 0
+            self._numbers[term] = number
+        return number

@@ -1,0 +1,120 @@
+"""The focused crawler (paper 000 section 3.3, paper 004 section 4.2.1; Chakrabarti, van den Berg and Dom, WWW8, 1999)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from crawlproject.errors import BadSetting
+from crawlproject.learning.taxonomy import Taxonomy
+from crawlproject.orderings.base import BaseOrdering, OrderingContext
+from crawlproject.orderings.distiller import Distiller
+from crawlproject.orderings.examples import taxonomy_of
+from crawlproject.orderings.waiting import Waiting
+from crawlproject.records import CrawlUrl, Link, Page
+
+
+class _Worth(NamedTuple):
+    """Of a URL that waits: the best ``R`` of the pages that link to it, and how high a hub raised it (0: none did)."""
+
+    page: float
+    hub: float = 0.0
+
+    @property
+    def score(self) -> float:
+        return max(self)
+
+
+class Focused(BaseOrdering):
+    """``R(p)`` of the page p that holds the link: the sum of ``P(c|p)`` over the good classes c (000 eq. 6).
+
+    A naive Bayes classifier tells the good classes, those of ``examples.positive``, from the others; see ``taxonomy_of``
+    for where they come from, ``sample`` being the pages drawn from the archive. ``focus`` is "soft", or "hard": then
+    links are followed only if the likeliest class of their page is good.
+
+    A distiller looks for hubs when ``distill_every`` pages have come, 0 for never, and each time the crawl has grown by
+    a tenth and at least that many pages. Links of the ``hubs`` best ones that still wait are raised to ``h / h of the best
+    hub``, unless they are higher already.
+
+    Raises ``BadSetting`` when there is nothing to learn from.
+    """
+
+    needs_archive = True
+    reads_examples = True
+    learns = True
+
+    def __init__(
+        self,
+        context: OrderingContext,
+        *,
+        focus: str = "soft",
+        sample: int = 400,
+        distill_every: int = 100,
+        hubs: int = 10,
+    ) -> None:
+        super().__init__(context)
+        if focus not in ("soft", "hard"):
+            raise BadSetting("setting ORDERING_FOCUS", f"expected soft or hard, not {focus!r}")
+        self.focus = focus
+        self.sample = sample
+        self.distill_every = distill_every
+        self.hubs = hubs
+        self._taxonomy: Taxonomy = taxonomy_of(context, sample)
+        self._distiller = Distiller()
+        self._next_distillation = distill_every
+        self._waiting: Waiting[_Worth] = Waiting()
+        self._raised: list[tuple[str, float]] = []
+        self._page: Page | None = None  # whose links are scored now, its R, and whether they are followed
+        self._relevance = 0.0
+        self._followed = True
+
+    def observe(self, page: Page) -> None:
+        self._waiting.end(page.url)
+        self._look_at(page)
+        self._distiller.add(page.url, [link.url for link in page.links], self._relevance)
+        if self.distill_every and self._distiller.pages >= self._next_distillation:
+            self._next_distillation = self._distiller.pages + max(self.distill_every, self._distiller.pages // 10)
+            self._raised = list(self._raise_links_of_hubs())
+
+    def score(self, page: Page, link: Link) -> float | None:
+        if page is not self._page:
+            self._look_at(page)
+        if not self._followed:
+            return None
+        known = self._waiting.get(link.url)
+        worth = _Worth(self._relevance) if known is None else known._replace(page=max(known.page, self._relevance))
+        if not self._waiting.has_ended(link.url):
+            self._waiting.put(link.url, worth)
+        return worth.score
+
+    def revise(self) -> Iterable[tuple[str, float]]:
+        raised, self._raised = self._raised, []
+        return raised
+
+    def redirected(self, url: str, target: str) -> None:
+        self._distiller.merge(url, target)
+        worth = self._waiting.end(url)
+        if worth is not None and not self._waiting.has_ended(target):
+            self._waiting.put(target, worth)
+
+    def failed(self, url: str) -> None:
+        self._waiting.end(url)
+
+    def explain(self, url: CrawlUrl) -> Mapping[str, float]:
+        worth = self._waiting.get(url.url)
+        if worth is None or worth.hub <= worth.page:
+            return {}
+        return {"page": worth.page, "hub": url.score - worth.page}
+
+    def _look_at(self, page: Page) -> None:
+        self._page = page
+        self._relevance = self._taxonomy.relevance(page.counts)
+        self._followed = self.focus == "soft" or self._taxonomy.is_good(page.counts)
+
+    def _raise_links_of_hubs(self) -> Iterable[tuple[str, float]]:
+        for score, targets in self._distiller.best_hubs(self.hubs):
+            for target in targets:
+                worth = self._waiting.get(target)
+                if worth is not None and score > worth.score:
+                    self._waiting.put(target, worth._replace(hub=score))
+                    yield target, score
