@@ -17,6 +17,7 @@ from crawlproject.frontier.changes import Change, from_json, to_json
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.records import CrawlUrl
 
+NAME = "journal.jsonl"
 _VERSION = {"format": "frontier journal", "version": 1}
 _WHOLE = "whole"  # ends the summary at the head of the file
 _CHANGES_A_LINE = 1000
@@ -53,9 +54,15 @@ class Journal:
         if not whole:
             raise BadCrawlDir(str(self.path), "the file was cut short; restore it, or remove it to start afresh")
 
-    def damage(self, number: int, cause: Exception) -> BadCrawlDir:
-        """The error for a line whose changes cannot happen."""
-        return self._damage(number, f"a change that cannot have happened ({type(cause).__name__}: {cause})")
+    def replay(self, frontier: MemoryFrontier) -> None:
+        """Let everything that was written happen to an empty frontier. Raises ``BadCrawlDir`` when it cannot have been."""
+        for number, line in self.changes():
+            try:
+                for change in line:
+                    frontier.replay(from_json(change))
+            except (AttributeError, KeyError, TypeError, ValueError) as cause:
+                wish = f"a change that cannot have happened ({type(cause).__name__}: {cause})"
+                raise self._damage(number, wish) from cause
 
     def begin(self, history: Iterable[Change]) -> None:
         """Replace the file, whole or not at all, by one with this summary. Raises ``StorageFailed``."""
@@ -100,10 +107,10 @@ class JournaledFrontier:
     ) -> None:
         self._inner = inner
         self._slack = slack
-        self._journal = Journal(folder / "journal.jsonl")
+        self._journal = Journal(folder / NAME)
         self._unwritten: list[Change] = []
         self._in_batch = False
-        self._replay()
+        self._journal.replay(inner)
         inner.recover(clock())
         self._journal.begin(inner.history())
         inner.follow(self._unwritten.append)
@@ -193,14 +200,6 @@ class JournaledFrontier:
         return self._inner.evicted()
 
     # ------------------------------------------------------------ inside
-
-    def _replay(self) -> None:
-        for number, line in self._journal.changes():
-            try:
-                for change in line:
-                    self._inner.replay(from_json(change))
-            except (AttributeError, KeyError, TypeError, ValueError) as cause:
-                raise self._journal.damage(number, cause) from cause
 
     def _write(self) -> None:
         if self._in_batch or not self._unwritten:

@@ -1,0 +1,80 @@
+"""``scrapy why CRAWL_DIR URL``: why a URL was fetched when it was, or why it was not."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawlproject.commandline import reporting_errors
+from crawlproject.errors import BadInput, InvalidUrl
+
+if TYPE_CHECKING:
+    from crawlproject.evaluation.whereabouts import Standing
+
+
+class Command(ScrapyCommand):
+    requires_project = False
+    requires_crawler_process = False
+
+    def syntax(self) -> str:
+        return "CRAWL_DIR URL"
+
+    def short_desc(self) -> str:
+        return "Tell why a URL was fetched when it was, or why it was not"
+
+    def long_desc(self) -> str:
+        return (
+            "Tell from a crawl folder where URL is: fetched (as what number, with what score, on which path from a "
+            "seed, and what it was worth), waiting, refused, only linked to, or never seen. "
+            "Works on running, finished and killed crawls. Exit code 2: not a crawl folder, a damaged one, or no URL."
+        )
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if len(args) != 2:
+            raise UsageError("expected a crawl folder and a URL", print_help=False)
+        with reporting_errors(self):
+            _tell(Path(args[0]), args[1])
+
+
+def _tell(folder: Path, asked: str) -> None:
+    # Scrapy imports every command at every start: what is heavy is imported when it is needed.
+    from crawlproject.evaluation.whereabouts import whereabouts
+    from crawlproject.reports.why import print_whereabouts
+
+    url = _canonical(folder, asked)
+    print_whereabouts(whereabouts(folder, url, _standing(folder, url)), sys.stdout)
+
+
+def _canonical(folder: Path, asked: str) -> str:
+    """``asked`` in the spelling of this crawl. Raises ``BadInput`` for what is no URL."""
+    from crawlproject.assembly import make_canonicalizer
+    from crawlproject.evaluation.crawlfolder import read_info
+    from crawlproject.options import read_options
+
+    settings = read_info(folder).settings
+    spelling = {name: value for name, value in settings.items() if name.startswith("CRAWL_URL_")}
+    try:
+        return make_canonicalizer(read_options(spelling))(asked)
+    except InvalidUrl as invalid:
+        raise BadInput(f"URL {asked!r}", f"expected a URL that can be crawled: {invalid.why}") from None
+
+
+def _standing(folder: Path, url: str) -> Standing | None:
+    """What the frontier says about ``url``; None when it never had it, or is not on disk."""
+    from crawlproject.evaluation.whereabouts import Standing
+    from crawlproject.frontier.reading import read_frontier
+
+    frontier = read_frontier(folder / "frontier")
+    if frontier is None or url not in frontier:
+        return None
+    leased = frontier.leased(url)
+    record = leased or next((waiting for waiting in frontier.waiting() if waiting.url == url), None)
+    if record is None:
+        return Standing()
+    ahead = sum(waiting.score > record.score for waiting in frontier.waiting())
+    return Standing(record, leased is not None, ahead, len(frontier))

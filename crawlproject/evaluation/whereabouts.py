@@ -1,0 +1,99 @@
+"""Where a URL is in a crawl, and why: fetched, waiting, refused, linked to, or never seen. Read from the crawl folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from crawlproject.appendlog import read_lines, unexpected
+from crawlproject.evaluation.crawlfolder import Refused, read_refused, read_visits
+from crawlproject.evaluation.provenance import Step, why
+from crawlproject.records import CrawlUrl, Visit
+from crawlproject.repository.refusals import SHOWN
+
+LINKS = "links.jsonl"
+SOURCES = 10  # pages linking to a URL that are listed
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What the frontier knows: ``record`` of a URL that waits or is being fetched, None for one that left it.
+
+    ``ahead`` of the ``waiting`` URLs have higher scores.
+    """
+
+    record: CrawlUrl | None = None
+    leased: bool = False
+    ahead: int = 0
+    waiting: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LinkTo:
+    """A link to the URL: the page it is on, its text, and the cosine of its context with the keywords."""
+
+    source: str
+    anchor: str
+    context_score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Whereabouts:
+    """All that a crawl folder tells about one URL.
+
+    ``visit`` is its line of history, ``number`` its place among ``fetches``, from 1 on. ``standing`` is None when the
+    frontier never had it, or is not on disk. ``path`` leads from a seed to the URL when it was fetched, else to the
+    page that its record names. ``refused`` are the reasons whose samples have the URL; ``unlisted`` those with more
+    links than samples. ``links`` are the first pages that link to it, of ``link_count``; they are only looked for when
+    it was neither fetched nor waits.
+    """
+
+    url: str
+    fetches: int = 0
+    visit: Visit | None = None
+    number: int = 0
+    standing: Standing | None = None
+    path: tuple[Step, ...] = ()
+    refused: tuple[Refused, ...] = ()
+    unlisted: tuple[Refused, ...] = ()
+    links: tuple[LinkTo, ...] = ()
+    link_count: int = 0
+
+
+def whereabouts(folder: Path, url: str, standing: Standing | None = None) -> Whereabouts:
+    """Everything about ``url``, which is canonical; ``standing`` is what the frontier says. Raises ``BadCrawlDir``."""
+    found, number, fetches = None, 0, 0
+    for visit in read_visits(folder):
+        fetches += 1
+        if visit.url == url:
+            found, number = visit, fetches
+    if found is not None:
+        return Whereabouts(url, fetches, found, number, standing, tuple(why(folder, url)))
+    refused = read_refused(folder)
+    record = standing.record if standing else None
+    parent = record.parent if record else None
+    links = [] if record else links_to(folder, url)
+    return Whereabouts(
+        url,
+        fetches,
+        standing=standing,
+        path=tuple(why(folder, parent)) if parent else (),
+        refused=tuple(refusal for refusal in refused if url[:SHOWN] in dict(refusal.samples)),
+        unlisted=tuple(refusal for refusal in refused if refusal.count > len(refusal.samples)),
+        links=tuple(islice(links, SOURCES)),
+        link_count=len(links),
+    )
+
+
+def links_to(folder: Path, url: str) -> list[LinkTo]:
+    """The links to ``url`` on fetched pages, in fetch order; none in the folder of a rehearsal."""
+    path = folder / LINKS
+    found = []
+    for number, line in enumerate(read_lines(path), start=1):
+        try:
+            if line["target"] == url:
+                found.append(LinkTo(line["source"], line["anchor"], line["context_score"]))
+        except (KeyError, TypeError) as damage:
+            raise unexpected(path, number, damage) from damage
+    return found

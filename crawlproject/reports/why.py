@@ -1,0 +1,130 @@
+"""The story of one URL for the terminal; plain text without colours when it goes into a pipe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TextIO
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from crawlproject.evaluation.provenance import Step
+from crawlproject.evaluation.whereabouts import LinkTo, Standing, Whereabouts
+from crawlproject.records import CrawlUrl, Visit
+from crawlproject.repository.refusals import SHOWN
+
+_PIPE_WIDTH = 10_000  # columns, so that URLs in a pipe are never cut
+
+
+def print_whereabouts(found: Whereabouts, stream: TextIO) -> None:
+    """Say where the URL is and why, then the way that led to it."""
+    terminal = stream.isatty()
+    console = Console(file=stream, width=None if terminal else _PIPE_WIDTH, highlight=False, no_color=not terminal)
+    console.print(Text(found.url, style="bold"), soft_wrap=True)
+    for line in _story(found):
+        console.print(line if isinstance(line, Table) else Text(line), soft_wrap=True)
+    if found.path:
+        console.print()
+        console.print(Text("The way there, with the relevance of each page:", style="bold"))
+        console.print(_way(found.path), soft_wrap=True)
+
+
+def _story(found: Whereabouts) -> Iterable[str | Table]:
+    standing = found.standing
+    if found.visit:
+        yield from _fetched(found, found.visit)
+    elif standing and standing.record:
+        yield from _waits(standing, standing.record)
+    elif found.refused:
+        for refusal in found.refused:
+            parent = dict(refusal.samples)[found.url[:SHOWN]]
+            yield f"Refused: {refusal.reason}, like {refusal.count:,} {_links(refusal.count)} in all."
+            yield f"Found on {parent}" if parent else "It is a seed, or it came from a spider."
+    elif standing:
+        yield "Left the frontier without a fetch: it was refused when its turn came."
+        yield from _unlisted(found)
+    elif found.link_count:
+        count = f"{found.link_count:,} {_links(found.link_count)}"
+        yield f"Not fetched, and it does not wait, though fetched pages have {count} to it:"
+        yield from _unlisted(found)
+    else:
+        yield "Never seen: no fetched page has a link to it."
+    if found.links:
+        yield "" if found.visit or not found.refused else "Links to it:"
+        yield _sources(found.links)
+
+
+def _fetched(found: Whereabouts, visit: Visit) -> Iterable[str | Table]:
+    yield f"Fetched: number {found.number:,} of {found.fetches:,} fetches."
+    yield f"Score {visit.score:.4g}" + (", the sum of" if visit.parts else "") + ("" if visit.parent else " (a seed)")
+    if visit.parts:
+        yield _parts(visit.parts)
+    yield from _origin(visit.parent, visit.anchor, visit.context_score, visit.depth)
+    yield f"It turned out to be {_outcome(visit)}."
+
+
+def _outcome(visit: Visit) -> str:
+    if visit.redirect:
+        return f"a redirect to {visit.redirect}"
+    if visit.error and not visit.title:
+        return f"no page: {visit.error}"
+    title = f"“{visit.title}”, " if visit.title else ""
+    kept = "" if visit.md5 else f", not stored ({visit.error})"
+    return f"{title}of relevance {visit.relevance:.3f}, with {visit.links:,} {_links(visit.links)}{kept}"
+
+
+def _waits(standing: Standing, record: CrawlUrl) -> Iterable[str]:
+    if standing.leased:
+        yield f"Being fetched, or was when the crawl was killed; its score is {record.score:.4g}."
+    else:
+        yield f"Waits with score {record.score:.4g}: {standing.ahead:,} of {standing.waiting:,} waiting URLs have a higher one."
+    yield from _origin(record.parent, record.anchor, record.context_score, record.depth)
+
+
+def _origin(parent: str | None, anchor: str, context_score: float, depth: int) -> Iterable[str]:
+    if parent:
+        yield f"Found on {parent}"
+        yield f"as {_quoted(anchor)}; its context has similarity {context_score:.3f} to the keywords, depth {depth}."
+
+
+def _unlisted(found: Whereabouts) -> Iterable[str]:
+    if found.unlisted:
+        reasons = ", ".join(f"{refusal.reason} ({refusal.count:,})" for refusal in found.unlisted)
+        yield f"It may be among the refused links that are counted without a sample: {reasons}."
+
+
+def _parts(parts: Mapping[str, float]) -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(no_wrap=True)
+    for name, value in sorted(parts.items(), key=lambda part: -part[1]):
+        table.add_row(f"{value:10.4g}", Text(name))
+    return table
+
+
+def _way(path: Sequence[Step]) -> Table:
+    table = Table.grid(padding=(0, 2))
+    for justify in ("right", "right", "left", "left"):
+        table.add_column(justify=justify, no_wrap=justify == "right", overflow="fold")
+    for number, step in enumerate(path):
+        name = "seed" if step.parent is None else str(number)
+        table.add_row(name, f"{step.relevance:.3f}", Text(step.url), Text(_quoted(step.anchor) if step.parent else ""))
+    return table
+
+
+def _sources(links: Sequence[LinkTo]) -> Table:
+    table = Table.grid(padding=(0, 2))
+    for justify in ("right", "left", "left"):
+        table.add_column(justify=justify, no_wrap=justify == "right", overflow="fold")
+    for link in links:
+        table.add_row(f"{link.context_score:.3f}", Text(link.source), Text(_quoted(link.anchor)))
+    return table
+
+
+def _quoted(anchor: str) -> str:
+    return f"“{anchor[:80]}”" if anchor else "a link without text"
+
+
+def _links(count: int) -> str:
+    return "link" if count == 1 else "links"

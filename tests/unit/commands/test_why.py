@@ -1,0 +1,186 @@
+"""`scrapy why`, over crawl folders made by hand and over one that a crawl leaves."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+from pathlib import Path
+from random import Random
+
+import pytest
+from scrapy.exceptions import UsageError
+
+from crawlproject.commands import why
+from crawlproject.evaluation.whereabouts import LinkTo, Standing, whereabouts
+from crawlproject.frontier.journal import JournaledFrontier
+from crawlproject.frontier.memory import MemoryFrontier
+from crawlproject.frontier.politeness import Politeness
+from crawlproject.frontier.reading import read_frontier
+from crawlproject.records import CrawlUrl
+from crawlproject.reports.why import print_whereabouts
+
+SEED, HUB, REEF = "http://seed.example/", "http://hub.example/", "http://reef.example/"
+WAITING = "http://waiting.example/"
+
+
+@pytest.fixture
+def folder(write_crawl, page, tmp_path):
+    """A seed led to a hub, the hub to a reef page, which was moved; more links wait, were refused, or are lost."""
+    visits = [
+        page(SEED, relevance=0.4, score=1.0, links=2, title="Seed"),
+        page(HUB, relevance=0.1, score=0.3, depth=1, parent=SEED, anchor="all links", title="Hub"),
+        page("http://old.example/", status=301, md5="", redirect=REEF, depth=2, parent=HUB, title=""),
+        page(
+            REEF,
+            relevance=0.625,
+            score=0.55,
+            depth=2,
+            parent=HUB,
+            anchor="coral [reefs]",
+            context_score=0.7,
+            title="Reefs",
+            links=1,
+            parts={"page": 0.025, "context": 0.525},
+        ),
+        page("http://gone.example/", status=404, md5="", error="http 404", depth=3, parent=REEF, title=""),
+    ]
+    refused = {
+        "counts": {"trap/too_deep": 2, "ordering/not_followed": 7},
+        "samples": {"trap/too_deep": [["http://deep.example/", HUB], ["http://deeper.example/", None]]},
+    }
+    path = write_crawl(tmp_path / "crawl", visits, refused=refused)
+    links = [
+        {"source": source, "target": "http://lost.example/", "anchor": "lost", "context_score": 0.25}
+        for source in (SEED, HUB)
+    ]
+    (path / "links.jsonl").write_text("".join(json.dumps(link) + "\n" for link in links))
+    frontier = open_frontier(path)
+    for number in range(3):
+        frontier.put(CrawlUrl(f"http://other.example/{number}", 0.1 * number))
+    frontier.put(CrawlUrl(WAITING, 0.15, 2, HUB, "later", 0.5))
+    frontier.put(CrawlUrl("http://forbidden.example/", 0.9))
+    frontier.drop("http://forbidden.example/")
+    frontier.close()
+    return path
+
+
+def open_frontier(path: Path) -> JournaledFrontier:
+    memory = MemoryFrontier(politeness=Politeness(), random=Random(1))
+    return JournaledFrontier(memory, path / "frontier", clock=lambda: 0.0)
+
+
+def ask(folder: Path, url: str) -> int:
+    """The exit code of the command, run in this process."""
+    command = why.Command()
+    command.run([str(folder), url], argparse.Namespace())
+    return command.exitcode
+
+
+def told(folder: Path, url: str, capsys) -> str:
+    assert ask(folder, url) == 0
+    return capsys.readouterr().out
+
+
+def test_a_fetched_page_its_score_and_the_way_to_it(folder, capsys) -> None:
+    lines = [" ".join(line.split()) for line in told(folder, "HTTP://reef.example:80/#top", capsys).splitlines()]
+    assert lines == [
+        REEF,
+        "Fetched: number 4 of 5 fetches.",
+        "Score 0.55, the sum of",
+        "0.525 context",
+        "0.025 page",
+        f"Found on {HUB}",
+        "as “coral [reefs]”; its context has similarity 0.700 to the keywords, depth 2.",
+        "It turned out to be “Reefs”, of relevance 0.625, with 1 link.",
+        "",
+        "The way there, with the relevance of each page:",
+        f"seed 0.400 {SEED}",
+        f"1 0.100 {HUB} “all links”",
+        f"2 0.625 {REEF} “coral [reefs]”",
+    ]
+
+
+def test_a_seed_a_redirect_and_an_error(folder, capsys) -> None:
+    assert "Score 1 (a seed)" in told(folder, SEED, capsys)
+    assert f"It turned out to be a redirect to {REEF}." in told(folder, "http://old.example/", capsys)
+    assert "It turned out to be no page: http 404." in told(folder, "http://gone.example/", capsys)
+
+
+def test_a_url_that_waits(folder, capsys) -> None:
+    out = told(folder, WAITING, capsys)
+    assert "Waits with score 0.15: 1 of 4 waiting URLs have a higher one." in out
+    assert f"Found on {HUB}\nas “later”" in out
+    assert [line.split()[0] for line in out.splitlines()[-2:]] == ["seed", "1"]
+
+
+def test_refused_links(folder, capsys) -> None:
+    out = told(folder, "http://deep.example/", capsys)
+    assert "Refused: trap/too_deep, like 2 links in all." in out and f"Found on {HUB}" in out
+    assert "It is a seed, or it came from a spider." in told(folder, "http://deeper.example/", capsys)
+    out = told(folder, "http://forbidden.example/", capsys)
+    assert "Left the frontier without a fetch" in out
+    assert "ordering/not_followed (7)" in out and "trap/too_deep" not in out
+
+
+def test_links_to_a_url_that_went_nowhere_and_one_never_seen(folder, capsys) -> None:
+    out = told(folder, "http://lost.example/", capsys)
+    assert "fetched pages have 2 links to it" in out
+    assert [line.split() for line in out.splitlines()[-2:]] == [["0.250", SEED, "“lost”"], ["0.250", HUB, "“lost”"]]
+    assert "Never seen" in told(folder, "http://nobody.example/", capsys)
+
+
+def test_without_journal_and_links_as_a_rehearsal_leaves_it(write_crawl, page, tmp_path, capsys) -> None:
+    path = write_crawl(tmp_path / "run", [page(SEED, relevance=0.5)])
+    assert "Fetched: number 1 of 1 fetches." in told(path, SEED, capsys)
+    assert "Never seen" in told(path, HUB, capsys)
+
+
+@pytest.mark.parametrize(
+    ("name", "url", "message"),
+    [
+        ("crawl", "mailto:someone@reef.example", "URL 'mailto:someone@reef.example': expected a URL"),
+        ("crawl", "http://", "expected a URL"),
+        ("nothing", REEF, "expected a crawl folder"),
+    ],
+)
+def test_bad_input_is_one_message_and_exit_code_2(folder, capsys, name, url, message) -> None:
+    assert ask(folder.parent / name, url) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and message in err and err.count("\n") == 1
+
+
+def test_a_damaged_journal_is_told(folder, capsys) -> None:
+    with (folder / "frontier" / "journal.jsonl").open("a") as file:
+        file.write('[["score", "http://nobody.example/", 1.0]]\n')
+    assert ask(folder, REEF) == 2
+    assert "journal.jsonl, line" in capsys.readouterr().err
+
+
+def test_two_arguments_are_wanted(folder) -> None:
+    with pytest.raises(UsageError, match="a crawl folder and a URL"):
+        why.Command().run([str(folder)], argparse.Namespace())
+
+
+def test_looking_changes_nothing(folder, capsys) -> None:
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    told(folder, WAITING, capsys)
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+def test_a_lease_of_a_crawl_that_runs_or_was_killed(folder, tmp_path) -> None:
+    frontier = open_frontier(folder)
+    taken = frontier.take(1e9)
+    assert taken is not None
+    seen = read_frontier(folder / "frontier")
+    assert seen is not None and seen.leased(taken.url) == taken
+    stream = io.StringIO()
+    print_whereabouts(whereabouts(folder, taken.url, Standing(taken, leased=True)), stream)
+    assert "Being fetched, or was when the crawl was killed" in stream.getvalue()
+    assert read_frontier(tmp_path) is None
+
+
+def test_links_are_only_looked_for_when_nothing_else_is_known(folder) -> None:
+    found = whereabouts(folder, "http://lost.example/")
+    assert found.links == (LinkTo(SEED, "lost", 0.25), LinkTo(HUB, "lost", 0.25))
+    assert whereabouts(folder, "http://lost.example/", Standing(CrawlUrl("http://lost.example/", 0.1))).links == ()
