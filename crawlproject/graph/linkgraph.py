@@ -16,7 +16,8 @@ class LinkGraph(Generic[Node]):
     """Nodes (URLs, or anything hashable) with ids 0, 1, 2, ... in the order in which they were first named.
 
     A link counts once per pair of nodes, as in ``links`` of paper 002 Figure 1. A node is *expanded* when its out-links
-    are known, that is when its page was fetched. Four bytes a link, and about 200 a node.
+    are known, that is when its page was fetched. Four bytes a link, and about 120 a node besides its
+    name.
     """
 
     def __init__(self) -> None:
