@@ -17,9 +17,11 @@ from crawlproject.evaluation.comparison import compare
 from crawlproject.evaluation.popularity import IMPORTANCE
 from crawlproject.evaluation.question import MEASURES, TESTS, Question, Scorer
 from crawlproject.evaluation.runs import find_runs
-from crawlproject.reports.comparison import write_comparison
+from crawlproject.reports.comparison import trajectories, write_comparison
 from crawlproject.reports.exports import write_csv, write_json
+from crawlproject.reports.figure import write_figure
 from crawlproject.reports.terminal import print_comparison
+from crawlproject.reports.verdict import heading
 
 
 class Command(ScrapyCommand):
@@ -47,7 +49,8 @@ class Command(ScrapyCommand):
         parser.add_argument("--measure", choices=sorted(MEASURES), help=measure)
         importance = "what stands in for the relevance that the crawls noted; needs --web"
         parser.add_argument("--importance", choices=sorted(IMPORTANCE), help=importance)
-        parser.add_argument("--web", metavar="WEB", help="the web of the crawls, where --importance reads the pages")
+        webs = "the web of the crawls, or their webs, where --importance reads the pages"
+        parser.add_argument("--web", metavar="WEB", nargs="+", help=webs)
         top = "how many of the best pages of all crawls are the top pages (top; default 100)"
         parser.add_argument("--top", metavar="N", type=int, default=100, help=top)
         parser.add_argument("--test", choices=sorted(TESTS), default="t", help="of significance; default: t")
@@ -56,6 +59,7 @@ class Command(ScrapyCommand):
         window = "latest pages that are averaged (relevance; default 50)"
         parser.add_argument("--window", metavar="N", type=int, default=50, help=window)
         parser.add_argument("--json", metavar="FILE", type=Path, help="also write everything as JSON")
+        parser.add_argument("--figure", metavar="FILE", type=Path, help="also write the plot of the means as SVG")
         parser.add_argument("--csv", metavar="FILE", type=Path, help="also write the values by topic as CSV")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -81,24 +85,26 @@ def _compare(folder: Path, opts: argparse.Namespace) -> None:
     print_comparison(comparison, sys.stdout)
     if opts.json:
         write_json(comparison, opts.json)
+    if opts.figure:
+        write_figure(heading(comparison), trajectories(comparison), opts.figure)
     if opts.csv:
         write_csv(comparison, opts.csv)
     print(f"\nPlots and results by topic: {write_comparison(comparison, folder)}")
 
 
 @contextmanager
-def _scorer(importance: str | None, web: str | None) -> Iterator[Scorer | None]:
+def _scorer(importance: str | None, webs: Sequence[str] | None) -> Iterator[Scorer | None]:
     """What judges the pages; None when the relevance that the crawls noted does."""
-    if importance is None and web is None:
+    if importance is None and webs is None:
         yield None
         return
-    if importance is None or web is None:
+    if importance is None or webs is None:
         raise BadInput(
             "--importance and --web", "expected both or none: one says how to judge, one where the pages are"
         )
     from crawlproject.rehearsal.scoring import WebScorer
 
-    scorer = WebScorer(web, IMPORTANCE[importance], cache_dir=cache_dir())
+    scorer = WebScorer(webs, IMPORTANCE[importance], cache_dir=cache_dir())
     try:
         yield scorer
     finally:

@@ -64,12 +64,14 @@ class Question:
 class TopicRuns:
     """All runs on one topic, which together are the pool that pages are ranked in.
 
-    Their redirects are put together: they crawled the same web. ``info`` is the manifest of any of them.
+    Their redirects are put together, since they crawled the same web, and so are their targets, since recall from other
+    seeds must count the same ones. ``info`` is the manifest of any of them.
     """
 
     def __init__(self, question: Question, runs: Sequence[Run], info: CrawlInfo, scorer: Scorer | None = None) -> None:
         self._question = question
         self._redirects = measures.merge_redirects(run.redirects for run in runs)
+        self._targets = frozenset[str]().union(*(run.targets for run in runs))
         noted: dict[str, float] = {}
         for run in runs:
             noted.update(zip(run.urls, run.relevance.tolist(), strict=True))
@@ -87,7 +89,7 @@ class TopicRuns:
         """A measure over the pages of a run; ``measure`` is a key of ``MEASURES``."""
         match measure:
             case "recall":
-                return measures.target_recall(run.urls, run.targets, self._redirects)
+                return measures.target_recall(run.urls, self._targets, self._redirects)
             case "harvest":
                 return measures.harvest_rate(self._scored(run), self._question.threshold)
             case "relevance":

@@ -55,7 +55,7 @@ class Run:
 def find_runs(folder: Path) -> list[RunFolder]:
     """Every crawl folder at or below ``folder``, sorted by topic and ordering.
 
-    Runs of one ordering on one topic are told apart by what differs: parameters, settings, or the number of seeds, as in
+    Runs of one ordering on one topic are told apart by what differs: parameters, settings, or augmented seeds, as in
     ``dom alpha=0.5``. Runs that differ in ``CRAWL_SEED`` alone are repeats and keep one name. Raises ``BadInput`` when
     there is no run, or when two differ in nothing.
     """
@@ -111,23 +111,26 @@ def _run_folder(path: Path) -> RunFolder:
 
 def _name_apart(runs: Sequence[RunFolder]) -> list[RunFolder]:
     """Add to an ordering's name what varies between its runs on one topic."""
-    varying: dict[str, set[str]] = defaultdict(set)
-    for (_, ordering), family in _grouped(runs).items():
-        varying[ordering] |= _differences([_traits(run.info) for run in family])
-    return [replace(run, ordering=" ".join([run.ordering, *_spelled(run.info, varying[run.ordering])])) for run in runs]
-
-
-def _grouped(runs: Sequence[RunFolder]) -> Mapping[tuple[str, str], list[RunFolder]]:
-    groups: dict[tuple[str, str], list[RunFolder]] = defaultdict(list)
+    fewest: dict[str, int] = {}
     for run in runs:
-        groups[run.topic, run.ordering].append(run)
-    return groups
+        fewest[run.topic] = min(len(run.info.seeds), fewest.get(run.topic, len(run.info.seeds)))
+    traits = [_traits(run.info, len(run.info.seeds) > fewest[run.topic]) for run in runs]
+    varying: dict[str, set[str]] = defaultdict(set)
+    families: dict[tuple[str, str], list[Mapping[str, object]]] = defaultdict(list)
+    for run, own in zip(runs, traits, strict=True):
+        families[run.topic, run.ordering].append(own)
+    for (_, ordering), family in families.items():
+        varying[ordering] |= _differences(family)
+    return [
+        replace(run, ordering=" ".join([run.ordering, *_spelled(own, varying[run.ordering])]))
+        for run, own in zip(runs, traits, strict=True)
+    ]
 
 
-def _traits(info: CrawlInfo) -> dict[str, object]:
-    """What two runs of an ordering may differ in."""
+def _traits(info: CrawlInfo, augmented: bool) -> dict[str, object]:
+    """What two runs of an ordering may differ in. ``augmented``: another run of the topic had fewer seeds."""
     settings = {name: value for name, value in info.settings.items() if name not in _NO_TRAITS}
-    return {**settings, **info.parameters, "seeds": len(info.seeds)}
+    return {**settings, **info.parameters, "seeds": "augmented" if augmented else "given"}
 
 
 def _differences(family: Sequence[Mapping[str, object]]) -> set[str]:
@@ -135,8 +138,7 @@ def _differences(family: Sequence[Mapping[str, object]]) -> set[str]:
     return {name for name in names if len({str(traits.get(name)) for traits in family}) > 1}
 
 
-def _spelled(info: CrawlInfo, names: Collection[str]) -> list[str]:
-    traits = _traits(info)
+def _spelled(traits: Mapping[str, object], names: Collection[str]) -> list[str]:
     return [f"{name}={traits[name]}" for name in sorted(names) if name in traits]
 
 

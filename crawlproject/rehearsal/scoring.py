@@ -19,23 +19,19 @@ from crawlproject.virtualweb.web import open_web
 
 
 class WebScorer:
-    """Scores the pool of a topic with ``importance``, reading the pages from the web called ``web``.
+    """Scores the pool of a topic with ``importance``, reading the pages from the one of ``webs`` that holds them.
 
     Pages are read as the crawl read them, with its settings. Raises ``BadWeb`` for a web that cannot be opened.
     """
 
-    def __init__(self, web: str, importance: Importance, *, cache_dir: Path) -> None:
-        self._name = web
+    def __init__(self, webs: Sequence[str], importance: Importance, *, cache_dir: Path) -> None:
         self._importance = importance
-        self._web = open_web(web, cache_dir=cache_dir)
-        self._shelf = Shelf(cache_dir, web)
-        self._caches: dict[str, PageCache] = {}
+        self._webs = {name: (open_web(name, cache_dir=cache_dir), Shelf(cache_dir, name)) for name in webs}
+        self._caches: dict[tuple[str, str], PageCache] = {}
 
     def __call__(self, info: CrawlInfo, urls: Sequence[str]) -> Scores:
-        """Each URL with its importance. Raises ``BadInput`` when the web does not hold the pages."""
-        options = read_options(info.settings)
-        cache = self._cache(info.language or "en", options)
-        pages = [self._page(cache, url, info.topic) for url in urls]
+        """Each URL with its importance. Raises ``BadInput`` when no web holds all of the pages."""
+        cache, pages = self._pages(info, urls)
         analyzer = cache.reader.analyzer
         query = Counter(analyzer.terms(" ".join(info.keywords)))
         pool = PagePool(
@@ -49,22 +45,35 @@ class WebScorer:
         return dict(zip(urls, self._importance(pool).tolist(), strict=True))
 
     def close(self) -> None:
-        """Write what was read, and let the web go."""
+        """Write what was read, and let the webs go."""
         for cache in self._caches.values():
             cache.close()
-        self._web.close()
+        for web, _ in self._webs.values():
+            web.close()
 
-    def _cache(self, language: str, options: Options) -> PageCache:
-        key = reading_key(language, options)
+    def _pages(self, info: CrawlInfo, urls: Sequence[str]) -> tuple[PageCache, list[Page]]:
+        """The pages of a pool, and the cache that they come from."""
+        missing = ""
+        options = read_options(info.settings)
+        for name in self._webs:
+            cache = self._cache(name, info.language or "en", options)
+            pages: list[Page] = []
+            for url in urls:
+                _, page = cache.get(url)
+                if page is None:
+                    missing = f"{name} does not hold {url}"
+                    break
+                pages.append(page)
+            else:
+                return cache, pages
+        raise BadInput("--web", f"expected the web of the crawls: {missing} of the topic {info.topic}")
+
+    def _cache(self, name: str, language: str, options: Options) -> PageCache:
+        key = name, reading_key(language, options)
         if key not in self._caches:
-            self._caches[key] = read_pages(self._web, language, options, self._shelf)
+            web, shelf = self._webs[name]
+            self._caches[key] = read_pages(web, language, options, shelf)
         return self._caches[key]
-
-    def _page(self, cache: PageCache, url: str, topic: str) -> Page:
-        _, page = cache.get(url)
-        if page is None:
-            raise BadInput(f"--web {self._name}", f"expected the web of the crawls: it does not hold {url} of {topic}")
-        return page
 
 
 def _counts(cache: PageCache, examples: Sequence[str]) -> Iterator[Counts]:

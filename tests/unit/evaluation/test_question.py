@@ -1,5 +1,7 @@
 """Repeats averaged, and the measures that need the pool of all crawls."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -57,6 +59,15 @@ def test_runs_with_other_settings_are_other_contenders(crawled):
     runs = crawled("best_first", "cd", FRONTIER_COMMIT=256, FRONTIER_MAX_URLS=9)
     names = ["best_first FRONTIER_COMMIT=1", "best_first FRONTIER_COMMIT=256"]
     assert [run.ordering for run in find_runs(runs)] == names
+
+
+def test_recall_counts_the_targets_that_any_run_could_reach(write_crawl, page, tmp_path):
+    for seeds, targets in (("given", ["a"]), ("augmented", ["a", "b"])):
+        told = {"name": "t", "targets": [url_of("a"), url_of("b")], "seeds": [url_of("a")] * len(targets)}
+        write_crawl(tmp_path / seeds / "t" / "dom", [page(url_of("a"))], topic=told)
+        reachable = {"targets": [url_of(name) for name in targets]}
+        (tmp_path / seeds / "t" / "reachable.json").write_text(json.dumps(reachable))
+    assert mean_of(tmp_path, 1) == {"dom seeds=augmented": 0.5, "dom seeds=given": 0.5}
 
 
 def test_static_scheme_over_the_pool_of_both_crawls(crawled):

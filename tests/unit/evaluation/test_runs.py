@@ -36,6 +36,14 @@ def test_variants_of_an_ordering_are_told_apart_by_their_parameters(write_crawl,
     assert [run.ordering for run in find_runs(tmp_path)] == ["dom alpha=0.25", "dom alpha=0.5"]
 
 
+def test_runs_with_augmented_seeds_are_told_apart_whatever_their_number(write_crawl, tmp_path):
+    for topic, seeds in (("sun", ["a", "b"]), ("wind", ["c"])):
+        for more in ([], ["hub"] * len(seeds)):
+            folder = tmp_path / topic / str(len(more))
+            write_crawl(folder, topic={"name": topic, "seeds": [*seeds, *more]})
+    assert {run.ordering for run in find_runs(tmp_path)} == {"dom seeds=given", "dom seeds=augmented"}
+
+
 def test_the_same_run_twice_is_refused(write_crawl, tmp_path):
     write_crawl(tmp_path / "a")
     write_crawl(tmp_path / "b")

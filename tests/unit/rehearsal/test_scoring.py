@@ -29,7 +29,7 @@ def urls() -> list[str]:
 
 
 def scores(web: str, name: str, cache: Path, info: CrawlInfo) -> list[float]:
-    scorer = WebScorer(web, IMPORTANCE[name], cache_dir=cache)
+    scorer = WebScorer(["sample", web], IMPORTANCE[name], cache_dir=cache)
     try:
         return list(scorer(info, urls()).values())
     finally:
@@ -52,7 +52,7 @@ def test_examples_may_be_files(web: str, tmp_path: Path) -> None:
 
 
 def test_another_web_is_refused(web: str, tmp_path: Path) -> None:
-    scorer = WebScorer(web, IMPORTANCE["keywords"], cache_dir=tmp_path / "cache")
+    scorer = WebScorer([web], IMPORTANCE["keywords"], cache_dir=tmp_path / "cache")
     with pytest.raises(BadInput, match="does not hold http://elsewhere"):
         scorer(CrawlInfo(topic="t", keywords=("reef",)), ["http://elsewhere.example/"])
     scorer.close()
