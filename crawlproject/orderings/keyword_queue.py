@@ -10,6 +10,7 @@ from crawlproject.orderings.backlink_count import BacklinkCount
 from crawlproject.orderings.base import SEEDS_FIRST, BaseOrdering, OrderingContext
 from crawlproject.orderings.breadth_first import BreadthFirst
 from crawlproject.orderings.pagerank import PageRank
+from crawlproject.orderings.waiting import Waiting
 from crawlproject.records import CrawlUrl, Link, Page
 from crawlproject.text.phrases import phrases
 
@@ -47,24 +48,25 @@ class KeywordQueue(BaseOrdering):
         self.occurrences = occurrences
         self._rest = RESTS[rest](context)
         self._keywords = phrases(context.topic.keywords, context.judge.analyzer)
-        self._hot: set[str] = set()  # URLs in the hot queue
+        self._hot: Waiting[bool] = Waiting()  # URLs in the hot queue
         self._page: Page | None = None
         self._distance = 0
 
     def score(self, page: Page, link: Link) -> float | None:
         rest = self._rest.score(page, link)
-        if rest is None:
-            return None
-        if link.url not in self._hot and not self._is_hot(page, link):
+        if rest is None or self._hot.has_ended(link.url):
             return rest
-        self._hot.add(link.url)
+        if not self._hot.get(link.url):
+            if not self._is_hot(page, link):
+                return rest
+            self._hot.put(link.url, True)
         return HOT + rest
 
     def seed_score(self, url: str) -> float:
         return SEEDS_FIRST
 
     def observe(self, page: Page) -> None:
-        self._hot.discard(page.url)
+        self._hot.end(page.url)
         self._rest.observe(page)
 
     def bequeath(self, page: Page) -> tuple[float, ...]:
@@ -73,16 +75,15 @@ class KeywordQueue(BaseOrdering):
 
     def revise(self) -> Iterable[tuple[str, float]]:
         for url, score in self._rest.revise():
-            yield url, HOT + score if url in self._hot else score
+            yield url, HOT + score if self._hot.get(url) else score
 
     def redirected(self, url: str, target: str) -> None:
-        if url in self._hot:
-            self._hot.remove(url)
-            self._hot.add(target)
+        if self._hot.end(url) and not self._hot.has_ended(target):
+            self._hot.put(target, True)
         self._rest.redirected(url, target)
 
     def failed(self, url: str) -> None:
-        self._hot.discard(url)
+        self._hot.end(url)
         self._rest.failed(url)
 
     def explain(self, url: CrawlUrl) -> Mapping[str, float]:

@@ -7,6 +7,7 @@ from heapq import heappush, heapreplace
 from math import ceil, exp
 
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
+from crawlproject.orderings.waiting import Waiting
 from crawlproject.records import CrawlUrl, Link, Page
 from crawlproject.text.judge import TopicJudge
 
@@ -45,18 +46,22 @@ class SearchImpact(BaseOrdering):
         analyzer = context.judge.analyzer
         self._names = [keyword for keyword in context.topic.keywords if analyzer.terms(keyword)]
         self._queries = [TopicJudge([name], analyzer) for name in self._names]
+        self._vocabulary = set().union(*(query.query for query in self._queries))
+        self._no_cues = (0,) * len(self._queries)
         self._best: list[list[float]] = [[] for _ in self._queries]  # heaps of the first results
         self._sums = list(PRIOR)
         self._pages = [1] * len(PRIOR)
-        self._settled: set[str] = set(context.topic.seeds)  # fetched, failed, or a seed: never told a gain
+        self._ends = 0  # fetches that have ended
         self._due_at = 1.0
-        self._cues: dict[str, Cues] = {}  # of waiting URLs
+        self._cues: Waiting[Cues] = Waiting()
+        for seed in context.topic.seeds:
+            self._cues.end(seed)  # a seed keeps its score
         self._waiting: dict[Cues, dict[str, None]] = {}
         self._told: dict[Cues, float] = {}
 
     def score(self, page: Page, link: Link) -> float:
         cues = self._cues_of(page, link)
-        if link.url not in self._settled:
+        if not self._cues.has_ended(link.url):
             cues = self._wait(link.url, cues)
         return sum(self._gains(cues))
 
@@ -76,19 +81,19 @@ class SearchImpact(BaseOrdering):
             self._pages[level] += 1
 
     def redirected(self, url: str, target: str) -> None:
-        if url in self.context.topic.seeds:
-            self._settled.add(target)
         cues = self._leave(url)
-        if cues and target not in self._settled:
+        if url in self.context.topic.seeds:
+            self._leave(target)
+        elif cues and not self._cues.has_ended(target):
             self._wait(target, cues)
 
     def failed(self, url: str) -> None:
         self._leave(url)
 
     def revise(self) -> Iterable[tuple[str, float]]:
-        if len(self._settled) < self._due_at:
+        if self._ends < self._due_at:
             return
-        self._due_at = len(self._settled) * (1 + self.growth)
+        self._due_at = self._ends * (1 + self.growth)
         for cues, urls in self._waiting.items():
             gain = sum(self._gains(cues))
             if abs(gain - self._told.get(cues, 0.0)) > _SAME * gain:
@@ -97,7 +102,7 @@ class SearchImpact(BaseOrdering):
 
     def explain(self, url: CrawlUrl) -> Mapping[str, float]:
         """The gain for each query, in proportion when it has changed since the URL was told its score."""
-        gains = list(self._gains(self._cues.get(url.url, ())))
+        gains = list(self._gains(self._cues.get(url.url) or ()))
         if url.parent is None or not sum(gains):
             return {}
         parts = zip(self._names, (gain * url.score / sum(gains) for gain in gains), strict=True)
@@ -107,6 +112,8 @@ class SearchImpact(BaseOrdering):
         start, end = link.anchor_span
         anchor = page.terms[start:end]
         address = set(self.context.judge.analyzer.terms(link.url.partition("://")[2]))
+        if self._vocabulary.isdisjoint(anchor) and self._vocabulary.isdisjoint(address):
+            return self._no_cues
         levels = []
         for query in self._queries:
             in_url = sum(term in address for term in query.query) / len(query.query)
@@ -128,14 +135,16 @@ class SearchImpact(BaseOrdering):
             if cues == before:
                 return cues
             self._forget(url, before)
-        self._cues[url] = cues
+        forgotten = self._cues.put(url, cues)
+        if forgotten is not None:
+            self._forget(*forgotten)
         self._waiting.setdefault(cues, {})[url] = None
         return cues
 
     def _leave(self, url: str) -> Cues:
         """``url`` waits no more; the cues there were, none if no link led to it."""
-        self._settled.add(url)
-        cues = self._cues.pop(url, ())
+        self._ends += 1
+        cues = self._cues.end(url) or ()
         if cues:
             self._forget(url, cues)
         return cues
