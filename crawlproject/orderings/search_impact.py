@@ -25,8 +25,8 @@ class SearchImpact(BaseOrdering):
     query's result number ``results`` so far, 0 while there are fewer: the lower, the needier the query. Before a page is
     fetched there are cues: the cosine of the anchor with the query, or the share of the query's terms that are in the
     URL, whichever is more, rounded up to a level of 0, 1/4, 1/2, 3/4 or 1. ``expected`` is the mean score of the pages
-    fetched so far whose cue had this level, with the level itself as one page more, so that early on a cue is taken at
-    its word.
+    fetched so far whose cue had this level, with the level itself (0.01 for none) as one page more, so that early on a
+    cue is taken at its word.
 
     A page that beats ``worst`` improves the results by the difference. With scores spread exponentially around
     ``expected``, the mean of ``max(0, score - worst)`` is ``expected * exp(-worst / expected)``. The score of a URL is
@@ -44,7 +44,7 @@ class SearchImpact(BaseOrdering):
         self.results = results
         self.growth = growth
         analyzer = context.judge.analyzer
-        self._names = [keyword for keyword in context.topic.keywords if analyzer.terms(keyword)]
+        self._names = [keyword for keyword in dict.fromkeys(context.topic.keywords) if analyzer.terms(keyword)]
         self._queries = [TopicJudge([name], analyzer) for name in self._names]
         self._vocabulary = set().union(*(query.query for query in self._queries))
         self._no_cues = (0,) * len(self._queries)
