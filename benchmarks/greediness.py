@@ -2,10 +2,11 @@
 
     python -m benchmarks.greediness WEB TOPIC... --pages 1000 --out greediness --json greediness.json
 
-Each topic is rehearsed with ``FRONTIER_COMMIT`` = N for each N, on a frontier of 256 URLs as in the paper, and with N = 1
-on larger frontiers. The k rule and politeness are off, since the paper had neither: what is left is the order of the
-links. The pool of all these crawls is ranked lexically and by links (paper 001 Table 2). The table shows means over topics
-with their standard error; runs that are there are kept.
+Each topic is rehearsed with each ``FRONTIER_COMMIT`` (N) on each ``FRONTIER_MAX_URLS``. The paper has frontiers of 256
+URLs, beside the N that are committed; here the committed ones count, so that 1,024 is closer to its N = 256. The k rule
+and politeness are off, since the paper had neither: what is left is the order of the links. The pool of all these crawls
+is ranked lexically and by links (paper 001 Table 2). The table shows means over topics with their standard error; runs
+that are there are kept.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +32,6 @@ from crawlproject.rehearsal.plan import Plan, rehearse_here
 from crawlproject.rehearsal.scoring import WebScorer
 from crawlproject.topic import load_topic
 
-BUFFER = 256  # MAX_BUFFER of the paper
 ALONE = {"FRONTIER_BATCH_SIZE": 1, "POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0}
 SCHEMES = {
     "recall": ("recall", ""),
@@ -43,8 +44,7 @@ SCHEMES = {
 
 def main() -> None:
     options = _arguments()
-    variants = [(commit, BUFFER) for commit in options.commits] + [(1, size) for size in options.frontiers]
-    for commit, size in variants:
+    for commit, size in product(options.commits, options.frontiers):
         _rehearse(options, commit, size)
     runs = find_runs(options.out)
     scorers = {
@@ -117,7 +117,7 @@ def _table(found: dict[str, Comparison], runs: list[RunFolder], pages: int) -> T
 
 
 def _document(found: dict[str, Comparison], runs: list[RunFolder], at: list[int]) -> dict[str, Any]:
-    """Means, standard errors and the test of each N against N = 1 on the frontier of the paper."""
+    """Means, standard errors, and p of each N being better than N = 1 on a frontier of the same size."""
     return {
         scheme: {
             "topics": len(comparison.topics),
@@ -137,7 +137,8 @@ def _document(found: dict[str, Comparison], runs: list[RunFolder], at: list[int]
 
 
 def _against_greedy(comparison: Comparison, runs: list[RunFolder], row: int, pages: int) -> PairedTest:
-    greedy = next(r for commit, size, r in _variants(comparison, runs) if (commit, size) == (1, BUFFER))
+    sizes = {r: size for _, size, r in _variants(comparison, runs)}
+    greedy = next(r for commit, size, r in _variants(comparison, runs) if (commit, size) == (1, sizes[row]))
     point = comparison.at(pages)
     return paired_t_test(comparison.values[row, :, point].tolist(), comparison.values[greedy, :, point].tolist())
 
