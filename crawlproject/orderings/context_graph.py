@@ -15,10 +15,11 @@ class ContextGraph(BaseOrdering):
     """A queue for each distance: links of pages that look ``l`` links away from the topic, the nearest ``l`` first.
 
     The context graph of the archive has layers 0 to ``layers``, with at most ``layer_pages`` pages each. Layer 0 are the
-    topic's positive examples, or what ``good_pages`` finds for them among ``sample`` random pages. The ``terms`` most telling terms of layer 0 are the vocabulary. Naive Bayes with equal priors gives
-    ``P(c_l|p)`` of each layer; a page belongs to the likeliest one, or to *other*, which comes last, when its
-    probability is below ``confidence``. With m layers in all, the score is ``(m - l + P(c_l|p)) / (m + 1)``, where l of
-    *other* is m: bands of equal width, ordered by probability inside.
+    topic's positive examples, or what ``good_pages`` finds for them among ``sample`` random pages. The ``terms`` most
+    telling terms of layer 0 are the vocabulary. Naive Bayes with equal priors gives ``P(c_l|p)`` of each layer; a page
+    belongs to the likeliest one, or to *other*, which comes last, when its probability is below ``confidence``. With m
+    layers in all, the score is ``(m - l + P(c_l|p)) / (m + 1)``, where l of *other* is m: bands of equal width, ordered
+    by probability inside.
 
     Raises ``BadSetting`` without an archive, and for one with no page that links to layer 0.
     """
@@ -33,8 +34,8 @@ class ContextGraph(BaseOrdering):
         sample: int = 400,
         layers: int = 4,
         layer_pages: int = 300,
-        terms: int = 60,
-        confidence: float = 0.3,
+        terms: int = 300,
+        confidence: float = 0.25,
     ) -> None:
         super().__init__(context)
         self.sample = sample

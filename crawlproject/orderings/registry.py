@@ -13,8 +13,10 @@ from crawlproject.orderings.base import BaseOrdering, OrderingContext
 from crawlproject.orderings.best_first import BestFirst
 from crawlproject.orderings.best_n_first import BestNFirst
 from crawlproject.orderings.breadth_first import BreadthFirst
+from crawlproject.orderings.context_graph import ContextGraph
 from crawlproject.orderings.dom import Dom
 from crawlproject.orderings.fish_search import FishSearch
+from crawlproject.orderings.focused import Focused
 from crawlproject.orderings.hub_seeking import HubSeeking
 from crawlproject.orderings.indegree import Indegree
 from crawlproject.orderings.infospiders import InfoSpiders
@@ -26,6 +28,7 @@ from crawlproject.orderings.omniscient import Omniscient
 from crawlproject.orderings.opic import Opic
 from crawlproject.orderings.pagerank import PageRank
 from crawlproject.orderings.random_order import RandomOrder
+from crawlproject.orderings.reinforcement import Reinforcement
 from crawlproject.orderings.search_impact import SearchImpact
 from crawlproject.orderings.shark_search import SharkSearch
 from crawlproject.orderings.tag_path_bandit import TagPathBandit
@@ -52,6 +55,9 @@ ORDERINGS: dict[str, type[BaseOrdering]] = {
     "infospiders": InfoSpiders,
     "intelligent": Intelligent,
     "tag_path_bandit": TagPathBandit,
+    "focused": Focused,
+    "context_graph": ContextGraph,
+    "reinforcement": Reinforcement,
     "omniscient": Omniscient,
 }
 

@@ -48,7 +48,7 @@ class Reinforcement(BaseOrdering):
         *,
         discount: float = 0.5,
         threshold: float = 0.1,
-        bins: int = 5,
+        bins: int = 3,
         window: int = 10,
         train_every: int = 50,
     ) -> None:

@@ -8,7 +8,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.pages import a_context, a_link, a_page
+from support.pages import DictArchive, a_context, a_link, a_page, a_text_page
 
 from crawlproject.errors import BadSetting
 from crawlproject.orderings.base import BaseOrdering
@@ -18,8 +18,21 @@ from crawlproject.records import CrawlUrl, Page
 CHAIN = {f"http://h{i}.example/": [f"http://h{i + 1}.example/"] for i in range(5)}
 
 
+ARCHIVE = DictArchive(
+    a_text_page("http://h0.example/", "coral reef", "http://h1.example/", relevance=1),
+    a_text_page("http://h5.example/", "divers at the reef", "http://h0.example/", relevance=0.5),
+    a_text_page("http://h6.example/", "steam engine", "http://h5.example/"),
+    a_text_page("http://h7.example/", "boiler of an engine"),
+)
+
+
 def build(name: str, parameters: dict[str, object] | None = None) -> BaseOrdering:
-    context = a_context(seeds=["http://h0.example/"], targets=["http://h4.example/"], graph=CHAIN.get)
+    context = a_context(
+        seeds=["http://h0.example/"],
+        targets=["http://h4.example/"],
+        graph=CHAIN.get,
+        archive=ARCHIVE if name in ORDERINGS and ORDERINGS[name].needs_archive else None,
+    )
     return make_ordering(name, context, parameters or {})
 
 
@@ -93,6 +106,22 @@ class TestEveryOrdering:
         ordering.observe(a_page("http://h2.example/", links=page.links))
         assert all(math.isfinite(score) for _, score in ordering.revise())
 
+    def test_an_archive_and_examples_do_no_harm(self, name: str) -> None:
+        examples = [ARCHIVE.pages["http://h0.example/"]], [ARCHIVE.pages["http://h6.example/"]]
+        context = a_context(
+            seeds=["http://h0.example/"],
+            targets=["http://h4.example/"],
+            graph=CHAIN.get,
+            archive=ARCHIVE,
+            positive=examples[0],
+            negative=examples[1],
+        )
+        ordering = make_ordering(name, context, {})
+        page = ARCHIVE.pages["http://h5.example/"]
+        ordering.observe(page)
+        score = ordering.score(page, page.links[0])
+        assert score is None or math.isfinite(score)
+
     def test_revises_only_with_finite_scores(self, name: str) -> None:
         ordering = build(name)
         ordering.observe(a_page(links=[a_link()], relevance=0.5))
@@ -124,6 +153,12 @@ def test_an_unknown_parameter_is_told_with_the_nearest_one() -> None:
 def test_a_parameter_of_the_wrong_kind_is_told() -> None:
     with pytest.raises(BadSetting, match="ORDERING_ALPHA: expected a value of type float, not 'much'"):
         build("dom", {"alpha": "much"})
+
+
+@pytest.mark.parametrize("name", [name for name, cls in ORDERINGS.items() if cls.needs_archive])
+def test_an_ordering_that_needs_an_archive_says_so(name: str) -> None:
+    with pytest.raises(BadSetting, match=f"ordering {name}: .*ORDERING_ARCHIVE"):
+        make_ordering(name, a_context(), {})
 
 
 def test_omniscience_is_refused_outside_a_rehearsal() -> None:

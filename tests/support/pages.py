@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from random import Random
 
-from crawlproject.orderings.base import Graph, OrderingContext
+from crawlproject.orderings.base import Archive, Graph, OrderingContext
 from crawlproject.records import Link, Page, Span, Topic
 from crawlproject.text.analysis import Analyzer
 from crawlproject.text.judge import TopicJudge
@@ -49,7 +49,35 @@ def a_context(
     targets: Sequence[str] = (),
     graph: Graph | None = None,
     seed: int = 1,
+    archive: Archive | None = None,
+    positive: Sequence[Page] = (),
+    negative: Sequence[Page] = (),
 ) -> OrderingContext:
     """An ordering context for a topic of these keywords."""
     topic = Topic("test", keywords or ("coral reef",), tuple(seeds))
-    return OrderingContext(topic, TopicJudge(topic.keywords, ANALYZER), Random(seed), graph, tuple(targets))
+    judge = TopicJudge(topic.keywords, ANALYZER)
+    return OrderingContext(topic, judge, Random(seed), graph, tuple(targets), archive, tuple(positive), tuple(negative))
+
+
+def a_text_page(url: str, text: str, *links: str, relevance: float = 0.0) -> Page:
+    """A page of this text, with links whose words are not on it."""
+    terms = ANALYZER.terms(text)
+    return Page(url, terms=terms, counts=Counter(terms), links=tuple(map(a_link, links)), relevance=relevance)
+
+
+class DictArchive:
+    """An archive of the pages given; ``redirects`` lead from URLs to pages."""
+
+    def __init__(self, *pages: Page, redirects: Mapping[str, str] | None = None) -> None:
+        self.pages = {page.url: page for page in pages}
+        self.redirects = dict(redirects or {})
+
+    def urls(self) -> list[str]:
+        return sorted([*self.pages, *self.redirects])
+
+    def page(self, url: str) -> Page | None:
+        return self.pages.get(self.redirects.get(url, url))
+
+    def links(self, url: str) -> list[str] | None:
+        page = self.pages.get(url)
+        return None if page is None else [link.url for link in page.links]
