@@ -10,7 +10,8 @@ from crawlproject.appendlog import write_atomically
 from crawlproject.reports.html import render
 from crawlproject.reports.plots import HEIGHT, WIDTH, Chart
 
-_HEADING, _ROW, _COLUMNS = 24, 18, 3  # heights in units of the drawing; entries of the legend in a row
+_HEADING, _ROW = 24, 18  # heights in units of the drawing
+_MARK, _LETTER = 44, 6.5  # widths: of a mark in the legend, of a letter
 
 
 def write_figure(heading: str, chart: Chart, path: Path) -> None:
@@ -21,8 +22,10 @@ def write_figure(heading: str, chart: Chart, path: Path) -> None:
 def figure(heading: str, chart: Chart) -> bytes:
     """The drawing below its heading, the legend below the drawing."""
     top = _HEADING + HEIGHT + _ROW // 2
+    widest = max((len(name) for _, name in chart.legend), default=0)
+    columns = max(1, min(3, int(WIDTH // (_MARK + _LETTER * widest))))
     legend = [
-        (style, name, 10 + number % _COLUMNS * (WIDTH // _COLUMNS), top + number // _COLUMNS * _ROW)
+        (style, name, 10 + number % columns * (WIDTH // columns), top + number // columns * _ROW)
         for number, (style, name) in enumerate(chart.legend)
     ]
     placed = chart.svg.replace("<svg ", Markup(f'<svg y="{_HEADING}" width="{WIDTH}" height="{HEIGHT}" '), 1)
