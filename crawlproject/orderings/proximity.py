@@ -18,23 +18,23 @@ def keyword_proximity(terms: Sequence[str], anchors: Sequence[Span], columns: Ma
     An occurrence in the anchor counts 1. One outside counts ``1 / (1 + d)``, where ``d`` is its distance from the nearer
     end of the anchor: 1 for the neighbouring term, at most ``REACH``. ``columns`` maps each keyword to its column.
 
-    All links are looked at together: the weights that fall on each position of the text are added up once.
+    Only terms within reach of a link are looked at, so that long pages cost no more than their links.
     """
-    found = np.fromiter(map(columns.get, terms, repeat(-1)), np.int64, len(terms))
-    places = np.flatnonzero(found >= 0)
     inputs = np.zeros((len(anchors), len(columns)))
-    if not len(places) or not len(anchors):
+    found = np.full(len(terms) + 2 * REACH, -1)  # the column of each term, with nothing on either side of the text
+    found[REACH : REACH + len(terms)] = np.fromiter(map(columns.get, terms, repeat(-1)), np.int64, len(terms))
+    if not len(anchors) or found.max(initial=-1) < 0:
         return inputs
-    rows = found[places]
-    inside = np.zeros((len(columns), len(terms) + 1))
-    inside[rows, places + 1] = 1.0
-    inside = inside.cumsum(axis=1)  # occurrences before each position
-    before = np.zeros((len(columns), len(terms) + REACH + 1))  # what stands before an anchor that starts at a position
-    after = np.zeros((len(columns), len(terms) + REACH + 1))  # what stands after one that ends there, moved by REACH
-    for distance in range(1, REACH + 1):
-        before[rows, places + distance] += 1 / (1 + distance)
-        after[rows, places + 1 - distance + REACH] += 1 / (1 + distance)
-    spans = np.asarray(anchors, dtype=np.int64).clip(0, len(terms))
-    starts, ends = spans[:, 0], spans[:, 1]
-    inputs += (inside[:, ends] - inside[:, starts] + before[:, starts] + after[:, ends + REACH]).T
-    return inputs
+    spans = np.asarray(anchors, dtype=np.int64).clip(0, len(terms)) + REACH
+    starts, ends = spans.T
+    distances = np.arange(1, REACH + 1)
+    around = np.hstack([found[starts[:, None] - distances], found[ends[:, None] - 1 + distances]])
+    rows, places = np.nonzero(around >= 0)
+    weights = np.tile(1 / (1 + distances), 2)[places]
+    lengths = np.maximum(ends - starts, 0)
+    inside = np.arange(lengths.sum()) + np.repeat(starts - lengths.cumsum() + lengths, lengths)
+    anchored = found[inside] >= 0
+    rows = np.concatenate([rows, np.repeat(np.arange(len(spans)), lengths)[anchored]])
+    cells = rows * len(columns) + np.concatenate([around[around >= 0], found[inside[anchored]]])
+    weights = np.concatenate([weights, np.ones(anchored.sum())])
+    return np.bincount(cells, weights, inputs.size).reshape(inputs.shape)
