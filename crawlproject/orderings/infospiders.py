@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import log
@@ -72,7 +71,7 @@ class InfoSpiders(BaseOrdering):
         self._agents: dict[int, Agent] = {}
         self._born = 0
         self._waiting: Waiting[Prospect] = Waiting()
-        self._unsettled: deque[tuple[Agent, Iterator[str]]] = deque()
+        self._unsettled: dict[Agent, Iterator[str]] = {}  # agents whose links need new scores, and which still do
         self._pages = 0
         self._worth = 0.0
         self._page: Page | None = None  # the latest page, and whose links are on it
@@ -122,6 +121,8 @@ class InfoSpiders(BaseOrdering):
             if found is None:
                 return
             yield found
+        first = next(iter(self._unsettled))
+        self._unsettled[first] = self._unsettled.pop(first)  # next time it is another agent's turn
 
     def redirected(self, url: str, target: str) -> None:
         prospect = self._end(url)
@@ -167,18 +168,18 @@ class InfoSpiders(BaseOrdering):
         if abs(agent.drift()) <= TOLERANCE:
             return
         agent.offset += agent.drift()
-        if all(unsettled is not agent for unsettled, _ in self._unsettled):
-            self._unsettled.append((agent, iter(list(agent.links))))
+        if agent not in self._unsettled:
+            self._unsettled[agent] = iter(list(agent.links))
 
     def _next_unsettled(self) -> tuple[str, float] | None:
         """A waiting link whose score may be behind, with its new score."""
         while self._unsettled:
-            agent, links = self._unsettled[0]
+            agent, links = next(iter(self._unsettled.items()))
             for url in links:
                 prospect = self._waiting.get(url)
                 if prospect is not None and prospect.agent is agent:
                     return url, self._score(url, prospect)
-            self._unsettled.popleft()
+            del self._unsettled[agent]
         return None
 
     def _sigma(self, prospect: Prospect) -> float:
@@ -256,4 +257,4 @@ class InfoSpiders(BaseOrdering):
                 prospect.agent = heir
                 heir.add(url, self.greediness * self._sigma(prospect))
         heir.offset += heir.drift()
-        self._unsettled.append((heir, iter(list(heir.links))))
+        self._unsettled[heir] = iter(list(heir.links))

@@ -67,6 +67,8 @@ class Arm:
     def _show(self, url: str, draw: float) -> None:
         self.shown[url] = draw
         heappush(self._shown, (draw, url))
+        if len(self._shown) > 4 * SHOWN:  # mostly links that are gone
+            self._shown = sorted((draw, url) for url, draw in self.shown.items())
 
 
 class TagPathBandit(BaseOrdering):
