@@ -6,8 +6,9 @@ GRAPH is a text file, gzip or not, with a link a line: two numbers, from and to.
 NODE and visits all that it reaches, by five orderings: at random, breadth-first, by backlinks seen so far, by PageRank
 of the links seen so far, and by cash. That part of the graph is the Web. Printed are ``P_ST`` with hot pages of
 ``--backlinks`` or more backlinks (Graph 1), ``P_CS`` by backlinks (Graph 2), ``P_ST`` with hot pages of PageRank
-``--rank`` or more (Graph 3), and ``P_BC`` for a buffer of the share ``--buffer`` of all pages. More than one value of
-``--growth`` adds PageRank crawlers that compute all ranks more often, or more seldom.
+``--rank`` or more (Graph 3), the share of all PageRank (``WC(t)`` of paper 004 section 4.1), and ``P_BC`` for a buffer of
+the share ``--buffer`` of all pages. More than one value of ``--growth`` adds PageRank crawlers that compute all ranks more
+often, or more seldom.
 """
 
 from __future__ import annotations
@@ -110,6 +111,8 @@ def main() -> None:
     print("\n" + table(f"Graph 1: P_ST in percent, I(P) = IB(P), G = {options.backlinks:g}", graph1))
     print(table("Graph 2: P_CS in percent, I(P) = IB(P)", graph2))
     print(table(f"Graph 3: P_ST in percent, I(P) = IR(P), G = {options.rank:g}", graph3))
+    shares = {name: np.cumsum(rank[order]) / rank.sum() for name, order in by_rank.items()}
+    print(table("WC in percent, w(p) = PR(p)", shares))
     if options.svg:
         options.svg.write_text(drawing({name: graph3[name] for name in DRAWN}), encoding="utf-8")
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.virtual_crawler import Backlinks, Estimate, Fixed, Opic, Ranks, Web, buffered, crawl
@@ -48,6 +48,7 @@ webs = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max
 
 
 @pytest.mark.parametrize("name", CRAWLERS)
+@settings(max_examples=30)
 @given(web=webs)
 def test_figure_1(name: str, web: Web) -> None:
     make = CRAWLERS[name]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlproject.graph.linkgraph import LinkGraph, adjacency
@@ -44,6 +44,7 @@ nodes = st.integers(0, 5)
 webs = st.lists(st.tuples(nodes, st.lists(nodes, max_size=5)), max_size=7)
 
 
+@settings(max_examples=30)
 @given(webs, st.floats(0.1, 0.95))
 def test_the_same_as_the_definition(pages: list[tuple[int, list[int]]], damping: float) -> None:
     graph: LinkGraph[int] = LinkGraph()
@@ -92,6 +93,7 @@ def test_a_redirect_takes_its_rank_along() -> None:
     assert ranks.rank("newer") == pytest.approx(0.19)
 
 
+@settings(max_examples=30)
 @given(webs)
 def test_solved_it_is_the_flow_of_the_graph_and_never_fell(pages: list[tuple[int, list[int]]]) -> None:
     ranks: GrowingPageRank[int] = GrowingPageRank(tolerance=1e-12)
