@@ -67,9 +67,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("topics", nargs="+", type=Path)
     parser.add_argument("--pages", type=int, default=1000)
     parser.add_argument("--commits", type=int, nargs="*", default=[1, 16, 64, 128, 256])
-    parser.add_argument(
-        "--frontiers", type=int, nargs="*", default=[1024, 4096, 0], help="sizes with N = 1; 0: no limit"
-    )
+    parser.add_argument("--frontiers", type=int, nargs="*", default=[256, 1024], help="0: no limit")
     parser.add_argument("--at", type=int, nargs="+", default=[100, 500, 1000])
     parser.add_argument("--top", type=int, default=100, help="top pages of the static scheme")
     parser.add_argument("--out", type=Path, default=Path("greediness"))
