@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from support.pages import a_context, a_link, a_page
 
 from crawlproject.orderings.backlink_count import BacklinkCount
@@ -14,6 +19,7 @@ from crawlproject.orderings.opic import Opic
 from crawlproject.orderings.pagerank import PageRank
 from crawlproject.orderings.trans_domain_indegree import TransDomainIndegree
 from crawlproject.records import CrawlUrl, Page
+from crawlproject.urls.hosts import host_of
 
 SEED = "http://seed.example/"
 
@@ -149,3 +155,45 @@ def test_seeds_and_what_they_redirect_to_stay_first(cls: type[LinkBased]) -> Non
 
 def test_the_one_part_of_a_score() -> None:
     assert BacklinkCount(a_context()).explain(CrawlUrl(A, 12, 1, SEED)) == {"backlinks": 12}
+
+
+urls = st.builds("http://{}.example/{}".format, st.sampled_from("ab"), st.integers(0, 5))
+crawls = st.lists(st.tuples(urls, st.lists(urls, max_size=6)), max_size=12, unique_by=lambda fetched: fetched[0])
+
+
+def told_by(ordering: LinkBased, fetched: list[tuple[str, list[str]]]) -> Iterator[dict[str, float]]:
+    """After each page: the URLs that wait, with the scores that a frontier has for them."""
+    told: dict[str, float] = {}
+    over = set()
+    for url, links in fetched:
+        one = page(url, *links)
+        over.add(url)
+        told.pop(url, None)
+        ordering.observe(one)
+        for link in one.links:
+            if link.url not in over:
+                told[link.url] = max(ordering.score(one, link), told.get(link.url, 0.0))
+        told |= {url: score for url, score in ordering.revise() if url in told}
+        yield told
+
+
+@settings(max_examples=30)
+@pytest.mark.parametrize("cls", BY_LINKS)
+@given(crawls)
+def test_the_frontier_always_has_what_a_url_is_worth(
+    cls: type[LinkBased], fetched: list[tuple[str, list[str]]]
+) -> None:
+    ordering = cls(a_context())
+    for told in told_by(ordering, fetched):
+        assert told == {url: pytest.approx(ordering.worth(url), rel=1e-3) for url in told}
+
+
+@given(crawls, st.sampled_from([0.0, 0.25, 1.0]))
+def test_no_score_of_a_site_is_wrong_by_more_than_the_share(
+    fetched: list[tuple[str, list[str]]], growth: float
+) -> None:
+    for told in told_by(LargestSiteFirst(a_context(), growth=growth), fetched):
+        sizes = Counter(map(host_of, told))
+        for url, score in told.items():
+            size = sizes[host_of(url)]
+            assert size / (1 + growth) - 1e-9 <= score <= size * (1 + growth) + 1e-9
