@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from crawlproject.errors import BadSetting
 from crawlproject.learning.binnedvalues import BinnedValues
 from crawlproject.learning.linktexts import Pieces, expected_values, pieces_of, text_of
 from crawlproject.learning.returns import Returns
@@ -38,6 +39,8 @@ class Reinforcement(BaseOrdering):
     It learns from what ``ORDERING_ARCHIVE`` names, and from the crawl: after ``train_every`` pages, and again each time the
     crawl has grown by a tenth and at least that many pages; then links that wait are scored anew. While nothing is
     known, a link is worth the mean of its page's relevance and its own context score.
+
+    Raises ``BadSetting`` for a ``discount`` outside [0, 1) and for fewer than two ``bins``.
     """
 
     learns = True
@@ -47,12 +50,16 @@ class Reinforcement(BaseOrdering):
         context: OrderingContext,
         *,
         discount: float = 0.5,
-        threshold: float = 0.1,
+        threshold: float = 0.05,
         bins: int = 3,
         window: int = 10,
         train_every: int = 50,
     ) -> None:
         super().__init__(context)
+        if not 0 <= discount < 1:
+            raise BadSetting("setting ORDERING_DISCOUNT", f"expected a number from 0 to below 1, not {discount}")
+        if bins < 2:
+            raise BadSetting("setting ORDERING_BINS", f"expected at least 2 bins, not {bins}")
         self.discount = discount
         self.threshold = threshold
         self.bins = bins

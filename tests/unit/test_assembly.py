@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
 import pytest
+from support.pages import DictArchive, a_text_page
 
 from crawlproject.assembly import assemble, make_canonicalizer, make_frontier, make_traps, respell
-from crawlproject.crawl import Crawl
-from crawlproject.errors import BadCrawlDir, BadSetting
+from crawlproject.crawl import Crawl, Fetch
+from crawlproject.errors import BadCrawlDir, BadSetting, BadTopic
 from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl, Topic
 
@@ -50,6 +52,66 @@ def test_parameters_reach_the_ordering_and_the_manifest(tmp_path: Path) -> None:
     crawl = assembled(tmp_path, ORDERING_ALPHA="0.75", ORDERING_WIDTH=9)
     assert crawl.ordering.alpha == 0.75
     assert json.loads((tmp_path / "crawl.json").read_text())["parameters"] == {"alpha": 0.75}
+
+
+def write_archive(folder: Path) -> Path:
+    """A folder of hosts with the first seed's page, a page that links to it, and others."""
+    pages = {"a.example": "coral reef", "far.example": '<a href="http://a.example/">coral</a>', "rail.example": "steam"}
+    for host, text in pages.items():
+        (folder / host).mkdir(parents=True)
+        (folder / host / "index.html").write_text(f"<p>{text}")
+    return folder
+
+
+def test_the_archive_that_a_setting_names_reaches_the_ordering(tmp_path: Path) -> None:
+    archive = write_archive(tmp_path / "web")
+    crawl = assembled(tmp_path / "crawl", ORDERING="context_graph", ORDERING_ARCHIVE=str(archive))
+    found = crawl.ordering.context.archive
+    assert found is not None
+    assert list(found.urls()) == ["http://a.example/", "http://far.example/", "http://rail.example/"]
+    page = found.page("http://a.example/")
+    assert page is not None and page.relevance == pytest.approx(1.0)
+    assert not crawl.reader.counters  # what is read from an archive does not count as read by the crawl
+
+
+@pytest.mark.parametrize(("ordering", "lent"), [("focused", True), ("reinforcement", False), ("dom", False)])
+def test_a_rehearsal_lends_its_web_to_orderings_that_need_an_archive(tmp_path: Path, ordering: str, lent: bool) -> None:
+    pages = [a_text_page(f"http://{name}.example/", name, relevance=len(name) / 9) for name in ("a", "reef", "rail")]
+    archive = DictArchive(*pages)
+    options = read_options({"ORDERING": ordering})
+    crawl = assemble(TOPIC, options, clock=lambda: 0.0, folder=tmp_path, rehearsal=True, archive=archive)
+    assert (crawl.ordering.context.archive is archive) == lent
+
+
+def test_examples_are_found_before_the_crawl(tmp_path: Path) -> None:
+    archive = str(write_archive(tmp_path / "web"))
+    topic = dataclasses.replace(TOPIC, positive=("http://a.example/index.html",), negative=("http://rail.example/",))
+    for settings in ({"ORDERING_ARCHIVE": archive}, {"VIRTUAL_WEB": archive}):
+        crawl = assembled(tmp_path / str(len(settings)), topic=topic, ORDERING="focused", **settings)
+        assert [page.url for page in crawl.ordering.context.positive] == ["http://a.example/"]
+        assert [page.url for page in crawl.ordering.context.negative] == ["http://rail.example/"]
+        crawl.close("test", 0.0)
+    with pytest.raises(BadTopic, match=r"examples\.positive\[0\]: http://a\.example/ is neither in"):
+        assembled(tmp_path / "nowhere", topic=topic, ORDERING="focused")
+    assert not (tmp_path / "nowhere").exists()
+    assembled(tmp_path / "dom", topic=topic, ORDERING="dom")  # which reads no examples
+
+
+def test_examples_are_found_in_the_pages_of_a_resumed_crawl(tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    on, off = tmp_path / "on.html", tmp_path / "off.html"
+    on.write_text("coral reef")
+    off.write_text("steam")
+    topic = dataclasses.replace(TOPIC, positive=(str(on),), negative=(str(off),))
+    crawl = assembled(folder, topic=topic, ORDERING="focused")
+    url = crawl.take(60.0)
+    assert url is not None
+    body = b"<p>Coral reef"
+    page, fetch = crawl.weigh(crawl.read(url, body)), Fetch(200, 61.0, 0.1)
+    crawl.keep(page, crawl.visit(url, page, body, fetch))
+    crawl.close("test", 62.0)
+    resumed = assembled(folder, topic=dataclasses.replace(topic, positive=(url.url,)), ORDERING="focused")
+    assert [page.relevance for page in resumed.ordering.context.positive] == [pytest.approx(1.0)]
 
 
 @pytest.mark.parametrize("settings", [{"ORDERING": "omniscient"}, {"ORDERING_ALHPA": 1}, {"ORDERING": "depth_first"}])
