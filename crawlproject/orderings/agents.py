@@ -12,6 +12,7 @@ from crawlproject.records import Page
 from crawlproject.text.vectors import cosine
 
 MAX_KEYWORDS = 48
+STRONGEST = 600.0  # what exp can still take, with room for the sum of a large frontier
 
 
 class LinkNet:
@@ -76,7 +77,7 @@ class Agent:
     def add(self, url: str, strength: float) -> None:
         """A link enters the frontier; ``strength`` is ``beta * sigma``."""
         self.remove(url)
-        weight = exp(strength)
+        weight = exp(min(strength, STRONGEST))
         self.links[url] = weight
         self.total += weight
 
@@ -109,3 +110,13 @@ class Agent:
             child.links[url] = self.links.pop(url)
         self.total, child.total = sum(self.links.values()), sum(child.links.values())
         return child
+
+
+@dataclass(slots=True)
+class Prospect:
+    """A waiting link: whose it is, what its net saw, and the two estimates that make its score."""
+
+    agent: Agent
+    inputs: np.ndarray | None
+    net: float
+    page: float

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from math import log
 
-import numpy as np
-
-from crawlproject.orderings.agents import Agent, LinkNet
+from crawlproject.orderings.agents import Agent, LinkNet, Prospect
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
 from crawlproject.orderings.draw import UrlDraw
 from crawlproject.orderings.proximity import keyword_proximity
@@ -18,16 +15,6 @@ from crawlproject.records import CrawlUrl, Link, Page
 REVISIONS = 256  # waiting URLs that get a new score after a page, at most
 TOLERANCE = 0.2  # how far the sum of an agent's frontier, as a logarithm, may be from what its scores have
 SEEDS_FIRST = 40.0  # above any link: the largest draw of ``gumbel`` is 36.8
-
-
-@dataclass(slots=True)
-class Prospect:
-    """A waiting link: whose it is, what its net saw, and the two estimates that make its score."""
-
-    agent: Agent
-    inputs: np.ndarray | None
-    net: float
-    page: float
 
 
 class InfoSpiders(BaseOrdering):

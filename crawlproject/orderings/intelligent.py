@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
-from math import inf
 
 import numpy as np
 
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
+from crawlproject.orderings.candidates import Candidate, Source, links_in_turn
 from crawlproject.orderings.lift import LiftTable, log_interest
 from crawlproject.orderings.waiting import Waiting
 from crawlproject.records import CrawlUrl, Link, Page
 
 TURNS = 16  # pages whose links are looked at again after each page, at most
-SHARE = 64  # links of one of these, at most
-REVISIONS = 256  # links of all of these, at most
+REVISIONS = 256  # links of these, at most
 TOLERANCE = 0.05  # by how much a score must move before the frontier is told
 WORDS = 128  # words of a page that are evidence, the most frequent ones
 TOKENS = 24  # tokens of a URL
@@ -26,27 +24,6 @@ KINDS = ("content", "url", "links", "siblings")
 BOUND = 10.0  # no kind of evidence says more than this, as a logarithm
 
 _TOKEN = re.compile(r"[^\W\d_]{2,}")
-
-
-@dataclass(slots=True, eq=False)
-class Source:
-    """A fetched page with links that wait, and what became of its links so far."""
-
-    words: np.ndarray
-    relevant: bool
-    content: float = 0.0
-    fetched: int = 0
-    hits: int = 0
-    waiting: dict[str, None] = field(default_factory=dict)
-
-
-@dataclass(slots=True, eq=False)
-class Candidate:
-    """A waiting URL: the pages that link to it, the tokens of its spelling, and its score in the frontier."""
-
-    sources: list[Source]
-    tokens: np.ndarray
-    score: float = -inf
 
 
 class Intelligent(BaseOrdering):
@@ -120,7 +97,7 @@ class Intelligent(BaseOrdering):
         sources = self._next_sources()
         for source, content in zip(sources, self._words.sums([source.words for source in sources]), strict=True):
             source.content = float(content)
-        for url, candidate, score in self._scores(islice(_links_in_turn(sources), REVISIONS)):
+        for url, candidate, score in self._scores(islice(links_in_turn(sources), REVISIONS)):
             if abs(score - candidate.score) > TOLERANCE:
                 candidate.score = score
                 yield url, score
@@ -242,11 +219,3 @@ class Intelligent(BaseOrdering):
         known = [(url, found) for url in urls if (found := self._waiting.get(url)) is not None]
         sums = self._parts([found for _, found in known]).sum(axis=1).tolist() if known else []
         return ((url, found, score) for (url, found), score in zip(known, sums, strict=True))
-
-
-def _links_in_turn(sources: Iterable[Source]) -> Iterator[str]:
-    """Some waiting links of each page, the ones looked at longest ago first."""
-    for source in sources:
-        for url in list(islice(source.waiting, SHARE)):
-            source.waiting[url] = source.waiting.pop(url)
-            yield url

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import exp, log, sqrt
+from math import exp, isfinite, log, sqrt
 
 import numpy as np
 import pytest
@@ -114,6 +114,13 @@ class TestScore:
         parts = [ordering.explain(CrawlUrl(link.url, ordering.score(page, link))) for link in page.links]
         difference = sum(parts[0][name] - parts[1][name] for name in ("net", "page"))
         assert wins / 1500 == pytest.approx(1 / (1 + exp(-difference)), abs=0.04)
+
+    def test_however_greedy_scores_stay_finite_and_good_links_first(self) -> None:
+        ordering = InfoSpiders(a_context("coral reef"), greediness=100_000.0)
+        page = seed_page(("http://b.example/1", "x"), *[("http://b.example/2", "coral")] * 9, text="coral reef")
+        ordering.observe(page)
+        bad, good = (ordering.score(page, link) for link in page.links[:2])
+        assert isfinite(bad) and isfinite(good) and bad < good
 
     def test_chance_is_the_same_on_every_page(self) -> None:
         ordering = InfoSpiders(a_context("coral"))

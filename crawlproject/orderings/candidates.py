@@ -1,0 +1,41 @@
+"""URLs that wait, and the pages that link to them, as intelligent crawling sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from math import inf
+
+import numpy as np
+
+SHARE = 64  # links of one page that come up at once
+
+
+@dataclass(slots=True, eq=False)
+class Source:
+    """A fetched page with links that wait, and what became of its links so far."""
+
+    words: np.ndarray
+    relevant: bool
+    content: float = 0.0
+    fetched: int = 0
+    hits: int = 0
+    waiting: dict[str, None] = field(default_factory=dict)
+
+
+@dataclass(slots=True, eq=False)
+class Candidate:
+    """A waiting URL: the pages that link to it, the tokens of its spelling, and its score in the frontier."""
+
+    sources: list[Source]
+    tokens: np.ndarray
+    score: float = -inf
+
+
+def links_in_turn(sources: Iterable[Source]) -> Iterator[str]:
+    """Some waiting links of each page, the ones looked at longest ago first."""
+    for source in sources:
+        for url in list(islice(source.waiting, SHARE)):
+            source.waiting[url] = source.waiting.pop(url)
+            yield url
