@@ -12,7 +12,7 @@ from crawlproject.records import Page
 from crawlproject.text.vectors import cosine
 
 MAX_KEYWORDS = 48
-STRONGEST = 600.0  # what exp can still take, with room for the sum of a large frontier
+RECOUNT = 64  # removals after which a total is added up afresh
 
 
 class LinkNet:
@@ -65,6 +65,7 @@ class Agent:
     links: dict[str, float] = field(default_factory=dict)
     total: float = 0.0
     offset: float = 0.0
+    removals: int = 0
     columns: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -75,19 +76,22 @@ class Agent:
         return cosine(self.keywords, page.counts)
 
     def add(self, url: str, strength: float) -> None:
-        """A link enters the frontier; ``strength`` is ``beta * sigma``."""
+        """A link enters the frontier; ``strength`` is ``beta * sigma``, or less by a constant."""
         self.remove(url)
-        weight = exp(min(strength, STRONGEST))
+        weight = exp(strength)
         self.links[url] = weight
         self.total += weight
 
     def remove(self, url: str) -> None:
         """A link leaves the frontier, if it is there."""
         weight = self.links.pop(url, None)
-        if weight is not None:
+        if weight is None:
+            return
+        self.removals += 1
+        if 2 * weight > self.total or self.removals % RECOUNT == 0:
+            self.total = sum(self.links.values())  # a difference of almost equal numbers would be noise
+        else:
             self.total -= weight
-            if not self.links:
-                self.total = 0.0
 
     def drift(self) -> float:
         """How far ``offset`` is from where it should be."""

@@ -172,9 +172,13 @@ class InfoSpiders(BaseOrdering):
     def _sigma(self, prospect: Prospect) -> float:
         return self.alpha * prospect.page + (1 - self.alpha) * prospect.net
 
+    def _strength(self, prospect: Prospect) -> float:
+        """``beta * sigma``, moved by the same for all links so that it is 0 at most: no exponential overflows."""
+        return self.greediness * (self._sigma(prospect) - 1)
+
     def _score(self, url: str, prospect: Prospect) -> float:
         # Above 0 only while the total is behind: the total has this link in it.
-        return min(0.0, self.greediness * self._sigma(prospect) + prospect.agent.offset) + self._gumbel(url)
+        return min(0.0, self._strength(prospect) + prospect.agent.offset) + self._gumbel(url)
 
     def _gumbel(self, url: str) -> float:
         """A standard Gumbel variate: -3.6 to 36.8."""
@@ -185,7 +189,7 @@ class InfoSpiders(BaseOrdering):
         forgotten = self._waiting.put(url, prospect)
         if forgotten:
             forgotten[1].agent.remove(forgotten[0])
-        prospect.agent.add(url, self.greediness * self._sigma(prospect))
+        prospect.agent.add(url, self._strength(prospect))
 
     def _end(self, url: str) -> Prospect | None:
         prospect = self._waiting.end(url)
@@ -242,6 +246,6 @@ class InfoSpiders(BaseOrdering):
             agent.remove(url)
             if prospect is not None:
                 prospect.agent = heir
-                heir.add(url, self.greediness * self._sigma(prospect))
+                heir.add(url, self._strength(prospect))
         heir.offset += heir.drift()
         self._unsettled[heir] = iter(list(heir.links))

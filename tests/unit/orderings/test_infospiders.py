@@ -82,6 +82,16 @@ class TestAgent:
         assert list(agent.links) == ["http://a.example/0", "http://a.example/2"]
         assert (agent.total, child.total) == (pytest.approx(1 + 3), pytest.approx(2 + 4))
 
+    def test_the_total_is_right_after_much_better_links_are_gone(self) -> None:
+        """exp(-100) is lost in a sum with 1; it must be there when the 1 is gone."""
+        agent = Agent(0, {"coral": 1.0}, LinkNet.untaught(1), energy=8.0)
+        agent.add("http://a.example/best", 0.0)
+        agent.add("http://a.example/poor", -100.0)
+        agent.remove("http://a.example/best")
+        agent.remove("http://a.example/unknown")
+        assert agent.total == pytest.approx(exp(-100))
+        assert agent.drift() == pytest.approx(100)
+
 
 class TestScore:
     def test_a_score_is_the_strength_of_the_link_the_turn_of_its_agent_and_chance(self) -> None:
