@@ -1,0 +1,99 @@
+"""`scrapy rehearse`: lines of JSON, repeats, and the ways out."""
+
+import argparse
+import io
+import json
+
+import pytest
+from scrapy.exceptions import UsageError
+from scrapy.settings import Settings
+
+from crawlproject.commands import rehearse
+from crawlproject.rehearsal import plan, workers
+from crawlproject.virtualweb.sample import SampleWeb
+
+
+@pytest.fixture
+def topic(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    seed = next(SampleWeb().urls())
+    path = tmp_path / "reef.toml"
+    path.write_text(f'keywords = ["reef"]\nseeds = ["{seed}"]\n[crawl]\nCRAWL_SEED = 5\n')
+    return path
+
+
+def invoke(*arguments):
+    command = rehearse.Command()
+    command.settings = Settings()
+    parser = argparse.ArgumentParser()
+    command.add_options(parser)
+    options, positional = parser.parse_known_args([str(argument) for argument in arguments])
+    command.run(positional, options)
+    return command.exitcode
+
+
+def test_a_line_for_each_run_and_runs_are_kept(topic, tmp_path, capsys):
+    arguments = ("sample", topic, "--ordering", "dom", "random", "--pages", "3", "--repeat", "2", "--out", "runs")
+    for _ in range(2):
+        assert invoke(*arguments) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(line["ordering"], line["repeat"]) for line in lines[:4]] == [
+        ("dom", 1),
+        ("random", 1),
+        ("dom", 2),
+        ("random", 2),
+    ]
+    assert all(line["pages"] == 3 for line in lines[:4]) and all(line["kept"] for line in lines[4:])
+    seeds = [json.loads((tmp_path / line["folder"] / "crawl.json").read_text()) for line in lines[:4]]
+    assert [found["settings"]["crawl_seed"] for found in seeds] == [5, 5, 6, 6]
+
+
+@pytest.mark.parametrize("wrong", [["--pages", "0"], ["--repeat", "0"], ["--jobs", "0"]])
+def test_numbers_below_one_are_refused(topic, wrong):
+    with pytest.raises(UsageError, match="at least 1"):
+        invoke("sample", topic, *wrong)
+
+
+def test_a_web_and_a_topic_are_asked_for():
+    with pytest.raises(UsageError, match="expected a web"):
+        invoke("sample")
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_bad_input_is_one_message_and_exit_code_2(topic, capsys, jobs):
+    assert invoke("nowhere.warc", topic, "--jobs", jobs) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_an_interruption_ends_with_130_and_says_how_to_go_on(topic, capsys, monkeypatch):
+    def interrupted(*_):
+        yield {"topic": "reef", "ordering": "dom", "pages": 3}
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(plan, "rehearse_here", interrupted)
+    assert invoke("sample", topic) == 130
+    told = capsys.readouterr()
+    assert json.loads(told.out)["pages"] == 3 and "finished runs are kept" in told.err
+
+
+def test_a_worker_that_breaks_off_ends_with_1_and_one_message(topic, capsys, monkeypatch):
+    def broken(*_):
+        yield {"topic": "reef", "ordering": "dom", "pages": 3}
+        raise workers.WorkerFailed("a process broke off")
+
+    monkeypatch.setattr(workers, "rehearse_with_workers", broken)
+    assert invoke("sample", topic, "--jobs", "2") == 1
+    assert capsys.readouterr().err == "scrapy: a process broke off\n"
+
+
+def test_the_bar_is_for_terminals_and_lines_stay_lines(topic, capsys, monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    shown = Terminal()
+    monkeypatch.setattr("sys.stderr", shown)
+    assert invoke("sample", topic, "--ordering", "dom", "--pages", "3") == 0
+    assert json.loads(capsys.readouterr().out)["pages"] == 3
+    assert "1/1" in shown.getvalue()
