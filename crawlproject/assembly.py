@@ -163,7 +163,7 @@ class _Library:
         self._canonicalize = canonicalize
         self._cache_dir = cache_dir
         self.rehearsed = rehearsed
-        self.named = self._opened(options.ordering_archive) if options.ordering_archive else None
+        self.named = self._named(options.ordering_archive) if options.ordering_archive else None
 
     def examples(self, crawl_folder: Path | None) -> ExampleReader:
         """The reader of a topic's examples; ``crawl_folder`` is None in a rehearsal."""
@@ -176,6 +176,12 @@ class _Library:
         if crawl_folder and is_crawl_folder(crawl_folder):
             with suppress(BadWeb):  # a crawl that was stopped before its first page
                 yield self._archive(CrawledWeb(crawl_folder)).page
+
+    def _named(self, web: str) -> Archive:
+        try:
+            return self._opened(web)
+        except BadWeb as wrong:
+            raise BadWeb(f"setting ORDERING_ARCHIVE: {wrong.place}", wrong.wish) from None
 
     def _opened(self, web: str) -> Archive:
         return self._archive(open_web(web, cache_dir=self._cache_dir))

@@ -11,7 +11,7 @@ from support.pages import DictArchive, a_text_page
 
 from crawlproject.assembly import assemble, make_canonicalizer, make_frontier, make_traps, respell
 from crawlproject.crawl import Crawl, Fetch
-from crawlproject.errors import BadCrawlDir, BadSetting, BadTopic
+from crawlproject.errors import BadCrawlDir, BadSetting, BadTopic, BadWeb
 from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl, Topic
 
@@ -72,6 +72,12 @@ def test_the_archive_that_a_setting_names_reaches_the_ordering(tmp_path: Path) -
     page = found.page("http://a.example/")
     assert page is not None and page.relevance == pytest.approx(1.0)
     assert not crawl.reader.counters  # what is read from an archive does not count as read by the crawl
+
+
+def test_an_archive_that_cannot_be_opened_is_told_with_its_setting(tmp_path: Path) -> None:
+    with pytest.raises(BadWeb, match=r"setting ORDERING_ARCHIVE: web .*nowhere.*there is no such file"):
+        assembled(tmp_path / "crawl", ORDERING_ARCHIVE=str(tmp_path / "nowhere"))
+    assert not (tmp_path / "crawl").exists()
 
 
 @pytest.mark.parametrize(("ordering", "lent"), [("focused", True), ("reinforcement", False), ("dom", False)])
