@@ -66,9 +66,8 @@ def test_words_of_links_that_paid_promise_reward() -> None:
 def test_waiting_links_are_scored_anew_after_training() -> None:
     ordering = Reinforcement(a_context(), train_every=10, window=0)
     pages = list(crawl(4))
-    waiting = page(
-        "http://late.example/", ("http://lagoon.example/late", "lagoon"), ("http://harbour.example/late", "harbour")
-    )
+    late = [("http://lagoon.example/late", "lagoon"), ("http://harbour.example/late", "harbour")]
+    waiting = page("http://late.example/", *late, relevance=0.2)
     revised = observed(ordering, iter([*pages[:4], waiting, *pages[4:]]))
     assert revised["http://lagoon.example/late"] > 0.4 > 0.1 > revised["http://harbour.example/late"]
     assert len(revised) == 2  # the others are fetched
