@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from math import inf
 
 import numpy as np
 
@@ -26,11 +25,10 @@ class Source:
 
 @dataclass(slots=True, eq=False)
 class Candidate:
-    """A waiting URL: the pages that link to it, the tokens of its spelling, and its score in the frontier."""
+    """A waiting URL: the pages that link to it and the tokens of its spelling."""
 
     sources: list[Source]
     tokens: np.ndarray
-    score: float = -inf
 
 
 def links_in_turn(sources: Iterable[Source]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
 import numpy as np
@@ -16,7 +16,7 @@ from crawlproject.records import CrawlUrl, Link, Page
 
 TURNS = 16  # pages whose links are looked at again after each page, at most
 REVISIONS = 256  # links of these, at most
-TOLERANCE = 0.05  # by how much a score must move before the frontier is told
+STEP = 0.05  # scores are multiples of it
 WORDS = 128  # words of a page that are evidence, the most frequent ones
 TOKENS = 24  # tokens of a URL
 SOURCES = 8  # pages linking to a URL that are remembered, the first ones
@@ -97,10 +97,7 @@ class Intelligent(BaseOrdering):
         sources = self._next_sources()
         for source, content in zip(sources, self._words.sums([source.words for source in sources]), strict=True):
             source.content = float(content)
-        for url, candidate, score in self._scores(islice(links_in_turn(sources), REVISIONS)):
-            if abs(score - candidate.score) > TOLERANCE:
-                candidate.score = score
-                yield url, score
+        return self._scores(islice(links_in_turn(sources), REVISIONS))
 
     def redirected(self, url: str, target: str) -> None:
         candidate = self._end(url)
@@ -111,7 +108,7 @@ class Intelligent(BaseOrdering):
         self._end(url)
 
     def explain(self, url: CrawlUrl) -> Mapping[str, float]:
-        """What each kind of evidence says; ``before``: what has changed since the score was given."""
+        """What each kind of evidence says; ``before``: what changed since the score was given, and rounding."""
         candidate = self._waiting.get(url.url)
         if candidate is None:
             return {}
@@ -170,10 +167,7 @@ class Intelligent(BaseOrdering):
                 self._wait(url, Candidate([source], self._tokens.numbers(islice(tokens, TOKENS))))
         if source.waiting:
             self._turns[source] = None
-        self._latest.clear()
-        for url, candidate, score in self._scores(urls):
-            self._latest[url] = score
-            candidate.score = max(score, candidate.score)  # an offer never lowers a score
+        self._latest = dict(self._scores(urls))
 
     def _wait(self, url: str, candidate: Candidate) -> None:
         for source in candidate.sources:
@@ -214,8 +208,10 @@ class Intelligent(BaseOrdering):
             self._turns[source] = None
         return sources
 
-    def _scores(self, urls: Iterable[str]) -> Iterator[tuple[str, Candidate, float]]:
-        """The waiting ones of ``urls``, with what is known of them and the score they should have."""
+    def _scores(self, urls: Iterable[str]) -> list[tuple[str, float]]:
+        """The waiting ones of ``urls`` with their scores, in steps of ``STEP``: a frontier has no work with equal ones."""
         known = [(url, found) for url in urls if (found := self._waiting.get(url)) is not None]
-        sums = self._parts([found for _, found in known]).sum(axis=1).tolist() if known else []
-        return ((url, found, score) for (url, found), score in zip(known, sums, strict=True))
+        if not known:
+            return []
+        sums = self._parts([found for _, found in known]).sum(axis=1)
+        return list(zip([url for url, _ in known], (np.rint(sums / STEP) * STEP).tolist(), strict=True))
