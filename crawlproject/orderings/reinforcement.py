@@ -17,7 +17,7 @@ from crawlproject.orderings.waiting import Waiting
 from crawlproject.records import Link, Page
 
 EXAMPLES = 5_000  # the latest links whose value is known; older ones are forgotten
-WORTH_TELLING = 0.005  # a smaller change of score leaves a URL that waits where it is
+WORTH_TELLING = 0.05  # a change by a smaller share leaves a URL that waits where it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +153,6 @@ class Reinforcement(BaseOrdering):
             page = links[0][1].page
             scores = self._worth(self._model, page, [evidence.pieces for _, evidence in links])
             for (url, evidence), score in zip(links, scores, strict=True):
-                if abs(score - evidence.score) >= WORTH_TELLING:
+                if abs(score - evidence.score) > WORTH_TELLING * max(score, evidence.score):
                     self._waiting.put(url, _Evidence(page, evidence.pieces, score))
                     yield url, score
