@@ -7,12 +7,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crawlproject.errors import BadInput, StorageFailed
 
 if TYPE_CHECKING:
     from scrapy.commands import ScrapyCommand
+
+    from crawlproject.records import Topic
 
 BAD_INPUT = 2
 STOPPED = 3
@@ -36,3 +38,13 @@ def cache_dir() -> Path:
     """Where indexes of archives are kept between runs (XDG base directory specification)."""
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return Path(base) / "topical-crawler"
+
+
+def settings_for(command: ScrapyCommand, topic: Topic) -> dict[str, Any]:
+    """Our settings as in a live crawl: the topic file overrides the project's, the command line overrides both."""
+    from crawlproject.options import OURS  # here, since Scrapy imports every command at every start
+
+    assert command.settings is not None, "scrapy.cmdline sets it"
+    settings = command.settings.copy()
+    settings.setdict(dict(topic.settings), priority="spider")
+    return {name: value for name, value in settings.copy_to_dict().items() if name.startswith(OURS)}

@@ -46,13 +46,16 @@ def _list_of_seeds(text: str, place: str) -> tuple[int, int]:
 
 def _closed(items: str) -> str:
     """The items so far with a comma behind the last one, and no white space at the end."""
-    bare = _OPAQUE.sub(
-        lambda found: "".join(" " if c != "\n" else c for c in found[0]) if found[0][0] == "#" else found[0], items
-    )
+    bare = _OPAQUE.sub(_without_comment, items)
     last = len(bare.rstrip())
     if not last or bare[last - 1] == ",":
         return items.rstrip()
     return f"{items[:last]},{items[last:]}".rstrip()
+
+
+def _without_comment(opaque: re.Match[str]) -> str:
+    """A string as it is, a comment as blanks of the same length."""
+    return " " * len(opaque[0]) if opaque[0].startswith("#") else opaque[0]
 
 
 def _check(before: str, after: str, seeds: Sequence[str], place: str) -> None:

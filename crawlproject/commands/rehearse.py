@@ -9,17 +9,16 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawlproject.commandline import INTERRUPTED, cache_dir, reporting_errors
+from crawlproject.commandline import INTERRUPTED, cache_dir, reporting_errors, settings_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crawlproject.records import Topic
     from crawlproject.rehearsal.plan import Line, Plan
 
 
@@ -81,7 +80,7 @@ class Command(ScrapyCommand):
         return Plan(
             web=web,
             topics=topics,
-            settings=tuple(map(self._settings_of, topics)),
+            settings=tuple(settings_for(self, topic) for topic in topics),
             orderings=tuple(dict.fromkeys(names)),
             pages=opts.pages,
             out=opts.out,
@@ -111,15 +110,6 @@ class Command(ScrapyCommand):
         except WorkerFailed as failure:
             print(f"scrapy: {failure}", file=sys.stderr)
             self.exitcode = 1
-
-    def _settings_of(self, topic: Topic) -> dict[str, Any]:
-        """As in a live crawl: the topic file overrides the project's settings, the command line overrides both."""
-        from crawlproject.options import OURS
-
-        assert self.settings is not None, "scrapy.cmdline sets it"
-        settings = self.settings.copy()
-        settings.setdict(dict(topic.settings), priority="spider")
-        return {name: value for name, value in settings.copy_to_dict().items() if name.startswith(OURS)}
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawlproject.commandline import cache_dir, reporting_errors
+from crawlproject.commandline import cache_dir, reporting_errors, settings_for
 
 if TYPE_CHECKING:
     from crawlproject.hubs import Hub
@@ -61,7 +61,7 @@ class Command(ScrapyCommand):
         from crawlproject.topic_seeds import with_seeds
 
         topic = load_topic(path)
-        settings = self._settings_of(topic)
+        settings = settings_for(self, topic)
         told = respell(topic, make_canonicalizer(read_options(settings)))
         hubs = find_hubs(
             _links(source, topic, settings),
@@ -80,12 +80,6 @@ class Command(ScrapyCommand):
         parse_topic(new, str(out), folder=out.parent)  # examples that are files must be found from there too
         write_atomically(out, [new.encode()])
         _tell(hubs, out)
-
-    def _settings_of(self, topic: Topic) -> dict[str, Any]:
-        assert self.settings is not None, "scrapy.cmdline sets it"
-        settings = self.settings.copy()
-        settings.setdict(dict(topic.settings), priority="spider")
-        return settings.copy_to_dict()
 
 
 def _links(source: str, topic: Topic, settings: dict[str, Any]) -> Iterator[tuple[str, Sequence[str]]]:
