@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 Counts = Mapping[str, int]
+Weights = npt.NDArray[np.float64]
 
 SMOOTHING = 0.01  # weight that each term has in each class before any document is seen; small, since rows have length 1
 
@@ -33,23 +34,29 @@ class NaiveBayes:
         vocabulary: Collection[str] | None = None,
         smoothing: float = SMOOTHING,
     ) -> None:
+        self.classes = tuple(sorted(documents))
+        prior = [priors[name] if priors else 1 / len(self.classes) for name in self.classes]
+        known = None if vocabulary is None else frozenset(vocabulary)
+        texts = [_of_terms(counts, known) for name in self.classes for counts in documents[name]]
+        labels = [number for number, name in enumerate(self.classes) for _ in documents[name]]
+        self._prior_logs = np.log(prior)
+        self._columns: Mapping[str, int] = {}
+        self._idf: Weights = np.zeros(0)
+        self._term_logs: Weights = np.zeros((0, len(self.classes)))  # shape (terms, classes)
+        if any(texts):
+            self._train(texts, labels, prior, smoothing)
+
+    def _train(self, texts: Sequence[Counts], labels: Sequence[int], prior: Sequence[float], smoothing: float) -> None:
         from sklearn.feature_extraction import DictVectorizer
         from sklearn.feature_extraction.text import TfidfTransformer
         from sklearn.naive_bayes import MultinomialNB
 
-        self.classes = tuple(sorted(documents))
-        known = None if vocabulary is None else frozenset(vocabulary)
-        texts = [_of_terms(counts, known) for name in self.classes for counts in documents[name]]
-        labels = [number for number, name in enumerate(self.classes) for _ in documents[name]]
         vectorizer, weights = DictVectorizer(), TfidfTransformer(sublinear_tf=True)
         rows = weights.fit_transform(vectorizer.fit_transform(texts))
-        prior = [priors[name] if priors else 1 / len(self.classes) for name in self.classes]
         model = MultinomialNB(alpha=smoothing, class_prior=prior).fit(rows, labels)
-
-        self._columns: Mapping[str, int] = vectorizer.vocabulary_
-        self._idf: npt.NDArray[np.float64] = weights.idf_
-        self._term_logs: npt.NDArray[np.float64] = model.feature_log_prob_.T.copy()  # shape (terms, classes)
-        self._prior_logs = np.log(prior)
+        self._columns = vectorizer.vocabulary_
+        self._idf = weights.idf_
+        self._term_logs = model.feature_log_prob_.T.copy()
 
     def probabilities(self, counts: Counts) -> dict[str, float]:
         """``P(class | document)`` of each class; the priors when the document holds no known term.

@@ -32,6 +32,12 @@ def test_a_document_without_known_terms_has_the_priors() -> None:
     assert model.probabilities({"z": 5}) == pytest.approx({"a": 0.25, "b": 0.75})
 
 
+def test_without_any_term_there_are_only_priors() -> None:
+    assert NaiveBayes({"a": [{}], "b": [{}, {}]}).probabilities({"x": 1}) == pytest.approx({"a": 0.5, "b": 0.5})
+    silent = NaiveBayes({"a": [{"x": 1}], "b": [{"x": 1}]}, vocabulary=[])
+    assert silent.probabilities({"x": 1}) == pytest.approx({"a": 0.5, "b": 0.5})
+
+
 def test_only_the_vocabulary_is_looked_at() -> None:
     documents = {"a": [{"x": 1, "noise": 9}], "b": [{"y": 1, "noise": 1}]}
     model = NaiveBayes(documents, vocabulary=["x", "y"])
