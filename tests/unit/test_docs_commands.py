@@ -131,7 +131,11 @@ def test_no_section_is_about_a_command_that_does_not_exist() -> None:
 
 
 def test_exit_codes_are_told() -> None:
-    assert first_cells(section(doc("commands.md"), "Exit codes")) == ["0", "1", *map(str, (BAD_INPUT, STOPPED, INTERRUPTED))]
+    assert first_cells(section(doc("commands.md"), "Exit codes")) == [
+        "0",
+        "1",
+        *map(str, (BAD_INPUT, STOPPED, INTERRUPTED)),
+    ]
 
 
 # ---------------------------------------------------------------- docs/dependencies.md
