@@ -59,7 +59,7 @@ class Analyzer:
         done = 0
         for cut in sorted(cuts):
             if cut > done and not text[done:cut].isspace():
-                end = self._end_of_word(text, cut)
+                end = self._end_of_word(text, done, cut)
                 pieces.append(text[done:end])
                 done = end
             pieces_before[cut] = len(pieces)
@@ -67,10 +67,17 @@ class Analyzer:
         terms, terms_before = _without_marks(self._marked_terms(f" {_MARK} ".join(pieces)), len(pieces) - 1)
         return terms, {cut: terms_before[number] for cut, number in pieces_before.items()}
 
-    def _end_of_word(self, text: str, cut: int) -> int:
+    def _end_of_word(self, text: str, start: int, cut: int) -> int:
+        """The first place from ``cut`` on where a cut changes no term of the text from ``start`` on."""
         if text[cut - 1].isspace() or text[cut : cut + 1].isspace():
             return cut
-        return self.tokenize.boundary(text, cut)
+        end = self.tokenize.boundary(text, cut)
+        if end > cut and text[cut - 1] in APOSTROPHES:
+            # The "homme" of "l'homme" begins a word of its own, the "roll" of "rock'n'roll" does not.
+            head, rest = text[max(start, cut - MAX_CHUNK) : cut], text[cut:end]
+            if self.terms(head) + self.terms(rest) == self.terms(head + rest):
+                return cut
+        return end
 
     def _marked_terms(self, text: str) -> list[str]:
         chunks = text.encode("utf-8", "replace").translate(_SEPARATORS).decode("utf-8").split()

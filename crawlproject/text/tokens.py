@@ -39,9 +39,7 @@ class Words:
     def __init__(self) -> None:
         letters = _word_characters()
         self._find = re.compile(f"[{letters}{APOSTROPHES}]+").findall
-        # The rest of a word that began before: "s" after a link to "crawler", and "'s" too; but the "homme" of
-        # "l'homme" begins a word of its own.
-        self._rest = re.compile(f"(?<=[{letters}])(?:[{APOSTROPHES}]?[{letters}]+)+").match
+        self._rest = re.compile(f"(?<=[{letters}{APOSTROPHES}])[{letters}{APOSTROPHES}]+").match
 
     def __call__(self, text: str) -> list[str]:
         return self._find(text)

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crawlproject.errors import BadInput
@@ -95,6 +95,19 @@ def test_a_word_that_a_cut_would_split_belongs_to_the_side_where_it_begins() -> 
     assert before == {0: 0, 7: 1, 8: 1}
 
 
+@pytest.mark.parametrize(
+    ("text", "cut", "before"),
+    [("l'homme", 2, 0), ("'homme'", 1, 0), ("homme's", 5, 1), ("homme's", 6, 1), ("rock'n'roll", 5, 1), ("1''1", 1, 1)],
+)
+def test_a_cut_at_an_apostrophe(text: str, cut: int, before: int) -> None:
+    french = Analyzer("fr")
+    assert french.terms_between(text, [cut]) == (french.terms(text), {cut: before})
+    assert len(french.terms(text)) == 1
+
+
+@example("1''1", {1})
+@example("b'b", {2})
+@example("b'a b'b", {2, 6})
 @given(st.text(alphabet=st.sampled_from("ab'’ \n,.\0é中—_1")), st.sets(st.integers(0, 30)))
 def test_cuts_change_no_term_and_count_monotonically(text: str, places: set[int]) -> None:
     cuts = {min(place, len(text)) for place in places}
