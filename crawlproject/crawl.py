@@ -26,6 +26,7 @@ from crawlproject.urls.hosts import host_of
 from crawlproject.urls.traps import TrapFilter
 
 UNREACHABLE = "robots/unreachable"
+TOO_DEEP = "trap/too_deep"  # the one refusal that a URL may escape on another path
 SAVE_EVERY = 200  # fetches between two saves of the refusal counts
 
 
@@ -107,6 +108,10 @@ class Crawl:
         rule = self.traps.refusal(url, depth)
         return f"trap/{rule}" if rule else None
 
+    def is_barred(self, url: str, depth: int) -> bool:
+        """Whether a canonical URL may not enter, and on no other path either."""
+        return self.refusal(url, depth) not in (None, TOO_DEEP)
+
     # ------------------------------------------------------------ a page arrives
 
     def read(self, url: CrawlUrl, body: bytes, *, content_type: str = "", robots_tag: str = "") -> Page:
@@ -183,7 +188,10 @@ class Crawl:
         An unreachable host was tried: its pick counts under the k rule, as it would for a page that is not there.
         """
         self.folder.refusals.add(reason, url, parent)
-        self.ordering.failed(url)
+        if reason == UNREACHABLE:
+            self.ordering.failed(url)
+        else:
+            self.ordering.refused(url)
         self.frontier.drop(url, picked=reason == UNREACHABLE)
 
     def fail(self, url: CrawlUrl, error: str, fetch: Fetch) -> None:
@@ -241,6 +249,8 @@ class Crawl:
         reason = self.refusal(url.url, url.depth)
         if reason:
             self.folder.refusals.add(reason, url.url, url.parent)
+            if reason != TOO_DEEP:
+                self.ordering.refused(url.url)
             return False
         if self.frontier.put(url):
             self.traps.admitted(url.url)

@@ -18,14 +18,22 @@ from crawlproject.records import CrawlUrl, Page
 def relearn(crawl: Crawl) -> int:
     """Take the ordering through the history, in order; the number of pages it saw.
 
-    A page whose file is gone is passed over. Raises ``BadCrawlDir`` for a damaged history.
+    It is asked for new scores after each page, as it was then. Only the last of them are passed on to the frontier, which
+    may have been killed before it had them; the others it has, or better ones since.
+
+    Refusals have no line in the history: a link that is barred was refused where it stands, and one that neither waits
+    nor was fetched was refused at its turn. The ordering is told of the latter at the end, when all fetches are known. A
+    page whose file is gone is passed over. Raises ``BadCrawlDir`` for a damaged history.
     """
-    ordering = crawl.ordering
+    ordering, frontier = crawl.ordering, crawl.frontier
     handed_down: dict[str, tuple[float, ...]] = {}
+    linked: dict[str, None] = {}
+    revised: list[tuple[str, float]] = []
     for line in read_lines(crawl.folder.path / "history.jsonl"):
         url = line["url"]
         if line["redirect"]:
             ordering.redirected(url, line["redirect"])
+            _tell_if_barred(crawl, line["redirect"], line["depth"])
         elif not line["md5"]:
             ordering.failed(url)
         else:
@@ -34,10 +42,22 @@ def relearn(crawl: Crawl) -> int:
                 ordering.observe(page)
                 handed_down[url] = ordering.bequeath(page)
                 for link in page.links:
-                    ordering.score(page, link)
-    for url, score in ordering.revise():
-        crawl.frontier.rescore(url, score)
+                    if ordering.score(page, link) is not None:
+                        _tell_if_barred(crawl, link.url, page.depth + 1)
+                        linked[link.url] = None
+                revised = list(ordering.revise())
+    for url, score in revised:
+        frontier.rescore(url, score)
+    waiting = {url.url for url in frontier.waiting()}
+    for url in linked:
+        if url in frontier and url not in waiting and url not in crawl.folder.history:
+            ordering.refused(url)
     return len(handed_down)
+
+
+def _tell_if_barred(crawl: Crawl, url: str, depth: int) -> None:
+    if url not in crawl.frontier and crawl.is_barred(url, depth):
+        crawl.ordering.refused(url)
 
 
 def _stored_page(crawl: Crawl, line: dict[str, Any], inherited: tuple[float, ...]) -> Page:

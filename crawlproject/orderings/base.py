@@ -94,6 +94,13 @@ class Ordering(Protocol):
         """The fetch of ``url`` brought no page."""
         ...
 
+    def refused(self, url: str) -> None:
+        """``url`` will not be fetched, whoever links to it: scope, trap rules or robots.txt keep it out.
+
+        May be told again for each link to it. Not told of links that are too deep: another path may be shorter.
+        """
+        ...
+
     def explain(self, url: CrawlUrl) -> Mapping[str, float]:
         """The parts whose sum is ``url.score``, largest first; empty when there is nothing to tell apart.
 
@@ -140,6 +147,10 @@ class BaseOrdering:
 
     def failed(self, url: str) -> None:
         return None
+
+    def refused(self, url: str) -> None:
+        """As ``failed``; orderings that learn from a failure tell the two apart."""
+        self.failed(url)
 
     def explain(self, url: CrawlUrl) -> Mapping[str, float]:
         return {}

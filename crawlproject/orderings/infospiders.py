@@ -32,8 +32,7 @@ class InfoSpiders(BaseOrdering):
     equal chances, and of a link of its frontier by eq. 7. An offspring takes half of the total, so both halves come up
     twice as often as before. Totals move with every page; scores follow when they are ``TOLERANCE`` behind.
 
-    The paper names no values: all defaults are ours. Links that were refused at the door of the frontier stay in the
-    total of their agent.
+    The paper names no values: all defaults are ours.
     """
 
     learns = True

@@ -76,11 +76,13 @@ class SearchImpact(BaseOrdering):
                 heappush(best, score)
             elif best and score > best[0]:
                 heapreplace(best, score)
+        self._ends += 1
         for level, score in zip(self._leave(page.url), scores, strict=False):
             self._sums[level] += score
             self._pages[level] += 1
 
     def redirected(self, url: str, target: str) -> None:
+        self._ends += 1
         cues = self._leave(url)
         if url in self.context.topic.seeds:
             self._leave(target)
@@ -88,6 +90,10 @@ class SearchImpact(BaseOrdering):
             self._wait(target, cues)
 
     def failed(self, url: str) -> None:
+        self._ends += 1
+        self._leave(url)
+
+    def refused(self, url: str) -> None:
         self._leave(url)
 
     def revise(self) -> Iterable[tuple[str, float]]:
@@ -143,7 +149,6 @@ class SearchImpact(BaseOrdering):
 
     def _leave(self, url: str) -> Cues:
         """``url`` waits no more; the cues there were, none if no link led to it."""
-        self._ends += 1
         cues = self._cues.end(url) or ()
         if cues:
             self._forget(url, cues)

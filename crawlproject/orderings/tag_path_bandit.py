@@ -133,6 +133,9 @@ class TagPathBandit(BaseOrdering):
     def failed(self, url: str) -> None:
         self._reward(url, 0.0)
 
+    def refused(self, url: str) -> None:
+        self._end(url)  # it cost no fetch, so it is no failure of its arm
+
     def explain(self, url: CrawlUrl) -> Mapping[str, float]:
         number = self._waiting.get(url.url)
         if number is None or url.url not in self._arms[number].shown:

@@ -106,6 +106,16 @@ class TestEveryOrdering:
         ordering.observe(a_page("http://h2.example/", links=page.links))
         assert all(math.isfinite(score) for _, score in ordering.revise())
 
+    @given(pages)
+    def test_what_is_refused_gets_no_new_score(self, name: str, page: Page) -> None:
+        ordering = build(name)
+        ordering.observe(page)
+        for link in page.links:
+            ordering.score(page, link)
+            ordering.refused(link.url)
+        ordering.refused("http://nobody-knows.example/")
+        assert not {link.url for link in page.links}.intersection(dict(ordering.revise()))
+
     def test_an_archive_and_examples_do_no_harm(self, name: str) -> None:
         examples = [ARCHIVE.pages["http://h0.example/"]], [ARCHIVE.pages["http://h6.example/"]]
         context = a_context(

@@ -233,6 +233,18 @@ def test_refusals_are_counted_by_reason_with_examples(tmp_path: Path) -> None:
     assert [url.url for url in crawl.frontier.waiting()] == ["http://a.example/fine"]
 
 
+def test_the_ordering_is_told_what_will_never_be_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused: list[str] = []
+    crawl = a_crawl(tmp_path, CRAWL_ALLOWED_DOMAINS="a.example", TRAP_MAX_DEPTH=1)
+    monkeypatch.setattr(crawl.ordering, "refused", refused.append)
+    receive(crawl, taken(crawl), html("/film.mp4", "http://b.example/", "/fine", "/forbidden", text="coral reef"))
+    assert refused == ["http://a.example/film.mp4", "http://b.example/"]
+    receive(crawl, taken(crawl), html("/too-deep", "/", "/moved"))
+    assert len(refused) == 2, "another path may be shorter, and what is known was not refused"
+    crawl.refuse(taken(crawl).url, "robots/forbidden")
+    assert refused[2:] == ["http://a.example/forbidden"]
+
+
 def test_depth_is_counted_from_the_seed(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path, TRAP_MAX_DEPTH=1)
     receive(crawl, taken(crawl), html("/1", text="coral reef"))

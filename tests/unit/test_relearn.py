@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from crawlproject.crawl import Crawl, Fetch
 from crawlproject.options import read_options
 from crawlproject.orderings import registry
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
-from crawlproject.records import Link, Page, Topic
+from crawlproject.records import CrawlUrl, Link, Page, Topic
 
 TOPIC = Topic("reefs", ("coral reef",), ("http://a.example/", "http://b.example/", "http://c.example/"))
 
@@ -42,6 +43,13 @@ class Diary(BaseOrdering):
     def failed(self, url: str) -> None:
         self.events.append(("failure", url))
 
+    def refused(self, url: str) -> None:
+        self.events.append(("refusal", url))
+
+    def revise(self) -> Iterable[tuple[str, float]]:
+        self.events.append(("revision",))
+        return ()
+
 
 @pytest.fixture(autouse=True)
 def diary(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,6 +72,12 @@ def fetch(crawl: Crawl, now: float, body: bytes) -> None:
     crawl.offer(page, ended)
 
 
+def taken(crawl: Crawl, url: str) -> CrawlUrl:
+    found = crawl.take(50.0)
+    assert found is not None and found.url == url
+    return found
+
+
 def test_a_resumed_ordering_has_seen_the_same(tmp_path: Path) -> None:
     crawl, before = open_crawl(tmp_path)
     fetch(crawl, 10, b"<p>coral reef <a href='/more'>more coral</a> <a href='http://d.example/'>d</a>")
@@ -80,6 +94,24 @@ def test_a_resumed_ordering_has_seen_the_same(tmp_path: Path) -> None:
     resumed, after = open_crawl(tmp_path)
     assert len(before.events) > 8
     assert after.events == before.events
+    resumed.close("stopped", 70)
+
+
+def test_refusals_are_told_again(tmp_path: Path) -> None:
+    crawl, before = open_crawl(tmp_path)
+    fetch(crawl, 10, b"<p>coral reef <a href='/film.mp4'>film</a> <a href='/forbidden'>f</a> <a href='/later'>l</a>")
+    crawl.redirect(taken(crawl, "http://b.example/"), "http://b.example/b.zip", Fetch(301, 20, 0.1))
+    crawl.refuse(taken(crawl, "http://c.example/").url, "robots/unreachable")
+    crawl.refuse(taken(crawl, "http://a.example/forbidden").url, "robots/forbidden")
+    crawl.close("stopped", 60)
+    refusals = [event for event in before.events if event[0] == "refusal"]
+    assert refusals == [
+        ("refusal", f"http://{url}") for url in ("a.example/film.mp4", "b.example/b.zip", "a.example/forbidden")
+    ]
+
+    resumed, after = open_crawl(tmp_path)
+    assert [event for event in after.events if event[0] == "refusal"] == refusals
+    assert [url.url for url in resumed.frontier.waiting()] == ["http://a.example/later"]
     resumed.close("stopped", 70)
 
 

@@ -120,6 +120,15 @@ def test_the_largest_site_comes_first() -> None:
     assert dict(ordering.revise()) == dict.fromkeys(large[3:], 5)
 
 
+def test_urls_that_are_refused_do_not_count_for_their_site() -> None:
+    ordering = LargestSiteFirst(a_context())
+    fetched = page(SEED, *(f"http://large.example/{number}" for number in range(4)))
+    ordering.observe(fetched)
+    for link in fetched.links[1:]:
+        ordering.refused(link.url)
+    assert ordering.score(fetched, fetched.links[0]) == 1
+
+
 def test_a_site_that_was_fetched_whole_starts_again() -> None:
     ordering = LargestSiteFirst(a_context())
     offer(ordering, page(SEED, A))

@@ -93,6 +93,15 @@ def test_what_was_fetched_failed_or_is_a_seed_is_told_nothing() -> None:
     assert dict(ordering.revise()) == {}
 
 
+def test_what_is_refused_is_told_nothing_and_is_no_fetch() -> None:
+    ordering = SearchImpact(a_context("fish"))
+    scores(ordering, a_page_of((FISH, "fish"), (REEF, "fish")))
+    ordering.refused(REEF)
+    assert dict(ordering.revise()) == {}  # no fetch has ended: nothing is due
+    ordering.failed("http://x.example/")
+    assert dict(ordering.revise()) == {FISH: 1}
+
+
 def test_a_redirect_takes_its_cues_along() -> None:
     ordering = SearchImpact(a_context("fish"))
     scores(ordering, a_page_of((FISH, "fish")))

@@ -83,6 +83,18 @@ class TestIndex:
         scores = dict(ordering.revise())
         assert scores["http://body.example/2"] == pytest.approx(0.5 + 2.828 * sqrt(log(3) / 2), abs=2 * TIE)
 
+    def test_a_refused_link_is_no_fetch(self) -> None:
+        ordering = TagPathBandit(a_context())
+        offered(ordering, links(MENU, "menu", 4) + links(BODY, "body", 4))
+        ordering.observe(a_page("http://menu.example/0", relevance=0.4))
+        ordering.observe(a_page("http://body.example/0", relevance=0.2))
+        before = dict(ordering.revise())
+        ordering.refused("http://body.example/1")
+        assert dict(ordering.revise()) == {}
+        ordering.failed("http://menu.example/1")
+        after = dict(ordering.revise())
+        assert "http://body.example/1" in before and "http://body.example/1" not in after
+
 
 class TestLine:
     def test_only_some_links_of_a_place_stand_in_line_and_others_take_their_places(self) -> None:
