@@ -9,7 +9,7 @@ Scrapy. Whatever happens to a URL happens here, so that both are the same crawl.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from crawlproject.urls.hosts import host_of
 from crawlproject.urls.traps import TrapFilter
 
 UNREACHABLE = "robots/unreachable"
+NOT_KEPT = "noindex"  # what the history says of a page that was read and asked not to be kept
 TOO_DEEP = "trap/too_deep"  # the one refusal that a URL may escape on another path
 SAVE_EVERY = 200  # fetches between two saves of the refusal counts
 
@@ -68,6 +69,7 @@ class Crawl:
         self.frontier = frontier
         self.folder = folder
         self._domains = tuple(domain.lower().lstrip(".") for domain in options.crawl_allowed_domains)
+        self._planted: set[str] = set()  # seeds, and where seeds redirect to
         self._fetches_at_save = 0
 
     # ------------------------------------------------------------ the way in
@@ -78,10 +80,12 @@ class Crawl:
             self._offer_one(CrawlUrl(url=seed, score=self.ordering.seed_score(seed)))
 
     def recount(self) -> None:
-        """After a resume: tell the trap rules how many URLs of each host were admitted before."""
+        """After a resume: tell the trap rules how many URLs of each host were admitted before, and find the seeds again."""
         for url in self.folder.history:
             self.traps.admitted(url)
         for waiting in self.frontier.waiting():
+            if waiting.depth == 0:
+                self._planted.add(waiting.url)
             if waiting.url not in self.folder.history:  # one that was killed between its history line and its links
                 self.traps.admitted(waiting.url)
 
@@ -155,7 +159,7 @@ class Crawl:
             size=len(body),
             title=page.title,
             links=len(page.links),
-            error="" if page.indexable else "noindex",
+            error="" if page.indexable else NOT_KEPT,
             parts=self.ordering.explain(url),
         )
 
@@ -176,9 +180,14 @@ class Crawl:
                     self.folder.refusals.count("ordering/not_followed")
                     continue
                 self._offer_link(page, link, score, inherited)
-            for url, score in self.ordering.revise():
-                self.frontier.rescore(url, score)
+            self.rescore(self.ordering.revise())
             self.frontier.done(page.url, fetch.at, fetch.seconds)
+
+    def rescore(self, revised: Iterable[tuple[str, float]]) -> None:
+        """Pass new scores on to the frontier. Seeds keep theirs, whatever an ordering makes of the links to them."""
+        for url, score in revised:
+            if url not in self._planted:
+                self.frontier.rescore(url, score)
 
     # ------------------------------------------------------------ the ways out
 
@@ -244,6 +253,8 @@ class Crawl:
         )
 
     def _offer_one(self, url: CrawlUrl) -> bool:
+        if url.depth == 0:
+            self._planted.add(url.url)
         if url.url in self.frontier:
             return self.frontier.put(url)  # may raise the score of a URL that waits
         reason = self.refusal(url.url, url.depth)

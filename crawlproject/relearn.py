@@ -6,12 +6,11 @@ every instant; read again from the pages it always agrees, and costs what readin
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from crawlproject.appendlog import read_lines
-from crawlproject.crawl import Crawl
+from crawlproject.crawl import NOT_KEPT, Crawl
 from crawlproject.records import CrawlUrl, Page
 
 
@@ -22,8 +21,10 @@ def relearn(crawl: Crawl) -> int:
     may have been killed before it had them; the others it has, or better ones since.
 
     Refusals have no line in the history: a link that is barred was refused where it stands, and one that neither waits
-    nor was fetched was refused at its turn. The ordering is told of the latter at the end, when all fetches are known. A
-    page whose file is gone is passed over. Raises ``BadCrawlDir`` for a damaged history.
+    nor was fetched was refused at its turn. The ordering is told of the latter at the end, when all fetches are known. Of
+    a page that asked not to be kept, or whose file is gone, it learns nothing but that it waits no more.
+
+    Raises ``BadCrawlDir`` for a damaged history.
     """
     ordering, frontier = crawl.ordering, crawl.frontier
     handed_down: dict[str, tuple[float, ...]] = {}
@@ -34,20 +35,19 @@ def relearn(crawl: Crawl) -> int:
         if line["redirect"]:
             ordering.redirected(url, line["redirect"])
             _tell_if_barred(crawl, line["redirect"], line["depth"])
-        elif not line["md5"]:
+        elif line["error"] and line["error"] != NOT_KEPT:
             ordering.failed(url)
+        elif (page := _stored_page(crawl, line, handed_down.get(line["parent"], ()))) is None:
+            ordering.refused(url)
         else:
-            with suppress(FileNotFoundError):
-                page = _stored_page(crawl, line, handed_down.get(line["parent"], ()))
-                ordering.observe(page)
-                handed_down[url] = ordering.bequeath(page)
-                for link in page.links:
-                    if ordering.score(page, link) is not None:
-                        _tell_if_barred(crawl, link.url, page.depth + 1)
-                        linked[link.url] = None
-                revised = list(ordering.revise())
-    for url, score in revised:
-        frontier.rescore(url, score)
+            ordering.observe(page)
+            handed_down[url] = ordering.bequeath(page)
+            for link in page.links:
+                if ordering.score(page, link) is not None:
+                    _tell_if_barred(crawl, link.url, page.depth + 1)
+                    linked[link.url] = None
+            revised = list(ordering.revise())
+    crawl.rescore(revised)
     waiting = {url.url for url in frontier.waiting()}
     for url in linked:
         if url in frontier and url not in waiting and url not in crawl.folder.history:
@@ -60,7 +60,11 @@ def _tell_if_barred(crawl: Crawl, url: str, depth: int) -> None:
         crawl.ordering.refused(url)
 
 
-def _stored_page(crawl: Crawl, line: dict[str, Any], inherited: tuple[float, ...]) -> Page:
+def _stored_page(crawl: Crawl, line: dict[str, Any], inherited: tuple[float, ...]) -> Page | None:
+    try:
+        body = crawl.folder.pages.load(line["url"])
+    except FileNotFoundError:
+        return None
     url = CrawlUrl(line["url"], line["score"], line["depth"], line["parent"], inherited=inherited)
-    page = crawl.read(url, crawl.folder.pages.load(url.url))
+    page = crawl.read(url, body)
     return crawl.weigh_links(replace(page, relevance=line["relevance"]))

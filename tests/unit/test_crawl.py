@@ -304,6 +304,18 @@ def test_a_failed_fetch_is_an_error_in_the_history(tmp_path: Path) -> None:
     assert (crawl.pages, crawl.fetches, crawl.errors, crawl.frontier.leases()) == (0, 1, 1, 0)
 
 
+def test_seeds_and_where_they_redirect_to_keep_their_score(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seeds = ["http://a.example/", "http://b.example/", "http://c.example/"]
+    crawl = a_crawl(tmp_path, *seeds)
+    first = taken(crawl)
+    crawl.redirect(taken(crawl), "http://d.example/", Fetch(301, 1.0, 0.1))
+    known = ["http://a.example/1", "http://c.example/", "http://d.example/"]
+    monkeypatch.setattr(crawl.ordering, "revise", lambda: [(url, 0.25) for url in known])
+    page = crawl.read(first, html("/1", *seeds))
+    crawl.offer(page, Fetch(200, 1.0, 0.1))
+    assert {url.url: url.score for url in crawl.frontier.waiting()} == dict(zip(known, [0.25, 1.0, 1.0], strict=True))
+
+
 def test_the_target_of_a_redirect_takes_the_place_of_its_source(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path)
     receive(crawl, taken(crawl), html("http://b.example/old", text="coral reef"))

@@ -115,11 +115,12 @@ def test_refusals_are_told_again(tmp_path: Path) -> None:
     resumed.close("stopped", 70)
 
 
-def test_a_page_whose_file_is_gone_is_passed_over(tmp_path: Path) -> None:
+def test_of_pages_that_are_not_there_nothing_is_learnt(tmp_path: Path) -> None:
     crawl, _ = open_crawl(tmp_path)
     fetch(crawl, 10, b"<p>coral")
+    fetch(crawl, 20, b"<meta name=robots content=noindex><p>coral")
     crawl.folder.pages.path("http://a.example/").unlink()
     crawl.close("stopped", 60)
     resumed, after = open_crawl(tmp_path)
-    assert after.events == []
+    assert after.events == [("refusal", "http://a.example/"), ("refusal", "http://b.example/")]
     resumed.close("stopped", 70)
