@@ -28,7 +28,6 @@ from crawlproject.urls.traps import TrapFilter
 UNREACHABLE = "robots/unreachable"
 NOT_KEPT = "noindex"  # what the history says of a page that was read and asked not to be kept
 TOO_DEEP = "trap/too_deep"  # the one refusal that a URL may escape on another path
-SAVE_EVERY = 200  # fetches between two saves of the refusal counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +69,6 @@ class Crawl:
         self.folder = folder
         self._domains = tuple(domain.lower().lstrip(".") for domain in options.crawl_allowed_domains)
         self._planted: set[str] = set()  # seeds, and where seeds redirect to
-        self._fetches_at_save = 0
 
     # ------------------------------------------------------------ the way in
 
@@ -167,7 +165,6 @@ class Crawl:
         """Add the page to the link graph, the items and, last, the history. A URL enters each of them once."""
         if page.url not in self.folder.history:
             self.folder.keep(page, visit)
-            self._save_now_and_then()
 
     def offer(self, page: Page, fetch: Fetch) -> None:
         """Score the page's links, put them into the frontier, and end the page's lease: one atomic step."""
@@ -237,13 +234,7 @@ class Crawl:
             parts=self.ordering.explain(url),
         )
         if url.url not in self.folder.history:
-            self.folder.history.append(visit)
-            self._save_now_and_then()
-
-    def _save_now_and_then(self) -> None:
-        if len(self.folder.history) - self._fetches_at_save >= SAVE_EVERY:
-            self._fetches_at_save = len(self.folder.history)
-            self.folder.refusals.save()
+            self.folder.note(visit)
 
     # ------------------------------------------------------------ the door of the frontier
 

@@ -16,11 +16,14 @@ from crawlproject.repository.pages import PageRepository
 from crawlproject.repository.refusals import Refusals
 from crawlproject.urls.naming import page_name
 
+SAVE_EVERY = 200  # fetches between two saves of the refusal counts
+
 
 class CrawlFolder:
     """``crawl.json``, ``history.jsonl``, ``links.jsonl``, ``items.jsonl``, ``refused.json`` and ``pages/`` of one crawl.
 
-    ``bodies=False`` keeps the history only (rehearsals): page files, items and links are not written.
+    ``bodies=False`` keeps the history only (rehearsals): page files, items and links are not written. As such a crawl
+    starts anew after an interruption, the refusal counts are saved when it ends, and not every ``SAVE_EVERY`` fetches too.
     Raises ``BadCrawlDir`` when the folder holds another crawl, ``StorageFailed`` when it cannot be written.
     """
 
@@ -29,6 +32,7 @@ class CrawlFolder:
     ) -> None:
         self.path = path
         self.bodies = bodies
+        self._fetches_at_save = 0
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -57,6 +61,17 @@ class CrawlFolder:
                 if log:
                     log.trim(self.history)
             raise
+        self._save_now_and_then()
+
+    def note(self, visit: Visit) -> None:
+        """Write the visit of a fetch that brought no page."""
+        self.history.append(visit)
+        self._save_now_and_then()
+
+    def _save_now_and_then(self) -> None:
+        if self.bodies and len(self.history) - self._fetches_at_save >= SAVE_EVERY:
+            self._fetches_at_save = len(self.history)
+            self.refusals.save()
 
     def close(self, reason: str, now: float, stats: Mapping[str, Any]) -> None:
         """Save the counts and note why the crawl ended."""

@@ -13,7 +13,7 @@ from support.pages import a_link, a_page
 from crawlproject.appendlog import read_lines
 from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.records import Page, Topic, Visit
-from crawlproject.repository.folder import CrawlFolder
+from crawlproject.repository.folder import SAVE_EVERY, CrawlFolder
 
 TOPIC = Topic("reef", ("coral reef",), ("http://a.example/",))
 
@@ -109,6 +109,19 @@ def test_without_bodies_only_the_history_is_kept(tmp_path: Path) -> None:
     folder.keep(*numbered(0))
     folder.close("finished", 1.0, {})
     assert sorted(path.name for path in tmp_path.iterdir()) == ["crawl.json", "history.jsonl", "refused.json"]
+
+
+@pytest.mark.parametrize("bodies", [True, False])
+def test_refusals_are_saved_now_and_then_in_a_crawl_that_can_be_resumed(tmp_path: Path, bodies: bool) -> None:
+    folder = opened(tmp_path, bodies=bodies)
+    folder.refusals.count("scope/domain")
+    for number in range(SAVE_EVERY - 1):
+        folder.keep(*numbered(number))
+    assert not (tmp_path / "refused.json").exists()
+    folder.note(numbered(SAVE_EVERY, md5="")[1])
+    assert (tmp_path / "refused.json").exists() == bodies
+    folder.close("", 1.0, {})
+    assert (tmp_path / "refused.json").exists()
 
 
 @pytest.mark.parametrize(("name", "line"), [("links.jsonl", b'{"target":"x"}\n'), ("items.jsonl", b"[]\n")])
