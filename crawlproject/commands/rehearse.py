@@ -6,7 +6,7 @@ import argparse
 import gc
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -52,6 +52,8 @@ class Command(ScrapyCommand):
         parser.add_argument(
             "--repeat", metavar="R", type=int, default=1, help="runs of each, with CRAWL_SEED, +1, ... (default: 1)"
         )
+        split = "run each from two disjoint halves of the seeds, below half-1 and half-2 (compare --measure overlap)"
+        parser.add_argument("--split-seeds", action="store_true", help=split)
         parser.add_argument("--jobs", metavar="J", type=int, default=1, help="processes, a topic each (default: 1)")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -61,7 +63,8 @@ class Command(ScrapyCommand):
             if getattr(opts, option) < 1:
                 raise UsageError(f"--{option}: expected at least 1", print_help=False)
         with reporting_errors(self):
-            self._rehearse(self._plan(args[0], args[1:], opts), opts.jobs)
+            plan = self._plan(args[0], args[1:], opts)
+            self._rehearse(self._halves(plan) if opts.split_seeds else [plan], opts.jobs)
 
     def _plan(self, web: str, topic_names: list[str], opts: argparse.Namespace) -> Plan:
         # Scrapy imports every command at every start: what is heavy is imported when it is needed.
@@ -89,22 +92,31 @@ class Command(ScrapyCommand):
             repeats=opts.repeat,
         )
 
-    def _rehearse(self, plan: Plan, jobs: int) -> None:
+    def _halves(self, plan: Plan) -> Sequence[Plan]:
+        from crawlproject.rehearsal.plan import split
+
+        return split(plan)
+
+    def _rehearse(self, plans: Sequence[Plan], jobs: int) -> None:
         from crawlproject.rehearsal.plan import rehearse_here
         from crawlproject.rehearsal.workers import MEMORY_GENERATION, WorkerFailed, rehearse_with_workers
 
         def warn(sentence: str) -> None:
-            print(f"scrapy: web {plan.web}: {sentence}", file=sys.stderr)
+            print(f"scrapy: web {plans[0].web}: {sentence}", file=sys.stderr)
+
+        def lines() -> Generator[Line]:
+            for plan in plans:
+                yield from rehearse_with_workers(plan, jobs, warn) if jobs > 1 else rehearse_here(plan, warn)
 
         gc.set_threshold(MEMORY_GENERATION)
-        lines = rehearse_with_workers(plan, jobs, warn) if jobs > 1 else rehearse_here(plan, warn)
+        done = lines()
         try:
-            with _progress(plan.runs) as advance:
-                for line in lines:
+            with _progress(sum(plan.runs for plan in plans)) as advance:
+                for line in done:
                     print(json.dumps(line), flush=True)
                     advance(line)
         except KeyboardInterrupt:
-            lines.close()
+            done.close()
             print("scrapy: interrupted; the same command goes on, finished runs are kept", file=sys.stderr)
             self.exitcode = INTERRUPTED
         except WorkerFailed as failure:

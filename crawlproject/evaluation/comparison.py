@@ -163,8 +163,8 @@ def compare(folders: Sequence[RunFolder], question: Question, scorer: Scorer | N
             left_out[topic] = f"no run of {', '.join(missing)}"
             continue
         found = _measure(runs, orderings, question, scorer)
-        if question.measure == "recall" and found[0].recall is None:
-            left_out[topic] = "no targets"
+        if not all(question.measure in run.others for run in found):
+            left_out[topic] = "no targets" if question.measure == "recall" else "no runs from split seeds"
             continue
         kept[topic] = found
     if not kept:

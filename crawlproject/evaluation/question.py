@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ from crawlproject.evaluation import measures, pool
 from crawlproject.evaluation.crawlfolder import CrawlInfo
 from crawlproject.evaluation.measures import Curve
 from crawlproject.evaluation.pool import Scores
-from crawlproject.evaluation.runs import Run
+from crawlproject.evaluation.runs import Run, are_split
 from crawlproject.evaluation.significance import PairedTest, paired_t_test, wilcoxon_test
 
 MEASURES = {
@@ -25,7 +26,9 @@ MEASURES = {
     "coverage": "weighted coverage",
     "top": "coverage of the top pages",
     "rank": "mean rank, from 0 (worst) to 1",
+    "overlap": "overlap of crawls from split seeds",
 }
+OF_PAIRS = {"overlap"}  # measures of two runs; the others are of one
 TESTS: Mapping[str, Callable[[Sequence[float], Sequence[float]], PairedTest]] = {
     "t": paired_t_test,
     "wilcoxon": wilcoxon_test,
@@ -86,7 +89,7 @@ class TopicRuns:
         return pool.ranks(self.scores)
 
     def curve(self, run: Run, measure: str) -> Curve:
-        """A measure over the pages of a run; ``measure`` is a key of ``MEASURES``."""
+        """A measure over the pages of a run; ``measure`` is a key of ``MEASURES``, but none ``OF_PAIRS``."""
         match measure:
             case "recall":
                 return measures.target_recall(run.urls, self._targets, self._redirects)
@@ -112,9 +115,10 @@ class TopicRuns:
 class Measured:
     """One ordering on one topic, repeats averaged.
 
-    ``curve`` is the measure asked for, ``recall`` the target recall (None without targets), ``others`` every measure at
-    several numbers of pages, ``half`` the search length: pages until half of the targets were found, None when some
-    repeat never found them. ``pages`` is the length of the shortest repeat.
+    ``curve`` is the measure asked for, ``recall`` the target recall (None without targets), ``others`` every measure that
+    the runs have, at several numbers of pages; when the one asked for is not among them, ``curve`` is empty. ``half`` is
+    the search length: pages until half of the targets were found, None when some repeat never found them. ``pages`` is the
+    length of the shortest repeat.
     """
 
     curve: Curve
@@ -126,16 +130,18 @@ class Measured:
 
 def measured(runs: TopicRuns, repeats: Sequence[Run], question: Question, points: Sequence[int]) -> Measured:
     """The repeats of an ordering on a topic as one; ``others`` has a value for each of ``points``."""
-    named = {name: [runs.curve(run, name) for run in repeats] for name in MEASURES}
     known = all(run.targets for run in repeats)
+    wanted = MEASURES.keys() - OF_PAIRS if known else MEASURES.keys() - OF_PAIRS - {"recall"}
+    named = {name: [runs.curve(run, name) for run in repeats] for name in MEASURES if name in wanted}
+    if split := [(one, other) for one, other in combinations(repeats, 2) if are_split(one.seeds, other.seeds)]:
+        named["overlap"] = [pool.robustness(one.urls, other.urls) for one, other in split]
     halves = [measures.search_length(curve, HALF) for curve in named["recall"]] if known else [None]
     return Measured(
-        curve=mean_curve(named[question.measure]),
+        curve=mean_curve(named[question.measure]) if question.measure in named else np.zeros(0),
         recall=mean_curve(named["recall"]) if known else None,
         others={
             name: np.mean([measures.values_at(curve, points) for curve in curves], axis=0)
             for name, curves in named.items()
-            if known or name != "recall"
         },
         half=None if None in halves else float(np.mean([half for half in halves if half is not None])),
         pages=min(run.pages for run in repeats),

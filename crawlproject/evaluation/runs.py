@@ -36,7 +36,7 @@ class Run:
 
     ``urls`` and ``relevance`` have one entry a page, each page once. ``redirects`` maps URL to URL. ``targets`` are
     those that can be reached from the seeds when that is known (``reachable.json`` beside the runs of a topic), else
-    all of the topic.
+    all of the topic. ``seeds`` are where it began.
     """
 
     topic: str
@@ -46,6 +46,7 @@ class Run:
     redirects: Mapping[str, str]
     targets: frozenset[str]
     fetches: int
+    seeds: frozenset[str] = frozenset()
 
     @property
     def pages(self) -> int:
@@ -56,8 +57,8 @@ def find_runs(folder: Path) -> list[RunFolder]:
     """Every crawl folder at or below ``folder``, sorted by topic and ordering.
 
     Runs of one ordering on one topic are told apart by what differs: parameters, settings, or augmented seeds, as in
-    ``dom alpha=0.5``. Runs that differ in ``CRAWL_SEED`` alone are repeats and keep one name. Raises ``BadInput`` when
-    there is no run, or when two differ in nothing.
+    ``dom alpha=0.5``. Runs that differ in ``CRAWL_SEED`` alone are repeats and keep one name, and so do runs without a seed
+    in common. Raises ``BadInput`` when there is no run, or when two differ in nothing.
     """
     if not folder.is_dir():
         raise BadInput(str(folder), "expected a folder of runs, made by `scrapy rehearse ... --out DIR`")
@@ -81,7 +82,13 @@ def load_run(run: RunFolder) -> Run:
         if visit.redirect:
             redirects[visit.url] = visit.redirect
     relevance = np.fromiter(pages.values(), dtype=np.float64, count=len(pages))
-    return Run(run.topic, run.ordering, tuple(pages), relevance, redirects, known_targets(run.path, run.info), fetches)
+    targets, seeds = known_targets(run.path, run.info), frozenset(run.info.seeds)
+    return Run(run.topic, run.ordering, tuple(pages), relevance, redirects, targets, fetches, seeds)
+
+
+def are_split(seeds: Collection[str], others: Collection[str]) -> bool:
+    """Whether two runs have seeds and none in common, as ``scrapy rehearse --split-seeds`` makes them."""
+    return bool(seeds and others) and set(seeds).isdisjoint(others)
 
 
 def known_targets(path: Path, info: CrawlInfo) -> frozenset[str]:
@@ -111,10 +118,10 @@ def _run_folder(path: Path) -> RunFolder:
 
 def _name_apart(runs: Sequence[RunFolder]) -> list[RunFolder]:
     """Add to an ordering's name what varies between its runs on one topic."""
-    fewest: dict[str, int] = {}
+    seeds: dict[str, set[frozenset[str]]] = defaultdict(set)
     for run in runs:
-        fewest[run.topic] = min(len(run.info.seeds), fewest.get(run.topic, len(run.info.seeds)))
-    traits = [_traits(run.info, len(run.info.seeds) > fewest[run.topic]) for run in runs]
+        seeds[run.topic].add(frozenset(run.info.seeds))
+    traits = [_traits(run.info, any(fewer < set(run.info.seeds) for fewer in seeds[run.topic])) for run in runs]
     varying: dict[str, set[str]] = defaultdict(set)
     families: dict[tuple[str, str], list[Mapping[str, object]]] = defaultdict(list)
     for run, own in zip(runs, traits, strict=True):
@@ -128,7 +135,7 @@ def _name_apart(runs: Sequence[RunFolder]) -> list[RunFolder]:
 
 
 def _traits(info: CrawlInfo, augmented: bool) -> dict[str, object]:
-    """What two runs of an ordering may differ in. ``augmented``: another run of the topic had fewer seeds."""
+    """What two runs of an ordering may differ in. ``augmented``: another run of the topic had some of its seeds only."""
     settings = {name: value for name, value in info.settings.items() if name not in _NO_TRAITS}
     return {**settings, **info.parameters, "seeds": "augmented" if augmented else "given"}
 
@@ -143,9 +150,11 @@ def _spelled(traits: Mapping[str, object], names: Collection[str]) -> list[str]:
 
 
 def _refuse_twins(runs: Sequence[RunFolder]) -> None:
-    seen: dict[tuple[str, str, object], RunFolder] = {}
+    seen: dict[tuple[str, str, object], list[RunFolder]] = defaultdict(list)
     for run in runs:
-        twin = seen.setdefault((run.topic, run.ordering, run.info.settings.get(SEED)), run)
-        if twin is not run:
+        others = seen[run.topic, run.ordering, run.info.settings.get(SEED)]
+        twin = next((other for other in others if not are_split(run.info.seeds, other.info.seeds)), None)
+        if twin:
             wish = f"expected one run of {run.ordering} on {run.topic}; {twin.path} is another: move one of them away"
             raise BadInput(str(run.path), wish)
+        others.append(run)

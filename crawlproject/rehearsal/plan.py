@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from crawlproject.crawl import Crawl
+from crawlproject.errors import BadInput
 from crawlproject.records import Topic
 from crawlproject.rehearsal.shelf import Shelf
 from crawlproject.rehearsal.stage import Stage
@@ -39,6 +40,26 @@ class Plan:
     def runs(self) -> int:
         """How many runs there will be, kept ones included."""
         return len(self.topics) * len(self.orderings) * self.repeats
+
+
+def split(plan: Plan) -> tuple[Plan, Plan]:
+    """The plan with every second seed of each topic, and with the others, in the folders ``half-1`` and ``half-2``.
+
+    The overlap of the two crawls tells how much an ordering depends on its seeds (paper 000 section 4.2). Raises
+    ``BadInput`` for a topic with a single seed.
+    """
+    for topic in plan.topics:
+        if len(topic.seeds) < 2:
+            raise BadInput(f"topic {topic.name}", "expected at least two seeds to split")
+    first, second = (
+        replace(
+            plan,
+            topics=tuple(replace(topic, seeds=topic.seeds[half::2]) for topic in plan.topics),
+            out=plan.out / f"half-{half + 1}",
+        )
+        for half in (0, 1)
+    )
+    return first, second
 
 
 class Rehearser:

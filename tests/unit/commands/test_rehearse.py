@@ -9,6 +9,7 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
 from crawlproject.commands import rehearse
+from crawlproject.evaluation.runs import find_runs
 from crawlproject.rehearsal import plan, workers
 from crawlproject.virtualweb.sample import SampleWeb
 
@@ -47,6 +48,22 @@ def test_a_line_for_each_run_and_runs_are_kept(topic, tmp_path, capsys):
     assert all(line["pages"] == 3 for line in lines[:4]) and all(line["kept"] for line in lines[4:])
     seeds = [json.loads((tmp_path / line["folder"] / "crawl.json").read_text()) for line in lines[:4]]
     assert [found["settings"]["crawl_seed"] for found in seeds] == [5, 5, 6, 6]
+
+
+def test_each_half_of_the_seeds_is_rehearsed(topic, tmp_path, capsys):
+    seeds = list(SampleWeb().urls())[:3]
+    topic.write_text(f'name = "reef"\nkeywords = ["reef"]\nseeds = {json.dumps(seeds)}')
+    assert invoke("sample", topic, "--ordering", "dom", "--pages", "3", "--out", "runs", "--split-seeds") == 0
+    folders = [json.loads(line)["folder"] for line in capsys.readouterr().out.splitlines()]
+    assert folders == ["runs/half-1/reef/dom", "runs/half-2/reef/dom"]
+    begun = [json.loads((tmp_path / folder / "crawl.json").read_text())["topic"]["seeds"] for folder in folders]
+    assert begun == [seeds[::2], seeds[1::2]]
+    assert [run.ordering for run in find_runs(tmp_path / "runs")] == ["dom", "dom"]
+
+
+def test_a_single_seed_cannot_be_split(topic, capsys):
+    assert invoke("sample", topic, "--split-seeds") == 2
+    assert "at least two seeds" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("wrong", [["--pages", "0"], ["--repeat", "0"], ["--jobs", "0"]])

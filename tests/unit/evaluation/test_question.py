@@ -63,11 +63,26 @@ def test_runs_with_other_settings_are_other_contenders(crawled):
 
 def test_recall_counts_the_targets_that_any_run_could_reach(write_crawl, page, tmp_path):
     for seeds, targets in (("given", ["a"]), ("augmented", ["a", "b"])):
-        told = {"name": "t", "targets": [url_of("a"), url_of("b")], "seeds": [url_of("a")] * len(targets)}
+        told = {"name": "t", "targets": [url_of("a"), url_of("b")], "seeds": [url_of(name) for name in targets]}
         write_crawl(tmp_path / seeds / "t" / "dom", [page(url_of("a"))], topic=told)
         reachable = {"targets": [url_of(name) for name in targets]}
         (tmp_path / seeds / "t" / "reachable.json").write_text(json.dumps(reachable))
     assert mean_of(tmp_path, 1) == {"dom seeds=augmented": 0.5, "dom seeds=given": 0.5}
+
+
+def test_runs_from_split_seeds_are_one_contender_and_overlap(write_crawl, page, tmp_path):
+    """Paper 000 section 4.2: of two crawls of three pages each, two pages are in both."""
+    for half, seeds, pages in (("half-1", "ac", "acd"), ("half-2", "b", "bdc")):
+        told = {"name": "t", "targets": [url_of("b"), url_of("d")], "seeds": [url_of(name) for name in seeds]}
+        write_crawl(tmp_path / half / "t" / "dom", [page(url_of(name)) for name in pages], topic=told)
+    assert mean_of(tmp_path, 1, measure="overlap") == {"dom": 0}
+    assert mean_of(tmp_path, 3, measure="overlap") == {"dom": pytest.approx(2 / 3)}
+    assert mean_of(tmp_path, 3) == {"dom": 0.75}
+
+
+def test_overlap_asks_for_runs_from_split_seeds(crawled):
+    with pytest.raises(BadInput, match="no runs from split seeds"):
+        mean_of(crawled("dom", "adc"), 1, measure="overlap")
 
 
 def test_static_scheme_over_the_pool_of_both_crawls(crawled):
