@@ -1,0 +1,46 @@
+"""What crawls cost a page, start-up left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchmarks.measured_process import Usage
+
+ALMOST_NONE = 1  # pages of an empty run
+EMPTY_RUNS = 3  # of which the median counts
+
+
+@dataclass(frozen=True, slots=True)
+class Crawled:
+    """Crawls of one process: how many pages it had processed, and what it used."""
+
+    pages: int
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What several processes cost beyond an empty run: CPU a page (ms), and memory (MB), the mean of their peaks.
+
+    ``pages`` were processed in all; ``start_mb`` is the peak of the empty run.
+    """
+
+    pages: int
+    ms_per_page: float
+    memory_mb: float
+    start_mb: float
+
+
+def cost_of(runs: Sequence[Crawled], empty: Crawled) -> Cost:
+    """The cost of runs with one crawler; ``empty`` is a run with hardly a page. NaN when no page was processed."""
+    pages = sum(run.pages - empty.pages for run in runs)
+    seconds = sum(run.usage.cpu_seconds - empty.usage.cpu_seconds for run in runs)
+    peak = sum(run.usage.peak_mb for run in runs) / len(runs)
+    milliseconds = 1000 * seconds / pages if pages > 0 else float("nan")
+    return Cost(pages, milliseconds, peak - empty.usage.peak_mb, empty.usage.peak_mb)
+
+
+def typical(runs: Sequence[Crawled]) -> Crawled:
+    """The run with the median CPU time."""
+    return sorted(runs, key=lambda run: run.usage.cpu_seconds)[len(runs) // 2]

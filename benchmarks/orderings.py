@@ -1,0 +1,129 @@
+"""Every ordering beside other crawlers: how much they find, and what a page costs them.
+
+    python benchmarks/orderings.py WEB TOPIC... [--budgets 100 500 2000] [--rival-python PATH] [--json FILE]
+
+Two groups. *Rehearsed*: every ordering on the web itself. *Over sockets*: rivals and live crawls of ours fetch the same web
+through a proxy on loopback that notes what it sends; so every crawler is counted alike. Nobody is polite. For each:
+
+- target recall after so many pages (targets that can be reached from the seeds; mean over topics ± standard error), and
+  the share of the omniscient curve;
+- CPU a page: user and system time of its process, less that of a run of one page;
+- memory: peak of its process, less that of a run of one page.
+
+Crawls over sockets may be shorter than the rehearsals: --socket-pages. crawl4ai and trafilatura are not requirements of
+the project: install them anywhere (`pip install crawl4ai trafilatura`) and name that interpreter.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python benchmarks/orderings.py`
+
+from rich.console import Console
+
+from benchmarks.contenders import RIVALS, Contender, Live, titled, why_not
+from benchmarks.race import Race
+from benchmarks.rehearsed import rehearse
+from benchmarks.side_by_side import REHEARSED, SOCKETS, Entry, document, rows_of, table
+from crawlproject.commandline import cache_dir
+from crawlproject.evaluation.comparison import compare
+from crawlproject.evaluation.question import Question
+from crawlproject.evaluation.runs import find_runs, load_run
+from crawlproject.options import read_options
+from crawlproject.orderings.registry import ORDERINGS
+from crawlproject.topic import load_topic
+from crawlproject.virtualweb.web import open_web
+
+# The rivals fetch many pages of one host at a time, if these are the best; ours rests a host for k others.
+GREEDY = ",FRONTIER_BATCH_SIZE=1"
+
+
+def main() -> None:
+    chosen = _arguments()
+    with TemporaryDirectory() as scratch:
+        out = chosen.out or Path(scratch) / "runs"
+        out.mkdir(parents=True)
+        notes: list[str] = []
+        entries = [*_rehearsed(chosen, out), *_over_sockets(chosen, out, notes)]
+        runs = find_runs(out)
+        longest = max(load_run(run).pages for run in runs)
+        comparison = compare(runs, Question(at=tuple(pages for pages in chosen.budgets if pages <= longest)))
+    rows = rows_of(entries, comparison)
+    console = Console(width=None if sys.stdout.isatty() else 240, highlight=False)
+    console.print(
+        table(rows, comparison.checkpoints, chosen.base, f"{chosen.web}: mean over {len(comparison.topics)} topics")
+    )
+    notes += [f"The topic {topic} is left out: {reason}" for topic, reason in comparison.left_out.items()]
+    for note in notes:
+        console.print(note, markup=False)
+    if chosen.json:
+        found = {"web": chosen.web, "topics": comparison.topics, "base": chosen.base, "notes": notes}
+        found["rows"] = document(rows, chosen.base)
+        chosen.json.write_text(json.dumps(found, indent=1) + "\n")
+
+
+def _rehearsed(chosen: argparse.Namespace, out: Path) -> Iterator[Entry]:
+    pages = max(chosen.budgets)
+    for name, cost in rehearse(chosen.web, chosen.topics, chosen.orderings, pages, out, say=_say):
+        _say(f"{name}: {cost.ms_per_page:.2f} ms CPU a page")
+        yield Entry(name, name, REHEARSED, cost, pages)
+
+
+def _over_sockets(chosen: argparse.Namespace, out: Path, notes: list[str]) -> Iterator[Entry]:
+    """Our live crawls, then the rivals that there are; what is to be known about them goes to ``notes``."""
+    contenders: dict[str, Contender] = {live.title: live for live in map(Live.spelled, chosen.live)}
+    for name in chosen.rivals:
+        rival = replace(RIVALS[name], python=chosen.rival_python)
+        if reason := why_not(rival):
+            _say(reason)
+            notes.append(reason)
+        else:
+            contenders[name] = replace(rival, title=titled(rival))
+    topics = [(load_topic(path), path) for path in chosen.topics]
+    web = open_web(chosen.web, cache_dir=cache_dir())
+    try:
+        race = Race(web, read_options({}), out, seconds=chosen.seconds, say=_say)
+        pages = chosen.socket_pages or max(chosen.budgets)
+        for name, contender in contenders.items():
+            yield Entry(name, contender.title, SOCKETS, race.run(name, contender, topics, pages), pages)
+        notes += race.notes
+    finally:
+        web.close()
+
+
+def _say(sentence: str) -> None:
+    print(sentence, file=sys.stderr, flush=True)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("web", help="a WARC, a folder of hosts, a crawl folder, or `sample`")
+    parser.add_argument("topics", nargs="+", type=Path, metavar="TOPIC", help="topic files with targets")
+    parser.add_argument("--orderings", nargs="*", choices=ORDERINGS, default=list(ORDERINGS), metavar="NAME")
+    live = [f"{name}{rule}" for name in ("dom", "adaptive") if name in ORDERINGS for rule in ("", GREEDY)]
+    parser.add_argument("--live", nargs="*", default=live, metavar="NAME[,SETTING=VALUE]", help=f"default: {live}")
+    parser.add_argument("--rivals", nargs="*", choices=RIVALS, default=list(RIVALS), help="default: all")
+    parser.add_argument(
+        "--rival-python", default=sys.executable, metavar="PATH", help="interpreter that has the rivals"
+    )
+    parser.add_argument("--budgets", nargs="+", type=int, default=[100, 500, 2000], metavar="N", help="pages")
+    parser.add_argument("--socket-pages", type=int, metavar="N", help="of a crawl over sockets (largest budget)")
+    parser.add_argument("--seconds", type=float, default=900.0, help="of wall time for a crawl over sockets (900)")
+    parser.add_argument("--base", default="dom", metavar="NAME", help="ordering that ratios are taken to (dom)")
+    parser.add_argument("--out", type=Path, help="keep the runs in this new folder, for `scrapy compare`")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures here")
+    chosen = parser.parse_args()
+    if chosen.out and chosen.out.exists():
+        parser.error(f"--out: {chosen.out} exists; name a new folder")
+    return chosen
+
+
+if __name__ == "__main__":
+    main()
