@@ -19,7 +19,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,10 +30,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python b
 from rich.console import Console
 
 from benchmarks.contenders import RIVALS, Contender, Live, titled, why_not
+from benchmarks.ledger import Ledger
 from benchmarks.race import Race
 from benchmarks.rehearsed import rehearse
 from benchmarks.side_by_side import REHEARSED, SOCKETS, Entry, document, rows_of, table
 from crawlproject.commandline import cache_dir
+from crawlproject.errors import BadInput
 from crawlproject.evaluation.comparison import compare
 from crawlproject.evaluation.question import Question
 from crawlproject.evaluation.runs import find_runs, load_run
@@ -47,55 +50,71 @@ GREEDY = ",FRONTIER_BATCH_SIZE=1"
 
 def main() -> None:
     chosen = _arguments()
-    with TemporaryDirectory() as scratch:
-        out = chosen.out or Path(scratch) / "runs"
-        out.mkdir(parents=True)
-        notes: list[str] = []
-        entries = [*_rehearsed(chosen, out), *_over_sockets(chosen, out, notes)]
-        runs = find_runs(out)
-        longest = max(load_run(run).pages for run in runs)
-        comparison = compare(runs, Question(at=tuple(pages for pages in chosen.budgets if pages <= longest)))
+    try:
+        with TemporaryDirectory() as scratch:
+            _compare(chosen, chosen.out or Path(scratch) / "runs")
+    except BadInput as wrong:
+        sys.exit(f"orderings.py: {wrong}")
+
+
+def _compare(chosen: argparse.Namespace, out: Path) -> None:
+    asked = {name: getattr(chosen, name) for name in ("web", "budgets", "socket_pages")}
+    ledger = Ledger(out, {**asked, "topics": [str(path) for path in chosen.topics]})
+    live = {crawl.title: crawl for crawl in map(Live.spelled, chosen.live)}
+    rivals, missing = _rivals(chosen)
+    _rehearse(chosen, out, ledger)
+    _race(chosen, out, ledger, {**live, **rivals})
+    entries = [ledger.entries[name] for name in (*chosen.orderings, *live, *rivals) if name in ledger.entries]
+    runs = [run for run in find_runs(out) if run.ordering in {entry.name for entry in entries}]
+    longest = max(load_run(run).pages for run in runs)
+    comparison = compare(runs, Question(at=tuple(pages for pages in chosen.budgets if pages <= longest)))
     rows = rows_of(entries, comparison)
+    left_out = [f"The topic {topic} is left out: {reason}" for topic, reason in comparison.left_out.items()]
+    notes = [*missing, *ledger.notes, *left_out]
     console = Console(width=None if sys.stdout.isatty() else 240, highlight=False)
-    console.print(
-        table(rows, comparison.checkpoints, chosen.base, f"{chosen.web}: mean over {len(comparison.topics)} topics")
-    )
-    notes += [f"The topic {topic} is left out: {reason}" for topic, reason in comparison.left_out.items()]
+    title = f"{chosen.web}: mean over {len(comparison.topics)} topics"
+    console.print(table(rows, comparison.checkpoints, chosen.base, title))
     for note in notes:
         console.print(note, markup=False)
     if chosen.json:
         found = {"web": chosen.web, "topics": comparison.topics, "base": chosen.base, "notes": notes}
-        found["rows"] = document(rows, chosen.base)
-        chosen.json.write_text(json.dumps(found, indent=1) + "\n")
+        chosen.json.write_text(json.dumps({**found, "rows": document(rows, chosen.base)}, indent=1) + "\n")
 
 
-def _rehearsed(chosen: argparse.Namespace, out: Path) -> Iterator[Entry]:
+def _rehearse(chosen: argparse.Namespace, out: Path, ledger: Ledger) -> None:
     pages = max(chosen.budgets)
-    for name, cost in rehearse(chosen.web, chosen.topics, chosen.orderings, pages, out, say=_say):
+    missing = [name for name in chosen.orderings if name not in ledger.entries]
+    for name in missing:
+        ledger.begin(name)
+    for name, cost in rehearse(chosen.web, chosen.topics, missing, pages, out, say=_say):
         _say(f"{name}: {cost.ms_per_page:.2f} ms CPU a page")
-        yield Entry(name, name, REHEARSED, cost, pages)
+        ledger.add(Entry(name, name, REHEARSED, cost, pages))
 
 
-def _over_sockets(chosen: argparse.Namespace, out: Path, notes: list[str]) -> Iterator[Entry]:
-    """Our live crawls, then the rivals that there are; what is to be known about them goes to ``notes``."""
-    contenders: dict[str, Contender] = {live.title: live for live in map(Live.spelled, chosen.live)}
+def _race(chosen: argparse.Namespace, out: Path, ledger: Ledger, contenders: Mapping[str, Contender]) -> None:
+    topics = [(load_topic(path), path) for path in chosen.topics]
+    pages = chosen.socket_pages or max(chosen.budgets)
+    with closing(open_web(chosen.web, cache_dir=cache_dir())) as web:
+        for name, contender in contenders.items():
+            if name not in ledger.entries:
+                ledger.begin(name)
+                race = Race(web, read_options({}), out, seconds=chosen.seconds, say=_say)
+                cost = race.run(name, contender, topics, pages)
+                ledger.add(Entry(name, contender.title, SOCKETS, cost, pages), *race.notes)
+
+
+def _rivals(chosen: argparse.Namespace) -> tuple[dict[str, Contender], list[str]]:
+    """The rivals that there are, and why the others are not."""
+    found: dict[str, Contender] = {}
+    missing = []
     for name in chosen.rivals:
         rival = replace(RIVALS[name], python=chosen.rival_python)
         if reason := why_not(rival):
+            missing.append(reason)
             _say(reason)
-            notes.append(reason)
         else:
-            contenders[name] = replace(rival, title=titled(rival))
-    topics = [(load_topic(path), path) for path in chosen.topics]
-    web = open_web(chosen.web, cache_dir=cache_dir())
-    try:
-        race = Race(web, read_options({}), out, seconds=chosen.seconds, say=_say)
-        pages = chosen.socket_pages or max(chosen.budgets)
-        for name, contender in contenders.items():
-            yield Entry(name, contender.title, SOCKETS, race.run(name, contender, topics, pages), pages)
-        notes += race.notes
-    finally:
-        web.close()
+            found[name] = replace(rival, title=titled(rival))
+    return found, missing
 
 
 def _say(sentence: str) -> None:
@@ -117,12 +136,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--socket-pages", type=int, metavar="N", help="of a crawl over sockets (largest budget)")
     parser.add_argument("--seconds", type=float, default=900.0, help="of wall time for a crawl over sockets (900)")
     parser.add_argument("--base", default="dom", metavar="NAME", help="ordering that ratios are taken to (dom)")
-    parser.add_argument("--out", type=Path, help="keep the runs in this new folder, for `scrapy compare`")
+    parser.add_argument("--out", type=Path, help="keep the runs here; the same command goes on")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures here")
-    chosen = parser.parse_args()
-    if chosen.out and chosen.out.exists():
-        parser.error(f"--out: {chosen.out} exists; name a new folder")
-    return chosen
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

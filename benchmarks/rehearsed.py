@@ -29,7 +29,10 @@ def rehearse(
     The empty run rehearses one page of each topic. Before it, one more reads all pages and finds out what can be
     reached, so that no ordering is charged for that. An ordering that fails is left out, after a word to ``say``.
     """
+    if not orderings:
+        return
     empty = out.parent / f"{out.name}-empty"
+    shutil.rmtree(empty, ignore_errors=True)
     _run(web, topics, EMPTY, ALMOST_NONE, empty)
     for found in empty.glob(f"*/{REACHABLE}"):
         (out / found.parent.name).mkdir(parents=True, exist_ok=True)
