@@ -6,8 +6,8 @@ from crawlproject.errors import BadSetting
 from crawlproject.learning.naivebayes import NaiveBayes
 from crawlproject.learning.vocabulary import telling_terms
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
-from crawlproject.orderings.context_layers import merged_context_graph
-from crawlproject.orderings.examples import drawn_pages, good_pages
+from crawlproject.orderings.training.context_layers import merged_context_graph
+from crawlproject.orderings.training.examples import drawn_pages, good_pages
 from crawlproject.records import Link, Page
 
 

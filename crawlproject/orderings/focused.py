@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from crawlproject.errors import BadSetting
+from crawlproject.graph.distiller import Distiller
 from crawlproject.learning.taxonomy import Taxonomy
+from crawlproject.learning.waiting import Waiting
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
-from crawlproject.orderings.distiller import Distiller
-from crawlproject.orderings.examples import taxonomy_of
-from crawlproject.orderings.waiting import Waiting
+from crawlproject.orderings.training.examples import taxonomy_of
 from crawlproject.records import CrawlUrl, Link, Page
+from crawlproject.urls.hosts import host_of
 
 
 class _Worth(NamedTuple):
@@ -71,7 +72,8 @@ class Focused(BaseOrdering):
     def observe(self, page: Page) -> None:
         self._waiting.end(page.url)
         self._look_at(page)
-        self._distiller.add(page.url, [link.url for link in page.links], self._relevance)
+        links = [link.url for link in page.links]
+        self._distiller.add(page.url, links, host=host_of(page.url), relevance=self._relevance)
         if self.distill_every and self._distiller.pages >= self._next_distillation:
             self._next_distillation = self._distiller.pages + max(self.distill_every, self._distiller.pages // 10)
             self._raised = list(self._raise_links_of_hubs())
@@ -93,9 +95,7 @@ class Focused(BaseOrdering):
 
     def redirected(self, url: str, target: str) -> None:
         self._distiller.merge(url, target)
-        worth = self._waiting.end(url)
-        if worth is not None and not self._waiting.has_ended(target):
-            self._waiting.put(target, worth)
+        self._waiting.move(url, target)
 
     def failed(self, url: str) -> None:
         self._waiting.end(url)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from math import log
 
-from crawlproject.orderings.agents import Agent, LinkNet, Prospect
+from crawlproject.learning.agents import Agent, LinkNet, Prospect
+from crawlproject.learning.draw import UrlDraw
+from crawlproject.learning.proximity import keyword_proximity
+from crawlproject.learning.waiting import Waiting
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
-from crawlproject.orderings.draw import UrlDraw
-from crawlproject.orderings.proximity import keyword_proximity
-from crawlproject.orderings.waiting import Waiting
 from crawlproject.records import CrawlUrl, Link, Page
+from crawlproject.text.vectors import cosine
 
 REVISIONS = 256  # waiting URLs that get a new score after a page, at most
 TOLERANCE = 0.2  # how far the sum of an agent's frontier, as a logarithm, may be from what its scores have
@@ -84,7 +85,7 @@ class InfoSpiders(BaseOrdering):
     def observe(self, page: Page) -> None:
         agent = self._agent_of(page)
         prospect = self._end(page.url)
-        worth = agent.similarity(page)
+        worth = cosine(agent.keywords, page.counts)
         self._pages += 1
         self._worth += worth
         if prospect is not None:
@@ -137,7 +138,7 @@ class InfoSpiders(BaseOrdering):
         self._page, self._owner = page, agent
         inputs = keyword_proximity(page.terms, [link.anchor_span for link in page.links], agent.columns)
         estimates = agent.net.estimate(inputs)
-        worth = agent.similarity(page)
+        worth = cosine(agent.keywords, page.counts)
         for row, link in enumerate(page.links):
             if self._waiting.has_ended(link.url):
                 continue

@@ -8,10 +8,10 @@ from itertools import islice
 
 import numpy as np
 
+from crawlproject.learning.candidates import Candidate, Source, links_in_turn
+from crawlproject.learning.lift import LiftTable, log_interest
+from crawlproject.learning.waiting import Waiting
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
-from crawlproject.orderings.candidates import Candidate, Source, links_in_turn
-from crawlproject.orderings.lift import LiftTable, log_interest
-from crawlproject.orderings.waiting import Waiting
 from crawlproject.records import CrawlUrl, Link, Page
 
 TURNS = 16  # pages whose links are looked at again after each page, at most

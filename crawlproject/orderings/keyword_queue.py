@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from crawlproject.errors import BadSetting
+from crawlproject.learning.waiting import Waiting
 from crawlproject.orderings.backlink_count import BacklinkCount
 from crawlproject.orderings.base import SEEDS_FIRST, BaseOrdering, OrderingContext
 from crawlproject.orderings.breadth_first import BreadthFirst
 from crawlproject.orderings.pagerank import PageRank
-from crawlproject.orderings.waiting import Waiting
 from crawlproject.records import CrawlUrl, Link, Page
 from crawlproject.text.phrases import phrases
 
@@ -78,8 +78,7 @@ class KeywordQueue(BaseOrdering):
             yield url, HOT + score if self._hot.get(url) else score
 
     def redirected(self, url: str, target: str) -> None:
-        if self._hot.end(url) and not self._hot.has_ended(target):
-            self._hot.put(target, True)
+        self._hot.move(url, target)
         self._rest.redirected(url, target)
 
     def failed(self, url: str) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from crawlproject.learning.draw import UrlDraw
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
-from crawlproject.orderings.draw import UrlDraw
 from crawlproject.records import Link, Page
 
 

@@ -11,9 +11,9 @@ from crawlproject.learning.binnedvalues import BinnedValues
 from crawlproject.learning.linktexts import Pieces, expected_values, pieces_of, text_of
 from crawlproject.learning.returns import Returns
 from crawlproject.learning.termnumbers import Numbers, TermNumbers
+from crawlproject.learning.waiting import Waiting
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
-from crawlproject.orderings.known_paths import known_paths
-from crawlproject.orderings.waiting import Waiting
+from crawlproject.orderings.training.known_paths import known_paths
 from crawlproject.records import Link, Page
 
 EXAMPLES = 5_000  # the latest links whose value is known; older ones are forgotten
@@ -114,9 +114,7 @@ class Reinforcement(BaseOrdering):
         return revised
 
     def redirected(self, url: str, target: str) -> None:
-        evidence = self._waiting.end(url)
-        if evidence is not None and not self._waiting.has_ended(target):
-            self._waiting.put(target, evidence)
+        self._waiting.move(url, target)
 
     def failed(self, url: str) -> None:
         self._waiting.end(url)

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from heapq import heappush, heapreplace
 from math import ceil, exp
 
+from crawlproject.learning.waiting import Waiting
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
-from crawlproject.orderings.waiting import Waiting
 from crawlproject.records import CrawlUrl, Link, Page
 from crawlproject.text.judge import TopicJudge
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from heapq import heappop, heappush
 from math import log, sqrt
 
+from crawlproject.learning.draw import UrlDraw
+from crawlproject.learning.tagpathclusters import TagPathClusters
+from crawlproject.learning.waiting import Waiting
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
-from crawlproject.orderings.draw import UrlDraw
-from crawlproject.orderings.tagpaths import TagPathClusters
-from crawlproject.orderings.waiting import Waiting
 from crawlproject.records import CrawlUrl, Link, Page
 
 EPSILON = 1e-6

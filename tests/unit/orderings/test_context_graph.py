@@ -7,7 +7,7 @@ from support.pages import DictArchive, a_context, a_link, a_text_page
 
 from crawlproject.errors import BadSetting
 from crawlproject.orderings.context_graph import ContextGraph
-from crawlproject.orderings.context_layers import merged_context_graph
+from crawlproject.orderings.training.context_layers import merged_context_graph
 
 COURSE, FACULTY, HOME = "http://uni.example/course", "http://uni.example/faculty", "http://uni.example/"
 LAW = "http://law.example/"

@@ -6,9 +6,8 @@ import pytest
 from support.pages import DictArchive, a_context, a_link, a_page, a_text_page
 
 from crawlproject.errors import BadSetting
-from crawlproject.orderings.distiller import Distiller
-from crawlproject.orderings.examples import bad_pages, drawn_pages, good_pages, taxonomy_of
 from crawlproject.orderings.focused import Focused
+from crawlproject.orderings.training.examples import bad_pages, drawn_pages, good_pages, taxonomy_of
 from crawlproject.records import CrawlUrl, Page
 
 REEF = a_text_page("http://reef.example/", "coral atoll lagoon", "http://x.example/")
@@ -50,20 +49,6 @@ def test_the_score_of_a_url_is_that_of_its_best_page() -> None:
     [high] = seen(ordering, REEF)
     [again] = seen(ordering, a_text_page("http://other.example/", "steam", link))
     assert again == high
-
-
-def test_the_distiller_finds_the_page_that_links_to_relevant_pages_of_other_hosts() -> None:
-    distiller = Distiller()
-    distiller.add("http://hub.example/", ["http://a.example/", "http://b.example/", "http://new.example/"], 0.5)
-    distiller.add("http://half.example/", ["http://a.example/", "http://half.example/in"], 0.5)
-    distiller.add("http://half.example/in", ["http://half.example/"], 1.0)
-    distiller.add("http://a.example/", [], 1.0)
-    distiller.merge("http://b.example/", "http://b.example/home")
-    distiller.add("http://b.example/home", [], 1.0)
-    (first, targets), (second, _) = distiller.best_hubs(5)
-    assert first == 1.0 and second < 1.0
-    assert "http://new.example/" in targets
-    assert [score for score, _ in distiller.best_hubs(1)] == [1.0]
 
 
 def test_waiting_links_of_hubs_are_raised() -> None:

@@ -4,46 +4,11 @@ from __future__ import annotations
 
 from math import log
 
-import numpy as np
 import pytest
 from support.pages import a_context, a_link, a_page
 
 from crawlproject.orderings.intelligent import STEP, Intelligent
-from crawlproject.orderings.lift import LiftTable, log_interest
 from crawlproject.records import CrawlUrl, Page
-
-
-def table(significance: float) -> tuple[LiftTable, np.ndarray]:
-    """Ten pages, 4 of them relevant; all 4 among the 5 with the first word, 1 among the 5 with the second."""
-    lifts = LiftTable(significance)
-    words = lifts.numbers(["coral", "garage"])
-    for relevant, present in [(1, [0])] * 3 + [(1, [0, 1])] + [(0, [0])] + [(0, [1])] * 4 + [(0, [])]:
-        lifts.count(words[present], bool(relevant))
-    return lifts, words
-
-
-class TestLift:
-    def test_the_interest_ratio(self) -> None:
-        """P(C) = 0.4. coral: P(C | E) = (4 + 0.4) / 6, so I = 11/6. garage: (1 + 0.4) / 6, I = 7/12."""
-        lifts, words = table(significance=0.0)
-        assert lifts.share == pytest.approx(0.4)
-        assert lifts.logarithms(words) == pytest.approx(np.log([11 / 6, 7 / 12]))
-        assert lifts.sums([words, words[:0], words[:1]]) == pytest.approx([log(77 / 72), 0, log(11 / 6)])
-
-    def test_a_ratio_is_used_when_it_is_significant(self) -> None:
-        """Of 5 pages 2 would be relevant by chance, with a standard deviation of sqrt(5 * 0.4 * 0.6) = 1.095. coral has
-        4, 1.83 deviations off; garage 1, 0.91 off.
-        """
-        assert table(1.8)[0].logarithms(np.array([0, 1])) == pytest.approx([log(11 / 6), 0])
-        assert table(1.9)[0].logarithms(np.array([0, 1])) == pytest.approx([0, 0])
-
-    def test_where_all_or_no_pages_are_relevant_nothing_tells(self) -> None:
-        for share in (0.0, 1.0):
-            assert log_interest(np.array([3.0]), np.array([3.0]), share, 0.0) == 0
-
-    def test_evidence_beyond_the_limit_is_ignored(self) -> None:
-        lifts = LiftTable(2.0, limit=2)
-        assert lifts.numbers(["a", "b", "c", "a"]).tolist() == [0, 1, 0]
 
 
 def crawled(**parameters: float) -> Intelligent:

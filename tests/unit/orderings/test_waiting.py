@@ -9,9 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.pages import a_context, a_link, a_page
 
-from crawlproject.orderings.draw import UrlDraw
 from crawlproject.orderings.registry import make_ordering
-from crawlproject.orderings.waiting import Waiting
 
 urls = st.integers(0, 12).map("http://h{}.example/".format)
 places = st.sampled_from(["html body a", "html body ul li a", "html body main p a"])
@@ -49,20 +47,3 @@ def test_only_urls_that_wait_get_new_scores(name: str, story: list) -> None:
             ended.add(what[0])
         revised = dict(ordering.revise())
         assert set(revised) <= offered - ended
-
-
-def test_what_has_ended_never_waits_again_and_the_oldest_is_forgotten() -> None:
-    waiting: Waiting[int] = Waiting(limit=2)
-    assert waiting.put("a", 1) is None
-    assert waiting.put("b", 2) is None
-    assert waiting.put("a", 3) is None  # known: nothing is forgotten for it
-    assert waiting.put("c", 4) == ("a", 3)
-    assert waiting.end("b") == 2
-    assert waiting.end("nobody") is None
-    assert (waiting.get("b"), waiting.has_ended("b"), waiting.has_ended("a"), len(waiting)) == (None, True, False, 1)
-
-
-def test_a_draw_depends_on_url_and_seed_alone() -> None:
-    one, same, other = (UrlDraw(a_context(seed=seed).random) for seed in (1, 1, 2))
-    assert one("http://a.example/") == same("http://a.example/") != other("http://a.example/")
-    assert 0 <= one("http://a.example/\ud800") < 1

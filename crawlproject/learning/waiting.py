@@ -40,6 +40,12 @@ class Waiting(Generic[Evidence]):
         self._ended.add(url)
         return self._evidence.pop(url, None)
 
+    def move(self, url: str, target: str) -> None:
+        """``url`` redirects to ``target``: what was known of the one is known of the other, unless more was already."""
+        evidence = self.end(url)
+        if evidence is not None and target not in self._ended and target not in self._evidence:
+            self.put(target, evidence)
+
     def __len__(self) -> int:
         return len(self._evidence)
 

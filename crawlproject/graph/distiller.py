@@ -8,7 +8,6 @@ import numpy as np
 
 from crawlproject.graph.hits import hits
 from crawlproject.graph.linkgraph import LinkGraph, adjacency
-from crawlproject.urls.hosts import host_of
 
 
 class Distiller:
@@ -28,12 +27,12 @@ class Distiller:
         """Fetched pages so far."""
         return len(self._relevance)
 
-    def add(self, url: str, targets: Iterable[str], relevance: float) -> None:
-        """A fetched page: what it links to, and its relevance R, 0 to 1."""
+    def add(self, url: str, targets: Iterable[str], *, host: str, relevance: float) -> None:
+        """A fetched page of ``host``: what it links to, and its relevance R, 0 to 1."""
         self._graph.add_page(url, targets)
         number = self._graph.id_of(url)
         self._relevance[number] = relevance
-        self._hosts[number] = host_of(url)
+        self._hosts[number] = host
 
     def merge(self, url: str, target: str) -> None:
         """``url`` redirects to ``target``."""

@@ -9,7 +9,6 @@ from math import exp, log
 import numpy as np
 
 from crawlproject.records import Page
-from crawlproject.text.vectors import cosine
 
 MAX_KEYWORDS = 48
 RECOUNT = 64  # removals after which a total is added up afresh
@@ -70,10 +69,6 @@ class Agent:
 
     def __post_init__(self) -> None:
         self.columns = {term: column for column, term in enumerate(self.keywords)}
-
-    def similarity(self, page: Page) -> float:
-        """The cosine of a page with the agent's own keywords (eq. 1)."""
-        return cosine(self.keywords, page.counts)
 
     def add(self, url: str, strength: float) -> None:
         """A link enters the frontier; ``strength`` is ``beta * sigma``, or less by a constant."""

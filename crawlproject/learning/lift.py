@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from crawlproject.learning.termnumbers import TermNumbers
+
 _FIRST = 1024
 
 
@@ -20,8 +22,7 @@ class LiftTable:
 
     def __init__(self, significance: float, limit: int = 500_000) -> None:
         self.significance = significance
-        self._limit = limit
-        self._numbers: dict[str, int] = {}
+        self._numbers = TermNumbers(limit)
         self._seen = np.zeros(_FIRST)
         self._relevant = np.zeros(_FIRST)
         self.pages = 0
@@ -34,17 +35,11 @@ class LiftTable:
 
     def numbers(self, evidence: Iterable[str]) -> np.ndarray:
         """The numbers of pieces of evidence, in order; new ones get the next number."""
-        found = []
-        for name in evidence:
-            number = self._numbers.get(name)
-            if number is None and len(self._numbers) < self._limit:
-                number = self._numbers[name] = len(self._numbers)
-            if number is not None:
-                found.append(number)
+        found = self._numbers.of(evidence)
         while len(self._seen) < len(self._numbers):
             self._seen = np.concatenate([self._seen, np.zeros_like(self._seen)])
             self._relevant = np.concatenate([self._relevant, np.zeros_like(self._relevant)])
-        return np.array(found, dtype=np.int32)
+        return found[found > 0]
 
     def count(self, numbers: np.ndarray, relevant: bool) -> None:
         """One more fetched page, with this evidence; ``numbers`` has each piece once."""
