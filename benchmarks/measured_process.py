@@ -53,7 +53,7 @@ class MeasuredProcess:
         self._process.terminate()
 
     def wait(self, seconds: float | None = None) -> Usage:
-        """What the command used when it has ended; after ``seconds`` it is stopped."""
+        """What the command used when it has ended; after ``seconds``, or when waiting is broken off, it is stopped."""
         overdue = False
         try:
             self.output, _ = self._process.communicate(timeout=seconds)
@@ -61,5 +61,8 @@ class MeasuredProcess:
             overdue = True
             self.stop()
             self.output, _ = self._process.communicate()
+        except BaseException:
+            self.stop()
+            raise
         with self._folder:
             return Usage(**json.loads(self._report.read_text()), overdue=overdue)
