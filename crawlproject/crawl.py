@@ -91,7 +91,9 @@ class Crawl:
         """Lease the next URL, or None: nobody is eligible, or the budget of pages is spent or in flight."""
         if self.budget_in_flight():
             return None
-        return self.frontier.take(now)
+        with self.frontier.batch():
+            self._recall()
+            return self.frontier.take(now)
 
     def budget_in_flight(self) -> bool:
         """Whether the open leases may already fill ``CRAWL_MAX_PAGES``."""
@@ -173,11 +175,13 @@ class Crawl:
         with self.frontier.batch():
             for link in page.links:
                 score = self.ordering.score(page, link)
-                if score is None:
+                if score is not None:
+                    self._offer_link(page, link, score, inherited)
+                elif not self.ordering.puts_aside:
                     self.folder.refusals.count("ordering/not_followed")
-                    continue
-                self._offer_link(page, link, score, inherited)
             self.rescore(self.ordering.revise())
+            self._put_aside()
+            self._recall()
             self.frontier.done(page.url, fetch.at, fetch.seconds)
 
     def rescore(self, revised: Iterable[tuple[str, float]]) -> None:
@@ -237,6 +241,15 @@ class Crawl:
             self.folder.note(visit)
 
     # ------------------------------------------------------------ the door of the frontier
+
+    def _put_aside(self) -> None:
+        for url in self.ordering.put_aside():
+            if url not in self._planted and self.frontier.withdraw(url):
+                self.traps.withdrawn(url)
+
+    def _recall(self) -> None:
+        for url in self.ordering.recall():
+            self._offer_one(url)
 
     def _offer_link(self, page: Page, link: Link, score: float, inherited: tuple[float, ...]) -> None:
         self._offer_one(

@@ -6,6 +6,8 @@ every instant; read again from the pages it always agrees, and costs what readin
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -47,12 +49,20 @@ def relearn(crawl: Crawl) -> int:
                     _tell_if_barred(crawl, link.url, page.depth + 1)
                     linked[link.url] = None
             revised = list(ordering.revise())
+            _pass_over(ordering.put_aside(), ordering.recall())
     crawl.rescore(revised)
     waiting = {url.url for url in frontier.waiting()}
     for url in linked:
         if url in frontier and url not in waiting and url not in crawl.folder.history:
             ordering.refused(url)
+    ordering.resumed(waiting)
     return len(handed_down)
+
+
+def _pass_over(*answers: Iterable[object]) -> None:
+    """Hear what the ordering wants without doing it: the frontier has done it already, or better since."""
+    for answer in answers:
+        deque(answer, maxlen=0)
 
 
 def _tell_if_barred(crawl: Crawl, url: str, depth: int) -> None:

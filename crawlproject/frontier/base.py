@@ -70,6 +70,10 @@ class Frontier(Protocol):
         """Give a waiting URL a new score, higher or lower. False when it does not wait."""
         ...
 
+    def withdraw(self, url: str) -> bool:
+        """Take a waiting URL out as if it had never been offered: it may be put again. False when it does not wait."""
+        ...
+
     def crawl_delay(self, host: str, seconds: float) -> None:
         """The host asks for at least ``seconds`` between visits (robots.txt ``Crawl-delay``); 0 takes it back."""
         ...

@@ -46,7 +46,7 @@ class Ended(NamedTuple):
 
 
 class Evicted(NamedTuple):
-    """A waiting URL was dropped, the ``total``-th one. None: only the total is known."""
+    """A waiting URL left without a fetch; ``total`` were dropped until now. None: only the total is known."""
 
     url: str | None
     total: int

@@ -149,6 +149,11 @@ class JournaledFrontier:
         self._write()
         return waits
 
+    def withdraw(self, url: str) -> bool:
+        waited = self._inner.withdraw(url)
+        self._write()
+        return waited
+
     def crawl_delay(self, host: str, seconds: float) -> None:
         self._inner.crawl_delay(host, seconds)
         self._write()

@@ -133,6 +133,13 @@ class MemoryFrontier:
             self._change(Rescored(url, score))
         return True
 
+    def withdraw(self, url: str) -> bool:
+        """As the contract says. It does not count as evicted."""
+        if url not in self._state.waiting:
+            return False
+        self._change(Evicted(url, self._state.evicted))
+        return True
+
     def crawl_delay(self, host: str, seconds: float) -> None:
         """As the contract says; what is no finite, positive number counts as 0 (robots.txt is written by strangers)."""
         if self._politeness.crawl_delay(host, seconds):

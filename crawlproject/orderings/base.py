@@ -8,7 +8,7 @@ with the setting ``ORDERING_<P>``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import ClassVar, Protocol
@@ -67,7 +67,7 @@ class Ordering(Protocol):
     commit: int
 
     def score(self, page: Page, link: Link) -> float | None:
-        """How soon to follow ``link`` of ``page``; None: do not follow it."""
+        """How soon to follow ``link`` of ``page``; None: do not follow it, or not now (``BaseOrdering.puts_aside``)."""
         ...
 
     def seed_score(self, url: str) -> float:
@@ -101,6 +101,18 @@ class Ordering(Protocol):
         """
         ...
 
+    def put_aside(self) -> Iterable[str]:
+        """Waiting URLs to take out of the frontier until ``recall`` gives them back; asked for after ``revise``."""
+        ...
+
+    def recall(self) -> Iterable[CrawlUrl]:
+        """URLs put aside, or not followed at first, that shall wait after all; asked for before each fetch."""
+        ...
+
+    def resumed(self, waiting: Collection[str]) -> None:
+        """The crawl goes on after a break and everything was learned again; ``waiting`` is what the frontier holds."""
+        ...
+
     def explain(self, url: CrawlUrl) -> Mapping[str, float]:
         """The parts whose sum is ``url.score``, largest first; empty when there is nothing to tell apart.
 
@@ -116,12 +128,14 @@ class BaseOrdering:
     value of ``FRONTIER_COMMIT``, used when that setting is left at 1. ``learns``: what it observed changes its scores,
     so a resumed crawl shows it the stored pages once more. ``needs_archive``: it may not do without an archive, so a
     rehearsal lends it the rehearsed web. ``reads_examples``: an example of the topic that cannot be found is an error.
+    ``puts_aside``: a link that is not followed is not refused, since ``recall`` may bring its URL.
     """
 
     needs_targets: ClassVar[bool] = False
     needs_archive: ClassVar[bool] = False
     reads_examples: ClassVar[bool] = False
     learns: ClassVar[bool] = False
+    puts_aside: ClassVar[bool] = False
     commit: int = 1
 
     def __init__(self, context: OrderingContext) -> None:
@@ -151,6 +165,15 @@ class BaseOrdering:
     def refused(self, url: str) -> None:
         """As ``failed``; orderings that learn from a failure tell the two apart."""
         self.failed(url)
+
+    def put_aside(self) -> Iterable[str]:
+        return ()
+
+    def recall(self) -> Iterable[CrawlUrl]:
+        return ()
+
+    def resumed(self, waiting: Collection[str]) -> None:
+        return None
 
     def explain(self, url: CrawlUrl) -> Mapping[str, float]:
         return {}

@@ -84,6 +84,11 @@ class TrapFilter:
         if self._max_urls_per_host:
             self._urls_of_host[host_of(url)] += 1
 
+    def withdrawn(self, url: str) -> None:
+        """A URL that was ``admitted`` left the frontier without a fetch; it may be admitted again."""
+        if self._max_urls_per_host:
+            self._urls_of_host[host_of(url)] -= 1
+
     def _host_is_full(self, url: str, depth: int) -> bool:
         return self._urls_of_host.get(host_of(url), 0) >= self._max_urls_per_host
 

@@ -740,3 +740,25 @@ def test_a_dropped_url_gives_its_pick_back_unless_its_host_was_tried(make):
     frontier.put_many([url("a/1", 0.9), url("a/2", 0.8), url("b/1", 0.2), url("c/1", 0.1)])
     frontier.drop(frontier.take(0.0).url)
     assert fetch(frontier) == "a/2"
+
+
+def test_a_withdrawn_url_is_not_known_and_may_come_back(make):
+    frontier = make()
+    frontier.put(url("a/", 0.9))
+    frontier.put(url("b/", 0.5))
+    assert frontier.withdraw("http://a.test/")
+    assert (len(frontier), frontier.hosts(), frontier.evicted(), "http://a.test/" in frontier) == (1, 1, 0, False)
+    assert frontier.put(url("a/", 0.1))
+    assert [short(frontier.take(0.0)), short(frontier.take(0.0))] == ["b/", "a/"]
+
+
+def test_only_what_waits_is_withdrawn(make):
+    frontier = make()
+    frontier.put(url("a/"))
+    frontier.take(0.0)
+    assert not frontier.withdraw("http://a.test/")
+    assert not frontier.withdraw("http://b.test/")
+    assert frontier.leases() == 1
+    frontier.done("http://a.test/", 1.0, 0.1)
+    assert not frontier.withdraw("http://a.test/")
+    assert "http://a.test/" in frontier
