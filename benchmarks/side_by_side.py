@@ -111,8 +111,8 @@ def cells(row: Row, base: Row | None, budgets: Sequence[int]) -> list[str]:
     shown: list[tuple[str, Callable[[float], str]]] = [
         (recall_at(pages), partial(_with_error, error=row.error.get(pages, math.nan))) for pages in budgets
     ]
-    shown += [("share", "{:.1%}".format), ("ms_cpu_per_page", "{:.1f}".format)]
-    shown += [("memory_mb", "{:.0f}".format), ("start_mb", "{:.0f}".format)]
+    shown += [("share", "{:.1%}".format), ("ms_cpu_per_page", "{:z.1f}".format)]
+    shown += [("memory_mb", "{:z.0f}".format), ("start_mb", "{:z.0f}".format)]
     return [_cell(values.get(name), relations.get(name), spell) for name, spell in shown]
 
 
