@@ -235,7 +235,6 @@ class Crawl:
             context_score=url.context_score,
             redirect=redirect,
             error=error,
-            parts=self.ordering.explain(url),
         )
         if url.url not in self.folder.history:
             self.folder.note(visit)

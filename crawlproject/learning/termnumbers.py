@@ -19,7 +19,11 @@ class TermNumbers:
 
     def of(self, terms: Iterable[str]) -> Numbers:
         """One number a term, as an array of the same length."""
-        return np.fromiter(map(self._number, terms), np.int32)
+        texts = list(terms)
+        found = list(map(self._numbers.get, texts))
+        if None in found:
+            found = list(map(self._number, texts))
+        return np.array(found, np.int32)
 
     def __len__(self) -> int:
         """Numbers given out, 0 included."""

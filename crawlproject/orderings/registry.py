@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from crawlproject.errors import BadSetting
+from crawlproject.orderings.adaptive import Adaptive
 from crawlproject.orderings.backlink_count import BacklinkCount
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
 from crawlproject.orderings.best_first import BestFirst
@@ -58,6 +59,7 @@ ORDERINGS: dict[str, type[BaseOrdering]] = {
     "focused": Focused,
     "context_graph": ContextGraph,
     "reinforcement": Reinforcement,
+    "adaptive": Adaptive,
     "omniscient": Omniscient,
 }
 

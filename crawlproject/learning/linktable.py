@@ -1,0 +1,135 @@
+"""Everything known of the URLs that wait, one row each, in columns: so that all can be scored in one step.
+
+A row begins with the first link to a URL, grows with every further link, and ends with the fetch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Rows = npt.NDArray[np.int64]
+
+# Columns of ``LinkTable.terms``.
+ANCHOR = slice(0, 8)  # the first terms of the anchor
+AROUND = slice(8, 32)  # terms of the aggregation node, those near the anchor
+WORDS = slice(32, 40)  # the last words of the URL
+WIDTH = 40
+
+
+class Groups(NamedTuple):
+    """The groups that a waiting URL belongs to, by number.
+
+    ``folder`` is its URL up to the last slash. ``place`` is where the link to it stands: the tag path on the linking
+    host. ``family`` is the linking page.
+    """
+
+    host: int
+    folder: int
+    place: int
+    family: int
+
+
+class Origin(NamedTuple):
+    """Where a URL was found first: what its ``CrawlUrl`` tells."""
+
+    parent: str
+    anchor: str
+    context_score: float
+    depth: int
+
+
+class LinkTable:
+    """Rows of waiting URLs.
+
+    ``terms`` (rows, ``WIDTH``) holds term numbers, 0 where there is none; ``groups`` (rows, 4) group numbers. ``best`` and
+    ``total`` are the highest and the summed worth of the pages that link to the URL, ``links`` their number. ``score`` is
+    the last score that was computed, ``attended`` whether the URL is in the frontier.
+    """
+
+    def __init__(self, rows: int = 4096) -> None:
+        self._rows: dict[str, int] = {}
+        self._free: list[int] = []
+        self._urls: list[str] = []
+        self._origins: list[Origin | None] = []
+        self._waits = np.zeros(rows, dtype=bool)
+        self.terms = np.zeros((rows, WIDTH), dtype=np.int32)
+        self.groups = np.zeros((rows, len(Groups._fields)), dtype=np.int64)
+        self.best = np.zeros(rows)
+        self.total = np.zeros(rows)
+        self.links = np.zeros(rows)
+        self.score = np.zeros(rows)
+        self.attended = np.zeros(rows, dtype=bool)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def row(self, url: str) -> int | None:
+        """The row of a URL that waits."""
+        return self._rows.get(url)
+
+    def url(self, row: int) -> str:
+        return self._urls[row]
+
+    def urls(self, rows: Rows) -> Iterator[str]:
+        return map(self._urls.__getitem__, rows.tolist())
+
+    def origin(self, row: int) -> Origin:
+        origin = self._origins[row]
+        assert origin is not None, "a row in use has an origin"
+        return origin
+
+    def waiting(self) -> Rows:
+        """All rows in use."""
+        return np.flatnonzero(self._waits)
+
+    def add(self, url: str, origin: Origin, worth: float) -> int:
+        """Begin a row with a link on a page of this worth; its number."""
+        row = self._free.pop() if self._free else self._new_row()
+        self._rows[url] = row
+        self._urls[row] = url
+        self._origins[row] = origin
+        self._waits[row] = True
+        self.attended[row] = False
+        self.best[row] = self.total[row] = worth
+        self.links[row] = 1
+        return row
+
+    def meet(self, row: int, worth: float) -> bool:
+        """One more page of this worth links to the URL; whether it is worth more than all before."""
+        self.links[row] += 1
+        self.total[row] += worth
+        if worth <= self.best[row]:
+            return False
+        self.best[row] = worth
+        return True
+
+    def rename(self, url: str, target: str) -> int:
+        """What is known of ``url`` holds for ``target`` from now on; the row."""
+        row = self._rows[target] = self._rows.pop(url)
+        self._urls[row] = target
+        return row
+
+    def remove(self, url: str) -> bool:
+        """End a row, if there is one; whether its URL was attended."""
+        row = self._rows.pop(url, None)
+        if row is None:
+            return False
+        self._waits[row] = False
+        self._urls[row] = ""
+        self._origins[row] = None
+        self._free.append(row)
+        return bool(self.attended[row])
+
+    def _new_row(self) -> int:
+        row = len(self._urls)
+        self._urls.append("")
+        self._origins.append(None)
+        if row == len(self._waits):
+            for name in ("_waits", "terms", "groups", "best", "total", "links", "score", "attended"):
+                column = getattr(self, name)
+                setattr(self, name, np.concatenate([column, np.zeros_like(column)]))
+        return row

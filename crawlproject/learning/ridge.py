@@ -1,0 +1,31 @@
+"""Linear regression, learned one example at a time, that begins with an opinion."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+Vector = npt.NDArray[np.float64]
+
+
+class Ridge:
+    """The weights ``w`` that minimise ``sum (y - w.x)^2 + strength * |w - prior|^2`` over the examples so far.
+
+    Without examples ``w`` is the prior; ``strength`` says how many examples of unit size it is worth. Several outputs
+    are learned side by side, each from its own evidence: ``prior`` has shape (outputs, features).
+    """
+
+    def __init__(self, prior: Vector, strength: float) -> None:
+        outputs, features = prior.shape
+        self.weights = prior.copy()
+        self._gram = np.tile(np.eye(features) * strength, (outputs, 1, 1))
+        self._moments = prior * strength
+
+    def learn(self, evidence: Vector, outcome: Vector) -> None:
+        """One example: ``evidence`` of shape (outputs, features), ``outcome`` of shape (outputs,)."""
+        self._gram += evidence[:, :, None] * evidence[:, None, :]
+        self._moments += outcome[:, None] * evidence
+
+    def solve(self) -> None:
+        """Bring ``weights`` up to date; costs one small linear system an output."""
+        self.weights = np.asarray(np.linalg.solve(self._gram, self._moments[:, :, None])[:, :, 0], dtype=np.float64)

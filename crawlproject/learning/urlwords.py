@@ -1,0 +1,33 @@
+"""The words of URLs, as terms."""
+
+from __future__ import annotations
+
+import re
+from typing import Protocol
+
+_WORD = re.compile(r"[a-z]+")
+_REMEMBERED = 100_000
+
+
+class Analyzer(Protocol):
+    def terms(self, text: str) -> list[str]: ...
+
+
+class UrlWords:
+    """Splits URLs into the stems of their words; remembers words, since URLs repeat them."""
+
+    def __init__(self, analyzer: Analyzer) -> None:
+        self._analyzer = analyzer
+        self._known: dict[str, list[str]] = {}
+
+    def of(self, url: str, last: int) -> list[str]:
+        """The ``last`` terms of a canonical URL: letters only, stop words left out."""
+        found: list[str] = []
+        for word in _WORD.findall(url.partition("//")[2].lower()):
+            terms = self._known.get(word)
+            if terms is None:
+                if len(self._known) >= _REMEMBERED:
+                    self._known.clear()
+                terms = self._known[word] = self._analyzer.terms(word)
+            found += terms
+        return found[-last:]
