@@ -247,8 +247,11 @@ class Crawl:
                 self.traps.withdrawn(url)
 
     def _recall(self) -> None:
-        for url in self.ordering.recall():
-            self._offer_one(url)
+        """Ask again while all that was called back is refused: others may wait behind it."""
+        while urls := list(self.ordering.recall()):
+            entered = [self._offer_one(url) for url in urls]
+            if any(entered):
+                return
 
     def _offer_link(self, page: Page, link: Link, score: float, inherited: tuple[float, ...]) -> None:
         self._offer_one(
@@ -263,7 +266,9 @@ class Crawl:
         reason = self.refusal(url.url, url.depth)
         if reason:
             self.folder.refusals.add(reason, url.url, url.parent)
-            if reason != TOO_DEEP:
+            if reason == TOO_DEEP:
+                self.ordering.too_deep(url.url)
+            else:
                 self.ordering.refused(url.url)
             return False
         if self.frontier.put(url):

@@ -34,7 +34,7 @@ class Groups(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """Where a URL was found first: what its ``CrawlUrl`` tells."""
+    """Where a URL was found first, or nearest to a seed: what its ``CrawlUrl`` tells."""
 
     parent: str
     anchor: str
@@ -106,6 +106,11 @@ class LinkTable:
             return False
         self.best[row] = worth
         return True
+
+    def nearer(self, row: int, origin: Origin) -> None:
+        """Keep the origin that is fewer links from a seed, the first of several."""
+        if origin.depth < self.origin(row).depth:
+            self._origins[row] = origin
 
     def rename(self, url: str, target: str) -> int:
         """What is known of ``url`` holds for ``target`` from now on; the row."""

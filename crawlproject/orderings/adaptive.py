@@ -97,7 +97,7 @@ class Adaptive(BaseOrdering):
 
     def put_aside(self) -> Iterator[str]:
         rows, self._aside = self._aside, NO_ROWS
-        return self._table.urls(rows)
+        return self._table.urls(rows[~self._table.attended[rows]])  # since the look, a row may have got another URL
 
     def recall(self) -> list[CrawlUrl]:
         if not len(self._recalled) and self._is_short_of_urls():
@@ -141,6 +141,9 @@ class Adaptive(BaseOrdering):
         self._ended.add(url)
         self._attended -= self._table.remove(url)
 
+    def too_deep(self, url: str) -> None:
+        self._attended -= self._table.remove(url)  # or it would keep its place in the shortlist for ever
+
     def redirected(self, url: str, target: str) -> None:
         known = target in self._ended or self._table.row(target) is not None
         if known or self._table.row(url) is None:
@@ -169,8 +172,11 @@ class Adaptive(BaseOrdering):
                 continue
             row = table.row(link.url)
             new = row is None
+            origin = Origin(page.url, link.anchor, link.context_score, page.depth + 1)
             if row is None:
-                row = table.add(link.url, Origin(page.url, link.anchor, link.context_score, page.depth + 1), worth)
+                row = table.add(link.url, origin, worth)
+            else:
+                table.nearer(row, origin)
             if new or table.meet(row, worth):
                 self._describe(row, page, link, host)
             rows[link.url] = row

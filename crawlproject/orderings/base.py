@@ -101,6 +101,10 @@ class Ordering(Protocol):
         """
         ...
 
+    def too_deep(self, url: str) -> None:
+        """``url`` was kept out where it was found, too many links from a seed; it may be found on a shorter path."""
+        ...
+
     def put_aside(self) -> Iterable[str]:
         """Waiting URLs to take out of the frontier until ``recall`` gives them back; asked for after ``revise``."""
         ...
@@ -165,6 +169,9 @@ class BaseOrdering:
     def refused(self, url: str) -> None:
         """As ``failed``; orderings that learn from a failure tell the two apart."""
         self.failed(url)
+
+    def too_deep(self, url: str) -> None:
+        return None
 
     def put_aside(self) -> Iterable[str]:
         return ()
