@@ -33,6 +33,15 @@ def test_the_life_of_a_row() -> None:
     assert (table.best[row], table.total[row], table.links[row], table.attended[row]) == (0.1, 0.1, 1, False)
 
 
+def test_the_origin_that_is_nearest_to_a_seed_is_kept() -> None:
+    table = LinkTable()
+    row = table.add("a", ORIGIN, 0.4)
+    near, as_near = ORIGIN._replace(depth=2), Origin("http://q.example/", "", 0.0, 2)
+    for origin in (ORIGIN._replace(depth=4), near, as_near):
+        table.nearer(row, origin)
+    assert table.origin(row) == near
+
+
 @given(steps)
 def test_rows_are_never_mixed_up(moves: list[tuple[str, str, str, float]]) -> None:
     table, model = LinkTable(rows=1), dict[str, list[float]]()
