@@ -1,8 +1,8 @@
 """trafilatura's focused crawler, one site a seed.
 
 It stays on a site, and there below the folder of its first page. So every seed is a site; the sites take turns of ten
-visits, its own default, and what one site leaves of the budget goes to the others. Each turn is given the list of pages
-to visit that the last one left. A site that is exhausted below its seed goes on from the home page of the host. Pauses
+visits, its own default, and what one site leaves of the budget goes to the others. Each turn goes on with the pages to
+visit that the last one left. A site that is exhausted below its seed goes on from the home page of the host. Pauses
 are off, and robots.txt is read once a site.
 """
 
@@ -41,15 +41,18 @@ def take_turns(sites: Iterable[Iterator[Any]]) -> None:
 
 
 def crawl_site(starts: Iterable[str], rules: RobotFileParser, visit: Callable[..., Any]) -> Iterator[int]:
-    """The turns of one site; each tells how many pages wait. ``visit`` is ``focused_crawler`` with all else set."""
-    known: list[str] = []
+    """The turns of one site; each tells how many pages wait. ``visit`` is ``focused_crawler`` with all else set.
+
+    The crawler's store of URLs lives as long as the process. So one page to visit is enough to say that this is no new
+    start, and handing it all the others and all known ones again, which takes it long, is spared.
+    """
     for start in starts:
-        todo: list[str] = []
+        left: tuple[list[str], list[str]] = ([], [])
         while True:
-            before = (todo, known)
-            todo, known = visit(start, TURN, todo=todo or None, known_links=known, rules=rules)
-            yield len(todo)
-            if not todo or (todo, known) == before:
+            before = left
+            left = visit(start, TURN, todo=left[0][:1] or None, rules=rules)
+            yield len(left[0])
+            if not left[0] or left == before:
                 break
 
 

@@ -46,26 +46,34 @@ def test_every_host_starts_at_its_seeds_and_then_at_its_home_page() -> None:
 
 
 class FocusedCrawler:
-    """Visits ``turn`` pages at most of those that wait, as trafilatura does; ``pages`` of each start in all."""
+    """Visits ``turn`` pages at most of those that wait in its store, as trafilatura does; ``pages`` of each start."""
 
     def __init__(self, pages: int) -> None:
         self.pages = pages
         self.calls: list[tuple[str, list[str] | None]] = []
+        self.waiting: list[str] = []
+        self.known: list[str] = []
 
-    def __call__(
-        self, start: str, turn: int, *, todo: list[str] | None, known_links: list[str], rules: Any
-    ) -> tuple[list[str], list[str]]:
+    def __call__(self, start: str, turn: int, *, todo: list[str] | None, rules: Any) -> tuple[list[str], list[str]]:
         self.calls.append((start, todo))
-        waiting = todo or [f"{start}{number}" for number in range(self.pages)]
-        return waiting[turn:], [*known_links, *waiting[:turn]]
+        if not todo:
+            self.waiting = [f"{start}{number}" for number in range(self.pages)]
+        self.known += self.waiting[:turn]
+        self.waiting = self.waiting[turn:]
+        return list(self.waiting), list(self.known)
 
 
-def test_a_turn_gets_the_list_that_the_last_one_left() -> None:
+def test_a_turn_goes_on_with_what_the_last_one_left() -> None:
     visit = FocusedCrawler(TURN + 3)
     waiting = list(crawl_site(["http://a.example/x/", "http://a.example/"], RobotFileParser(), visit))
     assert waiting == [3, 0, 3, 0]
     assert [start for start, _ in visit.calls] == ["http://a.example/x/"] * 2 + ["http://a.example/"] * 2
-    assert visit.calls[1][1] == [f"http://a.example/x/{number}" for number in range(TURN, TURN + 3)]
+    assert [todo for _, todo in visit.calls] == [
+        None,
+        [f"http://a.example/x/{TURN}"],
+        None,
+        [f"http://a.example/{TURN}"],
+    ]
 
 
 def test_a_site_ends_when_a_turn_changes_nothing() -> None:
