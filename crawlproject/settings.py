@@ -12,7 +12,7 @@ FRONTIER_REQUEST_SCORE = 1.0  # of a Request that a spider makes itself; its pri
 FRONTIER_MAX_URLS = 1_000_000  # waiting URLs kept, the best ones; 0 = no limit (000 section 2.1: MAX)
 
 # ---------------------------------------------------------------- ordering
-ORDERING = "dom"  # a name of crawlproject/orderings; `-a ordering=NAME` wins
+ORDERING = "adaptive"  # a name of crawlproject/orderings; `-a ordering=NAME` wins
 ORDERING_AGGREGATION_LEVEL = 1  # steps from a link up to its aggregation node, or "root" (003 section 4.4: the parent)
 ORDERING_ARCHIVE = ""  # a web as in VIRTUAL_WEB, fetched before: what orderings that learn from an archive learn from
 # Every parameter p of an ordering is the setting ORDERING_<P>, for example ORDERING_ALPHA = 0.25 for `dom`.

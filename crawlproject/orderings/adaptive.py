@@ -43,7 +43,7 @@ class Adaptive(BaseOrdering):
     Only the ``attention`` best waiting URLs are in the frontier (0: all), with the best URL of some other hosts, at most
     ``explore`` times the hosts of the best; the others are put aside until they are wanted. Otherwise hosts take turns
     under the k rule whether they deserve one or not. ``without`` leaves kinds of evidence out, divided by commas.
-    Raises ``BadSetting`` for a kind that there is not.
+    Raises ``BadSetting`` for a kind that there is not, and for numbers below 0 (``strength``: below 1).
     """
 
     learns = True
@@ -60,6 +60,10 @@ class Adaptive(BaseOrdering):
         without: str = "",
     ) -> None:
         super().__init__(context)
+        _refuse_below("prospect", prospect, 0)
+        _refuse_below("attention", attention, 0)
+        _refuse_below("explore", explore, 0)
+        _refuse_below("strength", strength, 1)
         self.prospect = prospect
         self.attention = attention
         self.explore = explore
@@ -271,3 +275,8 @@ def _kinds(names: str) -> tuple[str, ...]:
         if kind not in KINDS:
             raise BadSetting("setting ORDERING_WITHOUT", f"expected kinds of {', '.join(KINDS)}; not {kind!r}")
     return kinds
+
+
+def _refuse_below(name: str, value: float, least: float) -> None:
+    if not value >= least:
+        raise BadSetting(f"setting ORDERING_{name.upper()}", f"expected at least {least:g}, not {value!r}")

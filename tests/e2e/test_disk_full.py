@@ -63,7 +63,7 @@ def test_a_full_disk_loses_nothing(tmp_path: Path, limit: int) -> None:
         whole(folder)
         before = history(folder)
         assert before and len(before) < HOSTS * PAGES + 1
-        done = crawl(topic, folder, port=server.port)
+        done = crawl(topic, folder, port=server.port, ordering="adaptive")
     assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
     whole(folder)
     assert history(folder)[: len(before)] == before, "a line is never rewritten"

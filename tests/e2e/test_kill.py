@@ -42,7 +42,7 @@ def test_a_killed_crawl_loses_nothing_and_counts_nothing_twice(tmp_path: Path) -
     with AccessLog(tmp_path / "log") as log, running(web, latency=True, log=log) as server:
         for _ in range(KILLS):
             kill_after_growth(folder, random.randrange(1, 60), settings, server.port, topic)
-        done = crawl(topic, folder, port=server.port, CONCURRENT_REQUESTS=CONCURRENT)
+        done = crawl(topic, folder, port=server.port, ordering="adaptive", CONCURRENT_REQUESTS=CONCURRENT)
     assert done.returncode == 0, done.stderr
     assert stored(folder) == {url for url in web.urls() if not url.endswith("robots.txt")}
     assert len(history(folder)) == len({line["url"] for line in history(folder)})

@@ -136,6 +136,14 @@ def test_an_unknown_kind_of_evidence_is_refused() -> None:
         adaptive(without="place, anchr")
 
 
+@pytest.mark.parametrize(
+    ("parameter", "value"), [("attention", -1), ("explore", -0.5), ("strength", 0.0), ("prospect", -1)]
+)
+def test_a_number_that_makes_no_sense_is_told(parameter: str, value: float) -> None:
+    with pytest.raises(BadSetting, match=f"ORDERING_{parameter.upper()}: expected at least"):
+        adaptive(**{parameter: value})
+
+
 # ------------------------------------------------------------ redirects
 
 
