@@ -35,7 +35,7 @@ def test_seeds_and_targets_take_the_spelling_of_the_crawl() -> None:
 
 
 def test_a_crawl_is_ready_to_take_from(tmp_path: Path) -> None:
-    crawl = assembled(tmp_path)
+    crawl = assembled(tmp_path, ORDERING="dom")
     assert [crawl.take(60.0).url for _ in range(2)] == ["http://a.example/", "http://b.example/"]
     manifest = json.loads((tmp_path / "crawl.json").read_text())
     assert manifest["started"] == 50.0 and manifest["parameters"] == {"alpha": 0.25}
@@ -49,7 +49,7 @@ def test_a_rehearsal_keeps_its_frontier_in_memory(tmp_path: Path) -> None:
 
 
 def test_parameters_reach_the_ordering_and_the_manifest(tmp_path: Path) -> None:
-    crawl = assembled(tmp_path, ORDERING_ALPHA="0.75", ORDERING_WIDTH=9)
+    crawl = assembled(tmp_path, ORDERING="dom", ORDERING_ALPHA="0.75", ORDERING_WIDTH=9)
     assert crawl.ordering.alpha == 0.75
     assert json.loads((tmp_path / "crawl.json").read_text())["parameters"] == {"alpha": 0.75}
 
@@ -136,7 +136,7 @@ def test_targets_are_shown_to_omniscience_only(tmp_path: Path, ordering: str, sh
 
 
 def test_another_ordering_does_not_get_the_folder(tmp_path: Path) -> None:
-    assembled(tmp_path).close("finished", 60.0)
+    assembled(tmp_path, ORDERING="dom").close("finished", 60.0)
     with pytest.raises(BadCrawlDir, match="ordered by dom, not best_first"):
         assembled(tmp_path, ORDERING="best_first")
 
