@@ -27,7 +27,8 @@ def rehearse(
     """Rehearse each ordering on all topics, in one process; runs go below ``out``, costs come one by one.
 
     The empty run rehearses one page of each topic. Before it, one more reads all pages and finds out what can be
-    reached, so that no ordering is charged for that, and recall over sockets is counted over the same targets. An ordering that fails is left out, after a word to ``say``.
+    reached, so that no ordering is charged for that, and crawls over sockets are measured by the same targets. An
+    ordering that fails is left out, after a word to ``say``.
     """
     if not orderings and any(out.glob(f"*/{REACHABLE}")):
         return
