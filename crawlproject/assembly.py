@@ -13,9 +13,7 @@ from crawlproject.crawl import Crawl
 from crawlproject.errors import BadWeb
 from crawlproject.examples import ExampleReader, Lookup
 from crawlproject.frontier.base import Frontier
-from crawlproject.frontier.journal import JournaledFrontier
-from crawlproject.frontier.memory import MemoryFrontier
-from crawlproject.frontier.politeness import Politeness
+from crawlproject.frontiers import make_frontier, open_frontier
 from crawlproject.options import Options
 from crawlproject.orderings.base import Archive, BaseOrdering, Graph, OrderingContext
 from crawlproject.orderings.registry import make_ordering, ordering_class, parameters_of
@@ -43,22 +41,7 @@ def make_canonicalizer(options: Options) -> Canonicalizer:
     )
 
 
-# Seconds added to every rest of a live crawl: a server on the same machine was seen to note the end of a response half a
-# millisecond after the client had its last byte.
-MARGIN = 0.005
-
 ARCHIVE_CACHE = 500  # pages of an archive that stay in memory; an ordering looks at most of them once
-
-
-def make_frontier(options: Options, commit: int = 1, margin: float = MARGIN) -> MemoryFrontier:
-    """An empty frontier as the ``FRONTIER_*`` and ``POLITENESS_*`` settings want it."""
-    return MemoryFrontier(
-        batch_size=options.frontier_batch_size,
-        commit=options.frontier_commit if options.frontier_commit > 1 else commit,
-        max_urls=options.frontier_max_urls,
-        politeness=Politeness(options.politeness_min_delay, options.politeness_factor, margin=margin),
-        random=Random(options.crawl_seed),
-    )
 
 
 def make_traps(options: Options) -> TrapFilter:
@@ -125,10 +108,11 @@ def assemble(
         bodies=not rehearsal,
     )
     crawl_folder.manifest.begin(options.model_dump(), options.virtual_web, clock())
-    memory = make_frontier(options, ordering.commit, margin=0.0 if rehearsal else MARGIN)
-    frontier: Frontier = memory
-    if not rehearsal:
-        frontier = JournaledFrontier(memory, crawl_folder.path / "frontier", clock=clock)
+    frontier: Frontier = (
+        make_frontier(options, ordering.commit, margin=0.0)
+        if rehearsal
+        else open_frontier(options, crawl_folder.path / "frontier", clock=clock, commit=ordering.commit)
+    )
     crawl = Crawl(
         topic=topic,
         options=options,

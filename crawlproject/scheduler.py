@@ -23,10 +23,10 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.exceptions import CloseSpider
 from scrapy.utils.asyncio import call_later
 
-from crawlproject.assembly import make_canonicalizer, make_frontier
+from crawlproject.assembly import make_canonicalizer
 from crawlproject.crawl import Fetch, canonical_or_none
 from crawlproject.errors import StorageFailed
-from crawlproject.frontier.journal import JournaledFrontier
+from crawlproject.frontiers import make_frontier, open_frontier
 from crawlproject.live import crawl_of, stop, stopped
 from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl
@@ -275,8 +275,9 @@ class FrontierScheduler(BaseScheduler):
 
     def _own_frontier(self) -> Frontier:
         jobdir = self.crawler.settings.get("JOBDIR")
-        frontier = make_frontier(self.options)
-        return JournaledFrontier(frontier, Path(jobdir) / "frontier", clock=time) if jobdir else frontier
+        if not jobdir:
+            return make_frontier(self.options)
+        return open_frontier(self.options, Path(jobdir) / "frontier", clock=time)
 
     def _count(self, key: str) -> None:
         if self.crawler.stats:

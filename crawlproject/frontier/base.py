@@ -10,7 +10,7 @@ happen to be in flight or resting, the eligible host picked longest ago is taken
 **Leases.** A taken URL is leased until ``done`` or ``release``. After a crash, leased URLs wait again.
 
 **Politeness.** The next visit of a host is at ``finish + max(min_delay, crawl_delay, factor * seconds)``.
-A live crawl adds a few milliseconds to every rest (``assembly.MARGIN``).
+A live crawl adds a few milliseconds to every rest (``frontiers.MARGIN``).
 """
 
 from __future__ import annotations

@@ -17,8 +17,9 @@ from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.project import get_project_settings
 from support.webs import DictWeb, page, robots
 
-from crawlproject.assembly import MARGIN, assemble
+from crawlproject.assembly import assemble
 from crawlproject.crawl import Crawl
+from crawlproject.frontiers import MARGIN
 from crawlproject.live import attach
 from crawlproject.options import read_options
 from crawlproject.records import Topic

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from support.pages import DictArchive, a_text_page
 
-from crawlproject.assembly import assemble, make_canonicalizer, make_frontier, make_traps, respell
+from crawlproject.assembly import assemble, make_canonicalizer, make_traps, respell
 from crawlproject.crawl import Crawl, Fetch
 from crawlproject.errors import BadCrawlDir, BadSetting, BadTopic, BadWeb
+from crawlproject.frontiers import make_frontier
 from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl, Topic
 

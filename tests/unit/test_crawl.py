@@ -10,10 +10,11 @@ import pytest
 from support.webs import html
 
 from crawlproject.appendlog import read_lines
-from crawlproject.assembly import assemble, make_canonicalizer, make_frontier, make_reader, make_traps
+from crawlproject.assembly import assemble, make_canonicalizer, make_reader, make_traps
 from crawlproject.crawl import Crawl, Fetch, canonical_or_none
 from crawlproject.errors import StorageFailed
 from crawlproject.frontier.memory import MemoryFrontier
+from crawlproject.frontiers import make_frontier
 from crawlproject.options import read_options
 from crawlproject.orderings.base import OrderingContext
 from crawlproject.orderings.registry import make_ordering
