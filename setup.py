@@ -9,8 +9,8 @@ REQUIREMENTS = Path(__file__).parent / "requirements.txt"
 setup(
     name="topical-crawler",
     version="0.1.0",
-    packages=find_packages(include=["crawlproject*", "spiders*", "middlewares*", "pipelines*"]),
-    package_data={"crawlproject.reports": ["templates/*"]},
+    packages=find_packages(include=["crawlproject*", "spiders*", "middlewares*", "pipelines*", "topics"]),
+    package_data={"crawlproject.reports": ["templates/*"], "topics": ["*.toml"]},
     install_requires=[line for line in REQUIREMENTS.read_text().splitlines() if line and not line.startswith("#")],
     entry_points={"scrapy": ["settings = crawlproject.settings"]},
 )

@@ -81,13 +81,14 @@ def load_topic(path: str | Path) -> Topic:
     return parse_topic(text, str(path), folder=path.parent)
 
 
-def parse_topic(text: str, place: str, folder: Path | None = None) -> Topic:
+def parse_topic(text: str, place: str, folder: Path | None = None, *, named: bool = True) -> Topic:
     """Read the text of a topic file. Raises BadTopic.
 
-    ``place`` names the text in messages, and the topic if the text does not. Example files are looked for in
-    ``folder``; without one they are taken as they are written.
+    ``place`` names the text in messages and, if ``named``, the topic when the text does not. Example files are looked for
+    in ``folder``; without one they are taken as they are written.
     """
-    fields = {"name": Path(place).name.removesuffix(".toml"), **_toml(text, place)}
+    given = {"name": Path(place).name.removesuffix(".toml")} if named else {}
+    fields = {**given, **_toml(text, place)}
     try:
         file = TopicFile.model_validate(fields, context=folder)
     except ValidationError as error:
@@ -144,6 +145,7 @@ _TYPE_WISHES = {
 _REQUIRED: dict[int | str, str] = {
     "keywords": 'keywords = ["solar power", "photovoltaics"]',
     "seeds": 'seeds = ["https://example.org/"]',
+    "name": 'name = "solar"',
 }
 
 

@@ -20,7 +20,7 @@ from crawlproject.live import attach, stopped, stopping
 from crawlproject.options import read_options, refuse_unknown
 from crawlproject.records import CrawlUrl
 from crawlproject.scheduler import ENDED_AT, fetch_of
-from crawlproject.topic import load_topic
+from crawlproject.topic_sources import find_topic
 from crawlproject.virtualweb.web import open_web
 from middlewares.refused import Refused
 from middlewares.truncate import media_type
@@ -36,10 +36,11 @@ VIRTUAL_HANDLER = "crawlproject.virtualweb.handler.VirtualWebDownloadHandler"
 
 
 class TopicalSpider(scrapy.Spider):
-    """``scrapy crawl topical -a topic=FILE [-a ordering=NAME]``.
+    """``scrapy crawl topical -a topic=TOPIC [-a ordering=NAME]``.
 
-    ``topic`` is a topic file (TOML). Its ``[crawl]`` table overrides the project's settings and is overridden by ``-s``;
-    ``ordering`` overrides the setting ``ORDERING``. Raises ``BadInput`` for whatever is wrong with either.
+    ``topic`` is a topic file (TOML), the name of a topic of the project, or the text of a topic file. Its ``[crawl]``
+    table overrides the project's settings and is overridden by ``-s``; ``ordering`` overrides the setting ``ORDERING``.
+    Raises ``BadInput`` for whatever is wrong with either.
     """
 
     name = "topical"
@@ -49,7 +50,7 @@ class TopicalSpider(scrapy.Spider):
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         if not kwargs.get("topic"):
             raise BadInput("topic", "say which topic to crawl: -a topic=FILE")
-        topic = load_topic(Path(kwargs["topic"]))
+        topic = find_topic(kwargs["topic"])
         crawler.settings.setdict(dict(topic.settings), priority="spider")
         if kwargs.get("ordering"):
             crawler.settings.set("ORDERING", kwargs["ordering"], priority="cmdline")
@@ -61,7 +62,8 @@ class TopicalSpider(scrapy.Spider):
                 crawler.settings["DOWNLOAD_HANDLERS"][scheme] = VIRTUAL_HANDLER
         spare_the_garbage_collector()
         spider = super().from_crawler(crawler, *args, **kwargs)
-        spider.crawl = assemble(topic, options, clock=time, cache_dir=cache_dir())
+        folder = _folder_under_scrapyd(crawler, kwargs.get("_job"), topic.name)
+        spider.crawl = assemble(topic, options, clock=time, folder=folder, cache_dir=cache_dir())
         attach(crawler, spider.crawl)
         return spider
 
@@ -115,6 +117,18 @@ class TopicalSpider(scrapy.Spider):
         if content_type and content_type not in self.crawl.options.page_content_types:
             return f"content type {content_type[:60]}"
         return ""
+
+
+def _folder_under_scrapyd(crawler: Crawler, job: str | None, topic_name: str) -> Path | None:
+    """Where Scrapyd wants the state of jobs, when it has a ``jobs_dir`` and no ``CRAWL_DIR`` was asked for.
+
+    It gives each job a ``JOBDIR`` of its own, ``<jobs_dir>/<project>/<spider>/<job>``. The crawl folder is beside these,
+    by the name of its topic, so that the next job of the topic goes on with it.
+    """
+    jobdir = Path(crawler.settings.get("JOBDIR") or "")
+    if not job or jobdir.name != job or crawler.settings.get("CRAWL_DIR"):
+        return None
+    return jobdir.parent / "crawls" / topic_name
 
 
 def spare_the_garbage_collector() -> None:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.exceptions import UsageError
@@ -11,6 +15,11 @@ from scrapy.exceptions import UsageError
 from crawlproject.commandline import STOPPED, reporting_errors
 from crawlproject.errors import BadInput, StorageFailed
 from crawlproject.live import stopped
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
 
 
 class Command(ScrapyCrawl):
@@ -22,13 +31,24 @@ class Command(ScrapyCrawl):
         assert self.crawler_process is not None, "scrapy.cmdline sets it"
         crawler = self._create_crawler(args[0])
         crawling = self.crawler_process.crawl(crawler, **opts.spargs)
-        with reporting_errors(self):
+        with reporting_errors(self), _telling_the_log(crawler):
             self.crawler_process.start()
             _raise_ours(crawling)
             if self.crawler_process.bootstrap_failed:
                 self.exitcode = 1
             elif stopped(crawler):
                 self.exitcode = STOPPED
+
+
+@contextmanager
+def _telling_the_log(crawler: Crawler) -> Iterator[None]:
+    """Inside, an error of ours is written to ``LOG_FILE`` too: under Scrapyd that is what a person looks at."""
+    try:
+        yield
+    except (BadInput, StorageFailed) as wrong:
+        if crawler.settings.get("LOG_FILE"):
+            logger.error("%s", wrong)
+        raise
 
 
 def _raise_ours(crawling: object) -> None:

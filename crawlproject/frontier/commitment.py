@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator
 from random import Random
+from typing import Any
 
-from crawlproject.frontier.entry import Entry
+from crawlproject.frontier.hostqueue import HostQueue
 from crawlproject.frontier.lazyheap import LazyHeap
 from crawlproject.frontier.schedule import HostSchedule
 
@@ -21,74 +22,87 @@ class BestNFirst:
 
     The k rule is stronger than the commitment: while it bars every host of the batch, the pool is taken from as if
     nothing were committed.
+
+    ``alive`` tells whether an entry is the valid one of a waiting URL. ``new_pool`` and ``new_line`` are given the same
+    question about URLs that are not committed, and make the schedule of those and their order, hosts aside.
+    ``hosts_waiting`` counts the hosts with waiting URLs; unless given, they are counted here.
     """
 
-    def __init__(self, live: Mapping[str, Entry], batch_size: int, n: int, random: Random) -> None:
+    def __init__(
+        self,
+        alive: Callable[[Any], bool],
+        new_pool: Callable[[Callable[[Any], bool], Callable[[], int]], Any],
+        new_line: Callable[[Callable[[Any], bool]], Any] = LazyHeap,
+        *,
+        batch_size: int,
+        n: int,
+        random: Random,
+        hosts_waiting: Callable[[], int] | None = None,
+    ) -> None:
+        self._alive = alive
         self._n = n
         self._random = random
-        self._hosts: Counter[str] = Counter()  # waiting URLs of each host
-        self._committed_hosts: Counter[str] = Counter()
-        self._committed: dict[str, Entry] = {}
-        self._others: dict[str, Entry] = {}
-        self._batch = HostSchedule(self._committed, batch_size, self.hosts)
-        self._pool = HostSchedule(self._others, batch_size, self.hosts)
-        self._line: LazyHeap[Entry] = LazyHeap(lambda entry: self._others.get(entry.record.url) is entry)
-        self._later: LazyHeap[tuple[float, Entry]] = LazyHeap(
-            lambda item: self._others.get(item[1].record.url) is item[1]
-        )
+        self._hosts: Counter[Hashable] | None = None if hosts_waiting else Counter()  # waiting URLs of each host
+        self.hosts = hosts_waiting or self._count_hosts
+        self._committed_hosts: Counter[Hashable] = Counter()
+        self._committed: dict[int, Any] = {}  # by arrival, which names a waiting URL
+        self._batch = HostSchedule(lambda name: HostQueue(name, self._is_committed), batch_size, self.hosts)
+        self._pool = new_pool(self._is_other, self.hosts)
+        self._line = new_line(self._is_other)
+        self._later: LazyHeap[tuple[float, Any]] = LazyHeap(lambda item: self._is_other(item[1]))
         self._ripe = 0.0  # what may go at this time has left ``_later``
 
     # ------------------------------------------------------------ URLs come and go
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: Any) -> None:
         self._count(entry.host, 1)
         self._wait(entry)
 
-    def add_back(self, entry: Entry) -> None:
+    def add_back(self, entry: Any) -> None:
         self._count(entry.host, 1)
-        if entry.record.not_before > self._ripe:
+        if entry.not_before > self._ripe:
             self._wait(entry)
         else:
             self._commit(entry, _RETURNED)
 
-    def remove(self, entry: Entry) -> None:
+    def remove(self, entry: Any) -> None:
         self._leave(entry)
         self._count(entry.host, -1)
 
-    def replace(self, old: Entry, new: Entry) -> None:
-        committed = self._committed.get(new.record.url)
+    def replace(self, old: Any, new: Any) -> None:
+        committed = self._committed.get(new.arrival)
         if committed is None:
             self._leave(old)
             self._wait(new)
         else:
-            self._committed[new.record.url] = new = new._replace(rank=committed.rank)
+            self._committed[new.arrival] = new = new._replace(rank=committed.rank)
             self._batch.replace(committed, new)
 
     # ------------------------------------------------------------ visits
 
-    def lease(self, name: str) -> None:
+    def lease(self, name: Hashable) -> None:
         self._batch.lease(name)
         self._pool.lease(name)
 
-    def free(self, name: str) -> None:
+    def free(self, name: Hashable) -> None:
         self._batch.free(name)
         self._pool.free(name)
 
-    def rest(self, name: str, until: float) -> None:
+    def rest(self, name: Hashable, until: float) -> None:
         self._batch.rest(name, until)
         self._pool.rest(name, until)
 
-    def pick(self, name: str) -> None:
+    def pick(self, name: Hashable) -> None:
         self._batch.pick(name)
         self._pool.pick(name)
 
-    def give_back_pick(self, name: str) -> None:
+    def give_back_pick(self, name: Hashable) -> None:
         self._batch.give_back_pick(name)
         self._pool.give_back_pick(name)
 
     # ------------------------------------------------------------ choices
 
-    def choose(self, now: float) -> Entry | None:
+    def choose(self, now: float) -> Any:
         if not self._committed:
             self._look_again(now)
         entry = self._batch.choose_open(now)
@@ -112,65 +126,72 @@ class BestNFirst:
             self._later.pop()
             self._line.push(item[1])
         self._ripe = max(self._ripe, now)
-        best: list[Entry] = []
+        best: list[Any] = []
         while len(best) < self._n and (entry := self._line.pop()):
             best.append(entry)
         self._random.shuffle(best)
         for position, entry in enumerate(best):
-            del self._others[entry.record.url]
+            self._commit(entry, float(position))  # first, for then it is dead in the pool
             self._pool.remove(entry)
-            self._commit(entry, float(position))
 
     # ------------------------------------------------------------ what is known
 
-    def hosts(self) -> int:
-        """Hosts with waiting URLs, committed or not."""
-        return len(self._hosts)
-
-    def picks(self) -> Iterator[str]:
+    def picks(self) -> Iterator[Any]:
         return self._pool.picks()
 
-    def clocks(self) -> Iterator[tuple[str, float]]:
+    def clocks(self) -> Iterator[tuple[Any, float]]:
         return self._pool.clocks()
+
+    def fit(self) -> None:
+        """The number of hosts with waiting URLs is another one."""
+        self._batch.fit()
+        self._pool.fit()
 
     # ------------------------------------------------------------ inside
 
-    def _commit(self, entry: Entry, rank: float) -> None:
-        self._committed[entry.record.url] = committed = entry._replace(rank=rank)
+    def _is_committed(self, entry: Any) -> bool:
+        return self._committed.get(entry.arrival) is entry
+
+    def _is_other(self, entry: Any) -> bool:
+        return entry.arrival not in self._committed and self._alive(entry)
+
+    def _commit(self, entry: Any, rank: float) -> None:
+        self._committed[entry.arrival] = committed = entry._replace(rank=rank)
         self._committed_hosts[entry.host] += 1
         self._batch.add(committed)
 
-    def _wait(self, entry: Entry) -> None:
-        self._others[entry.record.url] = entry
+    def _wait(self, entry: Any) -> None:
         self._pool.add(entry)
-        if entry.record.not_before > self._ripe:
-            self._later.push((entry.record.not_before, entry))
+        if entry.not_before > self._ripe:
+            self._later.push((entry.not_before, entry))
         else:
             self._line.push(entry)
 
-    def _leave(self, entry: Entry) -> None:
-        url, host = entry.record.url, entry.host
-        committed = self._committed.pop(url, None)
+    def _leave(self, entry: Any) -> None:
+        committed = self._committed.pop(entry.arrival, None)
         if committed is not None:
-            _take_one(self._committed_hosts, host)
+            _take_one(self._committed_hosts, entry.host)
             self._batch.remove(committed)
             return
-        del self._others[url]
         self._pool.remove(entry)
-        (self._later if entry.record.not_before > self._ripe else self._line).died()
+        (self._later if entry.not_before > self._ripe else self._line).died()
 
-    def _count(self, host: str, change: int) -> None:
+    def _count_hosts(self) -> int:
+        return len(self._hosts or ())
+
+    def _count(self, host: Hashable, change: int) -> None:
+        if self._hosts is None:
+            return
         before = len(self._hosts)
         if change > 0:
             self._hosts[host] += 1
         else:
             _take_one(self._hosts, host)
         if len(self._hosts) != before:
-            self._batch.fit()
-            self._pool.fit()
+            self.fit()
 
 
-def _take_one(counter: Counter[str], host: str) -> None:
+def _take_one(counter: Counter[Hashable], host: Hashable) -> None:
     counter[host] -= 1
     if not counter[host]:
         del counter[host]

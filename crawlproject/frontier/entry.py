@@ -20,3 +20,7 @@ class Entry(NamedTuple):
     revision: int
     record: CrawlUrl
     host: str
+
+    @property
+    def not_before(self) -> float:
+        return self.record.not_before

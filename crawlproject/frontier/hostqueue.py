@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from sys import intern
-from typing import Any
+from typing import Any, Protocol
 
 from crawlproject.frontier.entry import Entry
 from crawlproject.frontier.lazyheap import LazyHeap
@@ -31,6 +31,14 @@ def queue_of(url: str) -> str:
     return intern(authority[:bracket] or authority.partition(":")[0])
 
 
+class Line(Protocol):
+    """Where entries wait by rank: a ``LazyHeap``, or something like it."""
+
+    def push(self, item: Any) -> None: ...
+    def first(self) -> Any: ...
+    def died(self) -> None: ...
+
+
 class HostQueue:
     """The URLs of a host that may go, by rank, and those with a ``not_before`` to come, by time.
 
@@ -54,7 +62,7 @@ class HostQueue:
         "size",
     )
 
-    def __init__(self, name: str, alive: Callable[[Entry], bool]) -> None:
+    def __init__(self, name: Hashable, alive: Callable[[Entry], bool], ready: Line | None = None) -> None:
         self.name = name
         self.size = 0
         self.due = -math.inf
@@ -64,13 +72,13 @@ class HostQueue:
         self.item: tuple[Any, ...] | None = None
         self.ripens: tuple[Any, ...] | None = None
         self._alive = alive
-        self._ready: LazyHeap[Entry] = LazyHeap(alive)
+        self._ready: Line = LazyHeap(alive) if ready is None else ready
         self.later: LazyHeap[tuple[float, Entry]] | None = None
         self._ripe = 0.0  # what may go at this time has left ``later``
 
     def add(self, entry: Entry) -> None:
         self.size += 1
-        not_before = entry.record.not_before
+        not_before = entry.not_before
         if not_before <= self._ripe:
             self._ready.push(entry)
             return
@@ -81,7 +89,7 @@ class HostQueue:
     def remove(self, entry: Entry) -> None:
         """Report that ``entry`` is not alive any more."""
         self.size -= 1
-        if self.later is not None and entry.record.not_before > self._ripe:
+        if self.later is not None and entry.not_before > self._ripe:
             self.later.died()
         else:
             self._ready.died()

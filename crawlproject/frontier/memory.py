@@ -22,7 +22,7 @@ from crawlproject.frontier.changes import (
 )
 from crawlproject.frontier.commitment import BestNFirst
 from crawlproject.frontier.entry import Entry
-from crawlproject.frontier.hostqueue import queue_of
+from crawlproject.frontier.hostqueue import HostQueue, queue_of
 from crawlproject.frontier.politeness import Politeness
 from crawlproject.frontier.schedule import HostSchedule
 from crawlproject.frontier.state import FrontierState
@@ -53,10 +53,15 @@ class MemoryFrontier:
         self._politeness = politeness
         self._follower: Callable[[Change], object] = _nobody
 
-        def schedule(waiting: dict[str, Entry]) -> HostSchedule | BestNFirst:
+        def new_schedule(
+            alive: Callable[[Entry], bool], hosts_waiting: Callable[[], int] | None = None
+        ) -> HostSchedule:
+            return HostSchedule(lambda name: HostQueue(name, alive), batch_size, hosts_waiting)
+
+        def schedule(alive: Callable[[Entry], bool]) -> HostSchedule | BestNFirst:
             if commit == 1:
-                return HostSchedule(waiting, batch_size)
-            return BestNFirst(waiting, batch_size, commit, random)
+                return new_schedule(alive)
+            return BestNFirst(alive, new_schedule, batch_size=batch_size, n=commit, random=random)
 
         self._state = FrontierState(schedule, politeness)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from itertools import count
 
 
@@ -14,23 +14,23 @@ class PickWindow:
     """
 
     def __init__(self) -> None:
-        self._inside: OrderedDict[int, str] = OrderedDict()  # the picks that bar, oldest first
-        self._outside: OrderedDict[int, str] = OrderedDict()  # older ones
-        self._picks: dict[str, list[int]] = {}  # the numbers of each host's picks, ascending
+        self._inside: OrderedDict[int, Hashable] = OrderedDict()  # the picks that bar, oldest first
+        self._outside: OrderedDict[int, Hashable] = OrderedDict()  # older ones
+        self._picks: dict[Hashable, list[int]] = {}  # the numbers of each host's picks, ascending
         self._numbers = count()
 
-    def __iter__(self) -> Iterator[str]:
+    def __iter__(self) -> Iterator[Hashable]:
         """The hosts of all remembered picks, oldest first."""
         yield from self._outside.values()
         yield from self._inside.values()
 
-    def pick(self, host: str) -> None:
+    def pick(self, host: Hashable) -> None:
         """Append a pick. ``fit`` restores the size."""
         number = next(self._numbers)
         self._inside[number] = host
         self._picks.setdefault(host, []).append(number)
 
-    def give_back(self, host: str) -> None:
+    def give_back(self, host: Hashable) -> None:
         """Strike out the host's last pick, as if it had not been. ``fit`` restores the size."""
         numbers = self._picks.get(host)
         if not numbers:
@@ -41,16 +41,16 @@ class PickWindow:
         if self._inside.pop(number, None) is None:
             del self._outside[number]
 
-    def bars(self, host: str) -> bool:
+    def bars(self, host: Hashable) -> bool:
         """Whether one of the last ``size`` picks was of the host."""
         numbers = self._picks.get(host)
         return numbers is not None and numbers[-1] in self._inside
 
-    def last(self, host: str) -> int:
+    def last(self, host: Hashable) -> int:
         """The number of the host's last pick; higher is later. The host has one."""
         return self._picks[host][-1]
 
-    def fit(self, size: int) -> list[str]:
+    def fit(self, size: int) -> list[Hashable]:
         """Let the window be the last ``size`` picks; the hosts of the picks that came in or went out."""
         moved = []
         while len(self._inside) > size:

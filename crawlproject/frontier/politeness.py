@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
+from typing import Any
 
 
 class Politeness:
@@ -21,9 +22,9 @@ class Politeness:
         self.min_delay = min_delay
         self.factor = factor
         self.margin = margin
-        self._delays: dict[str, float] = {}
+        self._delays: dict[Hashable, float] = {}
 
-    def crawl_delay(self, host: str, seconds: float) -> bool:
+    def crawl_delay(self, host: Hashable, seconds: float) -> bool:
         """Remember the delay that the host's robots.txt asks for. False: that is what was known already.
 
         What is no finite, positive number takes the delay back: robots.txt is written by strangers.
@@ -37,11 +38,11 @@ class Politeness:
             del self._delays[host]
         return True
 
-    def crawl_delays(self) -> Iterator[tuple[str, float]]:
+    def crawl_delays(self) -> Iterator[tuple[Any, float]]:
         """The hosts that asked for a delay, with the seconds."""
         return iter(self._delays.items())
 
-    def next_visit(self, host: str, finish: float, seconds: float) -> float:
+    def next_visit(self, host: Hashable, finish: float, seconds: float) -> float:
         """The earliest time of the next visit after a fetch that ended at ``finish`` and took ``seconds``."""
         rest = max(self.min_delay, self._delays.get(host, 0.0), self.factor * seconds)
         return finish + rest + self.margin if rest else finish

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator
 from itertools import count
 from typing import Any
 
@@ -29,18 +29,22 @@ class HostSchedule:
     A leased host stands nowhere. So a choice never looks at a host that cannot be taken, however many of these have the
     best URLs, and each operation costs O(log n) amortised. A host with nothing to wait for leaves the memory.
 
-    ``live`` maps a URL to its valid entry; the caller updates it before it tells the schedule. ``hosts_waiting`` counts the
-    hosts that the k rule goes by, when these are more than the schedule knows; call ``fit`` when that number changes.
+    ``new_queue`` makes the empty queue of a host by its name. The caller lets an entry die before it tells the schedule.
+    ``hosts_waiting`` counts the hosts that the k rule goes by, when these are more than the schedule knows; call ``fit``
+    when that number changes.
     """
 
     def __init__(
-        self, live: Mapping[str, Entry], batch_size: int, hosts_waiting: Callable[[], int] | None = None
+        self,
+        new_queue: Callable[[Any], HostQueue],
+        batch_size: int,
+        hosts_waiting: Callable[[], int] | None = None,
     ) -> None:
-        self._live = live
+        self._new_queue = new_queue
         self._k = batch_size
         self._hosts_waiting = hosts_waiting or self.hosts
         self._now = -math.inf
-        self._hosts: dict[str, HostQueue] = {}
+        self._hosts: dict[Hashable, HostQueue] = {}
         self._waiting = 0  # hosts with URLs
         self._leases = 0
         self._window = PickWindow()
@@ -57,7 +61,7 @@ class HostSchedule:
     def add(self, entry: Entry) -> None:
         host = self._host(entry.host)
         host.add(entry)
-        if host.heap is self._open and not entry.record.not_before and host.key < (entry.rank, entry.arrival):
+        if host.heap is self._open and not entry.not_before and host.key < (entry.rank, entry.arrival):
             return  # the host has a better one: nothing else changes
         self._place(host)
         if host.size == 1:
@@ -86,27 +90,27 @@ class HostSchedule:
 
     # ------------------------------------------------------------ visits
 
-    def lease(self, name: str) -> None:
+    def lease(self, name: Hashable) -> None:
         """A URL of the host is being fetched."""
         host = self._host(name)
         host.leased = True
         self._leases += 1
         self._place(host)
 
-    def free(self, name: str) -> None:
+    def free(self, name: Hashable) -> None:
         """Nothing of the host is being fetched any more."""
         host = self._host(name)
         host.leased = False
         self._leases -= 1
         self._place(host)
 
-    def rest(self, name: str, until: float) -> None:
+    def rest(self, name: Hashable, until: float) -> None:
         """No visit before ``until``, nor before what an earlier visit asked for."""
         host = self._host(name)
         host.due = max(host.due, until)
         self._place(host)
 
-    def pick(self, name: str) -> None:
+    def pick(self, name: Hashable) -> None:
         """The host was picked: the k rule bars it for a while."""
         self._window.pick(name)
         self._window.remember(self._k - 1 + self._leases)  # enough if the picks of all leases were given back
@@ -114,7 +118,7 @@ class HostSchedule:
         if name in self._hosts:
             self._place(self._hosts[name])
 
-    def give_back_pick(self, name: str) -> None:
+    def give_back_pick(self, name: Hashable) -> None:
         """The host's last pick does not count."""
         self._window.give_back(name)
         self.fit()
@@ -159,28 +163,25 @@ class HostSchedule:
         """Hosts with waiting URLs."""
         return self._waiting
 
-    def bars(self, name: str) -> bool:
+    def bars(self, name: Hashable) -> bool:
         """Whether the k rule bars the host now."""
         return self._window.bars(name)
 
-    def picks(self) -> Iterator[str]:
+    def picks(self) -> Iterator[Any]:
         """The hosts of the last picks, oldest first: as many as the k rule may still ask for."""
         return iter(self._window)
 
-    def clocks(self) -> Iterator[tuple[str, float]]:
+    def clocks(self) -> Iterator[tuple[Any, float]]:
         """The hosts that rest, each with the time of its next visit."""
         return ((name, host.due) for name, host in self._hosts.items() if host.due > self._now)
 
     # ------------------------------------------------------------ inside
 
-    def _host(self, name: str) -> HostQueue:
+    def _host(self, name: Hashable) -> HostQueue:
         host = self._hosts.get(name)
         if host is None:
-            host = self._hosts[name] = HostQueue(name, self._alive)
+            host = self._hosts[name] = self._new_queue(name)
         return host
-
-    def _alive(self, entry: Entry) -> bool:
-        return self._live.get(entry.record.url) is entry
 
     def _first(self, heap: LazyHeap[Any]) -> HostQueue | None:
         """The first host of the heap that is due; the others (the clock ran backwards) rest again."""

@@ -21,18 +21,18 @@ from crawlproject.records import CrawlUrl
 class FrontierState:
     """Waiting URLs, leases, done URLs, and the schedule of the hosts.
 
-    ``schedule`` makes the schedule over ``waiting``. The two orders over all waiting URLs, best first and worst first,
-    are built when first asked for: a rehearsal asks for none, and many crawls never fill up.
+    ``schedule`` makes the schedule, given what tells whether an entry is alive. The two orders over all waiting URLs, best
+    first and worst first, are built when first asked for: a rehearsal asks for none, and many crawls never fill up.
     """
 
     def __init__(
-        self, schedule: Callable[[dict[str, Entry]], HostSchedule | BestNFirst], politeness: Politeness
+        self, schedule: Callable[[Callable[[Entry], bool]], HostSchedule | BestNFirst], politeness: Politeness
     ) -> None:
         self.waiting: dict[str, Entry] = {}
         self.leases: dict[str, Entry] = {}
         self.done: set[str] = set()
         self.evicted = 0
-        self.schedule = schedule(self.waiting)
+        self.schedule = schedule(self._alive)
         self.politeness = politeness
         self._arrivals = count()
         self._revisions = count(1)

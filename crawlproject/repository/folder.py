@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from crawlproject.errors import StorageFailed
+from crawlproject.folderlock import FolderLock
 from crawlproject.records import Page, Topic, Visit
 from crawlproject.repository.history import History
 from crawlproject.repository.items import Items
@@ -24,7 +25,8 @@ class CrawlFolder:
 
     ``bodies=False`` keeps the history only (rehearsals): page files, items and links are not written. As such a crawl
     starts anew after an interruption, the refusal counts are saved when it ends, and not every ``SAVE_EVERY`` fetches too.
-    Raises ``BadCrawlDir`` when the folder holds another crawl, ``StorageFailed`` when it cannot be written.
+    Raises ``BadCrawlDir`` when the folder holds another crawl or another process crawls in it, ``StorageFailed`` when it
+    cannot be written.
     """
 
     def __init__(
@@ -37,6 +39,7 @@ class CrawlFolder:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StorageFailed(f"cannot make the crawl folder {path}: {error}") from error
+        self._lock = FolderLock(path) if bodies else None
         self.manifest = Manifest(path, topic, ordering, parameters)
         self.history = History(path / "history.jsonl")
         self.refusals = Refusals(path / "refused.json")
@@ -80,3 +83,5 @@ class CrawlFolder:
                 log.close()
         self.refusals.save()
         self.manifest.finish(reason, now, stats)
+        if self._lock:
+            self._lock.close()

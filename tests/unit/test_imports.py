@@ -39,11 +39,12 @@ WALL_CLOCK = {
 OWN_GENERATORS = {"Random", "SystemRandom"}
 
 # The rooms below the line with an order among them; a room may always import itself.
-GROUND = {"errors", "records", "appendlog"}
+GROUND = {"errors", "records", "appendlog", "folderlock"}
 MAY_IMPORT = {
     "errors": set(),
     "records": {"errors"},
     "appendlog": {"errors"},
+    "folderlock": {"errors"},
     "urls": GROUND,
     "text": GROUND,
     "html": GROUND,
