@@ -4,7 +4,11 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: help crawl test lint format bench egg clean
+# Where `make deploy` sends the egg, instead of the address in scrapy.cfg: make deploy SCRAPYD_URL=http://host:6800/
+SCRAPYD_URL ?=
+export SCRAPYD_URL
+
+.PHONY: help crawl test lint format bench egg deploy clean
 
 help:
 	@echo "make crawl   crawl the bundled sample web and write crawls/demo/report.html"
@@ -13,6 +17,7 @@ help:
 	@echo "make format  let ruff format the code"
 	@echo "make bench   throughput against plain Scrapy"
 	@echo "make egg     an egg for Scrapyd in dist/"
+	@echo "make deploy  build the egg and send it to a Scrapyd"
 
 # A bare Debian has Python without venv, or no Python at all.
 $(BIN)/python:
@@ -49,6 +54,9 @@ bench: $(VENV)/.installed-dev
 
 egg: $(VENV)/.installed-dev
 	$(BIN)/python setup.py --quiet bdist_egg
+
+deploy: $(VENV)/.installed-dev
+	$(BIN)/scrapyd-deploy $(if $(SCRAPYD_URL),given)
 
 clean:
 	rm -rf build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis
