@@ -49,7 +49,7 @@ class TopicalSpider(scrapy.Spider):
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         if not kwargs.get("topic"):
-            raise BadInput("topic", "say which topic to crawl: -a topic=FILE")
+            raise BadInput("topic", "say which topic to crawl: -a topic=TOPIC")
         topic = find_topic(kwargs["topic"])
         crawler.settings.setdict(dict(topic.settings), priority="spider")
         if kwargs.get("ordering"):

@@ -27,7 +27,7 @@ class Command(ScrapyCrawl):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
-            raise UsageError("expected one spider name: scrapy crawl topical -a topic=FILE")
+            raise UsageError("expected one spider name: scrapy crawl topical -a topic=TOPIC")
         assert self.crawler_process is not None, "scrapy.cmdline sets it"
         crawler = self._create_crawler(args[0])
         crawling = self.crawler_process.crawl(crawler, **opts.spargs)
