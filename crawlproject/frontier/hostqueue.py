@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from sys import intern
 from typing import Any, Protocol
 
@@ -49,7 +49,6 @@ class HostQueue:
 
     __slots__ = (
         "_alive",
-        "_ready",
         "_ripe",
         "due",
         "heap",
@@ -58,6 +57,7 @@ class HostQueue:
         "later",
         "leased",
         "name",
+        "ready",
         "ripens",
         "size",
     )
@@ -72,7 +72,7 @@ class HostQueue:
         self.item: tuple[Any, ...] | None = None
         self.ripens: tuple[Any, ...] | None = None
         self._alive = alive
-        self._ready: Line = LazyHeap(alive) if ready is None else ready
+        self.ready: Line = LazyHeap(alive) if ready is None else ready
         self.later: LazyHeap[tuple[float, Entry]] | None = None
         self._ripe = 0.0  # what may go at this time has left ``later``
 
@@ -80,7 +80,7 @@ class HostQueue:
         self.size += 1
         not_before = entry.not_before
         if not_before <= self._ripe:
-            self._ready.push(entry)
+            self.ready.push(entry)
             return
         if self.later is None:
             self.later = LazyHeap(lambda item: self._alive(item[1]))
@@ -92,7 +92,7 @@ class HostQueue:
         if self.later is not None and entry.not_before > self._ripe:
             self.later.died()
         else:
-            self._ready.died()
+            self.ready.died()
 
     def ripen(self, now: float) -> None:
         """Let URLs go whose ``not_before`` has come."""
@@ -100,12 +100,19 @@ class HostQueue:
             return
         while (item := self.later.first()) and item[0] <= now:
             self.later.pop()
-            self._ready.push(item[1])
+            self.ready.push(item[1])
         self._ripe = now
 
     def best(self) -> Entry | None:
         """The first URL that may go, politeness aside."""
-        return self._ready.first()
+        return self.ready.first()
+
+    def heads(self) -> Iterator[Any]:
+        """The first URL that may go, and all that may not yet."""
+        if self.size and (first := self.ready.first()) is not None:
+            yield first
+        if self.later is not None:
+            yield from (entry for _, entry in self.later)
 
     def next_ripe(self) -> float | None:
         """When the next URL may go that may not yet."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from heapq import heapify, heappop, heappush
 from typing import Any, Generic, TypeVar
 
@@ -30,6 +30,10 @@ class LazyHeap(Generic[Item]):
     def __len__(self) -> int:
         """Living items."""
         return len(self._items) - self._dead
+
+    def __iter__(self) -> Iterator[Item]:
+        """The living items, in no particular order."""
+        return filter(self._alive, self._items)
 
     def push(self, item: Item) -> None:
         heappush(self._items, item)

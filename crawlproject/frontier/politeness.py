@@ -30,13 +30,17 @@ class Politeness:
         What is no finite, positive number takes the delay back: robots.txt is written by strangers.
         """
         asked = seconds if 0.0 < seconds < math.inf else 0.0
-        if asked == self._delays.get(host, 0.0):
+        if asked == self.asked(host):
             return False
         if asked:
             self._delays[host] = asked
         else:
             del self._delays[host]
         return True
+
+    def asked(self, host: Hashable) -> float:
+        """The delay that the host asks for in seconds; 0: none."""
+        return self._delays.get(host, 0.0)
 
     def crawl_delays(self) -> Iterator[tuple[Any, float]]:
         """The hosts that asked for a delay, with the seconds."""

@@ -7,7 +7,6 @@ from collections.abc import Callable, Hashable, Iterator
 from itertools import count
 from typing import Any
 
-from crawlproject.frontier.entry import Entry
 from crawlproject.frontier.hostqueue import HostQueue
 from crawlproject.frontier.lazyheap import LazyHeap
 from crawlproject.frontier.pickwindow import PickWindow
@@ -58,7 +57,7 @@ class HostSchedule:
 
     # ------------------------------------------------------------ URLs come and go
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: Any) -> None:
         host = self._host(entry.host)
         host.add(entry)
         if host.heap is self._open and not entry.not_before and host.key < (entry.rank, entry.arrival):
@@ -68,11 +67,11 @@ class HostSchedule:
             self._waiting += 1
             self.fit()
 
-    def add_back(self, entry: Entry) -> None:
+    def add_back(self, entry: Any) -> None:
         """``entry`` was leased and waits again."""
         self.add(entry)
 
-    def remove(self, entry: Entry) -> None:
+    def remove(self, entry: Any) -> None:
         """``entry`` is not alive any more."""
         host = self._hosts[entry.host]
         host.remove(entry)
@@ -81,7 +80,7 @@ class HostSchedule:
             self._waiting -= 1
             self.fit()
 
-    def replace(self, old: Entry, new: Entry) -> None:
+    def replace(self, old: Any, new: Any) -> None:
         """The URL of both has a new record or score."""
         host = self._hosts[new.host]
         host.remove(old)
@@ -133,17 +132,23 @@ class HostSchedule:
 
     # ------------------------------------------------------------ choices
 
-    def choose(self, now: float) -> Entry | None:
+    def choose(self, now: float) -> Any:
         """The first URL of the eligible hosts. It stays where it is."""
         return self.choose_open(now) or self._choose_barred()
 
-    def choose_open(self, now: float) -> Entry | None:
+    def open_key(self, now: float) -> tuple[float, ...] | None:
+        """Rank and arrival of what ``choose_open`` gives."""
+        self._pass_time(now)
+        host = self._first(self._open)
+        return host.key if host else None
+
+    def choose_open(self, now: float) -> Any:
         """The same among the hosts that the k rule does not bar."""
         self._pass_time(now)
         host = self._first(self._open)
         return host.best() if host else None
 
-    def _choose_barred(self) -> Entry | None:
+    def _choose_barred(self) -> Any:
         """When fewer than k hosts wait the crawl never stops for the rule: the first URL of the host picked longest ago."""
         host = self._first(self._barred) if self._hosts_waiting() < self._k else None
         return host.best() if host else None
@@ -162,6 +167,23 @@ class HostSchedule:
     def hosts(self) -> int:
         """Hosts with waiting URLs."""
         return self._waiting
+
+    def knows(self, name: Hashable) -> bool:
+        """Whether the host has URLs here, is being visited, or rests."""
+        return name in self._hosts
+
+    def best(self) -> Any:
+        """The entry of least rank that waits here, whether it may go or not: one look at every host."""
+        heads = (head for host in self._hosts.values() for head in host.heads())
+        return min(heads, key=lambda head: (head.rank, head.arrival), default=None)
+
+    def queue(self, name: Hashable) -> HostQueue:
+        """The queue of a host, to be filled from outside; ``place`` it afterwards."""
+        return self._host(name)
+
+    def place(self, name: Hashable) -> None:
+        """The queue of the host has been filled."""
+        self._place(self._hosts[name])
 
     def bars(self, name: Hashable) -> bool:
         """Whether the k rule bars the host now."""

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from crawlproject.frontier.base import Frontier
+from crawlproject.frontier.disk.frontier import DiskFrontier
 from crawlproject.frontier.journal import JournaledFrontier
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.frontier.politeness import Politeness
@@ -29,7 +30,12 @@ def journaled(folder: Path, **options: Any) -> Frontier:
     return JournaledFrontier(inner, folder, clock=lambda: 0.0)
 
 
-FACTORIES: dict[str, Callable[..., Frontier]] = {"memory": memory, "journaled": journaled}
+def disk(folder: Path, *, min_delay: float, factor: float, seed: int, **options: Any) -> Frontier:
+    politeness = Politeness(min_delay, factor)
+    return DiskFrontier(folder, politeness=politeness, random=Random(seed), clock=lambda: 0.0, **options)
+
+
+FACTORIES: dict[str, Callable[..., Frontier]] = {"memory": memory, "journaled": journaled, "disk": disk}
 
 Make = Callable[..., Frontier]
 

@@ -1,0 +1,19 @@
+"""The frontier on disk: bounded memory whatever the number of URLs, and it survives ``kill -9``.
+
+What each file of its folder is for, and who writes it:
+
+==================  ==================  ============================================================================
+file                module              holds
+==================  ==================  ============================================================================
+``urls.jsonl``      ``urlfile``         the record of every URL, one JSON line each; only appended to
+``rows``            ``rows``            24 bytes a URL by its number: score, where its record is, host, state
+``seen``            ``hashtable``       MD5 of a URL to its number: the URL-seen test
+``hosts``           ``hashtable``       MD5 of a host to its number
+``journal.N``       ``journal``         the last changes, in the order they happened; each frame is one atomic step
+``state.json``      ``journal``         where the journal begins, and the few things that have no row: picks, rests
+``lines``           ``spill``           sorted runs of the waiting URLs; made anew at every opening
+==================  ==================  ============================================================================
+
+A step is gathered in memory, appended to ``urls.jsonl`` and to the journal, and only then applied to the mapped files.
+So these are never ahead of the journal, and doing its last frames again brings them level.
+"""

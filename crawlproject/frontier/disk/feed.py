@@ -1,0 +1,153 @@
+"""The schedule of a frontier whose URLs do not fit into memory."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from crawlproject.frontier.disk.spill import Entry, SpilledLine
+from crawlproject.frontier.schedule import HostSchedule
+
+
+class Slip(NamedTuple):
+    """A waiting URL as the schedule sees it: ``arrival`` is its number."""
+
+    rank: float
+    arrival: int
+    host: Hashable
+    not_before: float
+
+
+class Places(Protocol):
+    """Who remembers in which line a URL waits."""
+
+    def slip(self, entry: Entry) -> Slip: ...
+    def is_parked(self, number: int) -> bool: ...
+    def park(self, number: int) -> None: ...
+    def unpark(self, number: int) -> None: ...
+    def waiting_on(self, host: Any) -> int: ...
+
+
+class HostLine:
+    """The line of one host, as ``HostQueue`` wants it: slips in, slips out."""
+
+    __slots__ = ("_entry", "_host", "_line", "_slip")
+
+    def __init__(self, host: Hashable, line: SpilledLine) -> None:
+        self._host = host
+        self._line = line
+        self._entry: Entry | None = None
+        self._slip: Slip | None = None
+
+    def push(self, slip: Slip) -> None:
+        self._line.push((slip.rank, slip.arrival))
+
+    def first(self) -> Slip | None:
+        entry = self._line.first()
+        if entry is None:
+            return None
+        if entry != self._entry:
+            self._entry, self._slip = entry, Slip(*entry, self._host, 0.0)
+        return self._slip
+
+    def died(self) -> None:
+        self._line.died()
+
+    def load(self, ranks: np.ndarray, numbers: np.ndarray) -> None:
+        self._line.load(ranks, numbers)
+
+
+class FedSchedule:
+    """A ``HostSchedule`` of the hosts in use, fed from the line of all other URLs.
+
+    Before a choice is made, URLs move from that line into the schedule until its best open host is better than the
+    line's head: so every choice is the same as if all URLs were in the schedule. A URL that comes goes into the schedule
+    at once when its host is there, when it must wait for a time, or when the host has ``crowd`` URLs already: else a
+    host that may not be visited could hold up a choice with all its URLs. Thus most hosts, those with few URLs
+    that have not had their turn, take no memory at all.
+    """
+
+    def __init__(self, line: SpilledLine, hosts: HostSchedule, places: Places, crowd: int) -> None:
+        self._line = line
+        self._hosts = hosts
+        self._places = places
+        self._crowd = crowd
+        self.lease = hosts.lease
+        self.free = hosts.free
+        self.rest = hosts.rest
+        self.pick = hosts.pick
+        self.give_back_pick = hosts.give_back_pick
+        self.fit = hosts.fit
+        self.bars = hosts.bars
+
+    def add(self, slip: Slip) -> None:
+        if slip.not_before or self._hosts.knows(slip.host) or self._places.waiting_on(slip.host) > self._crowd:
+            self._places.park(slip.arrival)
+            self._hosts.add(slip)
+        else:
+            self._line.push((slip.rank, slip.arrival))
+
+    add_back = add
+
+    def remove(self, slip: Slip) -> None:
+        """It does not wait any more, or not here."""
+        if self._places.is_parked(slip.arrival):
+            self._places.unpark(slip.arrival)
+            self._hosts.remove(slip)
+        else:
+            self._line.died()
+
+    def replace(self, old: Slip, new: Slip) -> None:
+        self.remove(old)
+        self.add(new)
+
+    def choose(self, now: float) -> Any:
+        self._feed(now)
+        return self._hosts.choose(now)
+
+    def choose_open(self, now: float) -> Any:
+        self._feed(now)
+        return self._hosts.choose_open(now)
+
+    def next_due(self, now: float) -> float | None:
+        return now if self.choose(now) is not None else self._hosts.first_rested()
+
+    def first_rested(self) -> float | None:
+        return self._hosts.first_rested()
+
+    def best(self) -> float | None:
+        """The least rank of all waiting URLs."""
+        entry, slip = self._line.first(), self._hosts.best()
+        ranks = [entry[0]] if entry else []
+        if slip is not None:
+            ranks.append(slip.rank)
+        return min(ranks, default=None)
+
+    def picks(self) -> Iterator[Any]:
+        return self._hosts.picks()
+
+    def clocks(self) -> Iterator[tuple[Any, float]]:
+        return self._hosts.clocks()
+
+    def load(self, ranks: np.ndarray, numbers: np.ndarray, host: Hashable | None = None) -> None:
+        """Add many URLs at once: to the line of all, or to that of their host; they stand in the right place already."""
+        if host is None:
+            self._line.load(ranks, numbers)
+            return
+        queue = self._hosts.queue(host)
+        queue.ready.load(ranks, numbers)  # type: ignore[attr-defined]
+        queue.size += len(ranks)
+        self._hosts.place(host)
+
+    def _feed(self, now: float) -> None:
+        open_key = self._hosts.open_key(now)
+        while entry := self._line.first():
+            if open_key is not None and open_key < entry:
+                return
+            slip = self._places.slip(entry)
+            self._line.pop()
+            self._places.park(slip.arrival)
+            self._hosts.add(slip)
+            open_key = self._hosts.open_key(now)

@@ -1,0 +1,257 @@
+"""Where the waiting URLs of a frontier on disk stand, and how many wait on each host."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Hashable, Iterator
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from crawlproject.frontier.commitment import BestNFirst
+from crawlproject.frontier.disk.feed import FedSchedule, HostLine, Slip
+from crawlproject.frontier.disk.rows import LEASED, PARKED, WAITING, Row
+from crawlproject.frontier.disk.spill import Entry, SpilledLine, SpillFile
+from crawlproject.frontier.disk.store import Store
+from crawlproject.frontier.hostqueue import HostQueue
+from crawlproject.frontier.schedule import HostSchedule
+
+_CROWD = 256  # URLs from which on a host has a line of its own at once
+_CHUNK = 1 << 20  # rows that are sorted together at the opening
+
+
+class Lines:
+    """The schedule and its lines, made anew from the rows at every opening.
+
+    ``waiting`` URLs and ``hosts_waiting`` are counted here. Lines in memory are short: 32,768 new URLs in the line of all,
+    64 in that of a host, and what is read ahead of each run.
+    """
+
+    def __init__(self, store: Store, *, batch_size: int, commit: int, random: Random) -> None:
+        self._store = store
+        self._rows = store.rows
+        self._file = SpillFile(store.folder / "lines")
+        self.waiting = 0
+        self.hosts_waiting = 0
+        self._on_host = array("I", bytes(4 * store.hosts_known))
+        self._worst: SpilledLine | None = None
+        self._all: _AllLine | None = None
+        self._batch_size = batch_size
+        if commit == 1:
+            self.schedule: Any = self._new_schedule(None, self._count_hosts)
+        else:
+            self.schedule = BestNFirst(
+                self._waits,
+                self._new_schedule,
+                self._new_all_line,
+                batch_size=batch_size,
+                n=commit,
+                random=random,
+                hosts_waiting=self._count_hosts,
+            )
+
+    # ------------------------------------------------------------ URLs come and go
+
+    def enter(self, slip: Slip, back: bool) -> None:
+        """A URL waits; ``back``: it was leased."""
+        host: Any = slip.host
+        if host >= len(self._on_host):
+            self._on_host.frombytes(bytes(4 * (host + 1 - len(self._on_host))))
+        self._on_host[host] += 1
+        self.waiting += 1
+        if self._on_host[host] == 1:
+            self.hosts_waiting += 1
+            self.schedule.fit()
+        if self._worst is not None:
+            self._worst.push((-slip.rank, -slip.arrival))
+        (self.schedule.add_back if back else self.schedule.add)(slip)
+
+    def leave(self, slip: Slip) -> None:
+        """A URL waits no more."""
+        host: Any = slip.host
+        self.schedule.remove(slip)
+        self._on_host[host] -= 1
+        self.waiting -= 1
+        if self._on_host[host] == 0:
+            self.hosts_waiting -= 1
+            self.schedule.fit()
+        if self._worst is not None:
+            self._worst.died()
+
+    def replace(self, old: Slip, new: Slip) -> None:
+        """A waiting URL has another score or time; its row says so already."""
+        if self._worst is not None:
+            self._worst.push((-new.rank, -new.arrival))
+            self._worst.died()
+        self.schedule.replace(old, new)
+
+    # ------------------------------------------------------------ asked
+
+    def best(self) -> float | None:
+        """The least rank of all waiting URLs."""
+        return self._pool.best()
+
+    def worst(self) -> int | None:
+        """The number of the URL with the lowest score, the latest of these. The order is built when first asked for."""
+        if self._worst is None:
+            self._worst = SpilledLine(
+                self._file, self._is_worst_entry, self._are_worst_entries, limit=1 << 15, chunk=64
+            )
+            for numbers, rows in self._waiting_rows():
+                self._worst.load(rows["score"], -numbers)
+        entry = self._worst.first()
+        return -entry[1] if entry else None
+
+    def size(self) -> int:
+        """Bytes on disk."""
+        return self._file.size()
+
+    def close(self) -> None:
+        self._file.close()
+
+    # ------------------------------------------------------------ the opening
+
+    def load(self) -> list[int]:
+        """Let all waiting URLs stand where they belong, those that were leased too; the hosts of the latter."""
+        leased: list[int] = []
+        on_host = np.zeros(self._store.hosts_known, np.uint32)
+        for _, rows in self._rows.chunks(self._store.urls_known):
+            held = rows["state"] == LEASED
+            leased += rows["host"][held].tolist()
+            rows["state"][held] = WAITING
+            rows["state"][rows["state"] == PARKED] = WAITING
+            waiting = rows["host"][rows["state"] == WAITING]
+            self.waiting += len(waiting)
+            on_host += np.bincount(waiting, minlength=len(on_host)).astype(np.uint32)
+        self._on_host = array("I", on_host.tobytes())
+        self.hosts_waiting = int(np.count_nonzero(on_host))
+        later = np.fromiter(self._store.later, np.int64, len(self._store.later))
+        for numbers, rows in self._waiting_rows():
+            if len(later):
+                now = ~np.isin(numbers, later)
+                numbers, rows = numbers[now], rows[now]
+            self._load(numbers, rows, on_host[rows["host"]] > _CROWD)
+        for number in self._store.later:
+            row = self._rows[number]
+            if row.state == WAITING:
+                self.schedule.add(Slip(-row.score, number, row.host, self._store.later[number]))
+        self.schedule.fit()
+        return leased
+
+    def _load(self, numbers: np.ndarray, rows: np.ndarray, crowded: np.ndarray) -> None:
+        if self._all is not None:
+            self._all.load(-rows["score"], numbers)
+        self._pool.load(-rows["score"][~crowded], numbers[~crowded])
+        numbers, rows = numbers[crowded], rows[crowded]
+        order = np.argsort(rows["host"], kind="stable")
+        numbers, rows = numbers[order], rows[order]
+        self._rows.set_states(numbers, PARKED)
+        hosts, starts = np.unique(rows["host"], return_index=True)
+        for host, start, end in zip(hosts.tolist(), starts, [*starts[1:], len(numbers)], strict=True):
+            self._pool.load(-rows["score"][start:end], numbers[start:end], host)
+
+    def _waiting_rows(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Numbers and copies of the rows of all waiting URLs, by large chunks."""
+        numbers: list[np.ndarray] = []
+        rows: list[np.ndarray] = []
+        self._rows.apply()
+        for first, chunk in self._rows.chunks(self._store.urls_known):
+            inside = np.flatnonzero((chunk["state"] == WAITING) | (chunk["state"] == PARKED))
+            numbers.append(inside + first)
+            rows.append(chunk[inside])
+            if sum(map(len, numbers)) >= _CHUNK:
+                yield np.concatenate(numbers), np.concatenate(rows)
+                numbers, rows = [], []
+        if numbers:
+            yield np.concatenate(numbers), np.concatenate(rows)
+
+    # ------------------------------------------------------------ the places of the feed
+
+    def slip(self, entry: Entry) -> Slip:
+        rank, number = entry
+        return Slip(rank, number, self._rows[number].host, 0.0)
+
+    def is_parked(self, number: int) -> bool:
+        return self._rows[number].state == PARKED
+
+    def park(self, number: int) -> None:
+        self._set_state(number, PARKED)
+
+    def unpark(self, number: int) -> None:
+        self._set_state(number, WAITING)
+
+    def waiting_on(self, host: Any) -> int:
+        return self._on_host[host]
+
+    def _set_state(self, number: int, state: int) -> None:
+        score, offset, host, _ = self._rows[number]
+        self._rows.changed[number] = Row(score, offset, host, state)
+
+    # ------------------------------------------------------------ making lines
+
+    def _new_schedule(self, among: Callable[[Any], bool] | None, hosts_waiting: Callable[[], int]) -> FedSchedule:
+        """The schedule of all waiting URLs, or of those ``among`` them."""
+        rows = self._rows
+
+        def alive(state: int) -> Callable[[Entry], bool]:
+            if among is None:
+                return lambda entry: rows.stands(entry[1], -entry[0], state)
+            return lambda entry: rows.stands(entry[1], -entry[0], state) and among(Slip(*entry, None, 0.0))
+
+        def alive_many(state: int) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+            return lambda ranks, numbers: rows.stand(numbers, -ranks, state)
+
+        parked, all_parked = alive(PARKED), alive_many(PARKED)
+
+        def new_queue(host: Hashable) -> HostQueue:
+            line = SpilledLine(self._file, parked, all_parked, limit=64, chunk=16)
+            return HostQueue(host, lambda slip: parked(slip[:2]), HostLine(host, line))
+
+        line = SpilledLine(self._file, alive(WAITING), alive_many(WAITING), limit=1 << 15, chunk=64)
+        self._pool = FedSchedule(line, HostSchedule(new_queue, self._batch_size, hosts_waiting), self, _CROWD)
+        return self._pool
+
+    def _new_all_line(self, among: Callable[[Any], bool]) -> _AllLine:
+        line = SpilledLine(
+            self._file,
+            lambda entry: among(Slip(*entry, None, 0.0)),
+            lambda ranks, numbers: (
+                self._rows.stand(numbers, -ranks, WAITING) | self._rows.stand(numbers, -ranks, PARKED)
+            ),
+            limit=1 << 15,
+            chunk=64,
+        )
+        self._all = _AllLine(line, self.slip)
+        return self._all
+
+    def _count_hosts(self) -> int:
+        return self.hosts_waiting
+
+    def _waits(self, slip: Slip) -> bool:
+        row = self._rows[slip.arrival]
+        return row.score == -slip.rank and (row.state == WAITING or row.state == PARKED)
+
+    def _is_worst_entry(self, entry: Entry) -> bool:
+        row = self._rows[-entry[1]]
+        return row.score == entry[0] and (row.state == WAITING or row.state == PARKED)
+
+    def _are_worst_entries(self, scores: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+        return self._rows.stand(-numbers, scores, WAITING) | self._rows.stand(-numbers, scores, PARKED)
+
+
+class _AllLine:
+    """The line of all waiting URLs that Best-N-First commits from: slips in, slips out."""
+
+    def __init__(self, line: SpilledLine, slip: Callable[[Entry], Slip]) -> None:
+        self._line = line
+        self._slip = slip
+        self.died = line.died
+        self.load = line.load
+
+    def push(self, slip: Slip) -> None:
+        self._line.push((slip.rank, slip.arrival))
+
+    def pop(self) -> Slip | None:
+        entry = self._line.pop()
+        return self._slip(entry) if entry else None

@@ -1,0 +1,66 @@
+"""Files that are mapped into memory, grow piece by piece, and give the memory back."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from pathlib import Path
+
+from crawlproject.errors import StorageFailed
+
+
+class MappedFile:
+    """A file seen as equal pieces of ``piece`` bytes (a multiple of the page size), each mapped once and never moved.
+
+    Growing never copies: the room is taken on the disk first, so that a full disk is an error here and not a crash at
+    the first write into a hole. What is written is in the hands of the operating system at once and survives
+    ``kill -9``. Raises ``StorageFailed``.
+    """
+
+    def __init__(self, path: Path, piece: int) -> None:
+        self.path = path
+        self.piece = piece
+        self.maps: list[mmap.mmap] = []
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            for number in range(os.fstat(self._file).st_size // piece):
+                self._map(number)
+        except OSError as error:
+            raise StorageFailed(f"cannot open {path}: {error}") from error
+
+    def grow(self) -> mmap.mmap:
+        """One piece more, filled with zeros."""
+        number = len(self.maps)
+        try:
+            os.posix_fallocate(self._file, number * self.piece, self.piece)
+            return self._map(number)
+        except OSError as error:
+            raise StorageFailed(f"cannot write to {self.path}: {error}") from error
+
+    def give_back(self) -> None:
+        """Let the operating system have the memory; the file keeps what was written, and is read again when asked."""
+        for piece in self.maps:
+            piece.madvise(mmap.MADV_DONTNEED)
+
+    def sync(self) -> None:
+        """Force everything onto the disk (power failure)."""
+        try:
+            os.fsync(self._file)
+        except OSError as error:
+            raise StorageFailed(f"cannot write to {self.path}: {error}") from error
+
+    def size(self) -> int:
+        """Bytes on disk."""
+        return len(self.maps) * self.piece
+
+    def close(self) -> None:
+        """The maps themselves close when nobody looks into them any more."""
+        self.maps.clear()
+        os.close(self._file)
+
+    def _map(self, number: int) -> mmap.mmap:
+        piece = mmap.mmap(self._file, self.piece, offset=number * self.piece)
+        piece.madvise(mmap.MADV_RANDOM)
+        self.maps.append(piece)
+        return piece

@@ -1,0 +1,108 @@
+"""What is known of each URL, in 24 bytes, by the number of the URL."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from crawlproject.frontier.disk.mapped import MappedFile
+
+WAITING, LEASED, DONE, GONE, PARKED = 1, 2, 3, 4, 5
+"""States: in the line of all, being fetched, known for ever, unknown again, in the line of its host."""
+
+ROW = struct.Struct("<dQII")
+_BITS = 18
+_ROWS_A_PIECE = 1 << _BITS  # 6 MiB
+_INSIDE = _ROWS_A_PIECE - 1
+_DTYPE = np.dtype([("score", "<f8"), ("offset", "<u8"), ("host", "<u4"), ("state", "<u4")])
+
+
+class Row(NamedTuple):
+    """``score``; ``offset`` of the record in ``urls.jsonl``; number of the ``host``; ``state``."""
+
+    score: float
+    offset: int
+    host: int
+    state: int
+
+
+class UrlRows:
+    """Rows by number, and those that the step under way has changed: they are written when ``apply`` says so.
+
+    Raises ``StorageFailed``.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._file = MappedFile(path, _ROWS_A_PIECE * ROW.size)
+        self._maps = self._file.maps
+        self.changed: dict[int, Row] = {}
+
+    def __getitem__(self, number: int) -> Row:
+        row = self.changed.get(number)
+        if row is not None:
+            return row
+        return Row(*ROW.unpack_from(self._maps[number >> _BITS], (number & _INSIDE) * 24))
+
+    def __setitem__(self, number: int, row: Row) -> None:
+        self.changed[number] = row
+
+    def stands(self, number: int, score: float, state: int) -> bool:
+        """Whether the URL is in this state with this score."""
+        row = self.changed.get(number) or ROW.unpack_from(self._maps[number >> _BITS], (number & _INSIDE) * 24)
+        return row[3] == state and row[0] == score
+
+    def stand(self, numbers: np.ndarray, scores: np.ndarray, state: int) -> np.ndarray:
+        """The same of many; those that the step under way has changed count as True."""
+        found = np.empty(len(numbers), bool)
+        pieces = numbers >> _BITS
+        for piece in np.unique(pieces):
+            inside = pieces == piece
+            if piece >= len(self._maps):
+                found[inside] = True
+                continue
+            rows = self._array(int(piece))[numbers[inside] & _INSIDE]
+            found[inside] = (rows["state"] == state) & (rows["score"] == scores[inside])
+        if self.changed:
+            found |= np.isin(numbers, np.fromiter(self.changed, np.int64, len(self.changed)))
+        return found
+
+    def apply(self) -> None:
+        """Write the changed rows. They stay changed when the disk is full."""
+        maps, pack_into = self._maps, ROW.pack_into
+        for number, row in self.changed.items():
+            while number >> _BITS >= len(maps):
+                self._file.grow()
+            pack_into(maps[number >> _BITS], (number & _INSIDE) * 24, *row)
+        self.changed.clear()
+
+    def chunks(self, end: int) -> Iterator[tuple[int, np.ndarray]]:
+        """The rows before number ``end`` as arrays that may be written to, each with the number of its first row."""
+        for piece in range((end + _ROWS_A_PIECE - 1) >> _BITS):
+            first = piece << _BITS
+            yield first, self._array(piece)[: end - first]
+
+    def set_states(self, numbers: np.ndarray, state: int) -> None:
+        """Write the state of many rows at once, past the journal."""
+        pieces = numbers >> _BITS
+        for piece in np.unique(pieces).tolist():
+            self._array(piece)["state"][numbers[pieces == piece] & _INSIDE] = state
+
+    def give_back(self) -> None:
+        self._file.give_back()
+
+    def sync(self) -> None:
+        self._file.sync()
+
+    def size(self) -> int:
+        """Bytes on disk."""
+        return self._file.size()
+
+    def close(self) -> None:
+        self._file.close()
+
+    def _array(self, piece: int) -> np.ndarray:
+        return np.frombuffer(self._maps[piece], _DTYPE)

@@ -1,0 +1,265 @@
+"""A line of waiting URLs, best first, that keeps little of itself in memory."""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections import defaultdict
+from collections.abc import Callable
+from heapq import heapify, heappop, heappush, heapreplace
+from pathlib import Path
+
+import numpy as np
+
+from crawlproject.errors import StorageFailed
+
+Entry = tuple[float, int]  # rank and number of a URL: least first, then first come
+
+_ENTRY = struct.Struct("<dq")
+_DTYPE = np.dtype([("rank", "<f8"), ("number", "<i8")])
+_FAN = 8  # runs of about one size that are merged into one
+_LARGEST_MERGE = 1 << 18  # entries: longer runs stay as they are, so that no merge holds anybody up
+_SMALLEST_ROOM = 1024  # bytes
+
+
+class SpillFile:
+    """Where lines keep their runs: rooms of powers of two in one file, used again when freed. Lost on closing.
+
+    Raises ``StorageFailed``.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._free: dict[int, list[int]] = defaultdict(list)
+        self._end = 0
+        self._serial = 0
+        try:
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise StorageFailed(f"cannot open {path}: {error}") from error
+
+    def write(self, data: bytes) -> int:
+        """The offset where ``data`` stands now."""
+        room = _room(len(data))
+        if self._free[room]:
+            offset = self._free[room].pop()
+        else:
+            offset, self._end = self._end, self._end + room
+        try:
+            if os.pwrite(self._file, data, offset) != len(data):
+                raise OSError("the disk took only a part of it (is it full?)")
+        except OSError as error:
+            self._free[room].append(offset)
+            raise StorageFailed(f"cannot write to {self.path}: {error}") from error
+        return offset
+
+    def count(self) -> int:
+        """A number that grows: the age of runs."""
+        self._serial += 1
+        return self._serial
+
+    def read(self, offset: int, size: int) -> bytes:
+        return os.pread(self._file, size, offset)
+
+    def free(self, offset: int, size: int) -> None:
+        self._free[_room(size)].append(offset)
+
+    def size(self) -> int:
+        """Bytes on disk."""
+        return self._end
+
+    def close(self) -> None:
+        os.close(self._file)
+        self.path.unlink(missing_ok=True)
+
+
+def _room(size: int) -> int:
+    return max(_SMALLEST_ROOM, 1 << (size - 1).bit_length())
+
+
+class _Run:
+    """Sorted entries on disk, read from the front ``chunk`` bytes at a time."""
+
+    __slots__ = ("at", "buffer", "chunk", "file", "length", "offset", "position", "serial")
+
+    def __init__(self, file: SpillFile, entries: bytes, chunk: int) -> None:
+        self.serial = file.count()
+        self.file = file
+        self.offset = file.write(entries)
+        self.length = len(entries)
+        self.chunk = chunk
+        self.position = min(chunk, self.length)  # where the next chunk begins
+        self.buffer = entries[: self.position]
+        self.at = 0
+
+    def next(self) -> Entry | None:
+        """The first entry, which leaves; None, and the room is free, when there is none."""
+        if self.at == len(self.buffer):
+            if self.position == self.length:
+                self.file.free(self.offset, self.length)
+                return None
+            size = min(self.chunk, self.length - self.position)
+            self.buffer = self.file.read(self.offset + self.position, size)
+            self.position += size
+            self.at = 0
+        entry: Entry = _ENTRY.unpack_from(self.buffer, self.at)
+        self.at += _ENTRY.size
+        return entry
+
+    def rest(self) -> np.ndarray:
+        """All entries that have not left; the room is free then."""
+        size = self.length - self.position
+        data = self.buffer[self.at :] + self.file.read(self.offset + self.position, size)
+        self.file.free(self.offset, self.length)
+        return np.frombuffer(data, _DTYPE)
+
+
+class SpilledLine:
+    """A min-heap of entries with lazy deletion, like ``LazyHeap``, of which at most ``limit`` new ones are in memory.
+
+    When there are more they become a sorted run on disk, and ``first`` merges the runs. An entry is dead when
+    ``alive(entry)`` is False; ``alive_many`` asks it of arrays of ranks and numbers. Eight runs of a size are merged
+    into one, without their dead; and when the dead outnumber the living, runs are merged for that alone. Each entry is so written
+    O(log n) times, and a step never touches more than 2^18 of them.
+    """
+
+    __slots__ = ("_alive", "_alive_many", "_chunk", "_dead", "_file", "_fresh", "_heads", "_limit", "_size", "_tiers")
+
+    def __init__(
+        self,
+        file: SpillFile,
+        alive: Callable[[Entry], bool],
+        alive_many: Callable[[np.ndarray, np.ndarray], np.ndarray],
+        *,
+        limit: int,
+        chunk: int,
+    ) -> None:
+        self._file = file
+        self._alive = alive
+        self._alive_many = alive_many
+        self._limit = limit
+        self._chunk = chunk * _ENTRY.size
+        self._fresh: list[Entry] = []
+        self._heads: list[tuple[float, int, int, _Run]] = []  # the first entry of each run
+        self._tiers: dict[int, list[_Run]] = {}
+        self._size = 0  # entries, dead ones too
+        self._dead = 0  # of them, as reported
+
+    def push(self, entry: Entry) -> None:
+        heappush(self._fresh, entry)
+        self._size += 1
+        if len(self._fresh) > self._limit:
+            self._spill()
+
+    def first(self) -> Entry | None:
+        """The least living entry; it stays inside."""
+        while True:
+            fresh, heads = self._fresh, self._heads
+            if heads and (not fresh or heads[0] < fresh[0]):
+                entry = heads[0][:2]
+                if self._alive(entry):
+                    return entry
+                self._step()
+            elif fresh:
+                if self._alive(fresh[0]):
+                    return fresh[0]
+                heappop(fresh)
+            else:
+                self._size = self._dead = 0
+                return None
+            self._size -= 1
+            self._dead -= 1
+
+    def pop(self) -> Entry | None:
+        """Take the least living entry out."""
+        entry = self.first()
+        if entry is not None:
+            if self._fresh and self._fresh[0] is entry:
+                heappop(self._fresh)
+            else:
+                self._step()
+            self._size -= 1
+        return entry
+
+    def died(self) -> None:
+        """An entry inside is not alive any more."""
+        self._dead += 1
+        if self._dead > 4 * self._limit and 2 * self._dead > self._size:
+            self._sweep()
+
+    def load(self, ranks: np.ndarray, numbers: np.ndarray) -> None:
+        """Add many entries at once, as one run."""
+        if len(ranks):
+            self._add_run(ranks, numbers)
+            self._size += len(ranks)
+
+    # ------------------------------------------------------------ inside
+
+    def _step(self) -> None:
+        """The first of the run heads leaves."""
+        run = self._heads[0][3]
+        entry = run.next()
+        if entry is None:
+            heappop(self._heads)
+            self._tiers[_tier(run.length)].remove(run)
+        else:
+            heapreplace(self._heads, (*entry, run.serial, run))
+
+    def _spill(self) -> None:
+        entries = np.array(self._fresh, _DTYPE)
+        self._add_run(entries["rank"], entries["number"])
+        self._fresh = []
+        for tier in sorted(self._tiers):
+            runs = self._tiers.get(tier, [])
+            if len(runs) >= _FAN and sum(run.length for run in runs) <= _LARGEST_MERGE * _ENTRY.size:
+                self._merge(runs)
+
+    def _sweep(self) -> None:
+        """Clear away dead entries: all of them when the line is short, those of the oldest runs when it is long."""
+        before = self._size
+        living = [entry for entry in self._fresh if self._alive(entry)]
+        self._size -= len(self._fresh) - len(living)
+        self._fresh = living
+        heapify(self._fresh)
+        some: list[_Run] = []
+        entries = 0
+        for run in sorted((head[3] for head in self._heads), key=lambda run: run.serial):
+            entries += (run.length - run.position) // _ENTRY.size
+            if some and entries > _LARGEST_MERGE:
+                break
+            some.append(run)
+        self._merge(some)
+        swept = before - self._size
+        self._dead = max(0, self._dead - swept) if 8 * swept > before else 0  # few: they were counted twice
+
+    def _merge(self, runs: list[_Run]) -> None:
+        """Make one run of several, without the dead."""
+        if not runs:
+            return
+        going = {run.serial for run in runs}
+        heads = [head for head in self._heads if head[2] in going]
+        self._heads = [head for head in self._heads if head[2] not in going]
+        heapify(self._heads)
+        first = np.array([head[:2] for head in heads], _DTYPE)
+        entries = np.concatenate([first, *(head[3].rest() for head in heads)])
+        for run in list(runs):
+            self._tiers[_tier(run.length)].remove(run)
+        keep = self._alive_many(entries["rank"], entries["number"])
+        self._size -= len(entries) - int(keep.sum())
+        if keep.any():
+            self._add_run(entries["rank"][keep], entries["number"][keep])
+
+    def _add_run(self, ranks: np.ndarray, numbers: np.ndarray) -> None:
+        order = np.lexsort((numbers, ranks))
+        entries = np.empty(len(order), _DTYPE)
+        entries["rank"] = ranks[order]
+        entries["number"] = numbers[order]
+        run = _Run(self._file, entries.tobytes(), self._chunk)
+        self._tiers.setdefault(_tier(run.length), []).append(run)
+        first = run.next()
+        assert first is not None
+        heappush(self._heads, (*first, run.serial, run))
+
+
+def _tier(length: int) -> int:
+    return (length - 1).bit_length() // 3

@@ -1,0 +1,230 @@
+"""What a frontier on disk knows for good: the files, and the step under way."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from hashlib import md5
+from pathlib import Path
+from typing import Any
+
+from crawlproject.frontier.disk.hashtable import HashTable
+from crawlproject.frontier.disk.journal import Frame, Journal, Summary
+from crawlproject.frontier.disk.rows import Row, UrlRows
+from crawlproject.frontier.disk.urlfile import UrlFile
+from crawlproject.records import CrawlUrl
+
+_JOURNAL_BYTES = 32 * 2**20  # from which on a journal is summed up: a second of reading at the next opening
+_NAMES = 100_000  # hosts whose number is kept in memory
+_RELIEF = 1024  # steps between two looks at the memory
+_PICKS = 100_000
+
+
+def digest_of(name: str) -> bytes:
+    """What a URL is known by: its MD5, which also names its page in the repository. Hosts likewise."""
+    return md5(name.encode("utf-8", "surrogatepass"), usedforsecurity=False).digest()
+
+
+class Store:
+    """The durable part: rows and records of URLs, the numbers of URLs and hosts, the journal.
+
+    Changes are gathered (``rows.changed``, ``new``, ``note``, ...) until ``commit``, which makes them one atomic step. Opening
+    does the steps of the journal again. Raises ``StorageFailed`` and ``BadCrawlDir``.
+    """
+
+    def __init__(self, folder: Path, cache: int) -> None:
+        self.folder = folder
+        self._cache = cache
+        self._seen = HashTable(folder / "seen")
+        self._hosts = HashTable(folder / "hosts")
+        self.rows = UrlRows(folder / "rows")
+        self.urls = UrlFile(folder / "urls.jsonl")
+        self._journal = Journal(folder)
+        self._new_urls: dict[bytes, int] = {}
+        self._new_hosts: dict[bytes, int] = {}
+        self._names: dict[str, int] = {}
+        self._notes: list[list[Any]] = []
+        self._steps = 0
+        summary = self._journal.summary
+        self.urls_known, self.hosts_known = summary.urls, summary.hosts
+        self.evicted = summary.evicted
+        self.picks = list(summary.picks)
+        self.rests = dict(summary.rests)
+        self.asks = dict(summary.asks)
+        self.later = dict(summary.later)
+        self._replay(summary.urls_end)
+
+    # ------------------------------------------------------------ asked
+
+    def find(self, digest: bytes) -> int | None:
+        """The number of the URL, or None."""
+        if self._new_urls:
+            number = self._new_urls.get(digest)
+            if number is not None:
+                return number
+        return self._seen.get(digest)
+
+    def record(self, number: int, row: Row) -> CrawlUrl:
+        """The URL with this number and row."""
+        return self.urls.load(row.offset, row.score, self.later.get(number, 0.0))
+
+    def records(self, *states: int) -> Iterator[CrawlUrl]:
+        """All URLs in these states."""
+        for number in range(self.urls_known):
+            row = self.rows[number]
+            if row.state in states:
+                yield self.record(number, row)
+
+    def host_number(self, host: str) -> int:
+        """The number of the host, a new one when it has none."""
+        number = self._names.get(host)
+        if number is None:
+            digest = digest_of(host)
+            number = self._new_hosts.get(digest)
+            if number is None:
+                number = self._hosts.get(digest)
+            if number is None:
+                number, self.hosts_known = self.hosts_known, self.hosts_known + 1
+                self._new_hosts[digest] = number
+            if len(self._names) >= _NAMES:
+                self._names.clear()
+            self._names[host] = number
+        return number
+
+    def sizes(self) -> dict[str, int]:
+        """Bytes on disk by file."""
+        return {
+            "urls.jsonl": self.urls.size(),
+            "rows": self.rows.size(),
+            "seen": self._seen.size(),
+            "hosts": self._hosts.size(),
+            "journal": self._journal.size,
+        }
+
+    # ------------------------------------------------------------ changed
+
+    def new(self, digest: bytes) -> int:
+        """A number for a URL that is not known, or is not any more."""
+        number, self.urls_known = self.urls_known, self.urls_known + 1
+        self._new_urls[digest] = number
+        return number
+
+    def note(self, *note: Any) -> None:
+        """Something that has no row (see ``journal.Frame``)."""
+        self._notes.append([*note])
+
+    def set_later(self, number: int, not_before: float) -> None:
+        """The URL may not be fetched before this time; 0: at any time."""
+        if not_before != self.later.get(number, 0.0):
+            self._set_later(number, not_before)
+            self._notes.append(["later", number, not_before])
+
+    def commit(self, unrowed: Callable[[], dict[str, Any]]) -> None:
+        """Make what was gathered one atomic step. When the disk refuses, it stays gathered."""
+        if not (self.rows.changed or self._notes or self._new_hosts):
+            return
+        self.urls.write()
+        frame = Frame(self.rows.changed, self._new_urls, self._new_hosts, self.urls.end, self._notes)
+        self._journal.append(frame)
+        self._notes = []
+        self._apply()
+        if self._journal.size > _JOURNAL_BYTES:
+            self._journal.turn(self._summary(unrowed), self._force)
+        self._steps += 1
+        if self._steps % _RELIEF == 0 and _shared_memory() > self._cache:
+            self.rows.give_back()
+            self._seen.give_back()
+
+    def begin(self, unrowed: Callable[[], dict[str, Any]]) -> None:
+        """After the opening: what has been done again is summed up."""
+        self.urls.write()
+        self._apply()
+        self._notes = []
+        self._journal.begin(self._summary(unrowed))
+
+    def finish(self, unrowed: Callable[[], dict[str, Any]]) -> None:
+        """Write what was gathered and force everything onto the disk."""
+        self.commit(unrowed)
+        self._force()
+        self._journal.begin(self._summary(unrowed))
+
+    def close(self) -> None:
+        self._journal.close()
+        self._seen.close()
+        self._hosts.close()
+        self.rows.close()
+        self.urls.close()
+
+    # ------------------------------------------------------------ inside
+
+    def _replay(self, urls_end: int) -> None:
+        for frame in self._journal.frames():
+            self.rows.changed.update(frame.rows)
+            self._new_urls.update(frame.urls)
+            self._new_hosts.update(frame.hosts)
+            urls_end = frame.urls_end
+            self.urls_known = max(self.urls_known, *(number + 1 for number in frame.rows), 0)
+            self.hosts_known = max(self.hosts_known, *(number + 1 for number in frame.hosts.values()), 0)
+            self._apply()
+            for kind, *values in frame.notes:
+                self._recall(kind, values)
+        self.urls.cut(urls_end)
+
+    def _recall(self, kind: str, values: list[Any]) -> None:
+        if kind == "pick":
+            self.picks.append(values[0])
+            if len(self.picks) > 2 * _PICKS:
+                del self.picks[:_PICKS]
+        elif kind == "unpick":
+            with suppress(ValueError):
+                self.picks.reverse()
+                self.picks.remove(values[0])
+            self.picks.reverse()
+        elif kind == "rest":
+            host, until = values
+            self.rests[host] = max(until, self.rests.get(host, until))
+        elif kind == "ask":
+            self.asks[values[0]] = values[1]
+        elif kind == "later":
+            self._set_later(*values)
+        elif kind == "evicted":
+            self.evicted = values[0]
+
+    def _apply(self) -> None:
+        """Write the step into the mapped files; what the disk does not take stays gathered."""
+        for known, table in ((self._new_urls, self._seen), (self._new_hosts, self._hosts)):
+            for digest, number in known.items():
+                table.set(digest, number)
+        self.rows.apply()
+        self._new_urls.clear()
+        self._new_hosts.clear()
+
+    def _set_later(self, number: int, not_before: float) -> None:
+        if not_before:
+            self.later[number] = not_before
+        else:
+            self.later.pop(number, None)
+
+    def _summary(self, unrowed: Callable[[], dict[str, Any]]) -> Summary:
+        return Summary(
+            urls=self.urls_known,
+            urls_end=self.urls.end,
+            hosts=self.hosts_known,
+            evicted=self.evicted,
+            later=list(self.later.items()),
+            **unrowed(),
+        )
+
+    def _force(self) -> None:
+        for file in (self.urls, self._seen, self._hosts, self.rows):
+            file.sync()
+
+
+def _shared_memory() -> int:
+    """Bytes of mapped files that are in memory now; 0 where that cannot be known."""
+    try:
+        with open("/proc/self/statm", "rb") as file:  # noqa: PTH123
+            return int(file.read().split()[2]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
