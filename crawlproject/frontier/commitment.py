@@ -24,7 +24,7 @@ class BestNFirst:
     nothing were committed.
 
     ``alive`` tells whether an entry is the valid one of a waiting URL. ``new_pool`` and ``new_line`` are given the same
-    question about URLs that are not committed, and make the schedule of those and their order, hosts aside.
+    question about URLs that are not committed (and may go), and make the schedule of those and their order, hosts aside.
     ``hosts_waiting`` counts the hosts with waiting URLs; unless given, they are counted here.
     """
 
@@ -48,7 +48,7 @@ class BestNFirst:
         self._committed: dict[int, Any] = {}  # by arrival, which names a waiting URL
         self._batch = HostSchedule(lambda name: HostQueue(name, self._is_committed), batch_size, self.hosts)
         self._pool = new_pool(self._is_other, self.hosts)
-        self._line = new_line(self._is_other)
+        self._line = new_line(self._may_go)
         self._later: LazyHeap[tuple[float, Any]] = LazyHeap(lambda item: self._is_other(item[1]))
         self._ripe = 0.0  # what may go at this time has left ``_later``
 
@@ -136,6 +136,10 @@ class BestNFirst:
 
     # ------------------------------------------------------------ what is known
 
+    def committed(self) -> Iterator[int]:
+        """The committed URLs that wait, by arrival."""
+        return iter(self._committed)
+
     def picks(self) -> Iterator[Any]:
         return self._pool.picks()
 
@@ -154,6 +158,9 @@ class BestNFirst:
 
     def _is_other(self, entry: Any) -> bool:
         return entry.arrival not in self._committed and self._alive(entry)
+
+    def _may_go(self, entry: Any) -> bool:
+        return entry.not_before <= self._ripe and self._is_other(entry)
 
     def _commit(self, entry: Any, rank: float) -> None:
         self._committed[entry.arrival] = committed = entry._replace(rank=rank)

@@ -62,7 +62,7 @@ class HostQueue:
         "size",
     )
 
-    def __init__(self, name: Hashable, alive: Callable[[Entry], bool], ready: Line | None = None) -> None:
+    def __init__(self, name: Hashable, alive: Callable[[Any], bool], ready: Line | None = None) -> None:
         self.name = name
         self.size = 0
         self.due = -math.inf

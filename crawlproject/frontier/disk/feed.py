@@ -26,6 +26,7 @@ class Places(Protocol):
     def slip(self, entry: Entry) -> Slip: ...
     def is_parked(self, number: int) -> bool: ...
     def park(self, number: int) -> None: ...
+    def delay(self, number: int) -> None: ...
     def unpark(self, number: int) -> None: ...
     def waiting_on(self, host: Any) -> int: ...
 
@@ -33,15 +34,18 @@ class Places(Protocol):
 class HostLine:
     """The line of one host, as ``HostQueue`` wants it: slips in, slips out."""
 
-    __slots__ = ("_entry", "_host", "_line", "_slip")
+    __slots__ = ("_entry", "_host", "_line", "_places", "_slip")
 
-    def __init__(self, host: Hashable, line: SpilledLine) -> None:
+    def __init__(self, host: Hashable, line: SpilledLine, places: Places) -> None:
         self._host = host
         self._line = line
+        self._places = places
         self._entry: Entry | None = None
         self._slip: Slip | None = None
 
     def push(self, slip: Slip) -> None:
+        if slip.not_before:
+            self._places.park(slip.arrival)  # its time has come
         self._line.push((slip.rank, slip.arrival))
 
     def first(self) -> Slip | None:
@@ -83,11 +87,14 @@ class FedSchedule:
         self.bars = hosts.bars
 
     def add(self, slip: Slip) -> None:
-        if slip.not_before or self._hosts.knows(slip.host) or self._places.waiting_on(slip.host) > self._crowd:
+        if slip.not_before:
+            self._places.delay(slip.arrival)
+        elif self._hosts.knows(slip.host) or self._places.waiting_on(slip.host) > self._crowd:
             self._places.park(slip.arrival)
-            self._hosts.add(slip)
         else:
             self._line.push((slip.rank, slip.arrival))
+            return
+        self._hosts.add(slip)
 
     add_back = add
 

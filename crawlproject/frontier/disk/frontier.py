@@ -10,8 +10,8 @@ from random import Random
 from typing import Any
 
 from crawlproject.frontier.disk.feed import Slip
-from crawlproject.frontier.disk.lines import Lines
-from crawlproject.frontier.disk.rows import DONE, GONE, LEASED, PARKED, WAITING, Row
+from crawlproject.frontier.disk.lines import Lines, Room
+from crawlproject.frontier.disk.rows import DONE, GONE, IN_LINE, LEASED, WAITING, Row
 from crawlproject.frontier.disk.store import Store, digest_of
 from crawlproject.frontier.hostqueue import queue_of
 from crawlproject.frontier.politeness import Politeness
@@ -26,7 +26,7 @@ class DiskFrontier:
     ``batch_size``, ``commit``, ``max_urls``, ``politeness`` and ``random`` as in ``MemoryFrontier``; the politeness is asked
     by the numbers of hosts. ``clock`` (seconds since the epoch) is asked at the opening: URLs that were leased wait
     again, and their hosts rest from then on. ``cache`` bounds the bytes of mapped files that stay in memory (default
-    256 MiB); the rest is for the operating system to keep or to drop.
+    256 MiB); the rest is for the operating system to keep or to drop. ``room`` bounds the lines.
 
     Every operation that changes something may raise ``StorageFailed``. It has happened in memory then, and is
     written with the next one that the disk takes. Opening raises ``BadCrawlDir`` for a damaged folder.
@@ -43,6 +43,7 @@ class DiskFrontier:
         random: Random,
         clock: Callable[[], float],
         cache: int = 256 * 2**20,
+        room: Room | None = None,
     ) -> None:
         for name, value, least in (("batch_size", batch_size, 1), ("commit", commit, 1), ("max_urls", max_urls, 0)):
             if value < least:
@@ -55,7 +56,7 @@ class DiskFrontier:
         self._rows = self._store.rows
         for host, seconds in self._store.asks.items():
             politeness.crawl_delay(host, seconds)
-        self._lines = Lines(self._store, batch_size=batch_size, commit=commit, random=random)
+        self._lines = Lines(self._store, batch_size=batch_size, commit=commit, random=random, room=room or Room())
         self._schedule = self._lines.schedule
         self._recover(clock())
 
@@ -144,7 +145,7 @@ class DiskFrontier:
         if number is None:
             return False
         row = self._rows[number]
-        if row.state != WAITING and row.state != PARKED:
+        if row.state not in IN_LINE:
             return False
         if score != row.score:
             self._replace(number, row, row._replace(score=score), self._store.later.get(number, 0.0))
@@ -157,7 +158,7 @@ class DiskFrontier:
         if number is None:
             return False
         row = self._rows[number]
-        if row.state != WAITING and row.state != PARKED:
+        if row.state not in IN_LINE:
             return False
         self._leave(number, row, GONE)
         self._commit()
@@ -185,7 +186,7 @@ class DiskFrontier:
         return len(self._leases)
 
     def waiting(self) -> Iterator[CrawlUrl]:
-        return self._store.records(WAITING, PARKED)
+        return self._store.records(IN_LINE)
 
     def best(self) -> float | None:
         """As the contract says; one look at every host in use, of which there may be many."""
@@ -232,7 +233,7 @@ class DiskFrontier:
         number = self._store.find(digest)
         if number is not None:
             row = self._rows[number]
-            if row.state == WAITING or row.state == PARKED:
+            if row.state in IN_LINE:
                 if score > row.score:
                     better = Row(score, self._store.urls.add(record), row.host, row.state)
                     self._replace(number, row, better, record.not_before)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
 from random import Random
 from typing import Any
 
@@ -11,25 +12,36 @@ import numpy as np
 
 from crawlproject.frontier.commitment import BestNFirst
 from crawlproject.frontier.disk.feed import FedSchedule, HostLine, Slip
-from crawlproject.frontier.disk.rows import LEASED, PARKED, WAITING, Row
+from crawlproject.frontier.disk.rows import DELAYED, IN_LINE, LEASED, PARKED, WAITING, Row
 from crawlproject.frontier.disk.spill import Entry, SpilledLine, SpillFile
 from crawlproject.frontier.disk.store import Store
 from crawlproject.frontier.hostqueue import HostQueue
 from crawlproject.frontier.schedule import HostSchedule
 
-_CROWD = 256  # URLs from which on a host has a line of its own at once
 _CHUNK = 1 << 20  # rows that are sorted together at the opening
+
+
+@dataclass(frozen=True)
+class Room:
+    """How much of the lines is in memory: new URLs of the line of ``all`` and of each ``host`` before they become a run.
+
+    A host that has more than ``crowd`` URLs gets a line of its own at once.
+    """
+
+    all: int = 32_768
+    host: int = 64
+    crowd: int = 256
 
 
 class Lines:
     """The schedule and its lines, made anew from the rows at every opening.
 
-    ``waiting`` URLs and ``hosts_waiting`` are counted here. Lines in memory are short: 32,768 new URLs in the line of all,
-    64 in that of a host, and what is read ahead of each run.
+    ``waiting`` URLs and ``hosts_waiting`` are counted here.
     """
 
-    def __init__(self, store: Store, *, batch_size: int, commit: int, random: Random) -> None:
+    def __init__(self, store: Store, *, batch_size: int, commit: int, random: Random, room: Room) -> None:
         self._store = store
+        self._room = room
         self._rows = store.rows
         self._file = SpillFile(store.folder / "lines")
         self.waiting = 0
@@ -90,13 +102,17 @@ class Lines:
 
     def best(self) -> float | None:
         """The least rank of all waiting URLs."""
-        return self._pool.best()
+        best = self._pool.best()
+        if not isinstance(self.schedule, BestNFirst):
+            return best
+        ranks = [-self._rows[number].score for number in self.schedule.committed()]
+        return min(ranks if best is None else [best, *ranks], default=None)
 
     def worst(self) -> int | None:
         """The number of the URL with the lowest score, the latest of these. The order is built when first asked for."""
         if self._worst is None:
             self._worst = SpilledLine(
-                self._file, self._is_worst_entry, self._are_worst_entries, limit=1 << 15, chunk=64
+                self._file, self._is_worst_entry, self._are_worst_entries, limit=self._room.all, chunk=64
             )
             for numbers, rows in self._waiting_rows():
                 self._worst.load(rows["score"], -numbers)
@@ -116,11 +132,13 @@ class Lines:
         """Let all waiting URLs stand where they belong, those that were leased too; the hosts of the latter."""
         leased: list[int] = []
         on_host = np.zeros(self._store.hosts_known, np.uint32)
-        for _, rows in self._rows.chunks(self._store.urls_known):
+        for first, rows in self._rows.chunks(self._store.urls_known):
             held = rows["state"] == LEASED
+            for number in np.flatnonzero(held).tolist():
+                self._store.later.pop(first + number, None)
             leased += rows["host"][held].tolist()
             rows["state"][held] = WAITING
-            rows["state"][rows["state"] == PARKED] = WAITING
+            rows["state"][(rows["state"] == PARKED) | (rows["state"] == DELAYED)] = WAITING
             waiting = rows["host"][rows["state"] == WAITING]
             self.waiting += len(waiting)
             on_host += np.bincount(waiting, minlength=len(on_host)).astype(np.uint32)
@@ -131,7 +149,7 @@ class Lines:
             if len(later):
                 now = ~np.isin(numbers, later)
                 numbers, rows = numbers[now], rows[now]
-            self._load(numbers, rows, on_host[rows["host"]] > _CROWD)
+            self._load(numbers, rows, on_host[rows["host"]] > self._room.crowd)
         for number in self._store.later:
             row = self._rows[number]
             if row.state == WAITING:
@@ -157,7 +175,7 @@ class Lines:
         rows: list[np.ndarray] = []
         self._rows.apply()
         for first, chunk in self._rows.chunks(self._store.urls_known):
-            inside = np.flatnonzero((chunk["state"] == WAITING) | (chunk["state"] == PARKED))
+            inside = np.flatnonzero(np.isin(chunk["state"], list(IN_LINE)))
             numbers.append(inside + first)
             rows.append(chunk[inside])
             if sum(map(len, numbers)) >= _CHUNK:
@@ -170,13 +188,16 @@ class Lines:
 
     def slip(self, entry: Entry) -> Slip:
         rank, number = entry
-        return Slip(rank, number, self._rows[number].host, 0.0)
+        return Slip(rank, number, self._rows[number].host, self._store.later.get(number, 0.0))
 
     def is_parked(self, number: int) -> bool:
-        return self._rows[number].state == PARKED
+        return self._rows[number].state != WAITING
 
     def park(self, number: int) -> None:
         self._set_state(number, PARKED)
+
+    def delay(self, number: int) -> None:
+        self._set_state(number, DELAYED)
 
     def unpark(self, number: int) -> None:
         self._set_state(number, WAITING)
@@ -197,29 +218,30 @@ class Lines:
         def alive(state: int) -> Callable[[Entry], bool]:
             if among is None:
                 return lambda entry: rows.stands(entry[1], -entry[0], state)
-            return lambda entry: rows.stands(entry[1], -entry[0], state) and among(Slip(*entry, None, 0.0))
+            return lambda entry: rows.stands(entry[1], -entry[0], state) and among(self.slip(entry))
 
         def alive_many(state: int) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-            return lambda ranks, numbers: rows.stand(numbers, -ranks, state)
+            return lambda ranks, numbers: rows.stand(numbers, -ranks, (state,))
 
-        parked, all_parked = alive(PARKED), alive_many(PARKED)
+        parked, all_parked, is_delayed = alive(PARKED), alive_many(PARKED), alive(DELAYED)
+
+        def delayed(slip: Slip) -> bool:
+            return is_delayed(slip[:2]) and self._store.later.get(slip.arrival) == slip.not_before
 
         def new_queue(host: Hashable) -> HostQueue:
-            line = SpilledLine(self._file, parked, all_parked, limit=64, chunk=16)
-            return HostQueue(host, lambda slip: parked(slip[:2]), HostLine(host, line))
+            line = SpilledLine(self._file, parked, all_parked, limit=self._room.host, chunk=16)
+            return HostQueue(host, delayed, HostLine(host, line, self))
 
-        line = SpilledLine(self._file, alive(WAITING), alive_many(WAITING), limit=1 << 15, chunk=64)
-        self._pool = FedSchedule(line, HostSchedule(new_queue, self._batch_size, hosts_waiting), self, _CROWD)
+        line = SpilledLine(self._file, alive(WAITING), alive_many(WAITING), limit=self._room.all, chunk=64)
+        self._pool = FedSchedule(line, HostSchedule(new_queue, self._batch_size, hosts_waiting), self, self._room.crowd)
         return self._pool
 
     def _new_all_line(self, among: Callable[[Any], bool]) -> _AllLine:
         line = SpilledLine(
             self._file,
-            lambda entry: among(Slip(*entry, None, 0.0)),
-            lambda ranks, numbers: (
-                self._rows.stand(numbers, -ranks, WAITING) | self._rows.stand(numbers, -ranks, PARKED)
-            ),
-            limit=1 << 15,
+            lambda entry: among(self.slip(entry)),
+            lambda ranks, numbers: self._rows.stand(numbers, -ranks, IN_LINE),
+            limit=self._room.all,
             chunk=64,
         )
         self._all = _AllLine(line, self.slip)
@@ -230,14 +252,15 @@ class Lines:
 
     def _waits(self, slip: Slip) -> bool:
         row = self._rows[slip.arrival]
-        return row.score == -slip.rank and (row.state == WAITING or row.state == PARKED)
+        not_before = self._store.later.get(slip.arrival, 0.0)
+        return row.score == -slip.rank and row.state in IN_LINE and not_before == slip.not_before
 
     def _is_worst_entry(self, entry: Entry) -> bool:
         row = self._rows[-entry[1]]
-        return row.score == entry[0] and (row.state == WAITING or row.state == PARKED)
+        return row.score == entry[0] and row.state in IN_LINE
 
     def _are_worst_entries(self, scores: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-        return self._rows.stand(-numbers, scores, WAITING) | self._rows.stand(-numbers, scores, PARKED)
+        return self._rows.stand(-numbers, scores, IN_LINE)
 
 
 class _AllLine:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,8 +11,10 @@ import numpy as np
 
 from crawlproject.frontier.disk.mapped import MappedFile
 
-WAITING, LEASED, DONE, GONE, PARKED = 1, 2, 3, 4, 5
-"""States: in the line of all, being fetched, known for ever, unknown again, in the line of its host."""
+WAITING, LEASED, DONE, GONE, PARKED, DELAYED = 1, 2, 3, 4, 5, 6
+"""States: in the line of all, being fetched, known for ever, unknown again; in the line of its host, for a time to come."""
+
+IN_LINE = frozenset((WAITING, PARKED, DELAYED))
 
 ROW = struct.Struct("<dQII")
 _BITS = 18
@@ -55,8 +57,8 @@ class UrlRows:
         row = self.changed.get(number) or ROW.unpack_from(self._maps[number >> _BITS], (number & _INSIDE) * 24)
         return row[3] == state and row[0] == score
 
-    def stand(self, numbers: np.ndarray, scores: np.ndarray, state: int) -> np.ndarray:
-        """The same of many; those that the step under way has changed count as True."""
+    def stand(self, numbers: np.ndarray, scores: np.ndarray, states: Collection[int]) -> np.ndarray:
+        """Of many, whether each is in one of the states; those that the step under way has changed count as True."""
         found = np.empty(len(numbers), bool)
         pieces = numbers >> _BITS
         for piece in np.unique(pieces):
@@ -65,7 +67,7 @@ class UrlRows:
                 found[inside] = True
                 continue
             rows = self._array(int(piece))[numbers[inside] & _INSIDE]
-            found[inside] = (rows["state"] == state) & (rows["score"] == scores[inside])
+            found[inside] = np.isin(rows["state"], list(states)) & (rows["score"] == scores[inside])
         if self.changed:
             found |= np.isin(numbers, np.fromiter(self.changed, np.int64, len(self.changed)))
         return found

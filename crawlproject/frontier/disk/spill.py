@@ -171,14 +171,16 @@ class SpilledLine:
             self._dead -= 1
 
     def pop(self) -> Entry | None:
-        """Take the least living entry out."""
+        """Take the least living entry out, and its like: a URL whose score went away and came back is there twice."""
         entry = self.first()
         if entry is not None:
-            if self._fresh and self._fresh[0] is entry:
-                heappop(self._fresh)
-            else:
+            fresh, heads = self._fresh, self._heads
+            while fresh and fresh[0] == entry:
+                heappop(fresh)
+                self._size -= 1
+            while heads and heads[0][:2] == entry:
                 self._step()
-            self._size -= 1
+                self._size -= 1
         return entry
 
     def died(self) -> None:

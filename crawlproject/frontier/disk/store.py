@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from hashlib import md5
 from pathlib import Path
@@ -69,7 +69,7 @@ class Store:
         """The URL with this number and row."""
         return self.urls.load(row.offset, row.score, self.later.get(number, 0.0))
 
-    def records(self, *states: int) -> Iterator[CrawlUrl]:
+    def records(self, states: Collection[int]) -> Iterator[CrawlUrl]:
         """All URLs in these states."""
         for number in range(self.urls_known):
             row = self.rows[number]
