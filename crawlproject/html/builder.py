@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from itertools import accumulate
+from itertools import chain
 
 from crawlproject.html.aggregation import AggregationNodes
 from crawlproject.html.document import Document, RawLink
@@ -35,15 +35,11 @@ class DocumentBuilder:
 
     def __init__(self, nodes: AggregationNodes, *, max_links: int, max_text: int, max_depth: int) -> None:
         self._nodes = nodes
-        self._starts = nodes.starts
-        self._waiting = nodes.waiting
         self._max_links = max_links
         self._max_text = max_text
-        self._max_depth = max_depth
         self._pieces: list[str] = []
         self.data = self._pieces.append
         self._paths = TagPaths()
-        self._enter = self._paths.elements.append
         self._hidden: list[int] = []  # where each open hidden element began
         self._title = ""
         self._hrefs: list[tuple[str, bool, str]] = []
@@ -55,49 +51,59 @@ class DocumentBuilder:
         self._dropped = 0
         self._too_deep = False
         self.base = ""
+        self.start, self.end = self._handlers(max_depth)
 
-    def start(self, tag: str, attributes: Attributes) -> None:
-        """An element opens."""
-        if tag in BREAKING:
-            self._pieces.append("\n")
-        self._starts.append(len(self._pieces))
-        self._enter((tag, attributes))
-        if len(self._starts) > self._max_depth:
-            self._too_deep = True
-            raise TooDeep
-        if tag in _OPENERS:
-            _OPENERS[tag](self, attributes)
+    def _handlers(self, max_depth: int) -> tuple[Callable[[str, Attributes], None], Callable[[str], None]]:
+        """What is called as an element opens, and as the innermost one closes.
 
-    def end(self, tag: str) -> None:
-        """The innermost element closes."""
-        if tag in LINKS:
-            self._end_link()
-        elif tag in HIDDEN:
-            self._end_hidden(tag)
-        if len(self._starts) in self._waiting:
-            self._nodes.leave(len(self._pieces))
-        else:
-            self._starts.pop()
-        self._paths.elements.pop()
-        if tag in BREAKING:
-            self._pieces.append("\n")
+        Most of the time that reading a page takes in Python is spent in these two, so they are functions that find what
+        they need in local names, and look at a tag once.
+        """
+        pieces, put, begins = self._pieces, self._pieces.append, self._nodes.starts
+        open_at, enter, leave = begins.append, self._paths.elements.append, self._paths.elements.pop
+        close, waiting, nodes = begins.pop, self._nodes.waiting, self._nodes
+
+        def start(tag: str, attributes: Attributes) -> None:
+            if tag in BREAKING:
+                put("\n")
+            open_at(len(pieces))
+            enter((tag, attributes))
+            if len(begins) > max_depth:
+                self._too_deep = True
+                raise TooDeep
+            if tag in _OPENERS:
+                _OPENERS[tag](self, attributes)
+
+        def end(tag: str) -> None:
+            if tag in _CLOSERS:
+                _CLOSERS[tag](self, tag)
+            if len(begins) in waiting:
+                nodes.leave(len(pieces))
+            else:
+                close()
+            leave()
+            if tag in BREAKING:
+                put("\n")
+
+        return start, end
 
     def close(self) -> None:
         """The input ends. lxml asks for this method."""
 
     def document(self, *, base: str, encoding: str) -> Document:
-        """What was read, with every element that is still open closed here."""
+        """What was read, with every element that is still open closed here. Nothing can be received after that."""
+        del self.start, self.end  # they hold the builder, and it holds them
         while self._open_links:
             self._end_link()
         if self._hidden:
             del self._pieces[self._hidden[0] :]
         self._nodes.finish(len(self._pieces))
-        text = "".join(self._pieces)
+        text, at = self._text()
         return Document(
             title=self._title,
             text=text[: self._max_text],
             language=self._language,
-            links=self._links(),
+            links=self._links(at),
             base=base,
             noindex=self._robots.noindex,
             nofollow=self._robots.nofollow,
@@ -106,20 +112,30 @@ class DocumentBuilder:
             truncated=self._too_deep or len(text) > self._max_text,
         )
 
-    def _links(self) -> tuple[RawLink, ...]:
+    def _text(self) -> tuple[str, dict[int, int]]:
+        """The whole text, and how many of its characters, ``max_text`` at most, stand before the pieces where ranges end."""
+        edges = {edge for ranges in (self._nodes.anchors, self._nodes.contexts) for edge in chain.from_iterable(ranges)}
+        parts: list[str] = []
+        at: dict[int, int] = {}
+        done = length = 0
+        for edge in sorted(edges):
+            part = "".join(self._pieces[done:edge])
+            parts.append(part)
+            length += len(part)
+            at[edge] = min(length, self._max_text)
+            done = edge
+        parts += self._pieces[done:]
+        return "".join(parts), at
+
+    def _links(self, at: Mapping[int, int]) -> tuple[RawLink, ...]:
         """The links with their ranges counted in characters."""
-        at = list(accumulate(map(len, self._pieces), initial=0))
-        if at[-1] > self._max_text:
-            at = [min(position, self._max_text) for position in at]
         ranges = zip(self._hrefs, self._nodes.anchors, self._nodes.contexts, strict=True)
         refresh = [RawLink(self._refresh, (0, 0), (0, 0), False)] if self._refresh else []
-        return tuple(
-            refresh
-            + [
-                RawLink(href, (at[a], at[b]), (at[c], at[d]), nofollow, path)
-                for (href, nofollow, path), (a, b), (c, d) in ranges
-            ]
-        )
+        links = [
+            RawLink(href, (at[a], at[b]), (at[c], at[d]), nofollow, path)
+            for (href, nofollow, path), (a, b), (c, d) in ranges
+        ]
+        return tuple(refresh + links)
 
     def _start_html(self, attributes: Attributes) -> None:
         tag = attributes.get("lang") or attributes.get("xml:lang") or ""
@@ -187,6 +203,10 @@ class DocumentBuilder:
         self._nodes.anchors[number] = (start, len(self._pieces))
 
 
+_CLOSERS: dict[str, Callable[[DocumentBuilder, str], None]] = {
+    **dict.fromkeys(HIDDEN, DocumentBuilder._end_hidden),
+    **dict.fromkeys(LINKS, lambda builder, tag: builder._end_link()),
+}
 _OPENERS: dict[str, Callable[[DocumentBuilder, Attributes], None]] = {
     **dict.fromkeys(HIDDEN, DocumentBuilder._start_hidden),
     "a": DocumentBuilder._start_a,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 MAX_PATH = 400  # characters kept, from the link upwards
 
@@ -47,10 +48,11 @@ class TagPaths:
 
 def _label(tag: str, attributes: Mapping[str, str]) -> str:
     """``tag#id.class.class``; numbers become 0, since they tell items apart and not places."""
-    if not attributes:
-        return tag
-    identity = "-".join(attributes.get("id", "").split())
-    place = (f"#{identity}" if identity else "") + "".join(
-        [f".{name}" for name in sorted(attributes.get("class", "").split())]
-    )
+    return _labelled(tag, attributes.get("id", ""), attributes.get("class", "")) if attributes else tag
+
+
+@lru_cache(maxsize=10_000)
+def _labelled(tag: str, identity: str, classes: str) -> str:
+    identity = "-".join(identity.split())
+    place = (f"#{identity}" if identity else "") + "".join([f".{name}" for name in sorted(classes.split())])
     return tag + _DIGITS.sub("0", place)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import chain
+from typing import Any
 
 from crawlproject.text.languages import stemmer, stop_words, tokenizer
 from crawlproject.text.tokens import APOSTROPHES, Tokenizer
@@ -18,7 +19,7 @@ MAX_DIGITS = 4
 MAX_CHUNK = 64
 CACHE_SIZE = 100_000
 
-# A chunk by itself that stands for a cut of the text.
+# Stands for a cut of the text.
 _MARK = "\0"
 # UTF-8 keeps ASCII bytes for ASCII, so one table of 256 bytes cuts any text.
 _SEPARATORS = bytes(
@@ -46,7 +47,9 @@ class Analyzer:
 
     def terms(self, text: str) -> list[str]:
         """The stems of ``text`` in order, stop words left out."""
-        return self._marked_terms(text.replace(_MARK, " "))
+        terms: list[str] = []
+        self._terms_of.append(terms, _chunked(text.replace(_MARK, " ")).split())
+        return terms
 
     def terms_between(self, text: str, cuts: Iterable[int]) -> tuple[list[str], dict[int, int]]:
         """The terms of ``text``, and for each position in ``cuts`` the number of terms before it.
@@ -64,7 +67,11 @@ class Analyzer:
                 done = end
             pieces_before[cut] = len(pieces)
         pieces.append(text[done:])
-        terms, terms_before = _without_marks(self._marked_terms(f" {_MARK} ".join(pieces)), len(pieces) - 1)
+        terms: list[str] = []
+        terms_before = [0]
+        for piece in _chunked(_MARK.join(pieces)).split(_MARK):
+            self._terms_of.append(terms, piece.split())
+            terms_before.append(len(terms))
         return terms, {cut: terms_before[number] for cut, number in pieces_before.items()}
 
     def _end_of_word(self, text: str, start: int, cut: int) -> int:
@@ -79,14 +86,8 @@ class Analyzer:
                 return cut
         return end
 
-    def _marked_terms(self, text: str) -> list[str]:
-        chunks = text.encode("utf-8", "replace").translate(_SEPARATORS).decode("utf-8").split()
-        return list(chain.from_iterable(map(self._terms_of.__getitem__, chunks)))
-
     def _analyze(self, chunk: str) -> tuple[str, ...]:
         """The terms of a chunk, the slow way."""
-        if chunk == _MARK:
-            return (_MARK,)
         return tuple(filter(None, map(self._term, self.tokenize(chunk))))
 
     def _term(self, token: str) -> str:
@@ -108,27 +109,50 @@ class Analyzer:
         return not self.stop_words.isdisjoint((part, f"{part}'", f"'{part}"))
 
 
-class _Remembered(dict[str, tuple[str, ...]]):
-    """Chunk -> its terms, filled as chunks are asked for. Forgets everything when it is full."""
+class _Remembered(dict[str, str | tuple[str, ...]]):
+    """Chunk -> its term, empty when it has none; filled as chunks are asked for. Forgets everything when it is full.
+
+    The few chunks with several terms are kept apart, so that it is noticed when one of them is asked for: nearly always
+    none is, and then what was looked up is the answer.
+    """
 
     def __init__(self, analyze: Callable[[str], tuple[str, ...]]) -> None:
         super().__init__()
         self._analyze = analyze
+        self._several: dict[str, tuple[str, ...]] = {}
+        self._met_several = False
 
-    def __missing__(self, chunk: str) -> tuple[str, ...]:
-        terms = self._analyze(chunk)
-        if len(chunk) <= MAX_CHUNK:
-            if len(self) >= CACHE_SIZE:
-                self.clear()
-            self[chunk] = terms
-        return terms
+    def append(self, terms: list[Any], chunks: Iterable[str]) -> None:
+        """Append the terms of all the chunks, in order."""
+        before = len(terms)
+        terms.extend(filter(None, map(self.__getitem__, chunks)))
+        if self._met_several:
+            self._met_several = False
+            found = [(term,) if isinstance(term, str) else term for term in terms[before:]]
+            terms[before:] = chain.from_iterable(found)
+
+    def __missing__(self, chunk: str) -> str | tuple[str, ...]:
+        terms = self._several.get(chunk)
+        if terms is None:
+            terms = self._analyze(chunk)
+            self._remember(chunk, terms)
+        if len(terms) > 1:
+            self._met_several = True
+            return terms
+        return terms[0] if terms else ""
+
+    def _remember(self, chunk: str, terms: tuple[str, ...]) -> None:
+        if len(chunk) > MAX_CHUNK:
+            return
+        if len(self) + len(self._several) >= CACHE_SIZE:
+            self.clear()
+            self._several.clear()
+        if len(terms) > 1:
+            self._several[chunk] = terms
+        else:
+            self[chunk] = terms[0] if terms else ""
 
 
-def _without_marks(marked: list[str], marks: int) -> tuple[list[str], list[int]]:
-    """The terms without the marks; and how many stand before each mark, a 0 for the beginning of the text first."""
-    terms_before = [0]
-    place = -1
-    for number in range(marks):
-        place = marked.index(_MARK, place + 1)
-        terms_before.append(place - number)
-    return list(filter(_MARK.__ne__, marked)), terms_before
+def _chunked(text: str) -> str:
+    """``text`` with a blank for every separator."""
+    return text.encode("utf-8", "replace").translate(_SEPARATORS).decode("utf-8")
