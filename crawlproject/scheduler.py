@@ -28,7 +28,7 @@ from crawlproject.crawl import Fetch, canonical_or_none
 from crawlproject.errors import StorageFailed
 from crawlproject.frontiers import make_frontier, open_frontier
 from crawlproject.live import crawl_of, stop, stopped
-from crawlproject.options import read_options
+from crawlproject.options import Options, read_options
 from crawlproject.records import CrawlUrl
 from crawlproject.requests import dump_request, frontier_key, load_request
 
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-TAKEN_AT = "taken_at"  # meta: when the request left the frontier, seconds since the epoch
-ENDED_AT = "ended_at"  # meta: when the last byte of the response had come, seconds since the epoch
+TAKEN_AT = "frontier_taken_at"  # meta: when the request left the frontier, seconds since the epoch
+ENDED_AT = "frontier_ended_at"  # meta: when the last byte of the response had come, seconds since the epoch
 AS_SPELLED = "as_spelled"  # meta: do not canonicalize, the server insists on this spelling
 AWAITED_ROBOTS = "awaited_robots"  # meta: the fetch was robots.txt; the page itself is still to come
 
@@ -69,7 +69,7 @@ class FrontierScheduler(BaseScheduler):
 
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
-        self.options = read_options(crawler.settings)
+        self.options = self._read_options()
         self.default_score = self.options.frontier_request_score
         self.limit = crawler.settings.getint("CONCURRENT_REQUESTS") or float("inf")
         self._issued: dict[str, Request] = {}  # frontier key -> what the engine was given
@@ -81,6 +81,9 @@ class FrontierScheduler(BaseScheduler):
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)
+
+    def _read_options(self) -> Options:
+        return read_options(self.crawler.settings)
 
     # ------------------------------------------------------------ Scrapy's five calls
 
@@ -96,6 +99,7 @@ class FrontierScheduler(BaseScheduler):
         if self._timer:
             self._timer.cancel()
         try:
+            self._end_what_left(time())
             if self.crawl:
                 self.crawl.close(reason, time(), self.crawler.stats.get_stats() if self.crawler.stats else {})
             else:
@@ -223,8 +227,10 @@ class FrontierScheduler(BaseScheduler):
         fetch = fetch_of(request, reason if isinstance(reason, int) else 200, now)
         del self._issued[source.url]
         if self.crawl is None or source.request is not None:
-            self.frontier.done(source.url, fetch.at, fetch.seconds)
-            return self._put_foreign(request)
+            with self.frontier.batch():
+                accepted = self._put_foreign(request)
+                self.frontier.done(source.url, fetch.at, fetch.seconds)
+            return accepted
         if target is None:
             self.crawl.fail(source, "redirect to no URL", fetch)
             return False
@@ -236,22 +242,27 @@ class FrontierScheduler(BaseScheduler):
     def _put_foreign(self, request: Request) -> bool:
         """A spider's own request."""
         self._serial += 1
-        key = frontier_key(request, self.canonicalize, self._serial)
+        key = self._key(request)
         try:
             text = dump_request(request, self.spider)
         except (TypeError, ValueError) as cause:
             logger.debug("kept in memory only: %s (%s)", request, cause)
             self._count("scheduler/unserializable")
             text = ""
-        accepted = self.frontier.put(CrawlUrl(key, self.default_score + request.priority, request=text))
+        depth = request.meta.get("depth", 0)
+        url = CrawlUrl(key, self.default_score + request.priority, depth if type(depth) is int else 0, request=text)
+        accepted = self.frontier.put(url)
         if accepted and not text:
             self._kept[key] = request
         return accepted
 
+    def _key(self, request: Request) -> str:
+        return frontier_key(request, self.canonicalize, self._serial)
+
     # ------------------------------------------------------------ ends
 
     def _end_what_left(self, now: float) -> None:
-        """End leases that nobody else ends: foreign requests that left the downloader, and lost pages."""
+        """End leases that nobody else ends: foreign requests whose response went through the spider, and lost pages."""
         engine = self.crawler.engine
         if engine is None or engine._slot is None:
             return
@@ -261,12 +272,18 @@ class FrontierScheduler(BaseScheduler):
             lease = self.frontier.leased(key)
             if lease is None:
                 del self._issued[key]  # ended by the last pipeline or by the spider's errback
+            elif self._issued[key] in in_progress:
+                continue  # with the spider or in the item pipelines: what it leads to is not in the frontier yet
             elif self.crawl is None or lease.request is not None:
-                fetch = fetch_of(self._issued.pop(key), 0, now)
-                self.frontier.done(key, fetch.at, fetch.seconds)
-            elif self._issued[key] not in in_progress:
+                self._end(key, self._issued.pop(key), now)
+            else:
                 self._count("scheduler/lost")
                 self.crawl.fail(lease, "lost", fetch_of(self._issued.pop(key), 0, now))
+
+    def _end(self, key: str, request: Request, now: float) -> None:
+        """A foreign request is finished."""
+        fetch = fetch_of(request, 0, now)
+        self.frontier.done(key, fetch.at, fetch.seconds)
 
     def _name_the_end(self) -> None:
         """Nothing is in flight and nothing may be taken: when that is the budget's doing, the finish reason says so."""

@@ -6,13 +6,17 @@ import dataclasses
 import datetime
 import enum
 import json
+import sys
 from collections import defaultdict, namedtuple
+from decimal import Decimal
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scrapy import FormRequest, Request, Spider
+from scrapy import Field, FormRequest, Item, Request, Spider
 from scrapy.http import JsonRequest
 
 from crawlproject.requests import dump_request, frontier_key, load_request
@@ -124,6 +128,76 @@ class Thing:
     size: int = 1
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Frozen:
+    size: int
+    inner: Thing
+    counted: int = dataclasses.field(init=False, default=3)
+
+
+@attrs.define
+class Drawn:
+    size: int
+
+
+class Product(Item):
+    name = Field()
+    price = Field()
+
+
+def strange_thing() -> Thing:
+    """One with an attribute that is no field."""
+    thing = Thing()
+    thing.other = 1  # type: ignore[attr-defined]
+    return thing
+
+
+def local_thing() -> object:
+    """One whose class cannot be found again by name."""
+
+    @dataclasses.dataclass
+    class Local:
+        size: int = 1
+
+    return Local()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {1, "a", b"b"},
+        frozenset([(1, 2)]),
+        datetime.datetime(2026, 1, 2, 3, 4, 5, 6, tzinfo=datetime.UTC),
+        datetime.datetime(2026, 1, 2),
+        datetime.date(2026, 1, 2),
+        datetime.time(1, 2),
+        datetime.timedelta(days=-1, microseconds=7),
+        Decimal("1.10"),
+        UUID(int=7),
+        Thing(2),
+        Frozen(1, Thing(5)),
+        Drawn(4),
+        Product(name="coral", price=Decimal("2.50")),
+        Product(name={"deep": [Thing(1)]}),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_values_that_spiders_pass_on_come_back(value: object) -> None:
+    text = dump_request(Request("http://a.example/", meta={"it": value}, cb_kwargs={"it": [value]}), SPIDER)
+    again = load_request(text, SPIDER)
+    assert again.meta["it"] == value and type(again.meta["it"]) is type(value)
+    assert again.cb_kwargs == {"it": [value]}
+
+
+def test_a_class_of_another_project_is_not_imported() -> None:
+    """Whoever writes into a crawl folder must not choose what is imported."""
+    text = dump_request(Request("http://a.example/", meta={"it": Thing(1)}), SPIDER)
+    for module in ("antigravity", "os", "crawlproject.requests"):
+        with pytest.raises(ValueError, match="no class of items"):
+            load_request(text.replace(Thing.__module__, module), SPIDER)
+    assert "antigravity" not in sys.modules
+
+
 Point = namedtuple("Point", "x y")
 CIRCLE: dict[str, object] = {}
 CIRCLE["self"] = CIRCLE
@@ -133,16 +207,15 @@ CIRCLE["self"] = CIRCLE
     "value",
     [
         object(),
-        {1, 2},
         float("nan"),
         float("inf"),
         2**64,
         "\ud800",
-        datetime.datetime(2026, 1, 2, tzinfo=datetime.UTC),
-        UUID(int=7),
+        datetime.datetime(2026, 1, 2, tzinfo=ZoneInfo("Europe/Berlin")),
         Colour.RED,
-        Thing(),
+        strange_thing(),
         Point(1, 2),
+        local_thing(),
         defaultdict(list),
         [{"deep": object()}],
         {object(): 1},

@@ -129,6 +129,7 @@ def test_no_more_leases_are_open_than_requests_may_be(world: World) -> None:
     assert len(given) == 3 and scheduler.frontier.leases() == 3
     assert world.timers == [], "the engine calls when a request ends; no timer is needed"
     world.active.discard(first)
+    world.inprogress.discard(first)
     assert len(list(requests_of(scheduler, world))) == 1
 
 
@@ -156,7 +157,7 @@ def test_a_lease_that_nobody_ends_is_lost_and_told(world: World, tmp_path: Path)
     assert scheduler.crawler.stats.get_value("scheduler/lost") == 1
 
 
-def test_a_request_of_another_spider_ends_when_it_leaves_the_downloader(world: World) -> None:
+def test_a_request_of_another_spider_ends_when_its_response_went_through_the_spider(world: World) -> None:
     scheduler = opened(world, POLITENESS_MIN_DELAY=1)
     scheduler.enqueue_request(Request(SEEDS[0]))
     scheduler.enqueue_request(Request(SEEDS[0] + "x"))
@@ -164,7 +165,9 @@ def test_a_request_of_another_spider_ends_when_it_leaves_the_downloader(world: W
     world.now += 0.5
     assert scheduler.next_request() is None
     world.active.discard(request)
-    assert scheduler.next_request() is None, "now the host rests"
+    assert scheduler.next_request() is None and scheduler.frontier.leases() == 1, "what it leads to is not known yet"
+    world.inprogress.discard(request)
+    assert scheduler.next_request() is None and scheduler.frontier.leases() == 0, "now the host rests"
     world.fire()
     assert world.now == pytest.approx(1001.5 + MARGIN) and issued(world, scheduler).url == SEEDS[0] + "x"
 
@@ -251,8 +254,19 @@ def test_unfiltered_requests_are_new_ones_after_a_resume_too(world: World, tmp_p
             assert scheduler.enqueue_request(Request("http://a.example/", dont_filter=True))
             issued(world, scheduler)
             world.active.clear()
+            world.inprogress.clear()
             assert scheduler.next_request() is None
         scheduler.close("shutdown")
+
+
+def test_what_ended_after_the_last_call_is_not_fetched_again(world: World, tmp_path: Path) -> None:
+    first = opened(world, JOBDIR=str(tmp_path))
+    first.enqueue_request(Request(SEEDS[0]))
+    issued(world, first)
+    world.active.clear()
+    world.inprogress.clear()
+    first.close("shutdown")
+    assert not opened(world, JOBDIR=str(tmp_path)).has_pending_requests()
 
 
 def test_a_request_that_cannot_be_made_again_is_told_and_passed_over(

@@ -12,11 +12,14 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # What stands above the line: these may import Scrapy and Twisted, ask the wall clock and open sockets.
 GLUE = (
+    "crawlproject.addon",
     "crawlproject.commandline",
     "crawlproject.commands",
     "crawlproject.extensions",
     "crawlproject.live",
+    "crawlproject.plainvalues",
     "crawlproject.requests",
+    "crawlproject.requestscheduler",
     "crawlproject.scheduler",
     "crawlproject.virtualweb.handler",
     "crawlproject.virtualweb.server",
@@ -99,7 +102,7 @@ def offences(source: str, module: str = "crawlproject.frontier.example") -> list
     tree = ast.parse(source)
     imported = set(imports_of(tree, module))
     used = imported | set(uses_of(tree))
-    network = () if module == "crawlproject.frontier.redis" else NETWORK
+    network = () if module.startswith("crawlproject.frontier.redis.") else NETWORK
     found = [name for name in imported if name.split(".")[0] in FRAMEWORKS.union(network)]
     found += [name for name in imported if any(f"{name}.".startswith(f"{part}.") for part in NETWORK_PARTS)]
     found += [name for name in imported if is_glue(name)]

@@ -1,0 +1,55 @@
+"""The frontier for any Scrapy project: ``ADDONS = {"crawlproject.addon.FrontierAddon": 100}``.
+
+Spiders, callbacks, items, pipelines and middlewares stay as they are. What changes: requests wait in our frontier, one
+request a host is in flight, hosts rest after each, and with ``JOBDIR`` nothing is lost when the crawl is killed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.misc import load_object
+
+from crawlproject.errors import BadSetting
+from crawlproject.options import unknown_settings
+from crawlproject.requestscheduler import RequestScheduler, frontier_options
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+_PRIORITY = "addon"  # below the project's own settings, above Scrapy's defaults
+_SCRAPYS = "scrapy.core.scheduler.Scheduler"
+_CHOICES: dict[str, float] = {
+    "FRONTIER_MAX_URLS": 0,  # a request that a spider made is never dropped
+    "FRONTIER_BATCH_SIZE": 1,  # the priorities of requests decide, not the k rule
+}
+
+
+class FrontierAddon:
+    """Sets the scheduler, and three settings of the frontier where the project has none.
+
+    ``DOWNLOAD_DELAY``, when the project sets it, is also how long a host rests (``POLITENESS_MIN_DELAY``). A project with
+    another ``SCHEDULER`` keeps that one, and is warned. Raises ``BadSetting`` for wrong settings of the frontier.
+    """
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        scheduler = settings["SCHEDULER"]
+        theirs = load_object(scheduler)
+        if theirs not in (load_object(_SCRAPYS), RequestScheduler):
+            raise NotConfigured(f"the project has another SCHEDULER, {scheduler}")
+        chosen = dict(_CHOICES)
+        if (settings.getpriority("DOWNLOAD_DELAY") or 0) > 0:
+            chosen["POLITENESS_MIN_DELAY"] = settings.getfloat("DOWNLOAD_DELAY")
+        for name, value in chosen.items():
+            settings.set(name, value, _PRIORITY)
+        settings.set("SCHEDULER", RequestScheduler, _PRIORITY)
+        _check(settings)
+
+
+def _check(settings: BaseSettings) -> None:
+    """Wrong values and misspelt names are told before the crawl starts."""
+    frontier_options(settings)
+    for name, near in unknown_settings(settings):
+        if name.startswith(("FRONTIER_", "POLITENESS_")):
+            raise BadSetting(f"setting {name}", f"there is no such setting{f'; did you mean {near}?' if near else ''}")
