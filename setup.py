@@ -10,7 +10,11 @@ setup(
     name="topical-crawler",
     version="0.1.0",
     packages=find_packages(include=["crawlproject*", "spiders*", "middlewares*", "pipelines*", "topics"]),
-    package_data={"crawlproject.reports": ["templates/*"], "topics": ["*.toml"]},
+    package_data={
+        "crawlproject.frontier.redis": ["lua/*.lua"],
+        "crawlproject.reports": ["templates/*"],
+        "topics": ["*.toml"],
+    },
     install_requires=[line for line in REQUIREMENTS.read_text().splitlines() if line and not line.startswith("#")],
     entry_points={"scrapy": ["settings = crawlproject.settings"]},
 )

@@ -10,12 +10,15 @@ from random import Random
 from typing import Any
 
 import pytest
+from support.redisserver import empty_database
 
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.disk.frontier import DiskFrontier
 from crawlproject.frontier.journal import JournaledFrontier
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.frontier.politeness import Politeness
+from crawlproject.frontier.redis.frontier import RedisFrontier
+from crawlproject.frontier.redis.script import Rules
 from crawlproject.records import CrawlUrl
 from crawlproject.urls.hosts import host_of
 
@@ -35,7 +38,17 @@ def disk(folder: Path, *, min_delay: float, factor: float, seed: int, **options:
     return DiskFrontier(folder, politeness=politeness, random=Random(seed), clock=lambda: 0.0, **options)
 
 
-FACTORIES: dict[str, Callable[..., Frontier]] = {"memory": memory, "journaled": journaled, "disk": disk}
+def in_redis(folder: Path, *, min_delay: float, factor: float, seed: int, **options: Any) -> Frontier:
+    rules = Rules(min_delay=min_delay, factor=factor, lease=math.inf, **options)
+    return RedisFrontier(empty_database(), "crawl", "worker", rules, now=0.0, random=Random(seed))
+
+
+FACTORIES: dict[str, Callable[..., Frontier]] = {
+    "memory": memory,
+    "journaled": journaled,
+    "disk": disk,
+    "redis": in_redis,
+}
 
 Make = Callable[..., Frontier]
 

@@ -1,0 +1,53 @@
+"""Connections by the settings that users of scrapy-redis know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import redis
+
+from crawlproject.errors import BadSetting, StorageFailed
+
+Server = Any  # redis.Redis or redis.cluster.RedisCluster: what is called here, both have
+
+# As scrapy-redis has them, but for the time-out: a frontier is asked for milliseconds of work.
+PARAMS: Mapping[str, Any] = {"socket_timeout": 10.0, "socket_connect_timeout": 10.0}
+LOST = (redis.exceptions.ConnectionError, redis.exceptions.TimeoutError, redis.exceptions.BusyLoadingError)
+
+
+def connect(
+    *,
+    url: str = "",
+    host: str = "",
+    port: int = 0,
+    db: int = 0,
+    params: Mapping[str, Any] | None = None,
+    slots: int = 1,
+) -> Server:
+    """A client for the server. ``url`` wins over ``host``, ``port`` and ``db``; ``params`` go to the client's class.
+
+    A server that is one node of a Redis Cluster is spoken to as a cluster; with a single slot one node would hold
+    everything, so ``slots`` must be more than 1 there. Raises ``BadSetting`` for a URL that is none, or for such a
+    cluster, and ``StorageFailed`` when there is no server.
+    """
+    chosen = {**PARAMS, **(params or {})}
+    chosen.pop("decode_responses", None)  # answers are bytes
+    chosen.pop("encoding", None)
+    try:
+        client = redis.Redis.from_url(url, **chosen) if url else redis.Redis(host, port, db, **chosen)
+    except (TypeError, ValueError) as error:
+        raise BadSetting("setting REDIS_URL or REDIS_PARAMS", str(error)) from error
+    where = url or f"{host}:{port}"
+    try:
+        clustered = client.info("cluster").get("cluster_enabled")
+    except redis.exceptions.RedisError as error:
+        raise StorageFailed(f"no Redis at {where}: {error}") from error
+    if not clustered:
+        return client
+    if slots < 2:
+        raise BadSetting("setting FRONTIER_REDIS_SLOTS", f"{where} is a Redis Cluster: give it at least 2 slots")
+    chosen.pop("redis_cls", None)
+    made = redis.RedisCluster.from_url(url, **chosen) if url else redis.RedisCluster(host=host, port=port, **chosen)
+    client.close()
+    return made

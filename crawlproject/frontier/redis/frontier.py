@@ -1,0 +1,272 @@
+"""A frontier in a Redis server: the strict form, in which every operation waits for its answer.
+
+The contract is told in ``frontier.base``; the server's side of it is the script in ``lua/``. Workers that crawl use
+``worker.RedisWorker``, which waits for nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from random import Random
+from typing import Any, Literal
+
+from crawlproject.errors import BadSetting
+from crawlproject.frontier.hostqueue import queue_of
+from crawlproject.frontier.redis.codec import digest, dump_record, load_record
+from crawlproject.frontier.redis.connection import Server
+from crawlproject.frontier.redis.script import NAMESPACE, Operation, Rules, Script, crawl_prefix
+from crawlproject.records import CrawlUrl
+
+State = Literal["waiting", "leased", "done", ""]
+_SLOTS = f"{NAMESPACE}:slots"
+
+
+class RedisFrontier:
+    """A ``Frontier`` that any number of processes may have open at once, each under its own ``worker`` name.
+
+    ``crawl`` names the crawl on the server; hosts are spread over ``slots`` by a stable hash. The number of slots is the
+    server's, for all crawls, as these share the clocks of the hosts: ``BadSetting`` when it is another one. With one slot
+    the order is exact; with more, the best of the slots is taken as they were known last.
+
+    The k rule holds for each worker. What a worker of this name held before waits again from ``now`` on. All times are
+    compared as they are given, so all workers must mean the same clock. Raises what ``redis`` raises.
+    """
+
+    def __init__(
+        self, server: Server, crawl: str, worker: str, rules: Rules, *, now: float, random: Random, slots: int = 1
+    ) -> None:
+        check_slots(server, slots)
+        self.slots = slots
+        self._random = random
+        self._rules = rules
+        self._server = server
+        self._crawl = crawl
+        token = f"{random.getrandbits(64):016x}"
+        self.script = Script(server, crawl, worker, token, rules)
+        self.picks: list[str] = []
+        saved = [self.script.call(slot, [("begin", now)])[0] for slot in range(slots)]
+        newest = max(saved, key=lambda text: float(text.partition(b"\n")[0] or "-inf"))
+        self.picks = newest.decode().split("\n")[1:]
+
+    # ------------------------------------------------------------ the contract
+
+    def put(self, url: CrawlUrl) -> bool:
+        return bool(self._one(url.url, put_of(url)) == 1)
+
+    def put_many(self, urls: Iterable[CrawlUrl]) -> int:
+        """One call for each slot that the URLs are of."""
+        groups: dict[int, list[Operation]] = {}
+        for url in urls:
+            groups.setdefault(slot_of(queue_of(url.url), self.slots), []).append(put_of(url))
+        return sum(self.script.call(slot, puts).count(1) for slot, puts in groups.items())
+
+    def take(self, now: float) -> CrawlUrl | None:
+        taken = self.take_many(now, 1)
+        return taken[0] if taken else None
+
+    def take_many(self, now: float, n: int) -> list[CrawlUrl]:
+        """As many takes at once, until one gives None. With several slots: from those with the best heads, one by one."""
+        counts = self._counts() if self.slots > 1 else []
+        by_head = sorted(range(self.slots), key=lambda slot: counts[slot][6] or math.inf) if counts else [0]
+        taken: list[CrawlUrl] = []
+        for slot in by_head:
+            elsewhere = sum(count[2] for other, count in enumerate(counts) if other != slot)
+            operation = take_of(now, n - len(taken), self.picks, seed=self._random.getrandbits(31))
+            (answer,) = self.script.call(slot, [operation], hosts_elsewhere=elsewhere)
+            taken += records_of(answer)
+            self.picks += [queue_of(url.url) for url in records_of(answer)]
+            if len(taken) == n:
+                break
+        self.trim_picks()
+        return taken
+
+    def next_due(self, now: float) -> float | None:
+        operation = ("due", now, self._random.getrandbits(31), "\n".join(self.picks))
+        counts = self._counts() if self.slots > 1 else [(0,) * 7]
+        hosts = sum(count[2] for count in counts)
+        answers = [
+            self.script.call(slot, [operation], hosts_elsewhere=hosts - counts[slot][2])[0]
+            for slot in range(self.slots)
+        ]
+        return min((float(answer) for answer in answers if answer), default=None)
+
+    def done(self, url: str, now: float, seconds: float) -> None:
+        self._one(url, done_of(url, now, seconds))
+
+    def release(self, url: str, now: float, seconds: float, *, not_before: float = 0.0, picked: bool = True) -> None:
+        if self._one(url, release_of(url, now, seconds, not_before)) and not picked:
+            self.give_back_pick(url)
+
+    def drop(self, url: str, *, picked: bool = False) -> None:
+        if self._one(url, drop_of(url)) and not picked:
+            self.give_back_pick(url)
+
+    def rescore(self, url: str, score: float) -> bool:
+        return bool(self._one(url, rescore_of(url, score)))
+
+    def withdraw(self, url: str) -> bool:
+        return bool(self._one(url, ("withdraw", digest(url), queue_of(url))))
+
+    def crawl_delay(self, host: str, seconds: float) -> None:
+        self.script.call(slot_of(host, self.slots), [("delay", host, float(seconds))])
+
+    def __len__(self) -> int:
+        return sum(count[0] for count in self._counts())
+
+    def __contains__(self, url: str) -> bool:
+        return bool(self._one(url, ("state", digest(url))))
+
+    def leased(self, url: str) -> CrawlUrl | None:
+        found = self._one(url, ("record", digest(url)))
+        return records_of(found[:3])[0] if found and found[3] else None
+
+    def leases(self) -> int:
+        return sum(count[1] for count in self._counts())
+
+    def waiting(self) -> Iterator[CrawlUrl]:
+        for slot in range(self.slots):
+            prefix = crawl_prefix(self._crawl, slot)
+            for _, record in self._server.hscan_iter(f"{prefix}:records", count=1000):
+                blob = record[16:].split(b"\n", 2)[2]
+                found = self._one(url := load_record(blob, 0.0).url, ("record", digest(url)))
+                if found and not found[3]:
+                    yield records_of(found[:3])[0]
+
+    def best(self) -> float | None:
+        ranks = [count[6] for count in self._counts() if count[6] is not None]
+        return 0.0 - min(ranks) if ranks else None
+
+    def hosts(self) -> int:
+        return sum(count[2] for count in self._counts())
+
+    def evicted(self) -> int:
+        return sum(count[3] for count in self._counts())
+
+    def batch(self) -> AbstractContextManager[None]:
+        """Each operation is a step of its own here: whoever needs one step makes one call of several operations."""
+        return nullcontext()
+
+    def close(self) -> None:
+        """What is still held waits again at once. Nothing is deleted."""
+        now = self._server_time()
+        for slot in range(self.slots):
+            self.script.call(slot, [("end", now)])
+        self._server.close()
+
+    # ------------------------------------------------------------ what several workers ask besides
+
+    def pages(self) -> int:
+        """Pages stored by all workers."""
+        return sum(count[4] for count in self._counts())
+
+    def states(self, urls: Iterable[str]) -> Mapping[str, State]:
+        """What is known of each URL, asked in batches."""
+        groups: dict[int, list[str]] = {}
+        for url in urls:
+            groups.setdefault(slot_of(queue_of(url), self.slots), []).append(url)
+        found: dict[str, State] = {}
+        for slot, some in groups.items():
+            for start in range(0, len(some), 1000):
+                part = some[start : start + 1000]
+                answers = self.script.call(slot, [("state", digest(url)) for url in part])
+                found.update(zip(part, (answer.decode() for answer in answers), strict=True))
+        return found
+
+    def give_back_pick(self, url: str) -> None:
+        """Strike out the last pick of the URL's host."""
+        host = queue_of(url)
+        for place in range(len(self.picks) - 1, -1, -1):
+            if self.picks[place] == host:
+                del self.picks[place]
+                return
+
+    def trim_picks(self, leases: int | None = None) -> None:
+        """Forget picks that are so old that they cannot bar a host any more, whatever is given back."""
+        del self.picks[: -(self._rules.batch_size + (self.leases() if leases is None else leases) + 1)]
+
+    # ------------------------------------------------------------ inside
+
+    def _one(self, url: str, operation: Operation) -> Any:
+        return self.script.call(slot_of(queue_of(url), self.slots), [operation])[0]
+
+    def _counts(self) -> list[tuple[Any, ...]]:
+        return [counts_of(self.script.call(slot, [("counts",)])[0]) for slot in range(self.slots)]
+
+    def _server_time(self) -> float:
+        seconds, microseconds = self._server.time()
+        return float(seconds) + microseconds / 1e6
+
+
+# ---------------------------------------------------------------- operations and their answers
+
+
+def put_of(url: CrawlUrl) -> Operation:
+    """Raises ``ValueError`` for a score that is NaN or a ``not_before`` that is not finite."""
+    if url.score != url.score or not math.isfinite(url.not_before):
+        raise ValueError(f"no place in line for score {url.score!r}, not_before {url.not_before!r}: {url.url!r}")
+    return ("put", digest(url.url), queue_of(url.url), -url.score, url.not_before, dump_record(url))
+
+
+def done_of(url: str, at: float, seconds: float) -> Operation:
+    return ("done", digest(url), queue_of(url), at, seconds)
+
+
+def release_of(url: str, at: float, seconds: float, not_before: float) -> Operation:
+    """Raises ``ValueError`` when ``not_before`` is not finite."""
+    if not math.isfinite(not_before):
+        raise ValueError(f"not_before must be finite, got {not_before!r}: {url!r}")
+    return ("release", digest(url), queue_of(url), at, seconds, not_before)
+
+
+def drop_of(url: str) -> Operation:
+    return ("drop", digest(url), queue_of(url))
+
+
+def rescore_of(url: str, score: float) -> Operation:
+    """Raises ``ValueError`` when ``score`` is NaN."""
+    if score != score:
+        raise ValueError(f"a score must be a number, got {score!r}: {url!r}")
+    return ("rescore", digest(url), queue_of(url), -score)
+
+
+def take_of(
+    now: float,
+    n: int,
+    picks: list[str],
+    *,
+    seed: int = 0,
+    floor: float = math.inf,
+    question: int = 0,
+    again: bool = False,
+) -> Operation:
+    """``floor``: only URLs of this rank or a lesser one. ``question`` numbers the call, so that it can be asked again."""
+    return ("take", now, n, floor, seed, question, int(again), "\n".join(picks))
+
+
+def records_of(answer: list[bytes]) -> list[CrawlUrl]:
+    """What a take brought."""
+    thirds = zip(answer[::3], answer[1::3], answer[2::3], strict=True)
+    return [load_record(blob, 0.0 - float(rank), float(not_before)) for rank, not_before, blob in thirds]
+
+
+def counts_of(answer: list[Any]) -> tuple[int, int, int, int, int, int, float | None]:
+    """waiting, leases, hosts, evicted, pages, seen, and the rank of the best or None."""
+    *numbers, best = answer
+    waiting, leases, hosts, evicted, pages, seen = map(int, numbers)
+    return waiting, leases, hosts, evicted, pages, seen, float(best) if best else None
+
+
+def slot_of(host: str, slots: int) -> int:
+    """The slot of a host: the same in every process."""
+    return int.from_bytes(digest(host)[:4], "big") % slots if slots > 1 else 0
+
+
+def check_slots(server: Server, slots: int) -> None:
+    """Raises ``BadSetting`` when the server's crawls are spread over another number of slots."""
+    server.set(_SLOTS, slots, nx=True)
+    there = int(server.get(_SLOTS))
+    if there != slots:
+        wish = f"the crawls on this server are spread over {there} slots, not {slots}; all must have the same number"
+        raise BadSetting("setting FRONTIER_REDIS_SLOTS", wish)

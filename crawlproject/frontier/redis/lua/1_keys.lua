@@ -1,0 +1,87 @@
+-- One call of this script is one atomic step of a frontier. All keys carry the hash tag of one slot.
+--
+-- KEYS   1 prefix of the crawl, 2 prefix of what all crawls of the server share
+-- ARGV   the thirteen of HEAD, then operations: a name and its arguments each (see 6_operations.lua)
+--
+-- A host is a text, a URL its 16-byte digest, an arrival six bytes: the number of a waiting URL, big-endian, so that
+-- members of equal score stand in the order in which they came. rank is the negative score: least first.
+
+local call = redis.call
+local ROOT, SHARED = KEYS[1], KEYS[2]
+local HEAD = 13
+
+local WORKER, TOKEN, SENT = ARGV[1], ARGV[2], ARGV[3]
+local K, MAX_URLS, COMMIT = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local MAX_PER_HOST, MAX_PAGES, LEASE = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
+local MIN_DELAY, FACTOR, MARGIN = tonumber(ARGV[10]), tonumber(ARGV[11]), tonumber(ARGV[12])
+local HOSTS_ELSEWHERE = tonumber(ARGV[13]) -- hosts with waiting URLs in other slots
+
+-- of the crawl
+local META = ROOT .. ':meta' -- hash: arrivals, seen, buckets, evicted, pages, worst
+local RECORDS = ROOT .. ':records' -- hash: arrival -> what parts_of takes apart; waiting and leased URLs
+local LEASES = ROOT .. ':leases' -- hash: arrival -> rank, newline, question, newline, worker
+local OPEN = ROOT .. ':open' -- zset: arrival and host of the best URL of each host that may be visited
+local RESTING = ROOT .. ':resting' -- zset: host -> when it may be visited
+local TOPS = ROOT .. ':tops' -- zset: arrival and host of the best URL of each host with waiting URLs
+local WORST = ROOT .. ':worst' -- zset: the same of the worst; only while the frontier is bounded
+local HEADS = ROOT .. ':heads' -- hash: host -> its arrivals in OPEN, TOPS and WORST
+local RIPENING = ROOT .. ':ripening' -- zset: host -> when its next URL with a time to come may go
+local COMMITTED = ROOT .. ':committed' -- zset: arrival -> position in the batch of Best-N-First
+local ADMITTED = ROOT .. ':admitted' -- hash: host -> URLs that entered
+local WORKERS = ROOT .. ':workers' -- hash: worker -> token of the process that goes by this name
+local PICKS = ROOT .. ':picks' -- hash: worker -> number and hosts of its last picks
+local SEEN = ROOT .. ':seen:' -- hashes: digest -> arrival; empty when the URL is done
+local QUEUE = ROOT .. ':queue:' -- zset of a host: arrival -> rank; all that wait
+local UNRIPE = ROOT .. ':unripe:' -- zset of a host: arrival -> time to come; these are in the queue too
+
+-- of all crawls: one visitor at a time is all that a host sees of us
+local CLOCK = SHARED .. ':clock' -- zset: host -> time of the next visit
+local DELAY = SHARED .. ':delay' -- hash: host -> Crawl-delay, seconds
+local BUSY = SHARED .. ':busy' -- hash: host -> who fetches from it
+local ALIVE = SHARED .. ':alive' -- zset: worker of a crawl -> when its leases end unless it is heard of
+
+local ME = ROOT .. '\n' .. WORKER
+local NOBODY = '\0\0\0\0\0\0'
+local BUSY_LOOK = 0.25 -- seconds until a host is looked at again that another crawl visits
+local CLOCK_SLACK = 600 -- seconds for which a clock is kept that has run out
+
+local function exact(number)
+  return string.format('%.17g', number)
+end
+
+-- Clients have clocks of their own. When one says what its clock shows (SENT), times travel as differences: what it
+-- calls now is now here.
+local shift = 0
+if SENT ~= '' then
+  local time = call('TIME')
+  shift = time[1] + time[2] / 1000000 - tonumber(SENT)
+end
+
+local META_FIELDS = { 'arrivals', 'seen', 'buckets', 'evicted', 'pages', 'worst' }
+local meta, meta_changed = {}, false
+for index, value in ipairs(call('HMGET', META, unpack(META_FIELDS))) do
+  meta[META_FIELDS[index]] = tonumber(value or 0)
+end
+if meta.buckets == 0 then
+  meta.buckets = 1
+end
+
+local function count(field, change)
+  meta[field] = meta[field] + change
+  meta_changed = true
+end
+
+local function save_meta()
+  if meta_changed then
+    local pairs_ = {}
+    for _, field in ipairs(META_FIELDS) do
+      pairs_[#pairs_ + 1] = field
+      pairs_[#pairs_ + 1] = exact(meta[field])
+    end
+    call('HSET', META, unpack(pairs_))
+  end
+end
+
+local function waiting()
+  return call('HLEN', RECORDS) - call('HLEN', LEASES)
+end

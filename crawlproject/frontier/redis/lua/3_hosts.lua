@@ -1,0 +1,152 @@
+-- Where hosts stand. A host of which a URL is being fetched stands neither in OPEN nor in RESTING.
+
+local some_unripe = call('EXISTS', RIPENING) == 1
+local some_committed = COMMIT > 1 and call('EXISTS', COMMITTED) == 1
+
+local function due_of(host)
+  local due = call('ZSCORE', CLOCK, host)
+  return due and tonumber(due) or -math.huge
+end
+
+local function is_committed(arrival)
+  return some_committed and call('ZSCORE', COMMITTED, arrival)
+end
+
+-- The first URL of the host that may go and is not committed, politeness aside: arrival and rank, or nil.
+local function available(host)
+  local queue, from, chunk = QUEUE .. host, 0, 1
+  local unripe = some_unripe and call('EXISTS', UNRIPE .. host) == 1
+  while true do
+    local some = call('ZRANGE', queue, from, from + chunk - 1, 'WITHSCORES')
+    for index = 1, #some, 2 do
+      local arrival = some[index]
+      if not (unripe and call('ZSCORE', UNRIPE .. host, arrival)) and not is_committed(arrival) then
+        return arrival, tonumber(some[index + 1])
+      end
+    end
+    if #some < 2 * chunk then
+      return nil
+    end
+    from, chunk = from + chunk, 32
+  end
+end
+
+-- Let one of the three indexes name ``arrival`` for ``host``; nil: not this host.
+local function index(zset, host, old, arrival, rank)
+  if old ~= NOBODY and old ~= arrival then
+    call('ZREM', zset, old .. host)
+  end
+  if arrival then
+    call('ZADD', zset, exact(rank), arrival .. host)
+  end
+  return arrival or NOBODY
+end
+
+-- Let the host stand where it belongs. ``stays``: neither its clock nor its lease changed, so an open host stays open.
+local function place(host, stays)
+  local heads = call('HGET', HEADS, host)
+  local open, top, worst = NOBODY, NOBODY, NOBODY
+  if heads then
+    open, top, worst = string.sub(heads, 1, 6), string.sub(heads, 7, 12), string.sub(heads, 13, 18)
+  end
+  local queue = QUEUE .. host
+  local first = call('ZRANGE', queue, 0, 0, 'WITHSCORES')
+  top = index(TOPS, host, top, first[1], first[2] and tonumber(first[2]))
+  if meta.worst == 1 then
+    local last = first[1] and call('ZRANGE', queue, -1, -1, 'WITHSCORES') or {}
+    worst = index(WORST, host, worst, last[1], last[2] and tonumber(last[2]))
+  end
+  local opens, arrival, rank
+  local holder = call('HGET', BUSY, host)
+  if first[1] and not (holder and string.sub(holder, 1, #ROOT + 1) == ROOT .. '\n') then
+    if some_unripe or some_committed then
+      arrival, rank = available(host)
+    else
+      arrival, rank = first[1], tonumber(first[2])
+    end
+    if arrival then
+      opens = due_of(host)
+    elseif some_unripe then
+      local ripe = call('ZRANGE', UNRIPE .. host, 0, 0, 'WITHSCORES')[2]
+      opens = ripe and math.max(due_of(host), tonumber(ripe))
+    end
+  end
+  if arrival and (opens == -math.huge or (stays and open ~= NOBODY)) then
+    open = index(OPEN, host, open, arrival, rank)
+    call('ZREM', RESTING, host)
+  else
+    open = index(OPEN, host, open, nil)
+    if opens then
+      call('ZADD', RESTING, exact(opens), host)
+    else
+      call('ZREM', RESTING, host)
+    end
+  end
+  local now_heads = open .. top .. worst
+  if now_heads == NOBODY .. NOBODY .. NOBODY then
+    call('HDEL', HEADS, host)
+  elseif now_heads ~= heads then
+    call('HSET', HEADS, host, now_heads)
+  end
+end
+
+local function watch_ripening(host)
+  local ripe = call('ZRANGE', UNRIPE .. host, 0, 0, 'WITHSCORES')[2]
+  if ripe then
+    call('ZADD', RIPENING, ripe, host)
+    some_unripe = true
+  else
+    call('ZREM', RIPENING, host)
+  end
+end
+
+local function rest(host, finish, seconds)
+  local asked = tonumber(call('HGET', DELAY, host) or 0)
+  local pause = math.max(MIN_DELAY, asked, FACTOR * seconds)
+  local due = pause > 0 and finish + pause + MARGIN or finish
+  if due > due_of(host) then
+    call('ZADD', CLOCK, exact(due), host)
+  end
+end
+
+-- URLs whose time has come may go, and hosts that have rested may be visited.
+local function pass_time(now)
+  if some_unripe then
+    for _, host in ipairs(call('ZRANGEBYSCORE', RIPENING, '-inf', exact(now))) do
+      call('ZREMRANGEBYSCORE', UNRIPE .. host, '-inf', exact(now))
+      watch_ripening(host)
+      place(host, true)
+    end
+  end
+  for _, host in ipairs(call('ZRANGEBYSCORE', RESTING, '-inf', exact(now))) do
+    local arrival, rank = available(host)
+    call('ZREM', RESTING, host)
+    if arrival then
+      local heads = call('HGET', HEADS, host)
+      index(OPEN, host, string.sub(heads, 1, 6), arrival, rank)
+      call('HSET', HEADS, host, arrival .. string.sub(heads, 7))
+    end
+  end
+  call('ZREMRANGEBYSCORE', CLOCK, '-inf', exact(now - CLOCK_SLACK))
+end
+
+-- Whether a host that stands open may be visited after all: another crawl may be there, or have been.
+local function visitable(host, now)
+  if due_of(host) > now then
+    place(host)
+    return false
+  end
+  local holder = call('HGET', BUSY, host)
+  if not holder then
+    return true
+  end
+  if tonumber(call('ZSCORE', ALIVE, holder) or -math.huge) < now then
+    call('HDEL', BUSY, host) -- its visitor is not heard of any more
+    return true
+  end
+  local heads = call('HGET', HEADS, host)
+  call('ZREM', OPEN, string.sub(heads, 1, 6) .. host)
+  call('HSET', HEADS, host, NOBODY .. string.sub(heads, 7))
+  call('ZADD', RESTING, exact(now + BUSY_LOOK), host)
+  return false
+end

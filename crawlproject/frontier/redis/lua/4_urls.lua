@@ -1,0 +1,132 @@
+-- URLs come, change and go. Whoever calls these lets the host be placed.
+
+-- digest, host, time to come (empty for any time), what the client wrote
+local function parts_of(arrival)
+  local record = call('HGET', RECORDS, arrival)
+  local host_ends = string.find(record, '\n', 17, true)
+  local time_ends = string.find(record, '\n', host_ends + 1, true)
+  return string.sub(record, 1, 16),
+    string.sub(record, 17, host_ends - 1),
+    string.sub(record, host_ends + 1, time_ends - 1),
+    string.sub(record, time_ends + 1)
+end
+
+local function write_record(digest, host, arrival, not_before, blob)
+  local time = not_before ~= 0 and exact(not_before) or ''
+  call('HSET', RECORDS, arrival, digest .. host .. '\n' .. time .. '\n' .. blob)
+end
+
+-- For the client, whose clock may be another: rank, time to come, what it wrote.
+local function told(arrival, rank, answer)
+  local _, _, time, blob = parts_of(arrival)
+  answer[#answer + 1] = rank
+  answer[#answer + 1] = time ~= '' and exact(time - shift) or '0'
+  answer[#answer + 1] = blob
+  return answer
+end
+
+local function enter(host, arrival, rank, not_before)
+  call('ZADD', QUEUE .. host, exact(rank), arrival)
+  if not_before > 0 then
+    call('ZADD', UNRIPE .. host, exact(not_before), arrival)
+    watch_ripening(host)
+  elseif some_unripe and call('ZREM', UNRIPE .. host, arrival) == 1 then
+    watch_ripening(host)
+  end
+end
+
+local function leave(host, arrival)
+  call('ZREM', QUEUE .. host, arrival)
+  if some_unripe and call('ZREM', UNRIPE .. host, arrival) == 1 then
+    watch_ripening(host)
+  end
+  if some_committed then
+    call('ZREM', COMMITTED, arrival)
+  end
+end
+
+local function evict(arrival, host)
+  local digest = parts_of(arrival)
+  leave(host, arrival)
+  call('HDEL', RECORDS, arrival)
+  forget(digest)
+  count('evicted', 1)
+  place(host, true)
+end
+
+local function worst_of_all()
+  local last = call('ZRANGE', WORST, -1, -1, 'WITHSCORES')
+  if last[1] then
+    return string.sub(last[1], 1, 6), string.sub(last[1], 7), tonumber(last[2])
+  end
+end
+
+-- Evict the worst URL when the frontier is full. False: a newcomer of ``rank`` would itself be the worst.
+local function make_room(rank)
+  if MAX_URLS == 0 or waiting() < MAX_URLS then
+    return true
+  end
+  local arrival, host, worst = worst_of_all()
+  if not arrival or rank >= worst then
+    return false
+  end
+  evict(arrival, host)
+  return true
+end
+
+local function lease_of(arrival)
+  local lease = call('HGET', LEASES, arrival)
+  if lease then
+    local rank, question, worker = string.match(lease, '^([^\n]*)\n([^\n]*)\n(.*)$')
+    return tonumber(rank), question, worker
+  end
+end
+
+-- End a lease; the URL is neither leased nor waiting then.
+local function end_lease(arrival, host)
+  call('HDEL', LEASES, arrival)
+  if string.sub(call('HGET', BUSY, host) or '', 1, #ROOT + 1) == ROOT .. '\n' then
+    call('HDEL', BUSY, host)
+  end
+end
+
+local function return_to_queue(arrival, host, digest, not_before)
+  local rank = lease_of(arrival)
+  local _, _, time, blob = parts_of(arrival)
+  end_lease(arrival, host)
+  enter(host, arrival, rank, not_before)
+  if exact(not_before) ~= (time == '' and '0' or time) then
+    write_record(digest, host, arrival, not_before, blob)
+  end
+  if COMMIT > 1 and not_before == 0 then
+    call('ZADD', COMMITTED, -1, arrival)
+    some_committed = true
+  end
+  place(host)
+  while MAX_URLS > 0 and waiting() > MAX_URLS do
+    local worst, of = worst_of_all()
+    evict(worst, of)
+  end
+end
+
+-- Nobody holds the worker's leases any more: the URLs wait again, their hosts rest from now on.
+local function reclaim(worker, now)
+  local all = call('HGETALL', LEASES)
+  for index_ = 1, #all, 2 do
+    local _, _, holder = string.match(all[index_ + 1], '^([^\n]*)\n([^\n]*)\n(.*)$')
+    if holder == worker then
+      local digest, host = parts_of(all[index_])
+      rest(host, now, 0)
+      return_to_queue(all[index_], host, digest, 0)
+    end
+  end
+end
+
+local function reclaim_from_the_lost(now)
+  for _, who in ipairs(call('ZRANGEBYSCORE', ALIVE, '-inf', '(' .. exact(now))) do
+    if string.sub(who, 1, #ROOT + 1) == ROOT .. '\n' then
+      reclaim(string.sub(who, #ROOT + 2), now)
+      call('ZREM', ALIVE, who)
+    end
+  end
+end

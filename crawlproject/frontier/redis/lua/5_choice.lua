@@ -1,0 +1,220 @@
+-- Which URL is next, under the k rule of one worker: ``picks`` are the hosts of its last picks, oldest first.
+
+local function hosts_waiting()
+  return call('ZCARD', TOPS) + HOSTS_ELSEWHERE
+end
+
+-- host -> position of its last pick, for the hosts that the rule bars
+local function barred_by(picks)
+  local size = math.max(0, math.min(K, hosts_waiting()) - 1)
+  local barred = {}
+  for position = math.max(1, #picks - size + 1), #picks do
+    barred[picks[position]] = position
+  end
+  return barred
+end
+
+-- The first open host that the rule does not bar; else, when fewer than k hosts wait, the one picked longest ago.
+local function choose_from_all(now, barred)
+  local from, oldest, strict = 0, nil, hosts_waiting() >= K
+  while true do
+    local some = call('ZRANGE', OPEN, from, from + 15, 'WITHSCORES')
+    local stayed = 0
+    for place_ = 1, #some, 2 do
+      local arrival, host = string.sub(some[place_], 1, 6), string.sub(some[place_], 7)
+      local picked = barred[host]
+      if not picked or not strict then
+        if visitable(host, now) then
+          if not picked then
+            return host, arrival, tonumber(some[place_ + 1])
+          end
+          if not oldest or picked < barred[oldest[1]] then
+            oldest = { host, arrival, tonumber(some[place_ + 1]) }
+          end
+          stayed = stayed + 1
+        end
+      else
+        stayed = stayed + 1
+      end
+    end
+    if #some < 32 then
+      break
+    end
+    from = from + stayed
+  end
+  if oldest then
+    return unpack(oldest)
+  end
+end
+
+local function first_rested_of_all(barred)
+  local from, strict = 0, hosts_waiting() >= K
+  while true do
+    local some = call('ZRANGE', RESTING, from, from + 15, 'WITHSCORES')
+    for place_ = 1, #some, 2 do
+      if not strict or not barred[some[place_]] then
+        return tonumber(some[place_ + 1])
+      end
+    end
+    if #some < 32 then
+      return nil
+    end
+    from = from + 16
+  end
+end
+
+-- ---------------------------------------------------------------- Best-N-First (paper 001 Figure 1)
+
+-- The best COMMIT URLs that may go, hosts aside: the queues of the hosts with the best heads, merged.
+local function best_of_all()
+  local cursors, best, next_host, heads = {}, {}, 0, {}
+  local function forward(cursor)
+    cursor.at = cursor.at + 2
+    while true do
+      if cursor.at > #cursor.some then
+        cursor.from = cursor.from + #cursor.some / 2
+        cursor.some = call('ZRANGE', QUEUE .. cursor.host, cursor.from, cursor.from + 15, 'WITHSCORES')
+        cursor.at = 1
+        if #cursor.some == 0 then
+          return false
+        end
+      end
+      cursor.arrival, cursor.rank = cursor.some[cursor.at], tonumber(cursor.some[cursor.at + 1])
+      if not (some_unripe and call('ZSCORE', UNRIPE .. cursor.host, cursor.arrival)) then
+        return true
+      end
+      cursor.at = cursor.at + 2
+    end
+  end
+  local function before(rank, arrival, other)
+    return rank < other.rank or (rank == other.rank and arrival < other.arrival)
+  end
+  while #best < COMMIT do
+    local first
+    for place_, cursor in ipairs(cursors) do
+      if not first or before(cursor.rank, cursor.arrival, cursors[first]) then
+        first = place_
+      end
+    end
+    local head = call('ZRANGE', TOPS, next_host, next_host, 'WITHSCORES')
+    if head[1] and (not first or before(tonumber(head[2]), string.sub(head[1], 1, 6), cursors[first])) then
+      next_host = next_host + 1
+      local cursor = { host = string.sub(head[1], 7), from = 0, at = -1, some = {} }
+      if forward(cursor) then
+        cursors[#cursors + 1] = cursor
+      end
+    elseif not first then
+      break
+    else
+      local cursor = cursors[first]
+      best[#best + 1] = { cursor.arrival, cursor.host }
+      if not forward(cursor) then
+        table.remove(cursors, first)
+      end
+    end
+  end
+  return best
+end
+
+local function look_again(seed)
+  local best = best_of_all()
+  math.randomseed(seed)
+  for last = #best, 2, -1 do
+    local other = math.random(last)
+    best[last], best[other] = best[other], best[last]
+  end
+  for position, url in ipairs(best) do
+    call('ZADD', COMMITTED, position - 1, url[1])
+  end
+  some_committed = #best > 0
+  for _, url in ipairs(best) do
+    place(url[2], true)
+  end
+end
+
+-- The committed URLs by position: {arrival, host, rank, whether the host may be visited, when it opens}.
+local function batch(now)
+  local known, urls = {}, {}
+  for _, arrival in ipairs(call('ZRANGE', COMMITTED, 0, -1)) do
+    local _, host = parts_of(arrival)
+    local rank = call('ZSCORE', QUEUE .. host, arrival)
+    local state = known[host]
+    if not state then
+      local due, holder = due_of(host), call('HGET', BUSY, host)
+      local mine = holder and string.sub(holder, 1, #ROOT + 1) == ROOT .. '\n'
+      local lost = holder and tonumber(call('ZSCORE', ALIVE, holder) or -math.huge) < now
+      local busy = holder and not lost
+      state = { not busy and due <= now, not mine and (busy and math.max(due, now + BUSY_LOOK) or due) }
+      known[host] = state
+    end
+    urls[#urls + 1] = { arrival, host, tonumber(rank), state[1], state[2] }
+  end
+  return urls
+end
+
+local function all_barred(urls, barred)
+  for _, url in ipairs(urls) do
+    if not barred[url[2]] then
+      return false
+    end
+  end
+  return true
+end
+
+local function choose_under_commitment(now, barred, seed)
+  if not some_committed or call('EXISTS', COMMITTED) == 0 then
+    look_again(seed)
+  end
+  local urls = batch(now)
+  local oldest
+  for _, url in ipairs(urls) do
+    if url[4] then
+      if not barred[url[2]] then
+        return url[2], url[1], url[3]
+      end
+      if not oldest or barred[url[2]] < barred[oldest[2]] then
+        oldest = url
+      end
+    end
+  end
+  if all_barred(urls, barred) then
+    local host, arrival, rank = choose_from_all(now, barred)
+    if host then
+      return host, arrival, rank
+    end
+  end
+  if oldest and hosts_waiting() < K then
+    return oldest[2], oldest[1], oldest[3]
+  end
+end
+
+local function first_rested_under_commitment(now, barred)
+  local urls = batch(now)
+  local due = all_barred(urls, barred) and first_rested_of_all(barred) or nil
+  for _, url in ipairs(urls) do
+    if url[5] and url[5] > now and (not barred[url[2]] or hosts_waiting() < K) then
+      due = math.min(due or math.huge, url[5])
+    end
+  end
+  return due
+end
+
+-- ----------------------------------------------------------------
+
+local function choose(now, picks, seed)
+  local barred = barred_by(picks)
+  if COMMIT > 1 then
+    return choose_under_commitment(now, barred, seed)
+  end
+  return choose_from_all(now, barred)
+end
+
+local function next_due(now, picks, seed)
+  if choose(now, picks, seed) then
+    return now
+  end
+  if COMMIT > 1 then
+    return first_rested_under_commitment(now, barred_by(picks))
+  end
+  return first_rested_of_all(barred_by(picks))
+end

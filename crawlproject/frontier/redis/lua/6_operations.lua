@@ -1,0 +1,312 @@
+-- The operations: each takes its arguments from ARGV and gives one answer. All of them may be repeated: a client that
+-- got no answer sends the same call again.
+
+local at = HEAD
+
+local function argument()
+  at = at + 1
+  return ARGV[at]
+end
+
+local function number()
+  return tonumber(argument())
+end
+
+local function time_argument()
+  return number() + shift
+end
+
+local function not_before_argument()
+  local value = number()
+  return value == 0 and 0 or value + shift
+end
+
+local function split(text)
+  local parts = {}
+  for part in string.gmatch(text, '[^\n]+') do
+    parts[#parts + 1] = part
+  end
+  return parts
+end
+
+-- The arrival and the host of a URL that waits, or nothing.
+local function waits(digest)
+  local arrival = look_up(digest)
+  return arrival and arrival ~= '' and call('HEXISTS', LEASES, arrival) == 0 and arrival
+end
+
+-- Whether the lease is of this worker.
+local function mine(arrival)
+  local _, _, worker = lease_of(arrival)
+  return worker == WORKER
+end
+
+local function to_done(digest, host, arrival)
+  if arrival and arrival ~= '' then
+    leave(host, arrival)
+    call('HDEL', RECORDS, arrival)
+  end
+  remember(digest, '')
+end
+
+local answer_of = {}
+
+-- digest host rank not_before record -> 1 it waits now, 0 known, -1 the frontier is full of better ones, -2 the host is
+-- full
+function answer_of.put()
+  local digest, host, rank, not_before, blob = argument(), argument(), number(), not_before_argument(), argument()
+  local arrival = look_up(digest)
+  if arrival == '' then
+    return 0
+  end
+  if arrival then
+    local old = call('ZSCORE', QUEUE .. host, arrival)
+    if old and rank < tonumber(old) then
+      write_record(digest, host, arrival, not_before, blob)
+      enter(host, arrival, rank, not_before)
+      place(host, true)
+    end
+    return 0
+  end
+  if MAX_PER_HOST > 0 and tonumber(call('HGET', ADMITTED, host) or 0) >= MAX_PER_HOST then
+    return -2
+  end
+  if not make_room(rank) then
+    return -1
+  end
+  count('arrivals', 1)
+  arrival = struct.pack('>I6', meta.arrivals)
+  remember(digest, arrival)
+  write_record(digest, host, arrival, not_before, blob)
+  enter(host, arrival, rank, not_before)
+  if MAX_PER_HOST > 0 then
+    call('HINCRBY', ADMITTED, host, 1)
+  end
+  place(host, true)
+  return 1
+end
+
+-- digest host at seconds -> 1 a lease of this worker ended, else 0
+answer_of['done'] = function()
+  local digest, host, finish, seconds = argument(), argument(), time_argument(), number()
+  local arrival = look_up(digest)
+  if arrival == '' then
+    return 0
+  end
+  rest(host, finish, seconds)
+  local leased = arrival and lease_of(arrival)
+  if leased and not mine(arrival) then
+    place(host)
+    return 0 -- it took so long that another worker has the URL now, and will end it
+  end
+  if leased then
+    end_lease(arrival, host)
+  end
+  to_done(digest, host, arrival)
+  place(host)
+  return leased and 1 or 0
+end
+
+-- digest host at seconds not_before -> 1 a lease of this worker ended, else 0
+function answer_of.release()
+  local digest, host, finish, seconds = argument(), argument(), time_argument(), number()
+  local not_before = not_before_argument()
+  local arrival = look_up(digest)
+  if not arrival or arrival == '' or not lease_of(arrival) or not mine(arrival) then
+    return 0
+  end
+  rest(host, finish, seconds)
+  return_to_queue(arrival, host, digest, not_before)
+  return 1
+end
+
+-- digest host -> 1 a lease of this worker ended, else 0
+function answer_of.drop()
+  local digest, host = argument(), argument()
+  local arrival = look_up(digest)
+  local leased = arrival and arrival ~= '' and lease_of(arrival)
+  if arrival == '' or (leased and not mine(arrival)) then
+    return 0
+  end
+  if leased then
+    end_lease(arrival, host)
+  end
+  to_done(digest, host, arrival)
+  place(host, not leased)
+  return leased and 1 or 0
+end
+
+-- digest host rank -> 1 it waits, else 0
+function answer_of.rescore()
+  local digest, host, rank = argument(), argument(), number()
+  local arrival = waits(digest)
+  if not arrival then
+    return 0
+  end
+  if tonumber(call('ZSCORE', QUEUE .. host, arrival)) ~= rank then
+    call('ZADD', QUEUE .. host, exact(rank), arrival)
+    place(host, true)
+  end
+  return 1
+end
+
+-- digest host -> 1 it waited, else 0
+function answer_of.withdraw()
+  local digest, host = argument(), argument()
+  local arrival = waits(digest)
+  if not arrival then
+    return 0
+  end
+  leave(host, arrival)
+  call('HDEL', RECORDS, arrival)
+  forget(digest)
+  if MAX_PER_HOST > 0 then
+    call('HINCRBY', ADMITTED, host, -1)
+  end
+  place(host, true)
+  return 1
+end
+
+-- host seconds -> 0. What is no finite, positive number takes the delay back.
+function answer_of.delay()
+  local host, seconds = argument(), number()
+  if seconds and seconds > 0 and seconds < math.huge then
+    call('HSET', DELAY, host, exact(seconds))
+  else
+    call('HDEL', DELAY, host)
+  end
+  return 0
+end
+
+-- digest -> 1: the page behind this worker's lease counts. Asked before the lease ends.
+function answer_of.page()
+  local arrival = look_up(argument())
+  if arrival and arrival ~= '' and lease_of(arrival) and mine(arrival) then
+    count('pages', 1)
+    return 1
+  end
+  return 0
+end
+
+-- digest -> 'waiting', 'leased', 'done' or ''
+function answer_of.state()
+  local arrival = look_up(argument())
+  if not arrival then
+    return ''
+  end
+  if arrival == '' then
+    return 'done'
+  end
+  return call('HEXISTS', LEASES, arrival) == 1 and 'leased' or 'waiting'
+end
+
+-- digest -> {rank, time to come, record, worker that holds it or ''} of a URL that waits or is leased; else {}
+function answer_of.record()
+  local arrival = look_up(argument())
+  if not arrival or arrival == '' then
+    return {}
+  end
+  local _, host = parts_of(arrival)
+  local rank, _, worker = lease_of(arrival)
+  local answer = told(arrival, rank and exact(rank) or call('ZSCORE', QUEUE .. host, arrival), {})
+  answer[4] = worker or ''
+  return answer
+end
+
+-- now n floor seed question asked_before picks -> {rank, time to come, record, rank, ...}: leases up to n URLs of rank
+-- floor at most. An answer that was lost is given again.
+function answer_of.take()
+  local now, n, floor, seed, question = time_argument(), number(), number(), number(), argument()
+  local asked_before, picks = argument() == '1', split(argument())
+  local taken = {}
+  call('ZADD', ALIVE, exact(now + LEASE), ME)
+  if asked_before then
+    local all = call('HGETALL', LEASES)
+    for index_ = 1, #all, 2 do
+      local rank, then_, worker = string.match(all[index_ + 1], '^([^\n]*)\n([^\n]*)\n(.*)$')
+      if then_ == question and worker == WORKER then
+        told(all[index_], rank, taken)
+      end
+    end
+    if #taken > 0 then
+      return taken
+    end
+  end
+  reclaim_from_the_lost(now)
+  pass_time(now)
+  while #taken < 3 * n do
+    local leases = call('HLEN', LEASES)
+    if MAX_PAGES > 0 and meta.pages + leases >= MAX_PAGES then
+      break
+    end
+    local host, arrival, rank = choose(now, picks, seed + #taken)
+    if not host or rank > floor then
+      break
+    end
+    leave(host, arrival)
+    call('HSET', LEASES, arrival, exact(rank) .. '\n' .. question .. '\n' .. WORKER)
+    call('HSET', BUSY, host, ME)
+    place(host)
+    picks[#picks + 1] = host
+    while #picks > K + leases do
+      table.remove(picks, 1)
+    end
+    told(arrival, exact(rank), taken)
+  end
+  if #taken > 0 then
+    call('HSET', PICKS, WORKER, exact(now) .. '\n' .. table.concat(picks, '\n'))
+  end
+  return taken
+end
+
+-- now seed picks -> when a take may succeed, or ''
+function answer_of.due()
+  local now, seed, picks = time_argument(), number(), split(argument())
+  reclaim_from_the_lost(now)
+  pass_time(now)
+  local due = next_due(now, picks, seed)
+  return due and exact(due - shift) or ''
+end
+
+-- -> {waiting, leases, hosts, evicted, pages, seen, rank of the best or ''}
+function answer_of.counts()
+  local best = call('ZRANGE', TOPS, 0, 0, 'WITHSCORES')[2]
+  return {
+    waiting(), call('HLEN', LEASES), call('ZCARD', TOPS), meta.evicted, meta.pages, meta.seen,
+    best and exact(tonumber(best)) or '',
+  }
+end
+
+-- now -> time and hosts of the worker's last picks. The worker begins, under TOKEN; what it held before waits again.
+function answer_of.begin()
+  local now = time_argument()
+  reclaim(WORKER, now)
+  call('ZADD', ALIVE, exact(now + LEASE), ME)
+  if MAX_URLS > 0 and meta.worst == 0 then
+    count('worst', 1)
+    for _, member in ipairs(call('ZRANGE', TOPS, 0, -1)) do
+      place(string.sub(member, 7), true)
+    end
+  end
+  return call('HGET', PICKS, WORKER) or ''
+end
+
+-- now -> 0. The worker ends; what it still holds waits again.
+answer_of['end'] = function()
+  local now = time_argument()
+  reclaim(WORKER, now)
+  call('ZREM', ALIVE, ME)
+  return 0
+end
+
+if ARGV[HEAD + 1] == 'begin' then
+  call('HSET', WORKERS, WORKER, TOKEN)
+elseif TOKEN ~= '' and call('HGET', WORKERS, WORKER) ~= TOKEN then
+  return redis.error_reply('FENCED another process goes by the name of this worker')
+end
+local answers = {}
+while at < #ARGV do
+  answers[#answers + 1] = answer_of[argument()]()
+end
+save_meta()
+return answers
