@@ -19,6 +19,7 @@ from typing import Any
 from uuid import UUID
 
 from itemadapter import ItemAdapter
+from lxml.etree import _ElementUnicodeResult as XPathText
 from scrapy import Item
 
 # A JSON object with one of these names stands for what JSON does not have.
@@ -59,6 +60,8 @@ def to_plain(value: Any) -> Any:
         return {_BYTES: b64encode(value).decode()}
     if kind in _LIST_MARK:
         return {_LIST_MARK[kind]: [to_plain(part) for part in value]}
+    if kind is XPathText:
+        return str(value)  # equal, without the tree that it was found in
     if kind in _TEXT_MARK:
         return _plain_text(_TEXT_MARK[kind], value)
     if kind is timedelta:

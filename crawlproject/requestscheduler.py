@@ -12,7 +12,6 @@ import asyncio
 import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 from weakref import WeakSet
 
 from scrapy import signals
@@ -51,8 +50,8 @@ def frontier_options(settings: Mapping[str, Any]) -> Options:
 class RequestScheduler(FrontierScheduler):
     """``SCHEDULER = "crawlproject.requestscheduler.RequestScheduler"``, which the add-on sets.
 
-    The frontier is in ``JOBDIR`` when that is set, else in memory. One request a host is in flight; ``download_slot`` in
-    ``meta`` names another host to queue under. A ``DUPEFILTER_CLASS`` of the project's own decides in place of ours.
+    The frontier is in ``JOBDIR`` when that is set, else in memory. One request a host is in flight, whatever its
+    ``download_slot``. A ``DUPEFILTER_CLASS`` of the project's own decides in place of ours.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -129,9 +128,6 @@ class RequestScheduler(FrontierScheduler):
     def _key(self, request: Request) -> str:
         """What the frontier knows the request by: its URL, with the fingerprint behind a ``#`` that no canonical URL has."""
         url = canonical_or_none(self.canonicalize, request.url) or request.url.partition("#")[0]
-        slot = request.meta.get("download_slot")
-        if isinstance(slot, str) and slot != queue_of(url):
-            url = f"slot://{quote(slot, safe='')}/{url}"
         unfiltered = request.dont_filter or self._dupefilter
         return f"{url}#{self._serial if unfiltered else self._fingerprint(request)}"
 

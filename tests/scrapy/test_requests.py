@@ -16,8 +16,10 @@ import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lxml import etree
 from scrapy import Field, FormRequest, Item, Request, Spider
 from scrapy.http import JsonRequest
+from scrapy.selector import Selector
 
 from crawlproject.requests import dump_request, frontier_key, load_request
 from crawlproject.urls.canonical import canonical_url
@@ -187,6 +189,14 @@ def test_values_that_spiders_pass_on_come_back(value: object) -> None:
     again = load_request(text, SPIDER)
     assert again.meta["it"] == value and type(again.meta["it"]) is type(value)
     assert again.cb_kwargs == {"it": [value]}
+
+
+def test_text_that_links_carry_comes_back_as_text() -> None:
+    [text] = Selector(text="<a>coral</a>").xpath("//a/text()").getall()[:1]
+    found = etree.HTML("<a>coral</a>").xpath("//a/text()")[0]
+    assert type(found) is not str
+    again = load_request(dump_request(Request("http://a.example/", meta={"it": [found, text]}), SPIDER), SPIDER)
+    assert again.meta["it"] == ["coral", "coral"]
 
 
 def test_a_class_of_another_project_is_not_imported() -> None:

@@ -1,0 +1,124 @@
+"""The add-on in a stock project: the same items and requests as with Scrapy's own scheduler, polite, and safe when killed."""
+
+from __future__ import annotations
+
+import re
+import signal
+import time
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from support.shop import HOSTS, PRODUCTS, Seen, open_shop
+from support.stockproject import crawl, read_items, start_crawl, start_project
+
+from crawlproject.frontier.reading import read_frontier
+
+pytestmark = pytest.mark.slow
+
+STOCK = {"ADDONS": "{}"}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return start_project(tmp_path_factory.mktemp("theirs"))
+
+
+def text(item: dict[str, object]) -> str:
+    return str(sorted(item.items(), key=str))
+
+
+def asked(seen: list[Seen]) -> Counter[tuple[str, ...]]:
+    return Counter(one.asked for one in seen)
+
+
+# ------------------------------------------------------------ the same crawl
+
+
+@pytest.mark.parametrize("spider", ["orders", "catalogue", "site"])
+def test_the_same_items_and_requests_as_with_scrapys_scheduler(project: Path, tmp_path: Path, spider: str) -> None:
+    with open_shop() as stock_shop:
+        stock = crawl(project, spider, stock_shop.port, tmp_path / "stock", **STOCK)
+    with open_shop() as shop:
+        ours = crawl(project, spider, shop.port, tmp_path / "ours", JOBDIR=tmp_path / "job")
+    for done in (stock, ours):
+        assert done.returncode == 0, done.stderr
+    assert "RequestScheduler" not in stock.stderr and (tmp_path / "job" / "frontier").exists()
+    items, theirs = read_items(tmp_path / "ours"), read_items(tmp_path / "stock")
+    assert Counter(map(text, items)) == Counter(map(text, theirs))
+    assert len(items) > 10
+    assert asked(shop.seen) == asked(stock_shop.seen), "method, URL, body, cookies and the header of their middleware"
+    for count in (
+        "item_scraped_count",
+        "item_dropped_count",
+        "dupefilter/filtered",
+        "request_depth_max",
+        "log_count/ERROR",
+    ):
+        assert stat(ours.stderr, count) == stat(stock.stderr, count), count
+    assert stat(ours.stderr, "scheduler/unserializable") is None
+
+
+def stat(log: str, name: str) -> str | None:
+    found = re.search(rf"'{name}': (\S+?)[,}}]", log)
+    return found and found[1]
+
+
+# ------------------------------------------------------------ politeness
+
+
+def test_one_request_a_host_and_a_rest_after_each(project: Path, tmp_path: Path) -> None:
+    """As long as ``DOWNLOAD_DELAY`` says, and for one agent as long as robots.txt says."""
+    robots = "Crawl-delay: 0.2\n"
+    with open_shop(seconds=0.01, robots=robots) as shop:
+        limits = {"CONCURRENT_REQUESTS_PER_DOMAIN": 8, "CLOSESPIDER_ITEMCOUNT": 8}
+        done = crawl(project, "catalogue", shop.port, tmp_path / "items", **limits)
+    assert done.returncode == 0, done.stderr
+    for host in HOSTS:
+        visits = sorted((one for one in shop.seen if one.host == host), key=lambda one: one.start)
+        assert len(visits) > 3
+        rests = [later.start - sooner.end for sooner, later in pairwise(visits)]
+        assert min(rests) >= 0.2, f"{host} was not left alone"
+
+
+def test_download_delay_is_the_rest_without_crawl_delay(project: Path, tmp_path: Path) -> None:
+    with open_shop() as shop:
+        done = crawl(project, "site", shop.port, tmp_path / "items", DOWNLOAD_DELAY=0.1, ROBOTSTXT_OBEY=False)
+    assert done.returncode == 0, done.stderr
+    visits = sorted((one for one in shop.seen if one.host == HOSTS[1]), key=lambda one: one.start)
+    assert len(visits) == 1 + PRODUCTS
+    assert min(later.start - sooner.end for sooner, later in pairwise(visits)) >= 0.1
+
+
+# ------------------------------------------------------------ kill -9
+
+
+def test_a_killed_crawl_loses_nothing_and_repeats_no_more_than_was_in_flight(project: Path, tmp_path: Path) -> None:
+    items, job = tmp_path / "items", tmp_path / "job"
+    open_leases = 0
+    with open_shop(seconds=0.01) as shop:
+        for number in range(1, 4):
+            with start_crawl(project, "catalogue", shop.port, items, JOBDIR=job) as process:
+                wait_for_items(items, 7 * number)
+                process.send_signal(signal.SIGKILL)
+            frontier = read_frontier(job / "frontier")
+            assert frontier is not None
+            open_leases += frontier.leases()
+        done = crawl(project, "catalogue", shop.port, items, JOBDIR=job)
+        assert done.returncode == 0 and not stat(done.stderr, "spider_exceptions/count"), done.stderr
+    with open_shop() as shop_once:
+        crawl(project, "catalogue", shop_once.port, tmp_path / "once", **STOCK)
+    found, wanted = Counter(map(text, read_items(items))), Counter(map(text, read_items(tmp_path / "once")))
+    assert set(found) == set(wanted), "nothing is lost, and nothing comes out that should not"
+    assert 0 < open_leases <= 3 * 16
+    assert found.total() - len(found) <= open_leases
+    fetches = Counter(one.asked for one in shop.seen if "/flaky" not in one.url and "robots.txt" not in one.url)
+    assert fetches.total() - len(fetches) <= open_leases
+
+
+def wait_for_items(path: Path, count: int) -> None:
+    deadline = time.monotonic() + 60
+    while len(read_items(path)) < count:
+        assert time.monotonic() < deadline, f"fewer than {count} items"
+        time.sleep(0.01)
