@@ -13,6 +13,7 @@ from crawlproject.crawl import Crawl
 from crawlproject.errors import BadWeb
 from crawlproject.examples import ExampleReader, Lookup
 from crawlproject.frontier.base import Frontier
+from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.frontiers import make_frontier, open_frontier
 from crawlproject.options import Options
 from crawlproject.orderings.base import Archive, BaseOrdering, Graph, OrderingContext
@@ -44,14 +45,14 @@ def make_canonicalizer(options: Options) -> Canonicalizer:
 ARCHIVE_CACHE = 500  # pages of an archive that stay in memory; an ordering looks at most of them once
 
 
-def make_traps(options: Options) -> TrapFilter:
-    """The trap rules as the ``TRAP_*`` settings want them."""
+def make_traps(options: Options, *, shared: bool = False) -> TrapFilter:
+    """The trap rules as the ``TRAP_*`` settings want them; a ``shared`` frontier counts the URLs of hosts itself."""
     return TrapFilter(
         max_url_length=options.trap_max_url_length,
         max_segment_repeats=options.trap_max_segment_repeats,
         max_segments=options.trap_max_segments,
         max_depth=options.trap_max_depth,
-        max_urls_per_host=options.trap_max_urls_per_host,
+        max_urls_per_host=0 if shared else options.trap_max_urls_per_host,
         extensions={*NOT_A_PAGE, *options.trap_extensions},
     )
 
@@ -97,7 +98,7 @@ def assemble(
     topic = respell(topic, canonicalize)
     analyzer = Analyzer(topic.language)
     judge = TopicJudge(topic.keywords, analyzer)
-    place = folder or options.folder(topic.name)
+    place = options.own_folder(folder or options.folder(topic.name))
     library = _Library(options, judge, canonicalize, cache_dir or place, archive)
     ordering = _make_ordering(topic, options, judge, graph, library, None if rehearsal else place)
     crawl_folder = CrawlFolder(
@@ -111,7 +112,9 @@ def assemble(
     frontier: Frontier = (
         make_frontier(options, ordering.commit, margin=0.0)
         if rehearsal
-        else open_frontier(options, crawl_folder.path / "frontier", clock=clock, commit=ordering.commit)
+        else open_frontier(
+            options, crawl_folder.path / "frontier", clock=clock, commit=ordering.commit, name=topic.name
+        )
     )
     crawl = Crawl(
         topic=topic,
@@ -120,7 +123,7 @@ def assemble(
         judge=judge,
         reader=make_reader(options, analyzer, canonicalize),
         canonicalize=canonicalize,
-        traps=make_traps(options),
+        traps=make_traps(options, shared=isinstance(frontier, SharedFrontier)),
         frontier=frontier,
         folder=crawl_folder,
     )

@@ -16,6 +16,7 @@ from typing import Any
 
 from crawlproject.errors import InvalidUrl
 from crawlproject.frontier.base import Frontier
+from crawlproject.frontier.shared import FULL, HOST_FULL, SharedFrontier
 from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.reading import Reader
@@ -67,6 +68,9 @@ class Crawl:
         self.traps = traps
         self.frontier = frontier
         self.folder = folder
+        self.shared = frontier if isinstance(frontier, SharedFrontier) else None  # with other workers of the same crawl
+        if self.shared is not None:
+            self.shared.when_turned_away(self._turned_away)
         self._domains = tuple(domain.lower().lstrip(".") for domain in options.crawl_allowed_domains)
         self._planted: set[str] = set()  # seeds, and where seeds redirect to
 
@@ -78,7 +82,12 @@ class Crawl:
             self._offer_one(CrawlUrl(url=seed, score=self.ordering.seed_score(seed)))
 
     def recount(self) -> None:
-        """After a resume: tell the trap rules how many URLs of each host were admitted before, and find the seeds again."""
+        """After a resume: tell the trap rules how many URLs of each host were admitted before, and find the seeds again.
+
+        A shared frontier counts the hosts' URLs itself, and is not asked for all that waits in it.
+        """
+        if self.shared is not None:
+            return
         for url in self.folder.history:
             self.traps.admitted(url)
         for waiting in self.frontier.waiting():
@@ -96,14 +105,17 @@ class Crawl:
             return self.frontier.take(now)
 
     def budget_in_flight(self) -> bool:
-        """Whether the open leases may already fill ``CRAWL_MAX_PAGES``."""
+        """Whether the open leases may already fill ``CRAWL_MAX_PAGES``; a shared frontier sees to that itself."""
+        if self.shared is not None:
+            return self.spent
         budget = self.options.crawl_max_pages
         return bool(budget) and self.pages + self.frontier.leases() >= budget
 
     @property
     def spent(self) -> bool:
-        """Whether the budget of pages is spent."""
-        return 0 < self.options.crawl_max_pages <= self.pages
+        """Whether the budget of pages is spent, by all workers together."""
+        pages = self.shared.pages() if self.shared is not None else self.pages
+        return 0 < self.options.crawl_max_pages <= pages
 
     def refusal(self, url: str, depth: int) -> str | None:
         """Why a canonical URL may not enter, as ``component/rule``; None: it may."""
@@ -182,6 +194,8 @@ class Crawl:
             self.rescore(self.ordering.revise())
             self._put_aside()
             self._recall()
+            if self.shared is not None and page.indexable:
+                self.shared.count_page(page.url)
             self.frontier.done(page.url, fetch.at, fetch.seconds)
 
     def rescore(self, revised: Iterable[tuple[str, float]]) -> None:
@@ -276,6 +290,16 @@ class Crawl:
             return True
         self.folder.refusals.count("frontier/full")
         return False
+
+    def _turned_away(self, url: CrawlUrl, why: int) -> None:
+        """What a shared frontier answered later."""
+        if why == FULL:
+            self.folder.refusals.count("frontier/full")
+        elif why == HOST_FULL:
+            self.folder.refusals.add("trap/host_full", url.url, url.parent)
+            self.ordering.refused(url.url)
+        elif url.url not in self.folder.history and not self.frontier.leased(url.url):
+            self.ordering.refused(url.url)  # another worker fetches it, or has
 
     def _in_scope(self, host: str) -> bool:
         return any(host == domain or host.endswith("." + domain) for domain in self._domains)

@@ -6,10 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
+from crawlproject.errors import BadSetting
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.journal import JournaledFrontier
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.frontier.politeness import Politeness
+from crawlproject.frontier.redis.connection import Server, connect
+from crawlproject.frontier.redis.script import Rules
+from crawlproject.frontier.redis.worker import RedisWorker, join
 from crawlproject.options import Options
 
 # Seconds added to every rest of a live crawl: a server on the same machine was seen to note the end of a response half a
@@ -33,10 +37,57 @@ def make_politeness(options: Options, margin: float = MARGIN) -> Politeness:
     return Politeness(options.politeness_min_delay, options.politeness_factor, margin=margin)
 
 
-def open_frontier(options: Options, folder: Path, *, clock: Callable[[], float], commit: int = 1) -> Frontier:
-    """The frontier of a live crawl, new or as it was left; ``folder`` is its own.
+def open_frontier(
+    options: Options, folder: Path, *, clock: Callable[[], float], commit: int = 1, name: str = ""
+) -> Frontier:
+    """The frontier of a live crawl, new or as it was left; ``folder`` is its own, ``name`` the one in a server.
 
     ``commit`` is the N that the ordering wants, unless ``FRONTIER_COMMIT`` says more. Raises ``BadCrawlDir`` for a damaged
-    state and ``StorageFailed``.
+    state, ``BadSetting`` for a server that is used otherwise, and ``StorageFailed``.
     """
+    if options.frontier == "redis":
+        return join_frontier(options, options.frontier_redis_name or name, clock=clock, commit=commit)
     return JournaledFrontier(make_frontier(options, commit), folder, clock=clock)
+
+
+def join_frontier(options: Options, name: str, *, clock: Callable[[], float], commit: int = 1) -> RedisWorker:
+    """The frontier of crawl ``name`` in Redis, shared with its other workers. Raises as ``open_frontier`` does."""
+    if not name:
+        raise BadSetting("setting FRONTIER_REDIS_NAME", "say how the crawl is called in Redis")
+    return join(
+        server_of(options),
+        name,
+        options.worker,
+        redis_rules(options, commit),
+        clock=clock,
+        random=Random(options.crawl_seed),
+        slots=options.frontier_redis_slots,
+    )
+
+
+def server_of(options: Options) -> Server:
+    """The Redis that the ``REDIS_*`` settings name. Raises ``BadSetting`` and ``StorageFailed``."""
+    return connect(
+        url=options.redis_url,
+        host=options.redis_host,
+        port=options.redis_port,
+        db=options.redis_db,
+        params=options.redis_params,
+        slots=options.frontier_redis_slots,
+    )
+
+
+def redis_rules(options: Options, commit: int = 1) -> Rules:
+    """What a crawl's calls tell the server."""
+    slots = options.frontier_redis_slots
+    return Rules(
+        batch_size=options.frontier_batch_size,
+        max_urls=-(-options.frontier_max_urls // slots),
+        commit=options.frontier_commit if options.frontier_commit > 1 else commit,
+        max_urls_per_host=options.trap_max_urls_per_host,
+        max_pages=options.crawl_max_pages if slots == 1 else 0,
+        lease=options.frontier_redis_lease,
+        min_delay=options.politeness_min_delay,
+        factor=options.politeness_factor,
+        margin=MARGIN,
+    )

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import difflib
 import json
+import platform
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -17,6 +19,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from crawlproject import settings as defaults
 from crawlproject.errors import BadSetting
 
+WORKERS = "workers"  # the folder of a crawl in which each worker has its own
 OURS = ("FRONTIER", "ORDERING", "TOPIC_", "PAGE_", "POLITENESS_", "TRAP_", "CRAWL_", "VIRTUAL_WEB")
 
 
@@ -27,6 +30,11 @@ def _split_list(value: object) -> object:
     if value.lstrip().startswith("["):
         return json.loads(value)
     return [part.strip() for part in value.split(",") if part.strip()]
+
+
+def _read_object(value: object) -> object:
+    """A dict setting from the command line is JSON, as Scrapy reads its own."""
+    return json.loads(value) if isinstance(value, str) else dict(value) if isinstance(value, Mapping) else value
 
 
 Names = Annotated[list[str], BeforeValidator(_split_list)]
@@ -40,11 +48,21 @@ class Options(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    frontier: Literal["memory"]
+    frontier: Literal["memory", "redis"]
     frontier_batch_size: Annotated[int, Field(ge=1)]
     frontier_commit: Annotated[int, Field(ge=1)]
     frontier_request_score: Annotated[float, Field(allow_inf_nan=False)]
     frontier_max_urls: Count
+    frontier_redis_name: str
+    frontier_redis_slots: Annotated[int, Field(ge=1)]
+    frontier_redis_lease: Annotated[float, Field(ge=1, allow_inf_nan=False)]
+    redis_url: Annotated[str, Field(exclude=True)]  # may carry a password: it stays out of crawl.json
+    redis_host: str
+    redis_port: Annotated[int, Field(ge=0, le=65535)]
+    redis_db: Count
+    redis_params: Annotated[dict[str, Any], BeforeValidator(_read_object), Field(exclude=True)]
+    redis_encoding: str
+    redis_start_urls_key: str
     ordering: str
     ordering_aggregation_level: Level
     ordering_archive: str
@@ -64,6 +82,7 @@ class Options(BaseModel):
     trap_max_urls_per_host: Count
     trap_extensions: Names
     crawl_dir: str
+    crawl_worker: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]*$")]
     crawl_max_pages: Count
     crawl_seed: int
     crawl_allowed_domains: Names
@@ -77,9 +96,18 @@ class Options(BaseModel):
     virtual_web_latency: Seconds
     ordering_parameters: Mapping[str, Any] = {}
 
+    @property
+    def worker(self) -> str:
+        """The name of this worker of a shared frontier: ``CRAWL_WORKER``, or the name of the machine."""
+        return self.crawl_worker or re.sub(r"[^A-Za-z0-9_.-]", "-", platform.node()) or "worker"
+
     def folder(self, topic_name: str) -> Path:
         """The crawl folder: ``CRAWL_DIR``, or ``crawls/<topic name>``."""
         return Path(self.crawl_dir) if self.crawl_dir else Path("crawls") / topic_name
+
+    def own_folder(self, crawl_folder: Path) -> Path:
+        """Where this process writes: the crawl folder, or its own part of it when several workers fill it."""
+        return crawl_folder / WORKERS / self.worker if self.frontier == "redis" else crawl_folder
 
 
 _FIELDS = frozenset(Options.model_fields) - {"ordering_parameters"}

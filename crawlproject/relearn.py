@@ -13,6 +13,8 @@ from typing import Any
 
 from crawlproject.appendlog import read_lines
 from crawlproject.crawl import NOT_KEPT, Crawl
+from crawlproject.frontier.base import Frontier
+from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.records import CrawlUrl, Page
 
 
@@ -51,12 +53,20 @@ def relearn(crawl: Crawl) -> int:
             revised = list(ordering.revise())
             _pass_over(ordering.put_aside(), ordering.recall())
     crawl.rescore(revised)
-    waiting = {url.url for url in frontier.waiting()}
+    known, waiting = _states(frontier, linked)
     for url in linked:
-        if url in frontier and url not in waiting and url not in crawl.folder.history:
+        if url in known and url not in waiting and url not in crawl.folder.history:
             ordering.refused(url)
     ordering.resumed(waiting)
     return len(handed_down)
+
+
+def _states(frontier: Frontier, linked: Iterable[str]) -> tuple[Frontier | set[str], set[str]]:
+    """What the frontier knows of what was linked, and what waits; of a shared one only what was linked here is asked."""
+    if not isinstance(frontier, SharedFrontier):
+        return frontier, {url.url for url in frontier.waiting()}
+    states = frontier.states(linked)
+    return {url for url, state in states.items() if state}, {url for url, state in states.items() if state == "waiting"}
 
 
 def _pass_over(*answers: Iterable[object]) -> None:

@@ -13,7 +13,9 @@ Links of topical pages never come this way; the last pipeline puts them into the
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from functools import partial
 from pathlib import Path
 from time import time, time_ns
 from typing import TYPE_CHECKING, Any
@@ -26,7 +28,8 @@ from scrapy.utils.asyncio import call_later
 from crawlproject.assembly import make_canonicalizer
 from crawlproject.crawl import Fetch, canonical_or_none
 from crawlproject.errors import StorageFailed
-from crawlproject.frontiers import make_frontier, open_frontier
+from crawlproject.frontier.shared import SharedFrontier
+from crawlproject.frontiers import join_frontier, make_frontier, open_frontier
 from crawlproject.live import crawl_of, stop, stopped
 from crawlproject.options import Options, read_options
 from crawlproject.records import CrawlUrl
@@ -41,6 +44,9 @@ if TYPE_CHECKING:
     from crawlproject.frontier.base import Frontier
 
 logger = logging.getLogger(__name__)
+
+_KEPT = 10_000  # request objects that a worker of a shared frontier keeps for retries and redirects
+_UNLIMITED = 1000  # leases of a worker whose CONCURRENT_REQUESTS is 0
 
 TAKEN_AT = "frontier_taken_at"  # meta: when the request left the frontier, seconds since the epoch
 ENDED_AT = "frontier_ended_at"  # meta: when the last byte of the response had come, seconds since the epoch
@@ -77,6 +83,7 @@ class FrontierScheduler(BaseScheduler):
         self._serial = time_ns()  # of unfiltered requests; those of earlier runs are known to a resumed frontier
         self._timer: Any = None
         self._timer_due = 0.0
+        self.shared: SharedFrontier | None = None  # the frontier, when other processes take from it, too
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -94,6 +101,14 @@ class FrontierScheduler(BaseScheduler):
         self.crawl = crawl_of(self.crawler)
         self.canonicalize = self.crawl.canonicalize if self.crawl else make_canonicalizer(self.options)
         self.frontier: Frontier = self.crawl.frontier if self.crawl else self._own_frontier()
+        if isinstance(self.frontier, SharedFrontier):
+            self.shared = self.frontier
+            self.shared.start(
+                limit=self.crawler.settings.getint("CONCURRENT_REQUESTS") or _UNLIMITED,
+                call_soon=asyncio.get_running_loop().call_soon_threadsafe,
+                wake=self._wake,
+                failed=partial(stop, self.crawler),
+            )
 
     def close(self, reason: str) -> None:
         if self._timer:
@@ -110,7 +125,7 @@ class FrontierScheduler(BaseScheduler):
     def has_pending_requests(self) -> bool:
         if self.crawl and self.crawl.spent:
             return False
-        return len(self.frontier) > 0
+        return self.shared.pending() if self.shared is not None else len(self.frontier) > 0
 
     def enqueue_request(self, request: Request) -> bool:
         if stopped(self.crawler):
@@ -213,8 +228,15 @@ class FrontierScheduler(BaseScheduler):
         fetch = fetch_of(request, 0, now)
         self.frontier.release(key, fetch.at, fetch.seconds, picked=picked)
         del self._issued[key]
-        self._kept[key] = request
+        self._keep(key, request)
         return True
+
+    def _keep(self, key: str, request: Request) -> None:
+        self._kept[key] = request
+        if (
+            self.shared is not None and len(self._kept) > _KEPT
+        ):  # other workers may have fetched the oldest: it can be made again
+            del self._kept[next(iter(self._kept))]
 
     def _redirected_from(self, request: Request) -> CrawlUrl | None:
         """The open lease that this request is the redirect of."""
@@ -236,7 +258,7 @@ class FrontierScheduler(BaseScheduler):
             return False
         accepted = self.crawl.redirect(source, target, fetch)
         if accepted:
-            self._kept[target] = request.replace(url=target)  # keeps count of the redirects so far
+            self._keep(target, request.replace(url=target))  # keeps count of the redirects so far
         return accepted
 
     def _put_foreign(self, request: Request) -> bool:
@@ -246,8 +268,11 @@ class FrontierScheduler(BaseScheduler):
         try:
             text = dump_request(request, self.spider)
         except (TypeError, ValueError) as cause:
-            logger.debug("kept in memory only: %s (%s)", request, cause)
             self._count("scheduler/unserializable")
+            if self.shared is not None:
+                logger.error("%s is dropped: other workers could not make it (%s)", request, cause)
+                return False
+            logger.debug("kept in memory only: %s (%s)", request, cause)
             text = ""
         depth = request.meta.get("depth", 0)
         url = CrawlUrl(key, self.default_score + request.priority, depth if type(depth) is int else 0, request=text)
@@ -292,6 +317,8 @@ class FrontierScheduler(BaseScheduler):
 
     def _own_frontier(self) -> Frontier:
         jobdir = self.crawler.settings.get("JOBDIR")
+        if self.options.frontier == "redis":
+            return join_frontier(self.options, self.options.frontier_redis_name or self.spider.name, clock=time)
         if not jobdir:
             return make_frontier(self.options)
         return open_frontier(self.options, Path(jobdir) / "frontier", clock=time)

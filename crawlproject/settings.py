@@ -5,11 +5,23 @@ Settings of ours start with ``FRONTIER_``, ``ORDERING_``, ``TOPIC_``, ``PAGE_``,
 """
 
 # ---------------------------------------------------------------- frontier
-FRONTIER = "memory"  # memory (journaled in the crawl folder)
+FRONTIER = "memory"  # memory (journaled in the crawl folder), redis (in a server, for several workers)
 FRONTIER_BATCH_SIZE = 50  # k hosts: any k takes in a row are of k different hosts (003 section 4.1: D = 50)
 FRONTIER_COMMIT = 1  # N URLs: take the best N before looking again (001 Figure 1; 1 = best-first)
 FRONTIER_REQUEST_SCORE = 1.0  # of a Request that a spider makes itself; its priority is added
 FRONTIER_MAX_URLS = 1_000_000  # waiting URLs kept, the best ones; 0 = no limit (000 section 2.1: MAX)
+FRONTIER_REDIS_NAME = ""  # of the crawl in Redis; empty: the name of the topic, or of the spider
+FRONTIER_REDIS_SLOTS = 1  # groups of hosts; 1 = exact order; more, one a CPU of the Redis Cluster, for speed
+FRONTIER_REDIS_LEASE = 600.0  # seconds until others fetch what a worker held that is not heard of
+
+# ---------------------------------------------------------------- Redis (as in scrapy-redis)
+REDIS_URL = ""  # redis://[user:password@]host:port/db, rediss:// for TLS; wins over the next three
+REDIS_HOST = "localhost"
+REDIS_PORT = 6379
+REDIS_DB = 0
+REDIS_PARAMS: dict[str, object] = {}  # more arguments of the client
+REDIS_ENCODING = "utf-8"  # of the seeds that are pushed
+REDIS_START_URLS_KEY = "%(name)s:start_urls"  # where seeds are pushed to; name: of the spider, and of the topic
 
 # ---------------------------------------------------------------- ordering
 ORDERING = "adaptive"  # a name of crawlproject/orderings; `-a ordering=NAME` wins
@@ -40,6 +52,7 @@ TRAP_EXTENSIONS: list[str] = []  # file name endings refused besides the built-i
 
 # ---------------------------------------------------------------- crawl
 CRAWL_DIR = ""  # folder of the crawl; empty: crawls/<topic name>
+CRAWL_WORKER = ""  # name of this worker of a shared frontier, the same after a restart; empty: name of the machine
 CRAWL_MAX_PAGES = 0  # pages stored before the crawl ends, over all resumes; 0 = until the frontier is empty
 CRAWL_SEED = 1  # of the random generator: same seed, same choices
 CRAWL_ALLOWED_DOMAINS: list[str] = []  # stay on these domains and their sub-domains; empty: the whole web

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from crawlproject.errors import BadSetting, StorageFailed
 
@@ -34,6 +36,8 @@ def connect(
     chosen = {**PARAMS, **(params or {})}
     chosen.pop("decode_responses", None)  # answers are bytes
     chosen.pop("encoding", None)
+    chosen.pop("retry_on_timeout", None)
+    chosen["retry"] = Retry(NoBackoff(), 0)  # whoever calls repeats a call, and says that it is a repetition
     try:
         client = redis.Redis.from_url(url, **chosen) if url else redis.Redis(host, port, db, **chosen)
     except (TypeError, ValueError) as error:

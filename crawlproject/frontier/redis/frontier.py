@@ -7,8 +7,9 @@ The contract is told in ``frontier.base``; the server's side of it is the script
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from os import urandom
 from random import Random
 from typing import Any, Literal
 
@@ -30,12 +31,22 @@ class RedisFrontier:
     server's, for all crawls, as these share the clocks of the hosts: ``BadSetting`` when it is another one. With one slot
     the order is exact; with more, the best of the slots is taken as they were known last.
 
-    The k rule holds for each worker. What a worker of this name held before waits again from ``now`` on. All times are
-    compared as they are given, so all workers must mean the same clock. Raises what ``redis`` raises.
+    The k rule holds for each worker. What a worker of this name held before waits again from ``now`` on. Without a
+    ``clock`` times are compared as they are given. With one, which shows what the caller means by a time, they travel as
+    differences to it, and the server's clock is what all workers go by. Raises what ``redis`` raises.
     """
 
     def __init__(
-        self, server: Server, crawl: str, worker: str, rules: Rules, *, now: float, random: Random, slots: int = 1
+        self,
+        server: Server,
+        crawl: str,
+        worker: str,
+        rules: Rules,
+        *,
+        now: float,
+        random: Random,
+        slots: int = 1,
+        clock: Callable[[], float] | None = None,
     ) -> None:
         check_slots(server, slots)
         self.slots = slots
@@ -43,10 +54,11 @@ class RedisFrontier:
         self._rules = rules
         self._server = server
         self._crawl = crawl
-        token = f"{random.getrandbits(64):016x}"
+        self._clock = clock
+        token = urandom(8).hex()  # tells this process from one that takes over its name
         self.script = Script(server, crawl, worker, token, rules)
         self.picks: list[str] = []
-        saved = [self.script.call(slot, [("begin", now)])[0] for slot in range(slots)]
+        saved = [self.call(slot, [("begin", now)])[0] for slot in range(slots)]
         newest = max(saved, key=lambda text: float(text.partition(b"\n")[0] or "-inf"))
         self.picks = newest.decode().split("\n")[1:]
 
@@ -60,7 +72,7 @@ class RedisFrontier:
         groups: dict[int, list[Operation]] = {}
         for url in urls:
             groups.setdefault(slot_of(queue_of(url.url), self.slots), []).append(put_of(url))
-        return sum(self.script.call(slot, puts).count(1) for slot, puts in groups.items())
+        return sum(self.call(slot, puts).count(1) for slot, puts in groups.items())
 
     def take(self, now: float) -> CrawlUrl | None:
         taken = self.take_many(now, 1)
@@ -74,7 +86,7 @@ class RedisFrontier:
         for slot in by_head:
             elsewhere = sum(count[2] for other, count in enumerate(counts) if other != slot)
             operation = take_of(now, n - len(taken), self.picks, seed=self._random.getrandbits(31))
-            (answer,) = self.script.call(slot, [operation], hosts_elsewhere=elsewhere)
+            (answer,) = self.call(slot, [operation], hosts_elsewhere=elsewhere)
             taken += records_of(answer)
             self.picks += [queue_of(url.url) for url in records_of(answer)]
             if len(taken) == n:
@@ -87,8 +99,7 @@ class RedisFrontier:
         counts = self._counts() if self.slots > 1 else [(0,) * 7]
         hosts = sum(count[2] for count in counts)
         answers = [
-            self.script.call(slot, [operation], hosts_elsewhere=hosts - counts[slot][2])[0]
-            for slot in range(self.slots)
+            self.call(slot, [operation], hosts_elsewhere=hosts - counts[slot][2])[0] for slot in range(self.slots)
         ]
         return min((float(answer) for answer in answers if answer), default=None)
 
@@ -110,7 +121,7 @@ class RedisFrontier:
         return bool(self._one(url, ("withdraw", digest(url), queue_of(url))))
 
     def crawl_delay(self, host: str, seconds: float) -> None:
-        self.script.call(slot_of(host, self.slots), [("delay", host, float(seconds))])
+        self.call(slot_of(host, self.slots), [("delay", host, float(seconds))])
 
     def __len__(self) -> int:
         return sum(count[0] for count in self._counts())
@@ -150,9 +161,9 @@ class RedisFrontier:
 
     def close(self) -> None:
         """What is still held waits again at once. Nothing is deleted."""
-        now = self._server_time()
+        now = self._clock() if self._clock else self._server_time()
         for slot in range(self.slots):
-            self.script.call(slot, [("end", now)])
+            self.call(slot, [("end", now)])
         self._server.close()
 
     # ------------------------------------------------------------ what several workers ask besides
@@ -170,9 +181,14 @@ class RedisFrontier:
         for slot, some in groups.items():
             for start in range(0, len(some), 1000):
                 part = some[start : start + 1000]
-                answers = self.script.call(slot, [("state", digest(url)) for url in part])
+                answers = self.call(slot, [("state", digest(url)) for url in part])
                 found.update(zip(part, (answer.decode() for answer in answers), strict=True))
         return found
+
+    def call(self, slot: int, operations: Sequence[Operation], hosts_elsewhere: int = 0) -> list[Any]:
+        """One step of the script, see ``Script.call``."""
+        sent = self._clock() if self._clock else None
+        return self.script.call(slot, operations, sent=sent, hosts_elsewhere=hosts_elsewhere)
 
     def give_back_pick(self, url: str) -> None:
         """Strike out the last pick of the URL's host."""
@@ -182,6 +198,9 @@ class RedisFrontier:
                 del self.picks[place]
                 return
 
+    def slot_of(self, host: str) -> int:
+        return slot_of(host, self.slots)
+
     def trim_picks(self, leases: int | None = None) -> None:
         """Forget picks that are so old that they cannot bar a host any more, whatever is given back."""
         del self.picks[: -(self._rules.batch_size + (self.leases() if leases is None else leases) + 1)]
@@ -189,10 +208,10 @@ class RedisFrontier:
     # ------------------------------------------------------------ inside
 
     def _one(self, url: str, operation: Operation) -> Any:
-        return self.script.call(slot_of(queue_of(url), self.slots), [operation])[0]
+        return self.call(slot_of(queue_of(url), self.slots), [operation])[0]
 
     def _counts(self) -> list[tuple[Any, ...]]:
-        return [counts_of(self.script.call(slot, [("counts",)])[0]) for slot in range(self.slots)]
+        return [counts_of(self.call(slot, [("counts",)])[0]) for slot in range(self.slots)]
 
     def _server_time(self) -> float:
         seconds, microseconds = self._server.time()

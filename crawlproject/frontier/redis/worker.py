@@ -1,0 +1,274 @@
+"""A frontier in Redis as a crawl uses it: no call waits for the network."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from random import Random
+
+from redis.exceptions import RedisError
+
+from crawlproject.errors import StorageFailed
+from crawlproject.frontier.hostqueue import queue_of
+from crawlproject.frontier.redis.codec import digest
+from crawlproject.frontier.redis.connection import Server
+from crawlproject.frontier.redis.exchange import Answers, Errand, Exchange
+from crawlproject.frontier.redis.frontier import (
+    RedisFrontier,
+    done_of,
+    drop_of,
+    put_of,
+    release_of,
+    rescore_of,
+)
+from crawlproject.frontier.redis.script import Rules
+from crawlproject.frontier.shared import FULL, GONE, HOST_FULL
+from crawlproject.records import CrawlUrl
+
+_REMEMBERED = 200_000  # URLs that ``in`` knows
+_PATIENCE = 30.0  # seconds that ``close`` waits for a server that is away
+
+
+def join(
+    server: Server,
+    crawl: str,
+    worker: str,
+    rules: Rules,
+    *,
+    clock: Callable[[], float],
+    random: Random,
+    slots: int = 1,
+) -> RedisWorker:
+    """The frontier of a crawl as one of its workers sees it. Raises ``BadSetting`` and ``StorageFailed``."""
+    try:
+        frontier = RedisFrontier(server, crawl, worker, rules, now=clock(), random=random, slots=slots, clock=clock)
+    except RedisError as error:
+        raise StorageFailed(f"Redis refused: {error}") from error
+    return RedisWorker(frontier, clock=clock, heartbeat=min(10.0, rules.lease / 3))
+
+
+class RedisWorker:
+    """A ``SharedFrontier`` around the strict one. Not thread-safe: it is used from one thread, and keeps one of its own.
+
+    What a page leads to (a ``batch``) reaches the server in one atomic step, right after it happened here; what ends the
+    page's lease is in it, so a crash at any moment loses nothing. ``heartbeat`` is for how many seconds at most the server
+    hears nothing from a worker that has nothing to say.
+    """
+
+    def __init__(self, frontier: RedisFrontier, *, clock: Callable[[], float], heartbeat: float) -> None:
+        self._strict = frontier
+        self._clock = clock
+        self._heartbeat = heartbeat
+        self._exchange: Exchange | None = None
+        self._held: dict[str, CrawlUrl] = {}
+        self._arrived: deque[CrawlUrl] = deque()
+        self._known: dict[str, None] = {}
+        self._batch: list[Errand] | None = None
+        self._unanswered = 0  # errands, and answers that were not heard yet
+        self._delivered = 0  # URLs, counted by the thread of the exchange
+        self._settled = 0  # those of them that have arrived here
+        self._limit = 0
+        self._counts: tuple[int, ...] = (0,) * 6
+        self._best: float | None = None
+        self._quiet = False  # nothing waited and nothing was leased, twice in a row
+        self._last: list[tuple[object, ...]] = []
+        self._hear: Callable[[CrawlUrl, int], None] = lambda url, answer: None
+
+    def start(
+        self,
+        *,
+        limit: int,
+        call_soon: Callable[[Callable[[], None]], object],
+        wake: Callable[[], None],
+        failed: Callable[[StorageFailed], None],
+    ) -> None:
+        self._limit = limit
+        self._wake = wake
+        self._exchange = Exchange(
+            self._strict,
+            clock=self._clock,
+            wanted=lambda: max(0, self._limit - len(self._held) - len(self._arrived) - self._coming()),
+            deliver=partial(self._deliver, call_soon),
+            failed=lambda failure: call_soon(partial(failed, failure)),
+            heartbeat=self._heartbeat,
+        )
+        self._exchange.start()
+
+    def close(self) -> None:
+        """Send what is left, and let the server know that this worker has gone. Nothing is deleted.
+
+        Raises ``StorageFailed`` when the server stays away: what it has not heard of is fetched again.
+        """
+        if self._exchange is not None and not self._exchange.close(_PATIENCE):
+            raise StorageFailed("Redis was away at the end: what it has not heard of will be fetched again")
+        self._strict.close()
+
+    # ------------------------------------------------------------ what changes something
+
+    def put(self, url: CrawlUrl) -> bool:
+        errand = Errand(put_of(url), queue_of(url.url), url)
+        if self._exchange is None:
+            return self._strict.put(url)
+        self._remember(url.url)
+        self._send(errand)
+        return True
+
+    def put_many(self, urls: Iterable[CrawlUrl]) -> int:
+        if self._exchange is None:
+            return self._strict.put_many(urls)
+        with self.batch():
+            return sum(map(self.put, urls))
+
+    def take(self, now: float) -> CrawlUrl | None:
+        if self._exchange is None:
+            url = self._strict.take(now)
+        else:
+            url = self._arrived[0] if self._arrived else None
+        if url is not None:
+            self._held[url.url] = url
+        if self._exchange is not None:
+            if self._arrived:
+                self._arrived.popleft()  # last, so that the thread never counts it in neither place
+            else:
+                self._exchange.ask()
+        return url
+
+    def done(self, url: str, now: float, seconds: float) -> None:
+        self._end(url, Errand(done_of(url, now, seconds), queue_of(url), ends=True))
+
+    def release(self, url: str, now: float, seconds: float, *, not_before: float = 0.0, picked: bool = True) -> None:
+        operation = release_of(url, now, seconds, not_before)
+        if url in self._held:
+            self._end(url, Errand(operation, queue_of(url), unpick="" if picked else url, ends=True))
+
+    def drop(self, url: str, *, picked: bool = False) -> None:
+        self._end(url, Errand(drop_of(url), queue_of(url), unpick="" if picked else url, ends=True))
+
+    def rescore(self, url: str, score: float) -> bool:
+        self._send(Errand(rescore_of(url, score), queue_of(url), CrawlUrl(url, score)))
+        return True
+
+    def withdraw(self, url: str) -> bool:
+        self._known.pop(url, None)
+        self._send(Errand(("withdraw", digest(url), queue_of(url)), queue_of(url)))
+        return True
+
+    def crawl_delay(self, host: str, seconds: float) -> None:
+        self._send(Errand(("delay", host, float(seconds)), host))
+
+    def count_page(self, url: str) -> None:
+        self._send(Errand(("page", digest(url)), queue_of(url), ends=True))
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """What happens inside reaches the server together, in one step if it is all of one slot."""
+        self._batch = []
+        try:
+            yield
+        finally:
+            errands, self._batch = self._batch, None
+            self._send(*errands)
+
+    # ------------------------------------------------------------ what does not
+
+    def next_due(self, now: float) -> float | None:
+        return self._strict.next_due(now) if self._exchange is None else None
+
+    def __len__(self) -> int:
+        return len(self._strict) if self._exchange is None else self._counts[0]
+
+    def __contains__(self, url: str) -> bool:
+        return url in self._strict if self._exchange is None else url in self._known or url in self._held
+
+    def leased(self, url: str) -> CrawlUrl | None:
+        return self._held.get(url)
+
+    def leases(self) -> int:
+        """Of this worker."""
+        return len(self._held)
+
+    def waiting(self) -> Iterator[CrawlUrl]:
+        """Waits for answers."""
+        return self._strict.waiting()
+
+    def best(self) -> float | None:
+        return self._strict.best() if self._exchange is None else self._best
+
+    def hosts(self) -> int:
+        return self._strict.hosts() if self._exchange is None else self._counts[2]
+
+    def evicted(self) -> int:
+        return self._strict.evicted() if self._exchange is None else self._counts[3]
+
+    def pages(self) -> int:
+        return self._strict.pages() if self._exchange is None else self._counts[4]
+
+    def states(self, urls: Iterable[str]) -> Mapping[str, str]:
+        return self._strict.states(urls)
+
+    def pending(self) -> bool:
+        if self._exchange is None:
+            return len(self._strict) + self._strict.leases() > 0
+        return bool(self._unanswered or self._held or self._arrived or self._coming() or not self._quiet)
+
+    def when_turned_away(self, hear: Callable[[CrawlUrl, int], None]) -> None:
+        self._hear = hear
+
+    # ------------------------------------------------------------ inside
+
+    def _end(self, url: str, errand: Errand) -> None:
+        self._held.pop(url, None)
+        self._remember(url)
+        self._send(errand)
+
+    def _send(self, *errands: Errand) -> None:
+        if self._batch is not None:
+            self._batch += errands
+        elif self._exchange is None:
+            for errand in errands:
+                answer = self._strict.call(self._strict.slot_of(errand.host), [errand.operation])[0]
+                if errand.unpick and answer == 1:
+                    self._strict.give_back_pick(errand.unpick)
+        elif errands:
+            self._unanswered += len(errands)
+            self._quiet = False
+            self._exchange.send(errands)
+
+    def _coming(self) -> int:
+        return self._delivered - self._settled
+
+    def _remember(self, url: str) -> None:
+        self._known[url] = None
+        if len(self._known) > _REMEMBERED:
+            del self._known[next(iter(self._known))]
+
+    def _deliver(self, call_soon: Callable[[Callable[[], None]], object], answers: Answers) -> None:
+        """In the thread of the exchange."""
+        self._delivered += len(answers.taken)
+        call_soon(partial(self._settle, answers))
+
+    def _settle(self, answers: Answers) -> None:
+        self._arrived.extend(answers.taken)
+        self._settled += len(answers.taken)
+        self._unanswered -= len(answers.answered)
+        columns = list(zip(*answers.counts, strict=True))
+        pages = self._counts[4]
+        self._counts = tuple(sum(column) for column in columns[:6])
+        self._best = max((0.0 - rank for rank in columns[6] if rank is not None), default=None)
+        idle = self._counts[0] == 0 and self._counts[1] == 0
+        self._quiet = idle and answers.counts == self._last
+        self._last = answers.counts
+        for errand, answer in answers.answered:
+            if errand.url is not None and self._is_turned_away(errand, answer):
+                self._known.pop(errand.url.url, None)
+                self._hear(errand.url, answer)
+        if answers.taken or self._quiet or self._counts[4] != pages:
+            self._wake()
+
+    def _is_turned_away(self, errand: Errand, answer: int) -> bool:
+        name = errand.operation[0]
+        if name == "put":
+            return answer in (FULL, HOST_FULL)
+        return name == "rescore" and answer == GONE
