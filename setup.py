@@ -16,5 +16,8 @@ setup(
         "topics": ["*.toml"],
     },
     install_requires=[line for line in REQUIREMENTS.read_text().splitlines() if line and not line.startswith("#")],
-    entry_points={"scrapy": ["settings = crawlproject.settings"]},
+    entry_points={
+        "scrapy": ["settings = crawlproject.settings"],
+        "scrapy.commands": ["frontier = crawlproject.commands.frontier:Command"],  # in projects with the add-on, too
+    },
 )

@@ -70,11 +70,10 @@ def _standing(folder: Path, url: str) -> Standing | None:
     from crawlproject.frontier.reading import read_frontier
 
     frontier = read_frontier(folder / "frontier")
-    if frontier is None or url not in frontier:
+    if frontier is None:
         return None
-    leased = frontier.leased(url)
-    record = leased or next((waiting for waiting in frontier.waiting() if waiting.url == url), None)
+    state, record = frontier.find(url)
     if record is None:
-        return Standing()
+        return Standing() if state else None
     ahead = sum(waiting.score > record.score for waiting in frontier.waiting())
-    return Standing(record, leased is not None, ahead, len(frontier))
+    return Standing(record, state == "leased", ahead, frontier.counts().waiting)

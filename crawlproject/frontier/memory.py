@@ -183,6 +183,25 @@ class MemoryFrontier:
     def close(self) -> None:
         """Nothing to save."""
 
+    # ------------------------------------------------------------ for whoever looks into it
+
+    def record(self, url: str) -> CrawlUrl | None:
+        """The record of a waiting URL, or None."""
+        entry = self._state.waiting.get(url)
+        return entry.record if entry else None
+
+    def open_leases(self) -> Iterator[CrawlUrl]:
+        """The records of the open leases."""
+        return (entry.record for entry in self._state.leases.values())
+
+    def finished(self) -> int:
+        """URLs that are done."""
+        return len(self._state.done)
+
+    def clocks(self) -> Iterator[tuple[str, float]]:
+        """The hosts that rest, each with the time of its next visit."""
+        return self._state.schedule.clocks()
+
     # ------------------------------------------------------------ for whoever writes the changes down
 
     def follow(self, follower: Callable[[Change], object]) -> None:

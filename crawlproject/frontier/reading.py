@@ -1,24 +1,108 @@
-"""Looking into the frontier of a crawl without opening it for the crawl: nothing is written."""
+"""Looking into a frontier without opening it for a crawl: nothing is written, and a crawl may run meanwhile."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from random import Random
+from typing import Literal, NamedTuple, Protocol
 
+from crawlproject.frontier.changes import Waits
 from crawlproject.frontier.journal import NAME, Journal
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.frontier.politeness import Politeness
+from crawlproject.records import CrawlUrl
+
+State = Literal["waiting", "leased", "done", ""]
 
 
-def read_frontier(folder: Path) -> MemoryFrontier | None:
-    """The frontier that the journal in ``folder`` tells of, leases included; None when there is no journal.
+class Counts(NamedTuple):
+    """URLs that wait, are leased, and are done; hosts with waiting URLs; URLs dropped because the frontier was full."""
 
-    To look at: waiting URLs, leases and what is done are right; it has no settings to take from it with. Raises
-    ``BadCrawlDir`` for a damaged journal.
-    """
-    path = folder / NAME
-    if not path.exists():
-        return None
-    frontier = MemoryFrontier(max_urls=0, politeness=Politeness(0.0, 0.0), random=Random(0))
-    Journal(path).replay(frontier)
-    return frontier
+    waiting: int
+    leased: int
+    done: int
+    hosts: int
+    evicted: int
+
+
+class FrontierView(Protocol):
+    """What every kind of frontier tells whoever looks into it. Times are seconds since the epoch."""
+
+    kind: str
+    """``memory``, ``disk`` or ``redis``."""
+
+    def counts(self) -> Counts: ...
+
+    def waiting(self) -> Iterator[CrawlUrl]:
+        """The waiting URLs; of equal scores, those that came first are first."""
+        ...
+
+    def leased(self) -> Iterator[CrawlUrl]:
+        """The URLs that are being fetched, or were when the crawl was killed."""
+        ...
+
+    def find(self, url: str) -> tuple[State, CrawlUrl | None]:
+        """Where the URL is, with its record when it waits or is leased; an empty state: it is not known."""
+        ...
+
+    def rests(self) -> Mapping[str, float]:
+        """The hosts whose clock runs, or ran out unnoticed, with the time of their next visit."""
+        ...
+
+    def crawl_delays(self) -> Mapping[str, float]:
+        """The hosts whose robots.txt asks for a delay, with the seconds."""
+        ...
+
+
+class JournalView:
+    """A ``FrontierView`` of what the journal in a folder tells. Raises ``BadCrawlDir`` for a damaged one."""
+
+    kind = "memory"
+
+    def __init__(self, journal: Journal) -> None:
+        self._politeness = Politeness(0.0, 0.0)
+        self._frontier = MemoryFrontier(max_urls=0, politeness=self._politeness, random=Random(0))
+        journal.replay(self._frontier)
+
+    def counts(self) -> Counts:
+        frontier = self._frontier
+        return Counts(len(frontier), frontier.leases(), frontier.finished(), frontier.hosts(), frontier.evicted())
+
+    def waiting(self) -> Iterator[CrawlUrl]:
+        """As the protocol says: a journal's summary, and so its replay, is in the order of arrival."""
+        waits = (change.record for change in self._frontier.history() if isinstance(change, Waits))
+        return (record for record in waits if self._frontier.leased(record.url) is None)
+
+    def leased(self) -> Iterator[CrawlUrl]:
+        return self._frontier.open_leases()
+
+    def find(self, url: str) -> tuple[State, CrawlUrl | None]:
+        lease = self._frontier.leased(url)
+        if lease is not None:
+            return "leased", lease
+        record = self._frontier.record(url)
+        if record is not None:
+            return "waiting", record
+        return ("done" if url in self._frontier else ""), None
+
+    def rests(self) -> Mapping[str, float]:
+        return dict(self._frontier.clocks())
+
+    def crawl_delays(self) -> Mapping[str, float]:
+        return dict(self._politeness.crawl_delays())
+
+
+def read_frontier(folder: Path) -> FrontierView | None:
+    """The frontier that the files in ``folder`` are of; None when there is none. Raises ``BadCrawlDir`` for damaged files."""
+    if (folder / NAME).exists():
+        return JournalView(Journal(folder / NAME))
+    return None
+
+
+def clear_frontier(folder: Path) -> bool:
+    """Remove the files of a frontier from ``folder``, and nothing else; whether there were any. Not while it is in use."""
+    if not (folder / NAME).exists():
+        return False
+    (folder / NAME).unlink()
+    return True

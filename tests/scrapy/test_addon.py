@@ -104,7 +104,7 @@ def test_a_killed_crawl_loses_nothing_and_repeats_no_more_than_was_in_flight(pro
                 process.send_signal(signal.SIGKILL)
             frontier = read_frontier(job / "frontier")
             assert frontier is not None
-            open_leases += frontier.leases()
+            open_leases += frontier.counts().leased
         done = crawl(project, "catalogue", shop.port, items, JOBDIR=job)
         assert done.returncode == 0 and not stat(done.stderr, "spider_exceptions/count"), done.stderr
     with open_shop() as shop_once:

@@ -173,7 +173,7 @@ def test_a_lease_of_a_crawl_that_runs_or_was_killed(folder, tmp_path) -> None:
     taken = frontier.take(1e9)
     assert taken is not None
     seen = read_frontier(folder / "frontier")
-    assert seen is not None and seen.leased(taken.url) == taken
+    assert seen is not None and seen.find(taken.url) == ("leased", taken)
     stream = io.StringIO()
     print_whereabouts(whereabouts(folder, taken.url, Standing(taken, leased=True)), stream)
     assert "Being fetched, or was when the crawl was killed" in stream.getvalue()

@@ -1,0 +1,274 @@
+"""``scrapy frontier stats|hosts|peek|why|clear PLACE``: what waits in a frontier, and why it is not taken yet."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import asdict
+from time import time
+from typing import TYPE_CHECKING, Any
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawlproject.commandline import BAD_INPUT, reporting_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from crawlproject.frontier.overview import Place
+    from crawlproject.frontierplace import FrontierPlace
+    from crawlproject.records import CrawlUrl
+
+_ACTIONS = {"stats": 1, "hosts": 1, "peek": 1, "why": 2, "clear": 1}  # with the number of arguments behind each
+_PIPE_WIDTH = 10_000  # columns, so that URLs in a pipe are never cut
+_SHOWN = 20
+
+
+class Command(ScrapyCommand):
+    requires_project = False
+    requires_crawler_process = False
+
+    def syntax(self) -> str:
+        return "stats|hosts|peek|clear PLACE  or  why PLACE URL"
+
+    def short_desc(self) -> str:
+        return "Look into a frontier, or remove it"
+
+    def long_desc(self) -> str:
+        return (
+            "PLACE is a crawl folder, or the JOBDIR of a crawl with the add-on. stats: how much waits, is being fetched, "
+            "and is done. hosts: the hosts, and how long each rests. peek: the best waiting URLs. why: where URL is, and "
+            "what comes before it. clear: remove the frontier, after a question. All but clear change nothing, and work "
+            "while the crawl runs. Exit code 1: clear was not confirmed; 2: no frontier there, or it is in use."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+        parser.add_argument("--top", type=int, default=_SHOWN, metavar="N", help=f"hosts or URLs to show ({_SHOWN})")
+        parser.add_argument("--host", metavar="HOST", help="peek: URLs of this host only")
+        parser.add_argument("--yes", action="store_true", help="clear: do not ask")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if not args or len(args) - 1 != _ACTIONS.get(args[0]):
+            raise UsageError("expected stats, hosts, peek, clear or why, a place, and for why a URL", print_help=False)
+        if opts.top < 1:
+            raise UsageError("--top must be at least 1", print_help=False)
+        # Scrapy imports every command at every start: what is heavy is imported when it is needed.
+        from crawlproject.frontierplace import find_place
+
+        with reporting_errors(self):
+            place = find_place(args[1])
+            if args[0] == "clear":
+                self.exitcode = _clear(place, opts.yes)
+            elif args[0] == "stats":
+                _stats(place, opts.json)
+            elif args[0] == "hosts":
+                _hosts(place, opts.top, opts.json)
+            elif args[0] == "peek":
+                _peek(place, opts.top, opts.host, opts.json)
+            else:
+                _why(place, args[2], opts.json)
+
+
+# ------------------------------------------------------------ the actions
+
+
+def _stats(place: FrontierPlace, as_json: bool) -> None:
+    counts = place.view.counts()
+    now = time()
+    waits = [until - now for until in place.view.rests().values() if until > now]
+    found = {
+        "frontier": place.title,
+        "kind": place.view.kind,
+        "in_use_by": place.holder,
+        **counts._asdict(),
+        "hosts_resting": len(waits),
+        "longest_rest_seconds": round(max(waits, default=0.0), 3),
+        "hosts_with_crawl_delay": len(place.view.crawl_delays()),
+    }
+    if as_json:
+        _print_json(found)
+        return
+    _print_table(
+        ["", ""],
+        [
+            ("frontier", place.title),
+            ("kind", place.view.kind),
+            ("in use by", place.holder or "nobody"),
+            ("waiting", f"{counts.waiting:,} URLs on {counts.hosts:,} hosts"),
+            ("leased", f"{counts.leased:,} URLs being fetched, or that were when the crawl was killed"),
+            ("done", f"{counts.done:,} URLs"),
+            ("evicted", f"{counts.evicted:,} URLs dropped because the frontier was full"),
+            ("resting", f"{len(waits):,} hosts" + (f", the longest for {max(waits):.1f} s more" if waits else "")),
+            ("Crawl-delay", f"asked for by {len(place.view.crawl_delays()):,} hosts"),
+        ],
+    )
+
+
+def _hosts(place: FrontierPlace, top: int, as_json: bool) -> None:
+    from crawlproject.frontier.overview import host_rows
+
+    rows = host_rows(place.view, time())
+    if as_json:
+        _print_json([asdict(row) for row in rows[:top]])
+        return
+    _print_table(
+        ["host", "waiting", "best score", "now", "Crawl-delay"],
+        [
+            (
+                row.host,
+                f"{row.waiting:,}",
+                "" if row.best is None else f"{row.best:.4g}",
+                "is being fetched" if row.leased else f"rests {row.rests:.1f} s" if row.rests else "may be visited",
+                f"{row.crawl_delay:g} s" if row.crawl_delay else "",
+            )
+            for row in rows[:top]
+        ],
+        right=(1, 2, 4),
+    )
+    _print_rest(len(rows) - top, "hosts")
+
+
+def _peek(place: FrontierPlace, top: int, host: str | None, as_json: bool) -> None:
+    from crawlproject.frontier.overview import best_waiting
+
+    best = best_waiting(place.view, top, host)
+    if as_json:
+        _print_json([_record(record) for record in best])
+        return
+    _print_table(
+        ["score", "depth", "URL", "found on"],
+        [(f"{record.score:.4g}", str(record.depth), _shown(record), record.parent or "") for record in best],
+        right=(0, 1),
+    )
+    if host is None:
+        _print_rest(place.view.counts().waiting - top, "URLs")
+
+
+def _why(place: FrontierPlace, asked: str, as_json: bool) -> None:
+    from crawlproject.frontier.overview import place_of
+
+    now = time()
+    keys = _keys(asked)
+    known = next((key for key in keys if place.view.find(key)[0]), keys[0])
+    found = place_of(place.view, known, now)
+    if as_json:
+        record = _record(found.record) if found.record else None
+        _print_json({**asdict(found), "record": record, "state": found.state or "unknown"})
+        return
+    print(_shown(found.record) if found.record else asked)
+    print("\n".join(_story(found)))
+
+
+def _keys(asked: str) -> list[str]:
+    """What a frontier may know the URL by: as it is given, canonical, or as a GET request of somebody else's spider."""
+    from scrapy import Request
+    from scrapy.utils.request import fingerprint
+
+    from crawlproject.crawl import canonical_or_none
+    from crawlproject.urls.canonical import canonical_url
+
+    keys = [asked]
+    canonical = canonical_or_none(canonical_url, asked)
+    if canonical is not None:
+        keys += [canonical, f"{canonical}#{fingerprint(Request(asked)).hex()}"]
+    return keys
+
+
+def _clear(place: FrontierPlace, sure: bool) -> int:
+    """Remove the frontier; the exit code."""
+    counts = place.view.counts()
+    if place.holder:
+        print(f"scrapy: {place.title}: in use by {place.holder}; stop it first", file=sys.stderr)
+        return BAD_INPUT
+    question = (
+        f"Remove the frontier in {place.title}: {counts.waiting:,} waiting and {counts.done:,} finished URLs? [y/N] "
+    )
+    if not sure and not _agreed(question):
+        print("scrapy: nothing was removed", file=sys.stderr)
+        return 1
+    place.clear()
+    print(f"Removed {counts.waiting + counts.leased:,} waiting and {counts.done:,} finished URLs.")
+    return 0
+
+
+def _agreed(question: str) -> bool:
+    try:
+        return input(question).strip().lower() in ("y", "yes")
+    except EOFError:
+        return False
+
+
+# ------------------------------------------------------------ words
+
+
+def _story(found: Place) -> Iterable[str]:
+    row = found.host
+    if found.state == "":
+        yield "Not known: it was never offered, or was dropped from a full frontier."
+        return
+    if found.state == "done":
+        yield "Done: it left the frontier, fetched or refused."
+        return
+    assert found.record is not None, "what waits or is leased has a record"
+    link = f"depth {found.record.depth}" + (f", found on {found.record.parent}" if found.record.parent else "")
+    if found.state == "leased":
+        yield f"Being fetched, or was when the crawl was killed; score {found.record.score:.4g}, {link}."
+        return
+    yield f"Waits with score {found.record.score:.4g}, {link}."
+    yield f"{found.ahead:,} waiting URLs come before it, {found.ahead_on_host:,} of them on its host {row.host}."
+    if row.leased:
+        yield "Another URL of its host is being fetched."
+    elif row.rests:
+        yield f"Its host rests for {row.rests:.1f} s more."
+    else:
+        yield "Its host may be visited now."
+    if row.crawl_delay:
+        yield f"robots.txt of the host asks for {row.crawl_delay:g} s between visits."
+
+
+def _record(record: CrawlUrl) -> dict[str, Any]:
+    return {"url": _shown(record), "score": record.score, "depth": record.depth, "parent": record.parent}
+
+
+def _shown(record: CrawlUrl) -> str:
+    """The URL; of a request that a spider made, with its method unless that is GET."""
+    import orjson
+
+    if not record.request:
+        return record.url
+    fields = orjson.loads(record.request)
+    return fields["url"] if fields["method"] == "GET" else f"{fields['method']} {fields['url']}"
+
+
+def _print_json(found: object) -> None:
+    import orjson
+
+    print(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode())
+
+
+def _print_table(headings: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    terminal = sys.stdout.isatty()
+    console = Console(width=None if terminal else _PIPE_WIDTH, highlight=False, no_color=not terminal)
+    titled = any(headings)
+    frame = box.SIMPLE_HEAD if terminal and titled else None
+    table = Table(
+        box=frame, show_header=titled, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold"
+    )
+    for number, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if number in right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    console.print(table)
+
+
+def _print_rest(count: int, what: str) -> None:
+    if count > 0:
+        print(f"... and {count:,} more {what}")

@@ -1,0 +1,39 @@
+"""Which frontier a person means, and who has it in use: asked by ``scrapy frontier``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from crawlproject.errors import BadCrawlDir, StorageFailed
+from crawlproject.folderlock import holder_of
+from crawlproject.frontier.reading import FrontierView, clear_frontier, read_frontier
+
+
+@dataclass(frozen=True, slots=True)
+class FrontierPlace:
+    """A frontier: its ``title``, what looks into it, what removes it, and who uses it now (None: nobody, as far as known)."""
+
+    title: str
+    view: FrontierView
+    clear: Callable[[], object]
+    holder: str | None
+
+
+def find_place(asked: str) -> FrontierPlace:
+    """The frontier in a crawl folder, in a ``JOBDIR``, or in a folder of its own. Raises ``BadCrawlDir``."""
+    for folder in (Path(asked) / "frontier", Path(asked)):
+        view = read_frontier(folder)
+        if view is not None:
+            holder = holder_of(folder) or holder_of(Path(asked))
+            return FrontierPlace(str(folder), view, partial(_clear, folder), holder and f"process {holder}")
+    raise BadCrawlDir(asked, "there is no frontier; expected a crawl folder, a JOBDIR, or the folder of a frontier")
+
+
+def _clear(folder: Path) -> None:
+    try:
+        clear_frontier(folder)
+    except OSError as error:
+        raise StorageFailed(f"cannot remove the frontier in {folder}: {error}") from error
