@@ -1,0 +1,281 @@
+"""Several workers of one crawl in Redis, while workers and Redis are killed: is a page lost, is a pause broken?
+
+    python benchmarks/chaos.py [--pages 20000] [--hosts 250] [--workers 4] [--delay 0.5] [--every 20] [--redis-kills 2]
+
+A web of known pages is served over sockets. Every ``--every`` seconds one worker in turn is killed with ``kill -9`` and
+started again under its name; ``--redis-kills`` times, evenly spread over the expected run, the Redis server is, too (its
+append-only file is written before each answer and synced every second). At the end the crawl folders and the access log of
+the server, which all workers share, are judged:
+
+- every page of the web is stored by some worker;
+- between the end of a request and the start of the next one of the same host there is the delay, whoever asks;
+- any k requests in a row of one worker are of k hosts while k hosts wait, apart from what overtakes on the way;
+- no more pages were fetched twice than leases were open when something was killed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import redis
+
+from benchmarks.redis_server import RedisServer
+from crawlproject.urls.hosts import host_of
+from crawlproject.virtualweb.accesslog import Access, AccessLog, read_log
+from crawlproject.virtualweb.base import Reply, not_held
+from crawlproject.virtualweb.server import running
+
+ROOT = Path(__file__).resolve().parent.parent
+PORTAL = "http://portal.example/"
+K = 50
+_SLACK = 1.0  # seconds around a moment, when the number of waiting hosts is told from the log
+
+
+class KnownWeb:
+    """``hosts`` hosts and ``pages`` pages in all, each reachable from the portal, and three links a page to anywhere."""
+
+    warnings: Sequence[str] = ()
+
+    def __init__(self, hosts: int, pages: int, latency: float) -> None:
+        random = Random(5)
+        self.latency = latency
+        each = max(1, (pages - 1) // hosts)
+        front = [f"http://h{host}.example/" for host in range(hosts)]
+        inner = [f"{url}p{page}" for url in front for page in range(each - 1)]
+        self._links: dict[str, list[str]] = {PORTAL: front}
+        for host, url in enumerate(front):
+            self._links[url] = inner[host * (each - 1) : (host + 1) * (each - 1)]
+        for url in inner:
+            self._links[url] = random.sample(inner, 3)
+
+    def get(self, url: str) -> Reply:
+        if url not in self._links:
+            return not_held(url)
+        body = "".join(f'<p>reef <a href="{link}">reef</a></p>' for link in self._links[url])
+        return Reply(url, 200, {"content-type": "text/html"}, f"<title>{url}</title>{body}".encode(), self.latency)
+
+    def urls(self) -> Iterator[str]:
+        return iter(self._links)
+
+    def __contains__(self, url: str) -> bool:
+        return url in self._links
+
+    def close(self) -> None:
+        return None
+
+
+@dataclass
+class Crew:
+    """The workers: processes that are started, killed and started again under their names."""
+
+    folder: Path
+    redis_url: str
+    port: int
+    settings: dict[str, object]
+
+    def __post_init__(self) -> None:
+        self.running: dict[str, subprocess.Popen[bytes]] = {}
+        topic = self.folder / "topic.toml"
+        topic.write_text(f'name = "chaos"\nkeywords = "reef"\nseeds = ["{PORTAL}"]\n')
+        self._topic = topic
+
+    def start(self, name: str) -> None:
+        settings = {
+            "CRAWL_DIR": self.folder / "crawl",
+            "CRAWL_WORKER": name,
+            "FRONTIER": "redis",
+            "REDIS_URL": self.redis_url,
+            "USER_AGENT": name,
+            "CRAWL_PROGRESS_SECONDS": 0,
+            **self.settings,
+        }
+        chosen = [part for key, value in settings.items() for part in ("-s", f"{key}={value}")]
+        arguments = ["crawl", "topical", "-a", f"topic={self._topic}", "-a", "ordering=dom"]
+        command = [sys.executable, "-m", "scrapy", *arguments, *chosen]
+        environment = {**os.environ, "http_proxy": f"http://127.0.0.1:{self.port}"}
+        with (self.folder / f"{name}.log").open("ab") as log:
+            self.running[name] = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
+
+    def kill(self, name: str) -> None:
+        self.running[name].send_signal(signal.SIGKILL)
+        self.running[name].wait()
+
+    def alive(self) -> list[str]:
+        return [name for name, process in self.running.items() if process.poll() is None]
+
+    def failed(self) -> list[str]:
+        return [name for name, process in self.running.items() if process.poll() not in (None, 0, -signal.SIGKILL)]
+
+    def stored(self) -> Counter[str]:
+        """The pages in the histories of all workers, and in how many of them each is."""
+        found: Counter[str] = Counter()
+        for path in sorted(self.folder.glob("crawl/workers/*/history.jsonl")):
+            whole = path.read_bytes().split(b"\n")[:-1]
+            found.update(visit["url"] for visit in map(json.loads, whole) if visit["md5"])
+        return found
+
+
+def open_leases(client: redis.Redis, worker: str) -> int:
+    """What a worker was fetching."""
+    held: dict[bytes, bytes] = client.hgetall("topical:{0}:crawl:chaos:leases")  # type: ignore[assignment]
+    return sum(lease.rsplit(b"\n", 1)[1].decode() == worker for lease in held.values())
+
+
+def run(chosen: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    """The crawl and its disasters."""
+    web = KnownWeb(chosen.hosts, chosen.pages, chosen.latency)
+    settings = {
+        "POLITENESS_MIN_DELAY": chosen.delay,
+        "POLITENESS_FACTOR": 0,
+        "CONCURRENT_REQUESTS": chosen.concurrent,
+        "FRONTIER_BATCH_SIZE": K,
+    }
+    names = [f"w{number}" for number in range(chosen.workers)]
+    server = RedisServer(folder / "redis")
+    server.start()
+    client = redis.Redis(port=server.port, retry=None)
+    expected = chosen.expected or chosen.pages / 100
+    redis_kills = [expected * (kill + 1) / (chosen.redis_kills + 1) for kill in range(chosen.redis_kills)]
+    killed, leases_at_kills = 0, 0
+    began = time.monotonic()
+    with AccessLog(folder / "log") as log, running(web, latency=True, log=log) as front:
+        crew = Crew(folder, server.url, front.port, settings)
+        for name in names:
+            crew.start(name)
+        next_kill = began + chosen.every
+        try:
+            while crew.alive():
+                time.sleep(0.1)
+                now = time.monotonic()
+                if now - began > chosen.limit:
+                    break
+                if redis_kills and now - began > redis_kills[0]:
+                    redis_kills.pop(0)
+                    server.kill()
+                    time.sleep(chosen.away)
+                    server.start()
+                if now > next_kill and (alive := crew.alive()):
+                    next_kill += chosen.every
+                    victim = names[killed % len(names)]
+                    if victim in alive:
+                        crew.kill(victim)
+                        leases_at_kills += open_leases(client, victim)
+                        crew.start(victim)
+                        killed += 1
+        finally:
+            for name in crew.alive():
+                crew.kill(name)
+    took = time.monotonic() - began
+    server.kill()
+    stored = crew.stored()
+    accesses = read_log(folder / "log")
+    return {
+        "seconds": round(took, 1),
+        "workers_killed": killed,
+        "redis_killed": chosen.redis_kills - len(redis_kills),
+        "pages_of_the_web": sum(1 for _ in web.urls()),
+        "pages_stored": len(stored),
+        "pages_lost": len(set(web.urls()) - set(stored)),
+        "leases_open_at_kills": leases_at_kills,
+        **judge(accesses, chosen),
+        "failed_workers": crew.failed(),
+    }
+
+
+def judge(accesses: list[Access], chosen: argparse.Namespace) -> dict[str, Any]:
+    """What the server's log tells."""
+    by_host: dict[str, list[Access]] = defaultdict(list)
+    for access in sorted(accesses, key=lambda access: access["start"]):
+        by_host[access["host"]].append(access)
+    pauses = [later["start"] - earlier["end"] for requests in by_host.values() for earlier, later in pairwise(requests)]
+    pages = [access for access in accesses if not access["url"].endswith("/robots.txt") and access["status"] == 200]
+    fetched = Counter(access["url"] for access in pages)
+    looked_at, broken = k_rule(accesses, chosen.concurrent)
+    return {
+        "requests": len(accesses),
+        "shortest_pause": round(min(pauses), 4),
+        "pauses_too_short": sum(pause < chosen.delay for pause in pauses),
+        "fetched_again": sum(fetched.values()) - len(fetched),
+        "picks_under_the_k_rule": looked_at,
+        "k_rule_broken": broken,
+        "pages_of_workers": dict(sorted(Counter(access["agent"] for access in pages).items())),
+    }
+
+
+def k_rule(accesses: list[Access], concurrent: int) -> tuple[int, int]:
+    """Requests looked at, and those of a host that the same worker asked among its last k - 1 requests.
+
+    Looked at are those while k hosts or more waited for sure: their front page was fetched a while ago, and a page is
+    still to be asked for. Of the k - 1 requests before, ``concurrent - 1`` may have overtaken each other.
+    """
+    requests = sorted(
+        (access for access in accesses if not access["url"].endswith("/robots.txt")), key=lambda access: access["start"]
+    )
+    opened: dict[str, float] = {}
+    last: dict[str, float] = {}
+    for access in requests:
+        if access["url"] == f"http://{access['host']}/":
+            opened.setdefault(access["host"], access["end"] + _SLACK)
+        last[access["host"]] = access["start"] - _SLACK
+    events = sorted(
+        [(at, 1) for host, at in opened.items() if at < last[host]]
+        + [(last[host], -1) for host, at in opened.items() if at < last[host]]
+    )
+    looked_at = broken = waiting = position = 0
+    recent: dict[str, list[str]] = defaultdict(list)
+    for access in requests:
+        while position < len(events) and events[position][0] <= access["start"]:
+            waiting += events[position][1]
+            position += 1
+        before = recent[access["agent"]]
+        if waiting >= K:
+            looked_at += 1
+            broken += host_of(access["url"]) in before[-(K - concurrent) :]
+        before.append(access["host"])
+    return looked_at, broken
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pages", type=int, default=20_000)
+    parser.add_argument("--hosts", type=int, default=250)
+    parser.add_argument("--workers", type=int, default=4)
+    parser.add_argument("--concurrent", type=int, default=16, help="CONCURRENT_REQUESTS of each worker")
+    parser.add_argument("--delay", type=float, default=0.5, help="POLITENESS_MIN_DELAY, seconds")
+    parser.add_argument("--latency", type=float, default=0.05, help="seconds the server takes for a page")
+    parser.add_argument("--every", type=float, default=20.0, help="seconds between two kills of workers")
+    parser.add_argument("--redis-kills", type=int, default=2)
+    parser.add_argument("--away", type=float, default=3.0, help="seconds that Redis stays away")
+    parser.add_argument("--expected", type=float, default=0, help="seconds of the whole run, for when to kill Redis")
+    parser.add_argument("--limit", type=float, default=1800, help="seconds until the run is given up")
+    parser.add_argument("--folder", type=Path, help="keep everything here")
+    parser.add_argument("--json", type=Path, help="also write the figures here")
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = chosen.folder or Path(name)
+        folder.mkdir(parents=True, exist_ok=True)
+        found = run(chosen, folder)
+    for key, value in found.items():
+        print(f"{key:24}{value}")
+    if chosen.json:
+        chosen.json.write_text(json.dumps(found, indent=1))
+    good = not (found["pages_lost"] or found["pauses_too_short"] or found["k_rule_broken"] or found["failed_workers"])
+    sys.exit(0 if good and found["fetched_again"] <= found["leases_open_at_kills"] else 1)
+
+
+if __name__ == "__main__":
+    main()
