@@ -92,6 +92,17 @@ class BestNFirst:
         self._batch.rest(name, until)
         self._pool.rest(name, until)
 
+    def visit(self, name: Hashable, entry: Any) -> None:
+        """``lease``, ``remove`` and ``pick`` in one."""
+        self.lease(name)
+        self.remove(entry)
+        self.pick(name)
+
+    def end_visit(self, name: Hashable, until: float) -> None:
+        """``free`` and ``rest`` in one."""
+        self.rest(name, until)
+        self.free(name)
+
     def pick(self, name: Hashable) -> None:
         self._batch.pick(name)
         self._pool.pick(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from itertools import count
 from typing import Any
 
@@ -54,6 +54,7 @@ class HostSchedule:
         self._barred_resting: LazyHeap[Any] = LazyHeap(_stands)
         self._idle: LazyHeap[Any] = LazyHeap(_stands)
         self._ripening: LazyHeap[Any] = LazyHeap(_ripens)  # hosts that might be visited, whose best URL may change
+        self._timed = (self._ripening, self._resting, self._barred_resting)
 
     # ------------------------------------------------------------ URLs come and go
 
@@ -109,6 +110,27 @@ class HostSchedule:
         host.due = max(host.due, until)
         self._place(host)
 
+    def visit(self, name: Hashable, entry: Any) -> None:
+        """``lease``, ``remove`` and ``pick`` in one; ``entry`` is None when the URL never waited here."""
+        host = self._host(name)
+        if entry is not None:
+            host.remove(entry)
+        host.leased = True
+        self._leases += 1
+        self._place(host)
+        self._window.pick(name)
+        self._window.remember(self._k - 1 + self._leases)
+        self.fit()
+
+    def end_visit(self, name: Hashable, until: float) -> None:
+        """``free`` and ``rest`` in one."""
+        host = self._host(name)
+        host.leased = False
+        self._leases -= 1
+        if until > host.due:
+            host.due = until
+        self._place(host)
+
     def pick(self, name: Hashable) -> None:
         """The host was picked: the k rule bars it for a while."""
         self._window.pick(name)
@@ -134,21 +156,27 @@ class HostSchedule:
 
     def choose(self, now: float) -> Any:
         """The first URL of the eligible hosts. It stays where it is."""
-        return self.choose_open(now) or self._choose_barred()
-
-    def open_key(self, now: float) -> tuple[float, ...] | None:
-        """Rank and arrival of what ``choose_open`` gives."""
-        self._pass_time(now)
-        host = self._first(self._open)
-        return host.key if host else None
+        return self.choose_open(now) or self.choose_barred()
 
     def choose_open(self, now: float) -> Any:
         """The same among the hosts that the k rule does not bar."""
-        self._pass_time(now)
-        host = self._first(self._open)
+        self.pass_time(now)
+        host = self.first_open()
         return host.best() if host else None
 
-    def _choose_barred(self) -> Any:
+    def pass_time(self, now: float) -> None:
+        """Let hosts move whose time has come."""
+        self._now = now
+        for heap in self._timed:
+            if heap.may_begin_by(now):
+                while (item := heap.first()) and item[0] <= now:
+                    self._place(item[-1])
+
+    def first_open(self) -> HostQueue | None:
+        """The host of what ``choose_open`` gives, at the time that was passed."""
+        return self._first(self._open)
+
+    def choose_barred(self) -> Any:
         """When fewer than k hosts wait the crawl never stops for the rule: the first URL of the host picked longest ago."""
         host = self._first(self._barred) if self._hosts_waiting() < self._k else None
         return host.best() if host else None
@@ -168,9 +196,10 @@ class HostSchedule:
         """Hosts with waiting URLs."""
         return self._waiting
 
-    def knows(self, name: Hashable) -> bool:
-        """Whether the host has URLs here, is being visited, or rests."""
-        return name in self._hosts
+    @property
+    def known(self) -> Mapping[Hashable, HostQueue]:
+        """The hosts that have URLs here, are being visited, or rest."""
+        return self._hosts
 
     def best(self) -> Any:
         """The entry of least rank that waits here, whether it may go or not: one look at every host."""
@@ -213,12 +242,6 @@ class HostSchedule:
                 return host
             self._place(host)
         return None
-
-    def _pass_time(self, now: float) -> None:
-        self._now = now
-        for heap in (self._ripening, self._resting, self._barred_resting):
-            while (item := heap.first()) and item[0] <= now:
-                self._place(item[-1])
 
     def _place(self, host: HostQueue) -> None:
         """Let the host stand where it belongs now."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -34,11 +34,12 @@ class Places(Protocol):
 class HostLine:
     """The line of one host, as ``HostQueue`` wants it: slips in, slips out."""
 
-    __slots__ = ("_entry", "_host", "_line", "_places", "_slip")
+    __slots__ = ("_entry", "_host", "_line", "_new_line", "_places", "_slip")
 
-    def __init__(self, host: Hashable, line: SpilledLine, places: Places) -> None:
+    def __init__(self, host: Hashable, new_line: Callable[[], SpilledLine], places: Places) -> None:
         self._host = host
-        self._line = line
+        self._new_line = new_line
+        self._line: SpilledLine | None = None  # many hosts never need one
         self._places = places
         self._entry: Entry | None = None
         self._slip: Slip | None = None
@@ -46,10 +47,12 @@ class HostLine:
     def push(self, slip: Slip) -> None:
         if slip.not_before:
             self._places.park(slip.arrival)  # its time has come
+        if self._line is None:
+            self._line = self._new_line()
         self._line.push((slip.rank, slip.arrival))
 
     def first(self) -> Slip | None:
-        entry = self._line.first()
+        entry = self._line.first() if self._line is not None else None
         if entry is None:
             return None
         if entry != self._entry:
@@ -57,31 +60,36 @@ class HostLine:
         return self._slip
 
     def died(self) -> None:
-        self._line.died()
+        if self._line is not None:
+            self._line.died()
 
     def load(self, ranks: np.ndarray, numbers: np.ndarray) -> None:
+        if self._line is None:
+            self._line = self._new_line()
         self._line.load(ranks, numbers)
 
 
 class FedSchedule:
     """A ``HostSchedule`` of the hosts in use, fed from the line of all other URLs.
 
-    Before a choice is made, URLs move from that line into the schedule until its best open host is better than the
-    line's head: so every choice is the same as if all URLs were in the schedule. A URL that comes goes into the schedule
-    at once when its host is there, when it must wait for a time, or when the host has ``crowd`` URLs already: else a
-    host that may not be visited could hold up a choice with all its URLs. Thus most hosts, those with few URLs
-    that have not had their turn, take no memory at all.
+    Before a choice is made, URLs of hosts that cannot be visited move from the head of that line into the schedule, until
+    the better of the head and the best open host can be taken: so every choice is the same as if all URLs were in the
+    schedule. A URL that comes goes into the schedule at once when its host is there, when it must wait for a time, or
+    when the host has ``crowd`` URLs already: else a host that rests could hold up a choice with all its URLs. Thus
+    most hosts, those with few URLs that have not had their turn, take no memory at all.
     """
 
     def __init__(self, line: SpilledLine, hosts: HostSchedule, places: Places, crowd: int) -> None:
         self._line = line
         self._hosts = hosts
+        self._known = hosts.known
         self._places = places
         self._crowd = crowd
         self.lease = hosts.lease
         self.free = hosts.free
         self.rest = hosts.rest
         self.pick = hosts.pick
+        self.end_visit = hosts.end_visit
         self.give_back_pick = hosts.give_back_pick
         self.fit = hosts.fit
         self.bars = hosts.bars
@@ -89,7 +97,7 @@ class FedSchedule:
     def add(self, slip: Slip) -> None:
         if slip.not_before:
             self._places.delay(slip.arrival)
-        elif self._hosts.knows(slip.host) or self._places.waiting_on(slip.host) > self._crowd:
+        elif slip.host in self._known or self._places.waiting_on(slip.host) > self._crowd:
             self._places.park(slip.arrival)
         else:
             self._line.push((slip.rank, slip.arrival))
@@ -110,13 +118,31 @@ class FedSchedule:
         self.remove(old)
         self.add(new)
 
+    def visit(self, name: Hashable, slip: Slip) -> None:
+        """``lease``, ``remove`` and ``pick`` in one."""
+        if self._places.is_parked(slip.arrival):
+            self._hosts.visit(name, slip)
+        else:
+            self._line.drop((slip.rank, slip.arrival))
+            self._hosts.visit(name, None)
+
     def choose(self, now: float) -> Any:
-        self._feed(now)
-        return self._hosts.choose(now)
+        return self.choose_open(now) or self._hosts.choose_barred()
 
     def choose_open(self, now: float) -> Any:
-        self._feed(now)
-        return self._hosts.choose_open(now)
+        hosts, line = self._hosts, self._line
+        hosts.pass_time(now)
+        while True:
+            host = hosts.first_open()
+            entry = line.first()
+            if entry is None or (host is not None and host.key < entry):
+                return host.best() if host else None
+            slip = self._places.slip(entry)
+            if slip.host not in self._known and not hosts.bars(slip.host):
+                return slip
+            line.drop(entry)
+            self._places.park(slip.arrival)
+            hosts.add(slip)
 
     def next_due(self, now: float) -> float | None:
         return now if self.choose(now) is not None else self._hosts.first_rested()
@@ -147,14 +173,3 @@ class FedSchedule:
         queue.ready.load(ranks, numbers)  # type: ignore[attr-defined]
         queue.size += len(ranks)
         self._hosts.place(host)
-
-    def _feed(self, now: float) -> None:
-        open_key = self._hosts.open_key(now)
-        while entry := self._line.first():
-            if open_key is not None and open_key < entry:
-                return
-            slip = self._places.slip(entry)
-            self._line.pop()
-            self._places.park(slip.arrival)
-            self._hosts.add(slip)
-            open_key = self._hosts.open_key(now)

@@ -12,8 +12,7 @@ from typing import Any
 from crawlproject.frontier.disk.feed import Slip
 from crawlproject.frontier.disk.lines import Lines, Room
 from crawlproject.frontier.disk.rows import DONE, GONE, IN_LINE, LEASED, WAITING, Row
-from crawlproject.frontier.disk.store import Store, digest_of
-from crawlproject.frontier.hostqueue import queue_of
+from crawlproject.frontier.disk.store import Store
 from crawlproject.frontier.politeness import Politeness
 from crawlproject.records import CrawlUrl
 
@@ -85,14 +84,13 @@ class DiskFrontier:
         slip = self._schedule.choose(now)
         if slip is None:
             return None
-        number, host = slip.arrival, slip.host
+        number = slip.arrival
         row = self._rows[number]
         record = self._store.record(number, row)
-        self._schedule.lease(host)
-        self._leave(number, row, LEASED)
+        self._lines.visit(slip)
+        self._rows.changed[number] = Row(row.score, row.offset, row.host, LEASED)
         self._leases[record.url] = number, record
-        self._schedule.pick(host)
-        self._store.note("pick", host)
+        self._store.note("pick", row.host)
         self._commit()
         return record
 
@@ -100,10 +98,21 @@ class DiskFrontier:
         return self._schedule.next_due(now)
 
     def done(self, url: str, now: float, seconds: float) -> None:
-        number = self._number(url)
-        if number is None or self._rows[number].state != DONE:
+        lease = self._leases.pop(url, None)
+        if lease is not None:
+            number = lease[0]
+            row = self._rows[number]
+            until = self._politeness.next_visit(row.host, now, seconds)
+            self._schedule.end_visit(row.host, until)
+            self._store.note("rest", row.host, until)
+            self._rows.changed[number] = Row(row.score, row.offset, row.host, DONE)
+            self._store.set_later(number, 0.0)
+            self._commit()
+            return
+        known = self._number(url)
+        if known is None or self._rows[known].state != DONE:
             self._rest(url, now, seconds)
-            self._end(url, number)
+            self._end(url, known)
             self._commit()
 
     def release(self, url: str, now: float, seconds: float, *, not_before: float = 0.0, picked: bool = True) -> None:
@@ -124,7 +133,7 @@ class DiskFrontier:
         del self._leases[url]
         self._schedule.free(host)
         self._store.set_later(number, not_before)
-        self._enter(number, self._rows[number], back=True)
+        self._enter_again(number, self._rows[number])
         self._evict_surplus()
         self._commit()
 
@@ -229,36 +238,38 @@ class DiskFrontier:
         score = record.score
         if score != score or not math.isfinite(record.not_before):
             raise ValueError(f"no place in line for score {score!r}, not_before {record.not_before!r}: {record.url!r}")
-        digest = digest_of(record.url)
-        number = self._store.find(digest)
+        store = self._store
+        digest = store.digest(record.url)
+        number = store.find(digest)
         if number is not None:
             row = self._rows[number]
             if row.state in IN_LINE:
                 if score > row.score:
-                    better = Row(score, self._store.urls.add(record), row.host, row.state)
+                    better = Row(score, store.urls.add(record), row.host, row.state)
                     self._replace(number, row, better, record.not_before)
                 return False
             if row.state != GONE:
                 return False
         if self._lines.waiting >= self._limit and not self._make_room(score):
             return False
-        host = self._store.host_number(queue_of(record.url))
-        number = self._store.new(digest)
+        host = store.host_of(record.url)
+        number = store.new(digest)
+        self._rows.changed[number] = Row(score, store.urls.add(record), host, WAITING)
         if record.not_before:
-            self._store.set_later(number, record.not_before)
-        self._enter(number, Row(score, self._store.urls.add(record), host, WAITING))
+            store.set_later(number, record.not_before)
+        self._lines.enter(Slip(-score, number, host, record.not_before))
         return True
 
     def _number(self, url: str) -> int | None:
-        return self._store.find(digest_of(url))
+        return self._store.find(self._store.digest(url))
 
     def _slip(self, number: int, row: Row) -> Slip:
         return Slip(-row.score, number, row.host, self._store.later.get(number, 0.0))
 
-    def _enter(self, number: int, row: Row, back: bool = False) -> None:
-        """The URL waits from now on."""
+    def _enter_again(self, number: int, row: Row) -> None:
+        """A URL that was leased waits again."""
         self._rows.changed[number] = Row(row.score, row.offset, row.host, WAITING)
-        self._lines.enter(self._slip(number, row), back)
+        self._lines.enter(self._slip(number, row), back=True)
 
     def _leave(self, number: int, row: Row, state: int) -> None:
         """The URL waits no more; the schedule hears of it before its row changes (see ``FedSchedule.remove``)."""
@@ -277,9 +288,9 @@ class DiskFrontier:
     def _end(self, url: str, number: int | None) -> None:
         lease = self._leases.pop(url, None)
         if number is None or (self._rows[number].state == GONE):
-            number = self._store.new(digest_of(url))
+            number = self._store.new(self._store.digest(url))
             offset = self._store.urls.add(CrawlUrl(url, 0.0))
-            self._rows.changed[number] = Row(0.0, offset, self._store.host_number(queue_of(url)), DONE)
+            self._rows.changed[number] = Row(0.0, offset, self._store.host_of(url), DONE)
             return
         row = self._rows[number]
         if lease is not None:
@@ -290,7 +301,7 @@ class DiskFrontier:
             self._leave(number, row, DONE)
 
     def _rest(self, url: str, finish: float, seconds: float) -> None:
-        host = self._store.host_number(queue_of(url))
+        host = self._store.host_of(url)
         until = self._politeness.next_visit(host, finish, seconds)
         self._schedule.rest(host, until)
         self._store.note("rest", host, until)

@@ -20,7 +20,7 @@ from crawlproject.frontier.disk.mapped import MappedFile
 _SLOTS = 4096  # of a segment; a slot is 16 bytes, so a segment is 64 KiB
 _FULL = 2700  # entries at which a segment is split: linear probing is quick up to two thirds
 _SEGMENT = 16 * _SLOTS
-_SEGMENTS_A_PIECE = 64
+_SEGMENTS_A_PIECE = 32
 _HEADERS_A_PIECE = 8192  # 8 bytes each
 
 _SLOT_BITS = 12

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-import os
 import struct
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import orjson
 
 from crawlproject.appendlog import write_atomically
 from crawlproject.errors import BadCrawlDir, StorageFailed
+from crawlproject.frontier.disk.mapped import MappedFile
 from crawlproject.frontier.disk.rows import Row
 
+_PIECE = 1 << 20  # bytes by which the file grows
 _FORMAT = {"format": "disk frontier", "version": 1}
 _HEAD = struct.Struct("<IIIII")  # checksum of the rest; numbers of rows, URLs, hosts; bytes of all after the head
 _NUMBERED = struct.Struct("<QdQII")
 _KNOWN = struct.Struct("<16sQ")
 
 
-@dataclass
-class Frame:
+class Frame(NamedTuple):
     """One atomic step. ``rows`` by number, new ``urls`` and ``hosts`` by digest, ``urls_end`` bytes of ``urls.jsonl``.
 
     ``notes`` are what has no row, each a list: ``["pick", host]``, ``["unpick", host]``, ``["rest", host, until]``,
@@ -57,13 +57,14 @@ class Journal:
     """The files ``journal.N`` and ``state.json`` in ``folder``.
 
     Frames are appended to the journal of the last generation. ``turn`` begins a new one; the old one is kept until all
-    that it tells of is forced onto the disk, which a thread does meanwhile. Raises ``StorageFailed``.
+    that it tells of is forced onto the disk, which a thread does meanwhile. The file is mapped, so that appending costs
+    no system call, and zeros stand behind the last frame. Raises ``StorageFailed``.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.size = 0  # bytes in the journal of the last generation
-        self._file = -1
+        self._file: MappedFile | None = None
         self._thread: threading.Thread | None = None
         self._failure: StorageFailed | None = None
         self._turning: Summary | None = None
@@ -72,12 +73,9 @@ class Journal:
 
     def frames(self) -> Iterator[Frame]:
         """All frames since the summary. A torn frame at the very end has not happened; raises ``BadCrawlDir`` for others."""
-        generations = sorted(
-            int(path.suffix[1:]) for path in self.folder.glob("journal.*") if path.suffix[1:].isdigit()
-        )
-        for generation in generations:
+        for generation in self._generations():
             if generation >= self.summary.generation:
-                yield from self._frames_of(generation, last=generation == generations[-1])
+                yield from self._frames_of(self._path(generation))
                 self._generation = generation
 
     def begin(self, summary: Summary) -> None:
@@ -87,22 +85,17 @@ class Journal:
         self._settle(summary)
 
     def append(self, frame: Frame) -> None:
-        """Write one frame in one go. When the disk refuses, the journal is as before."""
+        """Write one frame. When the disk refuses, the journal is as before."""
         if self._turning:
             self._finish_turn()
-        packed = [_NUMBERED.pack(number, *row) for number, row in frame.rows.items()]
-        packed += [_KNOWN.pack(*known) for known in frame.urls.items()]
-        packed += [_KNOWN.pack(*known) for known in frame.hosts.items()]
-        packed.append(orjson.dumps([frame.urls_end, frame.notes]))
+        rows, urls, hosts, urls_end, notes = frame
+        packed = [_NUMBERED.pack(number, *row) for number, row in rows.items()]
+        if urls or hosts:
+            packed += [_KNOWN.pack(*known) for known in urls.items()]
+            packed += [_KNOWN.pack(*known) for known in hosts.items()]
+        packed.append(orjson.dumps((urls_end, notes)))
         body = b"".join(packed)
-        data = _HEAD.pack(crc32(body), len(frame.rows), len(frame.urls), len(frame.hosts), len(body)) + body
-        try:
-            if os.pwrite(self._file, data, self.size) != len(data):
-                raise OSError("the disk took only a part of it (is it full?)")
-        except OSError as error:
-            os.ftruncate(self._file, self.size)
-            raise StorageFailed(f"cannot write to {self._path(self._generation)}: {error}") from error
-        self.size += len(data)
+        self._write(_HEAD.pack(crc32(body), len(rows), len(urls), len(hosts), len(body)) + body)
 
     def turn(self, summary: Summary, force: Callable[[], None]) -> None:
         """Begin a new generation with this summary; ``force`` puts what came before onto the disk, in a thread."""
@@ -125,11 +118,27 @@ class Journal:
     def close(self) -> None:
         if self._thread:
             self._thread.join()
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
+        if self._file:
+            self._file.close()
+            self._file = None
 
     # ------------------------------------------------------------ inside
+
+    def _write(self, data: bytes) -> None:
+        file = self._file
+        assert file is not None
+        end = self.size + len(data)
+        while end > len(file.maps) * _PIECE:
+            file.grow()
+        piece, at = divmod(self.size, _PIECE)
+        if at + len(data) <= _PIECE:
+            file.maps[piece][at : at + len(data)] = data
+        else:
+            for start in range(-at, len(data), _PIECE):
+                part = data[max(start, 0) : start + _PIECE]
+                file.maps[piece][at : at + len(part)] = part
+                piece, at = piece + 1, 0
+        self.size = end
 
     def _finish_turn(self) -> None:
         if self._thread and self._thread.is_alive():
@@ -144,36 +153,32 @@ class Journal:
         """From now on the summary tells where to begin. The older journals go."""
         write_atomically(self.folder / "state.json", [orjson.dumps({**_FORMAT, **asdict(summary)}) + b"\n"], sync=True)
         self.summary = summary
-        for path in self.folder.glob("journal.*"):
-            if path.suffix[1:].isdigit() and int(path.suffix[1:]) < summary.generation:
-                path.unlink(missing_ok=True)
+        for generation in self._generations():
+            if generation < summary.generation:
+                self._path(generation).unlink(missing_ok=True)
 
     def _open(self, generation: int) -> None:
         path = self._path(generation)
-        try:
-            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
-        except OSError as error:
-            raise StorageFailed(f"cannot open {path}: {error}") from error
-        if self._file >= 0:
-            os.close(self._file)
+        path.unlink(missing_ok=True)
+        file = MappedFile(path, _PIECE)
+        if self._file:
+            self._file.close()
         self._file, self.size, self._generation = file, 0, generation
 
-    def _frames_of(self, generation: int, *, last: bool) -> Iterator[Frame]:
-        path = self._path(generation)
-        with path.open("rb") as file:
-            at = 0
-            while head := file.read(_HEAD.size):
-                body = b""
-                if len(head) == _HEAD.size:
-                    checksum, *numbers, size = _HEAD.unpack(head)
-                    body = file.read(size)
-                if len(head) < _HEAD.size or len(body) < size or crc32(body) != checksum:
-                    if last and not file.read(1):
-                        os.truncate(path, at)
-                        return
+    def _frames_of(self, path: Path) -> Iterator[Frame]:
+        data = memoryview(path.read_bytes())
+        at = 0
+        while at + _HEAD.size <= len(data):
+            checksum, *numbers, size = _HEAD.unpack_from(data, at)
+            if not size:
+                break
+            body = data[at + _HEAD.size : at + _HEAD.size + size]
+            if crc32(body) != checksum:
+                if any(data[at + _HEAD.size + size :]):
                     raise BadCrawlDir(f"{path}, byte {at}", "a frame is damaged; restore the folder, or remove it")
-                at += len(head) + size
-                yield _frame(body, *numbers)
+                return
+            yield _frame(bytes(body), *numbers)
+            at += _HEAD.size + size
 
     def _read_summary(self) -> Summary:
         path = self.folder / "state.json"
@@ -186,6 +191,10 @@ class Journal:
             return Summary(**fields)
         except (orjson.JSONDecodeError, AttributeError, KeyError, TypeError, ValueError) as damage:
             raise BadCrawlDir(str(path), f"expected the state of a frontier ({damage}); restore the folder") from None
+
+    def _generations(self) -> list[int]:
+        suffixes = (path.suffix[1:] for path in self.folder.glob("journal.*"))
+        return sorted(int(suffix) for suffix in suffixes if suffix.isdigit())
 
     def _path(self, generation: int) -> Path:
         return self.folder / f"journal.{generation}"

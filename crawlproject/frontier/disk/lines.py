@@ -65,31 +65,44 @@ class Lines:
 
     # ------------------------------------------------------------ URLs come and go
 
-    def enter(self, slip: Slip, back: bool) -> None:
+    def enter(self, slip: Slip, back: bool = False) -> None:
         """A URL waits; ``back``: it was leased."""
         host: Any = slip.host
-        if host >= len(self._on_host):
-            self._on_host.frombytes(bytes(4 * (host + 1 - len(self._on_host))))
-        self._on_host[host] += 1
+        on_host = self._on_host
+        if host >= len(on_host):
+            on_host.frombytes(bytes(4 * (host + 1 - len(on_host))))
+        on_host[host] += 1
         self.waiting += 1
-        if self._on_host[host] == 1:
+        if on_host[host] == 1:
             self.hosts_waiting += 1
-            self.schedule.fit()
+            if self.hosts_waiting <= self._batch_size:  # beyond, the k rule's window does not grow
+                self.schedule.fit()
         if self._worst is not None:
             self._worst.push((-slip.rank, -slip.arrival))
         (self.schedule.add_back if back else self.schedule.add)(slip)
 
     def leave(self, slip: Slip) -> None:
         """A URL waits no more."""
-        host: Any = slip.host
         self.schedule.remove(slip)
+        if self._left(slip):
+            self.schedule.fit()
+
+    def visit(self, slip: Slip) -> None:
+        """The URL that was chosen is being fetched."""
+        self._left(slip)
+        self.schedule.visit(slip.host, slip)
+
+    def _left(self, slip: Slip) -> bool:
+        """Count; whether it was the last URL of its host."""
+        host: Any = slip.host
         self._on_host[host] -= 1
         self.waiting -= 1
-        if self._on_host[host] == 0:
-            self.hosts_waiting -= 1
-            self.schedule.fit()
         if self._worst is not None:
             self._worst.died()
+        if self._on_host[host]:
+            return False
+        self.hosts_waiting -= 1
+        return self.hosts_waiting < self._batch_size
 
     def replace(self, old: Slip, new: Slip) -> None:
         """A waiting URL has another score or time; its row says so already."""
@@ -228,9 +241,11 @@ class Lines:
         def delayed(slip: Slip) -> bool:
             return is_delayed(slip[:2]) and self._store.later.get(slip.arrival) == slip.not_before
 
+        def new_host_line() -> SpilledLine:
+            return SpilledLine(self._file, parked, all_parked, limit=self._room.host, chunk=16)
+
         def new_queue(host: Hashable) -> HostQueue:
-            line = SpilledLine(self._file, parked, all_parked, limit=self._room.host, chunk=16)
-            return HostQueue(host, delayed, HostLine(host, line, self))
+            return HostQueue(host, delayed, HostLine(host, new_host_line, self))
 
         line = SpilledLine(self._file, alive(WAITING), alive_many(WAITING), limit=self._room.all, chunk=64)
         self._pool = FedSchedule(line, HostSchedule(new_queue, self._batch_size, hosts_waiting), self, self._room.crowd)

@@ -17,8 +17,8 @@ WAITING, LEASED, DONE, GONE, PARKED, DELAYED = 1, 2, 3, 4, 5, 6
 IN_LINE = frozenset((WAITING, PARKED, DELAYED))
 
 ROW = struct.Struct("<dQII")
-_BITS = 18
-_ROWS_A_PIECE = 1 << _BITS  # 6 MiB
+_BITS = 16
+_ROWS_A_PIECE = 1 << _BITS  # 1.5 MiB
 _INSIDE = _ROWS_A_PIECE - 1
 _DTYPE = np.dtype([("score", "<f8"), ("offset", "<u8"), ("host", "<u4"), ("state", "<u4")])
 

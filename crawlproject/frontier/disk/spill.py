@@ -174,14 +174,18 @@ class SpilledLine:
         """Take the least living entry out, and its like: a URL whose score went away and came back is there twice."""
         entry = self.first()
         if entry is not None:
-            fresh, heads = self._fresh, self._heads
-            while fresh and fresh[0] == entry:
-                heappop(fresh)
-                self._size -= 1
-            while heads and heads[0][:2] == entry:
-                self._step()
-                self._size -= 1
+            self.drop(entry)
         return entry
+
+    def drop(self, entry: Entry) -> None:
+        """Take out what ``first`` has given."""
+        fresh, heads = self._fresh, self._heads
+        while fresh and fresh[0] == entry:
+            heappop(fresh)
+            self._size -= 1
+        while heads and heads[0][:2] == entry:
+            self._step()
+            self._size -= 1
 
     def died(self) -> None:
         """An entry inside is not alive any more."""

@@ -13,10 +13,11 @@ from crawlproject.frontier.disk.hashtable import HashTable
 from crawlproject.frontier.disk.journal import Frame, Journal, Summary
 from crawlproject.frontier.disk.rows import Row, UrlRows
 from crawlproject.frontier.disk.urlfile import UrlFile
+from crawlproject.frontier.hostqueue import queue_of
 from crawlproject.records import CrawlUrl
 
 _JOURNAL_BYTES = 32 * 2**20  # from which on a journal is summed up: a second of reading at the next opening
-_NAMES = 100_000  # hosts whose number is kept in memory
+_ORIGINS = 100_000  # whose hosts' numbers are kept in memory
 _RELIEF = 1024  # steps between two looks at the memory
 _PICKS = 100_000
 
@@ -43,9 +44,10 @@ class Store:
         self._journal = Journal(folder)
         self._new_urls: dict[bytes, int] = {}
         self._new_hosts: dict[bytes, int] = {}
-        self._names: dict[str, int] = {}
+        self._origins: dict[str, int] = {}
         self._notes: list[list[Any]] = []
         self._steps = 0
+        self._last = "", digest_of("")
         summary = self._journal.summary
         self.urls_known, self.hosts_known = summary.urls, summary.hosts
         self.evicted = summary.evicted
@@ -56,6 +58,12 @@ class Store:
         self._replay(summary.urls_end)
 
     # ------------------------------------------------------------ asked
+
+    def digest(self, url: str) -> bytes:
+        """``digest_of`` a URL; the last answer is kept, because one is often asked for twice in a row."""
+        if url != self._last[0]:
+            self._last = url, digest_of(url)
+        return self._last[1]
 
     def find(self, digest: bytes) -> int | None:
         """The number of the URL, or None."""
@@ -76,20 +84,26 @@ class Store:
             if row.state in states:
                 yield self.record(number, row)
 
+    def host_of(self, url: str) -> int:
+        """The number of the URL's host, a new one when it has none."""
+        end = url.find("/", 8)
+        origin = url[:end] if end > 0 else url
+        number = self._origins.get(origin)
+        if number is None:
+            if len(self._origins) >= _ORIGINS:
+                self._origins.clear()
+            number = self._origins[origin] = self.host_number(queue_of(url))
+        return number
+
     def host_number(self, host: str) -> int:
         """The number of the host, a new one when it has none."""
-        number = self._names.get(host)
+        digest = digest_of(host)
+        number = self._new_hosts.get(digest)
         if number is None:
-            digest = digest_of(host)
-            number = self._new_hosts.get(digest)
-            if number is None:
-                number = self._hosts.get(digest)
-            if number is None:
-                number, self.hosts_known = self.hosts_known, self.hosts_known + 1
-                self._new_hosts[digest] = number
-            if len(self._names) >= _NAMES:
-                self._names.clear()
-            self._names[host] = number
+            number = self._hosts.get(digest)
+        if number is None:
+            number, self.hosts_known = self.hosts_known, self.hosts_known + 1
+            self._new_hosts[digest] = number
         return number
 
     def sizes(self) -> dict[str, int]:
@@ -124,9 +138,10 @@ class Store:
         """Make what was gathered one atomic step. When the disk refuses, it stays gathered."""
         if not (self.rows.changed or self._notes or self._new_hosts):
             return
-        self.urls.write()
-        frame = Frame(self.rows.changed, self._new_urls, self._new_hosts, self.urls.end, self._notes)
-        self._journal.append(frame)
+        urls = self.urls
+        if urls.unwritten:
+            urls.write()
+        self._journal.append(Frame(self.rows.changed, self._new_urls, self._new_hosts, urls.end, self._notes))
         self._notes = []
         self._apply()
         if self._journal.size > _JOURNAL_BYTES:
@@ -193,12 +208,16 @@ class Store:
 
     def _apply(self) -> None:
         """Write the step into the mapped files; what the disk does not take stays gathered."""
-        for known, table in ((self._new_urls, self._seen), (self._new_hosts, self._hosts)):
-            for digest, number in known.items():
-                table.set(digest, number)
+        if self._new_urls:
+            put = self._seen.set
+            for digest, number in self._new_urls.items():
+                put(digest, number)
+            self._new_urls.clear()
+        if self._new_hosts:
+            for digest, number in self._new_hosts.items():
+                self._hosts.set(digest, number)
+            self._new_hosts.clear()
         self.rows.apply()
-        self._new_urls.clear()
-        self._new_hosts.clear()
 
     def _set_later(self, number: int, not_before: float) -> None:
         if not_before:

@@ -25,7 +25,7 @@ class UrlFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lines: list[bytes] = []
-        self._unwritten: dict[int, CrawlUrl] = {}
+        self.unwritten: dict[int, CrawlUrl] = {}  # by offset
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -36,20 +36,19 @@ class UrlFile:
 
     def add(self, record: CrawlUrl) -> int:
         """The offset of the record."""
-        fields = [record.url]
-        if record.parent is not None or record.depth or record.anchor or record.inherited or record.request is not None:
-            fields += [record.depth, record.parent, record.anchor, _number(record.context_score)]  # type: ignore[list-item]
-            if record.inherited or record.request is not None:
-                fields += [[*map(_number, record.inherited)], record.request]  # type: ignore[list-item]
-        elif record.context_score:
-            fields += [0, None, "", _number(record.context_score)]  # type: ignore[list-item]
+        if record.inherited or record.request is not None:
+            fields: tuple[Any, ...] = (*_told(record), [*map(_number, record.inherited)], record.request)
+        elif record.parent is not None or record.depth or record.anchor or record.context_score:
+            fields = _told(record)
+        else:
+            fields = (record.url,)
         try:
             line = orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE)
         except TypeError:  # half a surrogate pair in an anchor: JSON can only carry text
             line = orjson.dumps(_as_text(fields), option=orjson.OPT_APPEND_NEWLINE)
         offset = self.end
         self._lines.append(line)
-        self._unwritten[offset] = record
+        self.unwritten[offset] = record
         self.end += len(line)
         return offset
 
@@ -73,7 +72,7 @@ class UrlFile:
             raise StorageFailed(f"cannot write to {self.path}: {error}") from error
         self._written += len(lines)
         self._lines.clear()
-        self._unwritten.clear()
+        self.unwritten.clear()
 
     def cut(self, end: int) -> None:
         """Remove what stands behind ``end``: lines of a step that has not happened."""
@@ -94,7 +93,7 @@ class UrlFile:
         os.close(self._file)
 
     def _fields(self, offset: int) -> list[Any]:
-        if self._unwritten and (record := self._unwritten.get(offset)):
+        if self.unwritten and (record := self.unwritten.get(offset)):
             return [
                 record.url,
                 record.depth,
@@ -130,6 +129,10 @@ def _record(fields: list[Any], score: float, not_before: float) -> CrawlUrl:
     return CrawlUrl(url, score, depth, parent, anchor, float(context_score), not_before, handed_down, request)
 
 
+def _told(record: CrawlUrl) -> tuple[Any, ...]:
+    return record.url, record.depth, record.parent, record.anchor, _number(record.context_score)
+
+
 def _number(value: float) -> float | str:
     """JSON has no infinity and no NaN: these travel as text."""
     return value if math.isfinite(value) else str(value)
@@ -139,4 +142,4 @@ def _as_text(value: Any) -> Any:
     """The same value with ``?`` for what is no character."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8")
-    return [_as_text(part) for part in value] if isinstance(value, list) else value
+    return [_as_text(part) for part in value] if isinstance(value, list | tuple) else value
