@@ -12,7 +12,7 @@ from typing import Any
 from crawlproject.crawl import Crawl
 from crawlproject.errors import BadWeb
 from crawlproject.examples import ExampleReader, Lookup
-from crawlproject.frontier.base import Frontier
+from crawlproject.frontier.base import CountingFrontier, Frontier
 from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.frontiers import make_frontier, open_frontier
 from crawlproject.options import Options
@@ -45,8 +45,9 @@ def make_canonicalizer(options: Options) -> Canonicalizer:
 ARCHIVE_CACHE = 500  # pages of an archive that stay in memory; an ordering looks at most of them once
 
 
-def make_traps(options: Options, *, shared: bool = False) -> TrapFilter:
-    """The trap rules as the ``TRAP_*`` settings want them; a ``shared`` frontier counts the URLs of hosts itself."""
+def make_traps(options: Options, frontier: Frontier | None = None) -> TrapFilter:
+    """The trap rules as the ``TRAP_*`` settings want them; some frontiers count the URLs of hosts themselves."""
+    shared = isinstance(frontier, SharedFrontier)
     return TrapFilter(
         max_url_length=options.trap_max_url_length,
         max_segment_repeats=options.trap_max_segment_repeats,
@@ -54,11 +55,14 @@ def make_traps(options: Options, *, shared: bool = False) -> TrapFilter:
         max_depth=options.trap_max_depth,
         max_urls_per_host=0 if shared else options.trap_max_urls_per_host,
         extensions={*NOT_A_PAGE, *options.trap_extensions},
+        urls_of_host=frontier.urls_of_host if isinstance(frontier, CountingFrontier) else None,
     )
 
 
-def make_reader(options: Options, analyzer: Analyzer, canonicalize: Callable[..., str]) -> Reader:
-    """The reader as the ``PAGE_*`` settings want it."""
+def make_reader(
+    options: Options, analyzer: Analyzer, canonicalize: Callable[..., str], *, tag_paths: bool = True
+) -> Reader:
+    """The reader as the ``PAGE_*`` settings want it; it need not read ``tag_paths`` for an ordering that does not."""
     return Reader(
         analyzer,
         canonicalize=canonicalize,
@@ -66,6 +70,7 @@ def make_reader(options: Options, analyzer: Analyzer, canonicalize: Callable[...
         obey_nofollow=options.page_obey_nofollow,
         obey_meta_robots=options.page_obey_meta_robots,
         max_links=options.page_max_links,
+        tag_paths=tag_paths,
     )
 
 
@@ -121,9 +126,9 @@ def assemble(
         options=options,
         ordering=ordering,
         judge=judge,
-        reader=make_reader(options, analyzer, canonicalize),
+        reader=make_reader(options, analyzer, canonicalize, tag_paths=ordering.reads_tag_paths),
         canonicalize=canonicalize,
-        traps=make_traps(options, shared=isinstance(frontier, SharedFrontier)),
+        traps=make_traps(options, frontier),
         frontier=frontier,
         folder=crawl_folder,
     )

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from crawlproject.errors import InvalidUrl
-from crawlproject.frontier.base import Frontier
+from crawlproject.frontier.base import CountingFrontier, Frontier
 from crawlproject.frontier.shared import FULL, HOST_FULL, SharedFrontier
 from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering
@@ -81,18 +81,27 @@ class Crawl:
         for seed in self.topic.seeds:
             self._offer_one(CrawlUrl(url=seed, score=self.ordering.seed_score(seed)))
 
+    def seed(self, text: str, score: float | None = None) -> CrawlUrl | None:
+        """The record of a seed that is brought while the crawl runs; None when it is refused, which is counted."""
+        url = canonical_or_none(self.canonicalize, text)
+        reason = self.refusal(url, 0) if url else "seed/no_url"
+        if url is None or reason:
+            self.folder.refusals.add(reason or "", url or text)
+            return None
+        self._planted.add(url)
+        return CrawlUrl(url, self.ordering.seed_score(url) if score is None else score)
+
     def recount(self) -> None:
         """After a resume: tell the trap rules how many URLs of each host were admitted before, and find the seeds again.
 
-        A shared frontier counts the hosts' URLs itself, and is not asked for all that waits in it.
+        Not with a frontier that counts the hosts' URLs itself: it is not asked for all that waits in it.
         """
-        if self.shared is not None:
+        self._planted.update(self.folder.history.seeds_led_to)
+        if self.shared is not None or isinstance(self.frontier, CountingFrontier):
             return
         for url in self.folder.history:
             self.traps.admitted(url)
         for waiting in self.frontier.waiting():
-            if waiting.depth == 0:
-                self._planted.add(waiting.url)
             if waiting.url not in self.folder.history:  # one that was killed between its history line and its links
                 self.traps.admitted(waiting.url)
 

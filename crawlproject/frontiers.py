@@ -8,7 +8,9 @@ from random import Random
 
 from crawlproject.errors import BadSetting
 from crawlproject.frontier.base import Frontier
-from crawlproject.frontier.journal import JournaledFrontier
+from crawlproject.frontier.disk.frontier import DiskFrontier
+from crawlproject.frontier.disk.store import is_disk_frontier
+from crawlproject.frontier.journal import NAME, JournaledFrontier
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.frontier.politeness import Politeness
 from crawlproject.frontier.redis.connection import Server, connect
@@ -25,7 +27,7 @@ def make_frontier(options: Options, commit: int = 1, margin: float = MARGIN) -> 
     """An empty frontier in memory as the ``FRONTIER_*`` and ``POLITENESS_*`` settings want it."""
     return MemoryFrontier(
         batch_size=options.frontier_batch_size,
-        commit=options.frontier_commit if options.frontier_commit > 1 else commit,
+        commit=_commit(options, commit),
         max_urls=options.frontier_max_urls,
         politeness=make_politeness(options, margin),
         random=Random(options.crawl_seed),
@@ -47,7 +49,33 @@ def open_frontier(
     """
     if options.frontier == "redis":
         return join_frontier(options, options.frontier_redis_name or name, clock=clock, commit=commit)
+    _refuse_another_kind(options.frontier, folder)
+    if options.frontier == "disk":
+        return DiskFrontier(
+            folder,
+            batch_size=options.frontier_batch_size,
+            commit=_commit(options, commit),
+            max_urls=options.frontier_max_urls,
+            politeness=make_politeness(options),
+            random=Random(options.crawl_seed),
+            clock=clock,
+            cache=options.frontier_disk_cache,
+        )
     return JournaledFrontier(make_frontier(options, commit), folder, clock=clock)
+
+
+def _commit(options: Options, wanted: int) -> int:
+    """N of Best-N-First: the setting's, or what the ordering wants."""
+    return options.frontier_commit if options.frontier_commit > 1 else wanted
+
+
+def _refuse_another_kind(kind: str, folder: Path) -> None:
+    """A crawl goes on with the kind of frontier that it began with."""
+    view = "disk" if is_disk_frontier(folder) else "memory" if (folder / NAME).exists() else kind
+    if view != kind:
+        raise BadSetting(
+            "setting FRONTIER", f"this crawl was begun with {view!r}, in {folder}; go on with it, not {kind!r}"
+        )
 
 
 def join_frontier(options: Options, name: str, *, clock: Callable[[], float], commit: int = 1) -> RedisWorker:
@@ -83,7 +111,7 @@ def redis_rules(options: Options, commit: int = 1) -> Rules:
     return Rules(
         batch_size=options.frontier_batch_size,
         max_urls=-(-options.frontier_max_urls // slots),
-        commit=options.frontier_commit if options.frontier_commit > 1 else commit,
+        commit=_commit(options, commit),
         max_urls_per_host=options.trap_max_urls_per_host,
         max_pages=options.crawl_max_pages if slots == 1 else 0,
         lease=options.frontier_redis_lease,

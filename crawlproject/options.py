@@ -18,8 +18,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from crawlproject import settings as defaults
 from crawlproject.errors import BadSetting
+from crawlproject.repository.merge import WORKERS
 
-WORKERS = "workers"  # the folder of a crawl in which each worker has its own
 OURS = ("FRONTIER", "ORDERING", "TOPIC_", "PAGE_", "POLITENESS_", "TRAP_", "CRAWL_", "VIRTUAL_WEB")
 
 
@@ -48,11 +48,12 @@ class Options(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    frontier: Literal["memory", "redis"]
+    frontier: Literal["memory", "disk", "redis"]
     frontier_batch_size: Annotated[int, Field(ge=1)]
     frontier_commit: Annotated[int, Field(ge=1)]
     frontier_request_score: Annotated[float, Field(allow_inf_nan=False)]
     frontier_max_urls: Count
+    frontier_disk_cache: Annotated[int, Field(ge=2**20)]
     frontier_redis_name: str
     frontier_redis_slots: Annotated[int, Field(ge=1)]
     frontier_redis_lease: Annotated[float, Field(ge=1, allow_inf_nan=False)]
@@ -63,6 +64,7 @@ class Options(BaseModel):
     redis_params: Annotated[dict[str, Any], BeforeValidator(_read_object), Field(exclude=True)]
     redis_encoding: str
     redis_start_urls_key: str
+    max_idle_time_before_close: Seconds
     ordering: str
     ordering_aggregation_level: Level
     ordering_archive: str
@@ -92,6 +94,9 @@ class Options(BaseModel):
     crawl_robots_max_age: Seconds
     crawl_robots_cache_size: Annotated[int, Field(ge=1)]
     crawl_progress_seconds: Seconds
+    crawl_metrics_port: Annotated[int, Field(ge=0, le=65_535)]
+    crawl_metrics_host: Annotated[str, Field(min_length=1)]
+    crawl_metrics_file: str
     virtual_web: str
     virtual_web_latency: Seconds
     ordering_parameters: Mapping[str, Any] = {}

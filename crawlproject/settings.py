@@ -5,11 +5,12 @@ Settings of ours start with ``FRONTIER_``, ``ORDERING_``, ``TOPIC_``, ``PAGE_``,
 """
 
 # ---------------------------------------------------------------- frontier
-FRONTIER = "memory"  # memory (journaled in the crawl folder), redis (in a server, for several workers)
+FRONTIER = "memory"  # memory (journaled in the crawl folder), disk (ditto, no limit), redis (for several workers)
 FRONTIER_BATCH_SIZE = 50  # k hosts: any k takes in a row are of k different hosts (003 section 4.1: D = 50)
 FRONTIER_COMMIT = 1  # N URLs: take the best N before looking again (001 Figure 1; 1 = best-first)
 FRONTIER_REQUEST_SCORE = 1.0  # of a Request that a spider makes itself; its priority is added
 FRONTIER_MAX_URLS = 1_000_000  # waiting URLs kept, the best ones; 0 = no limit (000 section 2.1: MAX)
+FRONTIER_DISK_CACHE = 268_435_456  # bytes of the frontier's files on disk that stay in memory
 FRONTIER_REDIS_NAME = ""  # of the crawl in Redis; empty: the name of the topic, or of the spider
 FRONTIER_REDIS_SLOTS = 1  # groups of hosts; 1 = exact order; more, one a CPU of the Redis Cluster, for speed
 FRONTIER_REDIS_LEASE = 600.0  # seconds until others fetch what a worker held that is not heard of
@@ -21,6 +22,7 @@ REDIS_PORT = 6379
 REDIS_DB = 0
 REDIS_PARAMS: dict[str, object] = {}  # more arguments of the client
 REDIS_ENCODING = "utf-8"  # of the seeds that are pushed
+MAX_IDLE_TIME_BEFORE_CLOSE = 0.0  # seconds that workers wait for pushed seeds when nothing is left
 REDIS_START_URLS_KEY = "%(name)s:start_urls"  # where seeds are pushed to; name: of the spider, and of the topic
 
 # ---------------------------------------------------------------- ordering
@@ -62,6 +64,9 @@ CRAWL_URL_QUERY_RULES = True  # sort query parameters, remove tracking and sessi
 CRAWL_ROBOTS_MAX_AGE = 86_400  # seconds a robots.txt is believed at most (RFC 9309 section 2.4)
 CRAWL_ROBOTS_CACHE_SIZE = 10_000  # origins whose robots.txt is kept in memory
 CRAWL_PROGRESS_SECONDS = 10.0  # seconds between progress lines; 0 = none
+CRAWL_METRICS_PORT = 0  # of http://CRAWL_METRICS_HOST:PORT/metrics for Prometheus; 0 = none
+CRAWL_METRICS_HOST = "127.0.0.1"  # address it listens on
+CRAWL_METRICS_FILE = ""  # the same as a file, for node_exporter's textfile collector; empty: none
 
 # ---------------------------------------------------------------- virtual web
 VIRTUAL_WEB = ""  # a WARC, a folder of <host>/<path>, a crawl folder or "sample": crawl this, not the network
@@ -116,6 +121,8 @@ EXTENSIONS = {
     "crawlproject.extensions.failures.Failures": 0,
     "crawlproject.extensions.progress.Progress": 10,
     "crawlproject.extensions.report.ReportWriter": 20,
+    "crawlproject.extensions.pushedseeds.PushedSeedsFeed": 30,
+    "crawlproject.extensions.metrics.Metrics": 30,
 }
 # Both execute code for whoever reaches the port.
 TELNETCONSOLE_ENABLED = False

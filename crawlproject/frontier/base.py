@@ -121,3 +121,12 @@ class Frontier(Protocol):
     def close(self) -> None:
         """Save what must be saved; the frontier is not used afterwards."""
         ...
+
+
+@runtime_checkable
+class CountingFrontier(Protocol):
+    """A frontier that may hold so many URLs that nobody can go through them all: it counts those of each host."""
+
+    def urls_of_host(self, url: str) -> int:
+        """Known URLs of the host of ``url``: those that wait, are leased, or are done."""
+        ...

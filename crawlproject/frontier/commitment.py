@@ -157,6 +157,10 @@ class BestNFirst:
     def clocks(self) -> Iterator[tuple[Any, float]]:
         return self._pool.clocks()
 
+    def resting(self) -> int:
+        """As ``HostSchedule.resting``, hosts that only have committed URLs left out."""
+        return self._pool.resting()
+
     def fit(self) -> None:
         """The number of hosts with waiting URLs is another one."""
         self._batch.fit()

@@ -204,6 +204,9 @@ class JournaledFrontier:
     def evicted(self) -> int:
         return self._inner.evicted()
 
+    def resting(self) -> int:
+        return self._inner.resting()
+
     # ------------------------------------------------------------ inside
 
     def _write(self) -> None:

@@ -202,6 +202,10 @@ class MemoryFrontier:
         """The hosts that rest, each with the time of its next visit."""
         return self._state.schedule.clocks()
 
+    def resting(self) -> int:
+        """Hosts with waiting URLs that rest, O(1)."""
+        return self._state.schedule.resting()
+
     # ------------------------------------------------------------ for whoever writes the changes down
 
     def follow(self, follower: Callable[[Change], object]) -> None:

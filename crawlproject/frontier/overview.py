@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from crawlproject.frontier.hostqueue import queue_of
-from crawlproject.frontier.reading import FrontierView, State
+from crawlproject.frontier.view import FrontierView, State
 from crawlproject.records import CrawlUrl
 
 

@@ -5,54 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from random import Random
-from typing import Literal, NamedTuple, Protocol
 
 from crawlproject.frontier.changes import Waits
+from crawlproject.frontier.disk.store import is_disk_frontier, remove_disk_frontier
+from crawlproject.frontier.disk.view import DiskView
 from crawlproject.frontier.journal import NAME, Journal
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.frontier.politeness import Politeness
+from crawlproject.frontier.view import Counts, FrontierView, State
 from crawlproject.records import CrawlUrl
-
-State = Literal["waiting", "leased", "done", ""]
-
-
-class Counts(NamedTuple):
-    """URLs that wait, are leased, and are done; hosts with waiting URLs; URLs dropped because the frontier was full."""
-
-    waiting: int
-    leased: int
-    done: int
-    hosts: int
-    evicted: int
-
-
-class FrontierView(Protocol):
-    """What every kind of frontier tells whoever looks into it. Times are seconds since the epoch."""
-
-    kind: str
-    """``memory``, ``disk`` or ``redis``."""
-
-    def counts(self) -> Counts: ...
-
-    def waiting(self) -> Iterator[CrawlUrl]:
-        """The waiting URLs; of equal scores, those that came first are first."""
-        ...
-
-    def leased(self) -> Iterator[CrawlUrl]:
-        """The URLs that are being fetched, or were when the crawl was killed."""
-        ...
-
-    def find(self, url: str) -> tuple[State, CrawlUrl | None]:
-        """Where the URL is, with its record when it waits or is leased; an empty state: it is not known."""
-        ...
-
-    def rests(self) -> Mapping[str, float]:
-        """The hosts whose clock runs, or ran out unnoticed, with the time of their next visit."""
-        ...
-
-    def crawl_delays(self) -> Mapping[str, float]:
-        """The hosts whose robots.txt asks for a delay, with the seconds."""
-        ...
 
 
 class JournalView:
@@ -97,12 +58,14 @@ def read_frontier(folder: Path) -> FrontierView | None:
     """The frontier that the files in ``folder`` are of; None when there is none. Raises ``BadCrawlDir`` for damaged files."""
     if (folder / NAME).exists():
         return JournalView(Journal(folder / NAME))
+    if is_disk_frontier(folder):
+        return DiskView(folder)
     return None
 
 
 def clear_frontier(folder: Path) -> bool:
     """Remove the files of a frontier from ``folder``, and nothing else; whether there were any. Not while it is in use."""
-    if not (folder / NAME).exists():
-        return False
-    (folder / NAME).unlink()
-    return True
+    if (folder / NAME).exists():
+        (folder / NAME).unlink()
+        return True
+    return remove_disk_frontier(folder)

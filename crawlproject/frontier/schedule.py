@@ -226,6 +226,10 @@ class HostSchedule:
         """The hosts that rest, each with the time of its next visit."""
         return ((name, host.due) for name, host in self._hosts.items() if host.due > self._now)
 
+    def resting(self) -> int:
+        """Hosts with waiting URLs that may not be visited yet, as the schedule saw them last; O(1)."""
+        return len(self._resting) + len(self._barred_resting)
+
     # ------------------------------------------------------------ inside
 
     def _host(self, name: Hashable) -> HostQueue:

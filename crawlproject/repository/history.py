@@ -29,9 +29,12 @@ class History:
         self.pages = 0
         self.errors = 0
         self.last_url = ""
+        self.seeds_led_to: set[str] = set()  # where seeds redirected to, in the crawl that is gone on with
         for number, line in enumerate(read_lines(path), start=1):
             try:
                 self._count(str(line["url"]), line["md5"], float(line["relevance"]), line["error"])
+                if line["redirect"] and not line["depth"]:
+                    self.seeds_led_to.add(str(line["redirect"]))
             except (KeyError, TypeError, ValueError) as damage:
                 raise unexpected(path, number, damage) from damage
 

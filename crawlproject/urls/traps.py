@@ -45,7 +45,8 @@ class TrapFilter:
     """The rules of the table above with their limits; a limit of 0 (or no extensions) switches a rule off.
 
     The settings are the same names in upper case behind ``TRAP_``. Only ``admitted`` changes anything; after a restart
-    the caller tells it about the URLs of the saved crawl again.
+    the caller tells it about the URLs of the saved crawl again. With ``urls_of_host``, which says how many URLs of the host
+    of a URL are known, it need not count itself.
     """
 
     def __init__(
@@ -57,9 +58,11 @@ class TrapFilter:
         max_depth: int = 50,
         max_urls_per_host: int = 10_000,
         extensions: Iterable[str] = NOT_A_PAGE,
+        urls_of_host: Callable[[str], int] | None = None,
     ) -> None:
         self._max_urls_per_host = max_urls_per_host
         self._urls_of_host: Counter[str] = Counter()
+        self._counted_elsewhere = urls_of_host
         unwanted = frozenset(extension.strip().lower().removeprefix(".") for extension in extensions)
         table: list[tuple[str, object, Rule]] = [
             (SCHEME, True, _is_not_http),
@@ -81,15 +84,17 @@ class TrapFilter:
 
     def admitted(self, url: str) -> None:
         """Count a canonical URL that entered the frontier for the first time."""
-        if self._max_urls_per_host:
+        if self._max_urls_per_host and self._counted_elsewhere is None:
             self._urls_of_host[host_of(url)] += 1
 
     def withdrawn(self, url: str) -> None:
         """A URL that was ``admitted`` left the frontier without a fetch; it may be admitted again."""
-        if self._max_urls_per_host:
+        if self._max_urls_per_host and self._counted_elsewhere is None:
             self._urls_of_host[host_of(url)] -= 1
 
     def _host_is_full(self, url: str, depth: int) -> bool:
+        if self._counted_elsewhere is not None:
+            return self._counted_elsewhere(url) >= self._max_urls_per_host
         return self._urls_of_host.get(host_of(url), 0) >= self._max_urls_per_host
 
 

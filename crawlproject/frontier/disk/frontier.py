@@ -169,7 +169,7 @@ class DiskFrontier:
         row = self._rows[number]
         if row.state not in IN_LINE:
             return False
-        self._leave(number, row, GONE)
+        self._forget(number, row)
         self._commit()
         return True
 
@@ -226,6 +226,10 @@ class DiskFrontier:
             self._lines.close()
             self._store.close()
 
+    def urls_of_host(self, url: str) -> int:
+        """Known URLs of the host of ``url``: those that wait, are leased, or are done."""
+        return self._store.known_on(self._store.host_of(url))
+
     # ------------------------------------------------------------ measures
 
     def disk_size(self) -> dict[str, int]:
@@ -253,7 +257,7 @@ class DiskFrontier:
         if self._lines.waiting >= self._limit and not self._make_room(score):
             return False
         host = store.host_of(record.url)
-        number = store.new(digest)
+        number = store.new(digest, host)
         self._rows.changed[number] = Row(score, store.urls.add(record), host, WAITING)
         if record.not_before:
             store.set_later(number, record.not_before)
@@ -270,6 +274,11 @@ class DiskFrontier:
         """A URL that was leased waits again."""
         self._rows.changed[number] = Row(row.score, row.offset, row.host, WAITING)
         self._lines.enter(self._slip(number, row), back=True)
+
+    def _forget(self, number: int, row: Row) -> None:
+        """The URL is as if it had never come."""
+        self._leave(number, row, GONE)
+        self._store.forgotten(row.host)
 
     def _leave(self, number: int, row: Row, state: int) -> None:
         """The URL waits no more; the schedule hears of it before its row changes (see ``FedSchedule.remove``)."""
@@ -288,9 +297,9 @@ class DiskFrontier:
     def _end(self, url: str, number: int | None) -> None:
         lease = self._leases.pop(url, None)
         if number is None or (self._rows[number].state == GONE):
-            number = self._store.new(self._store.digest(url))
-            offset = self._store.urls.add(CrawlUrl(url, 0.0))
-            self._rows.changed[number] = Row(0.0, offset, self._store.host_of(url), DONE)
+            host = self._store.host_of(url)
+            number = self._store.new(self._store.digest(url), host)
+            self._rows.changed[number] = Row(0.0, self._store.urls.add(CrawlUrl(url, 0.0)), host, DONE)
             return
         row = self._rows[number]
         if lease is not None:
@@ -323,7 +332,7 @@ class DiskFrontier:
             self._evict(worst)
 
     def _evict(self, number: int) -> None:
-        self._leave(number, self._rows[number], GONE)
+        self._forget(number, self._rows[number])
         self._store.evicted += 1
         self._store.note("evicted", self._store.evicted)
 

@@ -41,9 +41,10 @@ class HashTable:
     when it cannot grow; then it is as it was.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._segments = MappedFile(path, _SEGMENT * _SEGMENTS_A_PIECE)
-        self._headers = MappedFile(path.with_name(f"{path.name}.map"), 8 * _HEADERS_A_PIECE)
+    def __init__(self, path: Path, *, readonly: bool = False) -> None:
+        self._readonly = readonly
+        self._segments = MappedFile(path, _SEGMENT * _SEGMENTS_A_PIECE, readonly=readonly)
+        self._headers = MappedFile(path.with_name(f"{path.name}.map"), 8 * _HEADERS_A_PIECE, readonly=readonly)
         self._views: list[memoryview] = []  # one a segment, as 64-bit words
         self._marks: list[memoryview] = [memoryview(piece).cast("Q") for piece in self._headers.maps]
         self._counts: list[int] = []  # entries of each segment; -1: not counted since the opening
@@ -120,13 +121,14 @@ class HashTable:
             prefix = headers[segment] & 0xFFFFFFFF
             places = range(prefix, 1 << self._depth, 1 << depth)
             if self._directory[prefix] >= 0:
-                self._mark(segment, 0)
+                if not self._readonly:
+                    self._mark(segment, 0)
                 self._free.append(segment)
                 continue
             for place in places:
                 self._directory[place] = segment
         self._mask = (1 << self._depth) - 1
-        if not used:
+        if not used and not self._readonly:
             first = self._new_segment()
             self._mark(first, _IN_USE)
             self._directory = [first]

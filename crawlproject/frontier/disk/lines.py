@@ -12,7 +12,7 @@ import numpy as np
 
 from crawlproject.frontier.commitment import BestNFirst
 from crawlproject.frontier.disk.feed import FedSchedule, HostLine, Slip
-from crawlproject.frontier.disk.rows import DELAYED, IN_LINE, LEASED, PARKED, WAITING, Row
+from crawlproject.frontier.disk.rows import DELAYED, GONE, IN_LINE, LEASED, PARKED, WAITING, Row
 from crawlproject.frontier.disk.spill import Entry, SpilledLine, SpillFile
 from crawlproject.frontier.disk.store import Store
 from crawlproject.frontier.hostqueue import HostQueue
@@ -145,6 +145,7 @@ class Lines:
         """Let all waiting URLs stand where they belong, those that were leased too; the hosts of the latter."""
         leased: list[int] = []
         on_host = np.zeros(self._store.hosts_known, np.uint32)
+        known_on = np.zeros(self._store.hosts_known, np.int64)
         for first, rows in self._rows.chunks(self._store.urls_known):
             held = rows["state"] == LEASED
             for number in np.flatnonzero(held).tolist():
@@ -152,10 +153,12 @@ class Lines:
             leased += rows["host"][held].tolist()
             rows["state"][held] = WAITING
             rows["state"][(rows["state"] == PARKED) | (rows["state"] == DELAYED)] = WAITING
+            known_on += np.bincount(rows["host"][rows["state"] != GONE], minlength=len(known_on))
             waiting = rows["host"][rows["state"] == WAITING]
             self.waiting += len(waiting)
             on_host += np.bincount(waiting, minlength=len(on_host)).astype(np.uint32)
         self._on_host = array("I", on_host.tobytes())
+        self._store.count_known(known_on)
         self.hosts_waiting = int(np.count_nonzero(on_host))
         later = np.fromiter(self._store.later, np.int64, len(self._store.later))
         for numbers, rows in self._waiting_rows():

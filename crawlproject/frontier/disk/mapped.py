@@ -14,16 +14,18 @@ class MappedFile:
 
     Growing never copies: the room is taken on the disk first, so that a full disk is an error here and not a crash at
     the first write into a hole. What is written is in the hands of the operating system at once and survives
-    ``kill -9``. Raises ``StorageFailed``.
+    ``kill -9``. Who only wants to look opens it ``readonly``. Raises ``StorageFailed``.
     """
 
-    def __init__(self, path: Path, piece: int) -> None:
+    def __init__(self, path: Path, piece: int, *, readonly: bool = False) -> None:
         self.path = path
         self.piece = piece
         self.maps: list[mmap.mmap] = []
+        self._access = mmap.ACCESS_READ if readonly else mmap.ACCESS_WRITE
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            if not readonly:
+                path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(path, os.O_CLOEXEC | (os.O_RDONLY if readonly else os.O_RDWR | os.O_CREAT), 0o644)
             for number in range(os.fstat(self._file).st_size // piece):
                 self._map(number)
         except OSError as error:
@@ -60,7 +62,7 @@ class MappedFile:
         os.close(self._file)
 
     def _map(self, number: int) -> mmap.mmap:
-        piece = mmap.mmap(self._file, self.piece, offset=number * self.piece)
+        piece = mmap.mmap(self._file, self.piece, access=self._access, offset=number * self.piece)
         piece.madvise(mmap.MADV_RANDOM)
         self.maps.append(piece)
         return piece

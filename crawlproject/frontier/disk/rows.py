@@ -38,8 +38,8 @@ class UrlRows:
     Raises ``StorageFailed``.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._file = MappedFile(path, _ROWS_A_PIECE * ROW.size)
+    def __init__(self, path: Path, *, readonly: bool = False) -> None:
+        self._file = MappedFile(path, _ROWS_A_PIECE * ROW.size, readonly=readonly)
         self._maps = self._file.maps
         self.changed: dict[int, Row] = {}
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from array import array
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from hashlib import md5
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from crawlproject.frontier.disk.hashtable import HashTable
 from crawlproject.frontier.disk.journal import Frame, Journal, Summary
@@ -31,16 +34,17 @@ class Store:
     """The durable part: rows and records of URLs, the numbers of URLs and hosts, the journal.
 
     Changes are gathered (``rows.changed``, ``new``, ``note``, ...) until ``commit``, which makes them one atomic step. Opening
-    does the steps of the journal again. Raises ``StorageFailed`` and ``BadCrawlDir``.
+    does the steps of the journal again; ``readonly``, it only gathers them. Raises ``StorageFailed`` and ``BadCrawlDir``.
     """
 
-    def __init__(self, folder: Path, cache: int) -> None:
+    def __init__(self, folder: Path, cache: int, *, readonly: bool = False) -> None:
         self.folder = folder
         self._cache = cache
-        self._seen = HashTable(folder / "seen")
-        self._hosts = HashTable(folder / "hosts")
-        self.rows = UrlRows(folder / "rows")
-        self.urls = UrlFile(folder / "urls.jsonl")
+        self._readonly = readonly
+        self._seen = HashTable(folder / "seen", readonly=readonly)
+        self._hosts = HashTable(folder / "hosts", readonly=readonly)
+        self.rows = UrlRows(folder / "rows", readonly=readonly)
+        self.urls = UrlFile(folder / "urls.jsonl", readonly=readonly)
         self._journal = Journal(folder)
         self._new_urls: dict[bytes, int] = {}
         self._new_hosts: dict[bytes, int] = {}
@@ -48,6 +52,7 @@ class Store:
         self._notes: list[list[Any]] = []
         self._steps = 0
         self._last = "", digest_of("")
+        self._known_on = array("I")
         summary = self._journal.summary
         self.urls_known, self.hosts_known = summary.urls, summary.hosts
         self.evicted = summary.evicted
@@ -106,6 +111,14 @@ class Store:
             self._new_hosts[digest] = number
         return number
 
+    def known_on(self, host: int) -> int:
+        """Known URLs of a host."""
+        return self._known_on[host] if host < len(self._known_on) else 0
+
+    def count_known(self, on_host: np.ndarray) -> None:
+        """After the opening: how many URLs of each host are known."""
+        self._known_on = array("I", on_host.astype(np.uint32).tobytes())
+
     def sizes(self) -> dict[str, int]:
         """Bytes on disk by file."""
         return {
@@ -118,11 +131,18 @@ class Store:
 
     # ------------------------------------------------------------ changed
 
-    def new(self, digest: bytes) -> int:
+    def new(self, digest: bytes, host: int) -> int:
         """A number for a URL that is not known, or is not any more."""
         number, self.urls_known = self.urls_known, self.urls_known + 1
         self._new_urls[digest] = number
+        if host >= len(self._known_on):
+            self._known_on.frombytes(bytes(4 * (host + 1 - len(self._known_on))))
+        self._known_on[host] += 1
         return number
+
+    def forgotten(self, host: int) -> None:
+        """A URL of the host is not known any more."""
+        self._known_on[host] -= 1
 
     def note(self, *note: Any) -> None:
         """Something that has no row (see ``journal.Frame``)."""
@@ -181,10 +201,12 @@ class Store:
             urls_end = frame.urls_end
             self.urls_known = max(self.urls_known, *(number + 1 for number in frame.rows), 0)
             self.hosts_known = max(self.hosts_known, *(number + 1 for number in frame.hosts.values()), 0)
-            self._apply()
+            if not self._readonly:
+                self._apply()
             for kind, *values in frame.notes:
                 self._recall(kind, values)
-        self.urls.cut(urls_end)
+        if not self._readonly:
+            self.urls.cut(urls_end)
 
     def _recall(self, kind: str, values: list[Any]) -> None:
         if kind == "pick":
@@ -238,6 +260,23 @@ class Store:
     def _force(self) -> None:
         for file in (self.urls, self._seen, self._hosts, self.rows):
             file.sync()
+
+
+def is_disk_frontier(folder: Path) -> bool:
+    """Whether a frontier on disk was once opened in this folder."""
+    return (folder / "state.json").exists() and (folder / "rows").exists()
+
+
+def remove_disk_frontier(folder: Path) -> bool:
+    """Remove the files of a frontier on disk, and nothing else; whether there were any. Raises ``OSError``."""
+    if not is_disk_frontier(folder):
+        return False
+    for name in ("urls.jsonl", "rows", "seen", "seen.map", "hosts", "hosts.map", "lines"):
+        (folder / name).unlink(missing_ok=True)
+    for journal in folder.glob("journal.[0-9]*"):
+        journal.unlink(missing_ok=True)
+    (folder / "state.json").unlink(missing_ok=True)  # last: until then it can be told what the files are
+    return True
 
 
 def _shared_memory() -> int:

@@ -22,13 +22,12 @@ class UrlFile:
     ``BadCrawlDir`` for a line that cannot be read.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, readonly: bool = False) -> None:
         self.path = path
         self._lines: list[bytes] = []
         self.unwritten: dict[int, CrawlUrl] = {}  # by offset
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._file = os.open(path, os.O_CLOEXEC | (os.O_RDONLY if readonly else os.O_RDWR | os.O_CREAT), 0o644)
             self._written = os.fstat(self._file).st_size
         except OSError as error:
             raise StorageFailed(f"cannot open {path}: {error}") from error

@@ -25,13 +25,13 @@ def connect(
     port: int = 0,
     db: int = 0,
     params: Mapping[str, Any] | None = None,
-    slots: int = 1,
+    slots: int | None = 1,
 ) -> Server:
     """A client for the server. ``url`` wins over ``host``, ``port`` and ``db``; ``params`` go to the client's class.
 
     A server that is one node of a Redis Cluster is spoken to as a cluster; with a single slot one node would hold
-    everything, so ``slots`` must be more than 1 there. Raises ``BadSetting`` for a URL that is none, or for such a
-    cluster, and ``StorageFailed`` when there is no server.
+    everything, so ``slots`` must be more than 1 there (None: whatever it is). Raises ``BadSetting`` for a URL that is
+    none, or for such a cluster, and ``StorageFailed`` when there is no server.
     """
     chosen = {**PARAMS, **(params or {})}
     chosen.pop("decode_responses", None)  # answers are bytes
@@ -49,7 +49,7 @@ def connect(
         raise StorageFailed(f"no Redis at {where}: {error}") from error
     if not clustered:
         return client
-    if slots < 2:
+    if slots == 1:
         raise BadSetting("setting FRONTIER_REDIS_SLOTS", f"{where} is a Redis Cluster: give it at least 2 slots")
     chosen.pop("redis_cls", None)
     made = redis.RedisCluster.from_url(url, **chosen) if url else redis.RedisCluster(host=host, port=port, **chosen)

@@ -21,7 +21,7 @@ from crawlproject.frontier.redis.script import NAMESPACE, Operation, Rules, Scri
 from crawlproject.records import CrawlUrl
 
 State = Literal["waiting", "leased", "done", ""]
-_SLOTS = f"{NAMESPACE}:slots"
+SLOTS = f"{NAMESPACE}:slots"
 
 
 class RedisFrontier:
@@ -284,8 +284,8 @@ def slot_of(host: str, slots: int) -> int:
 
 def check_slots(server: Server, slots: int) -> None:
     """Raises ``BadSetting`` when the server's crawls are spread over another number of slots."""
-    server.set(_SLOTS, slots, nx=True)
-    there = int(server.get(_SLOTS))
+    server.set(SLOTS, slots, nx=True)
+    there = int(server.get(SLOTS))
     if there != slots:
         wish = f"the crawls on this server are spread over {there} slots, not {slots}; all must have the same number"
-        raise BadSetting("setting FRONTIER_REDIS_SLOTS", wish)
+        raise BadSetting("setting FRONTIER_REDISSLOTS", wish)

@@ -1,0 +1,49 @@
+"""What every kind of frontier tells whoever looks into it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Literal, NamedTuple, Protocol
+
+from crawlproject.records import CrawlUrl
+
+State = Literal["waiting", "leased", "done", ""]
+
+
+class Counts(NamedTuple):
+    """URLs that wait, are leased, and are done; hosts with waiting URLs; URLs dropped because the frontier was full."""
+
+    waiting: int
+    leased: int
+    done: int
+    hosts: int
+    evicted: int
+
+
+class FrontierView(Protocol):
+    """What every kind of frontier tells whoever looks into it. Times are seconds since the epoch."""
+
+    kind: str
+    """``memory``, ``disk`` or ``redis``."""
+
+    def counts(self) -> Counts: ...
+
+    def waiting(self) -> Iterator[CrawlUrl]:
+        """The waiting URLs; of equal scores, those that came first are first."""
+        ...
+
+    def leased(self) -> Iterator[CrawlUrl]:
+        """The URLs that are being fetched, or were when the crawl was killed."""
+        ...
+
+    def find(self, url: str) -> tuple[State, CrawlUrl | None]:
+        """Where the URL is, with its record when it waits or is leased; an empty state: it is not known."""
+        ...
+
+    def rests(self) -> Mapping[str, float]:
+        """The hosts whose clock runs, or ran out unnoticed, with the time of their next visit."""
+        ...
+
+    def crawl_delays(self) -> Mapping[str, float]:
+        """The hosts whose robots.txt asks for a delay, with the seconds."""
+        ...
