@@ -97,9 +97,6 @@ class Options(BaseModel):
     crawl_metrics_port: Annotated[int, Field(ge=0, le=65_535)]
     crawl_metrics_host: Annotated[str, Field(min_length=1)]
     crawl_metrics_file: str
-    crawl_metrics_port: Annotated[int, Field(ge=0, le=65_535)]
-    crawl_metrics_host: Annotated[str, Field(min_length=1)]
-    crawl_metrics_file: str
     virtual_web: str
     virtual_web_latency: Seconds
     ordering_parameters: Mapping[str, Any] = {}

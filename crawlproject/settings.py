@@ -67,9 +67,6 @@ CRAWL_PROGRESS_SECONDS = 10.0  # seconds between progress lines; 0 = none
 CRAWL_METRICS_PORT = 0  # of http://CRAWL_METRICS_HOST:PORT/metrics for Prometheus; 0 = none
 CRAWL_METRICS_HOST = "127.0.0.1"  # address it listens on
 CRAWL_METRICS_FILE = ""  # the same as a file, for node_exporter's textfile collector; empty: none
-CRAWL_METRICS_PORT = 0  # of http://CRAWL_METRICS_HOST:PORT/metrics for Prometheus; 0 = none
-CRAWL_METRICS_HOST = "127.0.0.1"  # address it listens on
-CRAWL_METRICS_FILE = ""  # the same as a file, for node_exporter's textfile collector; empty: none
 
 # ---------------------------------------------------------------- virtual web
 VIRTUAL_WEB = ""  # a WARC, a folder of <host>/<path>, a crawl folder or "sample": crawl this, not the network
@@ -124,7 +121,6 @@ EXTENSIONS = {
     "crawlproject.extensions.failures.Failures": 0,
     "crawlproject.extensions.progress.Progress": 10,
     "crawlproject.extensions.report.ReportWriter": 20,
-    "crawlproject.extensions.metrics.Metrics": 30,
     "crawlproject.extensions.pushedseeds.PushedSeedsFeed": 30,
     "crawlproject.extensions.metrics.Metrics": 30,
 }

@@ -10,6 +10,7 @@ from scrapy.exceptions import UsageError
 
 from crawlproject.commandline import reporting_errors
 from crawlproject.reports.report import write_report
+from crawlproject.repository.merge import merge_workers, workers_of
 
 
 class Command(ScrapyCommand):
@@ -25,11 +26,15 @@ class Command(ScrapyCommand):
     def long_desc(self) -> str:
         return (
             "Write report.html into a crawl folder, from the files in it alone, and print its path. "
-            "Works on running, finished and killed crawls. Exit code 2: not a crawl folder, or a damaged one."
+            "Works on running, finished and killed crawls. The folders of several workers are merged first. "
+            "Exit code 2: not a crawl folder, or a damaged one."
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise UsageError("expected one crawl folder", print_help=False)
         with reporting_errors(self):
-            print(write_report(Path(args[0])))
+            folder = Path(args[0])
+            if workers_of(folder):
+                merge_workers(folder)
+            print(write_report(folder))

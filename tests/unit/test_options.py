@@ -20,7 +20,7 @@ def test_without_settings_the_defaults_hold() -> None:
 
 
 def test_every_setting_of_ours_is_an_option_and_the_other_way_round() -> None:
-    ours = {name for name in vars(defaults) if name.startswith((*OURS, "REDIS_"))}
+    ours = {name for name in vars(defaults) if name.startswith((*OURS, "REDIS_", "MAX_IDLE"))}
     assert ours == {name.upper() for name in Options.model_fields} - {"ORDERING_PARAMETERS"}
 
 

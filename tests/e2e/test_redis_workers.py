@@ -1,0 +1,236 @@
+"""Several workers of one crawl over sockets, with a Redis of their own."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+import redis
+from support.crawling import QUICK, ROOT, command, environment, history, refusals, scrapy, stored, topic_file
+from support.redisserver import PROGRAM, RedisServer, redis_server
+from support.webs import DictWeb, host_farm, page
+
+from crawlproject.virtualweb.accesslog import Access, AccessLog, read_log
+from crawlproject.virtualweb.server import running
+
+pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no redis-server on this machine; `make test` installs one")
+PORTAL = "http://portal.example/"
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[RedisServer]:
+    with redis_server(tmp_path / "redis") as running_server:
+        yield running_server
+
+
+class Crew:
+    """Workers of one crawl."""
+
+    def __init__(self, folder: Path, topic: Path, server: RedisServer, port: int, **settings: object) -> None:
+        self.folder = folder
+        self.port = port
+        self.topic = topic
+        self.settings = {**QUICK, "CRAWL_DIR": folder, "FRONTIER": "redis", "REDIS_URL": server.url, **settings}
+        self.processes: dict[str, subprocess.Popen[str]] = {}
+
+    def start(self, name: str, **settings: object) -> None:
+        chosen = {**self.settings, "CRAWL_WORKER": name, "USER_AGENT": name, **settings}
+        arguments = command("crawl", "topical", "-a", f"topic={self.topic}", "-a", "ordering=dom", **chosen)
+        self.processes[name] = subprocess.Popen(
+            arguments, cwd=ROOT, env=environment(self.port), stderr=subprocess.PIPE, text=True
+        )
+
+    def kill(self, name: str) -> None:
+        self.processes[name].send_signal(signal.SIGKILL)
+        self.processes[name].communicate()
+
+    def wait(self) -> str:
+        """The messages of all workers, which have all ended well."""
+        said = ""
+        for name, process in self.processes.items():
+            said += process.communicate(timeout=100)[1]
+            assert process.returncode == 0, f"{name}: {said}"
+        return said
+
+    def workers(self) -> list[Path]:
+        return sorted((self.folder / "workers").iterdir())
+
+    def stored(self) -> Counter[str]:
+        """The pages, and how many workers have each."""
+        return Counter(url for worker in self.workers() for url in stored(worker))
+
+
+def pages_of(web: DictWeb) -> set[str]:
+    return {url for url in web.urls() if not url.endswith("robots.txt")}
+
+
+def pauses(log: Path) -> list[float]:
+    """Between the end of a request and the start of the next one of the same host, whoever asked."""
+    by_host: dict[str, list[Access]] = defaultdict(list)
+    for access in sorted(read_log(log), key=lambda access: access["start"]):
+        by_host[access["host"]].append(access)
+    return [later["start"] - earlier["end"] for some in by_host.values() for earlier, later in pairwise(some)]
+
+
+def wait_for(what: object, seconds: float = 60.0) -> None:
+    """Until ``what()`` is true."""
+    end = time.monotonic() + seconds
+    while not what():  # type: ignore[operator]
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.01)
+
+
+def lines(path: Path) -> int:
+    return path.read_bytes().count(b"\n") if path.exists() else 0
+
+
+def test_two_workers_share_one_crawl_and_every_host_has_its_rest(tmp_path: Path, server: RedisServer) -> None:
+    web = host_farm(20, 8, seconds=0.02)
+    topic = topic_file(tmp_path, PORTAL)
+    with AccessLog(tmp_path / "log") as log, running(web, latency=True, log=log) as front:
+        crew = Crew(tmp_path / "crawl", topic, server, front.port, POLITENESS_MIN_DELAY=0.2, CONCURRENT_REQUESTS=4)
+        for name in ("a", "b"):
+            crew.start(name)
+        crew.wait()
+    assert crew.stored() == dict.fromkeys(pages_of(web), 1)
+    assert all(stored(worker) for worker in crew.workers()), "both had a part in it"
+    assert min(pauses(tmp_path / "log")) >= 0.2
+
+    told = scrapy("report", tmp_path / "crawl")
+    assert told.returncode == 0, told.stderr
+    assert stored(tmp_path / "crawl") == pages_of(web)
+    moments = [line["at"] for line in history(tmp_path / "crawl")]
+    assert moments == sorted(moments)
+    assert f">{len(pages_of(web))}<" in (tmp_path / "crawl" / "report.html").read_text()
+    manifest = json.loads((tmp_path / "crawl" / "crawl.json").read_text())
+    assert (manifest["workers"], manifest["reason"]) == (["a", "b"], "finished")
+    assert "redis://" not in json.dumps(manifest["settings"]), "a URL may carry a password"
+    assert scrapy("report", tmp_path / "crawl").returncode == 0, "it may be merged again"
+
+
+def test_killed_workers_and_a_killed_redis_lose_nothing(tmp_path: Path, server: RedisServer) -> None:
+    web = host_farm(25, 12, seconds=0.05)
+    topic = topic_file(tmp_path, PORTAL)
+    with AccessLog(tmp_path / "log") as log, running(web, latency=True, log=log) as front:
+        crew = Crew(tmp_path / "crawl", topic, server, front.port, POLITENESS_MIN_DELAY=0.1, CONCURRENT_REQUESTS=6)
+        crew.start("a")
+        crew.start("b")
+        at_kills = 0
+        client = redis.Redis(port=server.port)
+        for victim, after in (("a", 20), ("b", 40)):
+            wait_for(lambda after=after: lines(tmp_path / "log") > after)
+            crew.kill(victim)
+            at_kills += client.hlen("topical:{0}:crawl:topic:leases")
+            crew.start(victim)
+        before = lines(tmp_path / "log")
+        wait_for(lambda: lines(tmp_path / "log") > before + 40)
+        server.kill()
+        time.sleep(1.0)
+        server.start()
+        said = crew.wait()
+    assert set(crew.stored()) == pages_of(web)
+    assert "the crawl waits, nothing is lost" in said and "the crawl goes on" in said
+    assert min(pauses(tmp_path / "log")) >= 0.1
+    fetched = Counter(access["url"] for access in read_log(tmp_path / "log") if "robots.txt" not in access["url"])
+    assert sum(fetched.values()) - len(fetched) <= at_kills
+
+
+def test_a_worker_that_never_comes_back_is_replaced_by_the_others(tmp_path: Path, server: RedisServer) -> None:
+    web = host_farm(6, 6, seconds=0.3)
+    with running(web, latency=True) as front:
+        crew = Crew(tmp_path / "crawl", topic_file(tmp_path, PORTAL), server, front.port, FRONTIER_REDIS_LEASE=3)
+        crew.start("lost")
+        wait_for(lambda: lines(tmp_path / "crawl/workers/lost/history.jsonl") > 3)
+        crew.kill("lost")
+        assert redis.Redis(port=server.port).hlen("topical:{0}:crawl:topic:leases") > 0
+        del crew.processes["lost"]
+        crew.start("left")
+        crew.wait()
+    assert set(crew.stored()) == pages_of(web)
+
+
+def test_the_budget_of_pages_is_that_of_all_workers(tmp_path: Path, server: RedisServer) -> None:
+    web = host_farm(10, 10, seconds=0.02)
+    with running(web, latency=True) as front:
+        crew = Crew(tmp_path / "crawl", topic_file(tmp_path, PORTAL), server, front.port, CRAWL_MAX_PAGES=40)
+        for name in ("a", "b", "c"):
+            crew.start(name)
+        crew.wait()
+    assert sum(crew.stored().values()) == 40
+    manifests = [json.loads((worker / "crawl.json").read_text()) for worker in crew.workers()]
+    assert [manifest["reason"] for manifest in manifests] == ["page budget"] * 3
+
+
+def test_the_limit_of_a_host_is_that_of_all_workers(tmp_path: Path, server: RedisServer) -> None:
+    web = host_farm(4, 12, seconds=0.02)
+    with running(web, latency=True) as front:
+        crew = Crew(tmp_path / "crawl", topic_file(tmp_path, PORTAL), server, front.port, TRAP_MAX_URLS_PER_HOST=5)
+        for name in ("a", "b"):
+            crew.start(name)
+        crew.wait()
+    by_host = Counter(url.split("/")[2] for url in crew.stored())
+    assert by_host == {"portal.example": 1, **{f"h{number}.example": 5 for number in range(4)}}
+    assert sum(refusals(worker).get("trap/host_full", 0) for worker in crew.workers()) == 4 * (12 - 5)
+
+
+def test_seeds_are_pushed_while_the_crawl_runs(tmp_path: Path, server: RedisServer) -> None:
+    urls = ["http://a.example/", "http://b.example/", "http://c.example/", "http://d.example/", "http://e.example/"]
+    client = redis.Redis(port=server.port)
+    client.lpush("topical:start_urls", urls[1], "no URL at all", "{broken")
+    with running(DictWeb(dict(page(url, text="reef") for url in urls))) as front:
+        crew = Crew(tmp_path / "crawl", topic_file(tmp_path, urls[0]), server, front.port, MAX_IDLE_TIME_BEFORE_CLOSE=8)
+        crew.start("a")
+        wait_for(lambda: lines(tmp_path / "crawl/workers/a/history.jsonl") == 2)
+        client.sadd("topic:start_urls", json.dumps({"url": urls[2], "meta": {"score": 7}}))
+        wait_for(lambda: lines(tmp_path / "crawl/workers/a/history.jsonl") == 3)
+        client.delete("topical:start_urls")
+        client.zadd("topical:start_urls", {urls[3]: 1, urls[4]: 2})
+        said = crew.wait()
+    assert set(crew.stored()) == set(urls)
+    assert next(line for line in history(crew.workers()[0]) if line["url"] == urls[2])["score"] == 7
+    assert said.count("no seed") == 1
+    assert refusals(crew.workers()[0])["seed/no_url"] == 1
+    assert client.exists("topical:start_urls", "topic:start_urls") == 0
+
+
+def test_the_command_looks_into_redis_and_clears_it(tmp_path: Path, server: RedisServer) -> None:
+    web = host_farm(3, 4)
+    with running(web) as front:
+        crew = Crew(tmp_path / "crawl", topic_file(tmp_path, PORTAL), server, front.port, CRAWL_MAX_PAGES=5)
+        crew.start("a")
+        crew.wait()
+    place = f"{server.url}/topic"
+    stats = json.loads(scrapy("frontier", "stats", place, "--json").stdout)
+    assert (stats["kind"], stats["done"], stats["leased"], stats["in_use_by"]) == ("redis", 5, 0, None)
+    best = json.loads(scrapy("frontier", "peek", place, "--json", "--top", "100").stdout)
+    assert len(best) == stats["waiting"] > 0
+    why = json.loads(scrapy("frontier", "why", place, best[0]["url"], "--json").stdout)
+    assert why["state"] == "waiting"
+    cleared = scrapy("frontier", "clear", place, "--yes")
+    assert cleared.returncode == 0, cleared.stderr
+    left = redis.Redis(port=server.port).keys("*")
+    assert not [key for key in left if b":crawl:" in key], left
+    assert scrapy("frontier", "stats", place).returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"REDIS_URL": "redis://127.0.0.1:1/0"}, "no Redis at"),
+        ({"REDIS_URL": "http://127.0.0.1/"}, "REDIS_URL"),
+        ({"FRONTIER_REDIS_SLOTS": 2}, "spread over 1 slots, not 2"),
+    ],
+)
+def test_a_redis_that_cannot_be_used_is_one_message(tmp_path: Path, server: RedisServer, settings, message) -> None:
+    redis.Redis(port=server.port).set("topical:slots", 1)
+    chosen = {**QUICK, "CRAWL_DIR": tmp_path / "crawl", "FRONTIER": "redis", "REDIS_URL": server.url, **settings}
+    done = scrapy("crawl", "topical", "-a", f"topic={topic_file(tmp_path, PORTAL)}", **chosen)
+    assert done.returncode != 0
+    assert message in done.stderr and "Traceback" not in done.stderr
