@@ -25,7 +25,7 @@ class Reader:
     """Reads fetched documents into pages.
 
     ``canonicalize(href, base)`` gives the canonical URL of a link or raises ``InvalidUrl``. ``aggregation_level``,
-    ``max_links`` and ``max_text`` are those of ``parse_document``. ``obey_nofollow`` drops links with
+    ``max_links``, ``max_text`` and ``tag_paths`` are those of ``parse_document``. ``obey_nofollow`` drops links with
     ``rel="nofollow"``; ``obey_meta_robots`` obeys ``noindex`` and ``nofollow`` of ``<meta name="robots">`` and of
     ``X-Robots-Tag``. Raises ``BadInput`` for a wrong ``aggregation_level``.
 
@@ -43,6 +43,7 @@ class Reader:
         obey_meta_robots: bool = True,
         max_links: int = MAX_LINKS,
         max_text: int = MAX_TEXT,
+        tag_paths: bool = True,
     ) -> None:
         self.analyzer = analyzer
         self.counters: Counter[str] = Counter()
@@ -53,6 +54,7 @@ class Reader:
         self._obey_meta_robots = obey_meta_robots
         self._max_links = max_links
         self._max_text = max_text
+        self._tag_paths = tag_paths
 
     def read(
         self,
@@ -78,6 +80,7 @@ class Reader:
             aggregation_level=self._aggregation_level,
             max_links=self._max_links,
             max_text=self._max_text,
+            tag_paths=self._tag_paths,
         )
         rules = robots_rules(robots_tag)
         self._count("text/truncated", int(document.truncated))

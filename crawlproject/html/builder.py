@@ -30,16 +30,19 @@ class DocumentBuilder:
 
     Text arrives in pieces that are kept as they come: ``data`` is the ``append`` of a list, which costs no Python call.
     While reading, a position is a number of pieces; it becomes a number of characters at the end. ``base`` is the
-    ``href`` of the first ``<base>`` as written.
+    ``href`` of the first ``<base>`` as written. Without ``tag_paths`` those of the links are empty.
     """
 
-    def __init__(self, nodes: AggregationNodes, *, max_links: int, max_text: int, max_depth: int) -> None:
+    def __init__(
+        self, nodes: AggregationNodes, *, max_links: int, max_text: int, max_depth: int, tag_paths: bool = True
+    ) -> None:
         self._nodes = nodes
         self._max_links = max_links
         self._max_text = max_text
         self._pieces: list[str] = []
         self.data = self._pieces.append
         self._paths = TagPaths()
+        self._path = self._paths.path if tag_paths else str
         self._hidden: list[int] = []  # where each open hidden element began
         self._title = ""
         self._hrefs: list[tuple[str, bool, str]] = []
@@ -180,7 +183,7 @@ class DocumentBuilder:
         elif len(self._hrefs) < self._max_links:
             rel = attributes.get("rel")
             nofollow = rel is not None and "nofollow" in rel.lower().split()
-            self._hrefs.append((href, nofollow, self._paths.path()))
+            self._hrefs.append((href, nofollow, self._path()))
             number = self._nodes.link()
             self._alts.clear()
         else:

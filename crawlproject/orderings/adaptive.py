@@ -48,6 +48,7 @@ class Adaptive(BaseOrdering):
 
     learns = True
     puts_aside = True
+    reads_tag_paths = True
 
     def __init__(
         self,

@@ -132,7 +132,8 @@ class BaseOrdering:
     value of ``FRONTIER_COMMIT``, used when that setting is left at 1. ``learns``: what it observed changes its scores,
     so a resumed crawl shows it the stored pages once more. ``needs_archive``: it may not do without an archive, so a
     rehearsal lends it the rehearsed web. ``reads_examples``: an example of the topic that cannot be found is an error.
-    ``puts_aside``: a link that is not followed is not refused, since ``recall`` may bring its URL.
+    ``puts_aside``: a link that is not followed is not refused, since ``recall`` may bring its URL. ``reads_tag_paths``: it
+    looks at ``Link.tag_path``, which a live crawl leaves empty otherwise.
     """
 
     needs_targets: ClassVar[bool] = False
@@ -140,6 +141,7 @@ class BaseOrdering:
     reads_examples: ClassVar[bool] = False
     learns: ClassVar[bool] = False
     puts_aside: ClassVar[bool] = False
+    reads_tag_paths: ClassVar[bool] = False
     commit: int = 1
 
     def __init__(self, context: OrderingContext) -> None:

@@ -88,6 +88,7 @@ class TagPathBandit(BaseOrdering):
     """
 
     learns = True
+    reads_tag_paths = True
 
     def __init__(self, context: OrderingContext, *, similarity: float = 0.75, exploration: float = 2.828) -> None:
         super().__init__(context)

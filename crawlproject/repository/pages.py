@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from io import FileIO
 from pathlib import Path
 
 from crawlproject.errors import StorageFailed
@@ -18,7 +19,6 @@ class PageRepository:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._made: set[str] = set()
 
     def path(self, url: str) -> Path:
         """Where the page of the canonical ``url`` is, or would be."""
@@ -30,8 +30,7 @@ class PageRepository:
         place = f"{self.folder}/{page_path(name)}"
         draft = f"{place}.tmp"
         try:
-            self._make_parent(place)
-            with open(draft, "wb", buffering=0) as file:
+            with self._opened(draft) as file:
                 if file.write(body) != len(body):
                     raise OSError("the disk took only a part of it (is it full?)")
             os.replace(draft, place)
@@ -48,8 +47,10 @@ class PageRepository:
     def __contains__(self, url: str) -> bool:
         return self.path(url).exists()
 
-    def _make_parent(self, place: str) -> None:
-        parent = place[:-33]
-        if parent not in self._made:
-            os.makedirs(parent, exist_ok=True)
-            self._made.add(parent)
+    def _opened(self, draft: str) -> FileIO:
+        """The file, opened for writing; its folder is made when there is none yet."""
+        try:
+            return open(draft, "wb", buffering=0)
+        except FileNotFoundError:
+            os.makedirs(os.path.dirname(draft), exist_ok=True)
+            return open(draft, "wb", buffering=0)

@@ -32,3 +32,10 @@ def test_a_deep_path_keeps_its_inner_end() -> None:
     (path,) = paths("<div class='wrapper'>" * 200 + "<a href='/x'>x</a>")
     assert len(path) <= MAX_PATH
     assert path.endswith("div.wrapper a")
+
+
+def test_no_paths_are_made_when_nobody_reads_them() -> None:
+    body = b"<html><body><ul><li><a href='/1'>1</a></ul><a href='/2'>2</a></body></html>"
+    with_paths, without = parse_document(body), parse_document(body, tag_paths=False)
+    assert [link.tag_path for link in without.links] == ["", ""]
+    assert [link._replace(tag_path="") for link in with_paths.links] == list(without.links)
