@@ -7,7 +7,6 @@ import io
 import json
 import sys
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
@@ -19,30 +18,35 @@ from support.crawling import scrapy
 
 from crawlproject.commands import frontier as command
 from crawlproject.folderlock import FolderLock
-from crawlproject.frontier.journal import JournaledFrontier
-from crawlproject.frontier.memory import MemoryFrontier
+from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.overview import best_waiting, host_rows, place_of
-from crawlproject.frontier.politeness import Politeness
 from crawlproject.frontier.reading import read_frontier
+from crawlproject.frontiers import open_frontier
+from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl
 from crawlproject.requests import dump_request
 
 NOW = 1_000_000.0
 
 
-def journaled(folder: Path, *, delay: float = 0.0) -> JournaledFrontier:
-    inner = MemoryFrontier(batch_size=1, max_urls=0, politeness=Politeness(delay, 0.0), random=Random(1))
-    return JournaledFrontier(inner, folder, clock=lambda: NOW)
+def opened(kind: str, folder: Path, *, delay: float = 0.0) -> Frontier:
+    rules = {"FRONTIER": kind, "FRONTIER_BATCH_SIZE": 1, "POLITENESS_MIN_DELAY": delay, "POLITENESS_FACTOR": 0}
+    return open_frontier(read_options(rules), folder, clock=lambda: NOW)
 
 
 def url(host: str, page: int) -> str:
     return f"http://{host}.example/{page}"
 
 
+@pytest.fixture(params=["memory", "disk"])
+def kind(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
 @pytest.fixture
-def crawl(tmp_path: Path) -> Path:
+def crawl(kind: str, tmp_path: Path) -> Path:
     """A crawl folder whose frontier has waiting, leased and finished URLs; ``b`` rests for a long time."""
-    frontier = journaled(tmp_path / "frontier", delay=10.0)
+    frontier = opened(kind, tmp_path / "frontier", delay=10.0)
     frontier.put_many(CrawlUrl(url(host, page), score=page / 10, depth=page) for host in "ab" for page in range(3))
     frontier.put(CrawlUrl(url("c", 0), score=9.0))
     frontier.put(CrawlUrl(url("d", 0), score=8.0, parent=url("a", 0)))
@@ -72,7 +76,7 @@ def asked(capsys: pytest.CaptureFixture[str], *args: object, **options: Any) -> 
 # ------------------------------------------------------------ what is told
 
 
-def test_stats(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_stats(kind: str, crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = asked(capsys, "stats", crawl)
     assert {key: found[key] for key in ("waiting", "leased", "done", "hosts", "evicted")} == {
         "waiting": 4,
@@ -81,7 +85,7 @@ def test_stats(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "hosts": 2,
         "evicted": 0,
     }
-    assert found["kind"] == "memory" and found["in_use_by"] is None
+    assert found["kind"] == kind and found["in_use_by"] is None
     assert found["hosts_resting"] == 1 and found["hosts_with_crawl_delay"] == 1
     assert run("stats", crawl / "frontier") == 0
     assert "4 URLs on 2 hosts" in capsys.readouterr().out
@@ -124,7 +128,9 @@ def test_why(crawl: Path, capsys: pytest.CaptureFixture[str], which: str, told: 
     assert [words for words in told if words not in out] == [], out
 
 
-def test_requests_of_other_spiders_are_told_by_their_url(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_requests_of_other_spiders_are_told_by_their_url(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     from scrapy.utils.request import fingerprint
 
     class Theirs(Spider):
@@ -132,7 +138,7 @@ def test_requests_of_other_spiders_are_told_by_their_url(tmp_path: Path, capsys:
 
     request = Request("http://a.example/x?b=1", method="GET")
     post = Request("http://a.example/form", method="POST", body=b"q=1")
-    frontier = journaled(tmp_path / "frontier")
+    frontier = opened(kind, tmp_path / "frontier")
     for each in (request, post):
         key = f"{each.url}#{fingerprint(each).hex()}"
         frontier.put(CrawlUrl(key, 1.0, request=dump_request(each, Theirs())))
@@ -140,12 +146,15 @@ def test_requests_of_other_spiders_are_told_by_their_url(tmp_path: Path, capsys:
     assert asked(capsys, "why", tmp_path, request.url)["state"] == "waiting"
 
 
-@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 3)), max_size=12, unique_by=str))
+@given(
+    st.sampled_from(["memory", "disk"]),
+    st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 3)), max_size=12, unique_by=str),
+)
 def test_what_comes_first_is_taken_first(
-    tmp_path_factory: pytest.TempPathFactory, entries: list[tuple[str, int]]
+    tmp_path_factory: pytest.TempPathFactory, kind: str, entries: list[tuple[str, int]]
 ) -> None:
     folder = tmp_path_factory.mktemp("frontier")
-    frontier = journaled(folder)
+    frontier = opened(kind, folder)
     for number, (host, score) in enumerate(entries):
         frontier.put(CrawlUrl(url(host, number), float(score)))
     view = read_frontier(folder)
@@ -176,9 +185,9 @@ def test_clear_asks(crawl: Path, capsys: pytest.CaptureFixture[str], monkeypatch
     assert run("stats", crawl) == 2
 
 
-def test_clear_does_not_ask_when_it_is_told(crawl: Path) -> None:
+def test_clear_does_not_ask_when_it_is_told(kind: str, crawl: Path) -> None:
     assert run("clear", crawl, yes=True) == 0
-    assert len(journaled(crawl / "frontier")) == 0
+    assert len(opened(kind, crawl / "frontier")) == 0
 
 
 def test_a_frontier_in_use_is_not_cleared(crawl: Path) -> None:
