@@ -109,6 +109,8 @@ class Crawl:
         """Lease the next URL, or None: nobody is eligible, or the budget of pages is spent or in flight."""
         if self.budget_in_flight():
             return None
+        if self.shared is not None and self.ordering.puts_aside and not self.shared.pending():
+            self.ordering.resumed(())  # others have fetched what it thinks is waiting: it may recall the rest
         with self.frontier.batch():
             self._recall()
             return self.frontier.take(now)

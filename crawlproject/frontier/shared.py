@@ -11,6 +11,7 @@ from crawlproject.records import CrawlUrl
 
 FULL = -1  # why a URL was turned away: the frontier is full of better ones
 HOST_FULL = -2  # its host has as many URLs as it may have
+DONE = -3  # it was fetched, here or by another worker
 GONE = 0  # it was to have a new score, but does not wait any more
 
 
@@ -55,5 +56,5 @@ class SharedFrontier(Frontier, Protocol):
         ...
 
     def when_turned_away(self, hear: Callable[[CrawlUrl, int], None]) -> None:
-        """Call ``hear`` with what was answered with ``FULL``, ``HOST_FULL`` or ``GONE``."""
+        """Call ``hear`` with what was answered with ``FULL``, ``HOST_FULL``, ``DONE`` or ``GONE``."""
         ...

@@ -40,9 +40,9 @@ class Crew:
         self.settings = {**QUICK, "CRAWL_DIR": folder, "FRONTIER": "redis", "REDIS_URL": server.url, **settings}
         self.processes: dict[str, subprocess.Popen[str]] = {}
 
-    def start(self, name: str, **settings: object) -> None:
-        chosen = {**self.settings, "CRAWL_WORKER": name, "USER_AGENT": name, **settings}
-        arguments = command("crawl", "topical", "-a", f"topic={self.topic}", "-a", "ordering=dom", **chosen)
+    def start(self, name: str, ordering: str = "dom") -> None:
+        chosen = {**self.settings, "CRAWL_WORKER": name, "USER_AGENT": name}
+        arguments = command("crawl", "topical", "-a", f"topic={self.topic}", "-a", f"ordering={ordering}", **chosen)
         self.processes[name] = subprocess.Popen(
             arguments, cwd=ROOT, env=environment(self.port), stderr=subprocess.PIPE, text=True
         )
@@ -113,6 +113,16 @@ def test_two_workers_share_one_crawl_and_every_host_has_its_rest(tmp_path: Path,
     assert (manifest["workers"], manifest["reason"]) == (["a", "b"], "finished")
     assert "redis://" not in json.dumps(manifest["settings"]), "a URL may carry a password"
     assert scrapy("report", tmp_path / "crawl").returncode == 0, "it may be merged again"
+
+
+def test_what_one_worker_put_aside_is_fetched_though_others_fetched_what_it_attends_to(tmp_path, server) -> None:
+    web = host_farm(15, 12, seconds=0.02)
+    with running(web, latency=True) as front:
+        crew = Crew(tmp_path / "crawl", topic_file(tmp_path, PORTAL), server, front.port, ORDERING_ATTENTION=8)
+        for name in ("a", "b"):
+            crew.start(name, "adaptive")
+        crew.wait()
+    assert set(crew.stored()) == pages_of(web)
 
 
 def test_killed_workers_and_a_killed_redis_lose_nothing(tmp_path: Path, server: RedisServer) -> None:

@@ -24,7 +24,7 @@ from crawlproject.frontier.redis.frontier import (
     rescore_of,
 )
 from crawlproject.frontier.redis.script import Rules
-from crawlproject.frontier.shared import FULL, GONE, HOST_FULL
+from crawlproject.frontier.shared import DONE, FULL, GONE, HOST_FULL
 from crawlproject.records import CrawlUrl
 
 _REMEMBERED = 200_000  # URLs that ``in`` knows
@@ -270,5 +270,5 @@ class RedisWorker:
     def _is_turned_away(self, errand: Errand, answer: int) -> bool:
         name = errand.operation[0]
         if name == "put":
-            return answer in (FULL, HOST_FULL)
+            return answer in (FULL, HOST_FULL, DONE)
         return name == "rescore" and answer == GONE

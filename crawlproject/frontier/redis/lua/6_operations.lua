@@ -52,12 +52,12 @@ end
 local answer_of = {}
 
 -- digest host rank not_before record -> 1 it waits now, 0 known, -1 the frontier is full of better ones, -2 the host is
--- full
+-- full, -3 done
 function answer_of.put()
   local digest, host, rank, not_before, blob = argument(), argument(), number(), not_before_argument(), argument()
   local arrival = look_up(digest)
   if arrival == '' then
-    return 0
+    return -3
   end
   if arrival then
     local old = call('ZSCORE', QUEUE .. host, arrival)
