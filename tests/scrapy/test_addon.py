@@ -94,18 +94,21 @@ def test_download_delay_is_the_rest_without_crawl_delay(project: Path, tmp_path:
 # ------------------------------------------------------------ kill -9
 
 
-def test_a_killed_crawl_loses_nothing_and_repeats_no_more_than_was_in_flight(project: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["memory", "disk"])
+def test_a_killed_crawl_loses_nothing_and_repeats_no_more_than_was_in_flight(
+    project: Path, tmp_path: Path, kind: str
+) -> None:
     items, job = tmp_path / "items", tmp_path / "job"
     open_leases = 0
     with open_shop(seconds=0.01) as shop:
         for number in range(1, 4):
-            with start_crawl(project, "catalogue", shop.port, items, JOBDIR=job) as process:
+            with start_crawl(project, "catalogue", shop.port, items, JOBDIR=job, FRONTIER=kind) as process:
                 wait_for_items(items, 7 * number)
                 process.send_signal(signal.SIGKILL)
             frontier = read_frontier(job / "frontier")
             assert frontier is not None
             open_leases += frontier.counts().leased
-        done = crawl(project, "catalogue", shop.port, items, JOBDIR=job)
+        done = crawl(project, "catalogue", shop.port, items, JOBDIR=job, FRONTIER=kind)
         assert done.returncode == 0 and not stat(done.stderr, "spider_exceptions/count"), done.stderr
     with open_shop() as shop_once:
         crawl(project, "catalogue", shop_once.port, tmp_path / "once", **STOCK)

@@ -199,12 +199,13 @@ def test_what_reached_no_server_costs_its_host_no_rest(monkeypatch: pytest.Monke
 # ------------------------------------------------------------ JOBDIR
 
 
-def test_a_request_in_the_pipelines_is_fetched_again_after_a_kill(tmp_path: Path) -> None:
-    killed = Engine(JOBDIR=str(tmp_path))
+@pytest.mark.parametrize("kind", ["memory", "disk"])
+def test_a_request_in_the_pipelines_is_fetched_again_after_a_kill(tmp_path: Path, kind: str) -> None:
+    killed = Engine(JOBDIR=str(tmp_path), FRONTIER=kind)
     killed.put(Request(A), Request(B))
     killed.answer(killed.issue())
     assert killed.scheduler.next_request() is not None
-    resumed = Engine(JOBDIR=str(tmp_path))
+    resumed = Engine(JOBDIR=str(tmp_path), FRONTIER=kind)
     assert {request.url for request in resumed.drain()} == {A, B}
 
 
