@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 from random import Random
 
+import pytest
 from support.crawling import QUICK, ROOT, command, crawl, environment, history, stored, topic_file
 from support.webs import host_farm
 
@@ -33,16 +34,18 @@ def kill_after_growth(folder: Path, lines: int, settings: dict[str, object], por
             time.sleep(0.005)
 
 
-def test_a_killed_crawl_loses_nothing_and_counts_nothing_twice(tmp_path: Path) -> None:
+@pytest.mark.parametrize("frontier", ["memory", "disk"])
+def test_a_killed_crawl_loses_nothing_and_counts_nothing_twice(tmp_path: Path, frontier: str) -> None:
     random = Random(4)
     topic = topic_file(tmp_path, "http://portal.example/")
     web = host_farm(25, 12, seconds=0.02)
     folder = tmp_path / "crawl"
-    settings = {**QUICK, "CRAWL_DIR": folder, "CONCURRENT_REQUESTS": CONCURRENT}
+    settings = {**QUICK, "CRAWL_DIR": folder, "CONCURRENT_REQUESTS": CONCURRENT, "FRONTIER": frontier}
     with AccessLog(tmp_path / "log") as log, running(web, latency=True, log=log) as server:
         for _ in range(KILLS):
             kill_after_growth(folder, random.randrange(1, 60), settings, server.port, topic)
-        done = crawl(topic, folder, port=server.port, ordering="adaptive", CONCURRENT_REQUESTS=CONCURRENT)
+        last = {"CONCURRENT_REQUESTS": CONCURRENT, "FRONTIER": frontier}
+        done = crawl(topic, folder, port=server.port, ordering="adaptive", **last)
     assert done.returncode == 0, done.stderr
     assert stored(folder) == {url for url in web.urls() if not url.endswith("robots.txt")}
     assert len(history(folder)) == len({line["url"] for line in history(folder)})

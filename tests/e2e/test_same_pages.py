@@ -30,12 +30,13 @@ def write_web(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("ordering", ["best_first", "dom"])
-def test_a_virtual_web_and_sockets_store_the_same_pages(tmp_path: Path, ordering: str) -> None:
+@pytest.mark.parametrize(("ordering", "frontier"), [("best_first", "memory"), ("dom", "memory"), ("dom", "disk")])
+def test_a_virtual_web_and_sockets_store_the_same_pages(tmp_path: Path, ordering: str, frontier: str) -> None:
+    """Whichever frontier the virtual web is crawled with; behind the server it is the one in memory."""
     web = write_web(tmp_path / "web")
     topic = topic_file(tmp_path, *(f"http://h{h}.example/" for h in range(3)))
     settings = {"ordering": ordering, "CONCURRENT_REQUESTS": 1, "CRAWL_MAX_PAGES": BUDGET}
-    direct = crawl(topic, tmp_path / "direct", VIRTUAL_WEB=web, **settings)
+    direct = crawl(topic, tmp_path / "direct", VIRTUAL_WEB=web, FRONTIER=frontier, **settings)
     with running(HostFolder(web)) as server:
         served = crawl(topic, tmp_path / "served", port=server.port, **settings)
     assert direct.returncode == served.returncode == 0, direct.stderr + served.stderr

@@ -158,6 +158,10 @@ class FedSchedule:
             ranks.append(slip.rank)
         return min(ranks, default=None)
 
+    def hosts_known(self) -> int:
+        """Hosts in the schedule."""
+        return len(self._known)
+
     def picks(self) -> Iterator[Any]:
         return self._hosts.picks()
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from crawlproject.frontier.disk.feed import Slip
 from crawlproject.frontier.disk.lines import Lines, Room
-from crawlproject.frontier.disk.rows import DONE, GONE, IN_LINE, LEASED, WAITING, Row
+from crawlproject.frontier.disk.rows import DONE, GONE, IN_LINE, LEASED, UNKNOWN, WAITING, Row
 from crawlproject.frontier.disk.store import Store
 from crawlproject.frontier.politeness import Politeness
 from crawlproject.records import CrawlUrl
@@ -185,7 +185,7 @@ class DiskFrontier:
 
     def __contains__(self, url: str) -> bool:
         number = self._number(url)
-        return number is not None and self._rows[number].state != GONE
+        return number is not None and self._rows[number].state not in UNKNOWN
 
     def leased(self, url: str) -> CrawlUrl | None:
         lease = self._leases.get(url)
@@ -232,6 +232,10 @@ class DiskFrontier:
 
     # ------------------------------------------------------------ measures
 
+    def hosts_in_memory(self) -> int:
+        """Hosts in use: with a line of their own, being visited, or resting."""
+        return self._lines.hosts_in_memory()
+
     def disk_size(self) -> dict[str, int]:
         """Bytes on disk by file."""
         return {**self._store.sizes(), "lines": self._lines.size()}
@@ -252,7 +256,7 @@ class DiskFrontier:
                     better = Row(score, store.urls.add(record), row.host, row.state)
                     self._replace(number, row, better, record.not_before)
                 return False
-            if row.state != GONE:
+            if row.state not in UNKNOWN:
                 return False
         if self._lines.waiting >= self._limit and not self._make_room(score):
             return False
@@ -296,7 +300,7 @@ class DiskFrontier:
 
     def _end(self, url: str, number: int | None) -> None:
         lease = self._leases.pop(url, None)
-        if number is None or (self._rows[number].state == GONE):
+        if number is None or self._rows[number].state in UNKNOWN:
             host = self._store.host_of(url)
             number = self._store.new(self._store.digest(url), host)
             self._rows.changed[number] = Row(0.0, self._store.urls.add(CrawlUrl(url, 0.0)), host, DONE)

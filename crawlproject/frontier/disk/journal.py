@@ -64,6 +64,7 @@ class Journal:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.size = 0  # bytes in the journal of the last generation
+        self.closed = True  # whether the frontier was closed when it was last open; known after ``frames``
         self._file: MappedFile | None = None
         self._thread: threading.Thread | None = None
         self._failure: StorageFailed | None = None
@@ -172,6 +173,7 @@ class Journal:
             checksum, *numbers, size = _HEAD.unpack_from(data, at)
             if not size:
                 break
+            self.closed = False
             body = data[at + _HEAD.size : at + _HEAD.size + size]
             if crc32(body) != checksum:
                 if any(data[at + _HEAD.size + size :]):

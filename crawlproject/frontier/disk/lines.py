@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from random import Random
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from crawlproject.frontier.commitment import BestNFirst
 from crawlproject.frontier.disk.feed import FedSchedule, HostLine, Slip
-from crawlproject.frontier.disk.rows import DELAYED, GONE, IN_LINE, LEASED, PARKED, WAITING, Row
+from crawlproject.frontier.disk.rows import DELAYED, IN_LINE, LEASED, PARKED, UNKNOWN, WAITING, Row
 from crawlproject.frontier.disk.spill import Entry, SpilledLine, SpillFile
 from crawlproject.frontier.disk.store import Store
 from crawlproject.frontier.hostqueue import HostQueue
@@ -132,6 +133,10 @@ class Lines:
         entry = self._worst.first()
         return -entry[1] if entry else None
 
+    def hosts_in_memory(self) -> int:
+        """Hosts that the schedule knows."""
+        return self._pool.hosts_known()
+
     def size(self) -> int:
         """Bytes on disk."""
         return self._file.size()
@@ -153,7 +158,7 @@ class Lines:
             leased += rows["host"][held].tolist()
             rows["state"][held] = WAITING
             rows["state"][(rows["state"] == PARKED) | (rows["state"] == DELAYED)] = WAITING
-            known_on += np.bincount(rows["host"][rows["state"] != GONE], minlength=len(known_on))
+            known_on += np.bincount(rows["host"][~np.isin(rows["state"], list(UNKNOWN))], minlength=len(known_on))
             waiting = rows["host"][rows["state"] == WAITING]
             self.waiting += len(waiting)
             on_host += np.bincount(waiting, minlength=len(on_host)).astype(np.uint32)
@@ -182,7 +187,7 @@ class Lines:
         numbers, rows = numbers[order], rows[order]
         self._rows.set_states(numbers, PARKED)
         hosts, starts = np.unique(rows["host"], return_index=True)
-        for host, start, end in zip(hosts.tolist(), starts, [*starts[1:], len(numbers)], strict=True):
+        for host, (start, end) in zip(hosts.tolist(), pairwise([*starts, len(numbers)]), strict=True):
             self._pool.load(-rows["score"][start:end], numbers[start:end], host)
 
     def _waiting_rows(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:

@@ -15,6 +15,7 @@ WAITING, LEASED, DONE, GONE, PARKED, DELAYED = 1, 2, 3, 4, 5, 6
 """States: in the line of all, being fetched, known for ever, unknown again; in the line of its host, for a time to come."""
 
 IN_LINE = frozenset((WAITING, PARKED, DELAYED))
+UNKNOWN = frozenset((0, GONE))
 
 ROW = struct.Struct("<dQII")
 _BITS = 16
@@ -86,6 +87,13 @@ class UrlRows:
         for piece in range((end + _ROWS_A_PIECE - 1) >> _BITS):
             first = piece << _BITS
             yield first, self._array(piece)[: end - first]
+
+    def wipe(self, start: int) -> int:
+        """Zero all rows from number ``start`` on; the first number that has no row yet."""
+        end = len(self._maps) << _BITS
+        for piece in range(start >> _BITS, len(self._maps)):
+            self._array(piece)[max(0, start - (piece << _BITS)) :] = (0.0, 0, 0, 0)
+        return max(start, end)
 
     def set_states(self, numbers: np.ndarray, state: int) -> None:
         """Write the state of many rows at once, past the journal."""

@@ -23,6 +23,7 @@ _JOURNAL_BYTES = 32 * 2**20  # from which on a journal is summed up: a second of
 _ORIGINS = 100_000  # whose hosts' numbers are kept in memory
 _RELIEF = 1024  # steps between two looks at the memory
 _PICKS = 100_000
+_HOSTS_GAP = 4096  # more hosts than come in the second before a power failure
 
 
 def digest_of(name: str) -> bytes:
@@ -207,6 +208,13 @@ class Store:
                 self._recall(kind, values)
         if not self._readonly:
             self.urls.cut(urls_end)
+            if not self._journal.closed:
+                self._leave_a_gap()
+
+    def _leave_a_gap(self) -> None:
+        """After a power failure the mapped files may be ahead of the journal: numbers they may have given are not used again."""
+        self.urls_known = self.rows.wipe(self.urls_known)
+        self.hosts_known += _HOSTS_GAP
 
     def _recall(self, kind: str, values: list[Any]) -> None:
         if kind == "pick":

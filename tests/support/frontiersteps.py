@@ -1,0 +1,93 @@
+"""Random operations on a frontier: the same sequence for the same seed, whatever frontier they are done to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from random import Random
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from crawlproject.frontier.base import Frontier
+from crawlproject.records import CrawlUrl
+
+
+class Step(NamedTuple):
+    """``name`` of an operation and its arguments; ``lease`` picks an open lease in place of a URL."""
+
+    name: str
+    arguments: tuple[Any, ...] = ()
+    options: Mapping[str, Any] = MappingProxyType({})
+    lease: float | None = None
+
+
+def random_steps(seed: int, *, hosts: int = 40, pages: int = 60) -> Iterator[Step]:
+    """Operations without end; scores and URLs are few, so that everything meets everything."""
+    random = Random(seed)
+    now = 0.0
+
+    def url() -> str:
+        return f"http://h{int(random.paretovariate(0.6)) % hosts}.test/{random.randrange(pages)}"
+
+    while True:
+        kind = random.random()
+        if kind < 0.35:
+            waits_until = random.choice([0.0, 0.0, 0.0, 0.0, now + 5 * random.random()])
+            record = CrawlUrl(url(), round(random.random(), 1), random.randrange(4), not_before=waits_until)
+            yield Step("put", (record,))
+        elif kind < 0.60:
+            yield Step("take", (now,))
+        elif kind < 0.75:
+            yield Step("done", (now, random.random()), lease=random.random())
+        elif kind < 0.80:
+            options = {"not_before": random.choice([0.0, now + 2]), "picked": random.random() < 0.5}
+            yield Step("release", (now, random.random()), options, random.random())
+        elif kind < 0.83:
+            yield Step("drop", (), {"picked": random.random() < 0.5}, random.random())
+        elif kind < 0.90:
+            yield Step("rescore", (url(), round(random.random(), 1)))
+        elif kind < 0.92:
+            yield Step("withdraw", (url(),))
+        elif kind < 0.93:
+            yield Step("done", (url(), now, 0.1))
+        elif kind < 0.94:
+            yield Step("crawl_delay", (f"h{random.randrange(5)}.test", random.choice([0.0, 2.0])))
+        else:
+            now += random.random()
+            yield Step("next_due", (now,))
+
+
+class Driver:
+    """Does steps to a frontier and keeps its open leases."""
+
+    def __init__(self, frontier: Frontier) -> None:
+        self.frontier = frontier
+        self.leases: list[str] = []
+
+    def do(self, step: Step) -> Any:
+        """What the operation answered; nothing happens when a lease is wanted and none is open."""
+        arguments = step.arguments
+        if step.lease is not None:
+            if not self.leases:
+                return None
+            arguments = (self.leases.pop(int(step.lease * len(self.leases))), *arguments)
+        answer = getattr(self.frontier, step.name)(*arguments, **step.options)
+        if step.name == "take" and answer is not None:
+            self.leases.append(answer.url)
+        return answer
+
+
+def facts(frontier: Frontier, now: float) -> list[Any]:
+    """What can be asked without changing anything."""
+    return [
+        len(frontier),
+        frontier.leases(),
+        frontier.hosts(),
+        frontier.evicted(),
+        frontier.best(),
+        frontier.next_due(now),
+    ]
+
+
+def waiting(frontier: Frontier) -> list[CrawlUrl]:
+    """The waiting URLs, sorted."""
+    return sorted(frontier.waiting(), key=lambda record: record.url)
