@@ -110,7 +110,10 @@ class RedisWorker:
     def put(self, url: CrawlUrl) -> bool:
         errand = Errand(put_of(url), queue_of(url.url), url)
         if self._exchange is None:
-            return self._strict.put(url)
+            answer = self._strict.call(self._strict.slot_of(errand.host), [errand.operation])[0]
+            if answer == DONE:
+                self._hear(url, answer)
+            return bool(answer == 1)
         self._remember(url.url)
         self._send(errand)
         return True
