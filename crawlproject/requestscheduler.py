@@ -24,6 +24,7 @@ from crawlproject.folderlock import FolderLock
 from crawlproject.frontier.hostqueue import queue_of
 from crawlproject.options import Options, read_options
 from crawlproject.records import CrawlUrl
+from crawlproject.safefeeds import SafeFeeds
 from crawlproject.scheduler import TAKEN_AT, FrontierScheduler, fetch_of
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class RequestScheduler(FrontierScheduler):
         self._reached: WeakSet[Request] = WeakSet()  # requests that left for a server
         self._dupefilter: Any = None
         self._lock: FolderLock | None = None
+        self._feeds = SafeFeeds(crawler) if crawler.settings.get("JOBDIR") else None
 
     def _read_options(self) -> Options:
         return frontier_options(self.crawler.settings)
@@ -70,6 +72,8 @@ class RequestScheduler(FrontierScheduler):
         self.crawler.signals.connect(self._note_reached, signals.request_reached_downloader)
         self.crawler.signals.connect(self._note_answer, signals.response_received)
         self.crawler.signals.connect(self._robots_parsed, signals.robots_parsed)
+        if self._feeds:
+            self.crawler.signals.connect(self._feeds.mend, signals.spider_opened)
         dupefilter = load_object(self.crawler.settings["DUPEFILTER_CLASS"])
         if dupefilter is not RFPDupeFilter:
             self._dupefilter = build_from_crawler(dupefilter, self.crawler)
@@ -149,6 +153,8 @@ class RequestScheduler(FrontierScheduler):
 
     def _end(self, key: str, request: Request, now: float) -> None:
         self._answered.discard(key)
+        if self._feeds:
+            self._feeds.flush()
         if request not in self._reached:
             self.frontier.drop(key)
             return

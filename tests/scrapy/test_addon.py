@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 import time
@@ -98,22 +99,25 @@ def test_download_delay_is_the_rest_without_crawl_delay(project: Path, tmp_path:
 def test_a_killed_crawl_loses_nothing_and_repeats_no_more_than_was_in_flight(
     project: Path, tmp_path: Path, kind: str
 ) -> None:
-    items, job = tmp_path / "items", tmp_path / "job"
+    items, job, feed = tmp_path / "items", tmp_path / "job", tmp_path / "feed.jsonl"
+    settings = {"JOBDIR": job, "FRONTIER": kind, "FEEDS": json.dumps({str(feed): {"format": "jsonlines"}})}
     open_leases = 0
     with open_shop(seconds=0.01) as shop:
         for number in range(1, 4):
-            with start_crawl(project, "catalogue", shop.port, items, JOBDIR=job, FRONTIER=kind) as process:
+            with start_crawl(project, "catalogue", shop.port, items, **settings) as process:
                 wait_for_items(items, 7 * number)
                 process.send_signal(signal.SIGKILL)
             frontier = read_frontier(job / "frontier")
             assert frontier is not None
             open_leases += frontier.counts().leased
-        done = crawl(project, "catalogue", shop.port, items, JOBDIR=job, FRONTIER=kind)
+        done = crawl(project, "catalogue", shop.port, items, **settings)
         assert done.returncode == 0 and not stat(done.stderr, "spider_exceptions/count"), done.stderr
     with open_shop() as shop_once:
         crawl(project, "catalogue", shop_once.port, tmp_path / "once", **STOCK)
     found, wanted = Counter(map(text, read_items(items))), Counter(map(text, read_items(tmp_path / "once")))
     assert set(found) == set(wanted), "nothing is lost, and nothing comes out that should not"
+    fed = Counter(map(text, read_items(feed)))
+    assert set(fed) == set(wanted) and fed.total() - len(fed) <= open_leases, "Scrapy's own feed, too"
     assert 0 < open_leases <= 3 * 16
     assert found.total() - len(found) <= open_leases
     fetches = Counter(one.asked for one in shop.seen if "/flaky" not in one.url and "robots.txt" not in one.url)

@@ -11,6 +11,7 @@ import pytest
 from scrapy import Request, Spider, signals
 from scrapy.dupefilters import BaseDupeFilter
 from scrapy.exceptions import NotConfigured
+from scrapy.extensions.feedexport import FeedExporter
 from scrapy.http import FormRequest, Response
 from scrapy.settings import Settings
 from scrapy.utils.request import RequestFingerprinter
@@ -207,6 +208,19 @@ def test_a_request_in_the_pipelines_is_fetched_again_after_a_kill(tmp_path: Path
     assert killed.scheduler.next_request() is not None
     resumed = Engine(JOBDIR=str(tmp_path), FRONTIER=kind)
     assert {request.url for request in resumed.drain()} == {A, B}
+
+
+def test_half_a_line_of_a_feed_is_cut_off_at_the_next_start(tmp_path: Path) -> None:
+    lines, rows = tmp_path / "items.jsonl", tmp_path / "items.csv"
+    for feed in (lines, rows):
+        feed.write_text('{"a": 1}\n{"a"')
+    feeds = {str(lines): {"format": "jsonlines"}, str(rows): {"format": "csv"}}
+    engine = Engine(JOBDIR=str(tmp_path / "job"), FEEDS=feeds)
+    exporter = engine.crawler.get_extension(FeedExporter)
+    exporter.open_spider(engine.crawler.spider)
+    engine.crawler.signals.send_catch_log(signals.spider_opened, spider=engine.crawler.spider)
+    assert lines.read_text() == '{"a": 1}\n'
+    assert rows.read_text() == '{"a": 1}\n{"a"', "a row of CSV may have line breaks in it"
 
 
 def test_a_request_is_known_after_a_resume(tmp_path: Path) -> None:

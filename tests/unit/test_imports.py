@@ -20,6 +20,7 @@ GLUE = (
     "crawlproject.plainvalues",
     "crawlproject.requests",
     "crawlproject.requestscheduler",
+    "crawlproject.safefeeds",
     "crawlproject.scheduler",
     "crawlproject.virtualweb.handler",
     "crawlproject.virtualweb.server",
