@@ -38,6 +38,7 @@ crawl: $(VENV)/.installed
 	@echo "open crawls/demo/report.html"
 
 test: $(VENV)/.installed-dev
+	@command -v redis-server >/dev/null || ./scripts/install-redis
 	$(BIN)/python -m pytest -n auto
 
 lint: $(VENV)/.installed-dev
