@@ -1,0 +1,306 @@
+"""What the frontier in Redis keeps besides the contract: several workers, several crawls, answers that get lost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import pytest
+import redis
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support.redisserver import empty_database
+
+from crawlproject.errors import BadSetting, StorageFailed
+from crawlproject.frontier.memory import MemoryFrontier
+from crawlproject.frontier.politeness import Politeness
+from crawlproject.frontier.redis.codec import dump_record, load_record
+from crawlproject.frontier.redis.frontier import RedisFrontier, done_of, put_of, records_of, take_of
+from crawlproject.frontier.redis.script import Rules, Script
+from crawlproject.records import CrawlUrl
+
+Join = Callable[..., RedisFrontier]
+
+
+@pytest.fixture
+def database() -> redis.Redis:
+    return empty_database()
+
+
+@pytest.fixture
+def join(database: redis.Redis) -> Join:
+    """Opens the frontier of a crawl as one of its workers: no delay, leases of 60 seconds, unless asked for."""
+
+    def open_one(worker: str = "w", *, crawl: str = "crawl", now: float = 0.0, slots: int = 1, **rules: Any):
+        chosen = Rules(**{"min_delay": 0.0, "factor": 0.0, "lease": 60.0, **rules})
+        return RedisFrontier(database, crawl, worker, chosen, now=now, random=Random(1), slots=slots)
+
+    return open_one
+
+
+def url(path: str, score: float = 0.0, **fields: Any) -> CrawlUrl:
+    host, _, page = path.partition("/")
+    return CrawlUrl(f"http://{host}.test/{page}", score, **fields)
+
+
+# ---------------------------------------------------------------- the same takes as in memory
+
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("put"), st.integers(0, 30), st.integers(-2, 4), st.sampled_from([0.0, 0.0, 0.0, 4.0])),
+        st.tuples(st.just("take"), st.just(0), st.just(0), st.just(0.0)),
+        st.tuples(st.just("done"), st.integers(0, 5), st.integers(0, 2), st.just(0.0)),
+        st.tuples(st.just("release"), st.integers(0, 5), st.integers(0, 1), st.sampled_from([0.0, 3.0])),
+        st.tuples(st.just("drop"), st.integers(0, 5), st.integers(0, 1), st.just(0.0)),
+        st.tuples(st.just("rescore"), st.integers(0, 30), st.integers(-2, 4), st.just(0.0)),
+        st.tuples(st.just("withdraw"), st.integers(0, 30), st.just(0), st.just(0.0)),
+        st.tuples(st.just("asks"), st.integers(0, 5), st.integers(0, 3), st.just(0.0)),
+        st.tuples(st.just("time"), st.integers(1, 4), st.just(0), st.just(0.0)),
+    ),
+    max_size=60,
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=STEPS, k=st.integers(1, 5), delay=st.sampled_from([0.0, 1.0]), limit=st.sampled_from([0, 4, 12]))
+def test_the_same_takes_as_the_frontier_in_memory(database, join, steps, k, delay, limit) -> None:
+    database.flushdb()
+    memory = MemoryFrontier(batch_size=k, max_urls=limit, politeness=Politeness(delay, 0.0), random=Random(1))
+    there = join(batch_size=k, max_urls=limit, min_delay=delay, lease=math.inf)
+    now, held = 0.0, list[str]()
+    for kind, number, value, later in steps:
+        name = f"http://h{number % 6}.test/{number}"
+        if kind == "put":
+            record = CrawlUrl(name, float(value), not_before=now + later if later else 0.0)
+            assert there.put(record) == memory.put(record)
+        elif kind == "take":
+            taken = memory.take(now)
+            assert there.take(now) == taken
+            held += [taken.url] if taken else []
+        elif kind == "rescore":
+            assert there.rescore(name, float(value)) == memory.rescore(name, float(value))
+        elif kind == "withdraw":
+            assert there.withdraw(name) == memory.withdraw(name)
+        elif kind == "asks":
+            for frontier in (memory, there):
+                frontier.crawl_delay(f"h{number}.test", float(value))
+        elif kind == "time":
+            now += number
+        elif held:
+            lease = held.pop(number % len(held))
+            for frontier in (memory, there):
+                if kind == "done":
+                    frontier.done(lease, now, value / 2)
+                elif kind == "release":
+                    not_before = now + later if later else 0.0
+                    frontier.release(lease, now, 0.0, not_before=not_before, picked=bool(value))
+                else:
+                    frontier.drop(lease, picked=bool(value))
+        assert len(there) == len(memory)
+        assert there.hosts() == memory.hosts()
+        assert there.best() == memory.best()
+        assert there.evicted() == memory.evicted()
+        assert there.next_due(now) == memory.next_due(now)
+    assert sorted(there.waiting(), key=str) == sorted(memory.waiting(), key=str)
+
+
+# ---------------------------------------------------------------- several workers
+
+
+def test_a_url_is_given_to_one_worker_only(join: Join) -> None:
+    one, two = join("one"), join("two")
+    one.put_many(url(f"h{number}/") for number in range(10))
+    taken = [frontier.take(0.0) for _ in range(5) for frontier in (one, two)]
+    assert len({record.url for record in taken if record}) == 10
+    assert one.leases() == two.leases() == 10
+
+
+def test_the_k_rule_is_kept_by_each_worker(join: Join) -> None:
+    one, two = join("one", batch_size=3), join("two", batch_size=3)
+    one.put_many(url(f"{host}/{page}", score) for host, score in (("a", 9), ("b", 5), ("c", 1)) for page in range(4))
+
+    def fetch(frontier: RedisFrontier) -> str:
+        taken = frontier.take(0.0)
+        assert taken is not None
+        frontier.done(taken.url, 0.0, 0.0)
+        return taken.url[7]
+
+    assert [fetch(one), fetch(two), fetch(one), fetch(two)] == ["a", "a", "b", "b"]
+
+
+def test_a_worker_that_comes_back_remembers_its_picks_and_its_leases_wait_again(join: Join) -> None:
+    one = join(batch_size=3, min_delay=5.0)
+    one.put_many([url("a/1", 9), url("a/2", 8), url("b/1", 1), url("b/2", 1), url("c/1", 0)])
+    taken = one.take(0.0)
+    assert taken == url("a/1", 9)
+    again = join(batch_size=3, min_delay=5.0, now=10.0)
+    assert (again.leases(), len(again)) == (0, 5)
+    assert again.take(10.0) == url("b/1", 1), "its host rests from now on, and was picked"
+    assert again.take(20.0) == url("c/1", 0), "the pick before the restart counts still"
+
+
+def test_leases_of_a_worker_that_is_not_heard_of_are_taken_over(join: Join) -> None:
+    lost, left = join("lost"), join("left")
+    lost.put(url("a/1"))
+    held = lost.take(0.0)
+    assert held is not None
+    assert left.take(59.0) is None
+    assert left.take(61.0) == held
+    lost.done(held.url, 62.0, 0.0)
+    assert left.leased(held.url) == held, "it comes too late: the lease is another worker's now"
+    left.done(held.url, 63.0, 0.0)
+    assert (left.leases(), len(left), held.url in left) == (0, 0, True)
+
+
+def test_closing_deletes_nothing_and_gives_leases_back(database: redis.Redis, join: Join) -> None:
+    join("one").put_many([url("a/1"), url("b/1")])
+    two = join("two")
+    two.take(0.0)
+    two.close()
+    assert len(join("three")) == 2
+
+
+def test_another_process_under_the_same_name_takes_over(join: Join) -> None:
+    old, _ = join("same"), join("same")
+    with pytest.raises(StorageFailed, match="CRAWL_WORKER"):
+        old.put(url("a/1"))
+
+
+# ---------------------------------------------------------------- several crawls on one server
+
+
+def test_a_host_sees_one_visitor_of_all_crawls(join: Join) -> None:
+    one, two = join(crawl="one", min_delay=2.0), join(crawl="two", min_delay=2.0)
+    for frontier in (one, two):
+        frontier.put_many([url("a/1"), url("a/2")])
+    taken = one.take(0.0)
+    assert taken is not None
+    assert two.take(0.1) is None, "a is being visited"
+    assert 0.1 < (two.next_due(0.1) or 0) < 1.0, "it is looked at again soon"
+    one.done(taken.url, 0.2, 0.1)
+    assert two.take(2.1) is None, "a rests"
+    assert two.take(2.2) is not None
+    assert one.take(9.0) is None
+
+
+def test_a_crawl_delay_is_known_to_all_crawls(join: Join) -> None:
+    one, two = join(crawl="one"), join(crawl="two")
+    one.crawl_delay("a.test", 7.0)
+    two.put_many([url("a/1"), url("a/2")])
+    taken = two.take(0.0)
+    assert taken is not None
+    two.done(taken.url, 0.0, 0.0)
+    assert two.next_due(0.0) == 7.0
+
+
+def test_the_visitor_of_a_crawl_that_died_does_not_block_the_host_for_ever(join: Join) -> None:
+    one, two = join(crawl="one"), join(crawl="two")
+    for frontier in (one, two):
+        frontier.put(url("a/1"))
+    assert one.take(0.0) is not None
+    assert two.take(59.0) is None
+    assert two.take(61.0) is not None
+
+
+# ---------------------------------------------------------------- answers that get lost
+
+
+def test_every_call_may_be_repeated(database: redis.Redis, join: Join) -> None:
+    """Each step is done twice, as by a client that did not hear the first answer."""
+    join("w", min_delay=1.0, max_urls_per_host=9)
+    script = Script(database, "crawl", "w", "", Rules(min_delay=1.0, factor=0.0, max_urls_per_host=9))
+    puts = [put_of(url(f"{host}/{page}", page)) for host in "abc" for page in range(12)]
+    first, second = (script.call(0, puts) for _ in range(2))
+    assert (first.count(1), first.count(-2)) == (27, 9)
+    assert second.count(1) == 0
+    for round_ in range(9):
+        now = 10.0 * round_
+        ask = [take_of(now, 2, [], question=round_, again=again) for again in (False, True)]
+        taken, repeated = (records_of(script.call(0, [question])[0]) for question in ask)
+        assert len(taken) == 2
+        assert sorted(map(str, repeated)) == sorted(map(str, taken))
+        ends = [step for record in taken for step in (("page", put_of(record)[1]), done_of(record.url, now, 0.0))]
+        assert [script.call(0, ends), script.call(0, ends)] == [[1, 1, 1, 1], [0, 0, 0, 0]]
+    counts = script.call(0, [("counts",)])[0]
+    assert counts[:6] == [27 - 18, 0, 3, 0, 18, 27]
+
+
+# ---------------------------------------------------------------- slots
+
+
+def test_hosts_are_spread_over_slots_and_nothing_gets_lost(join: Join) -> None:
+    frontier = join(slots=4, batch_size=10, min_delay=1.0)
+    records = [url(f"h{host}/{page}", page) for host in range(30) for page in range(4)]
+    assert frontier.put_many(records) == 120
+    picks, now = [], 0.0
+    while len(frontier):
+        taken = frontier.take(now)
+        if taken is None:
+            due = frontier.next_due(now)
+            assert due is not None and due > now
+            now = due
+            continue
+        picks.append((taken.url.split("/")[2], frontier.hosts()))
+        frontier.done(taken.url, now, 0.0)
+    assert len(picks) == 120
+    for place in range(9, 120):
+        if picks[place][1] >= 10:
+            assert len({host for host, _ in picks[place - 9 : place + 1]}) == 10
+    assert frontier.states([records[0].url, "http://no.test/"]) == {records[0].url: "done", "http://no.test/": ""}
+
+
+def test_the_best_of_all_slots_leaves_first(join: Join) -> None:
+    frontier = join(slots=4)
+    frontier.put_many(url(f"h{number}/", number) for number in range(20))
+    taken = [frontier.take(0.0) for _ in range(20)]
+    assert [record.score for record in taken if record] == list(range(19, -1, -1))
+
+
+def test_crawls_of_one_server_have_one_number_of_slots(join: Join) -> None:
+    join(slots=2)
+    with pytest.raises(BadSetting, match="spread over 2 slots"):
+        join(crawl="another", slots=3)
+
+
+# ---------------------------------------------------------------- the seen test, and what a URL costs
+
+
+def test_the_seen_test_stays_exact_and_small_while_it_grows(database: redis.Redis, join: Join) -> None:
+    frontier, number = join(), 6000
+    for start in range(0, number, 500):
+        records = [url(f"h{page % 300}/{page}") for page in range(start, start + 500)]
+        assert frontier.put_many(records) == 500
+        assert frontier.put_many(records) == 0
+    states = frontier.states(f"http://h{page % 300}.test/{page}" for page in range(2 * number))
+    assert sum(state == "waiting" for state in states.values()) == number
+    buckets = list(database.scan_iter(match="*:seen:*", count=1000))
+    assert len(buckets) > 100
+    assert {database.object("encoding", bucket) for bucket in buckets} <= {b"listpack", b"ziplist"}
+
+
+def test_a_done_url_costs_few_bytes(database: redis.Redis, join: Join) -> None:
+    frontier, number = join(), 20_000
+    before = database.info("memory")["used_memory"]
+    for start in range(0, number, 500):
+        frontier.put_many(
+            url(f"h{page % 50}/a/path/of/eighty/characters/or/so/{page:030d}") for page in range(start, start + 500)
+        )
+        while taken := frontier.take_many(0.0, 50):
+            frontier.call(0, [done_of(record.url, 0.0, 0.0) for record in taken])
+    assert len(frontier) == 0
+    assert (database.info("memory")["used_memory"] - before) / number < 45
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        url("a/"),
+        url("a/", -math.inf, anchor="Grüße", request=""),
+        url("a/", 0.1, depth=3, parent="http://p.test/", context_score=math.inf, inherited=(0.1, math.inf)),
+        url("a/", 0.1, request='{"body": "x"}', not_before=3.5),
+    ],
+)
+def test_records_travel_as_json(record: CrawlUrl) -> None:
+    assert load_record(dump_record(record), record.score, record.not_before) == record
