@@ -1,0 +1,133 @@
+"""Frontiers that are not of this project, or not in this process, as ``frontier_load`` measures them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from benchmarks.frontier_load import FETCH
+from crawlproject.records import CrawlUrl
+
+_TAKEN_AT_ONCE = 16  # what a worker asks Redis for in one go
+
+
+class RedisStore:
+    """``FRONTIER = "redis"``: one round trip for the links of a page, for 16 takes, for 16 ends."""
+
+    def __init__(self, url: str, rules: Mapping[str, Any]) -> None:
+        from crawlproject.frontier.redis.connection import connect
+        from crawlproject.frontier.redis.frontier import RedisFrontier, done_of
+        from crawlproject.frontier.redis.script import Rules
+
+        self._done_of = done_of
+        self._server = connect(url=url, slots=1)
+        self._frontier = RedisFrontier(
+            self._server, "load", "w", Rules(**rules, min_delay=1.0, factor=1.0), now=0.0, random=Random(1)
+        )
+        self._memory = self._used()
+
+    def put(self, page: Sequence[CrawlUrl]) -> None:
+        self._frontier.put_many(page)
+
+    def take(self, now: float) -> list[str]:
+        return [record.url for record in self._frontier.take_many(now, _TAKEN_AT_ONCE)]
+
+    def done(self, urls: Sequence[str], now: float) -> None:
+        if urls:
+            self._frontier.call(0, [self._done_of(url, now, FETCH) for url in urls])
+
+    def rescore(self, scores: Sequence[tuple[str, float]]) -> None:
+        from crawlproject.frontier.redis.frontier import rescore_of
+
+        self._frontier.call(0, [rescore_of(url, score) for url, score in scores])
+
+    def disk_bytes(self) -> int:
+        """Bytes in the server's memory, which is what a URL costs here."""
+        return self._used() - self._memory
+
+    def _used(self) -> int:
+        return _used_memory(self._server)
+
+
+class ScrapyStore:
+    """Scrapy's scheduler with ``JOBDIR``: a file for each priority, and requests seen.
+
+    ``ScrapyPriorityQueue``, because the default queue takes 100 requests a second when they are of 200,000 hosts. Scores
+    become one of ten priorities, as each has its own folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        from scrapy import Request
+        from scrapy.core.scheduler import Scheduler
+        from scrapy.utils.test import get_crawler
+
+        self._folder = folder
+        self._request = Request
+        settings = {
+            "JOBDIR": str(folder),
+            "SCHEDULER_PRIORITY_QUEUE": "scrapy.pqueues.ScrapyPriorityQueue",
+            "LOG_ENABLED": False,
+        }
+        crawler = get_crawler(settings_dict=settings)
+        crawler.spider = crawler._create_spider("load")
+        self._scheduler = Scheduler.from_crawler(crawler)
+        self._scheduler.open(crawler.spider)
+
+    def put(self, page: Sequence[CrawlUrl]) -> None:
+        for url in page:
+            self._scheduler.enqueue_request(self._request(url.url, priority=int(10 * url.score)))
+
+    def take(self, now: float) -> list[str]:
+        request = self._scheduler.next_request()
+        return [request.url] if request else []
+
+    def done(self, urls: Sequence[str], now: float) -> None:
+        """There is no such thing: what was taken is gone."""
+
+    def rescore(self, scores: Sequence[tuple[str, float]]) -> None:
+        """There is no such thing."""
+
+    def disk_bytes(self) -> int:
+        return sum(path.stat().st_blocks * 512 for path in self._folder.rglob("*") if path.is_file())
+
+
+class ScrapyRedisStore:
+    """scrapy-redis: its priority queue and its duplicates filter, one round trip each for every request."""
+
+    def __init__(self, url: str) -> None:
+        from redis import Redis
+        from scrapy import Request, Spider
+        from scrapy_redis.dupefilter import RFPDupeFilter
+        from scrapy_redis.queue import PriorityQueue
+
+        self._request = Request
+        self._server = Redis.from_url(url)
+        self._queue = PriorityQueue(self._server, Spider("load"), "load:requests")
+        self._seen = RFPDupeFilter(self._server, "load:dupefilter")
+        self._memory = _used_memory(self._server)
+
+    def put(self, page: Sequence[CrawlUrl]) -> None:
+        for url in page:
+            request = self._request(url.url, priority=int(1e6 * url.score))
+            if not self._seen.request_seen(request):
+                self._queue.push(request)
+
+    def take(self, now: float) -> list[str]:
+        request = self._queue.pop()
+        return [request.url] if request else []
+
+    def done(self, urls: Sequence[str], now: float) -> None:
+        """There is no such thing: what was taken is gone."""
+
+    def rescore(self, scores: Sequence[tuple[str, float]]) -> None:
+        """There is no such thing."""
+
+    def disk_bytes(self) -> int:
+        """Bytes in the server's memory."""
+        return _used_memory(self._server) - self._memory
+
+
+def _used_memory(server: Any) -> int:
+    return int(getattr(server, "client", server).info("memory")["used_memory"])
