@@ -40,7 +40,7 @@ logger = logging.getLogger(__name__)
 
 LEASE = "frontier_lease"  # meta: the key of the lease inside which the request is fetched
 # A project may have settings of its own that start like our others do.
-_READ = ("FRONTIER", "POLITENESS_", "REDIS_")
+_READ = ("FRONTIER", "POLITENESS_", "REDIS_", "CRAWL_WORKER")
 
 
 def frontier_options(settings: Mapping[str, Any]) -> Options:

@@ -11,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from support.redisserver import PROGRAM, redis_server
 from support.shop import HOSTS, PRODUCTS, Seen, open_shop
 from support.stockproject import crawl, read_items, start_crawl, start_project
 
@@ -66,7 +67,32 @@ def stat(log: str, name: str) -> str | None:
     return found and found[1]
 
 
+@pytest.mark.skipif(PROGRAM is None, reason="no redis-server on this machine; `make test` installs one")
+def test_two_workers_with_redis_share_the_work(project: Path, tmp_path: Path) -> None:
+    with open_shop() as stock_shop:
+        crawl(project, "catalogue", stock_shop.port, tmp_path / "stock", **STOCK)
+    with redis_server(tmp_path / "redis") as server, open_shop(seconds=0.02) as shop:
+        common = {"FRONTIER": "redis", "REDIS_URL": server.url}
+        with start_crawl(project, "catalogue", shop.port, tmp_path / "one", CRAWL_WORKER="one", **common) as one:
+            two = crawl(project, "catalogue", shop.port, tmp_path / "two", CRAWL_WORKER="two", **common)
+            assert one.wait(60) == 0
+    assert two.returncode == 0, two.stderr
+    items = [read_items(tmp_path / name) for name in ("one", "two")]
+    assert min(map(len, items)) > 5, "both worked"
+    assert Counter(map(text, [*items[0], *items[1]])) == Counter(map(text, read_items(tmp_path / "stock")))
+    assert pauses(shop.seen) >= 0.02, "a host is left alone by both"
+
+
 # ------------------------------------------------------------ politeness
+
+
+def pauses(seen: list[Seen]) -> float:
+    """The shortest time from the end of a request to the start of the next one of the same host, robots.txt left out."""
+    found = []
+    for host in HOSTS:
+        visits = [one for one in seen if one.host == host and not one.url.endswith("/robots.txt")]
+        found += [b.start - a.end for a, b in pairwise(sorted(visits, key=lambda one: one.start))]
+    return min(found)
 
 
 def test_one_request_a_host_and_a_rest_after_each(project: Path, tmp_path: Path) -> None:
