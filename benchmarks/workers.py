@@ -16,10 +16,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.chaos import Crew, KnownWeb
+from benchmarks.chaos import Crew, KnownWeb, served
 from benchmarks.redis_server import redis_server
-from crawlproject.virtualweb.accesslog import AccessLog, read_log
-from crawlproject.virtualweb.server import running
+from crawlproject.virtualweb.accesslog import read_log
 
 
 def crawl(workers: int, chosen: argparse.Namespace, folder: Path) -> dict[str, Any]:
@@ -28,12 +27,8 @@ def crawl(workers: int, chosen: argparse.Namespace, folder: Path) -> dict[str, A
     web = KnownWeb(chosen.hosts, chosen.pages, chosen.latency)
     settings = {"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, "CONCURRENT_REQUESTS": chosen.concurrent}
     began = time.monotonic()
-    with (
-        redis_server(folder / "redis") as server,
-        AccessLog(folder / "log") as log,
-        running(web, latency=True, log=log) as front,
-    ):
-        crew = Crew(folder, server.url, front.port, settings)
+    with redis_server(folder / "redis") as server, served(web, folder / "log") as port:
+        crew = Crew(folder, server.url, port, settings)
         for number in range(workers):
             crew.start(f"w{number}")
         for process in crew.running.values():
@@ -60,18 +55,21 @@ def main() -> None:
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         runs = [crawl(workers, chosen, Path(name) / str(workers)) for workers in chosen.workers]
-    rows = []
-    for found in runs:
-        rows.append(
-            {
-                **{key: value for key, value in found.items() if key != "stored"},
-                "pages": len(found["stored"]),
-                "same_pages": found["stored"] == runs[0]["stored"],
-                "speed_up": runs[0]["seconds"] / found["seconds"],
-            }
-        )
+    rows = [
+        {
+            **{key: value for key, value in found.items() if key != "stored"},
+            "pages": len(found["stored"]),
+            "same_pages": found["stored"] == runs[0]["stored"],
+            "speed_up": runs[0]["seconds"] / found["seconds"],
+        }
+        for found in runs
+    ]
     for row in rows:
-        print("  ".join(f"{key} {value:.2f}" if isinstance(value, float) else f"{key} {value}" for key, value in row.items()))
+        print(
+            "  ".join(
+                f"{key} {value:.2f}" if isinstance(value, float) else f"{key} {value}" for key, value in row.items()
+            )
+        )
     if chosen.json:
         chosen.json.write_text(json.dumps(rows, indent=1))
 

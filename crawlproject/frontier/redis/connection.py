@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,7 @@ Server = Any  # redis.Redis or redis.cluster.RedisCluster: what is called here, 
 
 # As scrapy-redis has them, but for the time-out: a frontier is asked for milliseconds of work.
 PARAMS: Mapping[str, Any] = {"socket_timeout": 10.0, "socket_connect_timeout": 10.0}
+_PATIENCE = 5.0  # seconds that a server may be away when a worker starts
 LOST = (redis.exceptions.ConnectionError, redis.exceptions.TimeoutError, redis.exceptions.BusyLoadingError)
 
 
@@ -31,7 +33,7 @@ def connect(
 
     A server that is one node of a Redis Cluster is spoken to as a cluster; with a single slot one node would hold
     everything, so ``slots`` must be more than 1 there (None: whatever it is). Raises ``BadSetting`` for a URL that is
-    none, or for such a cluster, and ``StorageFailed`` when there is no server.
+    none, or for such a cluster, and ``StorageFailed`` when there is no server for a few seconds: it may be restarting.
     """
     chosen = {**PARAMS, **(params or {})}
     chosen.pop("decode_responses", None)  # answers are bytes
@@ -43,11 +45,7 @@ def connect(
     except (TypeError, ValueError) as error:
         raise BadSetting("setting REDIS_URL or REDIS_PARAMS", str(error)) from error
     where = url or f"{host}:{port}"
-    try:
-        clustered = client.info("cluster").get("cluster_enabled")
-    except redis.exceptions.RedisError as error:
-        raise StorageFailed(f"no Redis at {where}: {error}") from error
-    if not clustered:
+    if not _is_clustered(client, where):
         return client
     if slots == 1:
         raise BadSetting("setting FRONTIER_REDIS_SLOTS", f"{where} is a Redis Cluster: give it at least 2 slots")
@@ -55,3 +53,16 @@ def connect(
     made = redis.RedisCluster.from_url(url, **chosen) if url else redis.RedisCluster(host=host, port=port, **chosen)
     client.close()
     return made
+
+
+def _is_clustered(client: Server, where: str) -> bool:
+    since = time.monotonic()
+    while True:
+        try:
+            return bool(client.info("cluster").get("cluster_enabled"))
+        except redis.exceptions.BusyLoadingError:
+            pass  # it reads its files, however long that takes
+        except redis.exceptions.RedisError as error:
+            if not isinstance(error, LOST) or time.monotonic() - since > _PATIENCE:
+                raise StorageFailed(f"no Redis at {where}: {error}") from error
+        time.sleep(0.2)
