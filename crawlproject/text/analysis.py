@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import chain
+from sys import intern
 from typing import Any
 
 from crawlproject.text.languages import stemmer, stop_words, tokenizer
@@ -148,9 +149,9 @@ class _Remembered(dict[str, str | tuple[str, ...]]):
             self.clear()
             self._several.clear()
         if len(terms) > 1:
-            self._several[chunk] = terms
-        else:
-            self[chunk] = terms[0] if terms else ""
+            self._several[chunk] = tuple(map(intern, terms))
+        else:  # a word that is its own stem is one string, which is one place of the memory less to look at
+            self[intern(chunk)] = intern(terms[0]) if terms else ""
 
 
 def _chunked(text: str) -> str:
