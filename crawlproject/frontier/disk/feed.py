@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any, NamedTuple, Protocol
 
@@ -21,14 +22,15 @@ class Slip(NamedTuple):
 
 
 class Places(Protocol):
-    """Who remembers in which line a URL waits."""
+    """Who remembers in which line a URL waits, and how many wait on each host."""
+
+    on_host: array[int]
 
     def slip(self, entry: Entry) -> Slip: ...
     def is_parked(self, number: int) -> bool: ...
     def park(self, number: int) -> None: ...
     def delay(self, number: int) -> None: ...
     def unpark(self, number: int) -> None: ...
-    def waiting_on(self, host: Any) -> int: ...
 
 
 class HostLine:
@@ -83,6 +85,7 @@ class FedSchedule:
         self._line = line
         self._hosts = hosts
         self._known = hosts.known
+        self._on_host: Any = places.on_host
         self._places = places
         self._crowd = crowd
         self.lease = hosts.lease
@@ -97,7 +100,7 @@ class FedSchedule:
     def add(self, slip: Slip) -> None:
         if slip.not_before:
             self._places.delay(slip.arrival)
-        elif slip.host in self._known or self._places.waiting_on(slip.host) > self._crowd:
+        elif slip.host in self._known or self._on_host[slip.host] > self._crowd:
             self._places.park(slip.arrival)
         else:
             self._line.push((slip.rank, slip.arrival))

@@ -47,7 +47,7 @@ class Lines:
         self._file = SpillFile(store.folder / "lines")
         self.waiting = 0
         self.hosts_waiting = 0
-        self._on_host = array("I", bytes(4 * store.hosts_known))
+        self.on_host = array("I")
         self._worst: SpilledLine | None = None
         self._all: _AllLine | None = None
         self._batch_size = batch_size
@@ -69,7 +69,7 @@ class Lines:
     def enter(self, slip: Slip, back: bool = False) -> None:
         """A URL waits; ``back``: it was leased."""
         host: Any = slip.host
-        on_host = self._on_host
+        on_host = self.on_host
         if host >= len(on_host):
             on_host.frombytes(bytes(4 * (host + 1 - len(on_host))))
         on_host[host] += 1
@@ -96,11 +96,11 @@ class Lines:
     def _left(self, slip: Slip) -> bool:
         """Count; whether it was the last URL of its host."""
         host: Any = slip.host
-        self._on_host[host] -= 1
+        self.on_host[host] -= 1
         self.waiting -= 1
         if self._worst is not None:
             self._worst.died()
-        if self._on_host[host]:
+        if self.on_host[host]:
             return False
         self.hosts_waiting -= 1
         return self.hosts_waiting < self._batch_size
@@ -162,7 +162,7 @@ class Lines:
             waiting = rows["host"][rows["state"] == WAITING]
             self.waiting += len(waiting)
             on_host += np.bincount(waiting, minlength=len(on_host)).astype(np.uint32)
-        self._on_host = array("I", on_host.tobytes())
+        self.on_host.frombytes(on_host.tobytes())
         self._store.count_known(known_on)
         self.hosts_waiting = int(np.count_nonzero(on_host))
         later = np.fromiter(self._store.later, np.int64, len(self._store.later))
@@ -222,9 +222,6 @@ class Lines:
 
     def unpark(self, number: int) -> None:
         self._set_state(number, WAITING)
-
-    def waiting_on(self, host: Any) -> int:
-        return self._on_host[host]
 
     def _set_state(self, number: int, state: int) -> None:
         score, offset, host, _ = self._rows[number]

@@ -123,7 +123,18 @@ class SpilledLine:
     O(log n) times, and a step never touches more than 2^18 of them.
     """
 
-    __slots__ = ("_alive", "_alive_many", "_chunk", "_dead", "_file", "_fresh", "_heads", "_limit", "_size", "_tiers")
+    __slots__ = (
+        "_alive",
+        "_alive_many",
+        "_chunk",
+        "_dead",
+        "_file",
+        "_fresh",
+        "_heads",
+        "_in_runs",
+        "_limit",
+        "_tiers",
+    )
 
     def __init__(
         self,
@@ -142,13 +153,13 @@ class SpilledLine:
         self._fresh: list[Entry] = []
         self._heads: list[tuple[float, int, int, _Run]] = []  # the first entry of each run
         self._tiers: dict[int, list[_Run]] = {}
-        self._size = 0  # entries, dead ones too
-        self._dead = 0  # of them, as reported
+        self._in_runs = 0  # entries, dead ones too
+        self._dead = 0  # entries, as reported
 
     def push(self, entry: Entry) -> None:
-        heappush(self._fresh, entry)
-        self._size += 1
-        if len(self._fresh) > self._limit:
+        fresh = self._fresh
+        heappush(fresh, entry)
+        if len(fresh) > self._limit:
             self._spill()
 
     def first(self) -> Entry | None:
@@ -165,9 +176,8 @@ class SpilledLine:
                     return fresh[0]
                 heappop(fresh)
             else:
-                self._size = self._dead = 0
+                self._dead = 0
                 return None
-            self._size -= 1
             self._dead -= 1
 
     def pop(self) -> Entry | None:
@@ -182,34 +192,36 @@ class SpilledLine:
         fresh, heads = self._fresh, self._heads
         while fresh and fresh[0] == entry:
             heappop(fresh)
-            self._size -= 1
         while heads and heads[0][:2] == entry:
             self._step()
-            self._size -= 1
 
     def died(self) -> None:
         """An entry inside is not alive any more."""
         self._dead += 1
-        if self._dead > 4 * self._limit and 2 * self._dead > self._size:
+        if self._dead > 4 * self._limit and 2 * self._dead > self._size():
             self._sweep()
 
     def load(self, ranks: np.ndarray, numbers: np.ndarray) -> None:
         """Add many entries at once, as one run."""
         if len(ranks):
             self._add_run(ranks, numbers)
-            self._size += len(ranks)
 
     # ------------------------------------------------------------ inside
 
     def _step(self) -> None:
         """The first of the run heads leaves."""
         run = self._heads[0][3]
+        self._in_runs -= 1
         entry = run.next()
         if entry is None:
             heappop(self._heads)
             self._tiers[_tier(run.length)].remove(run)
         else:
             heapreplace(self._heads, (*entry, run.serial, run))
+
+    def _size(self) -> int:
+        """Entries, dead ones too."""
+        return len(self._fresh) + self._in_runs
 
     def _spill(self) -> None:
         entries = np.array(self._fresh, _DTYPE)
@@ -222,10 +234,8 @@ class SpilledLine:
 
     def _sweep(self) -> None:
         """Clear away dead entries: all of them when the line is short, those of the oldest runs when it is long."""
-        before = self._size
-        living = [entry for entry in self._fresh if self._alive(entry)]
-        self._size -= len(self._fresh) - len(living)
-        self._fresh = living
+        before = self._size()
+        self._fresh = [entry for entry in self._fresh if self._alive(entry)]
         heapify(self._fresh)
         some: list[_Run] = []
         entries = 0
@@ -235,7 +245,7 @@ class SpilledLine:
                 break
             some.append(run)
         self._merge(some)
-        swept = before - self._size
+        swept = before - self._size()
         self._dead = max(0, self._dead - swept) if 8 * swept > before else 0  # few: they were counted twice
 
     def _merge(self, runs: list[_Run]) -> None:
@@ -251,7 +261,7 @@ class SpilledLine:
         for run in list(runs):
             self._tiers[_tier(run.length)].remove(run)
         keep = self._alive_many(entries["rank"], entries["number"])
-        self._size -= len(entries) - int(keep.sum())
+        self._in_runs -= len(entries)
         if keep.any():
             self._add_run(entries["rank"][keep], entries["number"][keep])
 
@@ -261,6 +271,7 @@ class SpilledLine:
         entries["rank"] = ranks[order]
         entries["number"] = numbers[order]
         run = _Run(self._file, entries.tobytes(), self._chunk)
+        self._in_runs += len(entries)
         self._tiers.setdefault(_tier(run.length), []).append(run)
         first = run.next()
         assert first is not None

@@ -174,7 +174,8 @@ class Store:
 
     def begin(self, unrowed: Callable[[], dict[str, Any]]) -> None:
         """After the opening: what has been done again is summed up."""
-        self.urls.write()
+        if self.urls.unwritten:
+            self.urls.write()
         self._apply()
         self._notes = []
         self._journal.begin(self._summary(unrowed))

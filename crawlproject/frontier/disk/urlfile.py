@@ -24,8 +24,7 @@ class UrlFile:
 
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
         self.path = path
-        self._lines: list[bytes] = []
-        self.unwritten: dict[int, CrawlUrl] = {}  # by offset
+        self.unwritten: dict[int, bytes] = {}  # lines by offset
         try:
             self._file = os.open(path, os.O_CLOEXEC | (os.O_RDONLY if readonly else os.O_RDWR | os.O_CREAT), 0o644)
             self._written = os.fstat(self._file).st_size
@@ -35,25 +34,29 @@ class UrlFile:
 
     def add(self, record: CrawlUrl) -> int:
         """The offset of the record."""
+        context_score = record.context_score
+        if context_score - context_score:  # infinite, or no number
+            context_score = str(context_score)  # type: ignore[assignment]
+        fields = [record.url, record.depth, record.parent, record.anchor, context_score]
         if record.inherited or record.request is not None:
-            fields: tuple[Any, ...] = (*_told(record), [*map(_number, record.inherited)], record.request)
-        elif record.parent is not None or record.depth or record.anchor or record.context_score:
-            fields = _told(record)
-        else:
-            fields = (record.url,)
+            fields += [[*map(_number, record.inherited)], record.request]
         try:
             line = orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE)
         except TypeError:  # half a surrogate pair in an anchor: JSON can only carry text
             line = orjson.dumps(_as_text(fields), option=orjson.OPT_APPEND_NEWLINE)
         offset = self.end
-        self._lines.append(line)
-        self.unwritten[offset] = record
-        self.end += len(line)
+        self.unwritten[offset] = line
+        self.end = offset + len(line)
         return offset
 
     def load(self, offset: int, score: float, not_before: float) -> CrawlUrl:
         """The record at ``offset``, with this score and time."""
-        return _record(self._fields(offset), score, not_before)
+        url, depth, parent, anchor, context_score, *more = self._fields(offset)
+        if not more:
+            return CrawlUrl(url, score, depth, parent, anchor, float(context_score), not_before)
+        inherited, request = more
+        handed_down = tuple(map(float, inherited))
+        return CrawlUrl(url, score, depth, parent, anchor, float(context_score), not_before, handed_down, request)
 
     def url(self, offset: int) -> str:
         """The URL of the record at ``offset``."""
@@ -61,16 +64,13 @@ class UrlFile:
 
     def write(self) -> None:
         """Append what was gathered."""
-        if not self._lines:
-            return
-        lines = b"".join(self._lines)
+        lines = b"".join(self.unwritten.values())
         try:
             if os.pwrite(self._file, lines, self._written) != len(lines):
                 raise OSError("the disk took only a part of it (is it full?)")
         except OSError as error:
             raise StorageFailed(f"cannot write to {self.path}: {error}") from error
         self._written += len(lines)
-        self._lines.clear()
         self.unwritten.clear()
 
     def cut(self, end: int) -> None:
@@ -92,44 +92,23 @@ class UrlFile:
         os.close(self._file)
 
     def _fields(self, offset: int) -> list[Any]:
-        if self.unwritten and (record := self.unwritten.get(offset)):
-            return [
-                record.url,
-                record.depth,
-                record.parent,
-                record.anchor,
-                record.context_score,
-                record.inherited,
-                record.request,
-            ]
-        line = os.pread(self._file, _READ, offset)
-        end = line.find(b"\n")
-        size = _READ
-        while end < 0 and len(line) == size:
-            size *= 8
-            line = os.pread(self._file, size, offset)
-            end = line.find(b"\n")
+        line = self.unwritten.get(offset) if self.unwritten else None
+        if line is None:
+            line = self._read(offset)
         try:
-            return orjson.loads(line[:end])
+            return orjson.loads(line)
         except orjson.JSONDecodeError as damage:
             wish = f"expected a record of a URL ({damage}); restore the file"
             raise BadCrawlDir(f"{self.path}, byte {offset}", wish) from None
 
-
-def _record(fields: list[Any], score: float, not_before: float) -> CrawlUrl:
-    size = len(fields)
-    if size == 1:
-        return CrawlUrl(fields[0], score, not_before=not_before)
-    if size == 5:
-        url, depth, parent, anchor, context_score = fields
-        return CrawlUrl(url, score, depth, parent, anchor, float(context_score), not_before)
-    url, depth, parent, anchor, context_score, inherited, request = fields
-    handed_down = tuple(map(float, inherited))
-    return CrawlUrl(url, score, depth, parent, anchor, float(context_score), not_before, handed_down, request)
-
-
-def _told(record: CrawlUrl) -> tuple[Any, ...]:
-    return record.url, record.depth, record.parent, record.anchor, _number(record.context_score)
+    def _read(self, offset: int) -> bytes:
+        size = _READ
+        while True:
+            data = os.pread(self._file, size, offset)
+            end = data.find(b"\n")
+            if end >= 0 or len(data) < size:
+                return data[:end]
+            size *= 8
 
 
 def _number(value: float) -> float | str:
