@@ -17,16 +17,19 @@ class RedisStore:
     """``FRONTIER = "redis"``: one round trip for the links of a page, for 16 takes, for 16 ends."""
 
     def __init__(self, url: str, rules: Mapping[str, Any]) -> None:
+        from redis import Redis
+
         from crawlproject.frontier.redis.connection import connect
         from crawlproject.frontier.redis.frontier import RedisFrontier, done_of
         from crawlproject.frontier.redis.script import Rules
 
         self._done_of = done_of
-        self._server = connect(url=url, slots=1)
+        server = connect(url=url, slots=1)
         self._frontier = RedisFrontier(
-            self._server, "load", "w", Rules(**rules, min_delay=1.0, factor=1.0), now=0.0, random=Random(1)
+            server, "load", "w", Rules(**rules, min_delay=1.0, factor=1.0), now=0.0, random=Random(1)
         )
-        self._memory = self._used()
+        self._asked = Redis.from_url(url)
+        self._memory = _used_memory(self._asked)
 
     def put(self, page: Sequence[CrawlUrl]) -> None:
         self._frontier.put_many(page)
@@ -45,10 +48,7 @@ class RedisStore:
 
     def disk_bytes(self) -> int:
         """Bytes in the server's memory, which is what a URL costs here."""
-        return self._used() - self._memory
-
-    def _used(self) -> int:
-        return _used_memory(self._server)
+        return _used_memory(self._asked) - self._memory
 
 
 class ScrapyStore:
@@ -130,4 +130,4 @@ class ScrapyRedisStore:
 
 
 def _used_memory(server: Any) -> int:
-    return int(getattr(server, "client", server).info("memory")["used_memory"])
+    return int(server.info("memory")["used_memory"])
