@@ -57,7 +57,7 @@ class KnownWeb:
     def __init__(self, hosts: int, pages: int, latency: float) -> None:
         random = Random(5)
         self.latency = latency
-        each = max(1, (pages - 1) // hosts)
+        each = max(1, -(-(pages - 1) // hosts))
         front = [f"http://h{host}.example/" for host in range(hosts)]
         inner = [f"{url}p{page}" for url in front for page in range(each - 1)]
         self._links: dict[str, list[str]] = {PORTAL: front}

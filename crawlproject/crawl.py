@@ -33,11 +33,20 @@ TOO_DEEP = "trap/too_deep"  # the one refusal that a URL may escape on another p
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """How a fetch went: HTTP status, end (seconds since the epoch) and duration in seconds."""
+    """How a fetch went: HTTP status, end (seconds since the epoch), duration in seconds.
+
+    ``asked_rest`` is for how many seconds the server asked to be left alone (``Retry-After``).
+    """
 
     status: int
     at: float
     seconds: float
+    asked_rest: float = 0.0
+
+    @property
+    def rests_from(self) -> float:
+        """When the host's rest begins: what it asked for comes on top."""
+        return self.at + self.asked_rest
 
 
 class Crawl:
@@ -207,7 +216,7 @@ class Crawl:
             self._recall()
             if self.shared is not None and page.indexable:
                 self.shared.count_page(page.url)
-            self.frontier.done(page.url, fetch.at, fetch.seconds)
+            self.frontier.done(page.url, fetch.rests_from, fetch.seconds)
 
     def rescore(self, revised: Iterable[tuple[str, float]]) -> None:
         """Pass new scores on to the frontier. Seeds keep theirs, whatever an ordering makes of the links to them."""
@@ -233,7 +242,7 @@ class Crawl:
         """End a lease whose fetch brought no page: an HTTP error, a broken connection, an unwanted content type."""
         self._record_end(url, fetch, error=error)
         self.ordering.failed(url.url)
-        self.frontier.done(url.url, fetch.at, fetch.seconds)
+        self.frontier.done(url.url, fetch.rests_from, fetch.seconds)
 
     def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:
         """End a lease that was answered with a redirect, and offer the canonical ``target`` in its place.
@@ -244,7 +253,7 @@ class Crawl:
         self.ordering.redirected(url.url, target)
         with self.frontier.batch():
             offered = self._offer_one(replace(url, url=target, request=None))
-            self.frontier.done(url.url, fetch.at, fetch.seconds)
+            self.frontier.done(url.url, fetch.rests_from, fetch.seconds)
         return offered
 
     def _record_end(self, url: CrawlUrl, fetch: Fetch, *, error: str = "", redirect: str = "") -> None:

@@ -159,7 +159,7 @@ class RequestScheduler(FrontierScheduler):
             self.frontier.drop(key)
             return
         fetch = fetch_of(request, 0, now)
-        self.frontier.done(key, fetch.at, fetch.seconds)
+        self.frontier.done(key, fetch.rests_from, fetch.seconds)
 
     def _note_reached(self, request: Request) -> None:
         self._reached.add(request)

@@ -34,12 +34,14 @@ from crawlproject.live import crawl_of, stop, stopped
 from crawlproject.options import Options, read_options
 from crawlproject.records import CrawlUrl
 from crawlproject.requests import dump_request, frontier_key, load_request
+from crawlproject.retryafter import asked_rest
 
 if TYPE_CHECKING:
     from typing import Self
 
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
 
     from crawlproject.frontier.base import Frontier
 
@@ -50,6 +52,7 @@ _UNLIMITED = 1000  # leases of a worker whose CONCURRENT_REQUESTS is 0
 
 TAKEN_AT = "frontier_taken_at"  # meta: when the request left the frontier, seconds since the epoch
 ENDED_AT = "frontier_ended_at"  # meta: when the last byte of the response had come, seconds since the epoch
+ASKED_REST = "frontier_asked_rest"  # meta: seconds for which the server asked to be left alone (Retry-After)
 AS_SPELLED = "as_spelled"  # meta: do not canonicalize, the server insists on this spelling
 AWAITED_ROBOTS = "awaited_robots"  # meta: the fetch was robots.txt; the page itself is still to come
 
@@ -57,12 +60,7 @@ AWAITED_ROBOTS = "awaited_robots"  # meta: the fetch was robots.txt; the page it
 def fetch_of(request: Request, status: int, now: float) -> Fetch:
     """How the fetch of a request that was taken from the frontier went; it ended ``now``, unless its end was noted."""
     at = request.meta.get(ENDED_AT, now)
-    return Fetch(status, at, max(0.0, at - request.meta.get(TAKEN_AT, at)))
-
-
-def _note_end(request: Request) -> None:
-    """The politeness clock starts when the response has come, not when its turn in the pipelines comes."""
-    request.meta[ENDED_AT] = time()
+    return Fetch(status, at, max(0.0, at - request.meta.get(TAKEN_AT, at)), request.meta.get(ASKED_REST, 0.0))
 
 
 class FrontierScheduler(BaseScheduler):
@@ -96,7 +94,7 @@ class FrontierScheduler(BaseScheduler):
 
     def open(self, spider: Spider) -> None:
         self.spider = spider
-        self.crawler.signals.connect(_note_end, signals.response_downloaded)
+        self.crawler.signals.connect(self._note_end, signals.response_downloaded)
         self.crawler.signals.connect(self._name_the_end, signals.spider_idle)
         self.crawl = crawl_of(self.crawler)
         self.canonicalize = self.crawl.canonicalize if self.crawl else make_canonicalizer(self.options)
@@ -114,7 +112,8 @@ class FrontierScheduler(BaseScheduler):
         if self._timer:
             self._timer.cancel()
         try:
-            self._end_what_left(time())
+            if not stopped(self.crawler):
+                self._end_what_left(time())
             if self.crawl:
                 self.crawl.close(reason, time(), self.crawler.stats.get_stats() if self.crawler.stats else {})
             else:
@@ -160,7 +159,11 @@ class FrontierScheduler(BaseScheduler):
             request = self._request_for(taken)
             if request is not None:
                 request.meta[TAKEN_AT] = now
-                for stale in (ENDED_AT, "download_latency"):  # of the fetch before, when this is its retry or redirect
+                for stale in (
+                    ENDED_AT,
+                    ASKED_REST,
+                    "download_latency",
+                ):  # of a fetch before: a retry, a redirect
                     request.meta.pop(stale, None)
                 self._issued[taken.url] = request
                 self._count("scheduler/dequeued")
@@ -226,7 +229,7 @@ class FrontierScheduler(BaseScheduler):
             request.meta[AS_SPELLED] = True
         picked = not request.meta.pop(AWAITED_ROBOTS, False)
         fetch = fetch_of(request, 0, now)
-        self.frontier.release(key, fetch.at, fetch.seconds, picked=picked)
+        self.frontier.release(key, fetch.rests_from, fetch.seconds, picked=picked)
         del self._issued[key]
         self._keep(key, request)
         return True
@@ -251,7 +254,7 @@ class FrontierScheduler(BaseScheduler):
         if self.crawl is None or source.request is not None:
             with self.frontier.batch():
                 accepted = self._put_foreign(request)
-                self.frontier.done(source.url, fetch.at, fetch.seconds)
+                self.frontier.done(source.url, fetch.rests_from, fetch.seconds)
             return accepted
         if target is None:
             self.crawl.fail(source, "redirect to no URL", fetch)
@@ -286,6 +289,15 @@ class FrontierScheduler(BaseScheduler):
 
     # ------------------------------------------------------------ ends
 
+    def _note_end(self, request: Request, response: Response) -> None:
+        """The politeness clock starts when the response has come, not when its turn in the pipelines comes."""
+        request.meta[ENDED_AT] = now = time()
+        value = (response.headers.get(b"Retry-After") or b"").decode("latin-1")
+        rest = asked_rest(response.status, value, now, self.options.politeness_max_crawl_delay)
+        if rest:
+            request.meta[ASKED_REST] = rest
+            self._count("scheduler/retry_after")
+
     def _end_what_left(self, now: float) -> None:
         """End leases that nobody else ends: foreign requests whose response went through the spider, and lost pages."""
         engine = self.crawler.engine
@@ -308,7 +320,7 @@ class FrontierScheduler(BaseScheduler):
     def _end(self, key: str, request: Request, now: float) -> None:
         """A foreign request is finished."""
         fetch = fetch_of(request, 0, now)
-        self.frontier.done(key, fetch.at, fetch.seconds)
+        self.frontier.done(key, fetch.rests_from, fetch.seconds)
 
     def _name_the_end(self) -> None:
         """Nothing is in flight and nothing may be taken: when that is the budget's doing, the finish reason says so."""

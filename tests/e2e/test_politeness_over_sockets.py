@@ -6,7 +6,7 @@ import itertools
 from pathlib import Path
 
 from support.crawling import crawl, history, refusals, stored, topic_file
-from support.webs import DictWeb, by_host, gaps, host_farm, page, robots
+from support.webs import DictWeb, OverloadedWeb, by_host, gaps, host_farm, page, robots
 
 from crawlproject.virtualweb.accesslog import AccessLog, read_log
 from crawlproject.virtualweb.server import running
@@ -38,6 +38,20 @@ def test_crawl_delay_is_obeyed(tmp_path: Path) -> None:
     assert len(stored(tmp_path / "crawl")) == 13
     # the first gap follows robots.txt, which is where the wish was read
     assert min(gap for host, seen in requests.items() if host != "portal.example" for gap in gaps(seen)) >= 0.6
+
+
+def test_a_server_that_asks_for_a_rest_gets_it(tmp_path: Path) -> None:
+    """``Retry-After``: the retry comes after it, and no other page of the host before."""
+    web = OverloadedWeb(host_farm(3, 4).replies, ["http://h1.example/p0"], 2)
+    topic = topic_file(tmp_path, "http://portal.example/")
+    with AccessLog(tmp_path / "log") as log, running(web, log=log) as server:
+        done = crawl(topic, tmp_path / "crawl", port=server.port)
+    assert done.returncode == 0, done.stderr
+    assert len(stored(tmp_path / "crawl")) == 13
+    requests = by_host(read_log(tmp_path / "log"))
+    place = next(at for at, access in enumerate(requests["h1.example"]) if access["status"] == 503)
+    assert gaps(requests["h1.example"])[place] >= 2.0
+    assert max(gaps(requests["h2.example"])) < 2.0
 
 
 def test_nothing_disallowed_is_ever_requested(tmp_path: Path) -> None:

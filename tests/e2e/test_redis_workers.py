@@ -15,7 +15,7 @@ import pytest
 import redis
 from support.crawling import QUICK, ROOT, command, environment, history, refusals, scrapy, stored, topic_file
 from support.redisserver import PROGRAM, RedisServer, redis_server
-from support.webs import DictWeb, host_farm, page
+from support.webs import DictWeb, OverloadedWeb, host_farm, page
 
 from crawlproject.virtualweb.accesslog import Access, AccessLog, read_log
 from crawlproject.virtualweb.server import running
@@ -150,6 +150,26 @@ def test_killed_workers_and_a_killed_redis_lose_nothing(tmp_path: Path, server: 
     assert min(pauses(tmp_path / "log")) >= 0.1
     fetched = Counter(access["url"] for access in read_log(tmp_path / "log") if "robots.txt" not in access["url"])
     assert sum(fetched.values()) - len(fetched) <= at_kills
+
+
+def test_the_rest_that_a_server_asks_for_is_kept_by_all_workers_of_all_crawls(tmp_path, server) -> None:
+    pages = host_farm(2, 8, seconds=0.02)
+    web = OverloadedWeb(pages.replies, ["http://h1.example/"], 3)
+    with AccessLog(tmp_path / "log") as log, running(web, latency=True, log=log) as front:
+        crews = []
+        for name in ("one", "two"):
+            (tmp_path / name).mkdir()
+            topic = topic_file(tmp_path / name, PORTAL, extra=f'name = "{name}"')
+            crews.append(Crew(tmp_path / name / "crawl", topic, server, front.port))
+            crews[-1].start(name)
+        for crew in crews:
+            crew.wait()
+    assert [set(crew.stored()) for crew in crews] == [pages_of(pages)] * 2
+    visits = sorted(
+        (access["start"], access) for access in read_log(tmp_path / "log") if access["host"] == "h1.example"
+    )
+    refused = next(at for at, (_, access) in enumerate(visits) if access["status"] == 503)
+    assert visits[refused + 1][0] - visits[refused][1]["end"] >= 3.0
 
 
 def test_a_worker_that_never_comes_back_is_replaced_by_the_others(tmp_path: Path, server: RedisServer) -> None:

@@ -50,6 +50,21 @@ def robots(origin: str, rules: str, status: int = 200) -> tuple[str, Reply]:
     return url, Reply(url, status, {"content-type": "text/plain"}, rules.encode())
 
 
+class OverloadedWeb(DictWeb):
+    """Answers the first request for each of ``urls`` with a 503 that asks for ``seconds`` of rest."""
+
+    def __init__(self, replies: Mapping[str, Reply], urls: Iterable[str], seconds: int) -> None:
+        super().__init__(replies)
+        self._overloaded = set(urls)
+        self._seconds = seconds
+
+    def get(self, url: str) -> Reply:
+        if url in self._overloaded:
+            self._overloaded.discard(url)
+            return Reply(url, 503, {**HTML, "retry-after": str(self._seconds)}, b"later")
+        return super().get(url)
+
+
 def host_farm(hosts: int, pages: int, *, seconds: float = 0.0, rules: str = "") -> DictWeb:
     """``hosts`` hosts with ``pages`` pages each: a portal names every host, each front page names the host's pages."""
     entries = dict([page("http://portal.example/", *(f"http://h{h}.example/" for h in range(hosts)), text="reef")])
