@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from crawlproject.frontier.hostqueue import queue_of
-from crawlproject.frontier.view import FrontierView, State
+from crawlproject.frontier.view import FrontierView, RankedView, State
 from crawlproject.records import CrawlUrl
 
 
@@ -54,6 +54,8 @@ def host_rows(view: FrontierView, now: float) -> list[HostRow]:
 
 def best_waiting(view: FrontierView, n: int, host: str | None = None) -> list[CrawlUrl]:
     """The ``n`` waiting URLs with the highest scores, of equal ones those that came first; of one host if it is named."""
+    if host is None and isinstance(view, RankedView):
+        return view.best(n)
     records: Iterator[CrawlUrl] = view.waiting()
     if host is not None:
         records = (record for record in records if queue_of(record.url) == host)

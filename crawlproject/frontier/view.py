@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 from crawlproject.records import CrawlUrl
 
@@ -46,4 +46,13 @@ class FrontierView(Protocol):
 
     def crawl_delays(self) -> Mapping[str, float]:
         """The hosts whose robots.txt asks for a delay, with the seconds."""
+        ...
+
+
+@runtime_checkable
+class RankedView(Protocol):
+    """A view that finds its best URLs without going through all of them."""
+
+    def best(self, n: int) -> list[CrawlUrl]:
+        """The ``n`` waiting URLs with the highest scores, of equal ones those that came first."""
         ...

@@ -127,7 +127,8 @@ class Journal:
 
     def _write(self, data: bytes) -> None:
         file = self._file
-        assert file is not None
+        if file is None:
+            raise StorageFailed(f"cannot write to {self._path(self._generation)}: it is closed")
         end = self.size + len(data)
         while end > len(file.maps) * _PIECE:
             file.grow()

@@ -35,7 +35,7 @@ class MappedFile:
         """One piece more, filled with zeros."""
         number = len(self.maps)
         try:
-            os.posix_fallocate(self._file, number * self.piece, self.piece)
+            _take_room(self._file, number * self.piece, self.piece)
             return self._map(number)
         except OSError as error:
             raise StorageFailed(f"cannot write to {self.path}: {error}") from error
@@ -66,3 +66,10 @@ class MappedFile:
         piece.madvise(mmap.MADV_RANDOM)
         self.maps.append(piece)
         return piece
+
+
+def _take_room(file: int, start: int, size: int) -> None:
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file, start, size)
+    elif os.pwrite(file, bytes(size), start) != size:  # macOS
+        raise OSError("the disk took only a part of it (is it full?)")

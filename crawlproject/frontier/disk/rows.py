@@ -21,7 +21,7 @@ ROW = struct.Struct("<dQII")
 _BITS = 16
 _ROWS_A_PIECE = 1 << _BITS  # 1.5 MiB
 _INSIDE = _ROWS_A_PIECE - 1
-_DTYPE = np.dtype([("score", "<f8"), ("offset", "<u8"), ("host", "<u4"), ("state", "<u4")])
+DTYPE = np.dtype([("score", "<f8"), ("offset", "<u8"), ("host", "<u4"), ("state", "<u4")])
 
 
 class Row(NamedTuple):
@@ -84,16 +84,19 @@ class UrlRows:
 
     def chunks(self, end: int) -> Iterator[tuple[int, np.ndarray]]:
         """The rows before number ``end`` as arrays that may be written to, each with the number of its first row."""
-        for piece in range((end + _ROWS_A_PIECE - 1) >> _BITS):
+        for piece in range(min(len(self._maps), (end + _ROWS_A_PIECE - 1) >> _BITS)):
             first = piece << _BITS
             yield first, self._array(piece)[: end - first]
 
+    def room(self) -> int:
+        """Rows that the file has room for."""
+        return len(self._maps) << _BITS
+
     def wipe(self, start: int) -> int:
         """Zero all rows from number ``start`` on; the first number that has no row yet."""
-        end = len(self._maps) << _BITS
         for piece in range(start >> _BITS, len(self._maps)):
             self._array(piece)[max(0, start - (piece << _BITS)) :] = (0.0, 0, 0, 0)
-        return max(start, end)
+        return max(start, self.room())
 
     def set_states(self, numbers: np.ndarray, state: int) -> None:
         """Write the state of many rows at once, past the journal."""
@@ -115,4 +118,4 @@ class UrlRows:
         self._file.close()
 
     def _array(self, piece: int) -> np.ndarray:
-        return np.frombuffer(self._maps[piece], _DTYPE)
+        return np.frombuffer(self._maps[piece], DTYPE)

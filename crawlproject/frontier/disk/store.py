@@ -84,10 +84,15 @@ class Store:
         return self.urls.load(row.offset, row.score, self.later.get(number, 0.0))
 
     def records(self, states: Collection[int]) -> Iterator[CrawlUrl]:
-        """All URLs in these states."""
-        for number in range(self.urls_known):
-            row = self.rows[number]
-            if row.state in states:
+        """All URLs in these states, in the order in which they came."""
+        for first, rows in self.rows.chunks(self.urls_known):
+            for number in range(first, first + len(rows)):
+                row = self.rows[number]
+                if row.state in states:
+                    yield self.record(number, row)
+        for number in sorted(self.rows.changed):  # those that the files have no room for yet
+            row = self.rows.changed[number]
+            if number >= self.rows.room() and row.state in states:
                 yield self.record(number, row)
 
     def host_of(self, url: str) -> int:

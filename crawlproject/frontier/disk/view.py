@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from crawlproject.frontier.disk.rows import DONE, IN_LINE, LEASED
+from crawlproject.frontier.disk.rows import DTYPE as rows_dtype
 from crawlproject.frontier.disk.store import Store
 from crawlproject.frontier.hostqueue import queue_of
 from crawlproject.frontier.view import Counts, State
@@ -39,6 +40,18 @@ class DiskView:
 
     def waiting(self) -> Iterator[CrawlUrl]:
         return self._store.records(IN_LINE)
+
+    def best(self, n: int) -> list[CrawlUrl]:
+        """The ``n`` waiting URLs with the highest scores, of equal ones those that came first. Reads their records only."""
+        found: list[tuple[float, int]] = []
+        first = 0
+        for rows in self._chunks():
+            numbers = np.flatnonzero(np.isin(rows["state"], list(IN_LINE)))
+            ranks = -rows["score"][numbers]
+            best = np.lexsort((numbers, ranks))[:n]
+            found = sorted([*found, *zip(ranks[best].tolist(), (numbers[best] + first).tolist(), strict=True)])[:n]
+            first += len(rows)
+        return [self._store.record(number, self._store.rows[number]) for _, number in found]
 
     def leased(self) -> Iterator[CrawlUrl]:
         return self._store.records((LEASED,))
@@ -78,9 +91,14 @@ class DiskView:
 
     def _chunks(self) -> Iterator[np.ndarray]:
         """All rows, with the changes of the journal."""
-        changed = self._store.rows.changed
+        changed = sorted(self._store.rows.changed.items())
+        at = 0
         for first, rows in self._store.rows.chunks(self._store.urls_known):
             copy = rows.copy()
-            for number in [number for number in changed if first <= number < first + len(copy)]:
-                copy[number - first] = changed[number]
+            while at < len(changed) and changed[at][0] < first + len(copy):
+                number, row = changed[at]
+                copy[number - first] = row
+                at += 1
             yield copy
+        if at < len(changed):  # killed before the files had grown
+            yield np.array([row for _, row in changed[at:]], rows_dtype)

@@ -19,6 +19,30 @@ PARAMS: Mapping[str, Any] = {"socket_timeout": 10.0, "socket_connect_timeout": 1
 _PATIENCE = 5.0  # seconds that a server may be away when a worker starts
 LOST = (redis.exceptions.ConnectionError, redis.exceptions.TimeoutError, redis.exceptions.BusyLoadingError)
 
+_PASSING = (
+    redis.exceptions.OutOfMemoryError,
+    redis.exceptions.ReadOnlyError,
+    redis.exceptions.ClusterDownError,
+    redis.exceptions.TryAgainError,
+    redis.exceptions.MasterDownError,
+)
+_PASSING_CODES = (
+    "OOM",
+    "LOADING",
+    "MISCONF",
+    "READONLY",
+    "CLUSTERDOWN",
+    "TRYAGAIN",
+    "BUSY",
+    "MASTERDOWN",
+    "NOREPLICAS",
+)
+
+
+def will_pass(error: redis.exceptions.ResponseError) -> bool:
+    """Whether the server may take the same call later: it is full, is loading, or finds no master."""
+    return isinstance(error, _PASSING) or str(error).startswith(_PASSING_CODES)
+
 
 def connect(
     *,

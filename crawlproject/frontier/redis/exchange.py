@@ -13,7 +13,7 @@ import redis
 
 from crawlproject.errors import StorageFailed
 from crawlproject.frontier.hostqueue import queue_of
-from crawlproject.frontier.redis.connection import LOST
+from crawlproject.frontier.redis.connection import LOST, will_pass
 from crawlproject.frontier.redis.frontier import RedisFrontier, counts_of, records_of, slot_of, take_of
 from crawlproject.frontier.redis.script import Operation
 from crawlproject.records import CrawlUrl
@@ -31,7 +31,6 @@ _PAUSES = (
     2.0,
 )  # seconds between tries while the server is away; the last one again and again
 _REMIND = 30.0  # seconds between messages that the server is still away
-_PASSING = ("OOM", "LOADING", "MISCONF", "READONLY", "CLUSTERDOWN", "TRYAGAIN", "BUSY", "MASTERDOWN", "NOREPLICAS")
 
 
 @dataclass(slots=True)
@@ -214,7 +213,7 @@ class Exchange:
             except LOST as error:
                 reason: Exception = error
             except redis.exceptions.ResponseError as error:
-                if not str(error).startswith(_PASSING):
+                if not will_pass(error):
                     raise
                 reason = error
             else:

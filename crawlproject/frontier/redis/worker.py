@@ -121,6 +121,8 @@ class RedisWorker:
     def put_many(self, urls: Iterable[CrawlUrl]) -> int:
         if self._exchange is None:
             return self._strict.put_many(urls)
+        if self._batch is not None:
+            return sum(map(self.put, urls))
         with self.batch():
             return sum(map(self.put, urls))
 

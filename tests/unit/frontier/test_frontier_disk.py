@@ -21,6 +21,7 @@ from crawlproject.frontier.disk.frontier import DiskFrontier
 from crawlproject.frontier.disk.lines import Room
 from crawlproject.frontier.journal import JournaledFrontier
 from crawlproject.frontier.memory import MemoryFrontier
+from crawlproject.frontier.overview import best_waiting
 from crawlproject.frontier.politeness import Politeness
 from crawlproject.frontier.reading import clear_frontier, read_frontier
 from crawlproject.records import CrawlUrl
@@ -115,6 +116,7 @@ from random import Random
 from support.frontiersteps import Driver, random_steps
 from crawlproject.frontier.disk.frontier import DiskFrontier
 from crawlproject.frontier.disk.lines import Room
+from crawlproject.frontier.overview import best_waiting
 from crawlproject.frontier.politeness import Politeness
 frontier = DiskFrontier(Path({str(folder)!r}), politeness=Politeness(1.0, 0.5), random=Random(3), clock=lambda: 0.0,
                         room=Room(30, 5, 8))
@@ -285,6 +287,8 @@ def test_a_view_shows_what_is_there_and_writes_nothing(tmp_path: Path, closed: b
     assert view.find(taken[0].url) == ("done", None)
     assert view.find(taken[1].url)[0] == "leased"
     assert view.find("http://nobody.test/") == ("", None)
+    waits = sorted(view.waiting(), key=lambda record: -record.score)
+    assert best_waiting(view, 7) == waits[:7], "of equal scores the first come first"
     assert view.rests()[taken[0].url.split("/")[2]] == 6.0
     assert view.crawl_delays() == {"h5.test": 7.0}
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
