@@ -81,6 +81,7 @@ USER_AGENT = "topical-crawler/0.1 (polite research crawler; set USER_AGENT to sa
 
 SCHEDULER = "crawlproject.scheduler.FrontierScheduler"
 ROBOTSTXT_OBEY = True
+DOWNLOAD_HANDLERS = dict.fromkeys(("http", "https"), "crawlproject.httphandler.HttpDownloadHandler")
 CONCURRENT_REQUESTS = 64
 CONCURRENT_REQUESTS_PER_DOMAIN = 64  # the frontier keeps one fetch a host in flight
 CONCURRENT_ITEMS = 1  # one item a page; more would only start idle workers for each response

@@ -16,6 +16,7 @@ GLUE = (
     "crawlproject.commandline",
     "crawlproject.commands",
     "crawlproject.extensions",
+    "crawlproject.httphandler",
     "crawlproject.live",
     "crawlproject.plainvalues",
     "crawlproject.requests",

@@ -1,0 +1,196 @@
+"""The HTTP download handler against a server that writes its answers byte by byte as told."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from scrapy import Request, signals
+from scrapy.core.downloader.handlers import _base_streaming
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadCancelledError,
+    DownloadConnectionRefusedError,
+    DownloadFailedError,
+    DownloadTimeoutError,
+    ResponseDataLossError,
+    StopDownload,
+)
+from scrapy.http import HtmlResponse, Response
+from scrapy.utils.test import get_crawler
+
+from crawlproject.httphandler import HttpDownloadHandler
+
+HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+PAGE = HTML + b"Content-Length: 5\r\n\r\n<p>hi"
+ANSWERS = {
+    "/lying": HTML + b"Content-Length: 50\r\n\r\n<p>hi",
+    "/long": HTML + b"Content-Length: 100000\r\n\r\n" + b"x" * 100_000,
+    "/policy": HTML + b"Content-Security-Policy: " + b"x" * 20_000 + b"\r\nContent-Length: 5\r\n\r\n<p>hi",
+    "/junk": b"\x00\x01\x02\r\n\r\n",
+    "/none": b"",
+    "/twice": HTML + b"Set-Cookie: a=1\r\nSet-Cookie: b=2\r\nContent-Length: 0\r\n\r\n",
+}
+
+
+class Server:
+    """Answers requests from ``ANSWERS``; ``/slow`` never. Notes request lines, and how many connections were opened."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.heads: list[bytes] = []
+        self.connections = 0
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        try:
+            while head := await reader.readuntil(b"\r\n\r\n"):
+                self.heads.append(head)
+                self.lines.append(head.split(b"\r\n")[0].decode())
+                path = self.lines[-1].split()[1]
+                if path == "/slow":
+                    await asyncio.sleep(30)
+                writer.write(ANSWERS.get(path, PAGE))
+                await writer.drain()
+                if path in ("/lying", "/junk", "/none"):
+                    break
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        writer.close()
+
+
+Fetch = Callable[..., Awaitable[Response]]
+
+
+@pytest.fixture(autouse=True)
+def asyncio_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_base_streaming, "is_asyncio_available", lambda: True)
+
+
+def run(
+    scenario: Callable[[Fetch, Server], Awaitable[None]],
+    settings: dict[str, object] | None = None,
+    connect: dict[object, Callable[..., None]] | None = None,
+) -> Server:
+    """Run a scenario; its ``fetch(path)`` may name another URL, and take what a ``Request`` takes."""
+    crawler = get_crawler(settings_dict={"DOWNLOAD_FAIL_ON_DATALOSS": False, **(settings or {})})
+    for signal, receiver in (connect or {}).items():
+        crawler.signals.connect(receiver, signal)
+    server = Server()
+
+    async def main() -> None:
+        listening = await asyncio.start_server(server.serve, "127.0.0.1", 0)
+        port = listening.sockets[0].getsockname()[1]
+        handler = HttpDownloadHandler(crawler)
+
+        async def fetch(path: str, meta: dict[str, Any] | None = None, **options: Any) -> Response:
+            here = f"http://127.0.0.1:{port}"
+            meta = {"download_timeout": 5.0, **(meta or {})}
+            if meta.get("proxy") == "here":
+                meta["proxy"] = here
+            return await handler.download_request(Request(path if "://" in path else here + path, meta=meta, **options))
+
+        try:
+            await scenario(fetch, server)
+        finally:
+            await handler.close()
+            listening.close()
+
+    asyncio.run(main())
+    return server
+
+
+def test_pages_come_over_one_connection() -> None:
+    async def scenario(fetch: Fetch, server: Server) -> None:
+        for path in ("/a", "/b"):
+            response = await fetch(path)
+            assert isinstance(response, HtmlResponse)
+            assert (response.status, response.body, str(response.ip_address)) == (200, b"<p>hi", "127.0.0.1")
+
+    assert run(scenario).connections == 1
+
+
+def test_a_url_is_sent_letter_by_letter() -> None:
+    spelled = "/a%2fb/%7Eme;v=1/|x?q=%41+b&r"
+
+    async def scenario(fetch: Fetch, server: Server) -> None:
+        assert (await fetch(spelled, meta={"verbatim_url": True})).url.endswith(spelled)
+        await fetch("/%7e?a=%2f")
+
+    assert run(scenario).lines == [f"GET {spelled} HTTP/1.1", "GET /%7e?a=%2f HTTP/1.1"]
+
+
+def test_headers_and_bodies_go_out_as_the_request_has_them() -> None:
+    async def scenario(fetch: Fetch, server: Server) -> None:
+        await fetch("/", method="POST", body=b"a=1", headers={"User-Agent": "me", "X-Two": ["1", "2"]})
+        await fetch("/")
+
+    post, get = run(scenario).heads
+    assert b"\r\nUser-Agent: me\r\n" in post and b"\r\nContent-Length: 3\r\n" in post
+    assert post.count(b"\r\nX-Two: ") == 2
+    assert b"User-Agent" not in get and b"Accept" not in get and b"Content" not in get
+
+
+def test_headers_come_in_whole_however_long() -> None:
+    async def scenario(fetch: Fetch, server: Server) -> None:
+        assert (await fetch("/twice")).headers.getlist("Set-Cookie") == [b"a=1", b"b=2"]
+        assert (await fetch("/policy")).body == b"<p>hi"
+
+    run(scenario)
+
+
+def test_a_proxy_is_asked_for_the_whole_url() -> None:
+    async def scenario(fetch: Fetch, server: Server) -> None:
+        await fetch("http://far.example/x?y", meta={"proxy": "here"})
+
+    assert run(scenario).lines == ["GET http://far.example/x?y HTTP/1.1"]
+
+
+def test_a_body_shorter_than_promised_is_kept() -> None:
+    async def scenario(fetch: Fetch, server: Server) -> None:
+        response = await fetch("/lying")
+        assert (response.body, response.flags) == (b"<p>hi", ["dataloss"])
+        with pytest.raises(ResponseDataLossError):
+            await fetch("/lying", meta={"download_fail_on_dataloss": True})
+
+    run(scenario)
+
+
+def test_a_body_can_be_stopped_and_may_be_too_large() -> None:
+    def stop(data: bytes, request: Request) -> None:
+        if request.url.endswith("/long"):
+            raise StopDownload(fail=False)
+
+    async def scenario(fetch: Fetch, server: Server) -> None:
+        response = await fetch("/long")
+        assert 0 < len(response.body) <= 100_000 and response.flags == ["download_stopped"]
+        with pytest.raises(DownloadCancelledError):
+            await fetch("/long", meta={"download_maxsize": 1000})
+
+    run(scenario, connect={signals.bytes_received: stop})
+
+
+@pytest.mark.parametrize(
+    ("url", "error"),
+    [
+        ("/slow", DownloadTimeoutError),
+        ("/junk", DownloadFailedError),
+        ("/none", DownloadFailedError),
+        ("http://127.0.0.1:1/", DownloadConnectionRefusedError),
+        ("http://no-such-host.invalid/", CannotResolveHostError),
+    ],
+)
+def test_failures_are_what_the_retry_middleware_knows(url: str, error: type[Exception]) -> None:
+    async def scenario(fetch: Fetch, server: Server) -> None:
+        with pytest.raises(error):
+            await fetch(url, meta={"download_timeout": 0.3} if url == "/slow" else {})
+
+    run(scenario)
+
+
+def test_the_project_fetches_with_it() -> None:
+    from crawlproject import settings
+
+    assert set(settings.DOWNLOAD_HANDLERS.values()) == {"crawlproject.httphandler.HttpDownloadHandler"}
