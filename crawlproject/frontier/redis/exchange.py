@@ -224,7 +224,8 @@ class Exchange:
             if now > self._give_up_at:
                 raise StorageFailed(f"Redis gives no answer: {reason}")
             if not told or now - told > _REMIND:
-                logger.warning("Redis gives no answer (%s): the crawl waits, nothing is lost", reason)
+                short = str(reason).partition(" script: ")[0]
+                logger.warning("Redis gives no answer (%s): the crawl waits, nothing is lost", short)
                 told = now
             time.sleep(_PAUSES[min(tries, len(_PAUSES) - 1)])
             tries += 1

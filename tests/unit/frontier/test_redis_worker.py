@@ -1,0 +1,171 @@
+"""The worker's side of the Redis frontier, with a server that goes away, comes back, and is full."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from random import Random
+
+import pytest
+import redis
+from support.redisserver import PROGRAM, RedisServer, redis_server
+
+from crawlproject.errors import StorageFailed
+from crawlproject.frontier.redis.connection import connect
+from crawlproject.frontier.redis.script import Rules
+from crawlproject.frontier.redis.worker import RedisWorker, join
+from crawlproject.frontier.shared import HOST_FULL
+from crawlproject.records import CrawlUrl
+
+pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no redis-server on this machine; `make test` installs one")
+
+
+class Loop:
+    """What an event loop is to a worker: runs what other threads ask for, when it is told to."""
+
+    def __init__(self) -> None:
+        self._calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self.woken = 0
+        self.failures: list[StorageFailed] = []
+
+    def call_soon(self, call: Callable[[], None]) -> None:
+        self._calls.put(call)
+
+    def wake(self) -> None:
+        self.woken += 1
+
+    def run_until(self, what: Callable[[], object], seconds: float = 30.0) -> None:
+        end = time.monotonic() + seconds
+        while not what():
+            assert time.monotonic() < end, "it did not happen"
+            try:
+                self._calls.get(timeout=0.05)()
+            except Empty:
+                continue
+
+
+@pytest.fixture
+def loop() -> Loop:
+    return Loop()
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[RedisServer]:
+    with redis_server(tmp_path / "redis") as running:
+        yield running
+
+
+def worker(server: RedisServer, loop: Loop | None, name: str = "w", *, limit: int = 4, **rules: int) -> RedisWorker:
+    chosen = Rules(min_delay=0.0, factor=0.0, **rules)
+    joined = join(connect(url=server.url), "crawl", name, chosen, clock=time.time, random=Random(1))
+    if loop is not None:
+        joined.start(limit=limit, call_soon=loop.call_soon, wake=loop.wake, failed=loop.failures.append)
+    return joined
+
+
+def urls(number: int) -> list[CrawlUrl]:
+    return [CrawlUrl(f"http://h{page % 100}.test/{page}", float(page)) for page in range(number)]
+
+
+def crawl(frontier: RedisWorker, loop: Loop) -> list[str]:
+    """Take and finish everything."""
+    fetched = []
+
+    def step() -> bool:
+        while taken := frontier.take(time.time()):
+            fetched.append(taken.url)
+            frontier.done(taken.url, time.time(), 0.0)
+        return not frontier.pending()
+
+    loop.run_until(step)
+    return fetched
+
+
+def test_nothing_waits_for_the_server(server: RedisServer, loop: Loop) -> None:
+    """With the server gone, every call still returns; with the server back, everything was done."""
+    frontier = worker(server, loop)
+    server.kill()
+    began = time.perf_counter()
+    with frontier.batch():
+        frontier.put_many(urls(50))
+    assert frontier.take(time.time()) is None
+    frontier.crawl_delay("h1.test", 0.0)
+    assert frontier.pending()
+    assert time.perf_counter() - began < 5.0, "the time-out of the connection is longer"
+    server.start()
+    assert sorted(crawl(frontier, loop)) == sorted(url.url for url in urls(50))
+    frontier.close()
+
+
+def test_no_more_is_taken_than_there_is_room_for(server: RedisServer, loop: Loop) -> None:
+    frontier = worker(server, loop, limit=3)
+    frontier.put_many(urls(20))
+    held: list[str] = []
+
+    def take() -> bool:
+        while len(held) < 3 and (taken := frontier.take(time.time())):
+            held.append(taken.url)
+        return len(held) == 3
+
+    loop.run_until(take)
+    assert frontier.leases() == 3
+    client = redis.Redis(port=server.port)
+    assert client.hlen("topical:{0}:crawl:crawl:leases") == 3
+    frontier.close()
+    assert client.hlen("topical:{0}:crawl:crawl:leases") == 0, "what was not fetched waits again"
+
+
+def test_the_end_is_known_only_when_nobody_has_anything_left(server: RedisServer, loop: Loop) -> None:
+    other = worker(server, None, "other")
+    other.put_many(urls(1))
+    held = other.take(time.time())
+    assert held is not None
+    frontier = worker(server, loop)
+    woken = loop.woken
+    assert frontier.take(time.time()) is None
+    with pytest.raises(AssertionError, match="did not happen"):
+        loop.run_until(lambda: not frontier.pending(), seconds=1.0)
+    other.put(CrawlUrl("http://new.test/", 1.0))
+    other.done(held.url, time.time(), 0.0)
+    assert crawl(frontier, loop) == ["http://new.test/"]
+    assert loop.woken > woken
+    frontier.close()
+
+
+def test_a_full_server_is_waited_for(server: RedisServer, loop: Loop, caplog: pytest.LogCaptureFixture) -> None:
+    frontier = worker(server, loop)
+    client = redis.Redis(port=server.port)
+    client.config_set("maxmemory", client.info("memory")["used_memory"] // 2)
+    with caplog.at_level(logging.WARNING):
+        frontier.put_many(urls(100))
+        frontier.take(time.time())
+        loop.run_until(lambda: "maxmemory" in caplog.text)
+        client.config_set("maxmemory", 0)
+        assert sorted(crawl(frontier, loop)) == sorted(url.url for url in urls(100))
+    assert "the crawl goes on" in caplog.text
+    frontier.close()
+
+
+def test_what_the_server_turned_away_is_told(server: RedisServer, loop: Loop) -> None:
+    frontier = worker(server, loop, max_urls_per_host=1)
+    heard: list[tuple[str, int]] = []
+    frontier.when_turned_away(lambda url, why: heard.append((url.url, why)))
+    assert frontier.put(CrawlUrl("http://a.test/1", 1.0))
+    assert frontier.put(CrawlUrl("http://a.test/2", 1.0)), "it is not known yet"
+    loop.run_until(lambda: heard)
+    assert heard == [("http://a.test/2", HOST_FULL)]
+    assert "http://a.test/2" not in frontier
+    frontier.close()
+
+
+def test_a_server_that_refuses_ends_the_crawl_with_a_reason(server: RedisServer, loop: Loop) -> None:
+    frontier = worker(server, loop)
+    redis.Redis(port=server.port).set("topical:{0}:crawl:crawl:records", "of another program")
+    frontier.put_many(urls(1))
+    loop.run_until(lambda: loop.failures)
+    assert "WRONGTYPE" in str(loop.failures[0])
+    with pytest.raises(StorageFailed):
+        frontier.close()
