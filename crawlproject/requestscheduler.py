@@ -144,6 +144,11 @@ class RequestScheduler(FrontierScheduler):
             self._count("dupefilter/filtered")
         return accepted
 
+    def _text_of(self, request: Request) -> str:
+        """Without ``JOBDIR`` the objects themselves wait, with all that they refer to, as in Scrapy's own scheduler."""
+        in_memory = self.shared is None and not self.crawler.settings.get("JOBDIR")
+        return "" if in_memory else super()._text_of(request)
+
     def _fingerprint(self, request: Request) -> str:
         fingerprinter = self.crawler.request_fingerprinter
         assert fingerprinter is not None, "the crawler makes it before the scheduler"

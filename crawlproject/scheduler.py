@@ -269,21 +269,27 @@ class FrontierScheduler(BaseScheduler):
         """A spider's own request."""
         self._serial += 1
         key = self._key(request)
-        try:
-            text = dump_request(request, self.spider)
-        except (TypeError, ValueError) as cause:
-            self._count("scheduler/unserializable")
-            if self.shared is not None:
-                logger.error("%s is dropped: other workers could not make it (%s)", request, cause)
-                return False
-            logger.debug("kept in memory only: %s (%s)", request, cause)
-            text = ""
+        text = self._text_of(request)
+        if not text and self.shared is not None:
+            return False
         depth = request.meta.get("depth", 0)
         url = CrawlUrl(key, self.default_score + request.priority, depth if type(depth) is int else 0, request=text)
         accepted = self.frontier.put(url)
         if accepted and not text:
             self._kept[key] = request
         return accepted
+
+    def _text_of(self, request: Request) -> str:
+        """The request as the frontier keeps it; empty when it can only be kept as an object."""
+        try:
+            return dump_request(request, self.spider)
+        except (TypeError, ValueError) as cause:
+            self._count("scheduler/unserializable")
+            if self.shared is not None:
+                logger.error("%s is dropped: other workers could not make it (%s)", request, cause)
+            else:
+                logger.debug("kept in memory only: %s (%s)", request, cause)
+            return ""
 
     def _key(self, request: Request) -> str:
         return frontier_key(request, self.canonicalize, self._serial)

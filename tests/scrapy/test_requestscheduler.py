@@ -197,6 +197,19 @@ def test_what_reached_no_server_costs_its_host_no_rest(monkeypatch: pytest.Monke
     assert engine.scheduler.next_request() is None and timers == [pytest.approx(1000, abs=1)], "after a visit it rests"
 
 
+# ------------------------------------------------------------ memory
+
+
+def test_without_jobdir_callbacks_share_what_their_requests_refer_to() -> None:
+    """A list that several callbacks fill, or an object that no JSON could hold."""
+    engine, shared = Engine(), {"found": [], "object": object()}
+    requests = [Request(url, cb_kwargs=shared) for url in (A, B)]
+    assert engine.put(*requests) == [True, True]
+    assert list(engine.drain()) == requests
+    assert all(request.cb_kwargs["found"] is shared["found"] for request in requests)
+    assert engine.stat("scheduler/unserializable") is None
+
+
 # ------------------------------------------------------------ JOBDIR
 
 
