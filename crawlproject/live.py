@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+frontier_closing = object()  # signal: the frontier is closed now, and not to be asked any more
 STORAGE_FAILED = "storage_failed"  # finish reason; `scrapy crawl` then exits with code 3
 _ATTRIBUTE = "topical_crawl"
 _STOPPED = "storage_failed"

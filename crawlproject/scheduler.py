@@ -30,7 +30,7 @@ from crawlproject.crawl import Fetch, canonical_or_none
 from crawlproject.errors import StorageFailed
 from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.frontiers import join_frontier, make_frontier, open_frontier
-from crawlproject.live import crawl_of, stop, stopped, stopping
+from crawlproject.live import crawl_of, frontier_closing, stop, stopped, stopping
 from crawlproject.options import Options, read_options
 from crawlproject.records import CrawlUrl
 from crawlproject.requests import dump_request, frontier_key, load_request
@@ -114,6 +114,7 @@ class FrontierScheduler(BaseScheduler):
         if not stopped(self.crawler):
             with stopping(self.crawler):
                 self._end_what_left(time())
+        self.crawler.signals.send_catch_log(frontier_closing)
         try:
             if self.crawl:
                 self.crawl.close(reason, time(), self.crawler.stats.get_stats() if self.crawler.stats else {})

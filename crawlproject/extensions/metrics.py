@@ -25,7 +25,7 @@ from crawlproject.errors import BadSetting, StorageFailed
 from crawlproject.extensions.progress import Speed
 from crawlproject.frontier.hostqueue import queue_of
 from crawlproject.items import PageItem
-from crawlproject.live import crawl_of
+from crawlproject.live import crawl_of, frontier_closing
 from crawlproject.options import read_options
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ class Metrics:
         self._relevant = 0
         self._judged = 0
         self._frontier: Frontier | None = None
+        self._last: list[Metric] = []  # what the frontier told before it was closed
         self._registry = self._new_registry()
         self._runner: web.ServerRunner | None = None
         self._loop: AsyncioLoopingCall | LoopingCall | None = None
@@ -79,6 +80,7 @@ class Metrics:
             listening = _listen(options.crawl_metrics_host, options.crawl_metrics_port)
         metrics = cls(crawler, listening, Path(options.crawl_metrics_file) if options.crawl_metrics_file else None)
         crawler.signals.connect(metrics.begin, signals.spider_opened)
+        crawler.signals.connect(metrics.frontier_closing, frontier_closing)
         crawler.signals.connect(metrics.end, signals.spider_closed)
         crawler.signals.connect(metrics.started, signals.request_reached_downloader)
         crawler.signals.connect(metrics.ended, signals.response_downloaded)
@@ -100,6 +102,12 @@ class Metrics:
         if self._path is not None:
             self._loop = create_looping_call(self._write)
             self._loop.start(_WRITE_EVERY, now=True)
+
+    def frontier_closing(self) -> None:
+        from crawlproject.extensions.families import of_frontier
+
+        if self._frontier is not None:
+            self._last, self._frontier = list(of_frontier(self._frontier)), None
 
     async def end(self) -> None:
         """Stop, and write the last numbers."""
@@ -129,8 +137,7 @@ class Metrics:
         from crawlproject.extensions import families
 
         yield from families.of_stats(self.crawler.stats.get_stats() if self.crawler.stats else {})
-        if self._frontier is not None:
-            yield from families.of_frontier(self._frontier)
+        yield from families.of_frontier(self._frontier) if self._frontier is not None else self._last
         crawl = crawl_of(self.crawler)
         if crawl is not None:
             speed = self._speed.update(monotonic(), crawl.pages)

@@ -19,6 +19,7 @@ from support.stockproject import crawl as crawl_stock
 from support.stockproject import start_project
 
 from crawlproject.extensions.families import Pauses
+from crawlproject.frontier.reading import read_frontier
 
 TOPIC = ROOT / "topics" / "demo.toml"
 IMPOLITE = {"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, "POLITENESS_MAX_CRAWL_DELAY": 0}
@@ -90,11 +91,12 @@ def test_a_running_crawl_is_scraped(tmp_path: Path) -> None:
     assert later["topical_pages_total",] <= len(stored(tmp_path))
 
 
-def test_the_file_says_at_the_end_what_the_crawl_folder_says(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["memory", "disk"])
+def test_the_file_says_at_the_end_what_the_crawl_folder_says(tmp_path: Path, kind: str) -> None:
     folder, path = tmp_path / "crawl", tmp_path / "crawl.prom"
     settings = {"VIRTUAL_WEB": "sample", "CRAWL_MAX_PAGES": 150, "CRAWL_METRICS_FILE": path, **IMPOLITE}
-    done = crawl(TOPIC, folder, **settings)
-    assert done.returncode == 0, done.stderr
+    done = crawl(TOPIC, folder, FRONTIER=kind, **settings)
+    assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
     found, lines = samples(path.read_text()), history(folder)
     assert found["topical_pages_total",] == len(stored(folder))
     assert found["topical_fetches_total",] == len(lines)
@@ -103,6 +105,8 @@ def test_the_file_says_at_the_end_what_the_crawl_folder_says(tmp_path: Path) -> 
     told = {name[1]: value for name, value in found.items() if name[0] == "topical_refused_links_total"}
     assert told == json.loads((folder / "refused.json").read_text())["counts"]
     assert found["topical_frontier_urls", "leased"] == 0
+    view = read_frontier(folder / "frontier")
+    assert view is not None and found["topical_frontier_urls", "waiting"] == view.counts().waiting > 0
     assert found["topical_responses_total", "200"] >= len(stored(folder))
     assert list(tmp_path.glob("*.tmp")) == []
 
