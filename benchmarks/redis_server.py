@@ -13,6 +13,7 @@ from pathlib import Path
 
 import redis
 
+_LOOPBACK = "127.0.0.1"
 PROGRAM = shutil.which("redis-server")
 
 
@@ -23,9 +24,7 @@ class RedisServer:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
         self.options = options
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port: int = probe.getsockname()[1]
+        self.port = _free_port()
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -54,6 +53,19 @@ class RedisServer:
             self._process.send_signal(signal.SIGKILL)
             self._process.wait()
             self._process = None
+
+
+def _free_port() -> int:
+    """A port that is free, and 10,000 above it another: nodes of a cluster speak with each other there."""
+    while True:
+        with socket.socket() as probe, socket.socket() as above:
+            probe.bind((_LOOPBACK, 0))
+            port: int = probe.getsockname()[1]
+            try:
+                above.bind((_LOOPBACK, port + 10_000))
+            except (OSError, OverflowError):
+                continue
+            return port
 
 
 @contextmanager

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from queue import Empty, SimpleQueue
 from random import Random
 
 import pytest
 import redis
+from support.eventloop import Loop, crawl
 from support.redisserver import PROGRAM, RedisServer, redis_server
 
 from crawlproject.errors import StorageFailed
@@ -21,30 +21,6 @@ from crawlproject.frontier.shared import HOST_FULL
 from crawlproject.records import CrawlUrl
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no redis-server on this machine; `make test` installs one")
-
-
-class Loop:
-    """What an event loop is to a worker: runs what other threads ask for, when it is told to."""
-
-    def __init__(self) -> None:
-        self._calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
-        self.woken = 0
-        self.failures: list[StorageFailed] = []
-
-    def call_soon(self, call: Callable[[], None]) -> None:
-        self._calls.put(call)
-
-    def wake(self) -> None:
-        self.woken += 1
-
-    def run_until(self, what: Callable[[], object], seconds: float = 30.0) -> None:
-        end = time.monotonic() + seconds
-        while not what():
-            assert time.monotonic() < end, "it did not happen"
-            try:
-                self._calls.get(timeout=0.05)()
-            except Empty:
-                continue
 
 
 @pytest.fixture
@@ -61,27 +37,11 @@ def server(tmp_path: Path) -> Iterator[RedisServer]:
 def worker(server: RedisServer, loop: Loop | None, name: str = "w", *, limit: int = 4, **rules: int) -> RedisWorker:
     chosen = Rules(min_delay=0.0, factor=0.0, **rules)
     joined = join(connect(url=server.url), "crawl", name, chosen, clock=time.time, random=Random(1))
-    if loop is not None:
-        joined.start(limit=limit, call_soon=loop.call_soon, wake=loop.wake, failed=loop.failures.append)
-    return joined
+    return loop.start(joined, limit) if loop is not None else joined
 
 
 def urls(number: int) -> list[CrawlUrl]:
     return [CrawlUrl(f"http://h{page % 100}.test/{page}", float(page)) for page in range(number)]
-
-
-def crawl(frontier: RedisWorker, loop: Loop) -> list[str]:
-    """Take and finish everything."""
-    fetched = []
-
-    def step() -> bool:
-        while taken := frontier.take(time.time()):
-            fetched.append(taken.url)
-            frontier.done(taken.url, time.time(), 0.0)
-        return not frontier.pending()
-
-    loop.run_until(step)
-    return fetched
 
 
 def test_nothing_waits_for_the_server(server: RedisServer, loop: Loop) -> None:
