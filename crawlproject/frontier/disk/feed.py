@@ -171,6 +171,9 @@ class FedSchedule:
     def clocks(self) -> Iterator[tuple[Any, float]]:
         return self._hosts.clocks()
 
+    def resting(self) -> int:
+        return self._hosts.resting()
+
     def load(self, ranks: np.ndarray, numbers: np.ndarray, host: Hashable | None = None) -> None:
         """Add many URLs at once: to the line of all, or to that of their host; they stand in the right place already."""
         if host is None:

@@ -208,6 +208,10 @@ class DiskFrontier:
     def evicted(self) -> int:
         return self._store.evicted
 
+    def resting(self) -> int:
+        """Hosts with waiting URLs that rest, O(1)."""
+        return self._schedule.resting()
+
     @contextmanager
     def batch(self) -> Iterator[None]:
         """What happens inside becomes one frame of the journal. When the block raises, what happened until then does."""
