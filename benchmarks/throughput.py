@@ -1,10 +1,15 @@
-"""Pages per CPU second: the topical crawl against tuned plain Scrapy, same server, same run, in turns.
+"""Pages per CPU second: the topical crawl against other crawlers, same server, same run, in turns.
 
-    python benchmarks/throughput.py [--pages 3000] [--runs 3] [--json FILE]
+    python benchmarks/throughput.py [--pages 3000] [--runs 3] [--rival-python PYTHON] [--json FILE]
+    python benchmarks/throughput.py --flat 200000
 
-Both crawl the same endless web through the same proxy on loopback. The topical crawl orders by ``dom``, stores every page, its
-items, links and history, and keeps a journal; the plain one follows links breadth-first and stores nothing. CPU is user
-plus system time of the crawling process from the first request to the last, so the server does not count.
+All crawl the same endless web through the same proxy on loopback, as many pages at once. The topical crawl orders by ``dom``,
+stores every page, its items, links and history, and keeps its frontier, on disk or in memory with a journal. Plain Scrapy,
+tuned, and crawlee's ParselCrawler follow links breadth-first, crawl4ai follows them best-first by words in URLs with its HTTP
+strategy; none of these stores anything. CPU is user plus system time of the crawling process from the first request to the
+last, so the server does not count. ``--rival-python`` is an interpreter with crawl4ai and crawlee[parsel]; without it they are left out.
+
+``--flat`` runs the topical crawl alone, for so many pages, and shows rate and memory on the way (``benchmarks/longrun.py``).
 """
 
 from __future__ import annotations
@@ -15,17 +20,22 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 
 ROOT = Path(__file__).resolve().parent.parent
 SEEDS = [f"http://h{host}.example/" for host in range(20)]
+KEYWORDS = ["coral reef fish"]
+SLOW = {"crawl4ai": 10}  # how many times fewer pages a crawl has, whose rate does not depend on their number
+
+Runs = dict[str, list[dict[str, float]]]
 
 PLAIN = """
 import sys
 from scrapy.crawler import AsyncCrawlerProcess
 from benchmarks.plain_spider import SETTINGS, PlainSpider
-from scrapy.utils.reactor import install_reactor
 meter = {"EXTENSIONS": {"benchmarks.meter.Meter": 1}, "CLOSESPIDER_PAGECOUNT": int(sys.argv[1])}
 process = AsyncCrawlerProcess({**SETTINGS, **meter})
 process.crawl(PlainSpider, start_urls=sys.argv[2:])
@@ -36,52 +46,92 @@ TOPICAL = """
 import sys
 from scrapy.cmdline import execute
 from crawlproject import settings
-settings.EXTENSIONS["benchmarks.meter.Meter"] = 1
-execute(["scrapy", "crawl", "topical", "-a", "topic=" + sys.argv[1], "-a", "ordering=dom",
-         "-s", "CRAWL_DIR=" + sys.argv[2], "-s", "CRAWL_MAX_PAGES=" + sys.argv[3],
+extension, topic, folder, pages, *more = sys.argv[1:]
+settings.EXTENSIONS[extension] = 1
+execute(["scrapy", "crawl", "topical", "-a", "topic=" + topic, "-a", "ordering=dom",
+         "-s", "CRAWL_DIR=" + folder, "-s", "CRAWL_MAX_PAGES=" + pages,
          "-s", "POLITENESS_MIN_DELAY=0", "-s", "POLITENESS_FACTOR=0", "-s", "CONCURRENT_REQUESTS=100",
-         "-s", "CRAWL_PROGRESS_SECONDS=0", "-s", "LOG_LEVEL=WARNING"])
-"""
-
-TOPIC = """
-keywords = ["coral reef fish"]
-seeds = {seeds}
+         "-s", "CRAWL_PROGRESS_SECONDS=0", "-s", "LOG_LEVEL=WARNING", *more])
 """
 
 
-def run(code: str, arguments: list[str], proxy: str) -> dict[str, float]:
-    """One crawl in a process of its own; what its meter wrote."""
-    with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder) / "meter.json"
-        environment = {**os.environ, "http_proxy": proxy, "METER_FILE": str(report), "PYTHONPATH": str(ROOT)}
-        subprocess.run([sys.executable, "-c", code, *arguments], cwd=ROOT, env=environment, check=True)
-        return json.loads(report.read_text())
+class Bench:
+    """Runs crawls of the endless web behind ``proxy``; files go to ``folder``."""
+
+    def __init__(self, proxy: str, folder: Path, rival_python: str | None) -> None:
+        self.proxy = proxy
+        self.folder = folder
+        self.rival_python = rival_python
+        self.topic = folder / "topic.toml"
+        self.topic.write_text(f"keywords = {json.dumps(KEYWORDS)}\nseeds = {json.dumps(SEEDS)}\n")
+        self._crawls = 0
+
+    def names(self) -> list[str]:
+        """The crawls to compare: ours first, then what each is compared to."""
+        rivals = ["crawlee", "crawl4ai"] if self.rival_python else []
+        return ["disk", "memory", "plain", *rivals]
+
+    def run(self, name: str, pages: int) -> dict[str, float]:
+        """One crawl in a process of its own; what its meter wrote."""
+        report = self.folder / "meter.json"
+        report.unlink(missing_ok=True)
+        if name == "plain":
+            command = [sys.executable, "-c", PLAIN, str(pages), *SEEDS]
+        elif name == "crawlee":
+            command = self._rival("crawlee_parsel", pages, report)
+        elif name == "crawl4ai":
+            command = self._rival("crawl4ai_best_first", pages // SLOW[name], report)
+        else:
+            command = self.topical("benchmarks.meter.Meter", pages, {"FRONTIER": name})
+        ran = subprocess.run(command, cwd=ROOT, env=self.environment(report), capture_output=True, text=True)
+        if ran.returncode or not report.exists():
+            raise SystemExit(f"{name}: exit code {ran.returncode}\n{ran.stderr[-2000:]}")
+        found: dict[str, float] = json.loads(report.read_text())
+        return found
+
+    def topical(self, extension: str, pages: int, settings: Mapping[str, object]) -> list[str]:
+        """The command of a topical crawl in a new folder, watched by a Scrapy extension."""
+        self._crawls += 1
+        place = self.folder / f"crawl{self._crawls}"
+        more = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
+        return [sys.executable, "-c", TOPICAL, extension, str(self.topic), str(place), str(pages), *more]
+
+    def environment(self, report: Path) -> dict[str, str]:
+        return {**os.environ, "http_proxy": self.proxy, "METER_FILE": str(report), "PYTHONPATH": str(ROOT)}
+
+    def _rival(self, module: str, pages: int, report: Path) -> list[str]:
+        job = self.folder / "job.json"
+        asked = {"seeds": SEEDS, "keywords": KEYWORDS, "proxy": self.proxy, "folder": str(self.folder), "pages": pages}
+        job.write_text(json.dumps({**asked, "log": str(self.folder / "log.jsonl"), "report": str(report)}))
+        return [str(self.rival_python), "-m", f"benchmarks.rivals.{module}", str(job)]
 
 
-def measure(pages: int, runs: int, proxy: str, folder: Path) -> dict[str, list[dict[str, float]]]:
-    """``runs`` runs of each crawl, in turns, so that a drifting machine hits both."""
-    topic = folder / "topic.toml"
-    topic.write_text(TOPIC.format(seeds=json.dumps(SEEDS)))
-    found: dict[str, list[dict[str, float]]] = {"plain": [], "topical": []}
-    for number in range(runs):
-        found["plain"].append(run(PLAIN, [str(pages), *SEEDS], proxy))
-        found["topical"].append(run(TOPICAL, [str(topic), str(folder / f"crawl{number}"), str(pages)], proxy))
+def measure(bench: Bench, pages: int, runs: int) -> Runs:
+    """``runs`` runs of each crawl, in turns, so that a drifting machine hits all of them."""
+    found: Runs = {name: [] for name in bench.names()}
+    for _ in range(runs):
+        for name in found:
+            found[name].append(bench.run(name, pages))
     return found
 
 
-def table(found: dict[str, list[dict[str, float]]]) -> str:
-    """Medians of each crawl and the ratio of their rates, run by run."""
-    lines = [f"{'crawl':10}{'pages':>8}{'pages/CPU s':>14}{'ms CPU/page':>14}{'pages/s':>10}{'peak MB':>10}"]
+def table(found: Runs) -> str:
+    """Medians of each crawl, and how many times its rate ours is: the median and the range over the runs."""
+    heads = ("pages", "pages/CPU s", "ms CPU/page", "pages/s", "peak MB")
+    lines = [f"{'crawl':10}" + "".join(f"{head:>13}" for head in heads) + f"{'disk / it':>24}{'memory / it':>24}"]
     for name, runs in found.items():
-        rate = median(run["pages"] / run["cpu_seconds"] for run in runs)
+        rate = median(rates(runs))
         wall = median(run["pages"] / run["wall_seconds"] for run in runs)
         pages, peak = median(run["pages"] for run in runs), median(run["peak_mb"] for run in runs)
-        lines.append(f"{name:10}{pages:8.0f}{rate:14.0f}{1000 / rate:14.2f}{wall:10.0f}{peak:10.0f}")
-    ratios = [ours / plain for ours, plain in zip(rates(found["topical"]), rates(found["plain"]), strict=True)]
-    lines.append(
-        f"topical / plain, pages per CPU second: median {median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
-    )
+        ratios = "".join(f"{ratio(found[ours], runs):>24}" for ours in ("disk", "memory"))
+        lines.append(f"{name:10}{pages:13.0f}{rate:13.0f}{1000 / rate:13.2f}{wall:13.0f}{peak:13.0f}{ratios}")
     return "\n".join(lines)
+
+
+def ratio(ours: list[dict[str, float]], theirs: list[dict[str, float]]) -> str:
+    """How the rates of two crawls compare, run by run."""
+    ratios = [one / other for one, other in zip(rates(ours), rates(theirs), strict=True)]
+    return f"{median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
 
 
 def rates(runs: list[dict[str, float]]) -> list[float]:
@@ -89,25 +139,56 @@ def rates(runs: list[dict[str, float]]) -> list[float]:
     return [run["pages"] / run["cpu_seconds"] for run in runs]
 
 
+def run_flat(bench: Bench, pages: int, frontier: str, noted: Path) -> None:
+    """One long crawl; the table of its checkpoints."""
+    from benchmarks import longrun
+
+    noted.unlink(missing_ok=True)
+    settings = {"FRONTIER": frontier, "FRONTIER_MAX_URLS": 0}
+    command = bench.topical("benchmarks.longrun.Checkpoints", pages, settings)
+    try:
+        subprocess.run(command, cwd=ROOT, env=bench.environment(noted), check=True)
+    finally:
+        print(longrun.table([json.loads(line) for line in noted.read_text().splitlines()]))
+
+
+@contextmanager
+def endless_web(hosts: int) -> Iterator[str]:
+    """The endless web behind a proxy in a process of its own; the proxy's URL."""
+    command = [sys.executable, "-m", "benchmarks.serve_endless", str(hosts)]
+    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout is not None
+        yield server.stdout.readline().split()[-1]
+    finally:
+        server.terminate()
+        server.wait()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pages", type=int, default=3000, help="pages of a crawl (default: 3000)")
     parser.add_argument("--runs", type=int, default=3, help="runs of each (default: 3)")
+    parser.add_argument("--rival-python", metavar="PYTHON", help="an interpreter with crawl4ai and crawlee[parsel]")
+    parser.add_argument(
+        "--flat", type=int, metavar="PAGES", help="one long crawl instead, to see whether it stays flat"
+    )
+    parser.add_argument("--frontier", default="disk", help="of the long crawl (default: disk)")
+    parser.add_argument("--hosts", type=int, help="of the web (default: 200; 1000 with --flat)")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     arguments = parser.parse_args()
-    server = subprocess.Popen(
-        [sys.executable, "-m", "benchmarks.serve_endless"], cwd=ROOT, stdout=subprocess.PIPE, text=True
-    )
-    try:
-        proxy = server.stdout.readline().split()[-1]
-        with tempfile.TemporaryDirectory() as folder:
-            found = measure(arguments.pages, arguments.runs, proxy, Path(folder))
-    finally:
-        server.terminate()
+    hosts = arguments.hosts or (1000 if arguments.flat else 200)
+    with tempfile.TemporaryDirectory() as folder, endless_web(hosts) as proxy:
+        bench = Bench(proxy, Path(folder), arguments.rival_python)
+        if arguments.flat:
+            run_flat(bench, arguments.flat, arguments.frontier, arguments.json or Path(folder) / "noted.jsonl")
+            return
+        found = measure(bench, arguments.pages, arguments.runs)
     print(table(found))
     if arguments.json:
         arguments.json.write_text(json.dumps(found, indent=1))
 
 
 if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
     main()

@@ -27,7 +27,7 @@ from yarl import URL
 
 MAX_HEADER = 2**16  # bytes of a status line or a header: some sites send long policies
 READ_AHEAD = 2**18  # bytes of a body that wait to be read: most pages are one piece
-KEEP_ALIVE = 30.0  # seconds that an idle connection stays open: hosts rest between visits
+KEEP_ALIVE = 15.0  # seconds that an idle connection stays open: longer than most hosts rest
 REMEMBER_ADDRESSES = 300  # seconds
 
 _OURS = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")  # headers that requests have or have not

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.rivals.joblog import PageLog, read_job
+from benchmarks.rivals.stopwatch import Stopwatch
 
 FAR = 1_000_000  # links from a seed: no limit
 
@@ -31,7 +32,7 @@ def starting_state(seeds: Iterable[str]) -> dict[str, Any]:
 
 
 async def crawl(job: dict[str, Any]) -> None:
-    """Crawl until the queue is empty."""
+    """Crawl until the queue is empty, or the job's number of pages is reached."""
     from crawl4ai import AsyncWebCrawler, BestFirstCrawlingStrategy, CacheMode, CrawlerRunConfig, ProxyConfig
     from crawl4ai.async_crawler_strategy import AsyncHTTPCrawlerStrategy
     from crawl4ai.deep_crawling.scorers import KeywordRelevanceScorer
@@ -52,11 +53,15 @@ async def crawl(job: dict[str, Any]) -> None:
         stream=True,
         verbose=False,
     )
-    log = PageLog(Path(job["log"]))
+    log, watch = PageLog(Path(job["log"])), Stopwatch()
     async with AsyncWebCrawler(crawler_strategy=AsyncHTTPCrawlerStrategy(), verbose=False) as crawler:
+        watch.start()
         async for result in await crawler.arun(job["seeds"][0], config=config):
             if result.success:
                 log.note(result.redirected_url or result.url)
+                if watch.page() == job.get("pages"):
+                    break
+        watch.report(job)
 
 
 def main() -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from crawlproject.appendlog import AppendLog, read_lines, unexpected
 from crawlproject.records import Visit
+from crawlproject.repository.digestset import DigestSet
 
 RECENT = 100  # pages of the sliding window (000 section 4.2: running average)
 
@@ -24,7 +25,8 @@ class History:
 
     def __init__(self, path: Path) -> None:
         self._log = AppendLog(path)
-        self._urls: set[str] = set()
+        self._path = path
+        self._urls = DigestSet()
         self._recent: deque[float] = deque(maxlen=RECENT)
         self.pages = 0
         self.errors = 0
@@ -54,7 +56,8 @@ class History:
         return len(self._urls)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._urls)
+        """The URLs in fetch order, read from the file."""
+        return (str(line["url"]) for line in read_lines(self._path))
 
     def close(self) -> None:
         self._log.sync()

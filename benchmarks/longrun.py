@@ -1,0 +1,112 @@
+"""A long crawl of the endless web: does a page cost the same, and the memory stay the same, from page 1,000 to the last?
+
+Part of ``python benchmarks/throughput.py --flat 200000``. At each thousand pages the crawl notes its CPU time, its resident memory
+and what the frontier holds, and reads one fixed page a few times, which tells how fast the machine is at that moment: the cost
+of a crawled page is shown in such readings too, since other work on the machine changes the CPU time of everything alike.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+EVERY = 1_000  # pages
+CHECKPOINTS = (1_000, 10_000, 50_000, 100_000, 200_000)
+READINGS = 20
+PAGE_SIZE = os.sysconf("SC_PAGE_SIZE")
+
+
+class Checkpoints:
+    """Scrapy extension: appends a JSON line to the file named by ``METER_FILE`` for every 1,000 pages stored."""
+
+    def __init__(self, crawler: Any) -> None:
+        from benchmarks.endless import EndlessWeb
+
+        self.crawler = crawler
+        self.noted = 0
+        self.spent = 0.0  # CPU seconds that went into readings
+        self.body = EndlessWeb().get("http://h0.example/").body
+
+    @classmethod
+    def from_crawler(cls, crawler: Any) -> Checkpoints:
+        from scrapy import signals
+
+        checkpoints = cls(crawler)
+        crawler.signals.connect(checkpoints.item_scraped, signals.item_scraped)
+        return checkpoints
+
+    def item_scraped(self) -> None:
+        crawl = self.crawler.topical_crawl
+        if crawl.pages >= self.noted + EVERY:
+            self.noted += EVERY
+            self.note(crawl)
+
+    def note(self, crawl: Any) -> None:
+        """Append the line of this moment."""
+        before = time.process_time()
+        reading = self.reading()
+        line = {
+            "pages": crawl.pages,
+            "cpu_seconds": before - self.spent,
+            "wall_seconds": time.perf_counter(),
+            "resident_mb": int(Path("/proc/self/statm").read_text().split()[1]) * PAGE_SIZE / 2**20,
+            "waiting": crawl.frontier_size,
+            "reading_seconds": reading,
+        }
+        with Path(os.environ["METER_FILE"]).open("a") as file:
+            file.write(json.dumps(line) + "\n")
+        self.spent += time.process_time() - before
+
+    def reading(self) -> float:
+        """The least CPU seconds that reading the fixed page took just now."""
+        from crawlproject.html.parse import parse_document
+
+        times = []
+        for _ in range(READINGS):
+            start = time.process_time()
+            parse_document(self.body, content_type="text/html; charset=utf-8")
+            times.append(time.process_time() - start)
+        return min(times)
+
+
+def table(lines: Sequence[dict[str, float]]) -> str:
+    """Rate and memory at the checkpoints; the rate at one is over the pages since the one before, or the first 10,000."""
+    heads = ("page", "pages/CPU s", "ms CPU/page", "in readings", "resident MB", "waiting")
+    shown = [f"{heads[0]:>9}" + "".join(f"{head:>14}" for head in heads[1:])]
+    found = []
+    for page in (page for page in CHECKPOINTS if page <= lines[-1]["pages"]):
+        row = cost_at(lines, page)
+        found.append(row)
+        shown.append(
+            f"{page:9,}{1 / row['cpu']:14.0f}{1000 * row['cpu']:14.2f}{row['readings']:14.2f}"
+            f"{row['resident_mb']:14.0f}{row['waiting']:14,.0f}"
+        )
+    first, last = found[0], found[-1]
+    shown.append(
+        f"last / first: pages per CPU second {first['cpu'] / last['cpu']:.2f}, per reading"
+        f" {first['readings'] / last['readings']:.2f}, resident memory {last['resident_mb'] / first['resident_mb']:.2f}"
+    )
+    return "\n".join(shown)
+
+
+def cost_at(lines: Sequence[dict[str, float]], page: int, around: int = 2_000) -> dict[str, float]:
+    """What a page cost around a checkpoint: mean CPU seconds and their number of readings, over the lines up to it.
+
+    The first checkpoint is measured over the pages after it, since nothing came before.
+    """
+    ends = next(number for number, line in enumerate(lines) if line["pages"] >= page)
+    starts = max((number for number in range(ends) if lines[number]["pages"] <= page - around), default=None)
+    if starts is None:
+        starts, upper = ends, min(len(lines) - 1, ends + around // EVERY)
+    else:
+        upper = ends
+    window = lines[starts : upper + 1]
+    pages = window[-1]["pages"] - window[0]["pages"]
+    cpu = (window[-1]["cpu_seconds"] - window[0]["cpu_seconds"]) / pages if pages else float("nan")
+    reading = sum(line["reading_seconds"] for line in window) / len(window)
+    here = lines[ends]
+    return {"cpu": cpu, "readings": cpu / reading, "resident_mb": here["resident_mb"], "waiting": here["waiting"]}
