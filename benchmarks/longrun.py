@@ -1,8 +1,9 @@
 """A long crawl of the endless web: does a page cost the same, and the memory stay the same, from page 1,000 to the last?
 
-Part of ``python benchmarks/throughput.py --flat 200000``. At each thousand pages the crawl notes its CPU time, its resident memory
-and what the frontier holds, and reads one fixed page a few times, which tells how fast the machine is at that moment: the cost
-of a crawled page is shown in such readings too, since other work on the machine changes the CPU time of everything alike.
+Part of ``python benchmarks/throughput.py --flat 200000``. At each thousand pages the crawl notes its CPU time, its resident
+memory and what the frontier holds, and reads one fixed page a few times, which tells how fast the machine is at that moment:
+the cost of a crawled page is shown in such readings too, since other work on the machine changes the CPU time of everything
+alike.
 """
 
 from __future__ import annotations

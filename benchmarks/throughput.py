@@ -7,7 +7,8 @@ All crawl the same endless web through the same proxy on loopback, as many pages
 stores every page, its items, links and history, and keeps its frontier, on disk or in memory with a journal. Plain Scrapy,
 tuned, and crawlee's ParselCrawler follow links breadth-first, crawl4ai follows them best-first by words in URLs with its HTTP
 strategy; none of these stores anything. CPU is user plus system time of the crawling process from the first request to the
-last, so the server does not count. ``--rival-python`` is an interpreter with crawl4ai and crawlee[parsel]; without it they are left out.
+last, so the server does not count. ``--rival-python`` is an interpreter with crawl4ai and
+crawlee[parsel]; without it they are left out.
 
 ``--flat`` runs the topical crawl alone, for so many pages, and shows rate and memory on the way (``benchmarks/longrun.py``).
 """
