@@ -149,8 +149,9 @@ class HostSchedule:
     def fit(self) -> None:
         """Bring the k rule's window to its size: the last min(k, hosts that wait) - 1 picks bar."""
         for name in self._window.fit(max(0, min(self._k, self._hosts_waiting()) - 1)):
-            if name in self._hosts:
-                self._place(self._hosts[name])
+            host = self._hosts.get(name)
+            if host is not None and host.size:  # the rule changes nothing for a host without URLs
+                self._place(host)
 
     # ------------------------------------------------------------ choices
 

@@ -84,7 +84,7 @@ class FedSchedule:
     def __init__(self, line: SpilledLine, hosts: HostSchedule, places: Places, crowd: int) -> None:
         self._line = line
         self._hosts = hosts
-        self._known = hosts.known
+        self.known = hosts.known
         self._on_host: Any = places.on_host
         self._places = places
         self._crowd = crowd
@@ -100,7 +100,7 @@ class FedSchedule:
     def add(self, slip: Slip) -> None:
         if slip.not_before:
             self._places.delay(slip.arrival)
-        elif slip.host in self._known or self._on_host[slip.host] > self._crowd:
+        elif slip.host in self.known or self._on_host[slip.host] > self._crowd:
             self._places.park(slip.arrival)
         else:
             self._line.push((slip.rank, slip.arrival))
@@ -141,7 +141,7 @@ class FedSchedule:
             if entry is None or (host is not None and host.key < entry):
                 return host.best() if host else None
             slip = self._places.slip(entry)
-            if slip.host not in self._known and not hosts.bars(slip.host):
+            if slip.host not in self.known and not hosts.bars(slip.host):
                 return slip
             line.drop(entry)
             self._places.park(slip.arrival)
@@ -163,7 +163,7 @@ class FedSchedule:
 
     def hosts_known(self) -> int:
         """Hosts in the schedule."""
-        return len(self._known)
+        return len(self.known)
 
     def picks(self) -> Iterator[Any]:
         return self._hosts.picks()

@@ -269,7 +269,7 @@ class DiskFrontier:
         self._rows.changed[number] = Row(score, store.urls.add(record), host, WAITING)
         if record.not_before:
             store.set_later(number, record.not_before)
-        self._lines.enter(Slip(-score, number, host, record.not_before))
+        self._lines.enter_new(-score, number, host, record.not_before)
         return True
 
     def _number(self, url: str) -> int | None:
@@ -281,7 +281,7 @@ class DiskFrontier:
     def _enter_again(self, number: int, row: Row) -> None:
         """A URL that was leased waits again."""
         self._rows.changed[number] = Row(row.score, row.offset, row.host, WAITING)
-        self._lines.enter(self._slip(number, row), back=True)
+        self._lines.enter_again(self._slip(number, row))
 
     def _forget(self, number: int, row: Row) -> None:
         """The URL is as if it had never come."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,12 +15,11 @@ import orjson
 from crawlproject.appendlog import write_atomically
 from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.frontier.disk.mapped import MappedFile
-from crawlproject.frontier.disk.rows import Row
+from crawlproject.frontier.disk.rows import NUMBERED_ROW, Row
 
 _PIECE = 1 << 20  # bytes by which the file grows
 _FORMAT = {"format": "disk frontier", "version": 1}
 _HEAD = struct.Struct("<IIIII")  # checksum of the rest; numbers of rows, URLs, hosts; bytes of all after the head
-_NUMBERED = struct.Struct("<QdQII")
 _KNOWN = struct.Struct("<16sQ")
 
 
@@ -85,17 +84,23 @@ class Journal:
         self._open(summary.generation)
         self._settle(summary)
 
-    def append(self, frame: Frame) -> None:
-        """Write one frame. When the disk refuses, the journal is as before."""
+    def append(
+        self,
+        rows: Sequence[bytes],
+        urls: Mapping[bytes, int],
+        hosts: Mapping[bytes, int],
+        urls_end: int,
+        notes: Sequence[list[Any]],
+    ) -> None:
+        """Write one frame; ``rows`` are packed behind their numbers. When the disk refuses, the journal is as before."""
         if self._turning:
             self._finish_turn()
-        rows, urls, hosts, urls_end, notes = frame
-        packed = [_NUMBERED.pack(number, *row) for number, row in rows.items()]
+        told = orjson.dumps((urls_end, notes))
         if urls or hosts:
-            packed += [_KNOWN.pack(*known) for known in urls.items()]
-            packed += [_KNOWN.pack(*known) for known in hosts.items()]
-        packed.append(orjson.dumps((urls_end, notes)))
-        body = b"".join(packed)
+            known = [_KNOWN.pack(*pair) for names in (urls, hosts) for pair in names.items()]
+            body = b"".join((*rows, *known, told))
+        else:
+            body = b"".join((*rows, told))
         self._write(_HEAD.pack(crc32(body), len(rows), len(urls), len(hosts), len(body)) + body)
 
     def turn(self, summary: Summary, force: Callable[[], None]) -> None:
@@ -204,9 +209,9 @@ class Journal:
 
 
 def _frame(body: bytes, rows: int, urls: int, hosts: int) -> Frame:
-    a = rows * _NUMBERED.size
+    a = rows * NUMBERED_ROW.size
     b = a + urls * _KNOWN.size
     c = b + hosts * _KNOWN.size
-    changed = {number: Row(*row) for number, *row in _NUMBERED.iter_unpack(body[:a])}
+    changed = {number: Row(*row) for number, *row in NUMBERED_ROW.iter_unpack(body[:a])}
     urls_end, notes = orjson.loads(body[c:])
     return Frame(changed, dict(_KNOWN.iter_unpack(body[a:b])), dict(_KNOWN.iter_unpack(body[b:c])), urls_end, notes)

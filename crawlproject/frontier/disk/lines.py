@@ -66,9 +66,20 @@ class Lines:
 
     # ------------------------------------------------------------ URLs come and go
 
-    def enter(self, slip: Slip, back: bool = False) -> None:
-        """A URL waits; ``back``: it was leased."""
-        host: Any = slip.host
+    def enter_new(self, rank: float, number: int, host: int, not_before: float) -> None:
+        """A URL that was not known waits."""
+        self._entered(rank, number, host)
+        if not_before or self._all is not None or host in self._pool.known or self.on_host[host] > self._room.crowd:
+            self.schedule.add(Slip(rank, number, host, not_before))
+        else:
+            self._line.push((rank, number))  # what the schedule would do, without the way there
+
+    def enter_again(self, slip: Slip) -> None:
+        """A URL that was leased waits."""
+        self._entered(slip.rank, slip.arrival, slip.host)
+        self.schedule.add_back(slip)
+
+    def _entered(self, rank: float, number: int, host: Any) -> None:
         on_host = self.on_host
         if host >= len(on_host):
             on_host.frombytes(bytes(4 * (host + 1 - len(on_host))))
@@ -79,8 +90,7 @@ class Lines:
             if self.hosts_waiting <= self._batch_size:  # beyond, the k rule's window does not grow
                 self.schedule.fit()
         if self._worst is not None:
-            self._worst.push((-slip.rank, -slip.arrival))
-        (self.schedule.add_back if back else self.schedule.add)(slip)
+            self._worst.push((-rank, -number))
 
     def leave(self, slip: Slip) -> None:
         """A URL waits no more."""
@@ -194,7 +204,7 @@ class Lines:
         """Numbers and copies of the rows of all waiting URLs, by large chunks."""
         numbers: list[np.ndarray] = []
         rows: list[np.ndarray] = []
-        self._rows.apply()
+        self._rows.apply(self._rows.pack())
         for first, chunk in self._rows.chunks(self._store.urls_known):
             inside = np.flatnonzero(np.isin(chunk["state"], list(IN_LINE)))
             numbers.append(inside + first)
@@ -253,6 +263,7 @@ class Lines:
             return HostQueue(host, delayed, HostLine(host, new_host_line, self))
 
         line = SpilledLine(self._file, alive(WAITING), alive_many(WAITING), limit=self._room.all, chunk=64)
+        self._line = line
         self._pool = FedSchedule(line, HostSchedule(new_queue, self._batch_size, hosts_waiting), self, self._room.crowd)
         return self._pool
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ IN_LINE = frozenset((WAITING, PARKED, DELAYED))
 UNKNOWN = frozenset((0, GONE))
 
 ROW = struct.Struct("<dQII")
+NUMBERED_ROW = struct.Struct("<QdQII")
 _BITS = 16
 _ROWS_A_PIECE = 1 << _BITS  # 1.5 MiB
 _INSIDE = _ROWS_A_PIECE - 1
@@ -73,13 +74,20 @@ class UrlRows:
             found |= np.isin(numbers, np.fromiter(self.changed, np.int64, len(self.changed)))
         return found
 
-    def apply(self) -> None:
-        """Write the changed rows. They stay changed when the disk is full."""
-        maps, pack_into = self._maps, ROW.pack_into
-        for number, row in self.changed.items():
-            while number >> _BITS >= len(maps):
+    def pack(self) -> list[bytes]:
+        """The changed rows, each behind its number (8 bytes), in the order of ``changed``."""
+        pack = NUMBERED_ROW.pack
+        return [pack(number, *row) for number, row in self.changed.items()]
+
+    def apply(self, packed: Iterable[bytes]) -> None:
+        """Write the changed rows, which ``pack`` has given. They stay changed when the disk is full."""
+        maps = self._maps
+        for number, data in zip(self.changed, packed, strict=True):
+            piece = number >> _BITS
+            while piece >= len(maps):
                 self._file.grow()
-            pack_into(maps[number >> _BITS], (number & _INSIDE) * 24, *row)
+            at = (number & _INSIDE) * 24
+            maps[piece][at : at + 24] = data[8:]
         self.changed.clear()
 
     def chunks(self, end: int) -> Iterator[tuple[int, np.ndarray]]:

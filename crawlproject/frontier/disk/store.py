@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from crawlproject.frontier.disk.hashtable import HashTable
-from crawlproject.frontier.disk.journal import Frame, Journal, Summary
+from crawlproject.frontier.disk.journal import Journal, Summary
 from crawlproject.frontier.disk.rows import Row, UrlRows
 from crawlproject.frontier.disk.urlfile import UrlFile
 from crawlproject.frontier.hostqueue import queue_of
@@ -21,7 +21,7 @@ from crawlproject.records import CrawlUrl
 
 _JOURNAL_BYTES = 32 * 2**20  # from which on a journal is summed up: a second of reading at the next opening
 _ORIGINS = 100_000  # whose hosts' numbers are kept in memory
-_RELIEF = 1024  # steps between two looks at the memory
+_RELIEF = 256  # steps between two looks at the memory
 _PICKS = 100_000
 _HOSTS_GAP = 4096  # more hosts than come in the second before a power failure
 
@@ -167,9 +167,10 @@ class Store:
         urls = self.urls
         if urls.unwritten:
             urls.write()
-        self._journal.append(Frame(self.rows.changed, self._new_urls, self._new_hosts, urls.end, self._notes))
+        rows = self.rows.pack()
+        self._journal.append(rows, self._new_urls, self._new_hosts, urls.end, self._notes)
         self._notes = []
-        self._apply()
+        self._apply(rows)
         if self._journal.size > _JOURNAL_BYTES:
             self._journal.turn(self._summary(unrowed), self._force)
         self._steps += 1
@@ -181,7 +182,7 @@ class Store:
         """After the opening: what has been done again is summed up."""
         if self.urls.unwritten:
             self.urls.write()
-        self._apply()
+        self._apply(self.rows.pack())
         self._notes = []
         self._journal.begin(self._summary(unrowed))
 
@@ -209,7 +210,7 @@ class Store:
             self.urls_known = max(self.urls_known, *(number + 1 for number in frame.rows), 0)
             self.hosts_known = max(self.hosts_known, *(number + 1 for number in frame.hosts.values()), 0)
             if not self._readonly:
-                self._apply()
+                self._apply(self.rows.pack())
             for kind, *values in frame.notes:
                 self._recall(kind, values)
         if not self._readonly:
@@ -242,7 +243,7 @@ class Store:
         elif kind == "evicted":
             self.evicted = values[0]
 
-    def _apply(self) -> None:
+    def _apply(self, rows: list[bytes]) -> None:
         """Write the step into the mapped files; what the disk does not take stays gathered."""
         if self._new_urls:
             put = self._seen.set
@@ -253,7 +254,7 @@ class Store:
             for digest, number in self._new_hosts.items():
                 self._hosts.set(digest, number)
             self._new_hosts.clear()
-        self.rows.apply()
+        self.rows.apply(rows)
 
     def _set_later(self, number: int, not_before: float) -> None:
         if not_before:

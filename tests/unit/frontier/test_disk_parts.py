@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from crawlproject.errors import BadCrawlDir
 from crawlproject.frontier.disk.hashtable import HashTable
 from crawlproject.frontier.disk.journal import Frame, Journal, Summary
-from crawlproject.frontier.disk.rows import DONE, WAITING, Row, UrlRows
+from crawlproject.frontier.disk.rows import DONE, NUMBERED_ROW, WAITING, Row, UrlRows
 from crawlproject.frontier.disk.spill import SpilledLine, SpillFile
 from crawlproject.frontier.disk.urlfile import UrlFile
 from crawlproject.records import CrawlUrl
@@ -213,7 +213,7 @@ def test_rows_are_changed_when_they_are_applied(tmp_path: Path) -> None:
     rows[70_000] = Row(0.5, 10, 3, WAITING)
     rows[5] = Row(0.25, 20, 4, DONE)
     assert rows[70_000].host == 3
-    rows.apply()
+    rows.apply(rows.pack())
     rows[5] = Row(1.0, 20, 4, DONE)
     again = UrlRows(tmp_path / "rows", readonly=True)
     assert again[70_000] == Row(0.5, 10, 3, WAITING) and again[5].score == 0.25
@@ -236,6 +236,7 @@ def test_frames_come_back_in_order_across_the_pieces_of_the_file(tmp_path: Path)
         for size in (1, 0, 30_000, 5, 60_000)
     ]
     for frame in frames:
-        journal.append(frame)
+        packed = [NUMBERED_ROW.pack(number, *row) for number, row in frame.rows.items()]
+        journal.append(packed, frame.urls, frame.hosts, frame.urls_end, frame.notes)
     journal.close()
     assert list(Journal(tmp_path).frames()) == frames
