@@ -20,6 +20,7 @@ from crawlproject import settings as defaults
 from crawlproject.errors import BadSetting
 from crawlproject.repository.merge import WORKERS
 
+THEIRS = ("REDIS_", "MAX_IDLE_TIME_BEFORE_CLOSE")  # settings that are named and mean what they do in scrapy-redis
 OURS = ("FRONTIER", "ORDERING", "TOPIC_", "PAGE_", "POLITENESS_", "TRAP_", "CRAWL_", "VIRTUAL_WEB")
 
 

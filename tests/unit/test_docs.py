@@ -29,13 +29,14 @@ from support.pages import a_context, a_link, a_page
 
 from crawlproject import settings
 from crawlproject.crawl import Crawl
-from crawlproject.options import OURS, Options
+from crawlproject.options import OURS, THEIRS, Options
 from crawlproject.orderings import registry
 from crawlproject.rehearsal.stage import Stage
 from crawlproject.topic import load_topic, parse_topic
 from crawlproject.virtualweb.sample import SampleWeb
 
 every_page = pytest.mark.parametrize("page", PAGES, ids=page_id)
+READ = (*OURS, *THEIRS)
 DEMO = load_topic(ROOT / "topics" / "demo.toml")
 
 
@@ -151,7 +152,7 @@ def cell_value(cell: str) -> object:
 
 def test_every_setting_of_ours_stands_in_the_table_with_its_default() -> None:
     shown = {row[0].strip("`"): cell_value(row[1]) for row in rows(section(doc("settings.md"), "Ours"))}
-    ours = {name: getattr(settings, name) for name in dir(settings) if name.isupper() and name.startswith(OURS)}
+    ours = {name: getattr(settings, name) for name in dir(settings) if name.isupper() and name.startswith(READ)}
     assert shown == ours
     assert {name.upper() for name in Options.model_fields} - {"ORDERING_PARAMETERS"} == set(ours)
 
@@ -162,7 +163,7 @@ def scrapy_rows() -> dict[str, list[str]]:
 
 
 def test_every_setting_of_scrapys_that_we_set_stands_in_the_table() -> None:
-    theirs = {name for name in dir(settings) if name.isupper() and not name.startswith(OURS)}
+    theirs = {name for name in dir(settings) if name.isupper() and not name.startswith(READ)}
     assert set(scrapy_rows()) == theirs
 
 

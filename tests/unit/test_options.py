@@ -10,7 +10,7 @@ from support.crawling import crawl, scrapy, topic_file
 
 from crawlproject import settings as defaults
 from crawlproject.errors import BadSetting
-from crawlproject.options import OURS, Options, read_options, refuse_unknown, unknown_settings
+from crawlproject.options import OURS, THEIRS, Options, read_options, refuse_unknown, unknown_settings
 
 
 def test_without_settings_the_defaults_hold() -> None:
@@ -20,7 +20,7 @@ def test_without_settings_the_defaults_hold() -> None:
 
 
 def test_every_setting_of_ours_is_an_option_and_the_other_way_round() -> None:
-    ours = {name for name in vars(defaults) if name.startswith((*OURS, "REDIS_", "MAX_IDLE"))}
+    ours = {name for name in vars(defaults) if name.startswith((*OURS, *THEIRS))}
     assert ours == {name.upper() for name in Options.model_fields} - {"ORDERING_PARAMETERS"}
 
 
@@ -60,7 +60,7 @@ def test_none_means_the_default() -> None:
         ("FRONTIER_BATCH_SIZE", 0),
         ("FRONTIER_MAX_URLS", -1),
         ("FRONTIER_MAX_URLS", "1.5"),
-        ("FRONTIER", "disk"),
+        ("FRONTIER", "rocks"),
         ("FRONTIER_REQUEST_SCORE", "nan"),
         ("POLITENESS_MIN_DELAY", "-1"),
         ("POLITENESS_MIN_DELAY", "nan"),

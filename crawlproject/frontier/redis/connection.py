@@ -59,24 +59,32 @@ def connect(
     everything, so ``slots`` must be more than 1 there (None: whatever it is). Raises ``BadSetting`` for a URL that is
     none, or for such a cluster, and ``StorageFailed`` when there is no server for a few seconds: it may be restarting.
     """
-    chosen = {**PARAMS, **(params or {})}
-    chosen.pop("decode_responses", None)  # answers are bytes
-    chosen.pop("encoding", None)
-    chosen.pop("retry_on_timeout", None)
-    chosen["retry"] = Retry(NoBackoff(), 0)  # whoever calls repeats a call, and says that it is a repetition
-    try:
-        client = redis.Redis.from_url(url, **chosen) if url else redis.Redis(host, port, db, **chosen)
-    except (TypeError, ValueError) as error:
-        raise BadSetting("setting REDIS_URL or REDIS_PARAMS", str(error)) from error
+    chosen = _arguments(params or {})
+    client = make_client(url, host, port, db, params or {})
     where = url or f"{host}:{port}"
     if not _is_clustered(client, where):
         return client
     if slots == 1:
         raise BadSetting("setting FRONTIER_REDIS_SLOTS", f"{where} is a Redis Cluster: give it at least 2 slots")
-    chosen.pop("redis_cls", None)
     made = redis.RedisCluster.from_url(url, **chosen) if url else redis.RedisCluster(host=host, port=port, **chosen)
     client.close()
     return made
+
+
+def make_client(url: str, host: str, port: int, db: int, params: Mapping[str, Any]) -> Server:
+    """A client that has not spoken with its server yet. Raises ``BadSetting``."""
+    chosen = _arguments(params)
+    try:
+        return redis.Redis.from_url(url, **chosen) if url else redis.Redis(host, port, db, **chosen)
+    except (TypeError, ValueError) as error:
+        raise BadSetting("setting REDIS_URL or REDIS_PARAMS", str(error)) from error
+
+
+def _arguments(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the client's class: ours, over them ``params`` but for what would change what answers are."""
+    unwanted = ("decode_responses", "encoding", "redis_cls", "retry_on_timeout")
+    chosen = {**PARAMS, **{name: value for name, value in params.items() if name not in unwanted}}
+    return {**chosen, "retry": Retry(NoBackoff(), 0)}  # whoever calls repeats a call, and says that it is a repetition
 
 
 def _is_clustered(client: Server, where: str) -> bool:
