@@ -54,23 +54,26 @@ class DocumentBuilder:
         self._dropped = 0
         self._too_deep = False
         self.base = ""
-        self.start, self.end = self._handlers(max_depth)
+        self.start, self.end = self._handlers(max_depth, tag_paths)
 
-    def _handlers(self, max_depth: int) -> tuple[Callable[[str, Attributes], None], Callable[[str], None]]:
+    def _handlers(
+        self, max_depth: int, tag_paths: bool
+    ) -> tuple[Callable[[str, Attributes], None], Callable[[str], None]]:
         """What is called as an element opens, and as the innermost one closes.
 
         Most of the time that reading a page takes in Python is spent in these two, so they are functions that find what
         they need in local names, and look at a tag once.
         """
         pieces, put, begins = self._pieces, self._pieces.append, self._nodes.starts
-        open_at, enter, leave = begins.append, self._paths.elements.append, self._paths.elements.pop
-        close, waiting, nodes = begins.pop, self._nodes.waiting, self._nodes
+        open_at, close, elements = begins.append, begins.pop, self._paths.elements
+        waiting, nodes = self._nodes.waiting, self._nodes
 
         def start(tag: str, attributes: Attributes) -> None:
             if tag in BREAKING:
                 put("\n")
             open_at(len(pieces))
-            enter((tag, attributes))
+            if tag_paths:
+                elements.append((tag, attributes))
             if len(begins) > max_depth:
                 self._too_deep = True
                 raise TooDeep
@@ -80,11 +83,12 @@ class DocumentBuilder:
         def end(tag: str) -> None:
             if tag in _CLOSERS:
                 _CLOSERS[tag](self, tag)
-            if len(begins) in waiting:
+            if waiting and len(begins) in waiting:
                 nodes.leave(len(pieces))
             else:
                 close()
-            leave()
+            if tag_paths:
+                elements.pop()
             if tag in BREAKING:
                 put("\n")
 

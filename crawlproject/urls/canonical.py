@@ -39,6 +39,7 @@ DEFAULT_PAGES = frozenset(
 )  # fmt: skip
 
 _MAX_CACHED_LENGTH = 512
+_ABSOLUTE = ("http://", "https://")
 _CACHED_URLS = 32_768
 
 # A URL that the steps above leave as it is, but for the default page. Anything doubtful does not match.
@@ -77,6 +78,8 @@ class Canonicalizer:
     def __call__(self, url: str, base: str | None = None) -> str:
         if len(url) > MAX_LENGTH:
             raise InvalidUrl(url, f"longer than {MAX_LENGTH} characters")
+        if len(url) <= _MAX_CACHED_LENGTH and url.startswith(_ABSOLUTE):
+            return self._remembered(url)
         href = cleaned(url)
         if base is not None:
             href = absolute(href, base)
@@ -88,9 +91,10 @@ class Canonicalizer:
         return canonical
 
     def _canonical(self, url: str) -> str:
+        """The canonical spelling of what needs no base any more; white space and a fragment may still be there."""
         if _CLEAN.fullmatch(url):
             return self._without_default_page(url)
-        return self._rewritten(url)
+        return self._rewritten(cleaned(url))
 
     def _rewritten(self, url: str) -> str:
         scheme, authority, path, query = _parsed(url)
