@@ -53,6 +53,10 @@ class LazyHeap(Generic[Item]):
         items = self._items
         return bool(items) and items[0][0] <= key
 
+    def last(self, n: int) -> list[Item]:
+        """The living among the last ``n`` places of the heap, where its least items are not, unless it is short."""
+        return list(filter(self._alive, self._items[-n:]))
+
     def pop(self) -> Item | None:
         """Take the least living item out."""
         item = self.first()

@@ -207,6 +207,15 @@ class HostSchedule:
         heads = (head for host in self._hosts.values() for head in host.heads())
         return min(heads, key=lambda head: (head.rank, head.arrival), default=None)
 
+    def last_open(self, n: int) -> list[HostQueue]:
+        """Up to ``n`` hosts that may be visited and are not among the best of these."""
+        return [item[-1] for item in self._open.last(n)]
+
+    def forget(self, host: HostQueue) -> None:
+        """Its URLs wait elsewhere from now on; it may be visited."""
+        self._move(host, None, ())
+        del self._hosts[host.name]
+
     def queue(self, name: Hashable) -> HostQueue:
         """The queue of a host, to be filled from outside; ``place`` it afterwards."""
         return self._host(name)

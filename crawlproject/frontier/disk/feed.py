@@ -11,6 +11,8 @@ import numpy as np
 from crawlproject.frontier.disk.spill import Entry, SpilledLine
 from crawlproject.frontier.schedule import HostSchedule
 
+_SENT_BACK = 256  # hosts that are looked at together
+
 
 class Slip(NamedTuple):
     """A waiting URL as the schedule sees it: ``arrival`` is its number."""
@@ -65,6 +67,10 @@ class HostLine:
         if self._line is not None:
             self._line.died()
 
+    def all_in_memory(self) -> list[Entry] | None:
+        """All entries when there are so few that none is on disk."""
+        return [] if self._line is None else self._line.all_in_memory()
+
     def load(self, ranks: np.ndarray, numbers: np.ndarray) -> None:
         if self._line is None:
             self._line = self._new_line()
@@ -78,16 +84,18 @@ class FedSchedule:
     the better of the head and the best open host can be taken: so every choice is the same as if all URLs were in the
     schedule. A URL that comes goes into the schedule at once when its host is there, when it must wait for a time, or
     when the host has ``crowd`` URLs already: else a host that rests could hold up a choice with all its URLs. Thus
-    most hosts, those with few URLs that have not had their turn, take no memory at all.
+    most hosts, those with few URLs that have not had their turn, take no memory at all. When more than ``most`` hosts
+    are in use, some of those that may be visited, but have nothing better than others, go back.
     """
 
-    def __init__(self, line: SpilledLine, hosts: HostSchedule, places: Places, crowd: int) -> None:
+    def __init__(self, line: SpilledLine, hosts: HostSchedule, places: Places, crowd: int, most: int) -> None:
         self._line = line
         self._hosts = hosts
         self.known = hosts.known
         self._on_host: Any = places.on_host
         self._places = places
         self._crowd = crowd
+        self._most = self._next_look = most
         self.lease = hosts.lease
         self.free = hosts.free
         self.rest = hosts.rest
@@ -129,6 +137,9 @@ class FedSchedule:
             self._line.drop((slip.rank, slip.arrival))
             self._hosts.visit(name, None)
 
+        if len(self.known) > self._next_look:
+            self._send_back()
+
     def choose(self, now: float) -> Any:
         return self.choose_open(now) or self._hosts.choose_barred()
 
@@ -160,6 +171,17 @@ class FedSchedule:
         if slip is not None:
             ranks.append(slip.rank)
         return min(ranks, default=None)
+
+    def _send_back(self) -> None:
+        """Let the line of all have the URLs of hosts that need no line of their own now."""
+        for host in self._hosts.last_open(_SENT_BACK):
+            entries = host.ready.all_in_memory() if host.later is None else None  # type: ignore[attr-defined]
+            if entries is not None:
+                self._hosts.forget(host)
+                for entry in entries:
+                    self._places.unpark(entry[1])
+                    self._line.push(entry)
+        self._next_look = max(self._most, len(self.known) + _SENT_BACK // 2)
 
     def hosts_known(self) -> int:
         """Hosts in the schedule."""

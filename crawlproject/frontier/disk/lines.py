@@ -26,12 +26,14 @@ _CHUNK = 1 << 20  # rows that are sorted together at the opening
 class Room:
     """How much of the lines is in memory: new URLs of the line of ``all`` and of each ``host`` before they become a run.
 
-    A host that has more than ``crowd`` URLs gets a line of its own at once.
+    A host that has more than ``crowd`` URLs gets a line of its own at once. About ``hosts`` of those that have one, and of
+    those that rest, are in memory, at a kilobyte each.
     """
 
     all: int = 32_768
     host: int = 64
     crowd: int = 256
+    hosts: int = 50_000
 
 
 class Lines:
@@ -264,7 +266,9 @@ class Lines:
 
         line = SpilledLine(self._file, alive(WAITING), alive_many(WAITING), limit=self._room.all, chunk=64)
         self._line = line
-        self._pool = FedSchedule(line, HostSchedule(new_queue, self._batch_size, hosts_waiting), self, self._room.crowd)
+        self._pool = FedSchedule(
+            line, HostSchedule(new_queue, self._batch_size, hosts_waiting), self, self._room.crowd, self._room.hosts
+        )
         return self._pool
 
     def _new_all_line(self, among: Callable[[Any], bool]) -> _AllLine:

@@ -206,6 +206,10 @@ class SpilledLine:
         if len(ranks):
             self._add_run(ranks, numbers)
 
+    def all_in_memory(self) -> list[Entry] | None:
+        """The living entries, in no order, when none is on disk."""
+        return None if self._heads else [entry for entry in self._fresh if self._alive(entry)]
+
     # ------------------------------------------------------------ inside
 
     def _step(self) -> None:

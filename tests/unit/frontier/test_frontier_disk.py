@@ -27,7 +27,7 @@ from crawlproject.frontier.reading import clear_frontier, read_frontier
 from crawlproject.records import CrawlUrl
 
 ROOT = Path(__file__).resolve().parents[3]
-TIGHT = Room(all=3, host=2, crowd=1)  # so that a few URLs are many
+TIGHT = Room(all=3, host=2, crowd=1, hosts=4)  # so that a few URLs are many
 RULES = list(itertools.product([1, 3, 50], [1, 5], [0, 40]))
 
 
@@ -75,7 +75,7 @@ def test_memory_and_disk_take_the_same_through_random_steps(
 
 
 def test_memory_and_disk_take_the_same_through_10_000_steps(tmp_path: Path) -> None:
-    one, other = Driver(memory(10)), Driver(disk(tmp_path, 0.0, 10, room=Room(30, 5, 8)))
+    one, other = Driver(memory(10)), Driver(disk(tmp_path, 0.0, 10, room=Room(30, 5, 8, 20)))
     for number, step in enumerate(itertools.islice(random_steps(11, hosts=200, pages=40), 10_000)):
         assert one.do(step) == other.do(step), (number, step)
     assert waiting(one.frontier) == waiting(other.frontier)
@@ -119,7 +119,7 @@ from crawlproject.frontier.disk.lines import Room
 from crawlproject.frontier.overview import best_waiting
 from crawlproject.frontier.politeness import Politeness
 frontier = DiskFrontier(Path({str(folder)!r}), politeness=Politeness(1.0, 0.5), random=Random(3), clock=lambda: 0.0,
-                        room=Room(30, 5, 8))
+                        room=Room(30, 5, 8, 20))
 driver = Driver(frontier)
 for step in random_steps({seed}, hosts=300, pages=500):
     driver.do(step)
@@ -239,6 +239,19 @@ def test_hosts_that_are_not_in_use_take_no_memory(tmp_path: Path) -> None:
         frontier.done(taken.url, float(step), 0.0)
     assert frontier.hosts() == 2500
     assert frontier.hosts_in_memory() < 60
+    frontier.close()
+
+
+def test_hosts_that_have_been_visited_leave_memory_too(tmp_path: Path) -> None:
+    frontier = disk(tmp_path, room=Room(crowd=1, hosts=300))
+    frontier.put_many(CrawlUrl(f"http://h{i}.test/{page}", 1 / (1 + page)) for i in range(3000) for page in range(3))
+    assert frontier.hosts_in_memory() == 3000
+    for step in range(3000):
+        taken = frontier.take(0.01 * step)
+        assert taken is not None
+        frontier.done(taken.url, 0.01 * step, 0.0)
+    assert frontier.hosts() == 3000
+    assert frontier.hosts_in_memory() < 1000
     frontier.close()
 
 
