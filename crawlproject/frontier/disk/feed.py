@@ -174,6 +174,7 @@ class FedSchedule:
 
     def _send_back(self) -> None:
         """Let the line of all have the URLs of hosts that need no line of their own now."""
+        before = len(self.known)
         for host in self._hosts.last_open(_SENT_BACK):
             entries = host.ready.all_in_memory() if host.later is None else None  # type: ignore[attr-defined]
             if entries is not None:
@@ -181,7 +182,8 @@ class FedSchedule:
                 for entry in entries:
                     self._places.unpark(entry[1])
                     self._line.push(entry)
-        self._next_look = max(self._most, len(self.known) + _SENT_BACK // 2)
+        few = before - len(self.known) < _SENT_BACK // 8  # the others rest, or have too much to move
+        self._next_look = max(self._most, before + _SENT_BACK // 2 if few else 0)
 
     def hosts_known(self) -> int:
         """Hosts in the schedule."""

@@ -90,6 +90,18 @@ local function place(host, stays)
   end
 end
 
+-- A URL joined the host's queue: most are neither its best nor its worst, and change nothing else.
+local function place_newcomer(host, arrival)
+  local queue = QUEUE .. host
+  local changes = some_unripe
+    or some_committed
+    or call('ZRANGE', queue, 0, 0)[1] == arrival
+    or (meta.worst == 1 and call('ZRANGE', queue, -1, -1)[1] == arrival)
+  if changes then
+    place(host, true)
+  end
+end
+
 local function watch_ripening(host)
   local ripe = call('ZRANGE', UNRIPE .. host, 0, 0, 'WITHSCORES')[2]
   if ripe then

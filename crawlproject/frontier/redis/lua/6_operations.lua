@@ -82,7 +82,7 @@ function answer_of.put()
   if MAX_PER_HOST > 0 then
     call('HINCRBY', ADMITTED, host, 1)
   end
-  place(host, true)
+  place_newcomer(host, arrival)
   return 1
 end
 
