@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import asdict
+from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any
 
@@ -69,7 +70,7 @@ class Command(ScrapyCommand):
             elif args[0] == "peek":
                 _peek(place, opts.top, opts.host, opts.json)
             else:
-                _why(place, args[2], opts.json)
+                _why(place, _keys(args[2], Path(args[1])), args[2], opts.json)
 
 
 # ------------------------------------------------------------ the actions
@@ -147,11 +148,10 @@ def _peek(place: FrontierPlace, top: int, host: str | None, as_json: bool) -> No
         _print_rest(place.view.counts().waiting - top, "URLs")
 
 
-def _why(place: FrontierPlace, asked: str, as_json: bool) -> None:
+def _why(place: FrontierPlace, keys: Sequence[str], asked: str, as_json: bool) -> None:
     from crawlproject.frontier.overview import place_of
 
     now = time()
-    keys = _keys(asked)
     known = next((key for key in keys if place.view.find(key)[0]), keys[0])
     found = place_of(place.view, known, now)
     if as_json:
@@ -162,16 +162,22 @@ def _why(place: FrontierPlace, asked: str, as_json: bool) -> None:
     print("\n".join(_story(found)))
 
 
-def _keys(asked: str) -> list[str]:
-    """What a frontier may know the URL by: as it is given, canonical, or as a GET request of somebody else's spider."""
+def _keys(asked: str, folder: Path) -> list[str]:
+    """What a frontier may know the URL by: as it is given, canonical, or as a GET request of somebody else's spider.
+
+    The canonical spelling is that of the crawl in ``folder``, when it is a crawl folder.
+    """
     from scrapy import Request
     from scrapy.utils.request import fingerprint
 
+    from crawlproject.commands.why import canonicalizer_of
     from crawlproject.crawl import canonical_or_none
+    from crawlproject.evaluation.crawlfolder import MANIFEST
     from crawlproject.urls.canonical import canonical_url
 
     keys = [asked]
-    canonical = canonical_or_none(canonical_url, asked)
+    spelling = canonicalizer_of(folder) if (folder / MANIFEST).exists() else canonical_url
+    canonical = canonical_or_none(spelling, asked)
     if canonical is not None:
         keys += [canonical, f"{canonical}#{fingerprint(Request(asked)).hex()}"]
     return keys

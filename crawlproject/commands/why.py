@@ -15,6 +15,7 @@ from crawlproject.errors import BadInput, InvalidUrl
 
 if TYPE_CHECKING:
     from crawlproject.evaluation.whereabouts import Standing
+    from crawlproject.urls.canonical import Canonicalizer
 
 
 class Command(ScrapyCommand):
@@ -52,16 +53,22 @@ def _tell(folder: Path, asked: str) -> None:
 
 def _canonical(folder: Path, asked: str) -> str:
     """``asked`` in the spelling of this crawl. Raises ``BadInput`` for what is no URL."""
+    try:
+        return canonicalizer_of(folder)(asked)
+    except InvalidUrl as invalid:
+        raise BadInput(f"URL {asked!r}", f"expected a URL that can be crawled: {invalid.why}") from None
+
+
+def canonicalizer_of(folder: Path) -> Canonicalizer:
+    """The canonical spelling of the crawl in ``folder``. Raises ``BadCrawlDir``."""
     from crawlproject.assembly import make_canonicalizer
     from crawlproject.evaluation.crawlfolder import read_info
     from crawlproject.options import read_options
 
     settings = read_info(folder).settings
-    spelling = {name: value for name, value in settings.items() if name.startswith("CRAWL_URL_")}
-    try:
-        return make_canonicalizer(read_options(spelling))(asked)
-    except InvalidUrl as invalid:
-        raise BadInput(f"URL {asked!r}", f"expected a URL that can be crawled: {invalid.why}") from None
+    return make_canonicalizer(
+        read_options({name: value for name, value in settings.items() if name.startswith("CRAWL_URL_")})
+    )
 
 
 def _standing(folder: Path, url: str) -> Standing | None:

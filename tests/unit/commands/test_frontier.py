@@ -23,7 +23,8 @@ from crawlproject.frontier.overview import best_waiting, host_rows, place_of
 from crawlproject.frontier.reading import read_frontier
 from crawlproject.frontiers import open_frontier
 from crawlproject.options import read_options
-from crawlproject.records import CrawlUrl
+from crawlproject.records import CrawlUrl, Topic
+from crawlproject.repository.manifest import Manifest
 from crawlproject.requests import dump_request
 
 NOW = 1_000_000.0
@@ -144,6 +145,15 @@ def test_requests_of_other_spiders_are_told_by_their_url(
         frontier.put(CrawlUrl(key, 1.0, request=dump_request(each, Theirs())))
     assert [record["url"] for record in asked(capsys, "peek", tmp_path)] == [request.url, f"POST {post.url}"]
     assert asked(capsys, "why", tmp_path, request.url)["state"] == "waiting"
+
+
+def test_the_spelling_is_that_of_the_crawl(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    topic = Topic("t", ("reef",), (url("a", 1),))
+    manifest = Manifest(crawl, topic, "dom", {})
+    manifest.begin({"crawl_url_strip_parameters": ["shop"]}, "", NOW)
+    assert asked(capsys, "why", crawl, f"{url('a', 1)}?shop=7")["state"] == "waiting"
+    manifest.begin({}, "", NOW)
+    assert asked(capsys, "why", crawl, f"{url('a', 1)}?shop=7")["state"] == "unknown"
 
 
 @given(
