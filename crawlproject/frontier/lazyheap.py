@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from heapq import heapify, heappop, heappush
+from itertools import islice
 from typing import Any, Generic, TypeVar
 
 Item = TypeVar("Item", bound=tuple[Any, ...])
@@ -54,8 +55,8 @@ class LazyHeap(Generic[Item]):
         return bool(items) and items[0][0] <= key
 
     def last(self, n: int) -> list[Item]:
-        """The living among the last ``n`` places of the heap, where its least items are not, unless it is short."""
-        return list(filter(self._alive, self._items[-n:]))
+        """Up to ``n`` living items from the end of the heap, where its least items are not, unless it is short."""
+        return list(islice(filter(self._alive, reversed(self._items)), n))
 
     def pop(self) -> Item | None:
         """Take the least living item out."""
