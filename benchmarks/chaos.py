@@ -109,7 +109,8 @@ class Crew:
         }
         chosen = [part for key, value in settings.items() for part in ("-s", f"{key}={value}")]
         arguments = ["crawl", "topical", "-a", f"topic={self._topic}", "-a", "ordering=dom"]
-        command = [sys.executable, "-m", "scrapy", *arguments, *chosen]
+        # The server notes the end of a request after it was sent: it must not wait for the CPU that crawlers take.
+        command = ["nice", "-n", "10", sys.executable, "-m", "scrapy", *arguments, *chosen]
         environment = {**os.environ, "http_proxy": f"http://127.0.0.1:{self.port}"}
         with (self.folder / f"{name}.log").open("ab") as log:
             self.running[name] = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
