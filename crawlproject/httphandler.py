@@ -23,6 +23,7 @@ from scrapy.exceptions import (
     DownloadTimeoutError,
     UnsupportedURLSchemeError,
 )
+from scrapy.http import Headers
 from yarl import URL
 
 MAX_HEADER = 2**16  # bytes of a status line or a header: some sites send long policies
@@ -62,6 +63,13 @@ class HttpDownloadHandler(AiohttpDownloadHandler):
             read_bufsize=READ_AHEAD,
         )
 
+    @staticmethod
+    def _extract_headers(response: aiohttp.ClientResponse) -> Headers:
+        headers = Headers()
+        for name, value in response.raw_headers:
+            dict.setdefault(headers, name.title(), []).append(value)
+        return headers
+
     async def close(self) -> None:
         await self._unused.close()
         await self._session.close()
@@ -73,7 +81,7 @@ class HttpDownloadHandler(AiohttpDownloadHandler):
                 request.method,
                 URL(request.url, encoded=True),
                 data=request.body or None,
-                headers=self._request_headers(request).to_tuple_list(),
+                headers=_as_pairs(request.headers),
                 timeout=aiohttp.ClientTimeout(total=timeout),
                 ssl=self._ssl_context,
                 allow_redirects=False,
@@ -90,3 +98,13 @@ class HttpDownloadHandler(AiohttpDownloadHandler):
             raise DownloadConnectionRefusedError(str(refused)) from refused
         except aiohttp.ClientError as broken:
             raise DownloadFailedError(str(broken)) from broken
+
+
+def _as_pairs(headers: Headers) -> list[tuple[str, str]]:
+    """The headers of a request as they go out; what is for the proxy goes another way (``_extract_proxy``)."""
+    return [
+        (name.decode(), value.decode())
+        for name, values in dict.items(headers)
+        for value in values
+        if name != b"Proxy-Authorization"
+    ]

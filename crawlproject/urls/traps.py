@@ -18,13 +18,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from math import inf
 
 from crawlproject.urls.extensions import NOT_A_PAGE
 from crawlproject.urls.hosts import host_of
 from crawlproject.urls.references import cleaned, scheme_of
-
-# A rule looks at a canonical URL and its depth, and answers whether it refuses.
-Rule = Callable[[str, int], bool]
 
 SCHEME = "scheme"
 
@@ -63,23 +61,30 @@ class TrapFilter:
         self._max_urls_per_host = max_urls_per_host
         self._urls_of_host: Counter[str] = Counter()
         self._counted_elsewhere = urls_of_host
-        unwanted = frozenset(extension.strip().lower().removeprefix(".") for extension in extensions)
-        table: list[tuple[str, object, Rule]] = [
-            (SCHEME, True, _is_not_http),
-            ("too_long", max_url_length, lambda url, depth: len(url) > max_url_length),
-            ("extension", unwanted, lambda url, depth: extension_of(url) in unwanted),
-            ("too_deep", max_depth, lambda url, depth: depth > max_depth),
-            ("too_many_segments", max_segments, lambda url, depth: has_more_segments(url, max_segments)),
-            ("repeated_segments", max_segment_repeats, lambda url, depth: repeats_segments(url, max_segment_repeats)),
-            ("host_full", max_urls_per_host, self._host_is_full),
-        ]
-        self._rules = [(name, rule) for name, limit, rule in table if limit]
+        self._unwanted = frozenset(extension.strip().lower().removeprefix(".") for extension in extensions)
+        self._max_length = max_url_length or inf
+        self._max_depth = max_depth or inf
+        self._max_segments = max_segments or inf
+        self._max_repeats = max_segment_repeats
+        self._circle = _slashes_of_a_circle(max_segment_repeats) if max_segment_repeats else inf
 
     def refusal(self, url: str, depth: int = 0) -> str | None:
         """The first rule that refuses a canonical URL ``depth`` links from a seed, or None: it may enter."""
-        for name, refuses in self._rules:
-            if refuses(url, depth):
-                return name
+        if not url.startswith(("http://", "https://")):
+            return SCHEME
+        if len(url) > self._max_length:
+            return "too_long"
+        if self._unwanted and extension_of(url) in self._unwanted:
+            return "extension"
+        if depth > self._max_depth:
+            return "too_deep"
+        slashes = url.count("/")
+        if slashes > self._max_segments and has_more_segments(url, int(self._max_segments)):
+            return "too_many_segments"
+        if slashes >= self._circle and repeats_segments(url, self._max_repeats):
+            return "repeated_segments"
+        if self._max_urls_per_host and self._host_is_full(url):
+            return "host_full"
         return None
 
     def admitted(self, url: str) -> None:
@@ -92,14 +97,10 @@ class TrapFilter:
         if self._max_urls_per_host and self._counted_elsewhere is None:
             self._urls_of_host[host_of(url)] -= 1
 
-    def _host_is_full(self, url: str, depth: int) -> bool:
+    def _host_is_full(self, url: str) -> bool:
         if self._counted_elsewhere is not None:
             return self._counted_elsewhere(url) >= self._max_urls_per_host
         return self._urls_of_host.get(host_of(url), 0) >= self._max_urls_per_host
-
-
-def _is_not_http(url: str, depth: int) -> bool:
-    return not url.startswith(("http://", "https://"))
 
 
 def extension_of(url: str) -> str:
@@ -119,7 +120,7 @@ def repeats_segments(url: str, limit: int) -> bool:
 
     With the default of 3: ``/a/x/a/y/a`` and ``/a/b/a/b`` do, ``/a/a`` and ``/a/b/a`` do not.
     """
-    if url.count("/") < 2 + min(limit, 4):  # most URLs are too short for either
+    if url.count("/") < _slashes_of_a_circle(limit):
         return False
     segments = _segments(url)
     repeats = len(segments) - len(set(segments))
@@ -128,6 +129,11 @@ def repeats_segments(url: str, limit: int) -> bool:
     if max(Counter(segments).values()) >= limit:
         return True
     return repeats > 1 and _alternates(segments, max(2, limit - 1))
+
+
+def _slashes_of_a_circle(limit: int) -> int:
+    """How many slashes a URL has at least, in which a segment or a run of two repeats: most have fewer."""
+    return 2 + min(limit, 4)
 
 
 def _alternates(segments: list[str], times: int) -> bool:
