@@ -56,8 +56,8 @@ class Journal:
     """The files ``journal.N`` and ``state.json`` in ``folder``.
 
     Frames are appended to the journal of the last generation. ``turn`` begins a new one; the old one is kept until all
-    that it tells of is forced onto the disk, which a thread does meanwhile. The file is mapped, so that appending costs
-    no system call, and zeros stand behind the last frame. Raises ``StorageFailed``.
+    that it tells of and the new summary are forced onto the disk, which a thread does meanwhile. The file is mapped, so
+    that appending costs no system call, and zeros stand behind the last frame. Raises ``StorageFailed``.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -67,7 +67,6 @@ class Journal:
         self._file: MappedFile | None = None
         self._thread: threading.Thread | None = None
         self._failure: StorageFailed | None = None
-        self._turning: Summary | None = None
         self.summary = self._read_summary()
         self._generation = self.summary.generation
 
@@ -80,6 +79,7 @@ class Journal:
 
     def begin(self, summary: Summary) -> None:
         """Start a new generation after everything has been read and applied; nothing older is needed."""
+        self._wait()
         summary.generation = self._generation + 1
         self._open(summary.generation)
         self._settle(summary)
@@ -93,7 +93,7 @@ class Journal:
         notes: Sequence[list[Any]],
     ) -> None:
         """Write one frame; ``rows`` are packed behind their numbers. When the disk refuses, the journal is as before."""
-        if self._turning:
+        if self._thread is not None:
             self._finish_turn()
         told = orjson.dumps((urls_end, notes))
         if urls or hosts:
@@ -105,25 +105,26 @@ class Journal:
 
     def turn(self, summary: Summary, force: Callable[[], None]) -> None:
         """Begin a new generation with this summary; ``force`` puts what came before onto the disk, in a thread."""
-        if self._turning:
+        if self._thread is not None:
             return
         summary.generation = self._generation + 1
         self._open(summary.generation)
-        self._turning = summary
         self._failure = None
 
         def work() -> None:
             try:
                 force()
+                self._settle(summary)
             except StorageFailed as failure:
                 self._failure = failure
+            except OSError as error:
+                self._failure = StorageFailed(f"cannot write to {self.folder}: {error}")
 
         self._thread = threading.Thread(target=work, name="frontier-sync", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
-        if self._thread:
-            self._thread.join()
+        self._wait()
         if self._file:
             self._file.close()
             self._file = None
@@ -147,14 +148,18 @@ class Journal:
                 piece, at = piece + 1, 0
         self.size = end
 
+    def _wait(self) -> None:
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+
     def _finish_turn(self) -> None:
-        if self._thread and self._thread.is_alive():
+        """Look whether the thread is done; raises what it failed with."""
+        if self._thread is None or self._thread.is_alive():
             return
-        summary, self._turning, self._thread = self._turning, None, None
+        self._thread = None
         if self._failure:
             raise self._failure
-        assert summary is not None
-        self._settle(summary)
 
     def _settle(self, summary: Summary) -> None:
         """From now on the summary tells where to begin. The older journals go."""

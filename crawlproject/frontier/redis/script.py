@@ -15,7 +15,7 @@ from crawlproject.errors import StorageFailed
 from crawlproject.frontier.redis.connection import Server
 
 NAMESPACE = "topical"  # of all keys, besides the keys to push seeds to
-_FENCED = "FENCED"
+_ENDS = ("FENCED", "FORGOTTEN")  # what the script answers when this process is to stop
 
 Operation = tuple[bytes | str | int | float, ...]  # a name and its arguments, see lua/6_operations.lua
 
@@ -63,7 +63,8 @@ class Script:
         """Do the operations in one atomic step; an answer each.
 
         ``sent``, what the caller's clock shows, makes all times differences to it; without it they are compared as they
-        are. Raises what ``redis`` raises, and ``StorageFailed`` when another process took over the worker's name.
+        are. Raises what ``redis`` raises, and ``StorageFailed`` when another process took over the worker's name, or the
+        server has forgotten the crawl.
         """
         arguments = (
             *self._before,
@@ -76,8 +77,9 @@ class Script:
         try:
             return self._run(keys, arguments)
         except ResponseError as error:
-            if _FENCED in str(error):
-                raise StorageFailed(f"{error}; give each worker its own CRAWL_WORKER") from error
+            code, _, message = str(error).partition(" ")
+            if code in _ENDS:
+                raise StorageFailed(message) from error
             raise
 
     def _run(self, keys: Sequence[str], arguments: Sequence[Any]) -> list[Any]:

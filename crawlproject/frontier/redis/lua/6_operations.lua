@@ -301,8 +301,13 @@ end
 
 if ARGV[HEAD + 1] == 'begin' then
   call('HSET', WORKERS, WORKER, TOKEN)
-elseif TOKEN ~= '' and call('HGET', WORKERS, WORKER) ~= TOKEN then
-  return redis.error_reply('FENCED another process goes by the name of this worker')
+elseif TOKEN ~= '' then
+  local token = call('HGET', WORKERS, WORKER)
+  if not token then
+    return redis.error_reply('FORGOTTEN the server has lost this crawl: was it cleared, or is appendonly off?')
+  elseif token ~= TOKEN then
+    return redis.error_reply('FENCED another process goes by the name of this worker; give each its own CRAWL_WORKER')
+  end
 end
 local answers = {}
 while at < #ARGV do
