@@ -168,6 +168,13 @@ def test_another_process_under_the_same_name_takes_over(join: Join) -> None:
         old.put(url("a/1"))
 
 
+def test_a_server_that_lost_the_crawl_ends_the_worker(database: redis.Redis, join: Join) -> None:
+    frontier = join()
+    database.flushdb()
+    with pytest.raises(StorageFailed, match="appendonly"):
+        frontier.take(0.0)
+
+
 # ---------------------------------------------------------------- several crawls on one server
 
 
