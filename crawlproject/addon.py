@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
 _PRIORITY = "addon"  # below the project's own settings, above Scrapy's defaults
 _SCRAPYS = "scrapy.core.scheduler.Scheduler"
-_CHOICES: dict[str, float] = {
+_CHOICES = {
     "FRONTIER_MAX_URLS": 0,  # a request that a spider made is never dropped
     "FRONTIER_BATCH_SIZE": 1,  # the priorities of requests decide, not the k rule
 }
 
 
 class FrontierAddon:
-    """Sets the scheduler, and three settings of the frontier where the project has none.
+    """Sets the scheduler, and two settings of the frontier where the project has none.
 
-    ``DOWNLOAD_DELAY``, when the project sets it, is also how long a host rests (``POLITENESS_MIN_DELAY``). A project with
-    another ``SCHEDULER`` keeps that one, and is warned. Raises ``BadSetting`` for wrong settings of the frontier.
+    A project with another ``SCHEDULER`` keeps that one, and is warned. Raises ``BadSetting`` for wrong settings of the
+    frontier.
     """
 
     def update_settings(self, settings: BaseSettings) -> None:
@@ -38,10 +38,7 @@ class FrontierAddon:
         theirs = load_object(scheduler)
         if theirs not in (load_object(_SCRAPYS), RequestScheduler):
             raise NotConfigured(f"the project has another SCHEDULER, {scheduler}")
-        chosen = dict(_CHOICES)
-        if (settings.getpriority("DOWNLOAD_DELAY") or 0) > 0:
-            chosen["POLITENESS_MIN_DELAY"] = settings.getfloat("DOWNLOAD_DELAY")
-        for name, value in chosen.items():
+        for name, value in _CHOICES.items():
             settings.set(name, value, _PRIORITY)
         settings.set("SCHEDULER", RequestScheduler, _PRIORITY)
         _check(settings)

@@ -28,11 +28,10 @@ from crawlproject.safefeeds import SafeFeeds
 from crawlproject.scheduler import TAKEN_AT, FrontierScheduler, fetch_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+    from scrapy.settings import BaseSettings
 
     from crawlproject.frontier.base import Frontier
 
@@ -43,9 +42,12 @@ LEASE = "frontier_lease"  # meta: the key of the lease inside which the request 
 _READ = ("FRONTIER", "POLITENESS_", "REDIS_", "CRAWL_WORKER")
 
 
-def frontier_options(settings: Mapping[str, Any]) -> Options:
-    """Our settings in somebody else's project. Raises ``BadSetting``."""
-    return read_options({name: settings[name] for name in settings if name.startswith(_READ)})
+def frontier_options(settings: BaseSettings) -> Options:
+    """Our settings in somebody else's project, whose ``DOWNLOAD_DELAY`` is our rest. Raises ``BadSetting``."""
+    chosen = {name: settings[name] for name in settings if name.startswith(_READ)}
+    if (settings.getpriority("DOWNLOAD_DELAY") or 0) > 0:  # it is not Scrapy's default
+        chosen.setdefault("POLITENESS_MIN_DELAY", settings.getfloat("DOWNLOAD_DELAY"))
+    return read_options(chosen)
 
 
 class RequestScheduler(FrontierScheduler):

@@ -280,8 +280,23 @@ def test_settings_of_the_project_win() -> None:
     options = frontier_options(updated(FRONTIER_BATCH_SIZE=7, FRONTIER_MAX_URLS=9, DOWNLOAD_DELAY=3))
     assert (options.frontier_max_urls, options.frontier_batch_size, options.politeness_min_delay) == (9, 7, 3.0)
     assert frontier_options(updated(POLITENESS_MIN_DELAY=0.5, DOWNLOAD_DELAY=3)).politeness_min_delay == 0.5
+    assert frontier_options(updated()).politeness_min_delay == 1.0
     with pytest.raises(NotConfigured, match="another SCHEDULER"):
         updated(SCHEDULER="scrapy.core.scheduler.BaseScheduler")
+
+
+def test_the_delay_of_a_spider_is_the_rest_of_its_hosts() -> None:
+    """As an attribute, which Scrapy turns into a setting after the add-ons, or in its own settings."""
+
+    class Slow(Theirs):
+        download_delay = 2.5
+
+    class Slower(Theirs):
+        custom_settings = {"DOWNLOAD_DELAY": 7}  # noqa: RUF012
+
+    for spider, delay in ((Slow, 2.5), (Slower, 7.0)):
+        crawler = get_crawler(spider, {"ADDONS": {FrontierAddon: 100}})
+        assert RequestScheduler.from_crawler(crawler).options.politeness_min_delay == delay
 
 
 def test_settings_of_the_projects_own_are_left_alone() -> None:
