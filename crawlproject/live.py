@@ -8,6 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from scrapy.utils.asyncio import is_asyncio_available
+from scrapy.utils.defer import deferred_from_coro
+
 from crawlproject.crawl import Crawl
 from crawlproject.errors import StorageFailed
 
@@ -49,7 +52,11 @@ def stop(crawler: Crawler, failure: StorageFailed) -> None:
     logger.error("%s. The crawl stops; free some space and run the same command to resume.", failure)
     engine = crawler.engine
     if engine is not None and engine.spider is not None and engine._slot is not None and engine._slot.closing is None:
-        task = asyncio.ensure_future(engine.close_spider_async(reason=STORAGE_FAILED))
+        closing = engine.close_spider_async(reason=STORAGE_FAILED)
+        if not is_asyncio_available():  # a project with another reactor
+            deferred_from_coro(closing)
+            return
+        task = asyncio.ensure_future(closing)
         _tasks.add(task)
         task.add_done_callback(_tasks.discard)
 

@@ -118,6 +118,23 @@ def test_download_delay_is_the_rest_without_crawl_delay(project: Path, tmp_path:
     assert min(later.start - sooner.end for sooner, later in pairwise(visits)) >= 0.1
 
 
+# ------------------------------------------------------------ a full disk
+
+
+@pytest.mark.parametrize("reactor", ["asyncioreactor.AsyncioSelectorReactor", "selectreactor.SelectReactor"])
+def test_a_full_disk_stops_the_crawl_and_it_goes_on_later(project: Path, tmp_path: Path, reactor: str) -> None:
+    chosen = {"JOBDIR": tmp_path / "job", "TWISTED_REACTOR": f"twisted.internet.{reactor}", "ITEM_PIPELINES": "{}"}
+    feed = tmp_path / "items.jsonl"
+    chosen["FEEDS"] = json.dumps({str(feed): {"format": "jsonlines", "encoding": "utf-8"}})
+    with open_shop() as shop:
+        full = crawl(project, "catalogue", shop.port, tmp_path / "none", limit=9_000, **chosen)
+        assert "The crawl stops; free some space" in full.stderr
+        assert stat(full.stderr, "finish_reason") == "'storage_failed'", full.stderr
+        done = crawl(project, "catalogue", shop.port, tmp_path / "none", **chosen)
+    assert done.returncode == 0 and stat(done.stderr, "finish_reason") == "'finished'", done.stderr
+    assert {item["title"] for item in read_items(feed)} >= {f"{host} {n}" for host in HOSTS for n in range(PRODUCTS)}
+
+
 # ------------------------------------------------------------ kill -9
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -175,8 +176,10 @@ def crawl_command(spider: str, items: Path, **settings: object) -> list[str]:
     return [sys.executable, "-m", "scrapy", "crawl", spider, *pairs]
 
 
-def crawl(project: Path, spider: str, port: int, items: Path, **settings: object) -> subprocess.CompletedProcess[str]:
-    """``scrapy crawl`` in the project, to its end."""
+def crawl(
+    project: Path, spider: str, port: int, items: Path, limit: int = 0, **settings: object
+) -> subprocess.CompletedProcess[str]:
+    """``scrapy crawl`` in the project, to its end; with ``limit`` no file can grow beyond that many bytes."""
     return subprocess.run(
         crawl_command(spider, items, **settings),
         cwd=project,
@@ -185,6 +188,7 @@ def crawl(project: Path, spider: str, port: int, items: Path, **settings: object
         text=True,
         timeout=120,
         check=False,
+        preexec_fn=(lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))) if limit else None,
     )
 
 
