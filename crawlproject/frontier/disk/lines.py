@@ -206,8 +206,7 @@ class Lines:
         """Numbers and copies of the rows of all waiting URLs, by large chunks."""
         numbers: list[np.ndarray] = []
         rows: list[np.ndarray] = []
-        self._rows.apply(self._rows.pack())
-        for first, chunk in self._rows.chunks(self._store.urls_known):
+        for first, chunk in self._rows.snapshot(self._store.urls_known):
             inside = np.flatnonzero(np.isin(chunk["state"], list(IN_LINE)))
             numbers.append(inside + first)
             rows.append(chunk[inside])

@@ -96,6 +96,20 @@ class UrlRows:
             first = piece << _BITS
             yield first, self._array(piece)[: end - first]
 
+    def snapshot(self, end: int) -> Iterator[tuple[int, np.ndarray]]:
+        """Copies of the rows before number ``end``, each chunk with the number of its first row, and with all changes."""
+        changed = sorted(self.changed.items())
+        at = 0
+        for first, rows in self.chunks(end):
+            copy = rows.copy()
+            while at < len(changed) and changed[at][0] < first + len(copy):
+                number, row = changed[at]
+                copy[number - first] = row
+                at += 1
+            yield first, copy
+        if at < len(changed):  # there is no room for them yet; they have the numbers up to the end
+            yield changed[at][0], np.array([row for _, row in changed[at:]], DTYPE)
+
     def room(self) -> int:
         """Rows that the file has room for."""
         return len(self._maps) << _BITS

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 
 from crawlproject.frontier.disk.rows import DONE, IN_LINE, LEASED
-from crawlproject.frontier.disk.rows import DTYPE as rows_dtype
 from crawlproject.frontier.disk.store import Store
 from crawlproject.frontier.hostqueue import queue_of
 from crawlproject.frontier.view import Counts, State
@@ -44,13 +43,11 @@ class DiskView:
     def best(self, n: int) -> list[CrawlUrl]:
         """The ``n`` waiting URLs with the highest scores, of equal ones those that came first. Reads their records only."""
         found: list[tuple[float, int]] = []
-        first = 0
-        for rows in self._chunks():
+        for first, rows in self._store.rows.snapshot(self._store.urls_known):
             numbers = np.flatnonzero(np.isin(rows["state"], list(IN_LINE)))
             ranks = -rows["score"][numbers]
             best = np.lexsort((numbers, ranks))[:n]
             found = sorted([*found, *zip(ranks[best].tolist(), (numbers[best] + first).tolist(), strict=True)])[:n]
-            first += len(rows)
         return [self._store.record(number, self._store.rows[number]) for _, number in found]
 
     def leased(self) -> Iterator[CrawlUrl]:
@@ -91,14 +88,4 @@ class DiskView:
 
     def _chunks(self) -> Iterator[np.ndarray]:
         """All rows, with the changes of the journal."""
-        changed = sorted(self._store.rows.changed.items())
-        at = 0
-        for first, rows in self._store.rows.chunks(self._store.urls_known):
-            copy = rows.copy()
-            while at < len(changed) and changed[at][0] < first + len(copy):
-                number, row = changed[at]
-                copy[number - first] = row
-                at += 1
-            yield copy
-        if at < len(changed):  # killed before the files had grown
-            yield np.array([row for _, row in changed[at:]], rows_dtype)
+        return (rows for _, rows in self._store.rows.snapshot(self._store.urls_known))

@@ -171,6 +171,24 @@ def test_a_file_that_cannot_grow_is_told_and_nothing_acknowledged_is_lost(tmp_pa
     again.close()
 
 
+def test_a_batch_that_fills_the_frontier_up_is_still_one_step(tmp_path: Path) -> None:
+    """The order of the worst is built in the middle of it, from rows that are not written yet."""
+    frontier = disk(tmp_path, max_urls=100)
+    frontier.put_many(urls(60))
+    try:
+        with frontier.batch():
+            for record in urls(90, 60):
+                frontier.put(record)
+            raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        kept = waiting(frontier)
+    assert len(kept) == 100 and frontier.evicted()
+    del frontier
+    again = disk(tmp_path, max_urls=100)
+    assert waiting(again) == kept
+    again.close()
+
+
 def test_a_torn_last_frame_has_not_happened(tmp_path: Path) -> None:
     """Even when the mapped files know of it, as they may after a power failure."""
     frontier = disk(tmp_path)
