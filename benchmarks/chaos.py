@@ -27,7 +27,7 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from multiprocessing import Pipe, Process
@@ -109,7 +109,7 @@ class Crew:
         }
         chosen = [part for key, value in settings.items() for part in ("-s", f"{key}={value}")]
         arguments = ["crawl", "topical", "-a", f"topic={self._topic}", "-a", "ordering=dom"]
-        # The server notes the end of a request after it was sent: it must not wait for the CPU that crawlers take.
+        # Where the server may not go first, the workers go last.
         command = ["nice", "-n", "10", sys.executable, "-m", "scrapy", *arguments, *chosen]
         environment = {**os.environ, "http_proxy": f"http://127.0.0.1:{self.port}"}
         with (self.folder / f"{name}.log").open("ab") as log:
@@ -148,6 +148,11 @@ def served(web: KnownWeb, log: Path) -> Iterator[int]:
 
 
 def _serve(web: KnownWeb, path: Path, pipe: Any) -> None:
+    with suppress(
+        PermissionError, AttributeError
+    ):  # it notes the end of a request after it was sent, and must do so at once
+        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
+
     async def serve() -> None:
         with AccessLog(path) as log:
             async with WebServer(web, latency=True, log=log) as server:
