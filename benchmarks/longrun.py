@@ -18,7 +18,6 @@ from typing import Any
 EVERY = 1_000  # pages
 CHECKPOINTS = (1_000, 10_000, 50_000, 100_000, 200_000)
 READINGS = 20
-PAGE_SIZE = os.sysconf("SC_PAGE_SIZE")
 
 
 class Checkpoints:
@@ -54,7 +53,7 @@ class Checkpoints:
             "pages": crawl.pages,
             "cpu_seconds": before - self.spent,
             "wall_seconds": time.perf_counter(),
-            "resident_mb": int(Path("/proc/self/statm").read_text().split()[1]) * PAGE_SIZE / 2**20,
+            **memory(),
             "waiting": crawl.frontier_size,
             "reading_seconds": reading,
         }
@@ -74,9 +73,19 @@ class Checkpoints:
         return min(times)
 
 
+def memory() -> dict[str, float]:
+    """Resident memory of this process in MB: all of it, and the part that is its own and not a view of a file.
+
+    The kernel takes back views of files, such as the frontier's, when it needs the room.
+    """
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    resident, own = (int(status[name].split()[0]) / 1024 for name in ("VmRSS", "RssAnon"))
+    return {"resident_mb": resident, "own_mb": own}
+
+
 def table(lines: Sequence[dict[str, float]]) -> str:
     """Rate and memory at the checkpoints; the rate at one is over the pages since the one before, or the first 10,000."""
-    heads = ("page", "pages/CPU s", "ms CPU/page", "in readings", "resident MB", "waiting")
+    heads = ("page", "pages/CPU s", "ms CPU/page", "in readings", "resident MB", "own MB", "waiting")
     shown = [f"{heads[0]:>9}" + "".join(f"{head:>14}" for head in heads[1:])]
     found = []
     for page in (page for page in CHECKPOINTS if page <= lines[-1]["pages"]):
@@ -84,12 +93,13 @@ def table(lines: Sequence[dict[str, float]]) -> str:
         found.append(row)
         shown.append(
             f"{page:9,}{1 / row['cpu']:14.0f}{1000 * row['cpu']:14.2f}{row['readings']:14.2f}"
-            f"{row['resident_mb']:14.0f}{row['waiting']:14,.0f}"
+            f"{row['resident_mb']:14.0f}{row['own_mb']:14.0f}{row['waiting']:14,.0f}"
         )
     first, last = found[0], found[-1]
     shown.append(
         f"last / first: pages per CPU second {first['cpu'] / last['cpu']:.2f}, per reading"
-        f" {first['readings'] / last['readings']:.2f}, resident memory {last['resident_mb'] / first['resident_mb']:.2f}"
+        f" {first['readings'] / last['readings']:.2f}, resident memory {last['resident_mb'] / first['resident_mb']:.2f},"
+        f" its own {last['own_mb'] / first['own_mb']:.2f}"
     )
     return "\n".join(shown)
 
@@ -110,4 +120,5 @@ def cost_at(lines: Sequence[dict[str, float]], page: int, around: int = 2_000) -
     cpu = (window[-1]["cpu_seconds"] - window[0]["cpu_seconds"]) / pages if pages else float("nan")
     reading = sum(line["reading_seconds"] for line in window) / len(window)
     here = lines[ends]
-    return {"cpu": cpu, "readings": cpu / reading, "resident_mb": here["resident_mb"], "waiting": here["waiting"]}
+    held = {name: here[name] for name in ("resident_mb", "own_mb", "waiting")}
+    return {"cpu": cpu, "readings": cpu / reading, **held}
