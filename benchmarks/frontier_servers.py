@@ -20,7 +20,8 @@ class RedisStore:
         from redis import Redis
 
         from crawlproject.frontier.redis.connection import connect
-        from crawlproject.frontier.redis.frontier import RedisFrontier, done_of
+        from crawlproject.frontier.redis.frontier import RedisFrontier
+        from crawlproject.frontier.redis.operations import done_of
         from crawlproject.frontier.redis.script import Rules
 
         self._done_of = done_of
@@ -42,7 +43,7 @@ class RedisStore:
             self._frontier.call(0, [self._done_of(url, now, FETCH) for url in urls])
 
     def rescore(self, scores: Sequence[tuple[str, float]]) -> None:
-        from crawlproject.frontier.redis.frontier import rescore_of
+        from crawlproject.frontier.redis.operations import rescore_of
 
         self._frontier.call(0, [rescore_of(url, score) for url, score in scores])
 

@@ -14,7 +14,8 @@ import redis
 from crawlproject.errors import StorageFailed
 from crawlproject.frontier.hostqueue import queue_of
 from crawlproject.frontier.redis.connection import LOST, will_pass
-from crawlproject.frontier.redis.frontier import RedisFrontier, counts_of, records_of, slot_of, take_of
+from crawlproject.frontier.redis.frontier import RedisFrontier
+from crawlproject.frontier.redis.operations import counts_of, records_of, slot_of, take_of
 from crawlproject.frontier.redis.script import Operation
 from crawlproject.records import CrawlUrl
 
@@ -57,9 +58,10 @@ class Answers:
 class Exchange:
     """Carries errands to the server in the order given, takes what is wanted, and hands over the answers.
 
-    ``wanted`` tells how many URLs to take, and is asked right before. ``deliver`` and ``failed`` are called in the
-    thread of the exchange. ``clock`` gives seconds since the epoch. While the server is away, is loading or is full, the
-    same call is tried again and again: nothing is lost, and the script answers a repeated call as it did the first time.
+    ``wanted`` tells how many URLs to take, and is asked right before; at most ``limit`` leases are open at once.
+    ``deliver`` and ``failed`` are called in the thread of the exchange. ``clock`` gives seconds since the epoch. While the
+    server is away, is loading or is full, the same call is tried again and again: nothing is lost, and the script answers
+    a repeated call as it did the first time.
     """
 
     def __init__(
@@ -67,6 +69,7 @@ class Exchange:
         frontier: RedisFrontier,
         *,
         clock: Callable[[], float],
+        limit: int,
         wanted: Callable[[], int],
         deliver: Callable[[Answers], None],
         failed: Callable[[StorageFailed], object],
@@ -74,6 +77,7 @@ class Exchange:
     ) -> None:
         self._frontier = frontier
         self._clock = clock
+        self._limit = limit
         self._wanted = wanted
         self._deliver = deliver
         self._failed = failed
@@ -199,7 +203,7 @@ class Exchange:
         taken = records_of(results[len(errands)])
         answers.taken += taken
         frontier.picks += [queue_of(url.url) for url in taken]
-        frontier.trim_picks(leases=1000)
+        frontier.trim_picks(self._limit)
         due = results[len(errands) + 1] if wanted > 0 else b""
         if due:
             answers.due = min(float(due), float("inf") if answers.due is None else answers.due)

@@ -15,8 +15,19 @@ from typing import Any, Literal
 
 from crawlproject.errors import BadSetting
 from crawlproject.frontier.hostqueue import queue_of
-from crawlproject.frontier.redis.codec import digest, dump_record, load_record
+from crawlproject.frontier.redis.codec import digest, load_record
 from crawlproject.frontier.redis.connection import Server
+from crawlproject.frontier.redis.operations import (
+    counts_of,
+    done_of,
+    drop_of,
+    put_of,
+    records_of,
+    release_of,
+    rescore_of,
+    slot_of,
+    take_of,
+)
 from crawlproject.frontier.redis.script import NAMESPACE, Operation, Rules, Script, crawl_prefix
 from crawlproject.records import CrawlUrl
 
@@ -79,19 +90,12 @@ class RedisFrontier:
         return taken[0] if taken else None
 
     def take_many(self, now: float, n: int) -> list[CrawlUrl]:
-        """As many takes at once, until one gives None. With several slots: from those with the best heads, one by one."""
-        counts = self._counts() if self.slots > 1 else []
-        by_head = sorted(range(self.slots), key=lambda slot: counts[slot][6] or math.inf) if counts else [0]
+        """As many takes, until one gives None: in one call, or with several slots one after the other."""
+        if self.slots == 1:
+            return self._take_from(0, now, n, 0)
         taken: list[CrawlUrl] = []
-        for slot in by_head:
-            elsewhere = sum(count[2] for other, count in enumerate(counts) if other != slot)
-            operation = take_of(now, n - len(taken), self.picks, seed=self._random.getrandbits(31))
-            (answer,) = self.call(slot, [operation], hosts_elsewhere=elsewhere)
-            taken += records_of(answer)
-            self.picks += [queue_of(url.url) for url in records_of(answer)]
-            if len(taken) == n:
-                break
-        self.trim_picks()
+        while len(taken) < n and (url := self._take_from_best_slot(now)):
+            taken.append(url)
         return taken
 
     def next_due(self, now: float) -> float | None:
@@ -201,14 +205,33 @@ class RedisFrontier:
     def slot_of(self, host: str) -> int:
         return slot_of(host, self.slots)
 
-    def trim_picks(self, leases: int | None = None) -> None:
-        """Forget picks that are so old that they cannot bar a host any more, whatever is given back."""
-        del self.picks[: -(self._rules.batch_size + (self.leases() if leases is None else leases) + 1)]
+    def trim_picks(self, leases: int) -> None:
+        """Forget picks that are so old that they cannot bar a host any more, whatever of ``leases`` is given back."""
+        del self.picks[: -(self._rules.batch_size + leases)]
 
     # ------------------------------------------------------------ inside
 
     def _one(self, url: str, operation: Operation) -> Any:
         return self.call(slot_of(queue_of(url), self.slots), [operation])[0]
+
+    def _take_from_best_slot(self, now: float) -> CrawlUrl | None:
+        """From the slot with the best URL, or the next best that gives one."""
+        counts = self._counts()
+        hosts = sum(count[2] for count in counts)
+        for slot in sorted(
+            range(self.slots), key=lambda slot: math.inf if counts[slot][6] is None else counts[slot][6]
+        ):
+            for url in self._take_from(slot, now, 1, hosts - counts[slot][2]):
+                return url
+        return None
+
+    def _take_from(self, slot: int, now: float, n: int, hosts_elsewhere: int) -> list[CrawlUrl]:
+        operation = take_of(now, n, self.picks, seed=self._random.getrandbits(31))
+        taken = records_of(self.call(slot, [operation], hosts_elsewhere)[0])
+        self.picks += [queue_of(url.url) for url in taken]
+        if len(self.picks) > 2 * self._rules.batch_size:
+            self.trim_picks(self.leases())
+        return taken
 
     def _counts(self) -> list[tuple[Any, ...]]:
         return [counts_of(self.call(slot, [("counts",)])[0]) for slot in range(self.slots)]
@@ -216,70 +239,6 @@ class RedisFrontier:
     def _server_time(self) -> float:
         seconds, microseconds = self._server.time()
         return float(seconds) + microseconds / 1e6
-
-
-# ---------------------------------------------------------------- operations and their answers
-
-
-def put_of(url: CrawlUrl) -> Operation:
-    """Raises ``ValueError`` for a score that is NaN or a ``not_before`` that is not finite."""
-    if url.score != url.score or not math.isfinite(url.not_before):
-        raise ValueError(f"no place in line for score {url.score!r}, not_before {url.not_before!r}: {url.url!r}")
-    return ("put", digest(url.url), queue_of(url.url), -url.score, url.not_before, dump_record(url))
-
-
-def done_of(url: str, at: float, seconds: float) -> Operation:
-    return ("done", digest(url), queue_of(url), at, seconds)
-
-
-def release_of(url: str, at: float, seconds: float, not_before: float) -> Operation:
-    """Raises ``ValueError`` when ``not_before`` is not finite."""
-    if not math.isfinite(not_before):
-        raise ValueError(f"not_before must be finite, got {not_before!r}: {url!r}")
-    return ("release", digest(url), queue_of(url), at, seconds, not_before)
-
-
-def drop_of(url: str) -> Operation:
-    return ("drop", digest(url), queue_of(url))
-
-
-def rescore_of(url: str, score: float) -> Operation:
-    """Raises ``ValueError`` when ``score`` is NaN."""
-    if score != score:
-        raise ValueError(f"a score must be a number, got {score!r}: {url!r}")
-    return ("rescore", digest(url), queue_of(url), -score)
-
-
-def take_of(
-    now: float,
-    n: int,
-    picks: list[str],
-    *,
-    seed: int = 0,
-    floor: float = math.inf,
-    question: int = 0,
-    again: bool = False,
-) -> Operation:
-    """``floor``: only URLs of this rank or a lesser one. ``question`` numbers the call, so that it can be asked again."""
-    return ("take", now, n, floor, seed, question, int(again), "\n".join(picks))
-
-
-def records_of(answer: list[bytes]) -> list[CrawlUrl]:
-    """What a take brought."""
-    thirds = zip(answer[::3], answer[1::3], answer[2::3], strict=True)
-    return [load_record(blob, 0.0 - float(rank), float(not_before)) for rank, not_before, blob in thirds]
-
-
-def counts_of(answer: list[Any]) -> tuple[int, int, int, int, int, int, float | None]:
-    """waiting, leases, hosts, evicted, pages, seen, and the rank of the best or None."""
-    *numbers, best = answer
-    waiting, leases, hosts, evicted, pages, seen = map(int, numbers)
-    return waiting, leases, hosts, evicted, pages, seen, float(best) if best else None
-
-
-def slot_of(host: str, slots: int) -> int:
-    """The slot of a host: the same in every process."""
-    return int.from_bytes(digest(host)[:4], "big") % slots if slots > 1 else 0
 
 
 def check_slots(server: Server, slots: int) -> None:

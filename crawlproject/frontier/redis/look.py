@@ -9,7 +9,8 @@ from typing import TypeVar
 from crawlproject.frontier.hostqueue import queue_of
 from crawlproject.frontier.redis.codec import digest, load_record
 from crawlproject.frontier.redis.connection import Server
-from crawlproject.frontier.redis.frontier import SLOTS, counts_of, records_of, slot_of
+from crawlproject.frontier.redis.frontier import SLOTS
+from crawlproject.frontier.redis.operations import counts_of, records_of, slot_of
 from crawlproject.frontier.redis.script import Rules, Script, crawl_prefix, shared_prefix
 from crawlproject.frontier.view import Counts, State
 from crawlproject.records import CrawlUrl

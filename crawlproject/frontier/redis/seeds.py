@@ -10,7 +10,7 @@ import orjson
 
 from crawlproject.frontier.hostqueue import queue_of
 from crawlproject.frontier.redis.connection import Server
-from crawlproject.frontier.redis.frontier import put_of, slot_of
+from crawlproject.frontier.redis.operations import put_of, slot_of
 from crawlproject.frontier.redis.script import Rules, Script
 from crawlproject.records import CrawlUrl
 

@@ -15,14 +15,8 @@ from crawlproject.frontier.hostqueue import queue_of
 from crawlproject.frontier.redis.codec import digest
 from crawlproject.frontier.redis.connection import Server
 from crawlproject.frontier.redis.exchange import Answers, Errand, Exchange
-from crawlproject.frontier.redis.frontier import (
-    RedisFrontier,
-    done_of,
-    drop_of,
-    put_of,
-    release_of,
-    rescore_of,
-)
+from crawlproject.frontier.redis.frontier import RedisFrontier
+from crawlproject.frontier.redis.operations import done_of, drop_of, put_of, release_of, rescore_of
 from crawlproject.frontier.redis.script import Rules
 from crawlproject.frontier.shared import DONE, FULL, GONE, HOST_FULL
 from crawlproject.records import CrawlUrl
@@ -89,6 +83,7 @@ class RedisWorker:
         self._exchange = Exchange(
             self._strict,
             clock=self._clock,
+            limit=limit,
             wanted=lambda: max(0, self._limit - len(self._held) - len(self._arrived) - self._coming()),
             deliver=partial(self._deliver, call_soon),
             failed=lambda failure: call_soon(partial(failed, failure)),

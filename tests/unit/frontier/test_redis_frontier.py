@@ -17,7 +17,8 @@ from crawlproject.errors import BadSetting, StorageFailed
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.frontier.politeness import Politeness
 from crawlproject.frontier.redis.codec import dump_record, load_record
-from crawlproject.frontier.redis.frontier import RedisFrontier, done_of, put_of, records_of, take_of
+from crawlproject.frontier.redis.frontier import RedisFrontier
+from crawlproject.frontier.redis.operations import done_of, put_of, records_of, take_of
 from crawlproject.frontier.redis.script import Rules, Script
 from crawlproject.records import CrawlUrl
 

@@ -1,0 +1,72 @@
+"""The operations of the script as the client writes them (``lua/6_operations.lua``), and what their answers mean."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from crawlproject.frontier.hostqueue import queue_of
+from crawlproject.frontier.redis.codec import digest, dump_record, load_record
+from crawlproject.frontier.redis.script import Operation
+from crawlproject.records import CrawlUrl
+
+
+def put_of(url: CrawlUrl) -> Operation:
+    """Raises ``ValueError`` for a score that is NaN or a ``not_before`` that is not finite."""
+    if url.score != url.score or not math.isfinite(url.not_before):
+        raise ValueError(f"no place in line for score {url.score!r}, not_before {url.not_before!r}: {url.url!r}")
+    return ("put", digest(url.url), queue_of(url.url), -url.score, url.not_before, dump_record(url))
+
+
+def done_of(url: str, at: float, seconds: float) -> Operation:
+    return ("done", digest(url), queue_of(url), at, seconds)
+
+
+def release_of(url: str, at: float, seconds: float, not_before: float) -> Operation:
+    """Raises ``ValueError`` when ``not_before`` is not finite."""
+    if not math.isfinite(not_before):
+        raise ValueError(f"not_before must be finite, got {not_before!r}: {url!r}")
+    return ("release", digest(url), queue_of(url), at, seconds, not_before)
+
+
+def drop_of(url: str) -> Operation:
+    return ("drop", digest(url), queue_of(url))
+
+
+def rescore_of(url: str, score: float) -> Operation:
+    """Raises ``ValueError`` when ``score`` is NaN."""
+    if score != score:
+        raise ValueError(f"a score must be a number, got {score!r}: {url!r}")
+    return ("rescore", digest(url), queue_of(url), -score)
+
+
+def take_of(
+    now: float,
+    n: int,
+    picks: list[str],
+    *,
+    seed: int = 0,
+    floor: float = math.inf,
+    question: int = 0,
+    again: bool = False,
+) -> Operation:
+    """``floor``: only URLs of this rank or a lesser one. ``question`` numbers the call, so that it can be asked again."""
+    return ("take", now, n, floor, seed, question, int(again), "\n".join(picks))
+
+
+def records_of(answer: list[bytes]) -> list[CrawlUrl]:
+    """What a take brought."""
+    thirds = zip(answer[::3], answer[1::3], answer[2::3], strict=True)
+    return [load_record(blob, 0.0 - float(rank), float(not_before)) for rank, not_before, blob in thirds]
+
+
+def counts_of(answer: list[Any]) -> tuple[int, int, int, int, int, int, float | None]:
+    """waiting, leases, hosts, evicted, pages, seen, and the rank of the best or None."""
+    *numbers, best = answer
+    waiting, leases, hosts, evicted, pages, seen = map(int, numbers)
+    return waiting, leases, hosts, evicted, pages, seen, float(best) if best else None
+
+
+def slot_of(host: str, slots: int) -> int:
+    """The slot of a host: the same in every process."""
+    return int.from_bytes(digest(host)[:4], "big") % slots if slots > 1 else 0
