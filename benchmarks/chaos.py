@@ -40,7 +40,7 @@ import redis
 from benchmarks.redis_server import RedisServer
 from crawlproject.urls.hosts import host_of
 from crawlproject.virtualweb.accesslog import Access, AccessLog, read_log
-from crawlproject.virtualweb.base import Reply, not_held
+from crawlproject.virtualweb.base import Reply, Web, not_held
 from crawlproject.virtualweb.server import WebServer
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -109,8 +109,7 @@ class Crew:
         }
         chosen = [part for key, value in settings.items() for part in ("-s", f"{key}={value}")]
         arguments = ["crawl", "topical", "-a", f"topic={self._topic}", "-a", "ordering=dom"]
-        # Where the server may not go first, the workers go last.
-        command = ["nice", "-n", "10", sys.executable, "-m", "scrapy", *arguments, *chosen]
+        command = [sys.executable, "-m", "scrapy", *arguments, *chosen]
         environment = {**os.environ, "http_proxy": f"http://127.0.0.1:{self.port}"}
         with (self.folder / f"{name}.log").open("ab") as log:
             self.running[name] = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
@@ -135,7 +134,7 @@ class Crew:
 
 
 @contextmanager
-def served(web: KnownWeb, log: Path) -> Iterator[int]:
+def served(web: Web, log: Path) -> Iterator[int]:
     """The port of a server in a process of its own: nothing here may delay what it notes of the time."""
     here, there = Pipe()
     process = Process(target=_serve, args=(web, log, there), daemon=True)
@@ -147,7 +146,7 @@ def served(web: KnownWeb, log: Path) -> Iterator[int]:
         process.join()
 
 
-def _serve(web: KnownWeb, path: Path, pipe: Any) -> None:
+def _serve(web: Web, path: Path, pipe: Any) -> None:
     with suppress(
         PermissionError, AttributeError
     ):  # it notes the end of a request after it was sent, and must do so at once

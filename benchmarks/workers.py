@@ -1,6 +1,6 @@
 """One, two and four workers of one crawl on a slow web: how much faster, and are the pages the same?
 
-    python benchmarks/workers.py [--pages 1200] [--hosts 200] [--latency 1.0] [--concurrent 8] [--workers 1 2 4]
+    python benchmarks/workers.py [--pages 700] [--hosts 200] [--latency 2.0] [--concurrent 8] [--workers 1 2 4]
 
 Every page takes ``--latency`` seconds, and a worker has ``--concurrent`` requests open: a worker waits for the web, and
 hardly for the CPU. Time is counted from the first request for a page to the end of the last one, as the server saw them;
@@ -46,9 +46,9 @@ def crawl(workers: int, chosen: argparse.Namespace, folder: Path) -> dict[str, A
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pages", type=int, default=1200)
+    parser.add_argument("--pages", type=int, default=700)
     parser.add_argument("--hosts", type=int, default=200)
-    parser.add_argument("--latency", type=float, default=1.0, help="seconds the server takes for a page")
+    parser.add_argument("--latency", type=float, default=2.0, help="seconds the server takes for a page")
     parser.add_argument("--concurrent", type=int, default=8, help="CONCURRENT_REQUESTS of each worker")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4])
     parser.add_argument("--json", type=Path, help="also write the figures here")

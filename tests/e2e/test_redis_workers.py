@@ -17,6 +17,7 @@ from support.crawling import QUICK, ROOT, command, environment, history, refusal
 from support.redisserver import PROGRAM, RedisServer, redis_server
 from support.webs import DictWeb, OverloadedWeb, host_farm, page
 
+from benchmarks.chaos import served
 from crawlproject.virtualweb.accesslog import Access, AccessLog, read_log
 from crawlproject.virtualweb.server import running
 
@@ -94,8 +95,8 @@ def lines(path: Path) -> int:
 def test_two_workers_share_one_crawl_and_every_host_has_its_rest(tmp_path: Path, server: RedisServer) -> None:
     web = host_farm(20, 8, seconds=0.02)
     topic = topic_file(tmp_path, PORTAL)
-    with AccessLog(tmp_path / "log") as log, running(web, latency=True, log=log) as front:
-        crew = Crew(tmp_path / "crawl", topic, server, front.port, POLITENESS_MIN_DELAY=0.2, CONCURRENT_REQUESTS=4)
+    with served(web, tmp_path / "log") as port:
+        crew = Crew(tmp_path / "crawl", topic, server, port, POLITENESS_MIN_DELAY=0.2, CONCURRENT_REQUESTS=4)
         for name in ("a", "b"):
             crew.start(name)
         crew.wait()
@@ -128,8 +129,8 @@ def test_what_one_worker_put_aside_is_fetched_though_others_fetched_what_it_atte
 def test_killed_workers_and_a_killed_redis_lose_nothing(tmp_path: Path, server: RedisServer) -> None:
     web = host_farm(25, 12, seconds=0.05)
     topic = topic_file(tmp_path, PORTAL)
-    with AccessLog(tmp_path / "log") as log, running(web, latency=True, log=log) as front:
-        crew = Crew(tmp_path / "crawl", topic, server, front.port, POLITENESS_MIN_DELAY=0.1, CONCURRENT_REQUESTS=6)
+    with served(web, tmp_path / "log") as port:
+        crew = Crew(tmp_path / "crawl", topic, server, port, POLITENESS_MIN_DELAY=0.1, CONCURRENT_REQUESTS=6)
         crew.start("a")
         crew.start("b")
         at_kills = 0
