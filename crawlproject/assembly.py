@@ -10,8 +10,9 @@ from random import Random
 from typing import Any
 
 from crawlproject.crawl import Crawl
-from crawlproject.errors import BadWeb
+from crawlproject.errors import BadCrawlDir, BadWeb
 from crawlproject.examples import ExampleReader, Lookup
+from crawlproject.folderlock import holder_of
 from crawlproject.frontier.base import CountingFrontier, Frontier
 from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.frontiers import make_frontier, open_frontier
@@ -104,6 +105,8 @@ def assemble(
     analyzer = Analyzer(topic.language)
     judge = TopicJudge(topic.keywords, analyzer)
     place = options.own_folder(folder or options.folder(topic.name))
+    if options.frontier == "redis" and (holder := holder_of(place)):
+        raise BadCrawlDir(str(place), f"in use by process {holder}; give each worker its own CRAWL_WORKER")
     library = _Library(options, judge, canonicalize, cache_dir or place, archive)
     ordering = _make_ordering(topic, options, judge, graph, library, None if rehearsal else place)
     crawl_folder = CrawlFolder(

@@ -187,6 +187,18 @@ def test_a_worker_that_never_comes_back_is_replaced_by_the_others(tmp_path: Path
     assert set(crew.stored()) == pages_of(web)
 
 
+def test_two_workers_of_one_name_are_refused(tmp_path: Path, server: RedisServer) -> None:
+    with running(host_farm(2, 3, seconds=3.0), latency=True) as front:
+        crew = Crew(tmp_path / "crawl", topic_file(tmp_path, PORTAL), server, front.port)
+        crew.start("same")
+        wait_for((tmp_path / "crawl/workers/same/crawl.json").exists)
+        settings = {**crew.settings, "CRAWL_WORKER": "same"}
+        second = scrapy("crawl", "topical", "-a", f"topic={crew.topic}", **settings)
+        crew.kill("same")
+    assert second.returncode == 2
+    assert "give each worker its own CRAWL_WORKER" in second.stderr
+
+
 def test_the_budget_of_pages_is_that_of_all_workers(tmp_path: Path, server: RedisServer) -> None:
     web = host_farm(10, 10, seconds=0.02)
     with running(web, latency=True) as front:
