@@ -10,8 +10,6 @@ from pathlib import Path
 from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.folderlock import holder_of
 from crawlproject.frontier.reading import clear_frontier, read_frontier
-from crawlproject.frontier.redis.connection import connect
-from crawlproject.frontier.redis.look import RedisView
 from crawlproject.frontier.view import FrontierView
 
 
@@ -41,6 +39,9 @@ def find_place(asked: str) -> FrontierPlace:
 
 
 def _in_redis(asked: str) -> FrontierPlace:
+    from crawlproject.frontier.redis.connection import connect
+    from crawlproject.frontier.redis.look import RedisView
+
     url, _, crawl = asked.rpartition("/")
     view = RedisView(connect(url=url, slots=None), crawl)
     if not crawl or not view.exists():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
 
 from crawlproject.errors import BadSetting
 from crawlproject.frontier.base import Frontier
@@ -13,10 +14,12 @@ from crawlproject.frontier.disk.store import is_disk_frontier
 from crawlproject.frontier.journal import NAME, JournaledFrontier
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.frontier.politeness import Politeness
-from crawlproject.frontier.redis.connection import Server, connect
-from crawlproject.frontier.redis.script import Rules
-from crawlproject.frontier.redis.worker import RedisWorker, join
 from crawlproject.options import Options
+
+if TYPE_CHECKING:  # the client of Redis takes a tenth of a second to import: only for crawls that need it
+    from crawlproject.frontier.redis.connection import Server
+    from crawlproject.frontier.redis.script import Rules
+    from crawlproject.frontier.redis.worker import RedisWorker
 
 # Seconds added to every rest of a live crawl: a server on the same machine was seen to note the end of a response half a
 # millisecond after the client had its last byte.
@@ -80,6 +83,8 @@ def _refuse_another_kind(kind: str, folder: Path) -> None:
 
 def join_frontier(options: Options, name: str, *, clock: Callable[[], float], commit: int = 1) -> RedisWorker:
     """The frontier of crawl ``name`` in Redis, shared with its other workers. Raises as ``open_frontier`` does."""
+    from crawlproject.frontier.redis.worker import join
+
     if not name:
         raise BadSetting("setting FRONTIER_REDIS_NAME", "say how the crawl is called in Redis")
     return join(
@@ -95,6 +100,8 @@ def join_frontier(options: Options, name: str, *, clock: Callable[[], float], co
 
 def server_of(options: Options) -> Server:
     """The Redis that the ``REDIS_*`` settings name. Raises ``BadSetting`` and ``StorageFailed``."""
+    from crawlproject.frontier.redis.connection import connect
+
     return connect(
         url=options.redis_url,
         host=options.redis_host,
@@ -107,6 +114,8 @@ def server_of(options: Options) -> Server:
 
 def redis_rules(options: Options, commit: int = 1) -> Rules:
     """What a crawl's calls tell the server."""
+    from crawlproject.frontier.redis.script import Rules
+
     slots = options.frontier_redis_slots
     return Rules(
         batch_size=options.frontier_batch_size,

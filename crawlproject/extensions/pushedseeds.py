@@ -7,12 +7,10 @@ import logging
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from redis.exceptions import RedisError
 from scrapy import signals
 from scrapy.exceptions import DontCloseSpider, NotConfigured
 from scrapy.utils.asyncio import run_in_thread
 
-from crawlproject.frontier.redis.seeds import PushedSeeds, read_seed
 from crawlproject.frontiers import redis_rules, server_of
 from crawlproject.live import crawl_of, stopped
 from crawlproject.options import read_options
@@ -56,6 +54,8 @@ class PushedSeedsFeed:
         return extension
 
     def spider_opened(self, spider: Spider) -> None:
+        from crawlproject.frontier.redis.seeds import PushedSeeds
+
         crawl = crawl_of(self.crawler)
         if crawl is None:
             return
@@ -81,6 +81,8 @@ class PushedSeedsFeed:
             self._task.cancel()
 
     async def _feed(self) -> None:
+        from redis.exceptions import RedisError
+
         while not stopped(self.crawler):
             try:
                 entries = await run_in_thread(self.seeds.look)
@@ -96,6 +98,8 @@ class PushedSeedsFeed:
             await asyncio.sleep(_LOOK)
 
     def _seed_of(self, entry: Pushed) -> CrawlUrl | None:
+        from crawlproject.frontier.redis.seeds import read_seed
+
         crawl = crawl_of(self.crawler)
         assert crawl is not None
         try:
