@@ -44,12 +44,17 @@ class UrlRows:
         self._file = MappedFile(path, _ROWS_A_PIECE * ROW.size, readonly=readonly)
         self._maps = self._file.maps
         self.changed: dict[int, Row] = {}
+        self._last = -1  # the number of the row that was read last
+        self._last_row = Row(0.0, 0, 0, 0)
 
     def __getitem__(self, number: int) -> Row:
         row = self.changed.get(number)
         if row is not None:
             return row
-        return Row(*ROW.unpack_from(self._maps[number >> _BITS], (number & _INSIDE) * 24))
+        if number != self._last:  # the row of a URL is asked for several times in a row
+            self._last_row = Row(*ROW.unpack_from(self._maps[number >> _BITS], (number & _INSIDE) * 24))
+            self._last = number
+        return self._last_row
 
     def __setitem__(self, number: int, row: Row) -> None:
         self.changed[number] = row
@@ -81,6 +86,7 @@ class UrlRows:
 
     def apply(self, packed: Iterable[bytes]) -> None:
         """Write the changed rows, which ``pack`` has given. They stay changed when the disk is full."""
+        self._last = -1
         maps = self._maps
         for number, data in zip(self.changed, packed, strict=True):
             piece = number >> _BITS
@@ -116,12 +122,14 @@ class UrlRows:
 
     def wipe(self, start: int) -> int:
         """Zero all rows from number ``start`` on; the first number that has no row yet."""
+        self._last = -1
         for piece in range(start >> _BITS, len(self._maps)):
             self._array(piece)[max(0, start - (piece << _BITS)) :] = (0.0, 0, 0, 0)
         return max(start, self.room())
 
     def set_states(self, numbers: np.ndarray, state: int) -> None:
         """Write the state of many rows at once, past the journal."""
+        self._last = -1
         pieces = numbers >> _BITS
         for piece in np.unique(pieces).tolist():
             self._array(piece)["state"][numbers[pieces == piece] & _INSIDE] = state

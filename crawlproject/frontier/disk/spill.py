@@ -190,9 +190,10 @@ class SpilledLine:
     def drop(self, entry: Entry) -> None:
         """Take out what ``first`` has given."""
         fresh, heads = self._fresh, self._heads
-        while fresh and fresh[0] == entry:
+        rank, number = entry
+        while fresh and fresh[0][1] == number and fresh[0][0] == rank:
             heappop(fresh)
-        while heads and heads[0][:2] == entry:
+        while heads and heads[0][1] == number and heads[0][0] == rank:
             self._step()
 
     def died(self) -> None:
@@ -228,8 +229,8 @@ class SpilledLine:
         return len(self._fresh) + self._in_runs
 
     def _spill(self) -> None:
-        entries = np.array(self._fresh, _DTYPE)
-        self._add_run(entries["rank"], entries["number"])
+        fresh = self._fresh
+        self._add_run(np.array([entry[0] for entry in fresh]), np.array([entry[1] for entry in fresh]))
         self._fresh = []
         for tier in sorted(self._tiers):
             runs = self._tiers.get(tier, [])

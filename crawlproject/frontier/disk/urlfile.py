@@ -12,7 +12,7 @@ import orjson
 from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.records import CrawlUrl
 
-_READ = 1024  # bytes that are read at a guess; a longer line is read in a second go
+_READ = 512  # bytes that are read at a guess; a longer line is read in a second go
 
 
 class UrlFile:
@@ -51,10 +51,11 @@ class UrlFile:
 
     def load(self, offset: int, score: float, not_before: float) -> CrawlUrl:
         """The record at ``offset``, with this score and time."""
-        url, depth, parent, anchor, context_score, *more = self._fields(offset)
-        if not more:
+        fields = self._fields(offset)
+        if len(fields) == 5:
+            url, depth, parent, anchor, context_score = fields
             return CrawlUrl(url, score, depth, parent, anchor, float(context_score), not_before)
-        inherited, request = more
+        url, depth, parent, anchor, context_score, inherited, request = fields
         handed_down = tuple(map(float, inherited))
         return CrawlUrl(url, score, depth, parent, anchor, float(context_score), not_before, handed_down, request)
 
@@ -94,7 +95,9 @@ class UrlFile:
     def _fields(self, offset: int) -> list[Any]:
         line = self.unwritten.get(offset) if self.unwritten else None
         if line is None:
-            line = self._read(offset)
+            line = os.pread(self._file, _READ, offset)
+            end = line.find(b"\n")
+            line = line[:end] if end >= 0 else self._read(offset)
         try:
             return orjson.loads(line)
         except orjson.JSONDecodeError as damage:
@@ -102,7 +105,8 @@ class UrlFile:
             raise BadCrawlDir(f"{self.path}, byte {offset}", wish) from None
 
     def _read(self, offset: int) -> bytes:
-        size = _READ
+        """A line that is longer than usual."""
+        size = 8 * _READ
         while True:
             data = os.pread(self._file, size, offset)
             end = data.find(b"\n")
