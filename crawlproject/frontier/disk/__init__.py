@@ -7,8 +7,8 @@ file                module              holds
 ==================  ==================  ============================================================================
 ``urls.jsonl``      ``urlfile``         the record of every URL, one JSON line each; only appended to
 ``rows``            ``rows``            24 bytes a URL by its number: score, where its record is, host, state
-``seen``            ``hashtable``       MD5 of a URL to its number: the URL-seen test
-``hosts``           ``hashtable``       MD5 of a host to its number
+``seen``            ``hashtable``       digest of a URL to its number: the URL-seen test
+``hosts``           ``hashtable``       digest of a host to its number
 ``journal.N``       ``journal``         the last changes, in the order they happened; each frame is one atomic step
 ``state.json``      ``journal``         where the journal begins, and the few things that have no row: picks, rests
 ``lines``           ``spill``           sorted runs of the waiting URLs; made anew at every opening

@@ -1,4 +1,4 @@
-"""From the MD5 of something to a number, on disk: exact, flat in speed, and never rebuilt as a whole.
+"""From the digest of something to a number, on disk: exact, flat in speed, and never rebuilt as a whole.
 
 Extendible hashing (Fagin et al. 1979): a directory in memory maps the first bits of a key to a segment of 4,096 slots. A
 segment that fills up is split into two; nothing else moves, so growing never takes longer than one split (under a

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -42,6 +43,7 @@ class Summary:
     """What has no row, when the journal of generation ``generation`` began: the notes up to there, summed up."""
 
     generation: int = 0
+    seed: int = 0  # of the digests
     urls: int = 0  # numbers given to URLs
     urls_end: int = 0  # bytes of ``urls.jsonl``
     hosts: int = 0  # numbers given to hosts
@@ -196,7 +198,7 @@ class Journal:
     def _read_summary(self) -> Summary:
         path = self.folder / "state.json"
         if not path.exists():
-            return Summary()
+            return Summary(seed=int.from_bytes(os.urandom(8), "little"))
         try:
             fields = orjson.loads(path.read_bytes())
             if {name: fields.pop(name) for name in _FORMAT} != _FORMAT:

@@ -6,11 +6,11 @@ import os
 from array import array
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
-from hashlib import md5
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from xxhash import xxh3_128_digest
 
 from crawlproject.frontier.disk.hashtable import HashTable
 from crawlproject.frontier.disk.journal import Journal, Summary
@@ -24,11 +24,6 @@ _ORIGINS = 100_000  # whose hosts' numbers are kept in memory
 _RELIEF = 256  # steps between two looks at the memory
 _PICKS = 100_000
 _HOSTS_GAP = 4096  # more hosts than come in the second before a power failure
-
-
-def digest_of(name: str) -> bytes:
-    """What a URL is known by: its MD5, which also names its page in the repository. Hosts likewise."""
-    return md5(name.encode("utf-8", "surrogatepass"), usedforsecurity=False).digest()
 
 
 class Store:
@@ -52,9 +47,9 @@ class Store:
         self._origins: dict[str, int] = {}
         self._notes: list[list[Any]] = []
         self._steps = 0
-        self._last = "", digest_of("")
         self._known_on = array("I")
         summary = self._journal.summary
+        self._seed = summary.seed
         self.urls_known, self.hosts_known = summary.urls, summary.hosts
         self.evicted = summary.evicted
         self.picks = list(summary.picks)
@@ -65,11 +60,12 @@ class Store:
 
     # ------------------------------------------------------------ asked
 
-    def digest(self, url: str) -> bytes:
-        """``digest_of`` a URL; the last answer is kept, because one is often asked for twice in a row."""
-        if url != self._last[0]:
-            self._last = url, digest_of(url)
-        return self._last[1]
+    def digest(self, name: str) -> bytes:
+        """What a URL or a host is known by: 128 bits of XXH3, with a seed that is a secret of this frontier.
+
+        So nobody can make up two URLs of one digest.
+        """
+        return xxh3_128_digest(name.encode("utf-8", "surrogatepass"), self._seed)
 
     def find(self, digest: bytes) -> int | None:
         """The number of the URL, or None."""
@@ -108,7 +104,7 @@ class Store:
 
     def host_number(self, host: str) -> int:
         """The number of the host, a new one when it has none."""
-        digest = digest_of(host)
+        digest = self.digest(host)
         number = self._new_hosts.get(digest)
         if number is None:
             number = self._hosts.get(digest)
@@ -264,6 +260,7 @@ class Store:
 
     def _summary(self, unrowed: Callable[[], dict[str, Any]]) -> Summary:
         return Summary(
+            seed=self._seed,
             urls=self.urls_known,
             urls_end=self.urls.end,
             hosts=self.hosts_known,
