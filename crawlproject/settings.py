@@ -10,7 +10,7 @@ FRONTIER_BATCH_SIZE = 50  # k hosts: any k takes in a row are of k different hos
 FRONTIER_COMMIT = 1  # N URLs: take the best N before looking again (001 Figure 1; 1 = best-first)
 FRONTIER_REQUEST_SCORE = 1.0  # of a Request that a spider makes itself; its priority is added
 FRONTIER_MAX_URLS = 1_000_000  # waiting URLs kept, the best ones; 0 = no limit (000 section 2.1: MAX)
-FRONTIER_DISK_CACHE = 268_435_456  # bytes of the frontier's files on disk that stay in memory
+FRONTIER_DISK_CACHE = 536_870_912  # bytes of the frontier's files on disk that stay in memory
 FRONTIER_REDIS_NAME = ""  # of the crawl in Redis; empty: the name of the topic, or of the spider
 FRONTIER_REDIS_SLOTS = 1  # groups of hosts; 1 = exact order; more, one a CPU of the Redis Cluster, for speed
 FRONTIER_REDIS_LEASE = 600.0  # seconds until others fetch what a worker held that is not heard of

@@ -25,7 +25,7 @@ class DiskFrontier:
     ``batch_size``, ``commit``, ``max_urls``, ``politeness`` and ``random`` as in ``MemoryFrontier``; the politeness is asked
     by the numbers of hosts. ``clock`` (seconds since the epoch) is asked at the opening: URLs that were leased wait
     again, and their hosts rest from then on. ``cache`` bounds the bytes of mapped files that stay in memory (default
-    256 MiB); the rest is for the operating system to keep or to drop. ``room`` bounds the lines.
+    512 MiB); the rest is for the operating system to keep or to drop. ``room`` bounds the lines.
 
     Every operation that changes something may raise ``StorageFailed``. It has happened in memory then, and is
     written with the next one that the disk takes. Opening raises ``BadCrawlDir`` for a damaged folder.
@@ -41,7 +41,7 @@ class DiskFrontier:
         politeness: Politeness,
         random: Random,
         clock: Callable[[], float],
-        cache: int = 256 * 2**20,
+        cache: int = 512 * 2**20,
         room: Room | None = None,
     ) -> None:
         for name, value, least in (("batch_size", batch_size, 1), ("commit", commit, 1), ("max_urls", max_urls, 0)):
