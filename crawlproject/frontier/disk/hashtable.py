@@ -11,6 +11,7 @@ URLs agree in all of them with a probability of 2 in 10^9; in 64 bits, with 3 in
 from __future__ import annotations
 
 import struct
+from array import array
 from pathlib import Path
 
 import numpy as np
@@ -47,10 +48,10 @@ class HashTable:
         self._headers = MappedFile(path.with_name(f"{path.name}.map"), 8 * _HEADERS_A_PIECE, readonly=readonly)
         self._views: list[memoryview] = []  # one a segment, as 64-bit words
         self._marks: list[memoryview] = [memoryview(piece).cast("Q") for piece in self._headers.maps]
-        self._counts: list[int] = []  # entries of each segment; -1: not counted since the opening
+        self._counts = array("h")  # entries of each segment; -1: not counted since the opening
         self._free: list[int] = []
         self._depth = 0
-        self._directory: list[int] = []
+        self._directory = array("i")  # compact: it is asked at random, and what is scattered is not in the CPU's cache
         for piece in self._segments.maps:
             self._view(piece)
         self._read_directory()
@@ -116,7 +117,7 @@ class HashTable:
         used = sorted((header >> _DEPTH_SHIFT & 0xFF, segment) for segment, header in enumerate(headers) if header)
         self._free = [segment for segment, header in enumerate(headers) if not header]
         self._depth = used[-1][0] if used else 0
-        self._directory = [-1] * (1 << self._depth)
+        self._directory = array("i", [-1]) * (1 << self._depth)
         for depth, segment in used:
             prefix = headers[segment] & 0xFFFFFFFF
             places = range(prefix, 1 << self._depth, 1 << depth)
@@ -131,7 +132,7 @@ class HashTable:
         if not used and not self._readonly:
             first = self._new_segment()
             self._mark(first, _IN_USE)
-            self._directory = [first]
+            self._directory = array("i", [first])
 
     def _split(self, segment: int, place: int) -> None:
         depth = self._header(segment) >> _DEPTH_SHIFT & 0xFF
