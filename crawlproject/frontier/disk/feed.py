@@ -136,7 +136,6 @@ class FedSchedule:
         else:
             self._line.drop((slip.rank, slip.arrival))
             self._hosts.visit(name, None)
-
         if len(self.known) > self._next_look:
             self._send_back()
 

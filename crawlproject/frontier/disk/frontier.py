@@ -150,12 +150,10 @@ class DiskFrontier:
         """As the contract says. Raises ``ValueError`` when ``score`` is NaN."""
         if score != score:
             raise ValueError(f"a score must be a number, got {score!r}: {url!r}")
-        number = self._number(url)
-        if number is None:
+        waiting = self._waiting(url)
+        if waiting is None:
             return False
-        row = self._rows[number]
-        if row.state not in IN_LINE:
-            return False
+        number, row = waiting
         if score != row.score:
             self._replace(number, row, row._replace(score=score), self._store.later.get(number, 0.0))
             self._commit()
@@ -163,13 +161,10 @@ class DiskFrontier:
 
     def withdraw(self, url: str) -> bool:
         """As the contract says. It does not count as evicted."""
-        number = self._number(url)
-        if number is None:
+        waiting = self._waiting(url)
+        if waiting is None:
             return False
-        row = self._rows[number]
-        if row.state not in IN_LINE:
-            return False
-        self._forget(number, row)
+        self._forget(*waiting)
         self._commit()
         return True
 
@@ -275,6 +270,13 @@ class DiskFrontier:
     def _number(self, url: str) -> int | None:
         return self._store.find(self._store.digest(url))
 
+    def _waiting(self, url: str) -> tuple[int, Row] | None:
+        """Number and row of a URL that waits."""
+        number = self._number(url)
+        if number is None or (row := self._rows[number]).state not in IN_LINE:
+            return None
+        return number, row
+
     def _slip(self, number: int, row: Row) -> Slip:
         return Slip(-row.score, number, row.host, self._store.later.get(number, 0.0))
 
@@ -292,8 +294,7 @@ class DiskFrontier:
         """The URL waits no more; the schedule hears of it before its row changes (see ``FedSchedule.remove``)."""
         self._lines.leave(self._slip(number, row))
         self._rows.changed[number] = Row(row.score, row.offset, row.host, state)
-        if state != LEASED:
-            self._store.set_later(number, 0.0)
+        self._store.set_later(number, 0.0)
 
     def _replace(self, number: int, old: Row, new: Row, not_before: float) -> None:
         """The waiting URL has another score or record; its place in line stays."""
