@@ -235,10 +235,6 @@ class DiskFrontier:
         """Hosts in use: with a line of their own, being visited, or resting."""
         return self._lines.hosts_in_memory()
 
-    def disk_size(self) -> dict[str, int]:
-        """Bytes on disk by file."""
-        return {**self._store.sizes(), "lines": self._lines.size()}
-
     # ------------------------------------------------------------ inside
 
     def _put(self, record: CrawlUrl) -> bool:

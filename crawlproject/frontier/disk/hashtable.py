@@ -99,10 +99,6 @@ class HashTable:
         self._segments.sync()
         self._headers.sync()
 
-    def size(self) -> int:
-        """Bytes on disk."""
-        return self._segments.size() + self._headers.size()
-
     def close(self) -> None:
         self._views.clear()
         self._marks.clear()

@@ -149,10 +149,6 @@ class Lines:
         """Hosts that the schedule knows."""
         return self._pool.hosts_known()
 
-    def size(self) -> int:
-        """Bytes on disk."""
-        return self._file.size()
-
     def close(self) -> None:
         self._file.close()
 

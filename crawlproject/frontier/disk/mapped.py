@@ -52,10 +52,6 @@ class MappedFile:
         except OSError as error:
             raise StorageFailed(f"cannot write to {self.path}: {error}") from error
 
-    def size(self) -> int:
-        """Bytes on disk."""
-        return len(self.maps) * self.piece
-
     def close(self) -> None:
         """The maps themselves close when nobody looks into them any more."""
         self.maps.clear()

@@ -140,10 +140,6 @@ class UrlRows:
     def sync(self) -> None:
         self._file.sync()
 
-    def size(self) -> int:
-        """Bytes on disk."""
-        return self._file.size()
-
     def close(self) -> None:
         self._file.close()
 

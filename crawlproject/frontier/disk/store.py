@@ -121,16 +121,6 @@ class Store:
         """After the opening: how many URLs of each host are known."""
         self._known_on = array("I", on_host.astype(np.uint32).tobytes())
 
-    def sizes(self) -> dict[str, int]:
-        """Bytes on disk by file."""
-        return {
-            "urls.jsonl": self.urls.size(),
-            "rows": self.rows.size(),
-            "seen": self._seen.size(),
-            "hosts": self._hosts.size(),
-            "journal": self._journal.size,
-        }
-
     # ------------------------------------------------------------ changed
 
     def new(self, digest: bytes, host: int) -> int:

@@ -85,10 +85,6 @@ class UrlFile:
         except OSError as error:
             raise StorageFailed(f"cannot write to {self.path}: {error}") from error
 
-    def size(self) -> int:
-        """Bytes on disk."""
-        return self._written
-
     def close(self) -> None:
         os.close(self._file)
 
