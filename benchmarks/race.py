@@ -13,9 +13,9 @@ from benchmarks.measured_process import MeasuredProcess, Usage
 from benchmarks.rivals.joblog import processed_pages
 from benchmarks.watched_web import WatchedWeb, write_run
 from crawlproject.assembly import make_canonicalizer
-from crawlproject.crawl import canonical_or_none
 from crawlproject.options import Options
 from crawlproject.records import Topic
+from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.virtualweb.base import Web
 from crawlproject.virtualweb.server import running
 

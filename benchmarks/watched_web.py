@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from crawlproject.assembly import make_canonicalizer, respell
-from crawlproject.crawl import canonical_or_none
 from crawlproject.options import Options
 from crawlproject.records import Topic, Visit
 from crawlproject.rehearsal.cache import location, wanted
 from crawlproject.repository.history import History
 from crawlproject.repository.manifest import Manifest
+from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.virtualweb.base import Reply, Web
 
 

@@ -10,7 +10,9 @@ from random import Random
 from typing import Any
 
 from crawlproject.crawl import Crawl
+from crawlproject.door import Door
 from crawlproject.errors import BadCrawlDir, BadWeb
+from crawlproject.examination import Examiner
 from crawlproject.examples import ExampleReader, Lookup
 from crawlproject.folderlock import holder_of
 from crawlproject.frontier.base import CountingFrontier, Frontier
@@ -124,6 +126,15 @@ def assemble(
             options, crawl_folder.path / "frontier", clock=clock, commit=ordering.commit, name=topic.name
         )
     )
+    door = Door(
+        domains=options.crawl_allowed_domains,
+        canonicalize=canonicalize,
+        traps=make_traps(options, frontier),
+        frontier=frontier,
+        ordering=ordering,
+        refusals=crawl_folder.refusals,
+        history=crawl_folder.history,
+    )
     crawl = Crawl(
         topic=topic,
         options=options,
@@ -131,11 +142,12 @@ def assemble(
         judge=judge,
         reader=make_reader(options, analyzer, canonicalize, tag_paths=ordering.reads_tag_paths),
         canonicalize=canonicalize,
-        traps=make_traps(options, frontier),
         frontier=frontier,
+        door=door,
+        examiner=Examiner(),
         folder=crawl_folder,
     )
-    crawl.recount()
+    door.recount()
     if ordering.learns and crawl.pages:
         relearn(crawl)
     crawl.plant()

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from crawlproject.crawl import Fetch
-from crawlproject.records import CrawlUrl, Page, Visit
+from crawlproject.records import CrawlUrl, Fetch, Page, Visit
 from crawlproject.repository.items import item_fields
 
 

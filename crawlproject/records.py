@@ -76,7 +76,9 @@ class Page:
     ``counts`` their frequencies. ``depth`` is the number of links followed from a seed. ``score`` is what the ordering
     gave the URL before the fetch, ``relevance`` (0 to 1) what the page turned out to be worth. ``inherited`` is what the
     ordering handed down along the path (see ``Ordering.bequeath``). ``indexable`` is False when the page asks not to be
-    kept (``<meta name="robots" content="noindex">``).
+    kept (``<meta name="robots" content="noindex">``). The inspectors (``examination.py``) fill in the rest: ``nature`` says why
+    the document is no content (``block/captcha``, ``soft_404``), ``duplicate_of`` is the URL of the first page with this
+    text, ``spam`` (0 to 1) how much it looks like spam, and ``signs`` the evidence by name.
     """
 
     url: str
@@ -92,6 +94,10 @@ class Page:
     relevance: float = 0.0
     inherited: tuple[float, ...] = ()
     indexable: bool = True
+    nature: str = ""
+    duplicate_of: str = ""
+    spam: float = 0.0
+    signs: Mapping[str, float] = field(default_factory=dict)
 
 
 @record(frozen=True, slots=True)
@@ -121,7 +127,7 @@ class Visit:
     ``status`` is the HTTP status, 0 when no response came (``error`` then names why). ``at`` is the end of the fetch in
     seconds since the epoch, ``seconds`` its duration. ``md5`` names the page file and is empty when no page was stored;
     ``digest`` is the MD5 of the body. ``redirect`` is where a 3xx response pointed to. ``parts`` is what the score was
-    the sum of, for orderings that can tell.
+    the sum of, for orderings that can tell. ``duplicate_of``, ``spam`` and ``signs`` are those of the page.
     """
 
     url: str
@@ -142,3 +148,24 @@ class Visit:
     redirect: str = ""
     error: str = ""
     parts: Mapping[str, float] = field(default_factory=dict)
+    duplicate_of: str = ""
+    spam: float = 0.0
+    signs: Mapping[str, float] = field(default_factory=dict)
+
+
+@record(frozen=True, slots=True)
+class Fetch:
+    """How a fetch went: HTTP status, end (seconds since the epoch), duration in seconds.
+
+    ``asked_rest`` is for how many seconds the server asked to be left alone (``Retry-After``).
+    """
+
+    status: int
+    at: float
+    seconds: float
+    asked_rest: float = 0.0
+
+    @property
+    def rests_from(self) -> float:
+        """When the host's rest begins: what it asked for comes on top."""
+        return self.at + self.asked_rest

@@ -39,7 +39,7 @@ def relearn(crawl: Crawl) -> int:
         if line["redirect"]:
             ordering.redirected(url, line["redirect"])
             _tell_if_barred(crawl, line["redirect"], line["depth"])
-        elif line["error"] and line["error"] != NOT_KEPT:
+        elif line.get("duplicate_of") or (line["error"] and line["error"] != NOT_KEPT):
             ordering.failed(url)
         elif (page := _stored_page(crawl, line, handed_down.get(line["parent"], ()))) is None:
             ordering.refused(url)
@@ -52,7 +52,7 @@ def relearn(crawl: Crawl) -> int:
                     linked[link.url] = None
             revised = list(ordering.revise())
             _pass_over(ordering.put_aside(), ordering.recall())
-    crawl.rescore(revised)
+    crawl.door.rescore(revised)
     known, waiting = _states(frontier, linked)
     for url in linked:
         if url in known and url not in waiting and url not in crawl.folder.history:
@@ -76,7 +76,7 @@ def _pass_over(*answers: Iterable[object]) -> None:
 
 
 def _tell_if_barred(crawl: Crawl, url: str, depth: int) -> None:
-    if url not in crawl.frontier and crawl.is_barred(url, depth):
+    if url not in crawl.frontier and crawl.door.is_barred(url, depth):
         crawl.ordering.refused(url)
 
 

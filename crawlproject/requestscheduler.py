@@ -19,13 +19,13 @@ from scrapy.dupefilters import RFPDupeFilter
 from scrapy.utils.asyncio import is_asyncio_available
 from scrapy.utils.misc import build_from_crawler, load_object
 
-from crawlproject.crawl import canonical_or_none
 from crawlproject.folderlock import FolderLock
 from crawlproject.frontier.hostqueue import queue_of
 from crawlproject.options import Options, read_options
 from crawlproject.records import CrawlUrl
 from crawlproject.safefeeds import SafeFeeds
 from crawlproject.scheduler import TAKEN_AT, FrontierScheduler, fetch_of
+from crawlproject.urls.canonical import canonical_or_none
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider

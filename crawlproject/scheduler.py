@@ -26,15 +26,15 @@ from scrapy.exceptions import CloseSpider
 from scrapy.utils.asyncio import call_later
 
 from crawlproject.assembly import make_canonicalizer
-from crawlproject.crawl import Fetch, canonical_or_none
 from crawlproject.errors import StorageFailed
 from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.frontiers import join_frontier, make_frontier, open_frontier
 from crawlproject.live import crawl_of, frontier_closing, stop, stopped, stopping
 from crawlproject.options import Options, read_options
-from crawlproject.records import CrawlUrl
+from crawlproject.records import CrawlUrl, Fetch
 from crawlproject.requests import dump_request, frontier_key, load_request
 from crawlproject.retryafter import asked_rest
+from crawlproject.urls.canonical import canonical_or_none
 
 if TYPE_CHECKING:
     from typing import Self

@@ -110,6 +110,7 @@ SPIDER_MIDDLEWARES = {
     "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
 }
 ITEM_PIPELINES = {
+    "pipelines.examine.ExaminePipeline": 50,
     "pipelines.relevance.RelevancePipeline": 100,
     "pipelines.links.LinksPipeline": 200,
     "pipelines.pages.PagesPipeline": 300,

@@ -171,9 +171,8 @@ def _keys(asked: str, folder: Path) -> list[str]:
     from scrapy.utils.request import fingerprint
 
     from crawlproject.commands.why import canonicalizer_of
-    from crawlproject.crawl import canonical_or_none
     from crawlproject.evaluation.crawlfolder import MANIFEST
-    from crawlproject.urls.canonical import canonical_url
+    from crawlproject.urls.canonical import canonical_or_none, canonical_url
 
     keys = [asked]
     spelling = canonicalizer_of(folder) if (folder / MANIFEST).exists() else canonical_url

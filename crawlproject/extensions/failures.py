@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
-from crawlproject.crawl import Fetch
 from crawlproject.errors import StorageFailed
 from crawlproject.items import PageItem
 from crawlproject.live import crawl_of, stop, stopped, stopping
+from crawlproject.records import Fetch
 
 if TYPE_CHECKING:
     from typing import Self

@@ -107,4 +107,4 @@ class PushedSeedsFeed:
         except ValueError as wrong:
             logger.error("%s: no seed: %.200r (%s)", entry.key, entry.raw, wrong)
             return None
-        return crawl.seed(url, score)
+        return crawl.door.seed(url, score)

@@ -59,6 +59,13 @@ class Frontier(Protocol):
         """
         ...
 
+    def postpone(self, url: str, not_before: float) -> None:
+        """End the lease without a visit: the URL waits again with its old score and place in line, until ``not_before``.
+
+        The host's clock is as before the take, and the host gets its pick back. Without a lease nothing happens.
+        """
+        ...
+
     def drop(self, url: str, *, picked: bool = False) -> None:
         """End the lease of ``url`` without a fetch: known from now on, the host's clock as before the take.
 

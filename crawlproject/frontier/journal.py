@@ -140,6 +140,10 @@ class JournaledFrontier:
         self._inner.release(url, now, seconds, not_before=not_before, picked=picked)
         self._write()
 
+    def postpone(self, url: str, not_before: float) -> None:
+        self._inner.postpone(url, not_before)
+        self._write()
+
     def drop(self, url: str, *, picked: bool = False) -> None:
         self._inner.drop(url, picked=picked)
         self._write()

@@ -109,15 +109,16 @@ class MemoryFrontier:
 
         In a full frontier the URL may be evicted at once, when it is the worst.
         """
-        if not math.isfinite(not_before):
-            raise ValueError(f"not_before must be finite, got {not_before!r}: {url!r}")
-        if url not in self._state.leases:
-            return
-        self._rest(url, now, seconds)
-        if not picked:
-            self._change(GaveBack(queue_of(url)))
-        self._change(Returned(url, not_before))
-        self._evict_surplus()
+        _refuse_endless(url, not_before)
+        if url in self._state.leases:
+            self._rest(url, now, seconds)
+            self._return(url, not_before, picked)
+
+    def postpone(self, url: str, not_before: float) -> None:
+        """As the contract says. Raises ``ValueError`` if ``not_before`` is not finite."""
+        _refuse_endless(url, not_before)
+        if url in self._state.leases:
+            self._return(url, not_before, picked=False)
 
     def drop(self, url: str, *, picked: bool = False) -> None:
         """As the contract says; without a lease the URL is just known from now on."""
@@ -236,6 +237,12 @@ class MemoryFrontier:
         host = queue_of(url)
         self._change(Rests(host, self._politeness.next_visit(host, finish, seconds)))
 
+    def _return(self, url: str, not_before: float, picked: bool) -> None:
+        if not picked:
+            self._change(GaveBack(queue_of(url)))
+        self._change(Returned(url, not_before))
+        self._evict_surplus()
+
     def _make_room(self, score: float) -> bool:
         """Evict the worst URL when the frontier is full. False: a newcomer with ``score`` would itself be the worst."""
         if len(self._state.waiting) < self._limit:
@@ -252,6 +259,11 @@ class MemoryFrontier:
 
     def _evict(self, entry: Entry) -> None:
         self._change(Evicted(entry.record.url, self._state.evicted + 1))
+
+
+def _refuse_endless(url: str, not_before: float) -> None:
+    if not math.isfinite(not_before):
+        raise ValueError(f"not_before must be finite, got {not_before!r}: {url!r}")
 
 
 def _nobody(change: Change) -> None:

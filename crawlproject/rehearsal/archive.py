@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
-from crawlproject.crawl import canonical_or_none
 from crawlproject.records import Page
 from crawlproject.rehearsal.cache import JudgedPages, PageCache, location
+from crawlproject.urls.canonical import canonical_or_none
 
 _REDIRECTS = 5  # as many as a fetch of robots.txt follows
 

@@ -6,12 +6,12 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from crawlproject.crawl import canonical_or_none
 from crawlproject.options import Options
 from crawlproject.reading import Reader
 from crawlproject.records import Page
 from crawlproject.rehearsal.pagestore import PageStore
 from crawlproject.text.judge import TopicJudge
+from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.virtualweb.base import Reply, Web
 
 BYTES_PER_SECOND = 1_000_000.0  # latency model: what the virtual line carries

@@ -6,9 +6,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
-from crawlproject.crawl import canonical_or_none
 from crawlproject.orderings.base import Graph
 from crawlproject.rehearsal.cache import PageCache, location
+from crawlproject.urls.canonical import canonical_or_none
 
 
 def graph_of(pages: PageCache, canonicalize: Callable[..., str], admit: Callable[[str], bool]) -> Graph:

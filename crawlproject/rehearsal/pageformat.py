@@ -22,14 +22,24 @@ _LEVEL = 1  # of zlib: half the size, and its checksum finds damage
 
 
 def pack(page: Page) -> tuple[bytes, bytes]:
-    """What the links lead to, and the rest of the page. Text, judgements and what the crawl knows are left out."""
+    """What the links lead to, and the rest of the page. Text, judgements and what the crawl knows are left out;
+    the signs that reading found are in."""
     vocabulary = {term: number for number, term in enumerate(dict.fromkeys(page.terms))}
     paths = {path: number for number, path in enumerate(dict.fromkeys(link.tag_path for link in page.links))}
     numbers = array(_NUMBER, map(vocabulary.__getitem__, page.terms))
     for link in page.links:
         numbers.extend((*link.anchor_span, *link.context_span, paths[link.tag_path]))
     anchors = [link.anchor for link in page.links]
-    head = [page.title, page.language, page.indexable, len(page.terms), list(vocabulary), anchors, list(paths)]
+    head = [
+        page.title,
+        page.language,
+        page.indexable,
+        len(page.terms),
+        list(vocabulary),
+        anchors,
+        list(paths),
+        dict(page.signs),
+    ]
     texts = _dumped(head)
     body = len(texts).to_bytes(4, "little") + texts + numbers.tobytes()
     return pack_targets(link.url for link in page.links), zlib.compress(body, _LEVEL)
@@ -39,7 +49,7 @@ def unpack(url: str, targets: bytes, rest: bytes) -> Page:
     """The page again. Raises ``ValueError``, ``TypeError``, ``IndexError`` or ``zlib.error`` for damaged bytes."""
     body = zlib.decompress(rest)
     start = 4 + int.from_bytes(body[:4], "little")
-    title, language, indexable, count, words, anchors, tag_paths = orjson.loads(body[4:start])
+    title, language, indexable, count, words, anchors, tag_paths, signs = orjson.loads(body[4:start])
     numbers = array(_NUMBER)
     numbers.frombytes(body[start:])
     vocabulary = list(map(intern, words))
@@ -61,6 +71,7 @@ def unpack(url: str, targets: bytes, rest: bytes) -> Page:
         counts=Counter(terms),
         links=tuple(links),
         indexable=indexable,
+        signs=signs,
     )
 
 

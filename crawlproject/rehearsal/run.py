@@ -10,12 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from crawlproject.assembly import assemble
-from crawlproject.crawl import Crawl, Fetch, canonical_or_none
+from crawlproject.crawl import Crawl
 from crawlproject.options import Options
 from crawlproject.orderings.base import Archive, Graph
-from crawlproject.records import CrawlUrl, Page, Topic
+from crawlproject.records import CrawlUrl, Fetch, Page, Topic
 from crawlproject.rehearsal.cache import JudgedPages, location
 from crawlproject.robots import RobotsCache, RobotsRules
+from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.hosts import host_of, origin_of
 from crawlproject.virtualweb.base import Reply, Web
 
@@ -91,6 +92,10 @@ class Rehearsal:
 
     def _receive(self, url: CrawlUrl, page: Page, fetch: Fetch) -> None:
         page = replace(page, depth=url.depth, parent=url.parent, score=url.score, inherited=url.inherited)
+        page = self.crawl.examine(page, fetch)
+        if page.nature:
+            self.crawl.dismiss(url, page, fetch)
+            return
         self.crawl.keep(page, self.crawl.visit(url, page, b"", fetch))
         self.crawl.offer(page, fetch)
 

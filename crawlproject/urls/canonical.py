@@ -20,7 +20,7 @@ in a query, the spelling that servers expect is kept. Scrapy fetches every canon
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 import ada_url
@@ -140,3 +140,11 @@ def _checked(authority: str, url: str) -> str:
 
 
 canonical_url = Canonicalizer()
+
+
+def canonical_or_none(canonicalize: Callable[..., str], url: str, base: str | None = None) -> str | None:
+    """The canonical spelling of ``url``, relative to ``base`` when there is one, or None for what is no URL."""
+    try:
+        return canonicalize(url, base)
+    except InvalidUrl:
+        return None

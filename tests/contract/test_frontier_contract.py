@@ -305,6 +305,29 @@ def test_a_dropped_url_is_known_and_leaves_no_trace_on_its_host(make):
     assert fetch(frontier) == "b/1"
 
 
+def test_a_postponed_url_waits_and_leaves_no_trace_on_its_host(make):
+    frontier = make(batch_size=2, min_delay=5.0)
+    frontier.put_many([url("a/1", 0.9), url("a/2", 0.8), url("b/1", 0.1), url("c/1", 0.1)])
+    taken = frontier.take(0.0)
+    frontier.postpone(taken.url, 60.0)
+    assert (frontier.leases(), len(frontier)) == (0, 4)
+    assert fetch(frontier) == "a/2", "neither its clock nor the k rule holds the host back"
+    assert [fetch(frontier), fetch(frontier)] == ["b/1", "c/1"]
+    assert take(frontier, 59.0) is None and frontier.next_due(59.0) == 60.0
+    assert frontier.take(60.0) == replace(taken, not_before=60.0)
+
+
+def test_only_a_lease_can_be_postponed(make):
+    frontier = make()
+    frontier.put(url("a/"))
+    frontier.postpone("http://a.test/", 60.0)
+    frontier.postpone("http://b.test/", 60.0)
+    assert take(frontier) == "a/"
+    with pytest.raises(ValueError, match="finite"):
+        frontier.postpone("http://a.test/", math.nan)
+    assert frontier.leases() == 1
+
+
 def test_drop_without_a_lease_marks_as_known(make):
     frontier = make(min_delay=5.0)
     frontier.put_many([url("a/1"), url("a/2")])

@@ -9,11 +9,11 @@ import pytest
 from support.webs import DictWeb
 
 from crawlproject.assembly import assemble, make_canonicalizer
-from crawlproject.crawl import Crawl, Fetch
+from crawlproject.crawl import Crawl
 from crawlproject.options import Options, read_options
 from crawlproject.orderings.base import Archive
 from crawlproject.orderings.registry import ORDERINGS, parameters_of
-from crawlproject.records import Topic
+from crawlproject.records import Fetch, Topic
 from crawlproject.rehearsal.archive import ArchivedPages
 from crawlproject.rehearsal.cache import JudgedPages, location
 from crawlproject.rehearsal.stage import read_pages

@@ -19,12 +19,11 @@ from scrapy.utils.project import get_project_settings
 from crawlproject import scheduler as scheduler_module
 from crawlproject.appendlog import read_lines
 from crawlproject.assembly import assemble
-from crawlproject.crawl import Fetch
 from crawlproject.errors import StorageFailed
 from crawlproject.frontiers import MARGIN
 from crawlproject.live import attach
 from crawlproject.options import read_options
-from crawlproject.records import CrawlUrl, Topic
+from crawlproject.records import CrawlUrl, Fetch, Topic
 from crawlproject.scheduler import TAKEN_AT, FrontierScheduler
 
 

@@ -41,6 +41,8 @@ def random_steps(seed: int, *, hosts: int = 40, pages: int = 60) -> Iterator[Ste
         elif kind < 0.80:
             options = {"not_before": random.choice([0.0, now + 2]), "picked": random.random() < 0.5}
             yield Step("release", (now, random.random()), options, random.random())
+        elif kind < 0.815:
+            yield Step("postpone", (now + random.choice([-1.0, 2.0]),), lease=random.random())
         elif kind < 0.83:
             yield Step("drop", (), {"picked": random.random() < 0.5}, random.random())
         elif kind < 0.90:

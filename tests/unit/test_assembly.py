@@ -10,11 +10,11 @@ import pytest
 from support.pages import DictArchive, a_text_page
 
 from crawlproject.assembly import assemble, make_canonicalizer, make_traps, respell
-from crawlproject.crawl import Crawl, Fetch
+from crawlproject.crawl import Crawl
 from crawlproject.errors import BadCrawlDir, BadSetting, BadTopic, BadWeb
 from crawlproject.frontiers import make_frontier
 from crawlproject.options import read_options
-from crawlproject.records import CrawlUrl, Topic
+from crawlproject.records import CrawlUrl, Fetch, Topic
 
 SEEDS = ("http://a.example/", "http://b.example/index.html", "http://B.example/#part")
 TOPIC = Topic("reef", ("coral reef",), SEEDS, targets=("http://c.example/?utm_source=x",))

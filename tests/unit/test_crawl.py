@@ -11,17 +11,20 @@ from support.webs import html
 
 from crawlproject.appendlog import read_lines
 from crawlproject.assembly import assemble, make_canonicalizer, make_reader, make_traps
-from crawlproject.crawl import Crawl, Fetch, canonical_or_none
+from crawlproject.crawl import Crawl
+from crawlproject.door import Door
 from crawlproject.errors import StorageFailed
+from crawlproject.examination import Examiner
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.frontiers import make_frontier
 from crawlproject.options import read_options
 from crawlproject.orderings.base import OrderingContext
 from crawlproject.orderings.registry import make_ordering
-from crawlproject.records import CrawlUrl, Page, Topic
+from crawlproject.records import CrawlUrl, Fetch, Page, Topic
 from crawlproject.repository.folder import CrawlFolder
 from crawlproject.text.analysis import Analyzer
 from crawlproject.text.judge import TopicJudge
+from crawlproject.urls.canonical import canonical_or_none
 
 SEED = "http://a.example/"
 IMPATIENT = {"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0}
@@ -34,16 +37,28 @@ def a_crawl(folder: Path, *seeds: str, ordering: str = "dom", **settings: object
     analyzer = Analyzer("en")
     judge = TopicJudge(topic.keywords, analyzer)
     canonicalize = make_canonicalizer(options)
+    frontier = make_frontier(options)
+    crawl_folder = CrawlFolder(folder, topic, ordering, {})
+    ordered = make_ordering(ordering, OrderingContext(topic, judge, Random(1)), options.ordering_parameters)
     crawl = Crawl(
         topic=topic,
         options=options,
-        ordering=make_ordering(ordering, OrderingContext(topic, judge, Random(1)), options.ordering_parameters),
+        ordering=ordered,
         judge=judge,
         reader=make_reader(options, analyzer, canonicalize),
         canonicalize=canonicalize,
-        traps=make_traps(options),
-        frontier=make_frontier(options),
-        folder=CrawlFolder(folder, topic, ordering, {}),
+        frontier=frontier,
+        door=Door(
+            domains=options.crawl_allowed_domains,
+            canonicalize=canonicalize,
+            traps=make_traps(options),
+            frontier=frontier,
+            ordering=ordered,
+            refusals=crawl_folder.refusals,
+            history=crawl_folder.history,
+        ),
+        examiner=Examiner(),
+        folder=crawl_folder,
     )
     crawl.folder.manifest.begin({}, "", 0.0)
     crawl.plant()
@@ -216,7 +231,7 @@ def test_without_a_budget_nothing_is_ever_spent(tmp_path: Path) -> None:
     ],
 )
 def test_scope_comes_before_traps(tmp_path: Path, url: str, reason: str | None) -> None:
-    assert a_crawl(tmp_path, CRAWL_ALLOWED_DOMAINS=[".A.example"]).refusal(url, 0) == reason
+    assert a_crawl(tmp_path, CRAWL_ALLOWED_DOMAINS=[".A.example"]).door.refusal(url, 0) == reason
 
 
 def test_refusals_are_counted_by_reason_with_examples(tmp_path: Path) -> None:

@@ -13,10 +13,9 @@ from support.markdown import doc, fences, first_cells, rows, section
 
 from crawlproject import settings
 from crawlproject.assembly import assemble
-from crawlproject.crawl import Fetch
 from crawlproject.frontier.changes import Change, Waits, to_json
 from crawlproject.options import read_options
-from crawlproject.records import CrawlUrl, Topic
+from crawlproject.records import CrawlUrl, Fetch, Topic
 from crawlproject.reports.report import write_report
 from crawlproject.topic import Examples, TopicFile, load_topic
 from crawlproject.virtualweb.sample import SampleWeb

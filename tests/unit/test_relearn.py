@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from crawlproject.assembly import assemble
-from crawlproject.crawl import Crawl, Fetch
+from crawlproject.crawl import Crawl
 from crawlproject.options import read_options
 from crawlproject.orderings import registry
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
-from crawlproject.records import CrawlUrl, Link, Page, Topic
+from crawlproject.records import CrawlUrl, Fetch, Link, Page, Topic
 
 TOPIC = Topic("reefs", ("coral reef",), ("http://a.example/", "http://b.example/", "http://c.example/"))
 

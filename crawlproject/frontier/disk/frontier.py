@@ -122,11 +122,19 @@ class DiskFrontier:
         """
         if not math.isfinite(not_before):
             raise ValueError(f"not_before must be finite, got {not_before!r}: {url!r}")
-        lease = self._leases.get(url)
-        if lease is None:
-            return
-        number = lease[0]
-        self._rest(url, now, seconds)
+        if url in self._leases:
+            self._rest(url, now, seconds)
+            self._return(url, not_before, picked)
+
+    def postpone(self, url: str, not_before: float) -> None:
+        """As the contract says. Raises ``ValueError`` if ``not_before`` is not finite."""
+        if not math.isfinite(not_before):
+            raise ValueError(f"not_before must be finite, got {not_before!r}: {url!r}")
+        if url in self._leases:
+            self._return(url, not_before, picked=False)
+
+    def _return(self, url: str, not_before: float, picked: bool) -> None:
+        number = self._leases[url][0]
         host = self._rows[number].host
         if not picked:
             self._give_back(host)

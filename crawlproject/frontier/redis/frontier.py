@@ -21,6 +21,7 @@ from crawlproject.frontier.redis.operations import (
     counts_of,
     done_of,
     drop_of,
+    postpone_of,
     put_of,
     records_of,
     release_of,
@@ -112,6 +113,10 @@ class RedisFrontier:
 
     def release(self, url: str, now: float, seconds: float, *, not_before: float = 0.0, picked: bool = True) -> None:
         if self._one(url, release_of(url, now, seconds, not_before)) and not picked:
+            self.give_back_pick(url)
+
+    def postpone(self, url: str, not_before: float) -> None:
+        if self._one(url, postpone_of(url, not_before)):
             self.give_back_pick(url)
 
     def drop(self, url: str, *, picked: bool = False) -> None:

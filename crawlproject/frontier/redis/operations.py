@@ -29,6 +29,13 @@ def release_of(url: str, at: float, seconds: float, not_before: float) -> Operat
     return ("release", digest(url), queue_of(url), at, seconds, not_before)
 
 
+def postpone_of(url: str, not_before: float) -> Operation:
+    """Raises ``ValueError`` when ``not_before`` is not finite."""
+    if not math.isfinite(not_before):
+        raise ValueError(f"not_before must be finite, got {not_before!r}: {url!r}")
+    return ("postpone", digest(url), queue_of(url), not_before)
+
+
 def drop_of(url: str) -> Operation:
     return ("drop", digest(url), queue_of(url))
 

@@ -16,7 +16,7 @@ from crawlproject.frontier.redis.codec import digest
 from crawlproject.frontier.redis.connection import Server
 from crawlproject.frontier.redis.exchange import Answers, Errand, Exchange
 from crawlproject.frontier.redis.frontier import RedisFrontier
-from crawlproject.frontier.redis.operations import done_of, drop_of, put_of, release_of, rescore_of
+from crawlproject.frontier.redis.operations import done_of, drop_of, postpone_of, put_of, release_of, rescore_of
 from crawlproject.frontier.redis.script import Rules
 from crawlproject.frontier.shared import DONE, FULL, GONE, HOST_FULL
 from crawlproject.records import CrawlUrl
@@ -142,6 +142,11 @@ class RedisWorker:
         operation = release_of(url, now, seconds, not_before)
         if url in self._held:
             self._end(url, Errand(operation, queue_of(url), unpick="" if picked else url, ends=True))
+
+    def postpone(self, url: str, not_before: float) -> None:
+        operation = postpone_of(url, not_before)
+        if url in self._held:
+            self._end(url, Errand(operation, queue_of(url), unpick=url, ends=True))
 
     def drop(self, url: str, *, picked: bool = False) -> None:
         self._end(url, Errand(drop_of(url), queue_of(url), unpick="" if picked else url, ends=True))

@@ -10,10 +10,10 @@ from support.redisserver import empty_database
 from support.webs import html
 
 from crawlproject.assembly import assemble
-from crawlproject.crawl import Crawl, Fetch
+from crawlproject.crawl import Crawl
 from crawlproject.options import read_options
 from crawlproject.orderings.adaptive import REVISE_EVERY
-from crawlproject.records import Topic
+from crawlproject.records import Fetch, Topic
 
 FRONT = "http://a.example/"
 

@@ -25,7 +25,7 @@ from crawlproject.virtualweb.base import Reply
 
 URL = "http://a.example/"
 REPLY = Reply(URL, 203, seconds=0.25)
-KNOWN_BY_THE_CRAWL = {"depth", "parent", "score", "relevance", "inherited"}
+KNOWN_BY_THE_CRAWL = {"nature", "duplicate_of", "spam", "depth", "parent", "score", "relevance", "inherited"}
 LEFT_OUT = {"text", *KNOWN_BY_THE_CRAWL}
 
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
@@ -41,7 +41,14 @@ def a_page(terms: list[str] | tuple[str, ...] = (), **others: object) -> Page:
 @given(
     st.lists(words, max_size=30),
     st.lists(links, max_size=10),
-    st.fixed_dictionaries({"title": words, "language": words, "indexable": st.booleans()}),
+    st.fixed_dictionaries(
+        {
+            "title": words,
+            "language": words,
+            "indexable": st.booleans(),
+            "signs": st.dictionaries(words, st.floats(0, 1)),
+        }
+    ),
 )
 def test_a_page_comes_back_as_it_went(terms: list[str], found: list[Link], others: dict[str, object]) -> None:
     read = a_page(terms, links=tuple(found), **others)
@@ -51,7 +58,7 @@ def test_a_page_comes_back_as_it_went(terms: list[str], found: list[Link], other
 def test_no_field_of_a_page_or_a_link_is_forgotten() -> None:
     """A field that is new in the records is to be packed too, or named among those that are left out."""
     link = Link("http://b.example/", "b", Span(1, 2), Span(0, 2), tag_path="html body")
-    read = a_page(["reef", "coral"], title="T", language="en", links=(link,), indexable=False)
+    read = a_page(["reef", "coral"], title="T", language="en", links=(link,), indexable=False, signs={"hidden": 0.5})
     back = unpack(URL, *pack(read))
     default = Page("")
     told = {field.name for field in fields(Page) if getattr(back, field.name) != getattr(default, field.name)}

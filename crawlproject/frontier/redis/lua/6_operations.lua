@@ -120,6 +120,17 @@ function answer_of.release()
   return 1
 end
 
+-- digest host not_before -> 1 a lease of this worker ended without a visit, else 0
+function answer_of.postpone()
+  local digest, host, not_before = argument(), argument(), not_before_argument()
+  local arrival = look_up(digest)
+  if not arrival or arrival == '' or not lease_of(arrival) or not mine(arrival) then
+    return 0
+  end
+  return_to_queue(arrival, host, digest, not_before)
+  return 1
+end
+
 -- digest host -> 1 a lease of this worker ended, else 0
 function answer_of.drop()
   local digest, host = argument(), argument()

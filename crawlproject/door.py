@@ -1,0 +1,206 @@
+"""The door of the frontier: every URL that wants in passes here, and every one that is taken passes out.
+
+On the way in a URL is respelled by what was learned (``Respeller``), refused by scope and trap rules, and put into the
+frontier with its score, lowered by its standing (``Standing``). On the way out it may have to wait: its template or its
+site has lost its standing meanwhile. Whatever is refused is counted under a reason; nothing vanishes in silence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from crawlproject.frontier.base import CountingFrontier, Frontier
+from crawlproject.frontier.shared import FULL, HOST_FULL, SharedFrontier
+from crawlproject.orderings.base import BaseOrdering
+from crawlproject.records import CrawlUrl
+from crawlproject.repository.history import History
+from crawlproject.repository.refusals import Refusals
+from crawlproject.urls.canonical import canonical_or_none
+from crawlproject.urls.hosts import host_of
+from crawlproject.urls.traps import TrapFilter
+
+TOO_DEEP = "trap/too_deep"  # the one refusal that a URL may escape on another path
+
+
+class Respeller(Protocol):
+    """A learned rule about spellings: different URLs, similar text."""
+
+    def respelled(self, url: str) -> str:
+        """The canonical URL to crawl in place of ``url``; ``url`` itself when no rule applies."""
+        ...
+
+
+class Standing(Protocol):
+    """What was learned about the company a URL keeps: its template, its site."""
+
+    def lowered(self, url: str, score: float) -> float:
+        """``score`` as far as the standing of ``url`` lets it count; never higher than ``score``."""
+        ...
+
+    def waits_until(self, url: CrawlUrl, now: float) -> float:
+        """Until when a URL that is about to be fetched has to wait; ``now`` or earlier: it has not."""
+        ...
+
+
+class Door:
+    """Admits URLs to the frontier of one crawl, and lets them out.
+
+    ``domains`` is ``CRAWL_ALLOWED_DOMAINS``; empty: the whole web. ``respellers`` and ``standings`` are asked in turn.
+    """
+
+    def __init__(
+        self,
+        *,
+        domains: Iterable[str],
+        canonicalize: Callable[..., str],
+        traps: TrapFilter,
+        frontier: Frontier,
+        ordering: BaseOrdering,
+        refusals: Refusals,
+        history: History,
+        respellers: Sequence[Respeller] = (),
+        standings: Sequence[Standing] = (),
+    ) -> None:
+        self.traps = traps
+        self.planted: set[str] = set()  # seeds, and where seeds redirect to
+        self._domains = tuple(domain.lower().lstrip(".") for domain in domains)
+        self._canonicalize = canonicalize
+        self._frontier = frontier
+        self._ordering = ordering
+        self._refusals = refusals
+        self._history = history
+        self._respellers = respellers
+        self._standings = standings
+        self._shared = frontier if isinstance(frontier, SharedFrontier) else None
+        if self._shared is not None:
+            self._shared.when_turned_away(self._turned_away)
+
+    # ------------------------------------------------------------ who may enter
+
+    def refusal(self, url: str, depth: int) -> str | None:
+        """Why a canonical URL may not enter, as ``component/rule``; None: it may."""
+        if self._domains and not self._in_scope(host_of(url)):
+            return "scope/domain"
+        rule = self.traps.refusal(url, depth)
+        return f"trap/{rule}" if rule else None
+
+    def is_barred(self, url: str, depth: int) -> bool:
+        """Whether a canonical URL may not enter, and on no other path either."""
+        return self.refusal(url, depth) not in (None, TOO_DEEP)
+
+    def seed(self, text: str, score: float | None = None) -> CrawlUrl | None:
+        """The record of a seed that is brought while the crawl runs; None when it is refused, which is counted."""
+        url = canonical_or_none(self._canonicalize, text)
+        reason = self.refusal(url, 0) if url else "seed/no_url"
+        if url is None or reason:
+            self._refusals.add(reason or "", url or text)
+            return None
+        self.planted.add(url)
+        return CrawlUrl(url, self._ordering.seed_score(url) if score is None else score)
+
+    def recount(self) -> None:
+        """After a resume: tell the trap rules how many URLs of each host were admitted before, and find the seeds again.
+
+        Not with a frontier that counts the hosts' URLs itself: it is not asked for all that waits in it.
+        """
+        self.planted.update(self._history.seeds_led_to)
+        if self._shared is not None or isinstance(self._frontier, CountingFrontier):
+            return
+        for url in self._history:
+            self.traps.admitted(url)
+        for waiting in self._frontier.waiting():
+            if waiting.url not in self._history:  # one that was killed between its history line and its links
+                self.traps.admitted(waiting.url)
+
+    # ------------------------------------------------------------ in
+
+    def offer(self, url: CrawlUrl) -> bool:
+        """Put a URL into the frontier. False: it was refused, or it is known (its score may have been raised)."""
+        url = self._respelled(url)
+        if url.depth == 0:
+            self.planted.add(url.url)
+        else:
+            url = self._lowered(url)
+        if url.url in self._frontier:
+            return self._frontier.put(url)  # may raise the score of a URL that waits
+        reason = self.refusal(url.url, url.depth)
+        if reason:
+            self._refusals.add(reason, url.url, url.parent)
+            if reason == TOO_DEEP:
+                self._ordering.too_deep(url.url)
+            else:
+                self._ordering.refused(url.url)
+            return False
+        if self._frontier.put(url):
+            self.traps.admitted(url.url)
+            return True
+        self._refusals.count("frontier/full")
+        return False
+
+    def rescore(self, revised: Iterable[tuple[str, float]]) -> None:
+        """Pass new scores on to the frontier. Seeds keep theirs, whatever an ordering makes of the links to them."""
+        for url, score in revised:
+            if url not in self.planted:
+                self._frontier.rescore(url, self._score(url, score))
+
+    def put_aside(self) -> None:
+        """Take out of the frontier what the ordering puts aside; seeds stay."""
+        for url in self._ordering.put_aside():
+            if url not in self.planted and self._frontier.withdraw(url):
+                self.traps.withdrawn(url)
+
+    def recall(self) -> None:
+        """Bring in what the ordering calls back; ask again while all of it is refused: others may wait behind it."""
+        while urls := list(self._ordering.recall()):
+            entered = [self.offer(url) for url in urls]
+            if any(entered):
+                return
+
+    def _respelled(self, url: CrawlUrl) -> CrawlUrl:
+        for respeller in self._respellers:
+            spelling = respeller.respelled(url.url)
+            if spelling != url.url:
+                self._refusals.count("dust/respelled")
+                self._ordering.redirected(url.url, spelling)
+                url = replace(url, url=spelling)
+        return url
+
+    def _lowered(self, url: CrawlUrl) -> CrawlUrl:
+        score = self._score(url.url, url.score)
+        return url if score == url.score else replace(url, score=score)
+
+    def _score(self, url: str, score: float) -> float:
+        for standing in self._standings:
+            score = standing.lowered(url, score)
+        return score
+
+    # ------------------------------------------------------------ out
+
+    def take(self, now: float) -> CrawlUrl | None:
+        """Lease the next URL that need not wait, or None when no host is eligible at ``now``."""
+        taken = self._frontier.take(now)
+        while taken is not None and (until := self._waits_until(taken, now)) > now:
+            self._frontier.postpone(taken.url, until)
+            taken = self._frontier.take(now)
+        return taken
+
+    def _waits_until(self, url: CrawlUrl, now: float) -> float:
+        if url.depth == 0:
+            return now
+        return max([standing.waits_until(url, now) for standing in self._standings], default=now)
+
+    # ------------------------------------------------------------ what a shared frontier answered later
+
+    def _turned_away(self, url: CrawlUrl, why: int) -> None:
+        if why == FULL:
+            self._refusals.count("frontier/full")
+        elif why == HOST_FULL:
+            self._refusals.add("trap/host_full", url.url, url.parent)
+            self._ordering.refused(url.url)
+        elif url.url not in self._history and not self._frontier.leased(url.url):
+            self._ordering.refused(url.url)  # another worker fetches it, or has
+
+    def _in_scope(self, host: str) -> bool:
+        return any(host == domain or host.endswith("." + domain) for domain in self._domains)

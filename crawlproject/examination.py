@@ -1,0 +1,44 @@
+"""What is this document, besides what it says: a page of the topic, a wall, the copy of another, spam?
+
+Between reading and judging, each inspector looks at the page and may write down what it found. A page whose ``nature``
+is set is no content: it ends like a failed fetch, and nobody learns from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from crawlproject.records import Fetch, Page
+
+
+class Inspector(Protocol):
+    """One thing to look for."""
+
+    def inspect(self, page: Page, fetch: Fetch) -> Page:
+        """``page``, with ``nature``, ``duplicate_of``, ``spam`` or ``signs`` filled in where there is something to tell."""
+        ...
+
+    def kept(self, page: Page) -> None:
+        """``page`` has its line in the history: what is remembered of it may be remembered for good."""
+        ...
+
+
+class Examiner:
+    """Asks the inspectors in turn, until one of them says that the page is no content."""
+
+    def __init__(self, inspectors: Sequence[Inspector] = ()) -> None:
+        self.inspectors = inspectors
+
+    def examine(self, page: Page, fetch: Fetch) -> Page:
+        """The page with everything that was found."""
+        for inspector in self.inspectors:
+            page = inspector.inspect(page, fetch)
+            if page.nature:
+                break
+        return page
+
+    def kept(self, page: Page) -> None:
+        """The page is in the history."""
+        for inspector in self.inspectors:
+            inspector.kept(page)
