@@ -21,9 +21,11 @@ from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.reading import Reader
-from crawlproject.records import CrawlUrl, Fetch, Link, Page, Topic, Visit
+from crawlproject.records import AGENT, CRAWL_DELAY, RETRY_AFTER, CrawlUrl, Fetch, Link, Page, Topic, Visit
 from crawlproject.repository.folder import CrawlFolder
+from crawlproject.stopping import PAGE_BUDGET, Stopping
 from crawlproject.text.judge import TopicJudge, with_context_score
+from crawlproject.urls.hosts import host_of
 
 UNREACHABLE = "robots/unreachable"
 NOT_KEPT = "noindex"  # what the history says of a page that was read and asked not to be kept
@@ -48,6 +50,7 @@ class Crawl:
         door: Door,
         examiner: Examiner,
         folder: CrawlFolder,
+        stopping: Stopping,
     ) -> None:
         self.topic = topic
         self.options = options
@@ -59,6 +62,8 @@ class Crawl:
         self.door = door
         self.examiner = examiner
         self.folder = folder
+        self.stopping = stopping
+        self._crawl_delays: dict[str, float] = {}  # hosts whose robots.txt asks for one; asked again after a resume
         self.shared = frontier if isinstance(frontier, SharedFrontier) else None  # with other workers of the same crawl
 
     # ------------------------------------------------------------ the way in
@@ -70,7 +75,7 @@ class Crawl:
 
     def take(self, now: float) -> CrawlUrl | None:
         """Lease the next URL, or None: nobody is eligible, or the budget of pages is spent or in flight."""
-        if self.budget_in_flight():
+        if self.budget_in_flight() or self.end_reason(now):
             return None
         if self.shared is not None and self.ordering.puts_aside and not self.shared.pending():
             self.ordering.resumed(())  # others have fetched what it thinks is waiting: it may recall the rest
@@ -90,6 +95,10 @@ class Crawl:
         """Whether the budget of pages is spent, by all workers together."""
         pages = self.shared.pages() if self.shared is not None else self.pages
         return 0 < self.options.crawl_max_pages <= pages
+
+    def end_reason(self, now: float) -> str:
+        """Why no more URLs are to be taken, as one of the reasons of ``stopping.py``; "" while there is no reason."""
+        return PAGE_BUDGET if self.spent else self.stopping.reason(now, self.frontier.best)
 
     # ------------------------------------------------------------ a page arrives
 
@@ -142,7 +151,7 @@ class Crawl:
             parts=self.ordering.explain(url),
             duplicate_of=page.duplicate_of,
             spam=page.spam,
-            signs=page.signs,
+            signs=self._signs(url, fetch, page.signs),
         )
 
     def keep(self, page: Page, visit: Visit) -> None:
@@ -150,6 +159,8 @@ class Crawl:
         if page.url not in self.folder.history:
             self.folder.keep(page, visit)
             self.examiner.kept(page)
+            if visit.md5:
+                self.stopping.page(visit.score, visit.relevance, copy=bool(visit.duplicate_of))
 
     def offer(self, page: Page, fetch: Fetch) -> None:
         """Score the page's links, put them into the frontier, and end the page's lease: one atomic step.
@@ -183,6 +194,14 @@ class Crawl:
         self.door.offer(
             CrawlUrl(link.url, score, page.depth + 1, page.url, link.anchor, link.context_score, 0.0, inherited)
         )
+
+    def crawl_delay(self, host: str, seconds: float) -> None:
+        """The robots.txt of ``host`` asks for this long between visits; 0 takes it back."""
+        self.frontier.crawl_delay(host, seconds)
+        if seconds > 0:
+            self._crawl_delays[host] = seconds
+        else:
+            self._crawl_delays.pop(host, None)
 
     # ------------------------------------------------------------ the ways out
 
@@ -233,9 +252,18 @@ class Crawl:
             context_score=url.context_score,
             redirect=redirect,
             error=error,
+            signs=self._signs(url, fetch, {}),
         )
         if url.url not in self.folder.history:
             self.folder.note(visit)
+
+    def _signs(self, url: CrawlUrl, fetch: Fetch, signs: Mapping[str, float]) -> Mapping[str, float]:
+        """The signs of a visit: those of its page, the rest that its host asks for, and the agent that fetched it."""
+        delay = self._crawl_delays.get(host_of(url.url)) if self._crawl_delays else None
+        agent = self.ordering.agent(url)
+        own = ((CRAWL_DELAY, delay), (RETRY_AFTER, fetch.asked_rest or None), (AGENT, agent))
+        found = {name: float(value) for name, value in own if value is not None}
+        return {**signs, **found} if found else signs
 
     # ------------------------------------------------------------ what the progress display asks
 

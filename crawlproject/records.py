@@ -23,6 +23,12 @@ else:
         return dataclass(slots=True, unsafe_hash=True)
 
 
+# Names of signs that a visit carries, besides those that the inspectors of the page give.
+CRAWL_DELAY = "crawl_delay"  # seconds between visits that the host's robots.txt asks for
+RETRY_AFTER = "retry_after"  # seconds for which the server asked to be left alone
+AGENT = "agent"  # number of the agent that fetched the page, in orderings that have several
+
+
 @dataclass(frozen=True, slots=True)
 class Topic:
     """What a crawl is about (the topic file, validated).
@@ -78,7 +84,8 @@ class Page:
     ordering handed down along the path (see ``Ordering.bequeath``). ``indexable`` is False when the page asks not to be
     kept (``<meta name="robots" content="noindex">``). The inspectors (``examination.py``) fill in the rest: ``nature`` says why
     the document is no content (``block/captcha``, ``soft_404``), ``duplicate_of`` is the URL of the first page with this
-    text, ``spam`` (0 to 1) how much it looks like spam, and ``signs`` the evidence by name.
+    text, ``spam`` (0 to 1) how much it looks like spam, and ``signs`` the evidence by name. ``published`` is the day of
+    publication as the page states it, ``YYYY-MM-DD``, or empty.
     """
 
     url: str
@@ -98,6 +105,7 @@ class Page:
     duplicate_of: str = ""
     spam: float = 0.0
     signs: Mapping[str, float] = field(default_factory=dict)
+    published: str = ""
 
 
 @record(frozen=True, slots=True)
@@ -127,7 +135,8 @@ class Visit:
     ``status`` is the HTTP status, 0 when no response came (``error`` then names why). ``at`` is the end of the fetch in
     seconds since the epoch, ``seconds`` its duration. ``md5`` names the page file and is empty when no page was stored;
     ``digest`` is the MD5 of the body. ``redirect`` is where a 3xx response pointed to. ``parts`` is what the score was
-    the sum of, for orderings that can tell. ``duplicate_of``, ``spam`` and ``signs`` are those of the page.
+    the sum of, for orderings that can tell. ``duplicate_of``, ``spam`` and ``signs`` are those of the page; ``signs``
+    also tells what rest the host asked for, and whose page it is (``CRAWL_DELAY``, ``RETRY_AFTER``, ``AGENT``).
     """
 
     url: str
@@ -151,19 +160,22 @@ class Visit:
     duplicate_of: str = ""
     spam: float = 0.0
     signs: Mapping[str, float] = field(default_factory=dict)
+    content_type: str = ""
 
 
 @record(frozen=True, slots=True)
 class Fetch:
     """How a fetch went: HTTP status, end (seconds since the epoch), duration in seconds.
 
-    ``asked_rest`` is for how many seconds the server asked to be left alone (``Retry-After``).
+    ``asked_rest`` is for how many seconds the server asked to be left alone (``Retry-After``). ``content_type`` is the
+    header of that name, at most 200 characters of it.
     """
 
     status: int
     at: float
     seconds: float
     asked_rest: float = 0.0
+    content_type: str = ""
 
     @property
     def rests_from(self) -> float:

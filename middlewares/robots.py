@@ -95,7 +95,7 @@ class RobotsMiddleware:
                 return rules, False
             rules = await self._fetch(origin, retry=retry)
         if self.crawler.engine and (crawl := crawl_of(self.crawler)):
-            crawl.frontier.crawl_delay(host_of(origin + "/"), self._delay(rules))
+            crawl.crawl_delay(host_of(origin + "/"), self._delay(rules))
         return rules, True
 
     async def _fetch(self, origin: str, *, retry: bool) -> RobotsRules:

@@ -117,6 +117,10 @@ class Ordering(Protocol):
         """The crawl goes on after a break and everything was learned again; ``waiting`` is what the frontier holds."""
         ...
 
+    def agent(self, url: CrawlUrl) -> int | None:
+        """The number of the agent that fetches ``url``; None in orderings without agents. Asked as ``explain`` is."""
+        ...
+
     def explain(self, url: CrawlUrl) -> Mapping[str, float]:
         """The parts whose sum is ``url.score``, largest first; empty when there is nothing to tell apart.
 
@@ -182,6 +186,9 @@ class BaseOrdering:
         return ()
 
     def resumed(self, waiting: Collection[str]) -> None:
+        return None
+
+    def agent(self, url: CrawlUrl) -> int | None:
         return None
 
     def explain(self, url: CrawlUrl) -> Mapping[str, float]:

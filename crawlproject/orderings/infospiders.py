@@ -119,6 +119,17 @@ class InfoSpiders(BaseOrdering):
     def failed(self, url: str) -> None:
         self._end(url)
 
+    def agent(self, url: CrawlUrl) -> int | None:
+        prospect = self._waiting.get(url.url)
+        if prospect is not None:
+            return prospect.agent.number
+        heir = int(url.inherited[0]) if url.inherited else -1
+        if heir in self._agents:
+            return heir
+        if self._agents and (url.parent is not None or len(self._agents) >= self.population):
+            return next(iter(self._agents))
+        return self._born  # the one that its page will bear
+
     def explain(self, url: CrawlUrl) -> Mapping[str, float]:
         prospect = self._waiting.get(url.url)
         if prospect is None:

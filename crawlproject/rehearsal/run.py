@@ -16,6 +16,7 @@ from crawlproject.orderings.base import Archive, Graph
 from crawlproject.records import CrawlUrl, Fetch, Page, Topic
 from crawlproject.rehearsal.cache import JudgedPages, location
 from crawlproject.robots import RobotsCache, RobotsRules
+from crawlproject.stopping import DEAD_END
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.hosts import host_of, origin_of
 from crawlproject.virtualweb.base import Reply, Web
@@ -61,7 +62,7 @@ class Rehearsal:
 
     def run(self, pages: JudgedPages) -> Crawl:
         """Crawl to the end, with pages that are judged for this topic; the crawl, closed."""
-        while not self.crawl.spent:
+        while not self.crawl.end_reason(self.now):
             url = self.crawl.take(self.now)
             if url is not None:
                 self._fetch(url, pages)
@@ -72,7 +73,7 @@ class Rehearsal:
             if due is None:
                 break
             self.now = max(due, self.now)
-        self.crawl.close("page budget" if self.crawl.spent else "frontier empty", self.now)
+        self.crawl.close(self.crawl.end_reason(self.now) or DEAD_END, self.now)
         return self.crawl
 
     def _fetch(self, url: CrawlUrl, pages: JudgedPages) -> None:
@@ -114,7 +115,7 @@ class Rehearsal:
             reply = self._robots_reply(f"{origin}/robots.txt")
             rules = self._robots.store(origin, reply.status, reply.headers, reply.body, self.now)
             delay = rules.crawl_delay(self._agent, self.crawl.options.politeness_max_crawl_delay)
-            self.crawl.frontier.crawl_delay(host_of(url), delay)
+            self.crawl.crawl_delay(host_of(url), delay)
         return rules
 
     def _robots_reply(self, url: str) -> Reply:

@@ -5,13 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from crawlproject.records import Visit
+from crawlproject.evaluation.crawlfolder import CrawlInfo
+from crawlproject.records import CRAWL_DELAY, RETRY_AFTER, Visit
 
 TOLERANCE = 0.001  # seconds: clocks and rounding
+BLOCKED = "block/"  # how the errors of replies begin that refuse to serve a crawler
 
 
 class HostLine(NamedTuple):
-    """One host. ``smallest_gap`` is in seconds, None with fewer than two fetches."""
+    """One host. ``smallest_gap`` is in seconds, None with fewer than two fetches.
+
+    ``crawl_delay`` is the longest delay in seconds that its robots.txt asked for, 0 when it asked for none; ``rests`` are
+    the replies that asked for a rest (``Retry-After``), ``blocks`` those that refused to serve a crawler.
+    """
 
     host: str
     pages: int
@@ -20,20 +26,31 @@ class HostLine(NamedTuple):
     smallest_gap: float | None
     too_soon: int
     failures: int
+    crawl_delay: float = 0.0
+    rests: int = 0
+    blocks: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """The pause asked for after a fetch: ``max(min_delay, factor * seconds of the fetch)``, in seconds.
+    """The pause asked for after a fetch: ``max(min_delay, crawl_delay, factor * seconds of the fetch)``, in seconds.
 
-    A ``Crawl-delay`` of robots.txt may ask for more; it is not in the history and not looked at here.
+    The ``Crawl-delay`` of the host and what a reply asked for with ``Retry-After``, which comes on top, stand among the
+    signs of the visit.
     """
 
     min_delay: float
     factor: float
 
     def after(self, visit: Visit) -> float:
-        return max(self.min_delay, self.factor * visit.seconds)
+        signs = visit.signs
+        rest = max(self.min_delay, self.factor * visit.seconds, signs.get(CRAWL_DELAY, 0.0))
+        return rest + signs.get(RETRY_AFTER, 0.0)
+
+
+def pause_of(info: CrawlInfo) -> Pause:
+    """The pause that the settings of a crawl ask for."""
+    return Pause(info.number("POLITENESS_MIN_DELAY", 0.0), info.number("POLITENESS_FACTOR", 0.0))
 
 
 @dataclass(slots=True)
@@ -44,8 +61,12 @@ class HostTally:
     fetches: int = 0
     relevance: float = 0.0
     smallest_gap: float | None = None
+    gaps: int = 0
     too_soon: int = 0
     failures: int = 0
+    crawl_delay: float = 0.0
+    rests: int = 0
+    blocks: int = 0
     _end: float | None = None
     _required: float = 0.0
 
@@ -57,6 +78,10 @@ class HostTally:
             self.relevance += visit.relevance
         elif not visit.md5:
             self.failures += 1
+            self.blocks += visit.error.startswith(BLOCKED)
+        if visit.signs:
+            self.crawl_delay = max(self.crawl_delay, visit.signs.get(CRAWL_DELAY, 0.0))
+            self.rests += RETRY_AFTER in visit.signs
         if visit.status or visit.seconds > 0:  # otherwise nothing was sent to the host
             self._measure_gap(visit.at - visit.seconds)
             self._end = visit.at
@@ -64,12 +89,16 @@ class HostTally:
 
     def line(self, host: str) -> HostLine:
         mean = self.relevance / self.pages if self.pages else 0.0
-        return HostLine(host, self.pages, self.fetches, mean, self.smallest_gap, self.too_soon, self.failures)
+        return HostLine(
+            host, self.pages, self.fetches, mean, self.smallest_gap, self.too_soon, self.failures,
+            self.crawl_delay, self.rests, self.blocks,
+        )  # fmt: skip
 
     def _measure_gap(self, start: float) -> None:
         if self._end is None:
             return
         gap = start - self._end
+        self.gaps += 1
         self.smallest_gap = gap if self.smallest_gap is None else min(gap, self.smallest_gap)
         if gap < self._required - TOLERANCE:
             self.too_soon += 1

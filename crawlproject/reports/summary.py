@@ -17,7 +17,7 @@ import numpy as np
 from crawlproject.evaluation.crawlfolder import CrawlInfo
 from crawlproject.evaluation.measures import Curve
 from crawlproject.records import Visit
-from crawlproject.reports.hosts import HostLine, HostTally, Pause
+from crawlproject.reports.hosts import HostLine, HostTally, Pause, pause_of
 from crawlproject.urls.hosts import host_of
 
 BEST = 25  # pages listed as the best
@@ -80,8 +80,7 @@ class CrawlSummary:
 
 def summarise(visits: Iterable[Visit], info: CrawlInfo) -> CrawlSummary:
     """Count everything, in one pass."""
-    pause = Pause(info.number("POLITENESS_MIN_DELAY", 0.0), info.number("POLITENESS_FACTOR", 0.0))
-    tally = _Tally(pause)
+    tally = _Tally(pause_of(info))
     for visit in visits:
         tally.add(visit)
     return tally.summary()
@@ -166,7 +165,7 @@ class _Tally:
             impolite=tuple(sorted((line for line in hosts if line.too_soon), key=lambda line: -line.too_soon)[:HOSTS]),
             too_soon=sum(line.too_soon for line in hosts),
             smallest_gap=min(gaps, default=None),
-            gaps=sum(max(0, line.fetches - 1) for line in hosts),
+            gaps=sum(tally.gaps for tally in self._hosts.values()),
             pause=self._pause,
             failures=tuple(Failures(kind, n, self._samples[kind]) for kind, n in self._kinds.most_common()),
             redirects=self._redirect_count,

@@ -22,6 +22,7 @@ from crawlproject.orderings.base import OrderingContext
 from crawlproject.orderings.registry import make_ordering
 from crawlproject.records import CrawlUrl, Fetch, Page, Topic
 from crawlproject.repository.folder import CrawlFolder
+from crawlproject.stopping import Stopping
 from crawlproject.text.analysis import Analyzer
 from crawlproject.text.judge import TopicJudge
 from crawlproject.urls.canonical import canonical_or_none
@@ -59,6 +60,7 @@ def a_crawl(folder: Path, *seeds: str, ordering: str = "dom", **settings: object
         ),
         examiner=Examiner(),
         folder=crawl_folder,
+        stopping=Stopping(floor=0.0, window=500, relevant=0.1, seconds=0.0),
     )
     crawl.folder.manifest.begin({}, "", 0.0)
     crawl.plant()
@@ -414,3 +416,30 @@ def test_refusals_are_saved_when_the_frontier_cannot_be(tmp_path: Path, monkeypa
         crawl.close("storage_failed", 9.0)
     assert json.loads((tmp_path / "refused.json").read_text())["counts"] == {"robots/forbidden": 1}
     assert json.loads((tmp_path / "crawl.json").read_text())["reason"] == "storage_failed"
+
+
+def test_a_visit_tells_what_rest_its_host_asked_for(tmp_path: Path) -> None:
+    crawl = a_crawl(tmp_path)
+    crawl.crawl_delay("a.example", 7.0)
+    crawl.fail(taken(crawl), "http 503", Fetch(503, 1.0, 0.5, asked_rest=60.0))
+    crawl.crawl_delay("a.example", 0.0)
+    crawl.door.offer(CrawlUrl("http://a.example/next", 1.0))
+    receive(crawl, taken(crawl, now=100.0), html())
+    crawl.folder.close("finished", 9.0, {})
+    refused, next_page = read_lines(tmp_path / "history.jsonl")
+    assert refused["signs"] == {"crawl_delay": 7.0, "retry_after": 60.0}
+    assert next_page["signs"] == {}
+
+
+def test_a_visit_tells_which_agent_fetched_the_page(tmp_path: Path) -> None:
+    crawl = a_crawl(tmp_path, "http://a.example/", "http://b.example/", ordering="infospiders")
+    for _ in range(2):
+        url = taken(crawl)
+        receive(crawl, url, html(f"{url.url}page"))
+    pages = {}
+    for _ in range(2):
+        url = taken(crawl)
+        pages[url.parent] = crawl.visit(url, crawl.read(url, html()), b"", Fetch(200, 2.0, 0.1))
+    seeds = {line["url"]: line["signs"] for line in read_lines(tmp_path / "history.jsonl") if line["parent"] is None}
+    assert sorted(signs["agent"] for signs in seeds.values()) == [0.0, 1.0]
+    assert {parent: visit.signs for parent, visit in pages.items()} == seeds

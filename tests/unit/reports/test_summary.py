@@ -82,3 +82,19 @@ def test_ports_of_a_host_are_one_host(page):
     visits = [page("http://a.example/1", at=10.0, seconds=0.1), page("http://a.example:8080/2", at=10.2, seconds=0.1)]
     summary = summarise(visits, CrawlInfo(settings={"POLITENESS_MIN_DELAY": 1.0}))
     assert (summary.hosts, summary.too_soon) == (1, 1)
+
+
+def test_a_pause_that_the_host_asked_for_counts(page):
+    info = CrawlInfo(settings={"POLITENESS_MIN_DELAY": 1.0})
+    slow, wait = {"crawl_delay": 5.0}, {"crawl_delay": 5.0, "retry_after": 30.0}
+    visits = [
+        page("http://a.example/1", at=0.0, signs=slow),
+        page("http://a.example/2", at=4.0, signs=slow),  # 4 s after the first: too soon
+        page("http://a.example/3", at=9.0, md5="", error="block/503", signs=wait),
+        page("http://a.example/4", at=43.0, signs=slow),  # 34 s where 35 s were asked for
+        page("http://a.example/5", at=48.0, signs=slow),
+    ]
+    summary = summarise(visits, info)
+    assert summary.too_soon == 2
+    (host,) = summary.busiest
+    assert (host.crawl_delay, host.rests, host.blocks) == (5.0, 1, 1)
