@@ -13,6 +13,8 @@ from scrapy.utils.defer import deferred_from_coro
 
 from crawlproject.crawl import Crawl
 from crawlproject.errors import StorageFailed
+from crawlproject.options import read_options
+from crawlproject.safety import Safety, make_safety
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -21,8 +23,10 @@ logger = logging.getLogger(__name__)
 
 frontier_closing = object()  # signal: the frontier is closed now, and not to be asked any more
 STORAGE_FAILED = "storage_failed"  # finish reason; `scrapy crawl` then exits with code 3
+INTERRUPTED = "shutdown"  # Scrapy's finish reason after a signal
 _ATTRIBUTE = "topical_crawl"
 _STOPPED = "storage_failed"
+_SAFETY = "topical_safety"
 _tasks: set[asyncio.Task[None]] = set()  # the event loop keeps weak references only
 
 
@@ -36,9 +40,29 @@ def crawl_of(crawler: Crawler) -> Crawl | None:
     return getattr(crawler, _ATTRIBUTE, None)
 
 
+def safety_of(crawler: Crawler) -> Safety:
+    """Where this crawler may connect to: what the settings allow, and the seeds of its topic, or of another spider.
+
+    Not before the spider is there.
+    """
+    safety: Safety | None = getattr(crawler, _SAFETY, None)
+    if safety is None:
+        crawl = crawl_of(crawler)
+        seeds = crawl.topic.seeds if crawl else getattr(crawler.spider, "start_urls", ())
+        safety = make_safety(crawl.options if crawl else read_options(crawler.settings), seeds)
+        setattr(crawler, _SAFETY, safety)
+    return safety
+
+
 def stopped(crawler: Crawler) -> bool:
     """Whether the disk refused a write: nothing more is written then, so that the files stay in step."""
     return getattr(crawler, _STOPPED, False)
+
+
+def interrupted(crawler: Crawler) -> bool:
+    """Whether a topical crawl was ended by a signal, such as Ctrl-C."""
+    crawl = crawl_of(crawler)
+    return crawl is not None and crawl.folder.manifest.found.get("reason") == INTERRUPTED
 
 
 def stop(crawler: Crawler, failure: StorageFailed) -> None:

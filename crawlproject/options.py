@@ -19,6 +19,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from crawlproject import settings as defaults
 from crawlproject.errors import BadSetting
 from crawlproject.repository.merge import WORKERS
+from crawlproject.stopping import NEAREST
 
 THEIRS = ("REDIS_", "MAX_IDLE_TIME_BEFORE_CLOSE")  # settings that are named and mean what they do in scrapy-redis
 OURS = ("FRONTIER", "ORDERING", "TOPIC_", "PAGE_", "POLITENESS_", "TRAP_", "CRAWL_", "VIRTUAL_WEB")
@@ -41,6 +42,7 @@ def _read_object(value: object) -> object:
 Names = Annotated[list[str], BeforeValidator(_split_list)]
 Count = Annotated[int, Field(ge=0)]
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Ports = Annotated[list[Annotated[int, Field(ge=1, le=65_535)]], BeforeValidator(_split_list)]
 Level = Annotated[int, Field(ge=0)] | Literal["root"]
 
 
@@ -87,8 +89,15 @@ class Options(BaseModel):
     crawl_dir: str
     crawl_worker: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]*$")]
     crawl_max_pages: Count
+    crawl_max_seconds: Seconds
+    crawl_min_harvest: Annotated[float, Field(ge=0, le=1)]
+    crawl_harvest_window: Annotated[int, Field(ge=NEAREST)]
     crawl_seed: int
     crawl_allowed_domains: Names
+    crawl_allowed_addresses: Names
+    crawl_allowed_ports: Ports
+    crawl_max_headers: Annotated[int, Field(ge=1)]
+    crawl_max_header_bytes: Annotated[int, Field(ge=1024)]
     crawl_url_strip_parameters: Names
     crawl_url_default_pages: bool
     crawl_url_query_rules: bool

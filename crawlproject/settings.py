@@ -56,8 +56,15 @@ TRAP_EXTENSIONS: list[str] = []  # file name endings refused besides the built-i
 CRAWL_DIR = ""  # folder of the crawl; empty: crawls/<topic name>
 CRAWL_WORKER = ""  # name of this worker of a shared frontier, the same after a restart; empty: name of the machine
 CRAWL_MAX_PAGES = 0  # pages stored before the crawl ends, over all resumes; 0 = until the frontier is empty
+CRAWL_MAX_SECONDS = 0.0  # this run may take, pages in flight not counted; 0 = no limit
+CRAWL_MIN_HARVEST = 0.0  # share of relevant pages below which the crawl is saturated and ends; 0 = never
+CRAWL_HARVEST_WINDOW = 500  # pages that are looked at for it
 CRAWL_SEED = 1  # of the random generator: same seed, same choices
 CRAWL_ALLOWED_DOMAINS: list[str] = []  # stay on these domains and their sub-domains; empty: the whole web
+CRAWL_ALLOWED_ADDRESSES: list[str] = []  # besides the public Internet: networks, addresses, host, host:port
+CRAWL_ALLOWED_PORTS = [80, 443, 8000, 8008, 8080, 8081, 8088, 8443, 8888]  # of web servers; empty: all
+CRAWL_MAX_HEADERS = 256  # of a response; one with more is not read
+CRAWL_MAX_HEADER_BYTES = 65_536  # of a status line or of one header: some sites send long policies
 CRAWL_URL_STRIP_PARAMETERS: list[str] = []  # query parameters removed besides the built-in list; `x_*` is a prefix
 CRAWL_URL_DEFAULT_PAGES = True  # remove index.html and its kin from URLs (000 section 2.4)
 CRAWL_URL_QUERY_RULES = True  # sort query parameters, remove tracking and session parameters
@@ -102,7 +109,10 @@ DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
     "middlewares.canonicalize.CanonicalizeMiddleware": 50,
     "middlewares.traps.TrapMiddleware": 60,
+    "middlewares.safety.SafetyMiddleware": 70,
     "middlewares.robots.RobotsMiddleware": 100,
+    "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
+    "middlewares.decompression.DecompressionMiddleware": 590,
     "middlewares.truncate.TruncateMiddleware": 900,
 }
 SPIDER_MIDDLEWARES = {
@@ -123,6 +133,7 @@ EXTENSIONS = {
     "crawlproject.extensions.failures.Failures": 0,
     "crawlproject.extensions.progress.Progress": 10,
     "crawlproject.extensions.report.ReportWriter": 20,
+    "crawlproject.extensions.finished.FinishedMarker": 25,
     "crawlproject.extensions.pushedseeds.PushedSeedsFeed": 30,
     "crawlproject.extensions.metrics.Metrics": 30,
 }
@@ -136,5 +147,6 @@ FEED_EXPORT_ENCODING = "utf-8"
 FEED_EXPORT_FIELDS = [
     "url", "title", "text", "language", "relevance", "score", "depth",
     "parent", "anchor", "context_score", "status", "at", "md5",
+    "published", "parts", "duplicate_of", "spam", "digest", "content_type",
 ]  # fmt: skip
 TWISTED_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"

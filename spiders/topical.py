@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
+MAX_CONTENT_TYPE = 200  # characters of the header that are noted
 VIRTUAL_HANDLER = "crawlproject.virtualweb.handler.VirtualWebDownloadHandler"
 
 
@@ -85,6 +87,7 @@ class TopicalSpider(scrapy.Spider):
             return
         fetch = fetch_of(request, response.status, time())
         content_type = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
+        fetch = replace(fetch, content_type=content_type[:MAX_CONTENT_TYPE])
         error = self._why_no_page(response.status, media_type(content_type))
         if error:
             with stopping(self.crawler):
@@ -104,11 +107,13 @@ class TopicalSpider(scrapy.Spider):
         with stopping(self.crawler):
             if isinstance(failure.value, StorageFailed):  # while a middleware told the frontier something
                 raise failure.value
+            reason = failure.value.reason if isinstance(failure.value, Refused) else ""
             if failure.check(IgnoreRequest) and ENDED_AT not in request.meta:  # refused before it was fetched
-                reason = failure.value.reason if isinstance(failure.value, Refused) else "scrapy/ignored"
-                self.crawl.refuse(lease.url, reason, lease.parent)
-            else:
-                self.crawl.fail(lease, type(failure.value).__name__, fetch_of(request, 0, time()))
+                self.crawl.refuse(lease.url, reason or "scrapy/ignored", lease.parent)
+                return
+            if reason:  # refused as it came
+                self.crawl.folder.refusals.add(reason, lease.url, lease.parent)
+            self.crawl.fail(lease, reason or type(failure.value).__name__, fetch_of(request, 0, time()))
 
     def _why_no_page(self, status: int, content_type: str) -> str:
         """Why a response is no page to keep; empty when it is one."""

@@ -34,6 +34,8 @@ ANSWERS = {
     "/twice": HTML + b"Set-Cookie: a=1\r\nSet-Cookie: b=2\r\nContent-Length: 0\r\n\r\n",
 }
 
+SETTINGS = {"DOWNLOAD_FAIL_ON_DATALOSS": False, "CRAWL_ALLOWED_ADDRESSES": ["127.0.0.1"]}
+
 
 class Server:
     """Answers requests from ``ANSWERS``; ``/slow`` never. Notes request lines, and how many connections were opened."""
@@ -75,7 +77,7 @@ def run(
     connect: dict[object, Callable[..., None]] | None = None,
 ) -> Server:
     """Run a scenario; its ``fetch(path)`` may name another URL, and take what a ``Request`` takes."""
-    crawler = get_crawler(settings_dict={"DOWNLOAD_FAIL_ON_DATALOSS": False, **(settings or {})})
+    crawler = get_crawler(settings_dict={**SETTINGS, **(settings or {})})
     for signal, receiver in (connect or {}).items():
         crawler.signals.connect(receiver, signal)
     server = Server()

@@ -1,0 +1,111 @@
+"""Where a crawl may connect to: a stranger's link must not lead it into the network of whoever runs it.
+
+Pure rules; ``middlewares/safety.py`` asks them about a URL before anything is fetched, ``httphandler.py`` about the very
+address that a connection is made to, after the name was resolved. A refusal is counted under its reason:
+
+    ================== ==========================================================================================
+    safety/scheme      neither http nor https
+    safety/port        a port that web servers do not use, see ``CRAWL_ALLOWED_PORTS``
+    safety/address     a private, loopback, link-local, multicast or reserved address, see ``CRAWL_ALLOWED_ADDRESSES``
+    ================== ==========================================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+from crawlproject.errors import BadSetting
+from crawlproject.options import Options
+from crawlproject.urls.addresses import Address, Network, is_local_name, is_public, read_address, read_network
+
+SCHEME = "safety/scheme"
+PORT = "safety/port"
+ADDRESS = "safety/address"
+BOMB = "safety/decompression"  # a body that grows beyond ``DOWNLOAD_MAXSIZE``, or is packed more than ``MAX_CODINGS`` times
+
+_PORTS = {"http": 80, "https": 443}
+
+Place = tuple[str, int]
+
+
+class Safety:
+    """The rules of one crawl.
+
+    ``allowed`` are networks, addresses, host names and ``host:port``, allowed besides the public Internet. ``ports`` are
+    the ports that may be asked, empty for all. ``seeds`` are the URLs that the operator named: host and port of each are
+    allowed together, whatever the port, and whatever the address when the host is spelled as an address or is
+    ``localhost``. Raises ``BadSetting`` for an entry of ``allowed`` that is none of these.
+    """
+
+    def __init__(self, allowed: Iterable[str] = (), ports: Iterable[int] = (), seeds: Iterable[str] = ()) -> None:
+        self._ports = frozenset(ports)
+        self._networks: list[Network] = []
+        self._hosts: set[str] = set()
+        self._places: set[Place] = set()  # with any address behind them
+        self._asked: set[Place] = set()  # seeds: any port, but the address must be public
+        for entry in allowed:
+            self._allow(entry.strip().lower())
+        for seed in seeds:
+            self._allow_seed(seed)
+
+    def refusal(self, url: str) -> str | None:
+        """Why a URL may not be asked, as far as its spelling tells; None: it may, if its address is allowed."""
+        try:
+            parts = urlsplit(url)
+            port = parts.port or _PORTS.get(parts.scheme, 0)
+        except ValueError:
+            return PORT  # such as :99999
+        if parts.scheme not in _PORTS:
+            return SCHEME
+        host = parts.hostname or ""
+        if (host, port) in self._places:
+            return None
+        if self._ports and port not in self._ports and (host, port) not in self._asked:
+            return PORT
+        address = read_address(host)
+        if self.is_named(host, port) or (address is not None and self.permits(address)):
+            return None
+        return ADDRESS if address is not None or is_local_name(host) else None
+
+    def is_named(self, host: str, port: int) -> bool:
+        """Whether the operator allowed this host, whatever its address."""
+        host = host.lower().rstrip(".")
+        return host in self._hosts or (host, port) in self._places
+
+    def permits(self, address: Address) -> bool:
+        """Whether a connection to this address may be made."""
+        return is_public(address) or any(address in network for network in self._networks)
+
+    def _allow(self, entry: str) -> None:
+        network = read_network(entry)
+        if network is not None:
+            self._networks.append(network)
+            return
+        try:
+            parts = urlsplit(f"//{entry}")
+            host, port = (parts.hostname or "").rstrip("."), parts.port
+        except ValueError:
+            host, port = "", None
+        if not host or parts.path or parts.query or parts.username is not None:
+            raise BadSetting(
+                "setting CRAWL_ALLOWED_ADDRESSES", f"expected networks, addresses, host or host:port, not {entry!r}"
+            )
+        if port is None:
+            self._hosts.add(host)
+        else:
+            self._places.add((host, port))
+
+    def _allow_seed(self, url: str) -> None:
+        try:
+            parts = urlsplit(url)
+            place = (parts.hostname or "").rstrip("."), parts.port or _PORTS.get(parts.scheme, 0)
+        except ValueError:
+            return
+        literal = read_address(place[0]) is not None or is_local_name(place[0])
+        (self._places if literal else self._asked).add(place)
+
+
+def make_safety(options: Options, seeds: Iterable[str] = ()) -> Safety:
+    """The rules as ``CRAWL_ALLOWED_*`` want them, for a crawl with these seeds. Raises ``BadSetting``."""
+    return Safety(options.crawl_allowed_addresses, options.crawl_allowed_ports, seeds)

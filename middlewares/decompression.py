@@ -1,0 +1,31 @@
+"""Bodies are unpacked to a limit: what grows beyond it, or is packed over and over, is dropped with a reason."""
+
+from __future__ import annotations
+
+from scrapy import Request
+from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Response
+
+from crawlproject.safety import BOMB
+from middlewares.refused import Refused
+
+MAX_CODINGS = 2  # contents are packed once, and by mistake twice
+
+
+class DecompressionMiddleware(HttpCompressionMiddleware):
+    """Scrapy's, which ends at ``DOWNLOAD_MAXSIZE`` bytes for each coding; here the number of codings is limited too."""
+
+    def process_response(self, request: Request, response: Response) -> Request | Response:  # type: ignore[override]
+        codings = b",".join(response.headers.getlist(b"Content-Encoding"))
+        if codings.count(b",") >= MAX_CODINGS:
+            raise self._refused(request)
+        try:
+            return super().process_response(request, response)
+        except IgnoreRequest as bomb:
+            raise self._refused(request) from bomb
+
+    def _refused(self, request: Request) -> Refused:
+        if self.stats:
+            self.stats.inc_value(f"{BOMB}/refused")
+        return Refused(BOMB, request.url)

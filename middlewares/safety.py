@@ -1,0 +1,42 @@
+"""Schemes, ports and spelled-out addresses, asked before anything is fetched: of pages, redirects and robots.txt alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import NotConfigured
+
+from crawlproject.live import safety_of
+from crawlproject.options import read_options
+from middlewares.refused import Refused
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+
+
+class SafetyMiddleware:
+    """Refuses a request whose URL ``Safety.refusal`` names a reason against; a virtual web is no network, and not asked.
+
+    What a name resolves to is not known here: ``httphandler.py`` sees to that.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        if read_options(crawler.settings).virtual_web:
+            raise NotConfigured
+        self.crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def process_request(self, request: Request) -> None:
+        if not request.url.startswith(("http:", "https:")):
+            return  # a spider's own request of another kind (file:, data:); links are never of these
+        reason = safety_of(self.crawler).refusal(request.url)
+        if reason:
+            if self.crawler.stats:
+                self.crawler.stats.inc_value(f"{reason}/refused")
+            raise Refused(reason, request.url)
