@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from crawlproject.records import CrawlUrl
 
@@ -136,4 +136,23 @@ class CountingFrontier(Protocol):
 
     def urls_of_host(self, url: str) -> int:
         """Known URLs of the host of ``url``: those that wait, are leased, or are done."""
+        ...
+
+
+class HostStanding(NamedTuple):
+    """A host of the frontier: URLs that wait, score of the best that may go, next visit (seconds since the epoch)."""
+
+    host: str
+    waiting: int
+    best: float | None
+    due: float
+    leased: bool
+
+
+@runtime_checkable
+class WatchedFrontier(Protocol):
+    """A frontier that tells of its hosts while a crawl runs, at a cost that does not grow with the number of URLs."""
+
+    def busiest(self, n: int) -> list[HostStanding]:
+        """The ``n`` hosts with the most waiting URLs, of those that the schedule has in memory. O(hosts in memory)."""
         ...

@@ -157,6 +157,10 @@ class BestNFirst:
     def clocks(self) -> Iterator[tuple[Any, float]]:
         return self._pool.clocks()
 
+    def busiest(self, n: int, size: Callable[[HostQueue], int]) -> list[HostQueue]:
+        """The ``n`` hosts of the pool with the most waiting URLs; the few that are committed are not counted."""
+        return self._pool.busiest(n, size)
+
     def resting(self) -> int:
         """As ``HostSchedule.resting``, hosts that only have committed URLs left out."""
         return self._pool.resting()

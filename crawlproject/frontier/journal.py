@@ -13,6 +13,7 @@ import orjson
 
 from crawlproject.appendlog import AppendLog, read_lines, write_atomically
 from crawlproject.errors import BadCrawlDir, StorageFailed
+from crawlproject.frontier.base import HostStanding
 from crawlproject.frontier.changes import Change, from_json, to_json
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.records import CrawlUrl
@@ -210,6 +211,9 @@ class JournaledFrontier:
 
     def resting(self) -> int:
         return self._inner.resting()
+
+    def busiest(self, n: int) -> list[HostStanding]:
+        return self._inner.busiest(n)
 
     # ------------------------------------------------------------ inside
 

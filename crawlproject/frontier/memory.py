@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from random import Random
 
+from crawlproject.frontier.base import HostStanding
 from crawlproject.frontier.changes import (
     Asks,
     Change,
@@ -206,6 +207,14 @@ class MemoryFrontier:
     def resting(self) -> int:
         """Hosts with waiting URLs that rest, O(1)."""
         return self._state.schedule.resting()
+
+    def busiest(self, n: int) -> list[HostStanding]:
+        """The ``n`` hosts with the most waiting URLs, O(hosts)."""
+        queues = self._state.schedule.busiest(n, lambda host: host.size)
+        return [
+            HostStanding(str(host.name), host.size, first.record.score if first else None, host.due, host.leased)
+            for host, first in ((host, host.best()) for host in queues)
+        ]
 
     # ------------------------------------------------------------ for whoever writes the changes down
 

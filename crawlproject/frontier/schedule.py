@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from heapq import nsmallest
 from itertools import count
 from typing import Any
 
@@ -201,6 +202,10 @@ class HostSchedule:
     def known(self) -> Mapping[Hashable, HostQueue]:
         """The hosts that have URLs here, are being visited, or rest."""
         return self._hosts
+
+    def busiest(self, n: int, size: Callable[[HostQueue], int]) -> list[HostQueue]:
+        """The ``n`` hosts with the most waiting URLs, by ``size``."""
+        return nsmallest(n, (host for host in self._hosts.values() if host.size), key=lambda host: -size(host))
 
     def best(self) -> Any:
         """The entry of least rank that waits here, whether it may go or not: one look at every host."""

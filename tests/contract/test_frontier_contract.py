@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from support.redisserver import empty_database
 
-from crawlproject.frontier.base import Frontier
+from crawlproject.frontier.base import Frontier, WatchedFrontier
 from crawlproject.frontier.disk.frontier import DiskFrontier
 from crawlproject.frontier.journal import JournaledFrontier
 from crawlproject.frontier.memory import MemoryFrontier
@@ -804,3 +804,24 @@ def test_only_what_waits_is_withdrawn(make):
     frontier.done("http://a.test/", 1.0, 0.1)
     assert not frontier.withdraw("http://a.test/")
     assert "http://a.test/" in frontier
+
+
+@pytest.mark.parametrize("commit", [1, 3])
+def test_the_hosts_with_the_most_waiting_urls_can_be_told(make: Make, commit: int) -> None:
+    frontier = make(min_delay=5.0, commit=commit)
+    if not isinstance(frontier, WatchedFrontier):
+        pytest.skip("its hosts are in Redis")
+    for host, count in (("crowd", 4), ("pair", 2), ("single", 1)):
+        for number in range(count):
+            frontier.put(CrawlUrl(f"http://{host}.example/{number}", 0.1 * number))
+    hosts = set()
+    while taken := frontier.take(100.0):  # one of each host
+        frontier.done(taken.url, 101.0, 0.0)
+        hosts.add(taken.url)
+    assert len(hosts) == 3
+    crowd, pair = frontier.busiest(5)
+    assert (crowd.host, crowd.waiting, crowd.due, crowd.leased) == ("crowd.example", 3, 106.0, False)
+    assert (pair.host, pair.waiting) == ("pair.example", 1)
+    if commit == 1:  # else the best three were committed, and may come in any order
+        assert crowd.best == pytest.approx(0.2)
+    assert frontier.busiest(1) == [crowd]

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from crawlproject.frontier.disk.spill import Entry, SpilledLine
+from crawlproject.frontier.hostqueue import HostQueue
 from crawlproject.frontier.schedule import HostSchedule
 
 _SENT_BACK = 256  # hosts that are looked at together
@@ -193,6 +194,10 @@ class FedSchedule:
 
     def clocks(self) -> Iterator[tuple[Any, float]]:
         return self._hosts.clocks()
+
+    def busiest(self, n: int, size: Callable[[HostQueue], int]) -> list[HostQueue]:
+        """The ``n`` hosts in use with the most waiting URLs."""
+        return self._hosts.busiest(n, size)
 
     def resting(self) -> int:
         return self._hosts.resting()

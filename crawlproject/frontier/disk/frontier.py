@@ -9,10 +9,12 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from crawlproject.frontier.base import HostStanding
 from crawlproject.frontier.disk.feed import Slip
 from crawlproject.frontier.disk.lines import Lines, Room
 from crawlproject.frontier.disk.rows import DONE, GONE, IN_LINE, LEASED, UNKNOWN, WAITING, Row
 from crawlproject.frontier.disk.store import Store
+from crawlproject.frontier.hostqueue import queue_of
 from crawlproject.frontier.politeness import Politeness
 from crawlproject.records import CrawlUrl
 
@@ -214,6 +216,18 @@ class DiskFrontier:
     def resting(self) -> int:
         """Hosts with waiting URLs that rest, O(1)."""
         return self._schedule.resting()
+
+    def busiest(self, n: int) -> list[HostStanding]:
+        """The ``n`` hosts in use with the most waiting URLs; those that have not had their turn are not in memory."""
+        on_host = self._lines.on_host
+        queues = self._schedule.busiest(n, lambda host: on_host[host.name])
+        found = []
+        for host in queues:
+            first = next(host.heads(), None)
+            if first is not None:
+                name = queue_of(self._store.record(first.arrival, self._rows[first.arrival]).url)
+                found.append(HostStanding(name, on_host[host.name], -first.rank, host.due, host.leased))
+        return found
 
     @contextmanager
     def batch(self) -> Iterator[None]:
