@@ -819,9 +819,11 @@ def test_the_hosts_with_the_most_waiting_urls_can_be_told(make: Make, commit: in
         frontier.done(taken.url, 101.0, 0.0)
         hosts.add(taken.url)
     assert len(hosts) == 3
+    if commit > 1:  # the best three were committed, and may not be counted
+        assert {host.host for host in frontier.busiest(5)} <= {"crowd.example", "pair.example"}
+        return
     crowd, pair = frontier.busiest(5)
     assert (crowd.host, crowd.waiting, crowd.due, crowd.leased) == ("crowd.example", 3, 106.0, False)
     assert (pair.host, pair.waiting) == ("pair.example", 1)
-    if commit == 1:  # else the best three were committed, and may come in any order
-        assert crowd.best == pytest.approx(0.2)
+    assert crowd.best == pytest.approx(0.2)
     assert frontier.busiest(1) == [crowd]
