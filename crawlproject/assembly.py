@@ -9,6 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from crawlproject.appendlog import read_lines
 from crawlproject.crawl import Crawl
 from crawlproject.door import Door
 from crawlproject.errors import BadCrawlDir, BadWeb
@@ -27,6 +28,7 @@ from crawlproject.rehearsal.archive import ArchivedPages
 from crawlproject.rehearsal.cache import JudgedPages, PageCache
 from crawlproject.relearn import relearn
 from crawlproject.repository.folder import CrawlFolder
+from crawlproject.stopping import Stopping
 from crawlproject.text.analysis import Analyzer
 from crawlproject.text.judge import TopicJudge
 from crawlproject.urls.canonical import Canonicalizer
@@ -146,7 +148,14 @@ def assemble(
         door=door,
         examiner=Examiner(),
         folder=crawl_folder,
+        stopping=Stopping(
+            floor=options.crawl_min_harvest,
+            window=options.crawl_harvest_window,
+            relevant=options.page_relevant,
+            seconds=options.crawl_max_seconds,
+        ),
     )
+    crawl.stopping.resume(read_lines(crawl_folder.path / "history.jsonl"))
     door.recount()
     if ordering.learns and crawl.pages:
         relearn(crawl)

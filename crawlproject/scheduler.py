@@ -124,7 +124,7 @@ class FrontierScheduler(BaseScheduler):
             stop(self.crawler, failure)
 
     def has_pending_requests(self) -> bool:
-        if self.crawl and self.crawl.spent:
+        if self.crawl and self.crawl.end_reason(time()):
             return False
         return self.shared.pending() if self.shared is not None else len(self.frontier) > 0
 
@@ -192,6 +192,8 @@ class FrontierScheduler(BaseScheduler):
         if self.crawl and self.crawl.budget_in_flight():
             return  # the engine calls again when a lease ends
         due = self.frontier.next_due(now)
+        if due is not None and self.crawl and (deadline := self.crawl.stopping.deadline()):
+            due = min(due, deadline)
         if due is None or (self._timer and self._timer_due <= due):
             return
         if self._timer:
@@ -331,9 +333,9 @@ class FrontierScheduler(BaseScheduler):
         self.frontier.done(key, fetch.rests_from, fetch.seconds)
 
     def _name_the_end(self) -> None:
-        """Nothing is in flight and nothing may be taken: when that is the budget's doing, the finish reason says so."""
-        if self.crawl and self.crawl.spent:
-            raise CloseSpider("page budget")
+        """Nothing is in flight and nothing may be taken: when the crawl has had enough, the finish reason says so."""
+        if self.crawl and (reason := self.crawl.end_reason(time())):
+            raise CloseSpider(reason)
 
     def _own_frontier(self) -> Frontier:
         jobdir = self.crawler.settings.get("JOBDIR")

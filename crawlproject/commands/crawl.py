@@ -1,4 +1,4 @@
-"""``scrapy crawl``, with our exit codes: 2 for bad input, 3 when the disk stopped the crawl."""
+"""``scrapy crawl``, with our exit codes: 2 for bad input, 3 for a crawl that was stopped early and can be resumed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scrapy.exceptions import UsageError
 
 from crawlproject.commandline import STOPPED, reporting_errors
 from crawlproject.errors import BadInput, StorageFailed
-from crawlproject.live import stopped
+from crawlproject.live import interrupted, stopped
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -36,7 +36,7 @@ class Command(ScrapyCrawl):
             _raise_ours(crawling)
             if self.crawler_process.bootstrap_failed:
                 self.exitcode = 1
-            elif stopped(crawler):
+            elif stopped(crawler) or interrupted(crawler):
                 self.exitcode = STOPPED
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from time import monotonic
+from time import monotonic, time
 from typing import TYPE_CHECKING
 
 from scrapy import signals
@@ -73,7 +73,7 @@ class PushedSeedsFeed:
     def spider_idle(self) -> None:
         crawl = crawl_of(self.crawler)
         self._idle_since = monotonic() if self._idle_since is None else self._idle_since
-        if self._task and crawl and not crawl.spent and monotonic() - self._idle_since < self.patience:
+        if self._task and crawl and not crawl.end_reason(time()) and monotonic() - self._idle_since < self.patience:
             raise DontCloseSpider
 
     def spider_closed(self) -> None:

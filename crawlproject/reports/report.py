@@ -24,6 +24,8 @@ _ENDINGS = {
     "": "it has not ended: it is running, or was killed and can be resumed",
     "finished": "nothing was left to fetch",
     "page budget": "the budget of pages was spent",
+    "time budget": "the budget of time was spent",
+    "saturated": "it was saturated: it found little, and what waited promised little",
     "frontier empty": "nothing was left to fetch",
     "shutdown": "it was interrupted by hand and can be resumed",
     "storage_failed": "the disk refused a write; it can be resumed",

@@ -17,6 +17,7 @@ from crawlproject.frontier.changes import Change, Waits, to_json
 from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl, Fetch, Topic
 from crawlproject.reports.report import write_report
+from crawlproject.repository.marker import write_marker
 from crawlproject.topic import Examples, TopicFile, load_topic
 from crawlproject.virtualweb.sample import SampleWeb
 
@@ -48,6 +49,7 @@ def crawl_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         crawl.offer(page, fetch)
     crawl.close("finished", now)
     write_report(folder)
+    write_marker(folder, crawl.folder.manifest.found, now)
     return folder
 
 
@@ -94,3 +96,9 @@ def test_the_index_without_a_server_works(crawl_folder: Path, tmp_path: Path, mo
     exec(fences(doc("deploy.md"), "python")[0], {})
     found = sqlite3.connect("search.db").execute("SELECT url FROM pages WHERE pages MATCH 'reef'").fetchall()
     assert found
+
+
+def test_every_field_of_the_marker_stands_in_the_table(crawl_folder: Path) -> None:
+    marker = json.loads((crawl_folder / "finished.json").read_bytes())
+    table = doc("crawl-folder.md").partition("## finished.json")[2].partition("\n## ")[0]
+    assert first_cells(table) == list(marker)

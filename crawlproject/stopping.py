@@ -1,0 +1,84 @@
+"""When a crawl has enough, besides running dry: its budget of pages or of time is spent, or it is saturated.
+
+Saturated is a crawl that finds little and expects little. Both must be below the floor:
+
+- the **harvest rate** of the last ``window`` pages, the share of them that were relevant (000 section 4.2);
+- the **expected worth** of the best URL that waits: the share of relevant pages among the ``NEAREST`` pages of that window whose
+  scores were nearest to its score. So no score needs a meaning of its own, and every ordering can be asked.
+
+A copy of another page counts as not relevant: it brought nothing new. Pages that are no content do not count at all.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+PAGE_BUDGET = "page budget"
+TIME_BUDGET = "time budget"
+SATURATED = "saturated"
+DEAD_END = "frontier empty"
+
+NEAREST = 50  # pages whose worth tells what a URL with such a score is worth
+EVERY = 20  # pages between two looks at the frontier
+
+
+class Stopping:
+    """Watches one run of a crawl; it says why it is to end, once.
+
+    ``floor`` is the least share of relevant pages (0: never saturated), ``relevant`` the relevance from which a page counts,
+    ``window`` the number of pages that are looked at, ``seconds`` how long this run may take (0: no limit).
+    """
+
+    def __init__(self, *, floor: float, window: int, relevant: float, seconds: float) -> None:
+        self.seconds = seconds
+        self._floor = floor
+        self._relevant = relevant
+        self._pages: deque[tuple[float, bool]] = deque(maxlen=window)
+        self._since_look = 0
+        self._saturated = False
+        self._began: float | None = None
+
+    def resume(self, lines: Iterable[Mapping[str, Any]]) -> None:
+        """Look at the history of the crawl that is gone on with; at none of it when nothing depends on it."""
+        if self._floor:
+            for line in lines:
+                if line["md5"]:
+                    self.page(line["score"], line["relevance"], copy=bool(line.get("duplicate_of")))
+
+    def page(self, score: float, relevance: float, *, copy: bool = False) -> None:
+        """A page with this score before its fetch turned out to be this relevant."""
+        self._pages.append((score, relevance >= self._relevant and not copy))
+        self._since_look += 1
+
+    def reason(self, now: float, best: Callable[[], float | None]) -> str:
+        """Why no more URLs are to be taken, or "". ``best`` gives the best waiting score, None when nothing waits."""
+        if self._began is None:
+            self._began = now
+        if self.seconds and now - self._began >= self.seconds:
+            return TIME_BUDGET
+        if self._floor and not self._saturated and self._since_look >= EVERY and len(self._pages) == self._pages.maxlen:
+            self._since_look = 0
+            score = best()
+            self._saturated = (
+                score is not None and self.harvest() < self._floor and self.expected_worth(score) < self._floor
+            )
+        return SATURATED if self._saturated else ""
+
+    def deadline(self) -> float | None:
+        """When the time is up; None without a limit."""
+        return self._began + self.seconds if self.seconds and self._began is not None else None
+
+    def harvest(self) -> float:
+        """The share of relevant pages in the window, 0 before the first page."""
+        return _share(self._pages)
+
+    def expected_worth(self, score: float) -> float:
+        """The chance that a page with this score is relevant, judged by the pages with scores like it."""
+        return _share(sorted(reversed(self._pages), key=lambda page: abs(page[0] - score))[:NEAREST])
+
+
+def _share(pages: Iterable[tuple[float, bool]]) -> float:
+    worth = [relevant for _, relevant in pages]
+    return sum(worth) / len(worth) if worth else 0.0
