@@ -13,6 +13,7 @@ setup(
     package_data={
         "crawlproject.frontier.redis": ["lua/*.lua"],
         "crawlproject.reports": ["templates/*"],
+        "crawlproject.repository": ["*.json"],
         "topics": ["*.toml"],
     },
     install_requires=[line for line in REQUIREMENTS.read_text().splitlines() if line and not line.startswith("#")],

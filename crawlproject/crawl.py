@@ -152,6 +152,7 @@ class Crawl:
             duplicate_of=page.duplicate_of,
             spam=page.spam,
             signs=self._signs(url, fetch, page.signs),
+            content_type=fetch.content_type,
         )
 
     def keep(self, page: Page, visit: Visit) -> None:
@@ -253,6 +254,7 @@ class Crawl:
             redirect=redirect,
             error=error,
             signs=self._signs(url, fetch, {}),
+            content_type=fetch.content_type,
         )
         if url.url not in self.folder.history:
             self.folder.note(visit)

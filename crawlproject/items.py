@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from crawlproject.records import CrawlUrl, Fetch, Page, Visit
 from crawlproject.repository.items import item_fields
@@ -33,6 +34,12 @@ class PageItem:
     status: int = 0
     at: float = 0.0
     md5: str = ""
+    published: str = ""
+    parts: Mapping[str, float] = field(default_factory=dict)
+    duplicate_of: str = ""
+    spam: float = 0.0
+    digest: str = ""
+    content_type: str = ""
     visit: Visit | None = None
 
     def __repr__(self) -> str:

@@ -92,6 +92,7 @@ class Reader:
             title=document.title,
             text=document.text,
             language=document.language,
+            published=document.published,
             terms=terms,
             counts=Counter(terms),
             links=links,

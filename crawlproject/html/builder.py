@@ -8,6 +8,7 @@ from itertools import chain
 
 from crawlproject.html.aggregation import AggregationNodes
 from crawlproject.html.document import Document, RawLink
+from crawlproject.html.published import Published
 from crawlproject.html.robots import RobotsRules, robots_rules
 from crawlproject.html.tagpath import TagPaths
 from crawlproject.html.tags import BREAKING, HIDDEN, LINKS
@@ -51,6 +52,8 @@ class DocumentBuilder:
         self._robots = RobotsRules()
         self._language = ""
         self._refresh = ""
+        self._published = Published()
+        self._linked_data = False  # whether the open script is JSON-LD
         self._dropped = 0
         self._too_deep = False
         self.base = ""
@@ -110,6 +113,7 @@ class DocumentBuilder:
             title=self._title,
             text=text[: self._max_text],
             language=self._language,
+            published=self._published.day,
             links=self._links(at),
             base=base,
             noindex=self._robots.noindex,
@@ -160,6 +164,15 @@ class DocumentBuilder:
         elif attributes.get("http-equiv", "").strip().lower() == "refresh":
             refresh = _REFRESH.match(attributes.get("content", ""))
             self._refresh = refresh["url"].strip() if refresh else self._refresh
+        else:
+            self._published.meta(attributes)
+
+    def _start_time(self, attributes: Attributes) -> None:
+        self._published.time(attributes)
+
+    def _start_script(self, attributes: Attributes) -> None:
+        self._linked_data = attributes.get("type", "").strip().lower() == "application/ld+json"
+        self._start_hidden(attributes)
 
     def _start_hidden(self, attributes: Attributes) -> None:
         self._hidden.append(len(self._pieces))
@@ -168,6 +181,8 @@ class DocumentBuilder:
         start = self._hidden.pop()
         if tag == "title" and not self._title:
             self._title = " ".join("".join(self._pieces[start:]).split())
+        elif tag == "script" and self._linked_data:
+            self._published.script("".join(self._pieces[start:]))
         del self._pieces[start:]
 
     def _start_a(self, attributes: Attributes) -> None:
@@ -223,4 +238,6 @@ _OPENERS: dict[str, Callable[[DocumentBuilder, Attributes], None]] = {
     "html": DocumentBuilder._start_html,
     "img": DocumentBuilder._start_img,
     "meta": DocumentBuilder._start_meta,
+    "script": DocumentBuilder._start_script,
+    "time": DocumentBuilder._start_time,
 }

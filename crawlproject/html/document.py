@@ -26,14 +26,16 @@ class Document:
 
     ``text`` is the visible text in document order, with white space as in the source and a line feed more wherever an
     element breaks the line. ``title`` has its white space folded. ``language`` is the two-letter code of ``<html
-    lang>``, or empty. ``base`` is the absolute URL that relative links are joined with. ``noindex`` and ``nofollow``
-    are what ``<meta name="robots">`` asks. ``encoding`` is a Python codec name. ``links_dropped`` counts links beyond
-    the cap; ``truncated`` is True when text or tags beyond a cap were left out.
+    lang>``, or empty. ``published`` is the day of publication as ``YYYY-MM-DD``, or empty. ``base`` is the absolute URL
+    that relative links are joined with. ``noindex`` and ``nofollow`` are what ``<meta name="robots">`` asks. ``encoding``
+    is a Python codec name. ``links_dropped`` counts links beyond the cap; ``truncated`` is True when text or tags beyond
+    a cap were left out.
     """
 
     title: str = ""
     text: str = ""
     language: str = ""
+    published: str = ""
     links: tuple[RawLink, ...] = ()
     base: str = ""
     noindex: bool = False

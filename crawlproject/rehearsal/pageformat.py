@@ -22,7 +22,7 @@ _LEVEL = 1  # of zlib: half the size, and its checksum finds damage
 
 
 def pack(page: Page) -> tuple[bytes, bytes]:
-    """What the links lead to, and the rest of the page. Text, judgements and what the crawl knows are left out;
+    """What the links lead to, and the rest of the page. Text, day, judgements and what the crawl knows are left out;
     the signs that reading found are in."""
     vocabulary = {term: number for number, term in enumerate(dict.fromkeys(page.terms))}
     paths = {path: number for number, path in enumerate(dict.fromkeys(link.tag_path for link in page.links))}

@@ -1,8 +1,15 @@
-"""``items.jsonl``: one line per stored page, ready for an index."""
+"""``items.jsonl``: one line per stored page, ready for an index.
+
+``item.schema.json`` beside this file says what each field is, as a JSON Schema (draft 2020-12).
+"""
 
 from __future__ import annotations
 
+from importlib.resources import files
 from pathlib import Path
+from typing import Any
+
+import orjson
 
 from crawlproject.appendlog import AppendLog
 from crawlproject.records import Page, Visit
@@ -28,6 +35,12 @@ class Items:
         self._log.close()
 
 
+def item_schema() -> dict[str, Any]:
+    """The JSON Schema of a line. Its ``properties`` are in the order of the fields."""
+    schema: dict[str, Any] = orjson.loads(files(__package__).joinpath("item.schema.json").read_bytes())
+    return schema
+
+
 def item_fields(page: Page, visit: Visit) -> dict[str, object]:
     """What an index wants to know of a page; the same fields as Scrapy's feed exports."""
     return {
@@ -44,4 +57,10 @@ def item_fields(page: Page, visit: Visit) -> dict[str, object]:
         "status": visit.status,
         "at": visit.at,
         "md5": visit.md5,
+        "published": page.published,
+        "parts": visit.parts,
+        "duplicate_of": visit.duplicate_of,
+        "spam": visit.spam,
+        "digest": visit.digest,
+        "content_type": visit.content_type,
     }
