@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from heapq import nsmallest
 from typing import Any
 
 PAGE_BUDGET = "page budget"
@@ -76,7 +77,9 @@ class Stopping:
 
     def expected_worth(self, score: float) -> float:
         """The chance that a page with this score is relevant, judged by the pages with scores like it."""
-        return _share(sorted(reversed(self._pages), key=lambda page: abs(page[0] - score))[:NEAREST])
+        return _share(
+            nsmallest(NEAREST, reversed(self._pages), key=lambda page: abs(page[0] - score))
+        )  # the latest of equals
 
 
 def _share(pages: Iterable[tuple[float, bool]]) -> float:
