@@ -1,4 +1,4 @@
-"""Open a virtual web by the name a person gives: a WARC, a folder of hosts, an earlier crawl, or ``sample``."""
+"""Open a virtual web by the name a person gives: a WARC, a folder of hosts, an earlier crawl, ``sample``, or ``hostile``."""
 
 from __future__ import annotations
 
@@ -9,23 +9,28 @@ from crawlproject.virtualweb.archive import Archive
 from crawlproject.virtualweb.base import Reply, Web
 from crawlproject.virtualweb.crawlfolder import CrawledWeb, is_crawl_folder
 from crawlproject.virtualweb.folder import HostFolder
+from crawlproject.virtualweb.hostile.opening import is_hostile, open_hostile
 from crawlproject.virtualweb.sample import SampleWeb
 
 __all__ = ["WEB_WISH", "Reply", "Web", "open_web"]
 
 WEB_WISH = (
-    "expected a WARC file (.warc, .warc.gz), a folder of <host>/<path> files, a crawl folder, or the word `sample`"
+    "expected a WARC file (.warc, .warc.gz), a folder of <host>/<path> files, a crawl folder, "
+    "or one of the words `sample` and `hostile`"
 )
 
 
 def open_web(name: str | Path, *, cache_dir: Path) -> Web:
-    """The web called ``name``: a WARC file, a folder of ``<host>/<path>`` files, a crawl folder, or the word ``sample``.
+    """The web called ``name``: a WARC file, a folder of ``<host>/<path>`` files, a crawl folder, ``sample``, or one
+    of the names of the hostile web.
 
     ``cache_dir`` keeps the indexes of archives, so that an archive is parsed once; it is made when it is missing.
     Raises ``BadWeb`` when there is no such web.
     """
     if str(name) == "sample":
         return SampleWeb()
+    if is_hostile(str(name)):
+        return open_hostile(str(name))
     path = Path(name)
     if path.is_dir():
         return CrawledWeb(path) if is_crawl_folder(path) else HostFolder(path)

@@ -1,0 +1,170 @@
+"""The hostile web beside itself without its bad sites: what they cost a crawl.
+
+    python benchmarks/hostile.py [--orderings NAME...] [--pages N] [--kinds KIND...] [--plain] [--json FILE] [-s NAME=VALUE]
+
+Each crawl is a rehearsal of ``--pages`` pages (5,000) in a process of its own, and ``--plain`` is Scrapy's own breadth-first
+crawl of the same web, without sockets. For each: recall of the targets on the good web and on the hostile one, their ratio, the
+share of fetches that went to bad sites, and the peak memory of the process on the hostile web.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python benchmarks/hostile.py`
+
+from benchmarks.measured_process import MeasuredProcess
+from crawlproject.urls.hosts import host_of
+from crawlproject.virtualweb.hostile import KINDS, HostileWeb
+from crawlproject.virtualweb.hostile.opening import open_hostile
+from crawlproject.virtualweb.hostile.topic import topic_of
+
+ORDERINGS = ("dom", "best_first", "adaptive")
+PLAIN = "scrapy"
+_BATCH = 1000  # pages between two points of the curve
+
+
+def main() -> None:
+    chosen = _arguments()
+    if chosen.child:
+        print(json.dumps(_crawl(chosen.child[0], chosen.child[1], chosen.pages, chosen.set or [])))
+        return
+    kinds = ",".join(chosen.kinds) if chosen.kinds else ""
+    found = []
+    for ordering in [*chosen.orderings, *([PLAIN] if chosen.plain else [])]:
+        good = _measured(ordering, "hostile:good", chosen)
+        bad = _measured(ordering, f"hostile:{kinds}" if kinds else "hostile", chosen)
+        found.append({"ordering": ordering, "good": good, "hostile": bad, "share": _share(bad, good)})
+        print(_line(found[-1]), flush=True)
+    if chosen.json:
+        chosen.json.write_text(json.dumps(found, indent=1))
+
+
+def _share(bad: dict[str, Any], good: dict[str, Any]) -> float:
+    return round(bad["recall"] / good["recall"], 3) if good["recall"] else 0.0
+
+
+def _line(row: dict[str, Any]) -> str:
+    good, bad = row["good"], row["hostile"]
+    kinds = ", ".join(f"{kind} {count}" for kind, count in bad["fetches_by_kind"].items())
+    return (
+        f"{row['ordering']:12} recall {good['recall']:.3f} -> {bad['recall']:.3f} = {row['share']:.3f}  "
+        f"bad fetches {bad['bad_share']:.2f}  memory {good['peak_mb']:.0f} -> {bad['peak_mb']:.0f} MB  "
+        f"{good['cpu_ms']:.1f} -> {bad['cpu_ms']:.1f} ms a fetch\n"
+        f"             {good['curve']} -> {bad['curve']}\n             {kinds}"
+    )
+
+
+def _measured(ordering: str, web: str, chosen: argparse.Namespace) -> dict[str, Any]:
+    asked = [part for setting in chosen.set or [] for part in ("-s", setting)]
+    command = [sys.executable, __file__, "--child", ordering, web, "--pages", str(chosen.pages), *asked]
+    with TemporaryDirectory() as folder:
+        errors = Path(folder) / "errors"
+        process = MeasuredProcess(command, environment=os.environ, errors=errors)
+        usage = process.wait()
+        if usage.code:
+            sys.exit(f"hostile.py: {ordering} on {web} failed:\n{errors.read_text()[-3000:]}")
+    found: dict[str, Any] = json.loads(process.output.splitlines()[-1])
+    return {**found, "peak_mb": usage.peak_mb, "cpu_ms": 1000 * usage.cpu_seconds / max(1, found["fetches"])}
+
+
+# ------------------------------------------------------------ in a process of its own
+
+
+def _crawl(ordering: str, web_name: str, pages: int, settings: Sequence[str]) -> dict[str, Any]:
+    web = open_hostile(web_name)
+    with TemporaryDirectory() as folder:
+        crawl = _plain if ordering == PLAIN else _rehearse
+        fetched = crawl(ordering, web_name, web, pages, Path(folder), dict(part.split("=", 1) for part in settings))
+    return _found(fetched, web)
+
+
+def _found(fetched: list[tuple[str, bool]], web: HostileWeb) -> dict[str, Any]:
+    """What a list of URLs, each with whether it was a page, is worth."""
+    targets = set(topic_of(web).targets)
+    hit, pages, curve = 0, 0, []
+    kinds: Counter[str] = Counter()
+    for url, is_page in fetched:
+        kind = web.kind_of(host_of(url))
+        kinds[kind] += 1
+        hit += url in targets
+        pages += is_page
+        if is_page and not pages % _BATCH:
+            curve.append(round(hit / len(targets), 3))
+    good = kinds.pop("", 0)
+    return {
+        "recall": hit / len(targets),
+        "curve": curve,
+        "pages": pages,
+        "fetches": len(fetched),
+        "bad_share": 1 - good / max(1, len(fetched)),
+        "fetches_by_kind": dict(kinds.most_common()),
+    }
+
+
+def _rehearse(
+    ordering: str, web_name: str, web: HostileWeb, pages: int, folder: Path, settings: dict[str, str]
+) -> list[tuple[str, bool]]:
+    from crawlproject.appendlog import read_lines
+    from crawlproject.rehearsal.stage import Stage
+
+    stage = Stage(web, lambda topic: settings, pages=pages, agent="benchmark")
+    for _, place, _ in stage.rehearse(topic_of(web), [ordering], folder):
+        lines = read_lines(place / "history.jsonl")
+        return [(line["url"], bool(line["md5"])) for line in lines]
+    raise AssertionError("one ordering, one run")
+
+
+def _plain(
+    ordering: str, web_name: str, web: HostileWeb, pages: int, folder: Path, settings: dict[str, str]
+) -> list[tuple[str, bool]]:
+    from scrapy.crawler import CrawlerProcess
+
+    from benchmarks.plain_spider import SETTINGS, PlainSpider
+
+    handler = "crawlproject.virtualweb.handler.VirtualWebDownloadHandler"
+    fetched: list[tuple[str, bool]] = []
+
+    class Counted(PlainSpider):
+        def parse(self, response):
+            fetched.append((response.url, True))
+            yield from super().parse(response)
+
+    process = CrawlerProcess(
+        {
+            **SETTINGS,
+            "REDIRECT_ENABLED": True,
+            "VIRTUAL_WEB": web_name,
+            "CLOSESPIDER_PAGECOUNT": pages,
+            "DOWNLOAD_HANDLERS": dict.fromkeys(("http", "https"), handler),
+        },
+        install_root_handler=False,
+    )
+    crawler = process.create_crawler(Counted)
+    process.crawl(crawler, start_urls=list(topic_of(web).seeds))
+    process.start()
+    return fetched[:pages]
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--orderings", nargs="*", default=list(ORDERINGS))
+    parser.add_argument("--pages", type=int, default=5000)
+    parser.add_argument("--kinds", nargs="*", choices=list(KINDS), help="default: all")
+    parser.add_argument("--plain", action="store_true", help="plain Scrapy too")
+    parser.add_argument("--json", type=Path, help="write what was found here")
+    parser.add_argument("-s", dest="set", metavar="NAME=VALUE", action="append", help="a setting of every rehearsal")
+    parser.add_argument("--child", nargs=2, metavar=("ORDERING", "WEB"), help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
