@@ -1,15 +1,16 @@
-"""What the sub-commands share: bad input is one message and exit code 2."""
+"""What the sub-commands share: bad input is one message and exit code 2, and output steers no terminal."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from crawlproject.errors import BadInput, StorageFailed
+from crawlproject.printable import PlainStream, visible
 
 if TYPE_CHECKING:
     from scrapy.commands import ScrapyCommand
@@ -23,14 +24,18 @@ INTERRUPTED = 130  # as a shell tells of a program that Ctrl-C ended
 
 @contextmanager
 def reporting_errors(command: ScrapyCommand) -> Iterator[None]:
-    """Inside, ``BadInput`` and ``StorageFailed`` become a message on standard error and the command's exit code."""
+    """Inside, ``BadInput`` and ``StorageFailed`` become a message on standard error and the command's exit code.
+
+    What is printed meanwhile goes through a ``PlainStream``: titles, anchors and errors are what strangers wrote.
+    """
     try:
-        yield
+        with redirect_stdout(cast(TextIO, PlainStream(sys.stdout))):
+            yield
     except BadInput as wrong:
-        print(f"scrapy: {wrong}", file=sys.stderr)
+        print(visible(f"scrapy: {wrong}"), file=sys.stderr)
         command.exitcode = BAD_INPUT
     except StorageFailed as failure:
-        print(f"scrapy: {failure}", file=sys.stderr)
+        print(visible(f"scrapy: {failure}"), file=sys.stderr)
         command.exitcode = STOPPED
 
 

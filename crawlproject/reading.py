@@ -13,6 +13,7 @@ from crawlproject.html.aggregation import AggregationNodes
 from crawlproject.html.document import Document, RawLink
 from crawlproject.html.parse import MAX_LINKS, MAX_TEXT, parse_document
 from crawlproject.html.robots import robots_rules
+from crawlproject.printable import printable
 from crawlproject.records import Link, Page, Span
 from crawlproject.text.analysis import Analyzer
 
@@ -154,7 +155,7 @@ def _link(url: str, link: RawLink, text: str, terms_before: Mapping[int, int]) -
     anchor = text[start : min(end, start + MAX_ANCHOR)]
     return Link(
         url,
-        " ".join(anchor.split()),
+        printable(" ".join(anchor.split())),
         Span(terms_before[start], terms_before[end]),
         Span(terms_before[context_start], terms_before[context_end]),
         tag_path=link.tag_path,

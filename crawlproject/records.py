@@ -60,7 +60,7 @@ class Span(NamedTuple):
 class Link:
     """One ``<a href>`` of a page, with the evidence about what lies behind it.
 
-    ``url`` is canonical. ``anchor`` is the visible text of the link, white space folded. ``anchor_span`` and
+    ``url`` is canonical. ``anchor`` is the visible text of the link, white space folded, without controls. ``anchor_span`` and
     ``context_span`` are the terms of the anchor and of the sub-tree under the link's aggregation node (paper 003
     section 4.4). ``context_score`` is the cosine similarity, 0 to 1, of that context and the topic's keywords.
     ``tag_path`` names the elements from the root to the link, such as ``html body div#main ul li a``.

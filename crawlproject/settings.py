@@ -130,6 +130,7 @@ ITEM_PIPELINES = {
 EXTENSIONS = {
     "scrapy.extensions.logstats.LogStats": None,
     "scrapy.extensions.telnet.TelnetConsole": None,
+    "crawlproject.extensions.plainlog.PlainLog": 0,
     "crawlproject.extensions.failures.Failures": 0,
     "crawlproject.extensions.progress.Progress": 10,
     "crawlproject.extensions.report.ReportWriter": 20,

@@ -19,6 +19,7 @@ from crawlproject.errors import BadInput, StorageFailed
 from crawlproject.items import PageItem
 from crawlproject.live import attach, stopped, stopping
 from crawlproject.options import read_options, refuse_unknown
+from crawlproject.printable import printable
 from crawlproject.records import CrawlUrl
 from crawlproject.scheduler import ENDED_AT, fetch_of
 from crawlproject.topic_sources import find_topic
@@ -120,7 +121,7 @@ class TopicalSpider(scrapy.Spider):
         if not 200 <= status < 300:
             return f"http {status}"
         if content_type and content_type not in self.crawl.options.page_content_types:
-            return f"content type {content_type[:60]}"
+            return f"content type {printable(content_type[:60])}"
         return ""
 
 

@@ -12,6 +12,7 @@ from crawlproject.html.published import Published
 from crawlproject.html.robots import RobotsRules, robots_rules
 from crawlproject.html.tagpath import TagPaths
 from crawlproject.html.tags import BREAKING, HIDDEN, LINKS
+from crawlproject.printable import printable
 
 Attributes = Mapping[str, str]
 
@@ -180,7 +181,7 @@ class DocumentBuilder:
     def _end_hidden(self, tag: str) -> None:
         start = self._hidden.pop()
         if tag == "title" and not self._title:
-            self._title = " ".join("".join(self._pieces[start:]).split())
+            self._title = printable(" ".join("".join(self._pieces[start:]).split()))
         elif tag == "script" and self._linked_data:
             self._published.script("".join(self._pieces[start:]))
         del self._pieces[start:]

@@ -44,12 +44,13 @@ WALL_CLOCK = {
 OWN_GENERATORS = {"Random", "SystemRandom"}
 
 # The rooms below the line with an order among them; a room may always import itself.
-GROUND = {"errors", "records", "appendlog", "folderlock"}
+GROUND = {"errors", "records", "appendlog", "folderlock", "printable"}
 MAY_IMPORT = {
     "errors": set(),
     "records": {"errors"},
     "appendlog": {"errors"},
     "folderlock": {"errors"},
+    "printable": set(),
     "urls": GROUND,
     "text": GROUND,
     "html": GROUND,

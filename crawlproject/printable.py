@@ -1,0 +1,51 @@
+"""Text of strangers without what would steer the terminal, or the eye, of whoever reads it.
+
+Escape sequences move cursors, rename windows and hide what was printed before; marks of direction make ``exe.txt`` of
+``txt.exe``. Neither belongs into a title, a log line or a table.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, TextIO
+
+# C0 and C1 controls but tab and line feed, lone surrogates, and the marks that reorder the text around them.
+_UNWANTED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_STEERING = re.compile(
+    "\x1b(?!\\[[0-9;]{0,30}m)|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
+)
+
+
+def printable(text: str) -> str:
+    """``text`` without control characters; tabs and line feeds stay."""
+    return text if text.isprintable() else _UNWANTED.sub("", text)
+
+
+def visible(text: str) -> str:
+    """``text`` with its control characters spelled out, such as ``\\x1b``: for logs, where they are evidence."""
+    return text if text.isprintable() else _UNWANTED.sub(_spelled, text)
+
+
+class PlainStream:
+    """A text stream in which a terminal finds nothing to obey but line feeds and, on a terminal, colours."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._unwanted = _STEERING if stream.isatty() else _UNWANTED
+
+    def write(self, text: str) -> int:
+        if not text.isprintable():
+            text = self._unwanted.sub(_spelled, text)
+        return self._stream.write(text)
+
+    def writelines(self, lines: list[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def _spelled(found: re.Match[str]) -> str:
+    number = ord(found[0])
+    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"
