@@ -89,8 +89,20 @@ def run(
 
 @pytest.mark.parametrize(
     "address",
-    "127.0.0.1 10.0.0.1 169.254.169.254 100.64.0.1 0.0.0.0 224.0.0.1 ::1 fe80::1%lo fd00::1 ::ffff:127.0.0.1"
-    " 64:ff9b::7f00:1 2002:7f00:1::".split(),
+    [
+        "127.0.0.1",
+        "10.0.0.1",
+        "169.254.169.254",
+        "100.64.0.1",
+        "0.0.0.0",
+        "224.0.0.1",
+        "::1",
+        "fe80::1%lo",
+        "fd00::1",
+        "::ffff:127.0.0.1",
+        "64:ff9b::7f00:1",
+        "2002:7f00:1::",
+    ],
 )
 def test_a_name_that_leads_to_a_private_address_is_refused(
     address: str, connected: list[str], monkeypatch: pytest.MonkeyPatch
@@ -136,8 +148,22 @@ def test_of_many_addresses_only_the_public_ones_are_tried(
 
 @pytest.mark.parametrize(
     "host",
-    "127.0.0.1 [::1] [::ffff:127.0.0.1] [::ffff:7f00:1] 2130706433 0x7f.1 0x7f000001 127.1 0177.0.0.1 [fe80::1%25lo] 0"
-    " 127.0.0.1. １２７.0.0.1 %31%32%37.0.0.1".split(),
+    [
+        "127.0.0.1",
+        "[::1]",
+        "[::ffff:127.0.0.1]",
+        "[::ffff:7f00:1]",
+        "2130706433",
+        "0x7f.1",
+        "0x7f000001",
+        "127.1",
+        "0177.0.0.1",
+        "[fe80::1%25lo]",
+        "0",
+        "127.0.0.1.",
+        "１２７.0.0.1",
+        "%31%32%37.0.0.1",
+    ],
 )
 def test_an_address_as_a_spider_may_spell_it_is_never_connected_to(
     host: str, connected: list[str], monkeypatch: pytest.MonkeyPatch
