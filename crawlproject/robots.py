@@ -1,6 +1,6 @@
 """robots.txt as RFC 9309 wants it: what a reply means, how long it is believed, and which rules apply.
 
-Pure: whoever fetches hands the reply in, and the time with it. Parsing and matching are Protego's.
+Pure: whoever fetches hands the reply in, and the time with it. ``robotsfile.py`` finds the rules, Protego matches them.
 """
 
 from __future__ import annotations
@@ -11,33 +11,51 @@ from email.utils import parsedate_to_datetime
 
 from protego import Protego
 
+from crawlproject.robotsfile import in_query, product_token, read_robots
+
 MAX_BYTES = 512_000  # RFC 9309 section 2.5: at least 500 KiB must be parsed; more is cut
+MAX_REDIRECTS = 5  # section 2.3.1.2: at least so many are followed; what lies behind more is not there
 UNREACHABLE_AGE = 600.0  # seconds until an unreachable robots.txt is asked for again
+_TOO_MANY_REQUESTS = 429
 
 
 class RobotsRules:
-    """The rules of one origin until ``expires`` (seconds since the epoch).
+    """The rules of one origin for one crawler, until ``expires`` (seconds since the epoch).
 
-    ``status`` 0 means that no reply came. A 4xx reply allows everything (section 2.3.1.3), a 5xx reply or none at all forbids
-    everything (2.3.1.4).
+    ``agent`` is its product token or its User-Agent. ``status`` 0 means that no reply came. A 4xx reply allows everything
+    (section 2.3.1.3), a 5xx reply or none at all forbids everything (2.3.1.4). So does a 429: that server is there, and has
+    enough. ``sitemaps`` are the URLs of its ``Sitemap`` lines, as written.
     """
 
-    def __init__(self, status: int, body: bytes, expires: float) -> None:
+    def __init__(self, status: int, body: bytes, expires: float, agent: str) -> None:
         self.status = status
         self.expires = expires
-        self.unreachable = status == 0 or status >= 500
-        self._parser = Protego.parse(body[:MAX_BYTES].decode("utf-8-sig", "replace")) if 200 <= status < 300 else None
+        self.unreachable = status == 0 or status >= 500 or status == _TOO_MANY_REQUESTS
+        self.sitemaps: tuple[str, ...] = ()
+        self._parser: Protego | None = None
+        if 200 <= status < 300:
+            found = read_robots(_decoded(body), product_token(agent))
+            self.sitemaps = found.sitemaps
+            self._parser = Protego.parse("\n".join(("User-agent: *", *found.rules)))
 
-    def allows(self, url: str, agent: str) -> bool:
-        """Whether ``agent`` (a product token or a whole User-Agent) may fetch ``url``."""
+    def allows(self, url: str) -> bool:
+        """Whether the crawler may fetch ``url``."""
         if self._parser is None:
             return not self.unreachable
-        return self._parser.can_fetch(url, agent)
+        return self._parser.can_fetch(in_query(url), "*")
 
-    def crawl_delay(self, agent: str, limit: float) -> float:
-        """Seconds between visits that the host asks ``agent`` for, at most ``limit``; 0 when it asks for none."""
-        delay = self._parser.crawl_delay(agent) if self._parser else None
+    def crawl_delay(self, limit: float) -> float:
+        """Seconds between visits that the host asks for, at most ``limit``; 0 when it asks for none."""
+        delay = self._parser.crawl_delay("*") if self._parser else None
         return min(max(float(delay), 0.0), limit) if delay else 0.0
+
+
+def _decoded(body: bytes) -> str:
+    """The text of a file; of one that is too long, the lines that are whole."""
+    if len(body) > MAX_BYTES:
+        body = body[:MAX_BYTES]
+        body = body[: max(body.rfind(b"\n"), body.rfind(b"\r")) + 1]
+    return body.decode("utf-8-sig", "replace")
 
 
 def expiry(headers: Mapping[str, str], now: float, max_age: float) -> float:
@@ -65,9 +83,10 @@ def _expires_at(value: str, now: float, max_age: float) -> float:
 
 
 class RobotsCache:
-    """Rules by origin, the least recently used dropped beyond ``size``; expired ones are asked for again."""
+    """Rules for ``agent`` by origin, the least recently used dropped beyond ``size``; expired ones are asked for again."""
 
-    def __init__(self, *, size: int, max_age: float) -> None:
+    def __init__(self, *, size: int, max_age: float, agent: str) -> None:
+        self.agent = agent
         self._size = size
         self._max_age = max_age
         self._rules: OrderedDict[str, RobotsRules] = OrderedDict()
@@ -85,7 +104,7 @@ class RobotsCache:
 
     def store(self, origin: str, status: int, headers: Mapping[str, str], body: bytes, now: float) -> RobotsRules:
         """Keep what a fetch of ``origin``'s robots.txt brought; ``status`` 0: nothing came."""
-        rules = RobotsRules(status, body, expiry(headers, now, self._max_age))
+        rules = RobotsRules(status, body, expiry(headers, now, self._max_age), self.agent)
         if rules.unreachable:
             rules.expires = now + min(UNREACHABLE_AGE, self._max_age)
         self._rules[origin] = rules

@@ -11,3 +11,4 @@ class Refused(IgnoreRequest):
     def __init__(self, reason: str, url: str) -> None:
         super().__init__(f"{reason}: {url}")
         self.reason = reason
+        self.url = url

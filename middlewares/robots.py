@@ -21,9 +21,9 @@ from scrapy.http.request import NO_CALLBACK
 from crawlproject.errors import InvalidUrl
 from crawlproject.live import crawl_of
 from crawlproject.options import read_options
-from crawlproject.robots import RobotsCache, RobotsRules
+from crawlproject.robots import MAX_REDIRECTS, RobotsCache, RobotsRules
 from crawlproject.scheduler import AWAITED_ROBOTS
-from crawlproject.urls.canonical import canonical_url
+from crawlproject.urls.canonical import canonical_or_none, canonical_url
 from crawlproject.urls.hosts import host_of, origin_of
 from middlewares.refused import Refused
 
@@ -33,9 +33,12 @@ if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+    from scrapy.settings import BaseSettings
 
 logger = logging.getLogger(__name__)
 
+ROBOTS = "robots"  # meta: the request is for a robots.txt
+_REDIRECTS = (301, 302, 303, 307, 308)
 _ALLOWED = "robots_allowed"  # meta: the rules were read and allow it
 _TRIES = "robots_tries"  # meta: fetches of robots.txt that failed
 
@@ -49,8 +52,11 @@ class RobotsMiddleware:
         self.crawler = crawler
         self.options = read_options(crawler.settings)
         self.retry_times = crawler.settings.getint("RETRY_TIMES") if crawler.settings.getbool("RETRY_ENABLED") else 0
-        self.agent = crawler.settings.get("ROBOTSTXT_USER_AGENT") or crawler.settings["USER_AGENT"]
-        self.cache = RobotsCache(size=self.options.crawl_robots_cache_size, max_age=self.options.crawl_robots_max_age)
+        self.cache = RobotsCache(
+            size=self.options.crawl_robots_cache_size,
+            max_age=self.options.crawl_robots_max_age,
+            agent=robots_agent(crawler.settings),
+        )
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     @classmethod
@@ -71,7 +77,7 @@ class RobotsMiddleware:
             self.cache.forget(origin)
             request.meta[AWAITED_ROBOTS] = True
             return request
-        if not rules.allows(request.url, self.agent):
+        if not rules.allows(request.url):
             reason = "unreachable" if rules.unreachable else "forbidden"
             self._count(f"refused/{reason}")
             raise Refused(f"robots/{reason}", request.url)
@@ -99,14 +105,19 @@ class RobotsMiddleware:
         return rules, True
 
     async def _fetch(self, origin: str, *, retry: bool) -> RobotsRules:
-        # A retry at once would visit the host without a pause: a leased page waits in the frontier for the next try.
-        meta = {"dont_obey_robotstxt": True, "dont_retry": not retry}
-        request = Request(f"{origin}/robots.txt", callback=NO_CALLBACK, meta=meta)
         self._count("fetched")
+        url = f"{origin}/robots.txt"
         try:
-            response: Response = await self.crawler.engine.download_async(request)
+            response = await self._download(url, retry=retry)
+            for _ in range(MAX_REDIRECTS):
+                target = _target(response)
+                if target is None:
+                    break
+                response = await self._download(target, retry=retry)
         except Exception as failure:
-            # Whatever kept robots.txt from arriving (timeout, refused connection, a broken reply, another middleware)
+            if isinstance(failure, Refused) and failure.url == url:
+                raise  # its address is refused, and with it that of the page
+            # Whatever else kept robots.txt from arriving (timeout, refused connection, a broken reply, another middleware)
             # means "unreachable" to RFC 9309, and the crawl goes on.
             logger.debug("robots.txt of %s is unreachable: %r", origin, failure)
             self._count(f"failed/{type(failure).__name__}")
@@ -115,6 +126,14 @@ class RobotsMiddleware:
             name.decode("latin-1").lower(): values[-1].decode("latin-1") for name, values in response.headers.items()
         }
         return self.cache.store(origin, response.status, headers, response.body, time())
+
+    async def _download(self, url: str, *, retry: bool) -> Response:
+        """One hop. Redirects are followed here, each through the middlewares: Scrapy's would follow twenty."""
+        # A retry at once would visit the host without a pause: a leased page waits in the frontier for the next try.
+        meta = {"dont_obey_robotstxt": True, "dont_retry": not retry, "dont_redirect": True, ROBOTS: True}
+        request = Request(url, callback=NO_CALLBACK, meta=meta)
+        response: Response = await self.crawler.engine.download_async(request)
+        return response
 
     def _host_must_rest(self, request: Request, rules: RobotsRules) -> bool:
         """Whether the frontier wants a pause between robots.txt and the page."""
@@ -128,11 +147,25 @@ class RobotsMiddleware:
         return crawl is not None and crawl.frontier.leased(crawl.canonicalize(request.url)) is not None
 
     def _delay(self, rules: RobotsRules) -> float:
-        return rules.crawl_delay(self.agent, self.options.politeness_max_crawl_delay)
+        return rules.crawl_delay(self.options.politeness_max_crawl_delay)
 
     def _count(self, event: str) -> None:
         if self.crawler.stats:
             self.crawler.stats.inc_value(f"robots/{event}")
+
+
+def robots_agent(settings: BaseSettings) -> str:
+    """What robots.txt and robots tags are read for: Scrapy's ``ROBOTSTXT_USER_AGENT``, else ``USER_AGENT``."""
+    agent: str = settings.get("ROBOTSTXT_USER_AGENT") or settings["USER_AGENT"]
+    return agent
+
+
+def _target(response: Response) -> str | None:
+    """Where a redirect of robots.txt leads to, on whatever host; None for a reply that is none."""
+    location = response.headers.get(b"Location")
+    if response.status not in _REDIRECTS or not location:
+        return None
+    return canonical_or_none(canonical_url, location.decode("utf-8", "replace"), response.url)
 
 
 def _origin(request: Request) -> str:

@@ -10,6 +10,8 @@ from scrapy.exceptions import StopDownload
 
 from crawlproject.live import crawl_of
 from crawlproject.options import read_options
+from crawlproject.robots import MAX_BYTES as ROBOTS_MAX_BYTES
+from middlewares.robots import ROBOTS
 
 if TYPE_CHECKING:
     from typing import Self
@@ -20,7 +22,9 @@ if TYPE_CHECKING:
 
 
 class TruncateMiddleware:
-    """Cuts every body at ``PAGE_MAX_BYTES``; a page of the topical crawl must also be of ``PAGE_CONTENT_TYPES``.
+    """Cuts every body at ``PAGE_MAX_BYTES``, and robots.txt where RFC 9309 allows it.
+
+    A page of the topical crawl must also be of ``PAGE_CONTENT_TYPES``.
 
     Works by Scrapy's signals while the body arrives (``StopDownload``). A response without a content type is read.
     """
@@ -47,7 +51,7 @@ class TruncateMiddleware:
     def bytes_received(self, data: bytes, request: Request, spider: Spider) -> None:
         received = self._received.get(request, 0) + len(data)
         self._received[request] = received
-        if received > self.max_bytes:
+        if received > (ROBOTS_MAX_BYTES if ROBOTS in request.meta else self.max_bytes):
             self._stop("max_bytes")
 
     def _is_page(self, request: Request) -> bool:

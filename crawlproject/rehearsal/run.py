@@ -15,13 +15,11 @@ from crawlproject.options import Options
 from crawlproject.orderings.base import Archive, Graph
 from crawlproject.records import CrawlUrl, Fetch, Page, Topic
 from crawlproject.rehearsal.cache import JudgedPages, location
-from crawlproject.robots import RobotsCache, RobotsRules
+from crawlproject.robots import MAX_REDIRECTS, RobotsCache, RobotsRules
 from crawlproject.stopping import DEAD_END
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.hosts import host_of, origin_of
 from crawlproject.virtualweb.base import Reply, Web
-
-_ROBOTS_REDIRECTS = 5
 
 
 class Rehearsal:
@@ -56,9 +54,8 @@ class Rehearsal:
             cache_dir=cache_dir,
         )
         self._web = web
-        self._agent = agent
         self._progress = progress
-        self._robots = RobotsCache(size=options.crawl_robots_cache_size, max_age=float("inf"))
+        self._robots = RobotsCache(size=options.crawl_robots_cache_size, max_age=float("inf"), agent=agent)
 
     def run(self, pages: JudgedPages) -> Crawl:
         """Crawl to the end, with pages that are judged for this topic; the crawl, closed."""
@@ -78,7 +75,7 @@ class Rehearsal:
 
     def _fetch(self, url: CrawlUrl, pages: JudgedPages) -> None:
         rules = self._rules(url.url)
-        if not rules.allows(url.url, self._agent):
+        if not rules.allows(url.url):
             self.crawl.refuse(url.url, f"robots/{'unreachable' if rules.unreachable else 'forbidden'}", url.parent)
             return
         reply, page = pages.get(url.url)
@@ -114,14 +111,14 @@ class Rehearsal:
         if rules is None:
             reply = self._robots_reply(f"{origin}/robots.txt")
             rules = self._robots.store(origin, reply.status, reply.headers, reply.body, self.now)
-            delay = rules.crawl_delay(self._agent, self.crawl.options.politeness_max_crawl_delay)
+            delay = rules.crawl_delay(self.crawl.options.politeness_max_crawl_delay)
             self.crawl.crawl_delay(host_of(url), delay)
         return rules
 
     def _robots_reply(self, url: str) -> Reply:
         """The reply behind at most five redirects (RFC 9309 section 2.3.1.2)."""
         reply = self._web.get(url)
-        for _ in range(_ROBOTS_REDIRECTS):
+        for _ in range(MAX_REDIRECTS):
             target = canonical_or_none(self.crawl.canonicalize, location(reply), url) if location(reply) else None
             if target is None:
                 break
