@@ -59,6 +59,7 @@ MAY_IMPORT = {
     "orderings": GROUND | {"urls", "text", "html", "graph", "learning"},
     "frontier": GROUND | {"urls", "text", "html"},
     "repository": GROUND | {"urls", "text", "html"},
+    "indexing": GROUND | {"text", "repository"},
     "virtualweb": GROUND | {"urls", "text", "html"},
     "evaluation": GROUND | {"urls", "text", "html", "graph", "repository"},
     "reports": GROUND | {"urls", "text", "html", "graph", "repository", "evaluation"},

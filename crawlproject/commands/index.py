@@ -1,0 +1,63 @@
+"""``scrapy index CRAWL_DIR``: make the pages of a crawl searchable."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawlproject.commandline import reporting_errors
+
+
+class Command(ScrapyCommand):
+    requires_project = False
+    requires_crawler_process = False
+
+    def syntax(self) -> str:
+        return "CRAWL_DIR"
+
+    def short_desc(self) -> str:
+        return "Make the pages of a crawl searchable"
+
+    def long_desc(self) -> str:
+        return (
+            "Build a full-text index in a crawl folder, or add to it the pages that came since the last time. Works on "
+            "running, finished and killed crawls; the folders of several workers are merged first. Then try: scrapy "
+            "search CRAWL_DIR QUERY. Exit code 2: not a crawl folder, a damaged one, or another process updates the index."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument(
+            "--with-duplicates",
+            action=argparse.BooleanOptionalAction,
+            help="also index pages that are copies of another (default: as before; at first, no)",
+        )
+        parser.add_argument("--rebuild", action="store_true", help="begin anew")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if len(args) != 1:
+            raise UsageError("expected one crawl folder", print_help=False)
+        # Scrapy imports every command at every start: what is heavy is imported when it is needed.
+        from crawlproject.indexing import update
+        from crawlproject.repository.merge import merge_workers, workers_of
+
+        with reporting_errors(self):
+            folder = Path(args[0])
+            if workers_of(folder):
+                merge_workers(folder)
+            done = update(folder, with_duplicates=opts.with_duplicates, rebuild=opts.rebuild, progress=_tell)
+            copies = f", {done.left_out:,} left out as copies" if done.left_out else ""
+            print(f"{_pages(done.added)} added{copies}; {_pages(done.pages)} in {folder / 'index'}")
+
+
+def _tell(share: float) -> None:
+    if sys.stderr.isatty():
+        print(f"\r{share:4.0%} indexed", end="" if share < 1.0 else "\n", file=sys.stderr, flush=True)
+
+
+def _pages(number: int) -> str:
+    return f"{number:,} page" + "s" * (number != 1)

@@ -1,0 +1,56 @@
+"""``scrapy search CRAWL_DIR QUERY``: the pages of a crawl that answer a query, best first."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawlproject.commandline import reporting_errors
+
+_SHOWN = 10
+
+
+class Command(ScrapyCommand):
+    requires_project = False
+    requires_crawler_process = False
+
+    def syntax(self) -> str:
+        return "CRAWL_DIR QUERY"
+
+    def short_desc(self) -> str:
+        return "Search the pages of a crawl"
+
+    def long_desc(self) -> str:
+        return (
+            "Print the pages of a crawl that answer QUERY, best first: by the match of title, text and the anchor that led to "
+            'the page, and by its relevance to the topic. Words are alternatives; +word, -word, "a phrase" and '
+            "title:word work. Needs an index: scrapy index CRAWL_DIR. Exit code 2: there is none, or a damaged one."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--limit", metavar="N", type=int, default=_SHOWN, help=f"pages that are shown ({_SHOWN})")
+        parser.add_argument("--offset", metavar="N", type=int, default=0, help="pages that are passed over first (0)")
+        parser.add_argument("--json", action="store_true", help="print JSON")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if len(args) < 2:
+            raise UsageError("expected a crawl folder and a query", print_help=False)
+        if opts.limit < 1 or opts.offset < 0:
+            raise UsageError("--limit must be at least 1, and --offset 0", print_help=False)
+        # Scrapy imports every command at every start: what is heavy is imported when it is needed.
+        from crawlproject.indexing import search
+        from crawlproject.reports.hits import print_hits
+
+        with reporting_errors(self):
+            found = search(Path(args[0]), " ".join(args[1:]), opts.limit, opts.offset)
+            if opts.json:
+                print(json.dumps({"total": found.total, "hits": [asdict(hit) for hit in found.hits]}, indent=2))
+            else:
+                print_hits(found.hits, found.total, opts.offset + 1, sys.stdout)

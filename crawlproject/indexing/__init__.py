@@ -1,0 +1,13 @@
+"""Full-text search over the pages of a crawl folder, in an index inside the folder.
+
+    update(crawl_dir)                      adds what was crawled since the last time
+    search(crawl_dir, "coral reef")        the best pages, with highlights
+
+Both may be called while the crawl goes on, from any thread or process. Built on Tantivy
+(``docs/adr/0017-tantivy-is-the-index.md``).
+"""
+
+from crawlproject.indexing.searching import Hit, SearchResult, search
+from crawlproject.indexing.updating import Updated, update
+
+__all__ = ["Hit", "SearchResult", "Updated", "search", "update"]

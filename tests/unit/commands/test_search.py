@@ -1,0 +1,80 @@
+"""``scrapy index`` and ``scrapy search`` as a person types them."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+from support.crawling import scrapy
+from support.items import a_crawl, an_item
+
+from crawlproject.indexing import Hit, search, update
+from crawlproject.reports.hits import print_hits
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_index_and_search(tmp_path: Path) -> None:
+    crawl = a_crawl(
+        tmp_path / "crawl",
+        an_item(0, "Coral <reefs> & atolls", title="Reefs \x1b[31mof the world", relevance=0.5),
+        an_item(1, "Steam engines"),
+        an_item(2, "Coral again", duplicate_of="http://a.example/0"),
+    )
+    made = scrapy("index", crawl)
+    assert made.stdout.startswith("2 pages added, 1 left out as copies; 2 pages in ")
+    assert scrapy("index", crawl, "--with-duplicates").stdout.startswith("3 pages added; 3 pages in ")
+    shown = scrapy("search", crawl, "coral")
+    assert shown.returncode == 0 and "\x1b" not in shown.stdout
+    lines = shown.stdout.splitlines()
+    assert lines[0].startswith("1. Reefs ") and lines[1:3] == ["   http://a.example/0", "   Coral <reefs> & atolls"]
+    assert lines[-1] == "1 to 2 of 2 pages"
+    told = json.loads(scrapy("search", crawl, "coral", "again", "--json", "--limit", "1").stdout)
+    assert told["total"] == 2
+    [hit] = told["hits"]
+    assert hit["url"] == "http://a.example/2" and hit["snippet"] == "<b>Coral</b> <b>again</b>"
+    assert set(hit) == {"url", "title", "snippet", "score", "relevance", "at", "md5", "language", "published"}
+
+
+def test_what_is_wrong_is_told(tmp_path: Path) -> None:
+    for arguments in (("index", tmp_path), ("search", tmp_path, "coral")):
+        wrong = scrapy(*arguments)
+        assert wrong.returncode == 2 and wrong.stderr.startswith(f"scrapy: {tmp_path}")
+    assert scrapy("search", tmp_path).returncode == 2
+    assert scrapy("search", tmp_path, "coral", "--limit", "0").returncode == 2
+
+
+def test_workers_are_merged_first(tmp_path: Path) -> None:
+    for number, name in enumerate(("one", "two")):
+        worker = a_crawl(tmp_path / "workers" / name, an_item(number, f"coral {name}"))
+        visit = {"url": f"http://a.example/{number}", "md5": an_item(number, "")["md5"], "at": float(number)}
+        (worker / "history.jsonl").write_text(json.dumps(visit) + "\n")
+    assert scrapy("index", tmp_path).stdout.startswith("2 pages added")
+    add_one = an_item(5, "coral five")
+    with (tmp_path / "workers" / "one" / "items.jsonl").open("a") as file:
+        file.write(json.dumps(add_one) + "\n")
+    with (tmp_path / "workers" / "one" / "history.jsonl").open("a") as file:
+        file.write(json.dumps({"url": add_one["url"], "md5": add_one["md5"], "at": 9.0}) + "\n")
+    assert scrapy("index", tmp_path).stdout.startswith("1 page added")
+    assert search(tmp_path, "coral").total == 3
+
+
+def test_a_terminal_shows_matches_and_obeys_no_page() -> None:
+    terminal = Terminal()
+    hit = Hit("http://a.example/\x9b2J", "T\x1b]0;x\x07", "a <b>coral</b> &lt;b&gt; \x1b[2J", 1.5, 0.25, 0.0, "0" * 32)
+    print_hits([hit], 1, 1, terminal)
+    shown = terminal.getvalue()
+    assert "\x1b[2J" not in shown and "\x9b" not in shown and "\x07" not in shown and "\x1b]" not in shown
+    assert "\x1b[1;33mcoral" in shown and "<b>" in shown
+    assert "score 1.50, relevance 0.250, fetched 1970-01-01" in shown
+
+
+def test_nothing_found(tmp_path: Path) -> None:
+    update(a_crawl(tmp_path, an_item(0, "coral")))
+    plain = io.StringIO()
+    print_hits((), search(tmp_path, "steam").total, 1, plain)
+    assert plain.getvalue() == "0 pages\n"
