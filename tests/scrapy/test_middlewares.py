@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,7 +28,7 @@ from crawlproject.scheduler import AS_SPELLED, AWAITED_ROBOTS
 from crawlproject.virtualweb.base import Reply
 from middlewares.canonicalize import CanonicalizeMiddleware
 from middlewares.refused import Refused
-from middlewares.robots import RobotsMiddleware
+from middlewares.robots import ROBOTS, RobotsMiddleware
 from middlewares.traps import TrapMiddleware
 from middlewares.truncate import TruncateMiddleware, media_type
 
@@ -247,6 +248,56 @@ def test_an_unreachable_robots_txt_forbids(reply: Reply) -> None:
     middleware = RobotsMiddleware(crawler)
     assert reasons(ask(middleware, Request(HOME), Request(f"{HOME}x"))) == {"robots/unreachable": 2}
     assert crawler.engine.fetched == {f"{HOME}robots.txt": 1}, "a spider's own request leaves retries to Scrapy"
+
+
+def led_on(url: str, target: str) -> tuple[str, Reply]:
+    return url, Reply(url, 302, {"location": target}, b"")
+
+
+def hops(count: int) -> list[tuple[str, Reply]]:
+    """``count`` redirects over as many hosts, and rules behind them that forbid everything."""
+    names = [
+        f"{HOME}robots.txt",
+        *(f"http://h{number}.example/r" for number in range(count - 1)),
+        "http://end.example/r",
+    ]
+    chain = [led_on(url, target) for url, target in itertools.pairwise(names)]
+    return [*chain, (names[-1], Reply("", 200, {}, b"User-agent: *\nDisallow: /"))]
+
+
+@pytest.mark.parametrize(("count", "forbidden"), [(1, True), (5, True), (6, False)])
+def test_redirects_of_robots_txt_lead_to_other_hosts_five_times(count: int, forbidden: bool) -> None:
+    """RFC 9309 section 2.3.1.2: behind more, the file is not there."""
+    crawler = a_crawler(*hops(count))
+    outcomes = ask(RobotsMiddleware.from_crawler(crawler), Request(f"{HOME}x"))
+    assert reasons(outcomes) == {"robots/forbidden" if forbidden else "NoneType": 1}
+    assert crawler.engine.fetched.total() == min(count, 5) + 1
+    assert all(meta["dont_redirect"] for meta in crawler.engine.metas)
+
+
+@pytest.mark.parametrize(("place", "reason"), [(0, "safety/address"), (1, "robots/unreachable")])
+def test_a_robots_txt_at_a_refused_address_tells_of_its_page(place: int, reason: str) -> None:
+    """Elsewhere, behind a redirect, it is only unreachable."""
+    chain = hops(2)
+    crawler = a_crawler(*chain)
+    download = crawler.engine.download_async
+
+    async def guarded(request: Request) -> Response:
+        if request.url == chain[place][0]:
+            raise Refused("safety/address", request.url)
+        return await download(request)
+
+    crawler.engine.download_async = guarded
+    assert reasons(ask(RobotsMiddleware.from_crawler(crawler), Request(f"{HOME}x"))) == {reason: 1}
+
+
+def test_robots_txt_is_read_to_500_kib_whatever_pages_are_cut_at() -> None:
+    crawler = a_crawler(PAGE_MAX_BYTES=100)
+    middleware = TruncateMiddleware.from_crawler(crawler)
+    request = Request(f"{HOME}robots.txt", meta={ROBOTS: True})
+    middleware.bytes_received(b"x" * 512_000, request, Spider("any"))
+    with pytest.raises(StopDownload):
+        middleware.bytes_received(b"x", request, Spider("any"))
 
 
 def test_a_leased_page_waits_after_robots_txt_and_is_not_asked_about_again(tmp_path: Path) -> None:
