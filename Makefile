@@ -39,6 +39,8 @@ crawl: $(VENV)/.installed
 
 test: $(VENV)/.installed-dev
 	@command -v redis-server >/dev/null || ./scripts/install-redis
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
+		./scripts/install-chromium
 	$(BIN)/python -m pytest -n auto
 
 lint: $(VENV)/.installed-dev

@@ -11,6 +11,7 @@ setup(
     version="0.1.0",
     packages=find_packages(include=["crawlproject*", "spiders*", "middlewares*", "pipelines*", "topics"]),
     package_data={
+        "crawlproject.dashboard": ["assets/*"],
         "crawlproject.frontier.redis": ["lua/*.lua"],
         "crawlproject.reports": ["templates/*"],
         "crawlproject.repository": ["*.json"],

@@ -22,7 +22,7 @@ from crawlproject.repository.merge import WORKERS
 from crawlproject.stopping import NEAREST
 
 THEIRS = ("REDIS_", "MAX_IDLE_TIME_BEFORE_CLOSE")  # settings that are named and mean what they do in scrapy-redis
-OURS = ("FRONTIER", "ORDERING", "TOPIC_", "PAGE_", "POLITENESS_", "TRAP_", "CRAWL_", "VIRTUAL_WEB")
+OURS = ("FRONTIER", "ORDERING", "TOPIC_", "PAGE_", "POLITENESS_", "TRAP_", "CRAWL_", "DASHBOARD", "VIRTUAL_WEB")
 
 
 def _split_list(value: object) -> object:
@@ -103,10 +103,15 @@ class Options(BaseModel):
     crawl_url_query_rules: bool
     crawl_robots_max_age: Seconds
     crawl_robots_cache_size: Annotated[int, Field(ge=1)]
+    crawl_warc: bool
+    crawl_warc_max_bytes: Annotated[int, Field(ge=1)]
     crawl_progress_seconds: Seconds
     crawl_metrics_port: Annotated[int, Field(ge=0, le=65_535)]
     crawl_metrics_host: Annotated[str, Field(min_length=1)]
     crawl_metrics_file: str
+    dashboard: bool
+    dashboard_port: Annotated[int, Field(ge=0, le=65_535)]
+    dashboard_host: Annotated[str, Field(min_length=1)]
     virtual_web: str
     virtual_web_latency: Seconds
     ordering_parameters: Mapping[str, Any] = {}

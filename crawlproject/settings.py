@@ -1,7 +1,7 @@
 """Every setting once: default, unit, source. ``docs/settings.md`` explains when to change which.
 
-Settings of ours start with ``FRONTIER_``, ``ORDERING_``, ``TOPIC_``, ``PAGE_``, ``POLITENESS_``, ``TRAP_``, ``CRAWL_`` or
-``VIRTUAL_WEB``; a topic file may override them in its ``[crawl]`` table. The rest are Scrapy's, with our choice of value.
+Settings of ours start with ``FRONTIER_``, ``ORDERING_``, ``TOPIC_``, ``PAGE_``, ``POLITENESS_``, ``TRAP_``, ``CRAWL_``,
+``DASHBOARD`` or ``VIRTUAL_WEB``; a topic file may override them in its ``[crawl]`` table. The rest are Scrapy's, with our choice of value.
 """
 
 # ---------------------------------------------------------------- frontier
@@ -70,10 +70,17 @@ CRAWL_URL_DEFAULT_PAGES = True  # remove index.html and its kin from URLs (000 s
 CRAWL_URL_QUERY_RULES = True  # sort query parameters, remove tracking and session parameters
 CRAWL_ROBOTS_MAX_AGE = 86_400  # seconds a robots.txt is believed at most (RFC 9309 section 2.4)
 CRAWL_ROBOTS_CACHE_SIZE = 10_000  # origins whose robots.txt is kept in memory
+CRAWL_WARC = False  # archive requests and responses while they come, in the folder warc/ of the crawl folder
+CRAWL_WARC_MAX_BYTES = 1_000_000_000  # size from which another WARC file is begun
 CRAWL_PROGRESS_SECONDS = 10.0  # seconds between progress lines; 0 = none
 CRAWL_METRICS_PORT = 0  # of http://CRAWL_METRICS_HOST:PORT/metrics for Prometheus; 0 = none
 CRAWL_METRICS_HOST = "127.0.0.1"  # address it listens on
 CRAWL_METRICS_FILE = ""  # the same as a file, for node_exporter's textfile collector; empty: none
+
+# ---------------------------------------------------------------- live view
+DASHBOARD = False  # serve a page that shows the crawl while it runs
+DASHBOARD_PORT = 8992  # of http://DASHBOARD_HOST:PORT/; 0 = any that is free
+DASHBOARD_HOST = "127.0.0.1"  # address it listens on
 
 # ---------------------------------------------------------------- virtual web
 VIRTUAL_WEB = ""  # a WARC, a folder of <host>/<path>, a crawl folder or "sample": crawl this, not the network
@@ -132,11 +139,13 @@ EXTENSIONS = {
     "scrapy.extensions.telnet.TelnetConsole": None,
     "crawlproject.extensions.plainlog.PlainLog": 0,
     "crawlproject.extensions.failures.Failures": 0,
+    "crawlproject.extensions.dashboard.DashboardServer": 5,
     "crawlproject.extensions.progress.Progress": 10,
     "crawlproject.extensions.report.ReportWriter": 20,
     "crawlproject.extensions.finished.FinishedMarker": 25,
     "crawlproject.extensions.pushedseeds.PushedSeedsFeed": 30,
     "crawlproject.extensions.metrics.Metrics": 30,
+    "crawlproject.extensions.warc.WarcRecorder": 40,
 }
 # Both execute code for whoever reaches the port.
 TELNETCONSOLE_ENABLED = False

@@ -11,7 +11,7 @@ from collections import Counter, deque
 from dataclasses import dataclass
 from pathlib import Path
 
-from crawlproject.appendlog import parse_line
+from crawlproject.appendlog import parse_line, unexpected
 from crawlproject.evaluation.crawlfolder import HISTORY, CrawlInfo, visit_from
 from crawlproject.records import AGENT, Visit
 from crawlproject.reports.hosts import HostLine, HostTally, pause_of
@@ -102,7 +102,11 @@ class Trail:
                 self._offset += len(line)
                 number = self.fetches + 1
                 place = f"{self._path}, line {number}"
-                self._add(visit_from(parse_line(line, self._path, number), place))
+                visit = visit_from(parse_line(line, self._path, number), place)
+                try:
+                    self._add(visit)
+                except (ValueError, TypeError, LookupError, AttributeError) as damage:  # a field of the wrong kind
+                    raise unexpected(self._path, number, damage) from None
         return False
 
     def _add(self, visit: Visit) -> None:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from itertools import pairwise
 
 import pytest
 
@@ -76,6 +77,11 @@ def test_a_damaged_line_is_named(trail_of, page, tmp_path):
         found.advance()
 
 
+def test_a_field_of_the_wrong_kind_is_named(trail_of, page):
+    with pytest.raises(BadCrawlDir, match="line 1"):
+        trail_of(page("javascript:alert(1)")).advance()
+
+
 def test_the_curve_stays_small_and_ends_near_the_last_page(trail_of, page, monkeypatch):
     monkeypatch.setattr(trail, "_POINTS", 20)
     found = trail_of(*[page(f"http://a.example/{n}", relevance=n % 2) for n in range(500)])
@@ -83,7 +89,7 @@ def test_the_curve_stays_small_and_ends_near_the_last_page(trail_of, page, monke
     pages = [point[0] for point in found.curve]
     assert len(pages) <= 20 and pages == sorted(pages) and pages[-1] > 460
     assert found.curve[-1][1] == pytest.approx(0.5, abs=0.01)
-    assert len({after - before for before, after in zip(pages, pages[1:], strict=False)}) == 1
+    assert len({after - before for before, after in pairwise(pages)}) == 1
 
 
 def test_agents_are_told_apart(trail_of, page):

@@ -1,0 +1,86 @@
+"""``scrapy dashboard [DIR]``: the page without a crawl: start one from a query and seeds, watch it, open earlier ones."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+from scrapy.settings import SETTINGS_PRIORITIES
+
+from crawlproject.commandline import reporting_errors
+from crawlproject.errors import BadInput
+
+_OWN = ("DASHBOARD", "CRAWL_DIR", "LOG_FILE")  # settings of the command line that crawls are not handed on
+
+
+class Command(ScrapyCommand):
+    requires_project = True
+    requires_crawler_process = False
+
+    def syntax(self) -> str:
+        return "[DIR]"
+
+    def short_desc(self) -> str:
+        return "Start, watch and search crawls in the browser"
+
+    def long_desc(self) -> str:
+        return (
+            "Serve a page on loopback that starts crawls from a query and seeds, shows them while they run, and opens "
+            "the crawl folders below DIR (default: crawls). Settings given with -s go to each crawl that is started. "
+            "Ctrl-C ends the page and stops these crawls, which can be resumed. Exit code 2: nothing can listen there."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--port", type=int, metavar="P", help="0: any free one; default: setting DASHBOARD_PORT")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if len(args) > 1:
+            raise UsageError("expected at most one folder of crawls", print_help=False)
+        with reporting_errors(self):
+            root = Path(args[0] if args else "crawls")
+            if root.exists() and not root.is_dir():
+                raise BadInput(f"folder {str(root)!r}", "expected a folder of crawls")
+            asyncio.run(_serve(root, opts.port, self))
+
+
+async def _serve(root: Path, port: int | None, command: ScrapyCommand) -> None:
+    """Serve until SIGINT or SIGTERM."""
+    # Scrapy imports every command at every start: what is heavy is imported when it is needed.
+    from crawlproject.dashboard.launch import startable_orderings
+    from crawlproject.dashboard.server import Dashboard, listen
+    from crawlproject.dashboard.workshop import Workshop
+    from crawlproject.options import read_options
+
+    assert command.settings is not None, "scrapy.cmdline sets it"
+    options = read_options({name: command.settings[name] for name in command.settings if name.startswith("DASHBOARD")})
+    host = options.dashboard_host
+    listening = listen(host, options.dashboard_port if port is None else port)
+    workshop = Workshop(root, _given(command))
+    dashboard = Dashboard(workshop, listening, host, orderings=startable_orderings)
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    await dashboard.begin()
+    print(f"Live view: {dashboard.url}/", flush=True)
+    try:
+        await stop.wait()
+        print("stopping the crawls that were started here ...", file=sys.stderr, flush=True)
+    finally:
+        await dashboard.end()
+        await workshop.close()
+
+
+def _given(command: ScrapyCommand) -> dict[str, Any]:
+    """The settings of the command line."""
+    assert command.settings is not None
+    given = SETTINGS_PRIORITIES["cmdline"]
+    names = [name for name in command.settings if command.settings.getpriority(name) == given]
+    return {name: command.settings[name] for name in names if not name.startswith(_OWN)}

@@ -1,0 +1,370 @@
+"use strict";
+
+// Everything that comes from the web is put on the page as text, never as HTML.
+
+const TOKEN = document.querySelector("meta[name=token]").content;
+const MARKS = 6; // colours
+const MOST = 6; // crawls side by side
+const EVERY = 1000; // milliseconds between two looks
+const byId = (id) => document.getElementById(id);
+
+let shown = []; // names of the crawls on the page
+let states = [];
+let chosenByHand = false;
+let searched = { crawl: "", query: "" };
+const opened = new Set(); // crawls whose details are open
+const seen = new Set(); // best pages that were on the page before
+
+// ------------------------------------------------------------ small helpers
+
+function make(name, attributes = {}, ...children) {
+  const node = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key === "class") node.className = value;
+    else if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
+    else if (value !== false && value !== null && value !== undefined) node.setAttribute(key, value === true ? "" : value);
+  }
+  node.append(...children.filter((child) => child !== null && child !== undefined && child !== ""));
+  return node;
+}
+
+const count = (n) => (n === null || n === undefined ? "–" : Math.round(n).toLocaleString("en"));
+const fixed = (n, digits = 3) => (n === null || n === undefined ? "–" : n.toFixed(digits));
+const percent = (n) => (n === null || n === undefined ? "–" : `${(100 * n).toFixed(1)}%`);
+const seconds = (n) => (n === null || n === undefined ? "–" : n < 10 ? `${n.toFixed(2)} s` : `${Math.round(n)} s`);
+
+function link(page, text) {
+  if (!page.web) return make("bdi", {}, text);
+  return make("a", { href: page.url, rel: "noreferrer noopener", target: "_blank" }, make("bdi", {}, text));
+}
+
+async function ask(path, body) {
+  const options = body
+    ? { method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json", "X-Dashboard-Token": TOKEN } }
+    : {};
+  const reply = await fetch(path, options);
+  const answer = await reply.json();
+  if (!reply.ok) throw new Error(answer.error || `HTTP ${reply.status}`);
+  return answer;
+}
+
+// New content that keeps the place of the keyboard and of the scroll bar.
+function redraw(container, nodes) {
+  const place = (node) => node && node.dataset && node.dataset.place;
+  const focused = container.contains(document.activeElement) ? place(document.activeElement) : null;
+  const { scrollTop } = container;
+  container.replaceChildren(...nodes);
+  container.scrollTop = scrollTop;
+  if (focused) [...container.querySelectorAll("[data-place]")].find((node) => place(node) === focused)?.focus();
+}
+
+const crawlQuery = (name) => `crawl=${encodeURIComponent(name)}`;
+
+// One colour for each agent when one crawl is shown, one for each crawl when several are.
+function markOf(index, page) {
+  if (states.length === 1 && page.agent !== null) return `m${page.agent % MARKS}`;
+  return `m${index % MARKS}`;
+}
+
+function badge(index, page) {
+  if (states.length > 1) return make("span", { class: `badge m${index % MARKS}` }, labelOf(states[index]));
+  return page.agent === null || page.agent === undefined ? "" : make("span", { class: "badge" }, `agent ${page.agent}`);
+}
+
+// What several crawls found is listed once, with a badge of each.
+function together(found) {
+  const groups = new Map();
+  for (const one of found) {
+    const group = groups.get(one.page.url);
+    if (group) group.push(one);
+    else groups.set(one.page.url, [one]);
+  }
+  return [...groups.values()];
+}
+
+function labelOf(state) {
+  const same = states.filter((other) => other.ordering === state.ordering).length > 1;
+  return same || !state.ordering ? state.name : state.ordering;
+}
+
+// ------------------------------------------------------------ the list of crawls
+
+function drawList(crawls) {
+  const list = byId("list");
+  if (!list) return;
+  const items = crawls.map((crawl) => {
+    const box = make("input", {
+      type: "checkbox", value: crawl.name, "data-place": crawl.name, checked: shown.includes(crawl.name),
+      onchange: (event) => choose(crawl.name, event.target.checked),
+    });
+    const what = [crawl.topic, crawl.ordering].filter(Boolean).join(" · ");
+    const pages = crawl.pages ? ` · ${count(crawl.pages)} pages` : "";
+    return make("li", {}, make("label", {}, box,
+      make("span", { class: `status ${crawl.status}` }, crawl.status),
+      make("span", {}, make("bdi", {}, crawl.name), make("span", { class: "soft small" }, ` ${what}${pages}`))));
+  });
+  if (!items.length) items.push(make("li", { class: "soft" }, "None yet."));
+  redraw(list, items);
+}
+
+function choose(name, on) {
+  chosenByHand = true;
+  shown = shown.filter((other) => other !== name);
+  if (on) shown = [...shown, name].slice(-MOST);
+  location.hash = shown.map(encodeURIComponent).join("&");
+  searched.crawl = "";
+  look();
+}
+
+// ------------------------------------------------------------ a crawl
+
+function tiles(pairs) {
+  const entries = pairs.filter((pair) => pair[1] !== undefined);
+  return make("dl", { class: "tiles" }, ...entries.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
+}
+
+function drawRun(state, index) {
+  const live = ["running", "paused", "stopping"].includes(state.status);
+  const button = (action, text, enabled) =>
+    make("button", { onclick: () => control(state.name, action), disabled: !enabled, "data-action": action, "data-place": `${index} ${text}` }, text);
+  const path = `?${crawlQuery(state.name)}`;
+  const head = make("h2", {},
+    make("bdi", {}, state.topic || state.name),
+    make("span", { class: "soft small" }, state.ordering || ""),
+    make("span", { class: `status ${state.status}` }, state.status === "ended" && state.reason ? `ended: ${state.reason}` : state.status),
+    make("span", { class: "buttons" },
+      state.status === "paused" ? button("resume", "Resume", true) : button("pause", "Pause", state.status === "running"),
+      button("stop", "Stop", state.status === "running" || state.status === "paused"),
+      state.resumable ? button("resume", "Go on", true) : "",
+      state.fetches ? make("a", { href: `/report${path}`, target: "_blank" }, "Report") : "",
+      state.fetches ? make("a", { href: `/map${path}`, target: "_blank" }, "Map") : ""));
+  const keywords = make("p", { class: "soft small" }, make("bdi", {}, (state.keywords || []).join(", ")));
+  const words = state.words ? make("pre", { class: "warn" }, state.words) : "";
+  const bar = state.budget && live ? make("progress", { max: state.budget, value: state.pages, "aria-label": "pages of the budget" }) : "";
+  const numbers = state.pages === undefined ? "" : tiles([
+    ["pages stored", count(state.pages)],
+    ["harvest rate", percent(state.harvest)],
+    ["of the latest 100", percent(state.recent)],
+    ["mean relevance", fixed(state.mean_relevance)],
+    ["pages a second", live ? fixed(state.speed, 1) : undefined],
+    ["fetches", count(state.fetches)],
+    ["hosts visited", count(state.hosts)],
+    ["URLs waiting", live ? count(state.waiting) : undefined],
+    ["on hosts", live ? count(state.hosts_waiting) : undefined],
+    ["links refused", count(state.refused_total)],
+    ["without a page", count(state.failed)],
+    ["duplicates", count(state.duplicates)],
+  ]);
+  const reading = state.reading ? make("p", { class: "soft small" }, "reading the history …") : "";
+  return make("section", { class: `card run m${index % MARKS}`, "data-crawl": state.name }, head, keywords, words, bar, numbers, reading);
+}
+
+async function control(crawl, action) {
+  try {
+    await ask("/api/control", { crawl, action });
+  } catch (problem) {
+    say(problem.message, true);
+  }
+  setTimeout(look, 150);
+}
+
+// ------------------------------------------------------------ together
+
+function drawCurve() {
+  const lines = [];
+  states.forEach((state, index) => {
+    const points = state.curve || [];
+    if (points.length < 2) return;
+    const name = labelOf(state);
+    lines.push({ points: points.map((point) => [point[0], point[1]]), style: `whole m${index % MARKS}`, name: `${name}, all so far` });
+    lines.push({ points: points.map((point) => [point[0], point[2]]), style: `m${index % MARKS}`, name });
+  });
+  byId("curve-section").hidden = !lines.length;
+  const legend = states.length > 1
+    ? make("ul", { class: "legend" }, ...states.map((state, index) => make("li", { class: `m${index % MARKS}` }, make("bdi", {}, labelOf(state)))))
+    : "";
+  byId("curve").replaceChildren(...(lines.length ? [lineChart(lines, Math.max(320, Math.min(1100, byId("curve").clientWidth || 720))), legend] : []));
+}
+
+function drawBest() {
+  const found = states.flatMap((state, index) => (state.best || []).map((page) => ({ page, index })));
+  found.sort((a, b) => b.page.relevance - a.page.relevance || a.page.at - b.page.at);
+  byId("best-section").hidden = !found.length;
+  const first = seen.size === 0;
+  redraw(byId("best"), together(found).slice(0, 60).map((group) => {
+    const [{ page, index }] = group;
+    const key = page.url;
+    const fresh = !first && !seen.has(key) ? " fresh" : "";
+    seen.add(key);
+    return make("li", { class: markOf(index, page) + fresh },
+      make("div", { class: "name" }, link(page, page.title || page.url)),
+      make("div", { class: "url" }, make("bdi", {}, page.url)),
+      make("div", { class: "small" }, ...group.flatMap((one) => [badge(one.index, one.page), " "]),
+        `relevance ${fixed(page.relevance)} · fetch ${group.map((one) => count(one.page.number)).join(", ")}`,
+        page.depth ? ` · ${page.depth} ${page.depth === 1 ? "link" : "links"} from a seed` : " · a seed"));
+  }));
+}
+
+function table(heading, titles, rows, numeric) {
+  if (!rows.length) return "";
+  const cell = (name, value, column) => make(name, { class: numeric.includes(column) ? "n" : false }, typeof value === "string" ? make("bdi", {}, value) : value);
+  return make("section", { class: "card" }, make("h2", {}, heading), make("div", { class: "scroll" }, make("table", {},
+    make("tr", {}, ...titles.map((title, column) => cell("th", title, column))),
+    ...rows.map((row) => make("tr", {}, ...row.map((value, column) => cell("td", value, column)))))));
+}
+
+function politeness(state) {
+  const kept = state.politeness;
+  if (!kept || !kept.gaps) return "";
+  const verdict = kept.too_soon
+    ? make("p", { class: "warn" }, `${count(kept.too_soon)} of ${count(kept.gaps)} fetches came too soon.`)
+    : make("p", {}, `Kept: none of ${count(kept.gaps)} repeated fetches of a host came too soon.`);
+  return make("section", { class: "card" }, make("h2", {}, "Politeness"), verdict, make("p", { class: "soft small" },
+    `The shortest pause was ${seconds(kept.smallest)}; asked for: ${kept.min_delay} s, ${kept.factor} times the last fetch, and what a host asks for.`));
+}
+
+function drawDetails() {
+  const blocks = states.flatMap((state, index) => {
+    if (state.pages === undefined) return [];
+    const several = states.length > 1;
+    const open = several ? opened.has(state.name) : true;
+    const toggled = (event) => (event.target.open ? opened.add(state.name) : opened.delete(state.name));
+    const title = make("summary", { "data-place": state.name }, make("h2", {}, "Hosts, refusals, politeness of ", make("span", { class: `badge m${index % MARKS}` }, labelOf(state))));
+    const wrap = (blocks) => (several ? make("details", { open, ontoggle: toggled }, title, blocks) : make("div", {}, blocks));
+    return [wrap(make("div", { class: "blocks" },
+      table("Frontier by host", ["host", "waiting", "best score", "rests"],
+        (state.crowd || []).map((host) => [host.host, count(host.waiting), fixed(host.best), host.leased ? "in flight" : host.rests ? seconds(host.rests) : "–"]), [1, 2, 3]),
+      table("Hosts visited", ["host", "pages", "relevance", "fetches", "shortest pause"],
+        (state.busiest || []).map((host) => [host.host, count(host.pages), fixed(host.relevance), count(host.fetches), seconds(host.gap)]), [1, 2, 3, 4]),
+      table("Links refused, by reason", ["reason", "links"], (state.refused || []).map(([reason, n]) => [reason, count(n)]), [1]),
+      table("Fetches without a page", ["what happened", "fetches"], (state.failures || []).map(([kind, n]) => [kind, count(n)]), [1]),
+      politeness(state),
+      table("Agents", ["agent", "pages", "relevant", "mean relevance"],
+        (state.agents || []).map((agent) => [make("span", { class: `badge m${agent.number % MARKS}` }, `agent ${agent.number}`), count(agent.pages), count(agent.relevant), fixed(agent.relevance)]), [1, 2, 3]),
+      table("Latest fetches", ["page", "relevance"],
+        (state.latest || []).map((page) => [link(page, page.title || page.url), page.outcome ? make("span", { class: "soft" }, page.outcome) : fixed(page.relevance)]), [1])))];
+  });
+  redraw(byId("details"), blocks);
+}
+
+// ------------------------------------------------------------ search
+
+// A snippet is escaped text with <b> marks. It is read in a document of its own, which runs and loads nothing.
+function marked(snippet) {
+  const parts = [];
+  const walk = (node, bold) => {
+    for (const child of node.childNodes) {
+      if (child.nodeType === Node.TEXT_NODE) parts.push(bold ? make("b", {}, child.data) : child.data);
+      else walk(child, bold || child.nodeName === "B");
+    }
+  };
+  walk(new DOMParser().parseFromString(snippet || "", "text/html").body, false);
+  return parts;
+}
+
+async function search(event) {
+  event.preventDefault();
+  const query = byId("search-query").value.trim();
+  const note = byId("search-note");
+  if (!query || !shown.length) return;
+  note.textContent = "searching …";
+  searched = { crawl: shown.join(), query };
+  const answers = await Promise.all(shown.map(async (name, index) => {
+    try {
+      return { index, ...(await ask(`/api/search?${crawlQuery(name)}&q=${encodeURIComponent(query)}`)) };
+    } catch (problem) {
+      return { index, total: 0, hits: [], problem: problem.message };
+    }
+  }));
+  const hits = answers.flatMap((answer) => answer.hits.map((page) => ({ page, index: answer.index })));
+  hits.sort((a, b) => b.page.score - a.page.score);
+  const groups = together(hits);
+  const total = answers.reduce((sum, answer) => sum + answer.total, 0);
+  const problems = answers.map((answer) => answer.problem).filter(Boolean);
+  note.textContent = problems[0] || (total ? `${count(total)} pages, the best ${groups.length} of them:` : "Nothing stored so far has these words.");
+  byId("hits").replaceChildren(...groups.map((group) => make("li", { class: `m${group[0].index % MARKS}` },
+    make("div", { class: "name" }, link(group[0].page, group[0].page.title || group[0].page.url)),
+    make("div", { class: "url" }, make("bdi", {}, group[0].page.url)),
+    make("div", { class: "small" }, ...marked(group[0].page.snippet)),
+    make("div", { class: "small soft" }, ...group.flatMap((one) => [badge(one.index, one.page), " "]), `relevance ${fixed(group[0].page.relevance)}`))));
+}
+
+// ------------------------------------------------------------ start
+
+async function start(event) {
+  event.preventDefault();
+  const problem = byId("start-problem");
+  const button = byId("start-button");
+  problem.textContent = "";
+  button.disabled = true;
+  try {
+    const wish = {
+      query: byId("query").value, seeds: byId("seeds").value, pages: Number(byId("pages").value),
+      orderings: [...document.querySelectorAll("#orderings :checked")].map((box) => box.value),
+    };
+    const answer = await ask("/api/start", wish);
+    shown = answer.started.slice(0, MOST);
+    chosenByHand = true;
+    location.hash = shown.map(encodeURIComponent).join("&");
+    look();
+  } catch (wrong) {
+    problem.textContent = wrong.message;
+  }
+  button.disabled = false;
+}
+
+// ------------------------------------------------------------ looking again and again
+
+function say(text, bad) {
+  byId("connection").textContent = text;
+  byId("connection").className = bad ? "warn" : "soft";
+}
+
+let looking = false;
+let drawn = "";
+
+async function look() {
+  if (looking) return;
+  looking = true;
+  try {
+    const { crawls } = await ask("/api/crawls");
+    const names = crawls.map((crawl) => crawl.name);
+    if (!chosenByHand) {
+      const running = crawls.filter((crawl) => ["running", "paused", "starting"].includes(crawl.status));
+      shown = (running.length ? running : crawls.slice(0, 1)).slice(0, MOST).map((crawl) => crawl.name);
+    }
+    shown = shown.filter((name) => names.includes(name));
+    drawList(crawls);
+    states = shown.length ? (await ask(`/api/state?${shown.map(crawlQuery).join("&")}`)).states : [];
+    const now = JSON.stringify(states);
+    if (now !== drawn) {
+      drawn = now;
+      redraw(byId("runs"), states.map(drawRun));
+      drawCurve();
+      drawBest();
+      drawDetails();
+      byId("search-section").hidden = !states.some((state) => state.pages);
+    }
+    say(states.some((state) => state.status === "running") ? "live" : "up to date");
+  } catch (problem) {
+    say(`No answer (${problem.message}): the crawl has ended, or its process was stopped.`, true);
+  }
+  looking = false;
+}
+
+function fromHash() {
+  const names = location.hash.slice(1).split("&").filter(Boolean).map(decodeURIComponent);
+  if (names.length) {
+    shown = names.slice(0, MOST);
+    chosenByHand = true;
+  }
+}
+
+fromHash();
+if (byId("start")) byId("start").addEventListener("submit", start);
+byId("search").addEventListener("submit", search);
+look();
+setInterval(() => {
+  if (!document.hidden) look();
+}, EVERY);
+document.addEventListener("visibilitychange", () => document.hidden || look());

@@ -1,0 +1,170 @@
+"""The live view of a real crawl, over HTTP and in a browser."""
+
+from __future__ import annotations
+
+import json
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.browser import DESKTOP, PHONE, Watcher, browser, fits, serving, wait_until
+from support.crawling import QUICK, history, topic_file
+
+SEEDS = ("http://www.lagoon-notes.example/", "http://www.nacre-divers.example/", "http://www.hobby-ring.example/")
+SLOW = {"POLITENESS_MIN_DELAY": 1.0, "CRAWL_PROGRESS_SECONDS": 0, "VIRTUAL_WEB": "sample"}
+
+
+def get(url: str, **headers: str) -> Any:
+    with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=20) as reply:
+        return json.load(reply) if "json" in reply.headers["Content-Type"] else reply.read().decode()
+
+
+def post(url: str, body: object, **headers: str) -> tuple[int, Any]:
+    request = urllib.request.Request(
+        url, json.dumps(body).encode(), {"Content-Type": "application/json", **headers}, method="POST"
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=20) as reply:
+            return reply.status, json.load(reply)
+    except urllib.error.HTTPError as refused:
+        return refused.code, json.load(refused)
+
+
+def until(condition: Any, seconds: float = 20.0) -> Any:
+    """What ``condition`` gives as soon as it is true."""
+    end = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.1)
+    return found
+
+
+def crawling(folder: Path, topic: Path, **settings: object) -> Any:
+    chosen = {**SLOW, "CRAWL_DIR": folder, "CRAWL_MAX_PAGES": 5000, **settings}
+    return serving(folder.parent, "crawl", "topical", "-a", f"topic={topic}", DASHBOARD=1, **chosen)
+
+
+def test_a_running_crawl_is_seen_paused_gone_on_with_and_stopped(tmp_path: Path) -> None:
+    folder = tmp_path / "reefs"
+    with crawling(folder, topic_file(tmp_path, *SEEDS)) as url:
+        page = get(f"{url}/")
+        token = page.split('name="token" content="')[1].split('"')[0]
+        assert [crawl["name"] for crawl in get(f"{url}/api/crawls")["crawls"]] == ["reefs"]
+
+        def state() -> dict[str, Any]:
+            (found,) = get(f"{url}/api/state?crawl=reefs")["states"]
+            return found
+
+        running = until(lambda: (found := state())["pages"] > 10 and found)
+        assert running["status"] == "running" and running["waiting"] > 0 and running["crowd"]
+        assert running["best"][0]["relevance"] > 0.3 and running["curve"][-1][0] <= running["pages"]
+
+        command = {"crawl": "reefs", "action": "pause"}
+        assert post(f"{url}/api/control", command)[0] == 403
+        assert post(f"{url}/api/control", command, **{"X-Dashboard-Token": "guess"})[0] == 403
+        assert (
+            post(f"{url}/api/control", command, **{"X-Dashboard-Token": token, "Origin": "http://evil.example"})[0]
+            == 403
+        )
+        assert post(f"{url}/api/control", command, **{"X-Dashboard-Token": token, "Host": "evil.example"})[0] == 403
+        assert state()["status"] == "running"
+        assert post(f"{url}/api/control", {**command, "action": "explode"}, **{"X-Dashboard-Token": token})[0] == 400
+
+        assert post(f"{url}/api/control", command, **{"X-Dashboard-Token": token})[0] == 200
+        until(lambda: not state()["leased"] or None)
+        before = state()["fetches"]
+        time.sleep(2.5)  # more than the politeness of any host
+        assert state()["fetches"] == before and state()["status"] == "paused"
+
+        assert post(f"{url}/api/control", {**command, "action": "resume"}, **{"X-Dashboard-Token": token})[0] == 200
+        until(lambda: state()["fetches"] > before)
+
+        found = get(f"{url}/api/search?crawl=reefs&q=coral+reef")
+        assert found["total"] > 0 and "<b>" in found["hits"][0]["snippet"]
+        assert "crawl report" in get(f"{url}/report?crawl=reefs")
+
+        assert post(f"{url}/api/control", {**command, "action": "stop"}, **{"X-Dashboard-Token": token})[0] == 200
+        until(lambda: (folder / "report.html").exists() and json.loads((folder / "crawl.json").read_text())["reason"])
+    assert json.loads((folder / "crawl.json").read_text())["reason"] == "shutdown"
+    assert len(history(folder)) > before and not (folder / "dashboard.json").exists()
+
+
+def test_a_name_that_was_rebound_reads_nothing(tmp_path: Path) -> None:
+    with crawling(tmp_path / "reefs", topic_file(tmp_path, *SEEDS)) as url:
+        for path in ("/", "/api/crawls", "/api/state?crawl=reefs", "/report?crawl=reefs", "/dashboard.js"):
+            with pytest.raises(urllib.error.HTTPError, match="403"):
+                get(url + path, Host="evil.example")
+        with pytest.raises(urllib.error.HTTPError, match="400"):
+            get(f"{url}/report?crawl=../../etc")
+
+
+def test_the_live_view_of_a_crawl_in_a_browser(tmp_path: Path) -> None:
+    with browser() as chromium, crawling(tmp_path / "reefs", topic_file(tmp_path, *SEEDS)) as url:
+        page = chromium.new_page(viewport=DESKTOP)
+        watcher = Watcher(page)
+        page.goto(url)
+        page.wait_for_selector("#best li")
+        page.wait_for_selector("#curve svg polyline")
+        assert page.inner_text(".run .status") == "running"
+        first = page.inner_text(".tiles dd")
+        wait_until(page, f"document.querySelector('.tiles dd').textContent !== {first!r}")  # it is live
+        assert page.locator("#details table").count() >= 3
+
+        page.fill("#search-query", "coral")
+        page.click("#search button")
+        page.wait_for_selector("#hits li b")
+
+        page.click("[data-action=pause]")
+        page.wait_for_selector(".status.paused")
+        page.click("[data-action=resume]")
+        page.wait_for_selector(".status.running")
+        page.set_viewport_size(PHONE)
+        assert fits(page)
+        page.click("[data-action=stop]")
+        wait_until(page, "document.querySelector('#connection').textContent.startsWith('No answer')")
+        assert all(request.startswith(url) for request in watcher.requests)
+        assert [problem for problem in watcher.problems if "ERR_CONNECTION_REFUSED" not in problem] == []
+
+
+def test_crawls_are_started_from_a_query_and_compared(tmp_path: Path) -> None:
+    arguments = ("dashboard", tmp_path / "crawls")
+    settings = {**QUICK, "VIRTUAL_WEB": "sample", "CRAWL_ALLOWED_DOMAINS": ""}
+    with browser() as chromium, serving(tmp_path, *arguments, **settings) as url:
+        page = chromium.new_page(viewport=DESKTOP)
+        watcher = Watcher(page)
+        page.goto(url)
+        page.fill("#query", "coral reefs, bleaching")
+        page.fill("#seeds", "\n".join(SEEDS))
+        page.fill("#pages", "40")
+        page.set_checked("#orderings input[value=adaptive]", False)
+        for ordering in ("infospiders", "breadth_first"):
+            page.set_checked(f"#orderings input[value={ordering}]", True)
+        page.click("#start-button")
+        page.wait_for_selector(".run:nth-of-type(2) .tiles", timeout=60_000)
+        wait_until(page, "[...document.querySelectorAll('.run .status')].every(e => e.textContent.startsWith('ended'))")
+        assert {*page.locator("#curve .legend li").all_inner_texts()} == {"infospiders", "breadth_first"}
+        colours = page.eval_on_selector_all("#curve .legend li", "nodes => nodes.map(n => n.className)")
+        assert len(set(colours)) == 2
+        badges = set(page.locator("#best .badge").all_inner_texts())
+        assert badges == {"infospiders", "breadth_first"}
+
+        # One crawl alone: a colour for each agent.
+        page.goto(f"{url}/#coral-reefs-bleaching.infospiders")
+        page.reload()
+        page.wait_for_selector("#best .badge")
+        agents = set(page.locator("#best .badge").all_inner_texts())
+        assert len(agents) > 1 and all(agent.startswith("agent ") for agent in agents)
+        marks = page.eval_on_selector_all("#best li", "nodes => nodes.map(n => n.className.split(' ')[0])")
+        assert len(set(marks)) == len(agents)
+        assert watcher.problems == [] and all(request.startswith(url) for request in watcher.requests)
+
+        page.fill("#query", "bread")
+        page.fill("#seeds", "nonsense:")
+        page.click("#start-button")
+        wait_until(page, "document.querySelector('#start-problem').textContent.includes('seeds')")
+    lines = history(tmp_path / "crawls" / "coral-reefs-bleaching.infospiders")
+    assert sum(bool(line["md5"]) for line in lines) == 40
+    assert {line["signs"]["agent"] for line in lines} > {0.0}

@@ -1,0 +1,101 @@
+"""A headless Chromium for the tests that read pages as a person does."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.crawling import ROOT, command, environment
+
+CHROMIUM = os.environ.get("CHROMIUM") or next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+
+
+@contextmanager
+def browser() -> Iterator[Any]:
+    """A browser; the test is skipped where none is installed."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if CHROMIUM is None:
+        pytest.skip("no Chromium: scripts/install-chromium installs one")
+    with playwright.sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        try:
+            yield opened
+        finally:
+            opened.close()
+
+
+class Watcher:
+    """Notes what a page should never do: run a script of the web, load something from elsewhere, fail."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+        self.problems: list[str] = []
+        self.requests: list[str] = []
+        page.on("dialog", self._dialog)
+        page.on("pageerror", lambda error: self.problems.append(f"error: {error}"))
+        page.on("console", lambda message: message.type == "error" and self.problems.append(message.text))
+        page.on("request", lambda request: self.requests.append(request.url))
+
+    def _dialog(self, dialog: Any) -> None:
+        self.problems.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+
+def wait_until(page: Any, expression: str, seconds: float = 40.0) -> None:
+    """Wait until an expression is true; ``Page.wait_for_function`` needs what the policy of our pages forbids."""
+    end = time.monotonic() + seconds
+    while not page.evaluate(expression):
+        assert time.monotonic() < end, f"it did not happen: {expression}"
+        page.wait_for_timeout(100)
+
+
+def fits(page: Any) -> bool:
+    """Whether nothing sticks out to the right."""
+    return page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+@contextmanager
+def serving(folder: Path, *arguments: object, **settings: object) -> Iterator[str]:
+    """A command that prints the address of a live view, as a process; gives the address."""
+    log = folder / "serving.log"
+    folder.mkdir(parents=True, exist_ok=True)
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command(*arguments, DASHBOARD_PORT=0, **settings),
+            cwd=ROOT,
+            env=environment(),
+            stdout=output,
+            stderr=output,
+        )
+    try:
+        yield _address(process, log)
+    finally:
+        if process.poll() is None:
+            process.send_signal(2)
+        try:
+            process.wait(40)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
+
+
+def _address(process: subprocess.Popen[bytes], log: Path) -> str:
+    for _ in range(600):
+        for line in log.read_text().splitlines():
+            if line.startswith("Live view: "):
+                return line.removeprefix("Live view: ").rstrip("/")
+        if process.poll() is not None:
+            break
+        time.sleep(0.05)
+    raise AssertionError(f"no live view: {log.read_text()}")
