@@ -28,6 +28,7 @@ from crawlproject.rehearsal.archive import ArchivedPages
 from crawlproject.rehearsal.cache import JudgedPages, PageCache
 from crawlproject.relearn import relearn
 from crawlproject.repository.folder import CrawlFolder
+from crawlproject.robotsfile import product_token
 from crawlproject.stopping import Stopping
 from crawlproject.text.analysis import Analyzer
 from crawlproject.text.judge import TopicJudge
@@ -65,9 +66,12 @@ def make_traps(options: Options, frontier: Frontier | None = None) -> TrapFilter
 
 
 def make_reader(
-    options: Options, analyzer: Analyzer, canonicalize: Callable[..., str], *, tag_paths: bool = True
+    options: Options, analyzer: Analyzer, canonicalize: Callable[..., str], *, tag_paths: bool = True, agent: str = ""
 ) -> Reader:
-    """The reader as the ``PAGE_*`` settings want it; it need not read ``tag_paths`` for an ordering that does not."""
+    """The reader as the ``PAGE_*`` settings want it; it need not read ``tag_paths`` for an ordering that does not.
+
+    ``agent`` is the product token by which a page may address this crawler.
+    """
     return Reader(
         analyzer,
         canonicalize=canonicalize,
@@ -76,6 +80,7 @@ def make_reader(
         obey_meta_robots=options.page_obey_meta_robots,
         max_links=options.page_max_links,
         tag_paths=tag_paths,
+        agent=agent,
     )
 
 
@@ -96,13 +101,14 @@ def assemble(
     rehearsal: bool = False,
     archive: Archive | None = None,
     cache_dir: Path | None = None,
+    agent: str = "",
 ) -> Crawl:
     """A crawl, new or resumed, ready to ``take`` from.
 
     ``clock`` gives seconds since the epoch. A rehearsal keeps the history only, its frontier in memory, and shows the
     targets to an ordering that needs them, with the ``graph`` of its web. ``archive`` is the rehearsed web, for orderings
     that need an archive and are given none by ``ORDERING_ARCHIVE``. ``cache_dir`` keeps the indexes of archives; unless
-    given, the crawl folder does. Raises ``BadInput`` (topic, settings, crawl folder) and ``StorageFailed``.
+    given, the crawl folder does. ``agent`` is the User-Agent. Raises ``BadInput`` (topic, settings, crawl folder) and ``StorageFailed``.
     """
     canonicalize = make_canonicalizer(options)
     topic = respell(topic, canonicalize)
@@ -142,7 +148,9 @@ def assemble(
         options=options,
         ordering=ordering,
         judge=judge,
-        reader=make_reader(options, analyzer, canonicalize, tag_paths=ordering.reads_tag_paths),
+        reader=make_reader(
+            options, analyzer, canonicalize, tag_paths=ordering.reads_tag_paths, agent=product_token(agent)
+        ),
         canonicalize=canonicalize,
         frontier=frontier,
         door=door,

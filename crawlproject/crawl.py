@@ -102,13 +102,16 @@ class Crawl:
 
     # ------------------------------------------------------------ a page arrives
 
-    def read(self, url: CrawlUrl, body: bytes, *, content_type: str = "", robots_tag: str = "") -> Page:
+    def read(
+        self, url: CrawlUrl, body: bytes, *, content_type: str = "", robots_tag: str = "", now: float = 0.0
+    ) -> Page:
         """Bytes to page; relevance and context scores are still 0."""
         return self.reader.read(
             url.url,
             body[: self.options.page_max_bytes],
             content_type=content_type,
             robots_tag=robots_tag,
+            now=now,
             depth=url.depth,
             parent=url.parent,
             score=url.score,

@@ -28,7 +28,8 @@ class Reader:
     ``canonicalize(href, base)`` gives the canonical URL of a link or raises ``InvalidUrl``. ``aggregation_level``,
     ``max_links``, ``max_text`` and ``tag_paths`` are those of ``parse_document``. ``obey_nofollow`` drops links with
     ``rel="nofollow"``; ``obey_meta_robots`` obeys ``noindex`` and ``nofollow`` of ``<meta name="robots">`` and of
-    ``X-Robots-Tag``. Raises ``BadInput`` for a wrong ``aggregation_level``.
+    ``X-Robots-Tag``, those for all robots and those for ``agent``, a product token. Raises ``BadInput`` for a wrong
+    ``aggregation_level``.
 
     ``counters`` says what became of links and texts: ``links/kept``, ``links/self`` (to the page itself),
     ``links/invalid``, ``links/nofollow``, ``links/meta-nofollow``, ``links/over-limit``, ``text/truncated``.
@@ -45,6 +46,7 @@ class Reader:
         max_links: int = MAX_LINKS,
         max_text: int = MAX_TEXT,
         tag_paths: bool = True,
+        agent: str = "",
     ) -> None:
         self.analyzer = analyzer
         self.counters: Counter[str] = Counter()
@@ -56,6 +58,7 @@ class Reader:
         self._max_links = max_links
         self._max_text = max_text
         self._tag_paths = tag_paths
+        self._agent = agent
 
     def read(
         self,
@@ -68,10 +71,13 @@ class Reader:
         parent: str | None = None,
         score: float = 0.0,
         inherited: tuple[float, ...] = (),
+        now: float = 0.0,
     ) -> Page:
         """The page at the canonical ``url``, not yet judged: ``relevance`` and every ``context_score`` are 0.
 
-        ``content_type`` and ``robots_tag`` are the values of the HTTP headers ``Content-Type`` and ``X-Robots-Tag``.
+        ``content_type`` and ``robots_tag`` are the values of the HTTP headers ``Content-Type`` and ``X-Robots-Tag``, the latter
+        with a line for each header. ``now``, in seconds since the epoch, is when the page was fetched: it may have been to
+        be kept until then (``unavailable_after``).
         The rest goes to the page as it is. Raises nothing for malformed input.
         """
         document = parse_document(
@@ -82,11 +88,12 @@ class Reader:
             max_links=self._max_links,
             max_text=self._max_text,
             tag_paths=self._tag_paths,
+            agent=self._agent,
         )
-        rules = robots_rules(robots_tag)
+        rules = document.robots | robots_rules(robots_tag, self._agent)
         self._count("text/truncated", int(document.truncated))
         self._count("links/over-limit", document.links_dropped)
-        kept = self._followed(document, url, document.nofollow or rules.nofollow)
+        kept = self._followed(document, url, rules.nofollow)
         terms, links = self._link_terms(document.text, kept)
         return Page(
             url=url,
@@ -101,7 +108,7 @@ class Reader:
             parent=parent,
             score=score,
             inherited=inherited,
-            indexable=not (self._obey_meta_robots and (document.noindex or rules.noindex)),
+            indexable=not (self._obey_meta_robots and rules.bars(now)),
         )
 
     def _followed(self, document: Document, url: str, nofollow: bool) -> list[tuple[str, RawLink]]:

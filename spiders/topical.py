@@ -25,6 +25,7 @@ from crawlproject.scheduler import ENDED_AT, fetch_of
 from crawlproject.topic_sources import find_topic
 from crawlproject.virtualweb.web import open_web
 from middlewares.refused import Refused
+from middlewares.robots import robots_agent
 from middlewares.truncate import media_type
 
 if TYPE_CHECKING:
@@ -66,7 +67,8 @@ class TopicalSpider(scrapy.Spider):
         spare_the_garbage_collector()
         spider = super().from_crawler(crawler, *args, **kwargs)
         folder = _folder_under_scrapyd(crawler, kwargs.get("_job"), topic.name)
-        spider.crawl = assemble(topic, options, clock=time, folder=folder, cache_dir=cache_dir())
+        agent = robots_agent(crawler.settings)
+        spider.crawl = assemble(topic, options, clock=time, folder=folder, cache_dir=cache_dir(), agent=agent)
         attach(crawler, spider.crawl)
         return spider
 
@@ -94,9 +96,9 @@ class TopicalSpider(scrapy.Spider):
             with stopping(self.crawler):
                 self.crawl.fail(lease, error, fetch)
             return
-        robots_tag = b",".join(response.headers.getlist(b"X-Robots-Tag")).decode("latin-1")
+        robots_tag = b"\n".join(response.headers.getlist(b"X-Robots-Tag")).decode("latin-1")
         body = response.body[: self.crawl.options.page_max_bytes]
-        page = self.crawl.read(lease, body, content_type=content_type, robots_tag=robots_tag)
+        page = self.crawl.read(lease, body, content_type=content_type, robots_tag=robots_tag, now=fetch.at)
         yield PageItem(page, body, lease, fetch)
 
     def failed(self, failure: Failure) -> None:

@@ -32,15 +32,24 @@ class DocumentBuilder:
 
     Text arrives in pieces that are kept as they come: ``data`` is the ``append`` of a list, which costs no Python call.
     While reading, a position is a number of pieces; it becomes a number of characters at the end. ``base`` is the
-    ``href`` of the first ``<base>`` as written. Without ``tag_paths`` those of the links are empty.
+    ``href`` of the first ``<base>`` as written. Without ``tag_paths`` those of the links are empty. ``agent`` is the name, in
+    lower case, by which a meta tag may address this robot.
     """
 
     def __init__(
-        self, nodes: AggregationNodes, *, max_links: int, max_text: int, max_depth: int, tag_paths: bool = True
+        self,
+        nodes: AggregationNodes,
+        *,
+        max_links: int,
+        max_text: int,
+        max_depth: int,
+        tag_paths: bool = True,
+        agent: str = "",
     ) -> None:
         self._nodes = nodes
         self._max_links = max_links
         self._max_text = max_text
+        self._agent = agent
         self._pieces: list[str] = []
         self.data = self._pieces.append
         self._paths = TagPaths()
@@ -117,8 +126,7 @@ class DocumentBuilder:
             published=self._published.day,
             links=self._links(at),
             base=base,
-            noindex=self._robots.noindex,
-            nofollow=self._robots.nofollow,
+            robots=self._robots,
             encoding=encoding,
             links_dropped=self._dropped,
             truncated=self._too_deep or len(text) > self._max_text,
@@ -159,9 +167,9 @@ class DocumentBuilder:
         self.base = self.base or attributes.get("href", "").strip()
 
     def _start_meta(self, attributes: Attributes) -> None:
-        if attributes.get("name", "").strip().lower() == "robots":
-            rules = robots_rules(attributes.get("content", ""))
-            self._robots = RobotsRules(self._robots.noindex or rules.noindex, self._robots.nofollow or rules.nofollow)
+        name = attributes.get("name", "").strip().lower()
+        if name == "robots" or (name and name == self._agent):
+            self._robots |= robots_rules(attributes.get("content", ""), self._agent)
         elif attributes.get("http-equiv", "").strip().lower() == "refresh":
             refresh = _REFRESH.match(attributes.get("content", ""))
             self._refresh = refresh["url"].strip() if refresh else self._refresh

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from crawlproject.html.robots import NO_RULES, RobotsRules
+
 
 class RawLink(NamedTuple):
     """A link as written: ``href`` is neither joined nor canonical.
@@ -27,7 +29,7 @@ class Document:
     ``text`` is the visible text in document order, with white space as in the source and a line feed more wherever an
     element breaks the line. ``title`` has its white space folded. ``language`` is the two-letter code of ``<html
     lang>``, or empty. ``published`` is the day of publication as ``YYYY-MM-DD``, or empty. ``base`` is the absolute URL
-    that relative links are joined with. ``noindex`` and ``nofollow`` are what ``<meta name="robots">`` asks. ``encoding``
+    that relative links are joined with. ``robots`` is what ``<meta name="robots">`` asks. ``encoding``
     is a Python codec name. ``links_dropped`` counts links beyond the cap; ``truncated`` is True when text or tags beyond
     a cap were left out.
     """
@@ -38,8 +40,7 @@ class Document:
     published: str = ""
     links: tuple[RawLink, ...] = ()
     base: str = ""
-    noindex: bool = False
-    nofollow: bool = False
+    robots: RobotsRules = NO_RULES
     encoding: str = "utf-8"
     links_dropped: int = 0
     truncated: bool = False

@@ -34,14 +34,15 @@ def parse_document(
     max_text: int = MAX_TEXT,
     max_depth: int = MAX_DEPTH,
     tag_paths: bool = True,
+    agent: str = "",
 ) -> Document:
     """Read ``body``, the document at ``url`` that came with the HTTP header ``Content-Type: content_type``.
 
     Links are the ``href`` of ``a`` and ``area`` and the ``src`` of ``frame``; an ``iframe`` is a part of the page like
     an image, mostly a widget or an advertisement, and is not followed. The text of a link without text is the ``alt``
     of its images. ``aggregation_level`` is that of ``AggregationNodes``; ``tag_paths`` is False where nobody reads the tag
-    paths of links, which then stay empty. Plain text (any ``text/`` type but HTML and
-    XML) is taken as it is.
+    paths of links, which then stay empty. ``agent`` is the name of this robot in meta tags. Plain text (any ``text/`` type
+    but HTML and XML) is taken as it is.
 
     Caps on what a hostile page may cost: ``max_links`` links are kept, ``max_text`` characters of text, and reading
     ends at the first element nested deeper than ``max_depth``, because an unmatched end tag costs libxml2 time
@@ -54,7 +55,9 @@ def parse_document(
     if _is_plain_text(content_type):
         text = " ".join(markup[:max_text].split())
         return Document(text=text, base=url, encoding=encoding, truncated=len(markup) > max_text)
-    builder = DocumentBuilder(nodes, max_links=max_links, max_text=max_text, max_depth=max_depth, tag_paths=tag_paths)
+    builder = DocumentBuilder(
+        nodes, max_links=max_links, max_text=max_text, max_depth=max_depth, tag_paths=tag_paths, agent=agent
+    )
     # The parser gets UTF-8 that is known to be valid, whatever the page was written in.
     parser = etree.HTMLParser(target=builder, encoding="utf-8", huge_tree=True, no_network=True)
     with suppress(TooDeep):

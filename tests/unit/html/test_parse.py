@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from crawlproject.html.document import Document
 from crawlproject.html.parse import parse_document
+from crawlproject.html.robots import RobotsRules
 
 SOUP = (
     *("<a href=x>", "</a>", "<p>", "</p>", "<table>", "<td>", "<title>", "</title>", "<script>", "</script>"),
@@ -125,8 +126,13 @@ class TestLinks:
 
     def test_meta_robots_adds_up(self) -> None:
         document = read("<meta name=Robots content=NOINDEX><meta name=robots content=nofollow><meta name=robots>")
-        assert (document.noindex, document.nofollow) == (True, True)
-        assert not read("<meta name=description content=noindex>").noindex
+        assert (document.robots.noindex, document.robots.nofollow) == (True, True)
+        assert not read("<meta name=description content=noindex>").robots.noindex
+
+    def test_meta_may_address_this_robot(self) -> None:
+        markup = b"<meta name=Topical-Crawler content=noindex><meta name=otherbot content=nofollow>"
+        assert parse_document(markup, agent="topical-crawler").robots == RobotsRules(noindex=True)
+        assert parse_document(markup).robots == RobotsRules()
 
 
 class TestHostile:
