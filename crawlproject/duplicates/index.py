@@ -1,0 +1,161 @@
+"""Finds the first page with the same text among all pages of a crawl.
+
+How much of the text has to be shared depends on what else agrees, the title and the name in the URL (``names.py``):
+
+    ====== ====== ========================== ================================================================
+    title  name   least Jaccard coefficient
+    ====== ====== ========================== ================================================================
+    same   same   ``SAME_BOTH`` = 0.70       the same page in another dress, on another host, in another version
+    same   other  ``SAME_TITLE`` = 0.80      under another URL
+    other  same   ``SAME_NAME`` = 0.85       a licence, a code of conduct
+    other  other  the very same text only    two pages of one site that is mostly template
+    ====== ====== ========================== ================================================================
+
+On one host the whole titles are compared, between two hosts their headlines.
+
+Candidates are found by locality-sensitive hashing: 8 keys of 3 minima each, together with the headline, and 8 with the
+name. A pair at 0.7 shares one of them with a probability of 0.97, at 0.8 of 0.997. Pages with fewer than
+``LEAST_SHINGLES`` shingles are too short to tell and are compared as wholes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+from xxhash import xxh3_64_intdigest
+
+from crawlproject.duplicates.keytable import KeyTable
+from crawlproject.duplicates.names import headline, name_of, title_of
+from crawlproject.duplicates.sketch import Sketch, similarity
+from crawlproject.duplicates.store import Original, Originals
+from crawlproject.records import Page
+from crawlproject.urls.hosts import host_of
+
+SAME_BOTH = 0.70
+SAME_TITLE = 0.80
+SAME_NAME = 0.85
+LEAST_SHINGLES = 50
+WHOLE_TEXT = 100  # terms from which on the very same text needs no other evidence
+SOME_TEXT = 10  # terms from which on it needs the title or the name; below it needs the same links
+
+_BANDS = 8
+_ROWS = 3
+_COMPARED = 4  # candidates that are looked at: those with the most keys in common
+
+
+class DuplicateIndex:
+    """The originals of a crawl. About 230 bytes of memory for each, besides what ``originals`` needs.
+
+    ``most``: when so many are known, no more are added, and copies of later pages are not found.
+    """
+
+    def __init__(self, originals: Originals, *, most: int = 1_000_000) -> None:
+        self._originals = originals
+        self._most = most
+        self._keys = KeyTable()
+        for number, original in enumerate(originals):
+            self._enter(number, original)
+
+    def __len__(self) -> int:
+        return len(self._originals)
+
+    @property
+    def size(self) -> int:
+        """Bytes of memory of the keys."""
+        return self._keys.size
+
+    def first_with(self, page: Original) -> str:
+        """The URL of the first page with the text of ``page``; empty when it is the first."""
+        for number in self._keys.find(page.text):
+            found = self._originals[number]
+            if found.url != page.url and _same_whole(found, page):
+                return found.url
+        if page.shingles < LEAST_SHINGLES:
+            return ""
+        shared = Counter(number for key in _keys_of(page) for number in self._keys.find(key))
+        best, url = 0.0, ""
+        for number, _ in shared.most_common(_COMPARED):
+            found = self._originals[number]
+            if found.url == page.url or found.shingles < LEAST_SHINGLES:
+                continue
+            jaccard = resemblance(found, page)
+            if jaccard >= threshold(found, page) and jaccard > best:
+                best, url = jaccard, found.url
+        return url
+
+    def add(self, page: Original) -> None:
+        """Remember a page that is no copy."""
+        if len(self._originals) < self._most:
+            self._enter(self._originals.append(page), page)
+
+    def close(self) -> None:
+        self._originals.close()
+
+    def _enter(self, number: int, page: Original) -> None:
+        self._keys.add(page.text, number)
+        if page.shingles >= LEAST_SHINGLES:
+            for key in _keys_of(page):
+                self._keys.add(key, number)
+
+
+def original_of(page: Page, sketch: Sketch) -> Original:
+    """What the index knows a page by."""
+    return Original(
+        url=page.url,
+        minima=sketch.minima.astype("<u2").tobytes(),
+        text=sketch.text,
+        title=_digest(title_of(page.title)),
+        headline=_digest(headline(page.title)),
+        name=_digest(name_of(page.url)),
+        links=_digest("\n".join([link.url for link in page.links])),
+        terms=sketch.terms,
+        shingles=sketch.shingles,
+    )
+
+
+def is_copy(page: Original, first: Original) -> bool:
+    """Whether two pages have the same text, as the table above has it."""
+    if page.text == first.text and _same_whole(first, page):
+        return True
+    long_enough = min(page.shingles, first.shingles) >= LEAST_SHINGLES
+    return long_enough and resemblance(page, first) >= threshold(page, first)
+
+
+def resemblance(one: Original, other: Original) -> float:
+    """The estimated Jaccard coefficient of two pages."""
+    return similarity(np.frombuffer(one.minima, "<u2"), np.frombuffer(other.minima, "<u2"))
+
+
+def threshold(one: Original, other: Original) -> float:
+    """How much of their text two pages have to share; above 1: none is enough."""
+    if _same_title(one, other):
+        return SAME_BOTH if one.name == other.name else SAME_TITLE
+    return SAME_NAME if one.name == other.name else 2.0
+
+
+def _same_title(one: Original, other: Original) -> bool:
+    if host_of(one.url) == host_of(other.url):
+        return one.title == other.title != 0
+    return one.headline == other.headline != 0
+
+
+def _same_whole(one: Original, other: Original) -> bool:
+    """Whether pages with the same terms in the same order are the same page."""
+    if one.text != other.text:
+        return False
+    if one.terms >= WHOLE_TEXT or one.links == other.links != 0:
+        return True
+    return one.terms >= SOME_TEXT and threshold(one, other) <= 1
+
+
+def _keys_of(page: Original) -> list[int]:
+    """Up to 16 keys: minima in threes, each with the headline and with the name."""
+    step = len(page.minima) // _BANDS
+    bands = [page.minima[start : start + 2 * _ROWS] for start in range(0, len(page.minima), step)]
+    names = [name for name in (page.headline, page.name) if name]
+    return [xxh3_64_intdigest(band, seed=name ^ place) for name in names for place, band in enumerate(bands)]
+
+
+def _digest(text: str) -> int:
+    return xxh3_64_intdigest(text.encode("utf-8", "replace")) if text else 0

@@ -1,0 +1,182 @@
+"""The sketch of a page's text: 128 numbers by which two texts are compared, and digests of the whole.
+
+One permutation hashing (Li, Owen and Zhang, NIPS 2012) with optimal densification (Shrivastava, ICML 2017) of the set of
+shingles, ``SHINGLE`` terms in a row (Broder, 1997). Everything is vectorised over the bytes of the text: the hash of a run of
+bytes is the difference of two prefix sums of a polynomial, so that no term is looked at by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from xxhash import xxh3_64_intdigest
+
+from crawlproject.records import Page
+
+SHINGLE = 3  # terms, which are stems without stop words: five or six words of the text
+BINS = 128
+MAX_BYTES = 1 << 16  # of terms that are looked at, about 10,000 terms
+
+Hashes = npt.NDArray[np.uint64]
+Minima = npt.NDArray[np.uint16]
+
+_BASE = 0x9E3779B97F4A7C15  # odd, so that its powers have inverses modulo 2^64
+_BIN_BITS = 7
+_ATTEMPTS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """What is compared of a page.
+
+    ``minima``: for each bin the last 16 bits of the least shingle hash, shape (128,). ``text``: digest of all terms in order.
+    ``shingles``: how many the minima stand for. ``terms``: of the whole page. ``folded``: hashes of the shingles with every
+    number made one, shape (shingles,).
+    """
+
+    minima: Minima
+    text: int
+    shingles: int
+    terms: int
+    folded: Hashes
+
+
+def sketch(page: Page) -> Sketch:
+    """The sketch of a page that was read; of a long one, of its first ``MAX_BYTES``.
+
+    When at least half of the terms stand outside links, the minima are of these terms alone: menus change, the article does
+    not. Otherwise the links are what the page is about.
+    """
+    plain, folded = term_hashes(page.terms)
+    text = int(xxh3_64_intdigest(plain.tobytes()))
+    outside = _outside_links(page)
+    if outside is not None:
+        outside = outside[: len(plain)]
+        plain, folded = plain[outside], folded[outside]
+    hashes = shingle_hashes(plain)
+    hashes.sort()
+    return Sketch(minima_of(hashes), text, len(hashes), len(page.terms), shingle_hashes(folded))
+
+
+def similarity(one: Minima, other: Minima) -> float:
+    """The estimated Jaccard coefficient of two sets of shingles; its standard error is at most 0.045, at 0.85 it is 0.03."""
+    return float(np.count_nonzero(one == other)) / BINS
+
+
+def term_hashes(terms: Sequence[str]) -> tuple[Hashes, Hashes]:
+    """A hash of each term, and the same with one hash for all numbers."""
+    buffer = _joined(terms)
+    if not buffer:
+        return _NONE, _NONE
+    letters = np.frombuffer(buffer, dtype=np.uint8)
+    length = len(letters)
+    powers, inverses = _powers()
+    sums = np.zeros(length + 1, dtype=np.uint64)
+    np.cumsum(letters * powers[:length], out=sums[1:])
+    cuts = np.flatnonzero(letters == 0)
+    starts = np.concatenate((_ZERO, cuts + 1))
+    ends = np.concatenate((cuts, np.array([length])))
+    hashes = (sums[ends] - sums[starts]) * inverses[starts]
+    folded = hashes.copy()
+    folded[letters[starts] - np.uint8(ord("0")) < 10] = _NUMBER  # below "0" wraps around
+    return hashes, folded
+
+
+def shingle_hashes(terms: Hashes) -> Hashes:
+    """The hashes of the shingles of a text, given by the hashes of its terms; one for a text that is shorter."""
+    width = min(SHINGLE, len(terms))
+    if not width:
+        return _NONE
+    count = len(terms) - width + 1
+    hashes = terms[:count] * _FACTORS[0]
+    for place in range(1, width):
+        hashes += terms[place : place + count] * _FACTORS[place]
+    return _mixed(hashes)
+
+
+def minima_of(hashes: Hashes) -> Minima:
+    """The minima of sorted hashes; all zero for none."""
+    if not len(hashes):
+        return np.zeros(BINS, dtype=np.uint16)
+    places = np.searchsorted(hashes, _EDGES)
+    found = hashes[np.minimum(places[:-1], len(hashes) - 1)]
+    empty = places[:-1] == places[1:]
+    values = (found & _LOW).astype(np.uint16)
+    if empty.any():
+        _densify(values, empty)
+    return values
+
+
+def _densify(values: Minima, empty: npt.NDArray[np.bool_]) -> None:
+    """Give each empty bin the number of a bin that is not, the same one for any two sets that agree on them."""
+    filled = ~empty
+    missing = np.flatnonzero(empty)
+    for sources in _SOURCES:
+        source = sources[missing]
+        hit = filled[source]
+        values[missing[hit]] = values[source[hit]]
+        missing = missing[~hit]
+        if not len(missing):
+            return
+    values[missing] = values[np.flatnonzero(filled)[0]]
+
+
+def _outside_links(page: Page) -> npt.NDArray[np.bool_] | None:
+    """Which terms stand outside links, when these are at least half of all."""
+    total = len(page.terms)
+    if not page.links:
+        return None
+    edges = np.fromiter(chain.from_iterable([link.anchor_span for link in page.links]), np.int64, 2 * len(page.links))
+    opened, closed = (np.bincount(edges[side::2], minlength=total + 1) for side in (0, 1))
+    outside: npt.NDArray[np.bool_] = np.cumsum(opened - closed)[:total] <= 0
+    return outside if 2 * np.count_nonzero(outside) >= total else None
+
+
+def _joined(terms: Sequence[str]) -> bytes:
+    buffer = "\0".join(terms).encode("utf-8", "replace")
+    if len(buffer) > MAX_BYTES:
+        buffer = buffer[: buffer.rfind(b"\0", 0, MAX_BYTES)]
+    return buffer
+
+
+def _mixed(hashes: Hashes) -> Hashes:
+    """Every bit depends on every other (the finaliser of MurmurHash3)."""
+    hashes ^= hashes >> np.uint64(33)
+    hashes *= np.uint64(0xFF51AFD7ED558CCD)
+    hashes ^= hashes >> np.uint64(33)
+    hashes *= np.uint64(0xC4CEB9FE1A85EC53)
+    hashes ^= hashes >> np.uint64(33)
+    return hashes
+
+
+@cache
+def _powers() -> tuple[Hashes, Hashes]:
+    """Powers of the base, and of its inverse, modulo 2^64: a megabyte, made when first asked for."""
+    return _powers_of(_BASE), _powers_of(pow(_BASE, -1, 1 << 64))
+
+
+def _powers_of(base: int) -> Hashes:
+    factors = np.full(MAX_BYTES + 1, base, dtype=np.uint64)
+    factors[0] = 1
+    return np.multiply.accumulate(factors)
+
+
+def _sources() -> npt.NDArray[Any]:
+    """For each attempt a permutation of the bins."""
+    random = np.random.default_rng(2017)
+    return np.array([random.permutation(BINS) for _ in range(_ATTEMPTS)])
+
+
+_NONE: Hashes = np.zeros(0, dtype=np.uint64)
+_ZERO = np.zeros(1, dtype=np.int64)
+_NUMBER = np.uint64(0x2545F4914F6CDD1D)
+_FACTORS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], dtype=np.uint64)
+_LOW = np.uint64(0xFFFF)
+_EDGES = np.array([i << (64 - _BIN_BITS) for i in range(BINS)] + [(1 << 64) - 1], dtype=np.uint64)
+_SOURCES = _sources()

@@ -1,0 +1,147 @@
+"""What a rule says: a part of a URL that makes no difference, on one host.
+
+========== ============================= ================================================
+kind       ``what``                      these URLs have the same text
+========== ============================= ================================================
+param      name of a query parameter     ``/a?id=1&view=2`` and ``/a?id=1``
+suffix     end of the path               ``/a/print`` and ``/a``, ``/a.html`` and ``/a``
+segment    segment of the path           ``/en/m/a`` and ``/en/a``
+slash                                    ``/a/`` and ``/a``
+case                                     ``/A`` and ``/a``
+scheme                                   ``https://`` and ``http://``
+mirror     the other host                the same path and query on both hosts
+========== ============================= ================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from crawlproject.errors import BadInput
+
+KINDS = ("param", "suffix", "segment", "slash", "case", "scheme", "mirror")
+
+Parts = tuple[str, str, str, str]  # scheme, host with port, path, query
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Rule:
+    """A part of the URLs of ``host``, a host with its port if there is one, that makes no difference."""
+
+    host: str
+    kind: str
+    what: str = ""
+
+    def __str__(self) -> str:
+        return " ".join(part for part in (self.host, self.kind, self.what) if part)
+
+    @classmethod
+    def spelled(cls, text: str) -> Rule:
+        """The rule that ``str`` wrote. Raises ``BadInput``."""
+        host, kind, what = [*text.split(" ", 2), "", ""][:3]
+        if not host or kind not in KINDS or bool(what) != (kind in _NAMING):
+            wish = f"expected HOST KIND, and for {', '.join(_NAMING)} WHAT; kinds are {', '.join(KINDS)}"
+            raise BadInput(f"rule {text!r}", wish)
+        return cls(host, kind, what)
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The hosts of whose URLs the rule speaks."""
+        return (self.host, self.what) if self.kind == "mirror" else (self.host,)
+
+    def normal(self, parts: Parts) -> Parts:
+        """The parts of a URL without what makes no difference: URLs that end up alike are copies of each other."""
+        scheme, host, path, query = parts
+        if host != self.host:
+            return parts
+        if self.kind == "param":
+            return scheme, host, path, _without(query, self.what)
+        if self.kind == "suffix":
+            return scheme, host, _shortened(path, self.what), query
+        if self.kind == "segment":
+            return scheme, host, path.replace(f"/{self.what}/", "/", 1), query
+        if self.kind == "slash":
+            return scheme, host, path.rstrip("/") or "/", query
+        if self.kind == "case":
+            return scheme, host, path.lower(), query
+        if self.kind == "scheme":
+            return "http", host, path, query
+        return scheme, self.what, path, query
+
+
+def parts_of(url: str) -> Parts:
+    """A canonical URL in parts."""
+    document, _, query = url.partition("?")
+    scheme, _, rest = document.partition("://")
+    host, _, path = rest.partition("/")
+    return scheme, host, f"/{path}", query
+
+
+def spelled(parts: Parts) -> str:
+    """The URL of these parts."""
+    scheme, host, path, query = parts
+    return f"{scheme}://{host}{path}{'?' if query else ''}{query}"
+
+
+def value_of(rule: Rule, url: str) -> str:
+    """The value of the query parameter that a rule speaks of; for other kinds the URL."""
+    if rule.kind != "param":
+        return url
+    return "&".join(value for name, value in _pairs(parts_of(url)[3]) if name == rule.what)
+
+
+def proposals(url: str, first: str) -> Iterator[Rule]:
+    """The rules that would make one URL of two that have the same text; none when they differ in several ways."""
+    one, two = parts_of(url), parts_of(first)
+    differing = [place for place in range(4) if one[place] != two[place]]
+    host = one[1]
+    if differing == [0]:
+        yield Rule(host, "scheme")
+    elif differing in ([1], [0, 1]):
+        yield Rule(host, "mirror", two[1])
+    elif differing == [2]:
+        yield from _paths(host, one[2], two[2])
+    elif differing == [3]:
+        names = {name for name, _ in set(_pairs(one[3])) ^ set(_pairs(two[3]))}
+        if len(names) == 1:
+            yield Rule(host, "param", names.pop())
+
+
+def _paths(host: str, one: str, two: str) -> Iterator[Rule]:
+    short, long = sorted((one, two), key=len)
+    if short.lower() == long.lower():
+        yield Rule(host, "case")
+    elif short.rstrip("/") == long.rstrip("/"):
+        yield Rule(host, "slash")
+    elif long.startswith(short):
+        suffix = long[len(short) :]
+        if len(suffix) <= _LONGEST and (suffix[0] in _BORDERS or short.endswith("/")):
+            yield Rule(host, "suffix", suffix)
+    else:
+        left = short.split("/")
+        segments = long.split("/")
+        for place, segment in enumerate(segments[:-1]):
+            if 0 < len(segment) <= _LONGEST and segments[:place] + segments[place + 1 :] == left:
+                yield Rule(host, "segment", segment)
+                return
+
+
+def _shortened(path: str, suffix: str) -> str:
+    """``path`` without ``suffix``, which is a whole name or begins at a border."""
+    if path.endswith(suffix) and (suffix[0] in _BORDERS or path[: -len(suffix)].endswith("/")):
+        return path[: -len(suffix)] or "/"
+    return path
+
+
+def _pairs(query: str) -> list[tuple[str, str]]:
+    return [(name, value) for name, _, value in (pair.partition("=") for pair in query.split("&")) if name]
+
+
+def _without(query: str, name: str) -> str:
+    return "&".join(pair for pair in query.split("&") if pair.partition("=")[0] != name) if name in query else query
+
+
+_NAMING = ("param", "suffix", "segment", "mirror")  # kinds with a ``what``
+_BORDERS = "/.;"
+_LONGEST = 40  # characters of a suffix or a segment
