@@ -24,11 +24,24 @@ class Inspector(Protocol):
         ...
 
 
-class Examiner:
-    """Asks the inspectors in turn, until one of them says that the page is no content."""
+class Learner(Protocol):
+    """Learns from what was found. All of it stands in the history, from which a resumed crawl learns it again."""
 
-    def __init__(self, inspectors: Sequence[Inspector] = ()) -> None:
+    def learn(self, page: Page) -> None:
+        """``page`` is in the history, kept or dismissed for its nature. Only its URL and what was found may be looked at."""
+        ...
+
+    def failed(self, url: str) -> None:
+        """The fetch of ``url`` brought no page, or one that was dismissed."""
+        ...
+
+
+class Examiner:
+    """Asks the inspectors in turn, until one of them says that the page is no content, and tells the learners."""
+
+    def __init__(self, inspectors: Sequence[Inspector] = (), learners: Sequence[Learner] = ()) -> None:
         self.inspectors = inspectors
+        self.learners = learners
 
     def examine(self, page: Page, fetch: Fetch) -> Page:
         """The page with everything that was found."""
@@ -42,3 +55,15 @@ class Examiner:
         """The page is in the history."""
         for inspector in self.inspectors:
             inspector.kept(page)
+        for learner in self.learners:
+            learner.learn(page)
+
+    def dismissed(self, page: Page) -> None:
+        """The page is no content, and its nature is in the history."""
+        for learner in self.learners:
+            learner.learn(page)
+
+    def failed(self, url: str) -> None:
+        """The fetch of ``url`` is in the history, without a page."""
+        for learner in self.learners:
+            learner.failed(url)
