@@ -19,6 +19,11 @@ from crawlproject.folderlock import holder_of
 from crawlproject.frontier.base import CountingFrontier, Frontier
 from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.frontiers import make_frontier, open_frontier
+from crawlproject.inspection.conduct import Conduct
+from crawlproject.inspection.hosts import HostConduct
+from crawlproject.inspection.natures import NatureInspector
+from crawlproject.inspection.sites import SiteBudgets
+from crawlproject.inspection.spam import SpamInspector
 from crawlproject.options import Options
 from crawlproject.orderings.base import Archive, BaseOrdering, Graph, OrderingContext
 from crawlproject.orderings.registry import make_ordering, ordering_class, parameters_of
@@ -27,6 +32,7 @@ from crawlproject.records import Topic
 from crawlproject.rehearsal.archive import ArchivedPages
 from crawlproject.rehearsal.cache import JudgedPages, PageCache
 from crawlproject.relearn import relearn
+from crawlproject.repository.archiving import open_archive
 from crawlproject.repository.folder import CrawlFolder
 from crawlproject.robotsfile import product_token
 from crawlproject.stopping import Stopping
@@ -127,12 +133,25 @@ def assemble(
         bodies=not rehearsal,
     )
     crawl_folder.manifest.begin(options.model_dump(), options.virtual_web, clock())
+    if options.crawl_warc and not rehearsal:
+        crawl_folder.archive = open_archive(
+            crawl_folder,
+            topic,
+            options.model_dump(),
+            worker=options.worker if options.frontier == "redis" else "",
+            max_bytes=options.crawl_warc_max_bytes,
+            clock=clock,
+        )
     frontier: Frontier = (
         make_frontier(options, ordering.commit, margin=0.0)
         if rehearsal
         else open_frontier(
             options, crawl_folder.path / "frontier", clock=clock, commit=ordering.commit, name=topic.name
         )
+    )
+    conduct = Conduct(
+        HostConduct(first_rest=options.crawl_blocked_rest, patience=options.crawl_blocks_until_given_up),
+        SiteBudgets(share=options.crawl_site_budget),
     )
     door = Door(
         domains=options.crawl_allowed_domains,
@@ -142,6 +161,8 @@ def assemble(
         ordering=ordering,
         refusals=crawl_folder.refusals,
         history=crawl_folder.history,
+        standings=(conduct.sites,),
+        wardens=(conduct.hosts,),
     )
     crawl = Crawl(
         topic=topic,
@@ -154,7 +175,8 @@ def assemble(
         canonicalize=canonicalize,
         frontier=frontier,
         door=door,
-        examiner=Examiner(),
+        examiner=Examiner((NatureInspector(), SpamInspector(judge.query))),
+        conduct=conduct,
         folder=crawl_folder,
         stopping=Stopping(
             floor=options.crawl_min_harvest,
@@ -164,6 +186,9 @@ def assemble(
         ),
     )
     crawl.stopping.resume(read_lines(crawl_folder.path / "history.jsonl"))
+    conduct.relive(read_lines(crawl_folder.path / "history.jsonl"), read_lines(crawl_folder.path / "links.jsonl"))
+    for seed in topic.seeds:
+        conduct.sites.seeded(seed)
     door.recount()
     if ordering.learns and crawl.pages:
         relearn(crawl)

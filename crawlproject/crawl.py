@@ -18,6 +18,7 @@ from crawlproject.door import Door
 from crawlproject.examination import Examiner
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.shared import SharedFrontier
+from crawlproject.inspection.conduct import Conduct
 from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.reading import Reader
@@ -49,6 +50,7 @@ class Crawl:
         frontier: Frontier,
         door: Door,
         examiner: Examiner,
+        conduct: Conduct,
         folder: CrawlFolder,
         stopping: Stopping,
     ) -> None:
@@ -61,6 +63,7 @@ class Crawl:
         self.frontier = frontier
         self.door = door
         self.examiner = examiner
+        self.conduct = conduct
         self.folder = folder
         self.stopping = stopping
         self._crawl_delays: dict[str, float] = {}  # hosts whose robots.txt asks for one; asked again after a resume
@@ -163,21 +166,23 @@ class Crawl:
         if page.url not in self.folder.history:
             self.folder.keep(page, visit)
             self.examiner.kept(page)
+            self.conduct.kept(page, visit.at)
             if visit.md5:
                 self.stopping.page(visit.score, visit.relevance, copy=bool(visit.duplicate_of))
 
     def offer(self, page: Page, fetch: Fetch) -> None:
         """Score the page's links, put them into the frontier, and end the page's lease: one atomic step.
 
-        The copy of another page teaches nothing, and its links were followed there.
+        The copy of another page teaches nothing, and its links were followed there. Spam is worth less than it says.
         """
+        seen = honest(page)
         if page.duplicate_of:
             self.ordering.failed(page.url)
         else:
-            self.ordering.observe(page)
+            self.ordering.observe(seen)
         with self.frontier.batch():
             if not page.duplicate_of:
-                self._offer_links(page)
+                self._offer_links(seen)
             self.door.rescore(self.ordering.revise())
             self.door.put_aside()
             self.door.recall()
@@ -215,6 +220,7 @@ class Crawl:
         An unreachable host was tried: its pick counts under the k rule, as it would for a page that is not there.
         """
         self.folder.refusals.add(reason, url, parent)
+        self.conduct.dropped(url)
         if reason == UNREACHABLE:
             self.ordering.failed(url)
         else:
@@ -224,12 +230,15 @@ class Crawl:
     def fail(self, url: CrawlUrl, error: str, fetch: Fetch) -> None:
         """End a lease whose fetch brought no page: an HTTP error, a broken connection, an unwanted content type."""
         self._record_end(url, fetch, error=error)
+        self.examiner.failed(url.url)
+        rest = self.conduct.failed(url.url, error, fetch)
         self.ordering.failed(url.url)
-        self.frontier.done(url.url, fetch.rests_from, fetch.seconds)
+        self.frontier.done(url.url, fetch.rests_from + rest, fetch.seconds)
 
     def dismiss(self, url: CrawlUrl, page: Page, fetch: Fetch) -> None:
         """End a lease whose page is no content, such as a wall or a soft 404: its nature stands in the history."""
         self.fail(url, page.nature, fetch)
+        self.examiner.dismissed(page)
 
     def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:
         """End a lease that was answered with a redirect, and offer the canonical ``target`` in its place.
@@ -237,6 +246,7 @@ class Crawl:
         The target inherits score, depth and parent. False: it was refused or is known.
         """
         self._record_end(url, fetch, redirect=target)
+        self.conduct.redirected(url.url, fetch)
         self.ordering.redirected(url.url, target)
         with self.frontier.batch():
             offered = self.door.offer(replace(url, url=target, request=None))
@@ -323,6 +333,7 @@ class Crawl:
             "history/pages": self.pages,
             "history/fetches": self.fetches,
             "history/errors": self.errors,
+            **self.conduct.stats(),
             **refused,
             **read,
         }
@@ -333,3 +344,12 @@ class Crawl:
             self.frontier.close()
         finally:
             self.folder.close(reason, now, {**(stats or {}), **self.stats()})
+
+
+def honest(page: Page) -> Page:
+    """The page as an ordering sees it: what looks like spam is worth less, and so is what it says about its links."""
+    if not page.spam:
+        return page
+    trust = 1.0 - page.spam
+    links = tuple(with_context_score(link, link.context_score * trust) for link in page.links)
+    return replace(page, relevance=page.relevance * trust, links=links)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from heapq import nlargest
+from itertools import islice
 from typing import Protocol
 
 from crawlproject.frontier.base import CountingFrontier, Frontier
@@ -22,6 +24,10 @@ from crawlproject.urls.hosts import host_of
 from crawlproject.urls.traps import TrapFilter
 
 TOO_DEEP = "trap/too_deep"  # the one refusal that a URL may escape on another path
+PATIENCE = 2.0  # seconds in which nothing happens before URLs are let go that wait for their standing
+
+_PARDONED = 20  # URLs that are let go together
+_LOOKED_THROUGH = 20_000  # waiting URLs among which the best of these are looked for
 
 
 class Respeller(Protocol):
@@ -43,11 +49,24 @@ class Standing(Protocol):
         """Until when a URL that is about to be fetched has to wait; ``now`` or earlier: it has not."""
         ...
 
+    def pardon(self, url: str) -> None:
+        """Nothing else is left to fetch: ``url`` need not wait any more."""
+        ...
+
+
+class Warden(Protocol):
+    """What was learned about hosts: those from which nothing is fetched any more."""
+
+    def refusal(self, url: str) -> str:
+        """Why a canonical URL is not to be fetched, as ``component/rule``; empty: it may be."""
+        ...
+
 
 class Door:
     """Admits URLs to the frontier of one crawl, and lets them out.
 
-    ``domains`` is ``CRAWL_ALLOWED_DOMAINS``; empty: the whole web. ``respellers`` and ``standings`` are asked in turn.
+    ``domains`` is ``CRAWL_ALLOWED_DOMAINS``; empty: the whole web. ``respellers``, ``standings`` and ``wardens`` are asked in
+    turn.
     """
 
     def __init__(
@@ -62,6 +81,7 @@ class Door:
         history: History,
         respellers: Sequence[Respeller] = (),
         standings: Sequence[Standing] = (),
+        wardens: Sequence[Warden] = (),
     ) -> None:
         self.traps = traps
         self.planted: set[str] = set()  # seeds, and where seeds redirect to
@@ -73,6 +93,7 @@ class Door:
         self._history = history
         self._respellers = respellers
         self._standings = standings
+        self._wardens = wardens
         self._shared = frontier if isinstance(frontier, SharedFrontier) else None
         if self._shared is not None:
             self._shared.when_turned_away(self._turned_away)
@@ -84,7 +105,7 @@ class Door:
         if self._domains and not self._in_scope(host_of(url)):
             return "scope/domain"
         rule = self.traps.refusal(url, depth)
-        return f"trap/{rule}" if rule else None
+        return f"trap/{rule}" if rule else self._barred_by_warden(url) or None
 
     def is_barred(self, url: str, depth: int) -> bool:
         """Whether a canonical URL may not enter, and on no other path either."""
@@ -179,12 +200,47 @@ class Door:
     # ------------------------------------------------------------ out
 
     def take(self, now: float) -> CrawlUrl | None:
-        """Lease the next URL that need not wait, or None when no host is eligible at ``now``."""
-        taken = self._frontier.take(now)
-        while taken is not None and (until := self._waits_until(taken, now)) > now:
-            self._frontier.postpone(taken.url, until)
-            taken = self._frontier.take(now)
+        """Lease the next URL that need not wait, or None when no host is eligible at ``now``.
+
+        When nothing is left but what waits for its standing, the best of that is let go: a crawl does not idle on budgets.
+        """
+        taken = self._take(now)
+        if taken is None and self._standings and self._only_standings_wait(now) and self._pardon(now):
+            taken = self._take(now)
         return taken
+
+    def _take(self, now: float) -> CrawlUrl | None:
+        while (taken := self._frontier.take(now)) is not None:
+            if reason := self._barred_by_warden(taken.url):
+                self._refusals.add(reason, taken.url, taken.parent)
+                self._ordering.refused(taken.url)
+                self._frontier.drop(taken.url)
+            elif (until := self._waits_until(taken, now)) > now:
+                self._frontier.postpone(taken.url, until)
+            else:
+                return taken
+        return None
+
+    def _only_standings_wait(self, now: float) -> bool:
+        """Whether nothing is being fetched, and nothing will be due soon. Other workers may know better, where there are any."""
+        if self._shared is not None or self._frontier.leases() or not len(self._frontier):
+            return False
+        due = self._frontier.next_due(now)
+        return due is not None and due > now + PATIENCE
+
+    def _pardon(self, now: float) -> bool:
+        """Let the best of the URLs go that wait for a later time; whether there were any."""
+        waiting = islice((url for url in self._frontier.waiting() if url.not_before > now), _LOOKED_THROUGH)
+        best = nlargest(_PARDONED, waiting, key=lambda url: url.score)
+        for url in best:
+            for standing in self._standings:
+                standing.pardon(url.url)
+            self._frontier.withdraw(url.url)
+            self._frontier.put(replace(url, not_before=0.0))
+        return bool(best)
+
+    def _barred_by_warden(self, url: str) -> str:
+        return next((reason for warden in self._wardens if (reason := warden.refusal(url))), "")
 
     def _waits_until(self, url: CrawlUrl, now: float) -> float:
         if url.depth == 0:

@@ -90,6 +90,9 @@ class Options(BaseModel):
     crawl_worker: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]*$")]
     crawl_max_pages: Count
     crawl_max_seconds: Seconds
+    crawl_site_budget: Seconds
+    crawl_blocked_rest: Seconds
+    crawl_blocks_until_given_up: Count
     crawl_min_harvest: Annotated[float, Field(ge=0, le=1)]
     crawl_harvest_window: Annotated[int, Field(ge=NEAREST)]
     crawl_seed: int

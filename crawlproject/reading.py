@@ -13,6 +13,7 @@ from crawlproject.html.aggregation import AggregationNodes
 from crawlproject.html.document import Document, RawLink
 from crawlproject.html.parse import MAX_LINKS, MAX_TEXT, parse_document
 from crawlproject.html.robots import robots_rules
+from crawlproject.inspection.signs import signs_of
 from crawlproject.printable import printable
 from crawlproject.records import Link, Page, Span
 from crawlproject.text.analysis import Analyzer
@@ -94,7 +95,11 @@ class Reader:
         self._count("text/truncated", int(document.truncated))
         self._count("links/over-limit", document.links_dropped)
         kept = self._followed(document, url, rules.nofollow)
+        redirect = self._elsewhere(document, url)
+        if redirect:  # what else it links to is for readers who never come
+            kept = [(redirect, RawLink(document.redirect, (0, 0), (0, 0), False))]
         terms, links = self._link_terms(document.text, kept)
+        counts = Counter(terms)
         return Page(
             url=url,
             title=document.title,
@@ -102,13 +107,15 @@ class Reader:
             language=document.language,
             published=document.published,
             terms=terms,
-            counts=Counter(terms),
+            counts=counts,
             links=links,
             depth=depth,
             parent=parent,
             score=score,
             inherited=inherited,
             indexable=not (self._obey_meta_robots and rules.bars(now)),
+            redirect=redirect,
+            signs=signs_of(document, counts, len(terms), body),
         )
 
     def _followed(self, document: Document, url: str, nofollow: bool) -> list[tuple[str, RawLink]]:
@@ -133,6 +140,11 @@ class Reader:
                 self._count("links/invalid", 1)
         self._count("links/kept", len(kept))
         return kept
+
+    def _elsewhere(self, document: Document, url: str) -> str:
+        """Where the document sends its reader at once, as a canonical URL; empty when it does not."""
+        target = self._target(document.redirect, document.base) if document.redirect else ""
+        return "" if target == url else target
 
     def _target(self, href: str, base: str) -> str:
         """The canonical URL of a link, empty when there is none."""

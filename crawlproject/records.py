@@ -85,7 +85,8 @@ class Page:
     kept (``<meta name="robots" content="noindex">``). The inspectors (``examination.py``) fill in the rest: ``nature`` says why
     the document is no content (``block/captcha``, ``soft_404``), ``duplicate_of`` is the URL of the first page with this
     text, ``spam`` (0 to 1) how much it looks like spam, and ``signs`` the evidence by name. ``published`` is the day of
-    publication as the page states it, ``YYYY-MM-DD``, or empty.
+    publication as the page states it, ``YYYY-MM-DD``, or empty. ``redirect`` is the canonical URL that a browser would show
+    in its place: it is no page then, but a redirect.
     """
 
     url: str
@@ -106,6 +107,7 @@ class Page:
     spam: float = 0.0
     signs: Mapping[str, float] = field(default_factory=dict)
     published: str = ""
+    redirect: str = ""
 
 
 @record(frozen=True, slots=True)

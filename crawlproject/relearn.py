@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from crawlproject.appendlog import read_lines
-from crawlproject.crawl import NOT_KEPT, Crawl
+from crawlproject.crawl import NOT_KEPT, Crawl, honest
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.records import CrawlUrl, Page
@@ -87,4 +87,4 @@ def _stored_page(crawl: Crawl, line: dict[str, Any], inherited: tuple[float, ...
         return None
     url = CrawlUrl(line["url"], line["score"], line["depth"], line["parent"], inherited=inherited)
     page = crawl.read(url, body)
-    return crawl.weigh_links(replace(page, relevance=line["relevance"]))
+    return honest(crawl.weigh_links(replace(page, relevance=line["relevance"], spam=line.get("spam", 0.0))))

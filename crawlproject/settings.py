@@ -57,6 +57,9 @@ CRAWL_DIR = ""  # folder of the crawl; empty: crawls/<topic name>
 CRAWL_WORKER = ""  # name of this worker of a shared frontier, the same after a restart; empty: name of the machine
 CRAWL_MAX_PAGES = 0  # pages stored before the crawl ends, over all resumes; 0 = until the frontier is empty
 CRAWL_MAX_SECONDS = 0.0  # this run may take, pages in flight not counted; 0 = no limit
+CRAWL_SITE_BUDGET = 1.0  # times the fetches that links and pages earn a site (a registrable domain); 0: no budgets
+CRAWL_BLOCKED_REST = 30.0  # seconds a host rests after a block, besides what it asks for; doubled with each further one
+CRAWL_BLOCKS_UNTIL_GIVEN_UP = 6  # blocks, less pages that came, after which a host is given up; 0: never
 CRAWL_MIN_HARVEST = 0.0  # share of relevant pages below which the crawl is saturated and ends; 0 = never
 CRAWL_HARVEST_WINDOW = 500  # pages that are looked at for it
 CRAWL_SEED = 1  # of the random generator: same seed, same choices

@@ -99,6 +99,10 @@ class TopicalSpider(scrapy.Spider):
         robots_tag = b"\n".join(response.headers.getlist(b"X-Robots-Tag")).decode("latin-1")
         body = response.body[: self.crawl.options.page_max_bytes]
         page = self.crawl.read(lease, body, content_type=content_type, robots_tag=robots_tag, now=fetch.at)
+        if page.redirect:  # as a browser would do: a refresh, or a script that does nothing else
+            with stopping(self.crawler):
+                self.crawl.redirect(lease, page.redirect, fetch)
+            return
         yield PageItem(page, body, lease, fetch)
 
     def failed(self, failure: Failure) -> None:

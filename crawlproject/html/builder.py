@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from itertools import chain
 
 from crawlproject.html.aggregation import AggregationNodes
+from crawlproject.html.concealment import concealing_classes, is_concealed
 from crawlproject.html.document import Document, RawLink
 from crawlproject.html.published import Published
+from crawlproject.html.redirection import INSTANT, refresh_of, script_target
 from crawlproject.html.robots import RobotsRules, robots_rules
 from crawlproject.html.tagpath import TagPaths
 from crawlproject.html.tags import BREAKING, HIDDEN, LINKS
 from crawlproject.printable import printable
 
 Attributes = Mapping[str, str]
-
-# The content of <meta http-equiv="refresh"> that leads elsewhere (HTML standard, section 4.2.5.3, "shared declarative
-# refresh steps"): such a page is a link to its target.
-_REFRESH = re.compile(
-    r"""\s*[\d.]+\s*[;,]\s*+(?:url\s*=\s*+|(?!url\s*=))(?P<quote>["']?)(?P<url>[^"']+)(?P=quote)""", re.IGNORECASE
-)
 
 
 class TooDeep(Exception):
@@ -62,6 +57,10 @@ class DocumentBuilder:
         self._robots = RobotsRules()
         self._language = ""
         self._refresh = ""
+        self._redirect = ""
+        self._classes: frozenset[str] = frozenset()  # that a style sheet of the page hides
+        self._concealed = 0  # pieces of text that are not shown
+        self._unscripted = False  # inside <noscript>: for readers without scripts
         self._published = Published()
         self._linked_data = False  # whether the open script is JSON-LD
         self._dropped = 0
@@ -80,11 +79,21 @@ class DocumentBuilder:
         pieces, put, begins = self._pieces, self._pieces.append, self._nodes.starts
         open_at, close, elements = begins.append, begins.pop, self._paths.elements
         waiting, nodes = self._nodes.waiting, self._nodes
+        concealed_at = 0  # depth of the outermost open element that is not shown, and where it began
+        concealed_from = 0
 
         def start(tag: str, attributes: Attributes) -> None:
+            nonlocal concealed_at, concealed_from
             if tag in BREAKING:
                 put("\n")
             open_at(len(pieces))
+            if (
+                attributes
+                and not concealed_at
+                and ("style" in attributes or "hidden" in attributes or self._classes)
+                and is_concealed(attributes, self._classes)
+            ):
+                concealed_at, concealed_from = len(begins), len(pieces)
             if tag_paths:
                 elements.append((tag, attributes))
             if len(begins) > max_depth:
@@ -94,8 +103,12 @@ class DocumentBuilder:
                 _OPENERS[tag](self, attributes)
 
         def end(tag: str) -> None:
+            nonlocal concealed_at
             if tag in _CLOSERS:
                 _CLOSERS[tag](self, tag)
+            if concealed_at and len(begins) == concealed_at:
+                self._concealed += sum(len(piece.strip()) for piece in pieces[concealed_from:])
+                concealed_at = 0
             if waiting and len(begins) in waiting:
                 nodes.leave(len(pieces))
             else:
@@ -125,6 +138,8 @@ class DocumentBuilder:
             language=self._language,
             published=self._published.day,
             links=self._links(at),
+            concealed=self._concealed,
+            redirect=self._redirect,
             base=base,
             robots=self._robots,
             encoding=encoding,
@@ -171,8 +186,10 @@ class DocumentBuilder:
         if name == "robots" or (name and name == self._agent):
             self._robots |= robots_rules(attributes.get("content", ""), self._agent)
         elif attributes.get("http-equiv", "").strip().lower() == "refresh":
-            refresh = _REFRESH.match(attributes.get("content", ""))
-            self._refresh = refresh["url"].strip() if refresh else self._refresh
+            target, seconds = refresh_of(attributes.get("content", ""))
+            self._refresh = target or self._refresh
+            if target and seconds <= INSTANT and not self._unscripted:
+                self._redirect = self._redirect or target
         else:
             self._published.meta(attributes)
 
@@ -181,6 +198,10 @@ class DocumentBuilder:
 
     def _start_script(self, attributes: Attributes) -> None:
         self._linked_data = attributes.get("type", "").strip().lower() == "application/ld+json"
+        self._start_hidden(attributes)
+
+    def _start_noscript(self, attributes: Attributes) -> None:
+        self._unscripted = True
         self._start_hidden(attributes)
 
     def _start_hidden(self, attributes: Attributes) -> None:
@@ -192,6 +213,12 @@ class DocumentBuilder:
             self._title = printable(" ".join("".join(self._pieces[start:]).split()))
         elif tag == "script" and self._linked_data:
             self._published.script("".join(self._pieces[start:]))
+        elif tag == "script" and len(self._pieces) > start and not self._redirect:
+            self._redirect = script_target("".join(self._pieces[start:]))
+        elif tag == "style" and len(self._pieces) > start:
+            self._classes |= concealing_classes("".join(self._pieces[start:]))
+        elif tag == "noscript":
+            self._unscripted = False
         del self._pieces[start:]
 
     def _start_a(self, attributes: Attributes) -> None:
@@ -247,6 +274,7 @@ _OPENERS: dict[str, Callable[[DocumentBuilder, Attributes], None]] = {
     "html": DocumentBuilder._start_html,
     "img": DocumentBuilder._start_img,
     "meta": DocumentBuilder._start_meta,
+    "noscript": DocumentBuilder._start_noscript,
     "script": DocumentBuilder._start_script,
     "time": DocumentBuilder._start_time,
 }

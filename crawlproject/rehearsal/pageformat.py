@@ -39,6 +39,7 @@ def pack(page: Page) -> tuple[bytes, bytes]:
         anchors,
         list(paths),
         dict(page.signs),
+        page.redirect,
     ]
     texts = _dumped(head)
     body = len(texts).to_bytes(4, "little") + texts + numbers.tobytes()
@@ -49,7 +50,7 @@ def unpack(url: str, targets: bytes, rest: bytes) -> Page:
     """The page again. Raises ``ValueError``, ``TypeError``, ``IndexError`` or ``zlib.error`` for damaged bytes."""
     body = zlib.decompress(rest)
     start = 4 + int.from_bytes(body[:4], "little")
-    title, language, indexable, count, words, anchors, tag_paths, signs = orjson.loads(body[4:start])
+    title, language, indexable, count, words, anchors, tag_paths, signs, redirect = orjson.loads(body[4:start])
     numbers = array(_NUMBER)
     numbers.frombytes(body[start:])
     vocabulary = list(map(intern, words))
@@ -72,6 +73,7 @@ def unpack(url: str, targets: bytes, rest: bytes) -> Page:
         links=tuple(links),
         indexable=indexable,
         signs=signs,
+        redirect=redirect,
     )
 
 

@@ -89,6 +89,9 @@ class Rehearsal:
             self.crawl.fail(url, reply.error or _why_no_page(reply), fetch)
 
     def _receive(self, url: CrawlUrl, page: Page, fetch: Fetch) -> None:
+        if page.redirect:
+            self.crawl.redirect(url, page.redirect, fetch)
+            return
         page = replace(page, depth=url.depth, parent=url.parent, score=url.score, inherited=url.inherited)
         page = self.crawl.examine(page, fetch)
         if page.nature:

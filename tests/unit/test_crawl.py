@@ -17,6 +17,9 @@ from crawlproject.errors import StorageFailed
 from crawlproject.examination import Examiner
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.frontiers import make_frontier
+from crawlproject.inspection.conduct import Conduct
+from crawlproject.inspection.hosts import HostConduct
+from crawlproject.inspection.sites import SiteBudgets
 from crawlproject.options import read_options
 from crawlproject.orderings.base import OrderingContext
 from crawlproject.orderings.registry import make_ordering
@@ -59,6 +62,7 @@ def a_crawl(folder: Path, *seeds: str, ordering: str = "dom", **settings: object
             history=crawl_folder.history,
         ),
         examiner=Examiner(),
+        conduct=Conduct(HostConduct(), SiteBudgets()),
         folder=crawl_folder,
         stopping=Stopping(floor=0.0, window=500, relevant=0.1, seconds=0.0),
     )

@@ -58,7 +58,9 @@ def test_a_page_comes_back_as_it_went(terms: list[str], found: list[Link], other
 def test_no_field_of_a_page_or_a_link_is_forgotten() -> None:
     """A field that is new in the records is to be packed too, or named among those that are left out."""
     link = Link("http://b.example/", "b", Span(1, 2), Span(0, 2), tag_path="html body")
-    read = a_page(["reef", "coral"], title="T", language="en", links=(link,), indexable=False, signs={"hidden": 0.5})
+    read = a_page(
+        ["reef", "coral"], title="T", language="en", links=(link,), indexable=False, signs={"hidden": 0.5}, redirect=URL
+    )
     back = unpack(URL, *pack(read))
     default = Page("")
     told = {field.name for field in fields(Page) if getattr(back, field.name) != getattr(default, field.name)}

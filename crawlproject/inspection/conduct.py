@@ -1,0 +1,66 @@
+"""What a crawl remembers of hosts and sites, told of each fetch: who blocks, and who is worth how much."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from crawlproject.inspection.hosts import HostConduct
+from crawlproject.inspection.sites import SiteBudgets
+from crawlproject.records import Fetch, Page
+
+
+class Conduct:
+    """``hosts`` and ``sites`` together. Each fetch is told once, when it is in the history."""
+
+    def __init__(self, hosts: HostConduct, sites: SiteBudgets) -> None:
+        self.hosts = hosts
+        self.sites = sites
+
+    def kept(self, page: Page, at: float) -> None:
+        """A page with content."""
+        self.hosts.answered(page.url)
+        self.sites.kept(page)
+        self.sites.ended(page.url, at)
+
+    def failed(self, url: str, error: str, fetch: Fetch) -> float:
+        """No content. How many seconds the host is to rest besides its usual rest."""
+        self.sites.failed(url, error)
+        self.sites.ended(url, fetch.at)
+        return self.hosts.failed(url, fetch.status, error)
+
+    def redirected(self, url: str, fetch: Fetch) -> None:
+        """An answer that leads elsewhere."""
+        self.sites.ended(url, fetch.at)
+
+    def dropped(self, url: str) -> None:
+        """``url`` was taken and not fetched."""
+        self.sites.dropped(url)
+
+    def relive(self, lines: Iterable[Mapping[str, Any]], links: Iterable[Mapping[str, Any]]) -> None:
+        """After a resume: the lines of the history, and of the link graph, which stand in the same order."""
+        of_pages = _Following(links)
+        for line in lines:
+            self.hosts.relive(line)
+            self.sites.relive(line, of_pages.of(line["url"]))
+
+    def stats(self) -> dict[str, int]:
+        """Counters: hosts given up, and times that a URL had to wait for budget."""
+        found = {"hosts/given_up": len(self.hosts.given_up), "sites/waits": self.sites.waited}
+        return {name: count for name, count in found.items() if count}
+
+
+class _Following:
+    """The lines of the link graph, page by page; a page without links has none."""
+
+    def __init__(self, lines: Iterable[Mapping[str, Any]]) -> None:
+        self._lines = iter(lines)
+        self._next = next(self._lines, None)
+
+    def of(self, url: str) -> list[str]:
+        """The targets of the page at ``url``; pages come in the order of the history."""
+        found: list[str] = []
+        while self._next is not None and self._next["source"] == url:
+            found.append(self._next["target"])
+            self._next = next(self._lines, None)
+        return found

@@ -1,0 +1,210 @@
+"""Budgets of sites: how many fetches a registrable domain is worth, so that one without end does not eat the crawl.
+
+After BEAST (Lee, Leonard, Wang and Loguinov, IRLbot, WWW 2008; paper 004 section 6): a budget grows with links from *other*
+sites, which are harder to forge than pages of one's own. For a topical crawl both the links and the pages count for what they
+were worth:
+
+    budget = FIRST + BACK * (worth of its pages) + PER_LINK * (worth of the links from other sites) * (its mean worth)
+
+The worth of a page is its relevance as a share of what a relevant page of this crawl has, less what looks like spam; that of a
+copy is 0. What was a waste of time on purpose, spam and walls, takes from the worth of the site. A site whose pages are worth
+half of that on average pays for itself and never waits. The mean worth begins at one half and moves with each page, so links
+open the door of a site and its pages keep it open.
+
+A URL over budget waits, and is tried again after a delay that doubles with each vain trial of its site; one in so many
+fetches is a trial of a site that would have to wait still. When nothing else is left the budgets are raised (``pardon``).
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from crawlproject.records import CrawlUrl, Fetch, Page
+from crawlproject.urls.domains import domain_of
+
+FIRST = 3.0
+BACK = 2.0
+PER_LINK = 1.0
+TRIALS = 0.03  # of all fetches may be of sites over budget, besides those that nothing else was left for
+
+_PRIOR = 0.5  # mean worth of a site that nothing is known of
+_PRIOR_PAGES = 2.0  # and how many pages would be needed to outweigh that
+_FIRST_WAIT = 50.0  # fetches of the crawl that a URL over budget waits at first
+_DOUBLINGS = 10
+_WASTE = ("block/", "parked", "soft_404")
+_LINKERS = 64  # linking sites that are remembered of a site
+_SEED = 5.0  # links that a seed is worth
+_SITES = 200_000  # sites that are remembered
+_SMOOTHING = 0.02  # of the mean time between fetches
+
+
+class Site:
+    """What is known of a site."""
+
+    __slots__ = ("fetches", "links", "out", "pardoned", "until", "waits", "worth")
+
+    def __init__(self) -> None:
+        self.fetches = 0
+        self.worth = 0.0
+        self.links: dict[str, float] = {}  # other sites that link here, each with the worth of its best link
+        self.pardoned = 0.0  # fetches beyond the budget
+        self.until = 0.0  # URLs over budget wait until then
+        self.waits = 0
+        self.out: set[str] = set()  # URLs that are being fetched
+
+    @property
+    def mean(self) -> float:
+        """What a page of the site is expected to be worth, 0 to 1."""
+        return max(0.0, (self.worth + _PRIOR * _PRIOR_PAGES) / (self.fetches + _PRIOR_PAGES))
+
+
+class SiteBudgets:
+    """The sites of a crawl. An inspector that hears of each page that is kept, and a standing at the door.
+
+    ``share`` scales budgets and trials; 0 switches them off. Memory is bounded by ``_SITES`` sites.
+    """
+
+    def __init__(self, *, share: float = 1.0) -> None:
+        self._share = share
+        self._sites: OrderedDict[str, Site] = OrderedDict()
+        self._relevance = 0.0  # sum of the relevance of all pages, and of its squares
+        self._squares = 0.0
+        self._fetches = 0
+        self._trials = 0
+        self._pace = 0.0  # seconds between fetches
+        self._latest = 0.0
+        self.waited = 0  # times that a URL had to wait
+
+    def seeded(self, url: str) -> None:
+        """A person recommends ``url``: as good as links from several sites."""
+        self._site(domain_of(url)).links[""] = _SEED
+
+    # ------------------------------------------------------------ what happens
+
+    def inspect(self, page: Page, fetch: Fetch) -> Page:
+        """Budgets do not look at pages before they are kept."""
+        return page
+
+    def kept(self, page: Page) -> None:
+        """A page is in the history: its site gets back what it was worth, and so do the sites that it links to."""
+        value = self._page(page.url, page.relevance, page.spam, bool(page.duplicate_of))
+        if value > 0.0 and not page.duplicate_of:
+            self._links(page.url, value, [link.url for link in page.links])
+
+    def ended(self, url: str, at: float) -> None:
+        """A fetch of ``url`` ended, whatever it brought."""
+        if not self._share:
+            return
+        if self._fetches and at >= self._latest:
+            self._pace += max(_SMOOTHING, 1.0 / (self._fetches + 1)) * (at - self._latest - self._pace)
+        self._latest = max(at, self._latest)
+        self._fetches += 1
+        site = self._site(domain_of(url))
+        site.fetches += 1
+        site.out.discard(url)
+
+    def failed(self, url: str, error: str) -> None:
+        """A fetch brought no page; ``error`` as in the history. What is merely missing costs the fetch only."""
+        if self._share and error.startswith(_WASTE):
+            self._site(domain_of(url)).worth -= 1.0
+
+    def dropped(self, url: str) -> None:
+        """``url`` was taken and not fetched."""
+        if site := self._sites.get(domain_of(url)):
+            site.out.discard(url)
+
+    def relive(self, line: Mapping[str, Any], links: Iterable[str]) -> None:
+        """After a resume: a line of the history happens once more. ``links`` are those of its page."""
+        if line["md5"]:
+            copy = bool(line.get("duplicate_of"))
+            value = self._page(line["url"], line["relevance"], line.get("spam", 0.0), copy)
+            if value > 0.0 and not copy:
+                self._links(line["url"], value, links)
+        elif line["error"]:
+            self.failed(line["url"], line["error"])
+        self.ended(line["url"], line["at"])
+
+    # ------------------------------------------------------------ at the door
+
+    def lowered(self, url: str, score: float) -> float:
+        """A site over budget waits; its scores stay as they are."""
+        return score
+
+    def waits_until(self, url: CrawlUrl, now: float) -> float:
+        """``now`` when the site of ``url`` has budget left, or has waited long enough for a trial."""
+        if not self._share:
+            return now
+        site = self._site(domain_of(url.url))
+        if site.fetches + len(site.out) < self.budget(site) or self._may_try(site, now):
+            site.out.add(url.url)
+            return now
+        if site.until <= now:
+            site.until = now + _FIRST_WAIT * 2.0 ** min(site.waits, _DOUBLINGS) * max(self._pace, 1e-3)
+            site.waits += 1
+        self.waited += 1
+        return site.until
+
+    def pardon(self, url: str) -> None:
+        """Nothing else is left to fetch: the site of ``url`` may have one more."""
+        site = self._site(domain_of(url))
+        site.pardoned += 1.0
+        site.until = 0.0
+
+    def budget(self, site: Site) -> float:
+        """How many fetches a site is worth so far."""
+        earned = FIRST + BACK * site.worth + PER_LINK * sum(site.links.values()) * site.mean
+        return self._share * earned + site.pardoned
+
+    def site(self, url: str) -> Site | None:
+        """What is known of the site of ``url``."""
+        return self._sites.get(domain_of(url))
+
+    def _may_try(self, site: Site, now: float) -> bool:
+        """Whether a site over budget has waited, and trials have been few enough."""
+        if not site.waits or site.until > now or self._trials >= TRIALS * self._share * self._fetches:
+            return False
+        self._trials += 1
+        site.until = now + _FIRST_WAIT * 2.0 ** min(site.waits, _DOUBLINGS) * max(self._pace, 1e-3)
+        site.waits += 1
+        return True
+
+    # ------------------------------------------------------------ worth
+
+    def _page(self, url: str, relevance: float, spam: float, copy: bool) -> float:
+        """What a page is worth, 0 to 1, which is added to its site."""
+        if not self._share:
+            return 0.0
+        honest = relevance * (1.0 - spam) * (not copy)
+        self._relevance += honest
+        self._squares += honest * honest
+        reference = self._squares / self._relevance if self._relevance else 0.0
+        value = min(1.0, honest / reference) if reference else 0.0
+        self._site(domain_of(url)).worth += value - spam
+        return value
+
+    def _links(self, url: str, value: float, links: Iterable[str]) -> None:
+        own = domain_of(url)
+        weight = value * self._site(own).mean
+        for target in {domain_of(link) for link in links}:
+            if target == own:
+                continue
+            site = self._site(target)
+            if weight > site.links.get(own, 0.0) and (own in site.links or len(site.links) < _LINKERS):
+                site.links[own] = weight
+
+    def _site(self, name: str) -> Site:
+        site = self._sites.get(name)
+        if site is None:
+            site = self._sites[name] = Site()
+            if len(self._sites) > _SITES:
+                self._forget()
+        return site
+
+    def _forget(self) -> None:
+        """Let a tenth of the sites go: those that were never visited, or else the oldest."""
+        unvisited = [name for name, site in self._sites.items() if not site.fetches and not site.out]
+        names = unvisited[: _SITES // 10] or list(self._sites)[: _SITES // 10]
+        for name in names:
+            del self._sites[name]
