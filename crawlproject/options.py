@@ -76,6 +76,8 @@ class Options(BaseModel):
     page_max_links: Count
     page_obey_nofollow: bool
     page_obey_meta_robots: bool
+    page_duplicates: bool
+    page_duplicates_known: Annotated[int, Field(ge=1)]
     page_relevant: Annotated[float, Field(ge=0, le=1)]
     politeness_min_delay: Seconds
     politeness_factor: Seconds
@@ -86,6 +88,7 @@ class Options(BaseModel):
     trap_max_depth: Count
     trap_max_urls_per_host: Count
     trap_extensions: Names
+    trap_templates: bool
     crawl_dir: str
     crawl_worker: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]*$")]
     crawl_max_pages: Count
@@ -104,6 +107,8 @@ class Options(BaseModel):
     crawl_url_strip_parameters: Names
     crawl_url_default_pages: bool
     crawl_url_query_rules: bool
+    crawl_learn_rules: bool
+    crawl_rules: Names
     crawl_robots_max_age: Seconds
     crawl_robots_cache_size: Annotated[int, Field(ge=1)]
     crawl_warc: bool

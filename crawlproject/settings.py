@@ -37,6 +37,8 @@ PAGE_CONTENT_TYPES = ["text/html", "application/xhtml+xml", "text/plain"]  # oth
 PAGE_MAX_LINKS = 5_000  # links of a page that are looked at
 PAGE_OBEY_NOFOLLOW = True  # honour rel=nofollow
 PAGE_OBEY_META_ROBOTS = True  # honour <meta name=robots> and X-Robots-Tag: noindex, nofollow
+PAGE_DUPLICATES = True  # recognise pages whose text was seen under another URL: their links are not followed again
+PAGE_DUPLICATES_KNOWN = 1_000_000  # pages of whose text copies are recognised: the first ones, 250 bytes of memory each
 PAGE_RELEVANT = 0.1  # similarity to the keywords from which a page counts as relevant in reports (000 section 4.2)
 
 # ---------------------------------------------------------------- politeness
@@ -51,6 +53,7 @@ TRAP_MAX_SEGMENTS = 20  # path segments
 TRAP_MAX_DEPTH = 50  # links from a seed
 TRAP_MAX_URLS_PER_HOST = 10_000  # URLs of one host that may enter the frontier
 TRAP_EXTENSIONS: list[str] = []  # file name endings refused besides the built-in list, without the dot
+TRAP_TEMPLATES = True  # learn which URL templates lead to nothing new; these wait
 
 # ---------------------------------------------------------------- crawl
 CRAWL_DIR = ""  # folder of the crawl; empty: crawls/<topic name>
@@ -71,6 +74,8 @@ CRAWL_MAX_HEADER_BYTES = 65_536  # of a status line or of one header: some sites
 CRAWL_URL_STRIP_PARAMETERS: list[str] = []  # query parameters removed besides the built-in list; `x_*` is a prefix
 CRAWL_URL_DEFAULT_PAGES = True  # remove index.html and its kin from URLs (000 section 2.4)
 CRAWL_URL_QUERY_RULES = True  # sort query parameters, remove tracking and session parameters
+CRAWL_LEARN_RULES = True  # learn from copies which parts of URLs make no difference on a host
+CRAWL_RULES: list[str] = []  # crawl folders, or files like their rules.jsonl: rules learned by earlier crawls
 CRAWL_ROBOTS_MAX_AGE = 86_400  # seconds a robots.txt is believed at most (RFC 9309 section 2.4)
 CRAWL_ROBOTS_CACHE_SIZE = 10_000  # origins whose robots.txt is kept in memory
 CRAWL_WARC = False  # archive requests and responses while they come, in the folder warc/ of the crawl folder
