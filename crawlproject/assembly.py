@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -29,9 +30,10 @@ from crawlproject.orderings.base import Archive, BaseOrdering, Graph, OrderingCo
 from crawlproject.orderings.registry import make_ordering, ordering_class, parameters_of
 from crawlproject.reading import Reader
 from crawlproject.records import Topic
+from crawlproject.redundancy import make_redundancy
 from crawlproject.rehearsal.archive import ArchivedPages
 from crawlproject.rehearsal.cache import JudgedPages, PageCache
-from crawlproject.relearn import relearn
+from crawlproject.relearn import relearn, stored_page
 from crawlproject.repository.archiving import open_archive
 from crawlproject.repository.folder import CrawlFolder
 from crawlproject.robotsfile import product_token
@@ -153,6 +155,8 @@ def assemble(
         HostConduct(first_rest=options.crawl_blocked_rest, patience=options.crawl_blocks_until_given_up),
         SiteBudgets(share=options.crawl_site_budget),
     )
+    redundancy = make_redundancy(options, crawl_folder, frontier.__contains__)
+    crawl_folder.beside.append(redundancy)
     door = Door(
         domains=options.crawl_allowed_domains,
         canonicalize=canonicalize,
@@ -161,7 +165,8 @@ def assemble(
         ordering=ordering,
         refusals=crawl_folder.refusals,
         history=crawl_folder.history,
-        standings=(conduct.sites,),
+        respellers=redundancy.respellers,
+        standings=(conduct.sites, *redundancy.standings),
         wardens=(conduct.hosts,),
     )
     crawl = Crawl(
@@ -175,7 +180,7 @@ def assemble(
         canonicalize=canonicalize,
         frontier=frontier,
         door=door,
-        examiner=Examiner((NatureInspector(), SpamInspector(judge.query))),
+        examiner=Examiner((NatureInspector(), SpamInspector(judge.query), *redundancy.inspectors), redundancy.learners),
         conduct=conduct,
         folder=crawl_folder,
         stopping=Stopping(
@@ -187,6 +192,7 @@ def assemble(
     )
     crawl.stopping.resume(read_lines(crawl_folder.path / "history.jsonl"))
     conduct.relive(read_lines(crawl_folder.path / "history.jsonl"), read_lines(crawl_folder.path / "links.jsonl"))
+    redundancy.resume(crawl_folder.path / "history.jsonl", partial(stored_page, crawl))
     for seed in topic.seeds:
         conduct.sites.seeded(seed)
     door.recount()

@@ -34,7 +34,10 @@ class Respeller(Protocol):
     """A learned rule about spellings: different URLs, similar text."""
 
     def respelled(self, url: str) -> str:
-        """The canonical URL to crawl in place of ``url``; ``url`` itself when no rule applies."""
+        """The canonical URL to crawl in place of ``url``; ``url`` itself when no rule applies.
+
+        A URL that waits is asked about once more when its turn comes: the rule may be younger than it is.
+        """
         ...
 
 
@@ -139,7 +142,8 @@ class Door:
 
     def offer(self, url: CrawlUrl) -> bool:
         """Put a URL into the frontier. False: it was refused, or it is known (its score may have been raised)."""
-        url = self._respelled(url)
+        if url.url not in self._frontier:
+            url = self._respelled(url)
         if url.depth == 0:
             self.planted.add(url.url)
         else:
@@ -188,6 +192,13 @@ class Door:
                 url = replace(url, url=spelling)
         return url
 
+    def _gave_way(self, url: CrawlUrl) -> bool:
+        """Whether another spelling of a URL that is about to be fetched is known; a seed is fetched as it is spelled."""
+        if url.url in self.planted:
+            return False
+        spellings = {respeller.respelled(url.url) for respeller in self._respellers} - {url.url}
+        return any(spelling in self._frontier for spelling in spellings)
+
     def _lowered(self, url: CrawlUrl) -> CrawlUrl:
         score = self._score(url.url, url.score)
         return url if score == url.score else replace(url, score=score)
@@ -215,8 +226,13 @@ class Door:
                 self._refusals.add(reason, taken.url, taken.parent)
                 self._ordering.refused(taken.url)
                 self._frontier.drop(taken.url)
+            elif self._gave_way(taken):
+                self._refusals.add("dust/copy", taken.url, taken.parent)
+                self._ordering.refused(taken.url)
+                self._frontier.drop(taken.url)
             elif (until := self._waits_until(taken, now)) > now:
                 self._frontier.postpone(taken.url, until)
+                self._ordering.postponed(taken.url)
             else:
                 return taken
         return None

@@ -7,7 +7,7 @@ every instant; read again from the pages it always agrees, and costs what readin
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -41,7 +41,7 @@ def relearn(crawl: Crawl) -> int:
             _tell_if_barred(crawl, line["redirect"], line["depth"])
         elif line.get("duplicate_of") or (line["error"] and line["error"] != NOT_KEPT):
             ordering.failed(url)
-        elif (page := _stored_page(crawl, line, handed_down.get(line["parent"], ()))) is None:
+        elif (page := stored_page(crawl, line, handed_down.get(line["parent"], ()))) is None:
             ordering.refused(url)
         else:
             ordering.observe(page)
@@ -80,7 +80,8 @@ def _tell_if_barred(crawl: Crawl, url: str, depth: int) -> None:
         crawl.ordering.refused(url)
 
 
-def _stored_page(crawl: Crawl, line: dict[str, Any], inherited: tuple[float, ...]) -> Page | None:
+def stored_page(crawl: Crawl, line: Mapping[str, Any], inherited: tuple[float, ...] = ()) -> Page | None:
+    """The page of a line of the history, read and judged again; None when its file is not there."""
     try:
         body = crawl.folder.pages.load(line["url"])
     except FileNotFoundError:

@@ -54,6 +54,7 @@ class DuplicateIndex:
         self._originals = originals
         self._most = most
         self._keys = KeyTable()
+        self.last_url = ""  # of the original that came last
         for number, original in enumerate(originals):
             self._enter(number, original)
 
@@ -93,6 +94,7 @@ class DuplicateIndex:
         self._originals.close()
 
     def _enter(self, number: int, page: Original) -> None:
+        self.last_url = page.url
         self._keys.add(page.text, number)
         if page.shingles >= LEAST_SHINGLES:
             for key in _keys_of(page):

@@ -25,6 +25,7 @@ FARTHEST = 86_400.0  # seconds: nobody waits longer for his turn
 
 _NOTHING = ("soft_404", "parked")  # natures of documents that are barren too
 _WIDE = 2  # templates of a URL that are wide: the last ones
+_PARDONS = 1000  # that are remembered
 _WIDE_PAGES = 12.0  # pages until they count, when the narrow ones say nothing
 
 
@@ -61,6 +62,7 @@ class TemplateStanding:
     def __init__(self, *, most: int = 100_000) -> None:
         self._most = most
         self._templates: OrderedDict[str, Template] = OrderedDict()
+        self._pardoned: OrderedDict[str, None] = OrderedDict()
 
     # ------------------------------------------------------------ learning
 
@@ -90,11 +92,17 @@ class TemplateStanding:
     def waits_until(self, url: CrawlUrl, now: float) -> float:
         """The next place in line of a demoted template; a URL that has waited for its place may go."""
         name = self.demoted(url.url)
-        if name is None or url.not_before > 0:
+        if name is None or url.not_before > 0 or url.url in self._pardoned:
             return now
         template = self._templates[name]
         template.turn = min(max(template.turn, now) + template.delay, now + FARTHEST)
         return template.turn
+
+    def pardon(self, url: str) -> None:
+        """Nothing else is left to fetch."""
+        self._pardoned[url] = None
+        if len(self._pardoned) > _PARDONS:
+            self._pardoned.popitem(last=False)
 
     def demoted(self, url: str) -> str | None:
         """The demoted template that holds ``url`` back; None when none does.

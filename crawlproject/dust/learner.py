@@ -11,7 +11,7 @@ parameter when three of its values were seen too. From then on a URL gives way t
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from xxhash import xxh3_64_intdigest
@@ -83,14 +83,13 @@ class Testimony:
 class DustLearner:
     """The rules of a crawl: a ``Learner`` to the examiner and a ``Respeller`` to the door.
 
-    ``known`` says whether a URL waits or was fetched. ``changed`` is told of every rule that is confirmed or withdrawn.
+    ``known`` says whether a URL waits or was fetched. ``changed`` is told of every rule that is confirmed or withdrawn; to be
+    set when what is learned is news.
     """
 
-    def __init__(
-        self, known: Callable[[str], bool], changed: Callable[[Testimony], None] = lambda testimony: None
-    ) -> None:
+    def __init__(self, known: Callable[[str], bool]) -> None:
         self._known = known
-        self._changed = changed
+        self.changed: Callable[[Testimony], None] = lambda testimony: None
         self._hosts: OrderedDict[str, dict[Rule, Testimony]] = OrderedDict()
         self._believed: dict[str, list[Rule]] = {}
         self._first: OrderedDict[int, str] = OrderedDict()  # digest of a normal form -> the first URL of its kind
@@ -163,7 +162,7 @@ class DustLearner:
         if believed:
             for _, url in testimony.urls.values():
                 self._stand_in(url)
-        self._changed(testimony)
+        self.changed(testimony)
 
     def _settle(self) -> None:
         """The rules that hold have changed: so have the normal forms."""
@@ -188,7 +187,7 @@ class DustLearner:
         if first is None:
             plain = spelled(normal)
             first = plain if plain != url and self._known(plain) else self._stand_in(url)
-        if first == url or self._known(url):
+        if first == url:
             return url
         self._asked += 1
         return url if self._asked % AUDITED == 0 else first
@@ -224,11 +223,6 @@ class DustLearner:
 
     def _key(self, parts: Parts) -> int:
         return _digest(spelled(parts))
-
-
-def pairs_of(record: Mapping[str, object]) -> tuple[float, float]:
-    """The pairs for and against a rule, as a line of ``rules.jsonl`` has them."""
-    return float(str(record["for"])), float(str(record["against"]))
 
 
 def _digest(text: str) -> int:

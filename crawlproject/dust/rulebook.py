@@ -7,7 +7,7 @@ rule is what its last line says.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from crawlproject.appendlog import AppendLog, read_lines, unexpected
@@ -25,13 +25,14 @@ class Entry:
     """A rule as a rule book has it.
 
     ``holds``: it was confirmed, or given by an earlier crawl, and not withdrawn. ``off``: a person switched it off.
-    ``pairs``: for and against it. ``examples``: URLs with the same text.
+    ``pairs``: for and against it; ``given``: those that it was given with. ``examples``: URLs with the same text.
     """
 
     rule: Rule
     holds: bool = False
     off: bool = False
     pairs: tuple[float, float] = (0.0, 0.0)
+    given: tuple[float, float] | None = None
     examples: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -99,5 +100,8 @@ def read_rules(path: Path) -> dict[Rule, Entry]:
 def _after(entry: Entry, event: str, pairs: tuple[float, float], examples: list[tuple[str, str]]) -> Entry:
     """What holds of a rule after an event."""
     if event in (OFF, ON):
-        return Entry(entry.rule, entry.holds, event == OFF, entry.pairs, entry.examples)
-    return Entry(entry.rule, event != WITHDRAWN, entry.off, pairs, tuple(examples) or entry.examples)
+        return replace(entry, off=event == OFF)
+    given = pairs if event == GIVEN else entry.given
+    return replace(
+        entry, holds=event != WITHDRAWN, pairs=pairs, given=given, examples=tuple(examples) or entry.examples
+    )

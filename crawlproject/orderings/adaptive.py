@@ -149,6 +149,9 @@ class Adaptive(BaseOrdering):
     def too_deep(self, url: str) -> None:
         self._attended -= self._table.remove(url)  # or it would keep its place in the shortlist for ever
 
+    def postponed(self, url: str) -> None:
+        self._attended -= self._table.remove(url)  # it waits without us, or it would keep others from their place
+
     def redirected(self, url: str, target: str) -> None:
         known = target in self._ended or self._table.row(target) is not None
         if known or self._table.row(url) is None:

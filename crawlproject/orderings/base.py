@@ -105,6 +105,10 @@ class Ordering(Protocol):
         """``url`` was kept out where it was found, too many links from a seed; it may be found on a shorter path."""
         ...
 
+    def postponed(self, url: str) -> None:
+        """``url`` waits on, for longer than its score says: its site or its template has lost its standing."""
+        ...
+
     def put_aside(self) -> Iterable[str]:
         """Waiting URLs to take out of the frontier until ``recall`` gives them back; asked for after ``revise``."""
         ...
@@ -177,6 +181,9 @@ class BaseOrdering:
         self.failed(url)
 
     def too_deep(self, url: str) -> None:
+        return None
+
+    def postponed(self, url: str) -> None:
         return None
 
     def put_aside(self) -> Iterable[str]:

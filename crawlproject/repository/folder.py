@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from crawlproject.errors import StorageFailed
 from crawlproject.folderlock import FolderLock
@@ -16,8 +16,15 @@ from crawlproject.repository.manifest import Manifest
 from crawlproject.repository.pages import PageRepository
 from crawlproject.repository.refusals import Refusals
 from crawlproject.urls.naming import page_name
+from crawlproject.warc.archive import CrawlArchive
 
 SAVE_EVERY = 200  # fetches between two saves of the refusal counts
+
+
+class Closing(Protocol):
+    """Something that has files open."""
+
+    def close(self) -> None: ...
 
 
 class CrawlFolder:
@@ -46,6 +53,8 @@ class CrawlFolder:
         self.pages = PageRepository(path / "pages")
         self._links = LinkGraph(path / "links.jsonl", self.history) if bodies else None
         self._items = Items(path / "items.jsonl", self.history) if bodies else None
+        self.archive: CrawlArchive | None = None  # set when the crawl is archived while it runs
+        self.beside: list[Closing] = []  # what else writes into the folder
 
     def store(self, url: str, body: bytes) -> str:
         """Store a page's bytes; its name."""
@@ -58,6 +67,10 @@ class CrawlFolder:
                 self._links.append(page)
             if self._items and visit.md5:
                 self._items.append(page, visit)
+            if self.archive and visit.md5:
+                self.archive.commit(visit)
+            elif self.archive:
+                self.archive.forget(visit.url)
             self.history.append(visit)
         except StorageFailed:
             for log in (self._links, self._items):
@@ -68,6 +81,8 @@ class CrawlFolder:
 
     def note(self, visit: Visit) -> None:
         """Write the visit of a fetch that brought no page."""
+        if self.archive:
+            self.archive.commit(visit)
         self.history.append(visit)
         self._save_now_and_then()
 
@@ -78,7 +93,7 @@ class CrawlFolder:
 
     def close(self, reason: str, now: float, stats: Mapping[str, Any]) -> None:
         """Save the counts and note why the crawl ended."""
-        for log in (self._links, self._items, self.history):
+        for log in (*self.beside, self._links, self._items, self.archive, self.history):
             if log:
                 log.close()
         self.refusals.save()
