@@ -1,7 +1,8 @@
 """A WARC file (ISO 28500) as a web.
 
 ``response`` records are served with their HTTP status and headers, ``resource`` records as a 200 with the record's
-content type; ``revisit``, ``request`` and the rest are not. Reading a page is one seek and one parsed record.
+content type, ``revisit`` records with their own status and headers and the payload of the record that they are the same as;
+``request`` and the rest are not. Reading a page is one seek and one parsed record.
 robots.txt is a record like any other; when it was not archived it is a 404, that is: everything is allowed.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, Literal
 
@@ -19,10 +21,12 @@ from crawlproject.errors import BadWeb
 from crawlproject.virtualweb.base import Reply, not_held, spellings
 from crawlproject.virtualweb.warcindex import Capture, Place, WarcIndex, index_path, keep_index, load_index
 
+_DAMAGED = 502  # the status of a record that cannot be read any more
 MAX_BODY = 64 * 2**20  # bytes of a decoded body that are served: an archived gzip bomb stays small
 _HEADER_ROOM = 2**20  # bytes of a record beyond its body that are read
 _RECORD_BEGINNINGS = (b"WARC/", b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18")  # plain, gzip, zstd, LZ4
-_SERVED = (WarcRecordType.response, WarcRecordType.resource)
+_SERVED = (WarcRecordType.response, WarcRecordType.resource, WarcRecordType.revisit)
+_IDENTICAL = "identical-payload-digest"  # end of the profile of revisits that have a payload
 
 # They describe the bytes on the wire of 1997 or 2024, not the body that is served.
 _DROPPED = frozenset(
@@ -49,7 +53,14 @@ class Archive:
 
     def get(self, url: str) -> Reply:
         place = self._find(url)
-        return not_held(url) if place is None else _reply(url, _bytes_at(self._file, place))
+        return not_held(url) if place is None else self._reply(url, place)
+
+    def _reply(self, url: str, place: Place) -> Reply:
+        reply = _reply(url, _bytes_at(self._file, place))
+        if place.payload is None or reply.status == _DAMAGED:
+            return reply
+        original = _reply(url, _bytes_at(self._file, place.payload))
+        return original if original.status == _DAMAGED else replace(reply, body=original.body)
 
     def urls(self) -> Iterator[str]:
         return self._index.urls()
@@ -124,7 +135,11 @@ def _capture(record: WarcRecord) -> Capture | None:
     if record.http_headers is None or record.http_headers.status_code is None:
         return None
     location = record.http_headers.get("Location") or ""
-    return Capture(url, record.http_headers.status_code, location, record.stream_pos, bound)
+    digest = record.headers.get("WARC-Payload-Digest") or ""
+    revisit = record.record_type == WarcRecordType.revisit
+    if revisit and not (record.headers.get("WARC-Profile") or "").endswith(_IDENTICAL):
+        return None
+    return Capture(url, record.http_headers.status_code, location, record.stream_pos, bound, digest, revisit)
 
 
 def _check_reachable(file: BinaryIO, capture: Capture, place: str) -> None:
@@ -159,7 +174,7 @@ def _reply(url: str, raw: bytes) -> Reply:
             return _decoded(url, raw, encodings)
         except OSError:
             continue
-    return Reply(url, 502)
+    return Reply(url, _DAMAGED)
 
 
 def _decoded(url: str, raw: bytes, encodings: Literal["all", "none"]) -> Reply:

@@ -3,6 +3,8 @@
 It is built once in one pass and kept in a cache folder under a name made of the archive's path, size and time of
 change. A half-built index never shows: it is written beside its place and renamed into it.
 
+A revisit record has no payload of its own: beside its place stands that of the record whose payload has the same digest.
+
 Every record is entered under its exact URL, and under its canonical URL when nothing better claims that name. Of
 several records with one URL the last capture wins. Ranks decide who is better: an exact name, then a page (2xx), then
 the rest. A redirect to another spelling of its own URL is left out: see ``crawlproject.virtualweb.base``.
@@ -22,35 +24,55 @@ from typing import NamedTuple
 from crawlproject.errors import InvalidUrl
 from crawlproject.urls.canonical import canonical_url
 
-FORMAT = 1  # raise it when the tables or the rules of ranking change: older indexes are then built anew
+FORMAT = 2  # raise it when the tables or the rules of ranking change: older indexes are then built anew
 EXACT, PAGE, OTHER = 3, 2, 1  # ranks of a name
 
 _TABLES = """
-    CREATE TABLE names (name TEXT PRIMARY KEY, start INTEGER, length INTEGER, rank INTEGER) WITHOUT ROWID;
+    CREATE TABLE names (
+        name TEXT PRIMARY KEY, start INTEGER, length INTEGER, payload_start INTEGER, payload_length INTEGER, rank INTEGER
+    ) WITHOUT ROWID;
     CREATE TABLE warnings (sentence TEXT);
+    CREATE TEMPORARY TABLE payloads (digest TEXT PRIMARY KEY, start INTEGER, length INTEGER) WITHOUT ROWID;
 """
 _PUT = """
-    INSERT INTO names VALUES (?, ?, ?, ?)
-    ON CONFLICT (name) DO UPDATE SET start = excluded.start, length = excluded.length, rank = excluded.rank
+    INSERT INTO names VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (name) DO UPDATE SET start = excluded.start, length = excluded.length, rank = excluded.rank,
+        payload_start = excluded.payload_start, payload_length = excluded.payload_length
     WHERE excluded.rank >= rank
 """
+_GET = "SELECT start, length, payload_start, payload_length FROM names WHERE name = ?"
 
 
 class Capture(NamedTuple):
-    """A record of an archive: ``length`` bytes from ``start`` on, still compressed. ``location`` may be empty."""
+    """A record of an archive: ``length`` bytes from ``start`` on, still compressed. ``location`` may be empty.
+
+    ``payload`` is the digest of the payload as the archive tells it, or empty; ``revisit`` says that the payload is in
+    another record.
+    """
 
     url: str
     status: int
     location: str
     start: int
     length: int
+    payload: str = ""
+    revisit: bool = False
 
 
 class Place(NamedTuple):
-    """Where a record lies in the archive's file, in bytes."""
+    """Where a record lies in the archive's file, in bytes; of a revisit also where the record with its payload lies."""
 
     start: int
     length: int
+    payload_start: int | None = None
+    payload_length: int | None = None
+
+    @property
+    def payload(self) -> Place | None:
+        """The record that has the payload, when it is another one."""
+        if self.payload_start is None or self.payload_length is None:
+            return None
+        return Place(self.payload_start, self.payload_length)
 
 
 class WarcIndex:
@@ -63,7 +85,7 @@ class WarcIndex:
 
     def __getitem__(self, name: str) -> Place:
         """Raises ``KeyError``."""
-        row = self._database.execute("SELECT start, length FROM names WHERE name = ?", (_storable(name),)).fetchone()
+        row = self._database.execute(_GET, (_storable(name),)).fetchone()
         if row is None:
             raise KeyError(name)
         return Place(*row)
@@ -127,18 +149,38 @@ def _fill(database: sqlite3.Connection, captures: Iterator[Capture], warnings: l
     # Nobody else sees the file and a lost one is built again: no journal, no sync.
     database.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;" + _TABLES)
     with database:
-        database.executemany(_PUT, (row for capture in captures for row in _names(capture)))
+        lost = 0
+        for capture in captures:
+            payload = _payload(database, capture)
+            if capture.revisit and payload is None:
+                lost += 1
+                continue
+            database.executemany(_PUT, _names(capture, payload))
+        if lost:
+            warnings.append(f"revisits of pages that are not in the archive: {lost}; they are not served")
         database.executemany("INSERT INTO warnings VALUES (?)", ((sentence,) for sentence in warnings))
 
 
-def _names(capture: Capture) -> Iterator[tuple[str, int, int, int]]:
+def _payload(database: sqlite3.Connection, capture: Capture) -> Place | None:
+    """Where the payload of a revisit is; None when it is nowhere, and for what has its own, which is noted."""
+    if capture.revisit:
+        found = database.execute("SELECT start, length FROM payloads WHERE digest = ?", (capture.payload,)).fetchone()
+        return Place(*found) if found else None
+    if capture.payload:
+        row = (capture.payload, capture.start, capture.length)
+        database.execute("INSERT OR IGNORE INTO payloads VALUES (?, ?, ?)", row)
+    return None
+
+
+def _names(capture: Capture, payload: Place | None) -> Iterator[tuple[str, int, int, int | None, int | None, int]]:
     """The rows of a capture: none for a redirect to its own canonical URL."""
+    place = capture.start, capture.length, *(payload[:2] if payload else (None, None))
     canonical = _canonical_or_empty(capture.url)
     if canonical and 300 <= capture.status < 400 and _canonical_or_empty(capture.location, capture.url) == canonical:
         return
-    yield _storable(capture.url), capture.start, capture.length, EXACT
+    yield _storable(capture.url), *place, EXACT
     if canonical and canonical != capture.url:
-        yield _storable(canonical), capture.start, capture.length, PAGE if 200 <= capture.status < 300 else OTHER
+        yield _storable(canonical), *place, PAGE if 200 <= capture.status < 300 else OTHER
 
 
 def _canonical_or_empty(url: str, base: str | None = None) -> str:

@@ -1,0 +1,80 @@
+"""``scrapy export CRAWL_DIR --to FORMAT TARGET``: a crawl for other programs."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from time import time
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawlproject.commandline import reporting_errors
+
+_FORMATS = ("csv", "graphml", "jsonl", "opensearch", "parquet", "wacz", "warc")
+
+
+class Command(ScrapyCommand):
+    requires_project = False
+    requires_crawler_process = False
+
+    def syntax(self) -> str:
+        return "CRAWL_DIR --to FORMAT TARGET"
+
+    def short_desc(self) -> str:
+        return "Hand a crawl over: as tables, a graph, an archive, or to a search server"
+
+    def long_desc(self) -> str:
+        return (
+            "Write the pages of a crawl to the file TARGET, or send them to the index of OpenSearch or Elasticsearch at the URL "
+            "TARGET (http://host:9200/index). Works on running, finished and killed crawls; the folders of several workers "
+            "are merged first. A file appears when it is whole; sending goes on where it was interrupted. Exit code 2: a "
+            "crawl folder, target or option is wrong, or the server refused documents; 3: disk or server failed, try again."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--to", metavar="FORMAT", choices=_FORMATS, required=True, help=", ".join(_FORMATS))
+        parser.add_argument(
+            "--min-relevance", metavar="X", type=float, default=0.0, help="pages of at least this relevance (0)"
+        )
+        parser.add_argument("--with-duplicates", action="store_true", help="also pages that are copies of another")
+        parser.add_argument(
+            "--batch-bytes", metavar="N", type=int, default=5_000_000, help="opensearch: of a request (5000000)"
+        )
+        parser.add_argument(
+            "--retries", metavar="N", type=int, default=8, help="opensearch: in a row before giving up (8)"
+        )
+        parser.add_argument("--restart", action="store_true", help="opensearch: send everything again")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if len(args) != 2:
+            raise UsageError("expected a crawl folder, --to FORMAT, and a file or a URL", print_help=False)
+        if not 0.0 <= opts.min_relevance <= 1.0:
+            raise UsageError("--min-relevance must be between 0 and 1", print_help=False)
+        if opts.batch_bytes < 1 or opts.retries < 0:
+            raise UsageError("--batch-bytes must be at least 1, and --retries 0", print_help=False)
+        # Scrapy imports every command at every start: what is heavy is imported when it is needed.
+        from crawlproject.exporting.files import export_file
+        from crawlproject.exporting.selection import Selection
+        from crawlproject.repository.merge import merge_workers, workers_of
+
+        with reporting_errors(self):
+            folder = Path(args[0])
+            if workers_of(folder):
+                merge_workers(folder)
+            selection = Selection(opts.min_relevance, opts.with_duplicates)
+            if opts.to == "opensearch":
+                print(_send(folder, args[1], selection, opts))
+            else:
+                print(export_file(folder, Path(args[1]), opts.to, selection, now=time()))
+
+
+def _send(folder: Path, url: str, selection: object, opts: argparse.Namespace) -> str:
+    raise NotImplementedError
+
+
+def _tell(share: float) -> None:
+    if sys.stderr.isatty():
+        print(f"\r{share:4.0%} sent", end="" if share < 1.0 else "\n", file=sys.stderr, flush=True)

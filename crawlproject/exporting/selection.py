@@ -1,0 +1,68 @@
+"""Which pages of a crawl are handed over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from crawlproject.appendlog import read_lines
+from crawlproject.errors import BadCrawlDir
+from crawlproject.repository.follow import ITEMS
+from crawlproject.repository.items import item_schema
+from crawlproject.repository.manifest import read_manifest
+
+Item = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Pages of at least ``min_relevance``, and copies of others only ``with_duplicates``."""
+
+    min_relevance: float = 0.0
+    with_duplicates: bool = False
+
+    def takes(self, item: Item) -> bool:
+        return item["relevance"] >= self.min_relevance and (self.with_duplicates or not item.get("duplicate_of"))
+
+
+EVERYTHING = Selection(with_duplicates=True)
+
+
+def read_items(crawl_dir: Path, selection: Selection = EVERYTHING) -> Iterator[Item]:
+    """The selected items in the order of the crawl, each with every field. Raises ``BadCrawlDir``."""
+    require_crawl(crawl_dir)
+    path = crawl_dir / ITEMS
+    for number, line in enumerate(read_lines(path), start=1):
+        item = whole(line, f"{path}, line {number}")
+        if selection.takes(item):
+            yield item
+
+
+def whole(line: Any, place: str) -> Item:
+    """An item with all fields, in order: a crawl by an older version did not write all. Raises ``BadCrawlDir``."""
+    if not isinstance(line, dict) or not isinstance(line.get("relevance"), int | float) or not line.get("md5"):
+        raise BadCrawlDir(place, "expected the fields of an item")
+    return {name: line.get(name, default) for name, default in _defaults().items()}
+
+
+def require_crawl(crawl_dir: Path) -> Mapping[str, Any]:
+    """The manifest of a crawl folder that has items. Raises ``BadCrawlDir``."""
+    manifest = read_manifest(crawl_dir)
+    if not manifest:
+        raise BadCrawlDir(str(crawl_dir), "expected a crawl folder, and there is no crawl.json in it")
+    if not (crawl_dir / ITEMS).exists():
+        raise BadCrawlDir(str(crawl_dir), f"holds no {ITEMS}: a rehearsal keeps no pages, and an empty crawl has none")
+    return manifest
+
+
+_BY_TYPE: Mapping[str, object] = {"string": "", "number": 0.0, "integer": 0, "object": {}}
+_KNOWN: dict[str, object] = {}
+
+
+def _defaults() -> Mapping[str, object]:
+    if not _KNOWN:
+        for name, said in item_schema()["properties"].items():
+            _KNOWN[name] = _BY_TYPE[said["type"]] if isinstance(said["type"], str) else None
+    return _KNOWN

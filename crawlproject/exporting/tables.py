@@ -1,0 +1,103 @@
+"""The pages of a crawl as rows: JSON lines, CSV, Parquet."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any, BinaryIO
+
+import orjson
+
+from crawlproject.exporting.selection import Item
+from crawlproject.repository.items import item_schema
+
+_BATCH = 500  # rows, and so the most texts that are in memory
+_GROUP_BYTES = 32_000_000  # of text in a row group of Parquet
+
+# A cell that begins with one of these is a formula to a spreadsheet (OWASP, "CSV injection").
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def write_jsonl(items: Iterable[Item], file: BinaryIO) -> int:
+    """A JSON object a line; how many."""
+    count = 0
+    for item in items:
+        file.write(orjson.dumps(item, option=orjson.OPT_APPEND_NEWLINE))
+        count += 1
+    return count
+
+
+def write_csv(items: Iterable[Item], file: BinaryIO) -> int:
+    """CSV as RFC 4180 has it, in UTF-8 with a line of names; how many rows follow.
+
+    Text that a spreadsheet would take for a formula gets an apostrophe in front. ``parts`` are JSON.
+    """
+    text = io.TextIOWrapper(file, "utf-8", errors="replace", newline="", write_through=True)
+    rows = csv.writer(text)
+    rows.writerow(item_schema()["properties"])
+    count = 0
+    for item in items:
+        rows.writerow([_cell(value) for value in item.values()])
+        count += 1
+    text.detach()
+    return count
+
+
+def write_parquet(items: Iterable[Item], file: BinaryIO) -> int:
+    """Parquet, compressed with Zstandard; how many rows. ``at`` is a time stamp in UTC, ``parts`` a map."""
+    import pyarrow
+    import pyarrow.parquet
+
+    schema = pyarrow.schema(
+        [(name, _arrow_type(name, said["type"])) for name, said in item_schema()["properties"].items()]
+    )
+    count = 0
+    with pyarrow.parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+        for group in _groups(items):
+            columns = {name: [_arrow_value(name, item[name]) for item in group] for name in schema.names}
+            writer.write_table(pyarrow.Table.from_pydict(columns, schema=schema))
+            count += len(group)
+    return count
+
+
+def _groups(items: Iterable[Item]) -> Iterator[list[Item]]:
+    """Batches whose text is not too long."""
+    group: list[Item] = []
+    size = 0
+    iterator = iter(items)
+    while batch := list(islice(iterator, _BATCH)):
+        group += batch
+        size += sum(len(item["text"]) for item in batch)
+        if size >= _GROUP_BYTES:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+def _arrow_type(name: str, said: str | list[str]) -> Any:
+    import pyarrow
+
+    if name == "at":
+        return pyarrow.timestamp("ms", tz="UTC")
+    kinds = {"number": pyarrow.float64(), "integer": pyarrow.int64()}
+    if said == "object":
+        return pyarrow.map_(pyarrow.string(), pyarrow.float64())
+    return kinds.get(said if isinstance(said, str) else said[0], pyarrow.string())
+
+
+def _arrow_value(name: str, value: Any) -> Any:
+    if name == "at":
+        return round(value * 1000)
+    return list(value.items()) if isinstance(value, dict) else value
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, dict):
+        return orjson.dumps(value).decode()
+    if isinstance(value, str):
+        value = value.replace("\0", "")
+        return f"'{value}" if value.startswith(_FORMULA) else value
+    return value

@@ -1,0 +1,146 @@
+"""A crawl as WACZ 1.1.1: a zip of archive, index and list of pages that replays in a browser without a server."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import IO, Any, BinaryIO
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
+
+import orjson
+
+from crawlproject.exporting.selection import Item, Selection, read_items
+from crawlproject.exporting.warc import write_warc
+from crawlproject.warc.cdxj import cdxj_line, idx_head, sorted_lines, zipnum
+from crawlproject.warc.record import date_of
+
+VERSION = "1.1.1"
+_ARCHIVE, _INDEX, _SECOND, _PAGES, _EXTRA = (
+    *(
+        "archive/data.warc.gz",
+        "indexes/index.cdx.gz",
+        "indexes/index.idx",
+        "pages/pages.jsonl",
+        "pages/extraPages.jsonl",
+    ),
+)
+
+
+def write_wacz(crawl_dir: Path, manifest: dict[str, Any], file: BinaryIO, selection: Selection, *, now: float) -> int:
+    """Write the package; how many pages it lists.
+
+    The whole crawl is in it. The pages that are selected are in ``pages.jsonl``, the others in ``extraPages.jsonl``; both have
+    the text of the pages, for the search of the replay. Raises ``BadCrawlDir``.
+    """
+    with ZipFile(file, "w") as package:
+        parts = _Parts(package)
+        name = _ARCHIVE.rpartition("/")[2]
+        with tempfile.TemporaryFile() as unsorted:
+            with parts.part(_ARCHIVE) as part:
+                for entry in write_warc(crawl_dir, manifest, part.write, name=name, now=now):
+                    unsorted.write(cdxj_line(entry))
+            unsorted.seek(0)
+            _write_index(parts, unsorted)
+        count = 0
+        with parts.part(_PAGES, ZIP_DEFLATED) as part:
+            part.write(_line({"format": "json-pages-1.0", "id": "pages", "title": "All pages", "hasText": True}))
+            for item in read_items(crawl_dir, selection):
+                part.write(_line(_page(item)))
+                count += 1
+        others = (item for item in read_items(crawl_dir) if not selection.takes(item))
+        _write_others(parts, others)
+        topic = manifest["topic"]
+        _write_description(package, parts, str(topic.get("name") or "crawl"), str(topic.get("description") or ""), now)
+    return count
+
+
+class _Parts:
+    """The files of the package as they are written, with their digests."""
+
+    def __init__(self, package: ZipFile) -> None:
+        self._package = package
+        self.resources: list[dict[str, object]] = []
+
+    @contextmanager
+    def part(self, path: str, compression: int = ZIP_STORED) -> Iterator[_Part]:
+        info = ZipInfo(path, date_time=(1980, 1, 1, 0, 0, 0))
+        info.compress_type = compression
+        with self._package.open(info, "w", force_zip64=True) as file:
+            part = _Part(file)
+            yield part
+        name = path.rpartition("/")[2]
+        self.resources.append({"name": name.lower(), "path": path, "hash": part.hash, "bytes": part.size})
+
+
+class _Part:
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._digest = sha256()
+        self.size = 0
+
+    @property
+    def hash(self) -> str:
+        return f"sha256:{self._digest.hexdigest()}"
+
+    def write(self, data: bytes) -> None:
+        self._file.write(data)
+        self._digest.update(data)
+        self.size += len(data)
+
+
+def _write_index(parts: _Parts, lines: Iterable[bytes]) -> None:
+    name = _INDEX.rpartition("/")[2]
+    second = [idx_head(name)]
+    with parts.part(_INDEX) as part:
+        for block, line in zipnum(sorted_lines(lines), name):
+            part.write(block)
+            second.append(line)
+    with parts.part(_SECOND) as part:
+        part.write(b"".join(second))
+
+
+def _write_others(parts: _Parts, others: Iterable[Item]) -> None:
+    """No file when there are none."""
+    iterator = iter(others)
+    first = next(iterator, None)
+    if first is None:
+        return
+    with parts.part(_EXTRA, ZIP_DEFLATED) as part:
+        part.write(_line({"format": "json-pages-1.0", "id": "extra-pages", "title": "Other pages", "hasText": True}))
+        part.write(_line(_page(first)))
+        for item in iterator:
+            part.write(_line(_page(item)))
+
+
+def _page(item: Item) -> dict[str, object]:
+    page = {
+        "id": item["md5"],
+        "url": item["url"],
+        "ts": date_of(item["at"]),
+        "title": item["title"],
+        "text": item["text"],
+    }
+    return {**page, "relevance": item["relevance"]}
+
+
+def _write_description(package: ZipFile, parts: _Parts, title: str, description: str, now: float) -> None:
+    found: Mapping[str, object] = {
+        "profile": "data-package",
+        "wacz_version": VERSION,
+        "title": title,
+        "description": description,
+        "software": "topical-crawler",
+        "created": date_of(now),
+        "resources": parts.resources,
+    }
+    document = orjson.dumps(found, option=orjson.OPT_INDENT_2)
+    package.writestr(ZipInfo("datapackage.json", (1980, 1, 1, 0, 0, 0)), document)
+    digest = {"path": "datapackage.json", "hash": f"sha256:{sha256(document).hexdigest()}"}
+    package.writestr(ZipInfo("datapackage-digest.json", (1980, 1, 1, 0, 0, 0)), orjson.dumps(digest))
+
+
+def _line(record: Mapping[str, object]) -> bytes:
+    return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)

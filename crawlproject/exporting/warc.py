@@ -1,0 +1,125 @@
+"""A crawl as one WARC file: what was archived while it ran, and the rest made of what it stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from crawlproject.appendlog import read_lines
+from crawlproject.errors import BadCrawlDir
+from crawlproject.records import Visit
+from crawlproject.repository.digestset import DigestSet
+from crawlproject.repository.merge import workers_of
+from crawlproject.urls.naming import page_path
+from crawlproject.warc.archive import FOLDER, key_of
+from crawlproject.warc.capture import Entry, Originals, capture
+from crawlproject.warc.exchange import Exchange, reconstructed
+from crawlproject.warc.files import read_entries
+from crawlproject.warc.record import identity_of, joined, warcinfo
+
+_CHUNK = 1 << 20  # bytes that are copied at a time
+_UNWANTED = "content type "  # how the history begins to tell of what was no page
+
+Write = Callable[[bytes], object]
+
+
+def write_warc(crawl_dir: Path, manifest: dict[str, Any], write: Write, *, name: str, now: float) -> Iterator[Entry]:
+    """Write the records of the crawl and give an entry for each response and revisit, with its place in the file ``name``.
+
+    First comes what was archived live (``CRAWL_WARC``), by each worker, as it is. What the history tells of besides is
+    reconstructed: the status, the stored body under the content type that came with it, redirects, failures. What the
+    crawl did not keep, because the page asked for that or was no content, is not there. Copies are revisit records.
+
+    Raises ``BadCrawlDir``.
+    """
+    there = DigestSet()
+    originals = Originals()
+    offset = 0
+    for folder in _live(crawl_dir):
+        for file, entries in groupby(read_entries(folder), key=lambda entry: entry.file):
+            held = list(entries)
+            for entry in held:
+                if entry.key:
+                    there.add(entry.key)
+                originals.note(entry)
+                yield replace(entry, file=name, offset=offset + entry.offset, end=offset + entry.end)
+            offset += _copy(folder / file, held[-1].end, write)
+    identity = identity_of(name, manifest["started"], now, "reconstructed")
+    begun = False
+    for visit in read_visits(crawl_dir):
+        exchange = None if key_of(visit) in there else _exchange(crawl_dir, visit)
+        if exchange is None:
+            continue
+        if not begun:
+            begun = True
+            data = warcinfo(_about(manifest), name=name, at=now, identity=identity).data
+            write(data)
+            offset += len(data)
+        records, entry = capture(exchange, originals, file=name, offset=offset, warcinfo=identity, key=key_of(visit))
+        data = joined(records)
+        write(data)
+        offset += len(data)
+        yield entry
+
+
+def read_visits(crawl_dir: Path) -> Iterator[Visit]:
+    """The history. Raises ``BadCrawlDir``."""
+    path = crawl_dir / "history.jsonl"
+    known = frozenset(Visit.__dataclass_fields__)
+    for number, line in enumerate(read_lines(path), start=1):
+        try:
+            yield Visit(**{field: value for field, value in line.items() if field in known})
+        except (AttributeError, TypeError) as damage:
+            raise BadCrawlDir(f"{path}, line {number}", f"expected the fields of a fetch: {damage}") from None
+
+
+def _live(crawl_dir: Path) -> list[Path]:
+    """The archives that were written while the crawl ran: its own, and those of its workers."""
+    return [place / FOLDER for place in (crawl_dir, *workers_of(crawl_dir)) if (place / FOLDER).is_dir()]
+
+
+def _copy(path: Path, size: int, write: Write) -> int:
+    """The first ``size`` bytes of a file: what lies behind is not committed."""
+    left = size
+    try:
+        with path.open("rb") as file:
+            while left and (chunk := file.read(min(_CHUNK, left))):
+                write(chunk)
+                left -= len(chunk)
+    except FileNotFoundError:
+        pass
+    if left:
+        raise BadCrawlDir(str(path), f"expected {size:,} bytes, as records.jsonl beside it tells; {left:,} are missing")
+    return size
+
+
+def _exchange(crawl_dir: Path, visit: Visit) -> Exchange | None:
+    """What can be told of a fetch; None when nothing can."""
+    if not visit.status:
+        return None
+    if visit.md5:
+        try:
+            return reconstructed(visit, (crawl_dir / "pages" / page_path(visit.md5)).read_bytes())
+        except FileNotFoundError:  # a page file that somebody removed
+            return None
+    if 200 <= visit.status < 300 and not visit.redirect:
+        if not visit.error.startswith(_UNWANTED):
+            return None
+        return reconstructed(replace(visit, content_type=visit.content_type or visit.error.removeprefix(_UNWANTED)))
+    return reconstructed(visit)
+
+
+def _about(manifest: dict[str, Any]) -> dict[str, object]:
+    return {
+        "software": "topical-crawler",
+        "format": "WARC File Format 1.1",
+        "conformsTo": "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
+        "isPartOf": str(manifest["topic"].get("name", "")),
+        "description": "Made of a crawl folder: of the headers, status, content type and redirects are known, requests are not.",
+        "topic": {key: manifest["topic"].get(key) for key in ("name", "keywords", "seeds", "language")},
+        "ordering": str(manifest.get("ordering", "")),
+        "settings": manifest.get("settings", {}),
+    }

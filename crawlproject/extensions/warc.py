@@ -1,0 +1,72 @@
+"""Hands what was received to the archive of the crawl, as it was on the wire."""
+
+from __future__ import annotations
+
+from time import time
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+
+from crawlproject.live import crawl_of, stopped, stopping
+from crawlproject.scheduler import ENDED_AT
+from crawlproject.warc.exchange import Exchange, Header
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+    from scrapy.http import Headers, Response
+
+
+class WarcRecorder:
+    """Listens to the downloader when the crawl is archived (``CRAWL_WARC``).
+
+    The signal comes before any middleware has looked at the response: its body is still compressed. What was asked for
+    with a lease waits for the end of its fetch; anything else, such as robots.txt, is written at once.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        extension = cls(crawler)
+        crawler.signals.connect(extension.spider_opened, signals.spider_opened)
+        return extension
+
+    def spider_opened(self, spider: Spider) -> None:
+        crawl = crawl_of(self.crawler)
+        if crawl is not None and crawl.folder.archive is not None:
+            self.crawler.signals.connect(self.response_downloaded, signals.response_downloaded)
+
+    def response_downloaded(self, response: Response, request: Request, spider: Spider) -> None:
+        crawl = crawl_of(self.crawler)
+        if crawl is None or crawl.folder.archive is None or stopped(self.crawler):
+            return
+        exchange = exchange_of(request, response)
+        url = crawl.canonicalize(request.url)
+        if crawl.frontier.leased(url) is not None:
+            crawl.folder.archive.received(url, exchange)
+            return
+        with stopping(self.crawler):
+            crawl.folder.archive.add(exchange)
+
+
+def exchange_of(request: Request, response: Response) -> Exchange:
+    """What went over the wire, as far as Scrapy tells."""
+    return Exchange(
+        url=request.url,
+        status=response.status,
+        headers=_pairs(response.headers),
+        body=response.body,
+        at=request.meta.get(ENDED_AT) or time(),
+        method=request.method,
+        request=_pairs(request.headers),
+        ip=str(response.ip_address or ""),
+        truncated="download_stopped" in response.flags or "partial" in response.flags,
+    )
+
+
+def _pairs(headers: Headers) -> tuple[Header, ...]:
+    return tuple((name, value) for name in headers for value in headers.getlist(name))

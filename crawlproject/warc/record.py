@@ -1,0 +1,82 @@
+"""Records of a WARC file as bytes: a header, a block, and both in a gzip member of their own (ISO 28500:2017)."""
+
+from __future__ import annotations
+
+import zlib
+from base64 import b32encode
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from hashlib import md5, sha1
+from typing import NamedTuple
+from uuid import UUID
+
+import orjson
+
+VERSION = "WARC/1.1"
+IDENTICAL = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+_LEVEL = 6  # of gzip
+
+
+class Original(NamedTuple):
+    """Where a payload was archived first."""
+
+    url: str
+    date: str
+
+
+class Record(NamedTuple):
+    """A record ready to be written, and what an index has to know of it."""
+
+    data: bytes
+    identity: str
+
+
+def record(kind: str, fields: Mapping[str, str], block: bytes, *, identity: str) -> Record:
+    """A record of type ``kind``. ``identity`` is its URN; ``fields`` are the headers besides those of every record."""
+    lines = [VERSION, f"WARC-Type: {kind}", f"WARC-Record-ID: <{identity}>"]
+    lines += [f"{name}: {_one_line(value)}" for name, value in fields.items() if value]
+    lines += [f"WARC-Block-Digest: {digest_of(block)}", f"Content-Length: {len(block)}"]
+    head = "\r\n".join(lines).encode("utf-8", "replace")
+    packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, 31)  # 31: as gzip, without a time stamp
+    data = packer.compress(head + b"\r\n\r\n" + block + b"\r\n\r\n") + packer.flush()
+    return Record(data, identity)
+
+
+def warcinfo(fields: Mapping[str, object], *, name: str, at: float, identity: str) -> Record:
+    """The first record of a file: who wrote it, and of what. Values that are no text are written as JSON."""
+    lines = [
+        f"{key}: {_one_line(value if isinstance(value, str) else orjson.dumps(value, default=str).decode())}\r\n"
+        for key, value in fields.items()
+    ]
+    headers = {"WARC-Date": date_of(at), "WARC-Filename": name, "Content-Type": "application/warc-fields"}
+    return record("warcinfo", headers, "".join(lines).encode("utf-8", "replace"), identity=identity)
+
+
+def identity_of(*parts: object) -> str:
+    """A URN that is another one whenever any part is."""
+    digest = md5("\n".join(map(str, parts)).encode("utf-8", "replace"), usedforsecurity=False).digest()
+    return UUID(bytes=digest, version=4).urn
+
+
+def digest_of(payload: bytes) -> str:
+    """``sha1:`` and 32 letters and digits, as WARC files and their indexes have it."""
+    return "sha1:" + b32encode(sha1(payload, usedforsecurity=False).digest()).decode()
+
+
+def date_of(at: float) -> str:
+    """``2024-03-09T08:00:00Z`` of seconds since 1970."""
+    return datetime.fromtimestamp(max(0.0, at), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def stamp_of(date: str) -> str:
+    """``20240309080000`` of ``2024-03-09T08:00:00Z``."""
+    return "".join(character for character in date if character.isdigit())[:14]
+
+
+def _one_line(value: str) -> str:
+    return " ".join(value.split()) if not value.isprintable() else value
+
+
+def joined(records: Sequence[Record]) -> bytes:
+    """What is written for them in one piece."""
+    return b"".join([each.data for each in records])
