@@ -1,0 +1,290 @@
+"""``scrapy topic new|check FILE``: a topic file is made by asking, and looked at before a budget is spent on it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawlproject.commandline import reporting_errors, settings_for
+from crawlproject.errors import BadInput, BadTopic, InvalidUrl
+
+if TYPE_CHECKING:
+    from crawlproject.records import Page, Topic
+    from crawlproject.topic_check import Probed, Weakness
+
+T = TypeVar("T")
+
+WEAK = 1  # exit code: something is worth a change
+_SAMPLE = 20
+_BUDGET = 1000
+_WORDS = 5
+_MARKS = {"problem": "✗", "warning": "!", "hint": "·"}
+
+
+class Command(ScrapyCommand):
+    requires_project = True
+    requires_crawler_process = False
+
+    def syntax(self) -> str:
+        return "new|check [options] FILE"
+
+    def short_desc(self) -> str:
+        return "Make a topic file, or check one"
+
+    def long_desc(self) -> str:
+        return (
+            "new: write FILE from a query and URLs (--query, --seed, --example), or by asking for what is not given. check: tell "
+            "what is weak about a topic (a file, a name, or TOML text), after a polite look at its seeds and at some of the "
+            "pages they link to. Exit code 1: something is weak; 2: bad input."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--query", metavar="WORDS", help="new: keywords, with commas between them")
+        parser.add_argument("--seed", metavar="URL", action="append", default=[], help="new: where to start; repeat it")
+        example = "new: a page on the topic: a seed, an example, and a source of keywords; repeat it"
+        parser.add_argument("--example", metavar="URL", action="append", default=[], help=example)
+        parser.add_argument("--language", metavar="CODE", help="new: of the pages (en)")
+        parser.add_argument("--pages", metavar="N", type=int, help=f"new: budget; 0 for none ({_BUDGET})")
+        words = f"new: keywords to take from the examples at most ({_WORDS})"
+        parser.add_argument("--words", metavar="N", type=int, default=_WORDS, help=words)
+        sample = f"linked pages to look at; 0 for none ({_SAMPLE})"
+        parser.add_argument("--sample", metavar="N", type=int, default=_SAMPLE, help=sample)
+        parser.add_argument("--no-fetch", action="store_true", help="check: look at the file only")
+        parser.add_argument("--json", action="store_true", help="check: print JSON")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if len(args) != 2 or args[0] not in ("new", "check"):
+            raise UsageError("expected new or check, and a topic file", print_help=False)
+        for option in ("words", "sample", "pages"):
+            if (getattr(opts, option) or 0) < 0:
+                raise UsageError(f"--{option}: expected 0 or more", print_help=False)
+        with reporting_errors(self):
+            if args[0] == "new":
+                self._new(Path(args[1]), opts)
+            else:
+                self._check(args[1], opts)
+
+    # ------------------------------------------------------------ new
+
+    def _new(self, path: Path, opts: argparse.Namespace) -> None:
+        from crawlproject.appendlog import write_atomically
+        from crawlproject.topic import parse_topic
+        from crawlproject.topic_draft import Draft, name_for, topic_text
+
+        if path.exists():
+            raise BadTopic(str(path), "is there already; name a file that is not")
+        asked = not (opts.query and (opts.seed or opts.example))
+        ask = _Asker()
+        keywords = _keywords(opts.query) if opts.query else ask.keywords()
+        urls = [_canonical(url) for url in (*opts.seed, *opts.example)] or ask.urls()
+        language = opts.language or (ask.text("Language of the pages", "en") if asked else "en")
+        budget = opts.pages if opts.pages is not None else (ask.number("Pages at most", _BUDGET) if asked else _BUDGET)
+        examples = [_canonical(url) for url in opts.example]
+        name = path.name.removesuffix(".toml") or name_for(keywords)
+        draft = Draft(name, keywords, list(dict.fromkeys(urls)), language, "", examples, budget)
+        topic = parse_topic(topic_text(draft), str(path))
+        if examples and opts.words:
+            found = self._words(topic, examples, opts)
+            print(f"Words of the examples: {', '.join(found) or 'none that stand out'}")
+            draft = Draft(name, [*keywords, *found], draft.seeds, language, "", examples, budget)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, [topic_text(draft).encode()])
+        print(f"Written: {path}")
+        print(f"Next:    scrapy topic check {path}\n         scrapy crawl topical -a topic={path}")
+
+    def _words(self, topic: Topic, examples: Sequence[str], opts: argparse.Namespace) -> list[str]:
+        from crawlproject.topic_draft import characteristic_words
+
+        with tempfile.TemporaryDirectory(prefix="topic-") as folder:
+            probe = self._probe(topic, Path(folder))
+            _tell(f"Looking at {len(examples)} examples and up to {opts.sample} pages they link to ...")
+            looked = probe.look(examples)
+            pages = _pages(looked)
+            for lost in looked:
+                if lost.page is None:
+                    _tell(f"  {lost.url} could not be read")
+            behind = _pages(probe.sample(pages, opts.sample, Random(1)))
+            return characteristic_words(pages, behind, probe.analyzer, known=topic.keywords, most=opts.words)
+
+    # ------------------------------------------------------------ check
+
+    def _check(self, asked: str, opts: argparse.Namespace) -> None:
+        from crawlproject.assembly import make_canonicalizer, respell
+        from crawlproject.options import read_options
+        from crawlproject.text.analysis import Analyzer
+        from crawlproject.topic_check import weak_as_fetched, weak_as_written
+        from crawlproject.topic_sources import find_topic
+
+        topic = find_topic(asked)
+        options = read_options(settings_for(self, topic))
+        topic = respell(topic, make_canonicalizer(options))
+        weaknesses = list(weak_as_written(topic, options, Analyzer(topic.language)))
+        seeds: list[Probed] = []
+        sample: list[Probed] = []
+        if not opts.no_fetch:
+            with tempfile.TemporaryDirectory(prefix="topic-") as folder:
+                probe = self._probe(topic, Path(folder))
+                _tell(f"Looking at {len(topic.seeds)} seeds and up to {opts.sample} pages they link to ...")
+                seeds = probe.look(topic.seeds)
+                sample = probe.sample(_pages(seeds), opts.sample, Random(options.crawl_seed))
+                weaknesses += weak_as_fetched(topic, options, probe.analyzer, seeds, sample)
+        if opts.json:
+            _print_json(topic, seeds, sample, weaknesses)
+        else:
+            _print(topic, seeds, sample, weaknesses)
+        if any(weakness.grade != "hint" for weakness in weaknesses):
+            self.exitcode = WEAK
+
+    def _probe(self, topic: Topic, folder: Path) -> Any:
+        from crawlproject.options import read_options
+        from crawlproject.probe import Probe
+
+        settings = settings_for(self, topic)
+        assert self.settings is not None, "scrapy.cmdline sets it"
+        given = {
+            name: value
+            for name, value in self.settings.copy_to_dict().items()
+            if self.settings.getpriority(name) == _COMMAND_LINE and isinstance(value, str | int | float)
+        }
+        return Probe(topic, read_options(settings), {**topic.settings, **given}, folder)
+
+
+_COMMAND_LINE = 40  # Scrapy's priority of ``-s``
+
+
+class _Asker:
+    """Asks on the terminal; an answer that will not do is asked for again."""
+
+    def keywords(self) -> list[str]:
+        return self._until("What is it about? Keywords, with commas between them: ", _keywords)
+
+    def urls(self) -> list[str]:
+        print("Good pages to start from: one URL a line, an empty line ends.", file=sys.stderr)
+        urls: list[str] = []
+        while True:
+            answer = _answer("  URL: " if not urls else "  another: ")
+            if not answer and urls:
+                return urls
+            try:
+                urls.append(_canonical(answer if "://" in answer else f"https://{answer}"))
+            except BadInput as wrong:
+                _tell(f"  {wrong.wish}")
+
+    def text(self, question: str, default: str) -> str:
+        return _answer(f"{question} [{default}]: ") or default
+
+    def number(self, question: str, default: int) -> int:
+        return self._until(f"{question} [{default}]: ", lambda answer: _number(answer, default))
+
+    def _until(self, question: str, read: Callable[[str], T]) -> T:
+        while True:
+            answer = _answer(question)
+            try:
+                return read(answer)
+            except BadInput as wrong:
+                _tell(f"  {wrong.wish}")
+
+
+def _answer(question: str) -> str:
+    print(question, end="", file=sys.stderr, flush=True)
+    line = sys.stdin.readline()
+    if not line:
+        raise BadInput("topic new", "nobody answers: give --query, and --seed or --example")
+    return line.strip()
+
+
+def _keywords(answer: str) -> list[str]:
+    from crawlproject.topic_fields import checked_keywords
+
+    try:
+        return checked_keywords(answer.split(","))
+    except ValueError as wrong:
+        raise BadInput("--query", str(wrong)) from None
+
+
+def _canonical(url: str) -> str:
+    from crawlproject.urls.canonical import canonical_url
+
+    try:
+        return canonical_url(url)
+    except InvalidUrl as wrong:
+        raise BadInput("topic new", str(wrong)) from None
+
+
+def _number(answer: str, default: int) -> int:
+    if not answer:
+        return default
+    if not answer.isdecimal():
+        raise BadInput("topic new", "expected a number")
+    return int(answer)
+
+
+def _pages(probed: Sequence[Probed]) -> list[Page]:
+    return [each.page for each in probed if each.page is not None]
+
+
+# ------------------------------------------------------------ telling
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _print(topic: Topic, seeds: Sequence[Probed], sample: Sequence[Probed], weaknesses: Sequence[Weakness]) -> None:
+    from crawlproject.printable import printable
+
+    if seeds:
+        print("similarity  links  seed")
+    for seed in seeds:
+        found = f"{seed.page.relevance:10.3f}  {len(seed.page.links):5}" if seed.page else f"{'-':>10}  {'-':>5}"
+        print(f"{found}  {printable(seed.url)}")
+    pages = _pages(sample)
+    if pages:
+        mean = sum(page.relevance for page in pages) / len(pages)
+        print(f"{mean:10.3f}  on average of {len(pages)} pages that the seeds link to")
+    if seeds:
+        print()
+    for weakness in weaknesses:
+        print(
+            f"{_MARKS[weakness.grade]} {weakness.subject}: {printable(weakness.what)}\n    {printable(weakness.advice)}"
+        )
+    told = [grade for grade in ("problem", "warning", "hint") if any(w.grade == grade for w in weaknesses)]
+    counts = ", ".join(f"{sum(w.grade == grade for w in weaknesses)} {grade}(s)" for grade in told)
+    print(f"{topic.name}: {counts or 'nothing weak was found'}")
+
+
+def _print_json(
+    topic: Topic, seeds: Sequence[Probed], sample: Sequence[Probed], weaknesses: Sequence[Weakness]
+) -> None:
+    import orjson
+
+    found = {
+        "topic": topic.name,
+        "seeds": [_fields(seed) for seed in seeds],
+        "sample": [_fields(probed) for probed in sample],
+        "weaknesses": [asdict(weakness) for weakness in weaknesses],
+    }
+    print(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode())
+
+
+def _fields(probed: Probed) -> dict[str, Any]:
+    visit, page = probed.visit, probed.page
+    return {
+        "url": probed.url,
+        "landed": probed.landed,
+        "status": visit.status if visit else 0,
+        "error": visit.error if visit else probed.refusal or "not in time",
+        "relevance": round(page.relevance, 4) if page else None,
+        "links": len(page.links) if page else None,
+        "language": page.language if page else None,
+    }

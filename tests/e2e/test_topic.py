@@ -1,0 +1,73 @@
+"""``scrapy topic new`` and ``check``, run as a person runs them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from support.crawling import ROOT, command, environment, scrapy
+
+from crawlproject.topic import load_topic
+
+SAMPLE = {"VIRTUAL_WEB": "sample", "POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0}
+SEEDS = ["http://www.nacre-divers.example/", "http://www.lagoon-notes.example/", "http://www.hobby-ring.example/"]
+
+
+def test_a_topic_from_a_query_and_examples(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "reef.toml"
+    urls = [part for url in SEEDS[:2] for part in ("--example", url)]
+    done = scrapy("topic", "new", path, "--query", "Reef, atoll", *urls, "--seed", SEEDS[2], "--pages", 70, **SAMPLE)
+    assert done.returncode == 0, done.stderr
+    topic = load_topic(path)
+    assert (topic.name, topic.keywords[:2]) == ("reef", ("Reef", "atoll"))
+    assert 2 < len(topic.keywords) <= 7 and "polyps" in topic.keywords
+    assert topic.seeds == (SEEDS[2], *SEEDS[:2]) and topic.positive == tuple(SEEDS[:2])
+    assert topic.settings == {"CRAWL_MAX_PAGES": 70}
+    again = scrapy("topic", "new", path, "--query", "x", "--seed", SEEDS[0])
+    assert again.returncode == 2 and "is there already" in again.stderr and load_topic(path) == topic
+
+
+def test_a_topic_by_asking(tmp_path: Path) -> None:
+    path = tmp_path / "bees.toml"
+    answers = "...\nhoney bees, hives\nftp://a.example\nbees.example/hives\n\nde\nmany\n30\n"
+    run = command("topic", "new", path)
+    done = subprocess.run(run, cwd=ROOT, env=environment(), input=answers, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    topic = load_topic(path)
+    assert (topic.keywords, topic.seeds) == (("honey bees", "hives"), ("https://bees.example/hives",))
+    assert (topic.language, topic.settings) == ("de", {"CRAWL_MAX_PAGES": 30})
+    silent = subprocess.run(
+        command("topic", "new", tmp_path / "other.toml"),
+        cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert silent.returncode == 2 and "nobody answers" in silent.stderr
+
+
+@pytest.fixture
+def weak(tmp_path: Path) -> Path:
+    path = tmp_path / "weak.toml"
+    path.write_text(f'keywords = ["coral reef", "zyzzy"]\nseeds = {json.dumps([*SEEDS, "http://dead.example/"])}\n')
+    return path
+
+
+def test_a_check_tells_what_is_weak(weak: Path) -> None:
+    done = scrapy("topic", "check", weak, "--sample", 12, "--json", **SAMPLE)
+    assert done.returncode == 1, done.stderr
+    found = json.loads(done.stdout)
+    assert [seed["status"] for seed in found["seeds"]] == [200, 200, 200, 404]
+    assert found["seeds"][0]["relevance"] > 0.1 and found["seeds"][0]["links"] > 5
+    assert len(found["sample"]) == 12
+    assert {(each["subject"], each["grade"]) for each in found["weaknesses"]} == {
+        ("CRAWL_MAX_PAGES", "hint"),
+        ("http://dead.example/", "warning"),
+        (SEEDS[2], "warning"),  # a ring of hobbies
+        ("keywords", "warning"),
+    }
+
+
+def test_a_check_without_fetching(weak: Path) -> None:
+    done = scrapy("topic", "check", weak, "--no-fetch", CRAWL_MAX_PAGES=10)
+    assert (done.returncode, done.stdout) == (0, "weak: nothing weak was found\n")
+    assert scrapy("topic", "check", weak.with_name("none.toml")).returncode == 2
