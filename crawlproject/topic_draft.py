@@ -67,8 +67,9 @@ def characteristic_words(
     """Words that stand on the examples rather than elsewhere, the most telling first.
 
     A word's weight is its mean share of an example's words, times the logarithm of how much more often an example has it
-    than a page of the ``background`` (each smoothed by one page). It must stand on half of the examples at least, on two if there are two, and in none
-    of the ``known`` keywords. Words are told in their most frequent spelling. The pages need their ``text``.
+    than a page of the ``background`` (each smoothed by one page). It must stand on half of the examples at least, on two
+    if there are two, and in none of the ``known`` keywords. Words are told in their most frequent spelling. The pages need
+    their ``text``.
     """
     taken = set(analyzer.terms(" ".join(known)))
     elsewhere = Counter(term for page in background for term in page.counts)
