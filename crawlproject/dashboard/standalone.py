@@ -24,7 +24,7 @@ def report_page(folder: Path) -> tuple[bytes, str]:
 
 def map_page(folder: Path) -> tuple[bytes, str]:
     """The map of the crawl and its policy. Raises ``BadCrawlDir``."""
-    from crawlproject.evaluation.sitemap import read_map
+    from crawlproject.evaluation.topicmap import read_map
     from crawlproject.reports.map import map_html
 
     return map_html(read_map(folder, limit=MAP_NODES))

@@ -91,7 +91,7 @@ def thousands(count: int) -> str:
 
 def _environment() -> Environment:
     environment = Environment(
-        loader=FunctionLoader(_source),
+        loader=FunctionLoader(source),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=clean,
@@ -106,6 +106,6 @@ def _environment() -> Environment:
     return environment
 
 
-def _source(name: str) -> str:
-    """The text of a template, also when the package runs from a zip file."""
+def source(name: str) -> str:
+    """The text of a file among the templates, also when the package runs from a zip file."""
     return (resources.files(__package__) / "templates" / name).read_text(encoding="utf-8")

@@ -1,0 +1,56 @@
+"""``scrapy map CRAWL_DIR``: draw the pages of a crawl and the links between them, relevant pages highlighted."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawlproject.commandline import reporting_errors
+from crawlproject.errors import BadInput
+
+NAME = "map.html"
+_NODES = 1_000
+_MOST = 20_000
+
+
+class Command(ScrapyCommand):
+    requires_project = False
+    requires_crawler_process = False
+
+    def syntax(self) -> str:
+        return "[options] CRAWL_DIR"
+
+    def short_desc(self) -> str:
+        return "Draw a map of the pages of a crawl, relevant ones highlighted"
+
+    def long_desc(self) -> str:
+        return (
+            "Draw the most relevant pages of a crawl folder, the ways from the seeds to them, and the links between all of "
+            "these: as one HTML file to move about in, or as SVG or PNG for a paper. Works on running, finished and killed "
+            "crawls. Exit code 2: not a crawl folder, a damaged one, or nothing of that site in it."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--site", metavar="HOST", default="", help="only this host, and what is linked with it")
+        limit = f"pages on the map, 1 to {_MOST:,}; default: {_NODES:,}"
+        parser.add_argument("--limit", metavar="N", type=int, default=_NODES, help=limit)
+        out = f"file to write, .html, .svg or .png; default: {NAME} in the crawl folder"
+        parser.add_argument("--out", metavar="FILE", type=Path, help=out)
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if len(args) != 1:
+            raise UsageError("expected one crawl folder", print_help=False)
+        # Scrapy imports every command at every start: what is heavy is imported when it is needed.
+        from crawlproject.evaluation.topicmap import read_map
+        from crawlproject.reports.map import write_map
+
+        with reporting_errors(self):
+            if not 1 <= opts.limit <= _MOST:
+                raise BadInput(f"--limit {opts.limit}", f"expected a number from 1 to {_MOST:,}")
+            folder = Path(args[0])
+            found = read_map(folder, site=opts.site, limit=opts.limit)
+            print(write_map(found, opts.out or folder / NAME))

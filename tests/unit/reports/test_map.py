@@ -1,0 +1,76 @@
+"""The map of a crawl as HTML, SVG and PNG."""
+
+import base64
+import hashlib
+import json
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from crawlproject.errors import BadInput
+from crawlproject.evaluation.topicmap import read_map
+from crawlproject.reports.map import Drawing, map_html, map_svg, write_map
+
+WILD = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'&\u2028\u202e\x00"
+
+
+@pytest.fixture
+def found(write_crawl, page, tmp_path):
+    seed = "http://a.example/"
+    visits = [page(seed, relevance=0.05, title="Seed")]
+    visits += [page(f"http://a.example/{n}", relevance=n / 40, parent=seed, depth=1) for n in range(30)]
+    visits += [page("http://b.example/", relevance=0.9, parent=seed, title=WILD)]
+    return read_map(write_crawl(tmp_path / "crawl", visits, topic={"name": WILD, "keywords": ["x"]}))
+
+
+def data_of(page):
+    return json.loads(re.search('<script type="application/json" id="data">(.*?)</script>', page, re.S)[1])
+
+
+def test_a_page_of_its_own_that_runs_its_own_script_only(found):
+    page, policy = map_html(found)
+    text = page.decode()
+    scripts = re.findall(r"<script>(.*?)</script>", text, re.S)
+    assert len(scripts) == 1 and text.count("<script") == 2
+    digest = base64.b64encode(hashlib.sha256(scripts[0].encode()).digest()).decode()
+    assert policy == f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    assert policy in text.replace("&#39;", "'")
+    assert "innerHTML" not in scripts[0] and not re.search(
+        r"(src|href)=[\"']?(https?:)?//(?!a\.example|b\.example)", text
+    )
+
+
+def test_texts_of_the_web_are_data(found):
+    text = map_html(found)[0].decode()
+    assert "<img" not in text and "alert(1)</script>" not in text and "\u202e" not in text
+    document = data_of(text)
+    (wild,) = [place for place in document["places"] if place[10] == "http://b.example/"]
+    assert wild[9].startswith("</script><script>alert(1)")
+    assert wild[7] == 0.9 and document["places"][0][6] == 1
+
+
+def test_every_place_is_drawn_once_in_svg(found):
+    tree = ElementTree.fromstring(map_svg(found))
+    circles = [node for node in tree if node.tag.endswith("circle")]
+    assert len(circles) == len(found.places)
+    assert max(float(circle.get("r")) for circle in circles) == float(circles[-1].get("r"))  # the best one on top
+    assert not [node for node in tree.iter() if node.tag.endswith(("script", "image", "foreignObject", "a"))]
+
+
+def test_the_same_crawl_has_the_same_drawing(found):
+    assert map_svg(found) == map_svg(found)
+    assert Drawing(found).at == Drawing(found).at
+
+
+def test_the_kind_of_file_is_what_its_name_ends_with(found, tmp_path):
+    assert write_map(found, tmp_path / "m.png").read_bytes().startswith(b"\x89PNG")
+    assert write_map(found, tmp_path / "m.SVG").read_bytes().startswith(b"<svg")
+    assert write_map(found, tmp_path / "deep" / "m.html").read_bytes().startswith(b"<!doctype")
+    with pytest.raises(BadInput, match="pdf"):
+        write_map(found, tmp_path / "m.pdf")
+
+
+def test_a_crawl_without_pages_has_a_map(write_crawl, tmp_path):
+    empty = read_map(write_crawl(tmp_path / "empty"))
+    assert b"No page was stored." in map_html(empty)[0] and map_svg(empty).startswith(b"<svg")
