@@ -27,6 +27,8 @@ else:
 CRAWL_DELAY = "crawl_delay"  # seconds between visits that the host's robots.txt asks for
 RETRY_AFTER = "retry_after"  # seconds for which the server asked to be left alone
 AGENT = "agent"  # number of the agent that fetched the page, in orderings that have several
+NOVELTY = "novelty"  # which share of a page's text is new on its host, 0 to 1; told of pages that say nothing new
+OWN_LINKS = "own_links"  # 1 for a copy whose links lead elsewhere than those of the first page with its text
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,8 @@ import numpy as np
 from xxhash import xxh3_64_intdigest
 
 from crawlproject.duplicates.keytable import KeyTable
-from crawlproject.duplicates.names import headline, name_of, title_of
-from crawlproject.duplicates.sketch import Sketch, similarity
+from crawlproject.duplicates.names import headline, link_names, name_of, title_of
+from crawlproject.duplicates.sketch import Sketch, same_names, similarity, sketch_names
 from crawlproject.duplicates.store import Original, Originals
 from crawlproject.records import Page
 from crawlproject.urls.hosts import host_of
@@ -35,6 +35,7 @@ from crawlproject.urls.hosts import host_of
 SAME_BOTH = 0.70
 SAME_TITLE = 0.80
 SAME_NAME = 0.85
+SAME_MENU = 0.6  # of the names that links lead to
 LEAST_SHINGLES = 50
 WHOLE_TEXT = 100  # terms from which on the very same text needs no other evidence
 SOME_TEXT = 10  # terms from which on it needs the title or the name; below it needs the same links
@@ -66,24 +67,24 @@ class DuplicateIndex:
         """Bytes of memory of the keys."""
         return self._keys.size
 
-    def first_with(self, page: Original) -> str:
-        """The URL of the first page with the text of ``page``; empty when it is the first."""
+    def first_with(self, page: Original) -> Original | None:
+        """The first page with the text of ``page``; None when it is the first."""
         for number in self._keys.find(page.text):
             found = self._originals[number]
             if found.url != page.url and _same_whole(found, page):
-                return found.url
+                return found
         if page.shingles < LEAST_SHINGLES:
-            return ""
+            return None
         shared = Counter(number for key in _keys_of(page) for number in self._keys.find(key))
-        best, url = 0.0, ""
+        best, first = 0.0, None
         for number, _ in shared.most_common(_COMPARED):
             found = self._originals[number]
             if found.url == page.url or found.shingles < LEAST_SHINGLES:
                 continue
             jaccard = resemblance(found, page)
             if jaccard >= threshold(found, page) and jaccard > best:
-                best, url = jaccard, found.url
-        return url
+                best, first = jaccard, found
+        return first
 
     def add(self, page: Original) -> None:
         """Remember a page that is no copy."""
@@ -103,6 +104,7 @@ class DuplicateIndex:
 
 def original_of(page: Page, sketch: Sketch) -> Original:
     """What the index knows a page by."""
+    links = [link.url for link in page.links]
     return Original(
         url=page.url,
         minima=sketch.minima.astype("<u2").tobytes(),
@@ -110,7 +112,8 @@ def original_of(page: Page, sketch: Sketch) -> Original:
         title=_digest(title_of(page.title)),
         headline=_digest(headline(page.title)),
         name=_digest(name_of(page.url)),
-        links=_digest("\n".join([link.url for link in page.links])),
+        links=_digest("\n".join(links)),
+        menu=sketch_names(link_names(links)),
         terms=sketch.terms,
         shingles=sketch.shingles,
     )
@@ -122,6 +125,15 @@ def is_copy(page: Original, first: Original) -> bool:
         return True
     long_enough = min(page.shingles, first.shingles) >= LEAST_SHINGLES
     return long_enough and resemblance(page, first) >= threshold(page, first)
+
+
+def leads_elsewhere(copy: Original, first: Original) -> bool:
+    """Whether the links of a copy lead to other pages than those of the first.
+
+    A licence stands on many sites, each time with the menu of its site. A copy of a page in another folder or with another
+    session has links of the same names.
+    """
+    return same_names(copy.menu, first.menu) < SAME_MENU
 
 
 def resemblance(one: Original, other: Original) -> float:

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from crawlproject.duplicates.index import DuplicateIndex, original_of
+from crawlproject.duplicates.index import DuplicateIndex, leads_elsewhere, original_of
 from crawlproject.duplicates.novelty import SeenShingles
 from crawlproject.duplicates.sketch import sketch
 from crawlproject.duplicates.store import Original
-from crawlproject.records import Fetch, Page
+from crawlproject.records import NOVELTY, OWN_LINKS, Fetch, Page
 from crawlproject.urls.hosts import host_of
 
-NOVELTY = "novelty"  # the sign: which share of the text is new on its host
 STALE = 0.1  # below this share a page says nothing new, and its novelty is a sign
 
 
 class DuplicateInspector:
-    """Fills in ``duplicate_of``, and the sign ``novelty`` of pages that say nothing new. Remembers originals that are kept."""
+    """Fills in ``duplicate_of``, and the sign ``own_links`` of copies, ``novelty`` of pages that say nothing new.
+
+    Remembers originals that are kept.
+    """
 
     def __init__(self, index: DuplicateIndex) -> None:
         self.index = index
@@ -29,8 +31,9 @@ class DuplicateInspector:
         original = original_of(page, sketched)
         first = self.index.first_with(original)
         novelty = self._seen.new_share(host_of(page.url), sketched.folded)
-        if first:
-            return replace(page, duplicate_of=first)
+        if first is not None:
+            own = {OWN_LINKS: 1.0} if leads_elsewhere(original, first) else {}
+            return replace(page, duplicate_of=first.url, signs={**page.signs, **own})
         self._examined[page.url] = original
         if len(self._examined) > _IN_FLIGHT:  # pages that some later step turned away
             del self._examined[next(iter(self._examined))]

@@ -7,6 +7,7 @@ tells them apart at a glance is their headline.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 _SEPARATOR = re.compile(r"\s+[|•·—–»:-]+\s+|\s*[|•»]\s*")
 _WORD = re.compile(r"\w+")
@@ -36,6 +37,15 @@ def name_of(url: str) -> str:
     if name.partition(".")[0].lower() in _SAY_NOTHING:
         name = f"{folder.rpartition('/')[2]}/{name}"
     return name + mark + query
+
+
+def link_names(urls: Iterable[str]) -> list[str]:
+    """The names of the pages that links lead to, queries left out: those of a copy are the same, wherever it stands."""
+    names = []
+    for url in urls:
+        path = url.partition("?")[0].rstrip("/")
+        names.append(path[path.rfind("/") + 1 :])
+    return names
 
 
 def _two_or_more(text: str) -> str:

@@ -100,6 +100,22 @@ def shingle_hashes(terms: Hashes) -> Hashes:
     return _mixed(hashes)
 
 
+def sketch_names(names: Sequence[str]) -> bytes:
+    """The sketch of a set of names: 64 minima of 8 bits; empty for none."""
+    if not names:
+        return b""
+    hashes = np.array([xxh3_64_intdigest(name.encode("utf-8", "replace")) for name in set(names)], dtype=np.uint64)
+    hashes.sort()
+    return minima_of(hashes)[::2].astype(np.uint8).tobytes()
+
+
+def same_names(one: bytes, other: bytes) -> float:
+    """The estimated Jaccard coefficient of two sets of names; 1 for two that are empty, 0 for one that is."""
+    if not one or not other:
+        return float(one == other)
+    return float(np.count_nonzero(np.frombuffer(one, np.uint8) == np.frombuffer(other, np.uint8))) / len(one)
+
+
 def minima_of(hashes: Hashes) -> Minima:
     """The minima of sorted hashes; all zero for none."""
     if not len(hashes):

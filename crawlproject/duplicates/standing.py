@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from crawlproject.duplicates.evidence import at_least
-from crawlproject.records import CrawlUrl, Page
+from crawlproject.records import NOVELTY, CrawlUrl, Page
 from crawlproject.urls.templates import templates_of
 
 DEMOTED_FROM = 0.6  # share of barren pages that is surpassed for sure: five in a row without another
@@ -70,7 +70,7 @@ class TemplateStanding:
         """A page was kept, or dismissed for its nature."""
         if page.nature and not page.nature.startswith(_NOTHING):
             return  # a wall says nothing about what is behind it
-        barren = bool(page.nature or page.duplicate_of or page.signs.get("novelty", 1.0) < 1.0)
+        barren = bool(page.nature or page.duplicate_of or page.signs.get(NOVELTY, 1.0) < 1.0)
         for name in templates_of(page.url):
             template = self._templates.setdefault(name, Template())
             self._templates.move_to_end(name)

@@ -17,6 +17,7 @@ from crawlproject.appendlog import AppendLog, unexpected
 from crawlproject.errors import StorageFailed
 
 NAME = "sketches.jsonl"
+_BYTES = ("minima", "menu")  # fields that are no text
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,8 @@ class Original:
     """A page that is no copy, as far as copies of it are known by it.
 
     ``minima``: 256 bytes, 128 little-endian numbers. ``text``, ``title``, ``headline``, ``name`` and ``links`` are digests, 0 to
-    2^64 - 1; 0 when the title says little, or there are no links. ``terms`` and ``shingles`` are numbers of them.
+    2^64 - 1; 0 when the title says little, or there are no links. ``menu``: sketch of the names that the links lead to, 64
+    bytes or none. ``terms`` and ``shingles`` are numbers of them.
     """
 
     url: str
@@ -34,6 +36,7 @@ class Original:
     headline: int
     name: int
     links: int
+    menu: bytes
     terms: int
     shingles: int
 
@@ -78,7 +81,7 @@ class OriginalsInMemory:
 
 
 class OriginalsOnDisk:
-    """One line an original, about 500 bytes; in memory 8 bytes of each.
+    """One line an original, about 700 bytes; in memory 8 bytes of each.
 
     ``known`` says which URLs are in the history: last lines of others are removed, since these pages will be fetched again.
     Raises ``BadCrawlDir`` for a damaged line and ``StorageFailed``.
@@ -97,7 +100,8 @@ class OriginalsOnDisk:
 
     def append(self, original: Original) -> int:
         line = asdict(original)
-        line["minima"] = b2a_base64(original.minima, newline=False).decode("ascii")
+        for name in _BYTES:
+            line[name] = b2a_base64(line[name], newline=False).decode("ascii")
         written = orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)
         self._log.append_lines(written)
         self._starts.append(self._end)
@@ -128,6 +132,6 @@ class OriginalsOnDisk:
     def _read(self, line: bytes, number: int) -> Original:
         try:
             fields: dict[str, Any] = orjson.loads(line)
-            return Original(**{**fields, "minima": a2b_base64(fields["minima"])})
+            return Original(**{**fields, **{name: a2b_base64(fields[name]) for name in _BYTES}})
         except (ValueError, TypeError, KeyError, BadBase64) as damage:
             raise unexpected(self._path, number + 1, damage) from None
