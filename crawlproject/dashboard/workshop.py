@@ -167,7 +167,7 @@ class Workshop:
 
 
 def _crawl_folders(root: Path, depth: int) -> Iterator[Path]:
-    if (root / MANIFEST).exists() or (root / launch.TOPIC).exists():
+    if (root / MANIFEST).exists() or ((root / launch.TOPIC).exists() and (root / launch.CONSOLE).exists()):
         yield root
         return
     if depth == 0:

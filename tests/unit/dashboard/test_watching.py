@@ -57,6 +57,7 @@ class TestWorkshop:
         write_crawl(tmp_path / "reefs", [page("http://a.example/")], reason="page budget")
         write_crawl(tmp_path / "bread" / "dom", reason="shutdown")
         (tmp_path / "notes").mkdir()
+        (tmp_path / "topic.toml").write_text("")  # somebody's topic, no crawl
         crawls = {crawl["name"]: crawl["status"] for crawl in Workshop(tmp_path, {}).crawls()}
         assert crawls == {"reefs": "ended", "bread/dom": "interrupted"}
 
