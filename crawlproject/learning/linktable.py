@@ -127,7 +127,9 @@ class LinkTable:
         self._urls[row] = ""
         self._origins[row] = None
         self._free.append(row)
-        return bool(self.attended[row])
+        attended = bool(self.attended[row])
+        self.attended[row] = False
+        return attended
 
     def _new_row(self) -> int:
         row = len(self._urls)

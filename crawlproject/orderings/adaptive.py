@@ -98,6 +98,7 @@ class Adaptive(BaseOrdering):
         if self._pages % REVISE_EVERY == 0:
             self._look_at_all()
         rows, self._told = self._told, NO_ROWS
+        rows = rows[self._table.attended[rows]]  # since the look, some may have ended
         return zip(self._table.urls(rows), self._table.score[rows].tolist(), strict=True)
 
     def put_aside(self) -> Iterator[str]:
@@ -140,6 +141,10 @@ class Adaptive(BaseOrdering):
         else:
             self._evidence.learn(Groups(*self._table.groups[row].tolist()), outcome)
             self._ridge.learn(promised, outcome)
+        self.failed(page.url)
+
+    def listed(self, page: Page) -> None:
+        self._promise(*self._note_links(page, 0.0))
         self.failed(page.url)
 
     def failed(self, url: str) -> None:
