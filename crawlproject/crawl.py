@@ -9,7 +9,7 @@ Scrapy. Whatever happens to a URL happens here, so that both are the same crawl.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from crawlproject.orderings.base import BaseOrdering
 from crawlproject.reading import Reader
 from crawlproject.records import AGENT, CRAWL_DELAY, RETRY_AFTER, CrawlUrl, Fetch, Link, Page, Topic, Visit
 from crawlproject.repository.folder import CrawlFolder
+from crawlproject.sitemaps import SITEMAP, Listing, Sitemaps
 from crawlproject.stopping import PAGE_BUDGET, Stopping
 from crawlproject.text.judge import TopicJudge, with_context_score
 from crawlproject.urls.hosts import host_of
@@ -62,6 +63,9 @@ class Crawl:
         self.canonicalize = canonicalize
         self.frontier = frontier
         self.door = door
+        self.sitemaps = Sitemaps(
+            canonicalize, judge, per_host=options.crawl_sitemaps, most=options.crawl_sitemap_urls
+        )
         self.examiner = examiner
         self.conduct = conduct
         self.folder = folder
@@ -204,6 +208,29 @@ class Crawl:
             CrawlUrl(link.url, score, page.depth + 1, page.url, link.anchor, link.context_score, 0.0, inherited)
         )
 
+    def name_sitemaps(self, hrefs: Sequence[str], found: CrawlUrl) -> None:
+        """The robots.txt that was fetched for ``found`` names sitemaps: ``CRAWL_SITEMAPS`` of them are to be fetched."""
+        for sitemap in self.sitemaps.named(hrefs, found):
+            self.door.offer(sitemap)
+
+    def enlist(self, url: CrawlUrl, body: bytes, fetch: Fetch) -> None:
+        """End a lease that brought a sitemap: its links are offered like those of a page, which it is not."""
+        found = self.sitemaps.listing(url, body)
+        for reason, count in (("sitemap/foreign", found.foreign), ("sitemap/surplus", found.surplus)):
+            if count:
+                self.folder.refusals.count(reason, count)
+        self._record_end(url, fetch, error=SITEMAP, listed=found)
+        self.conduct.failed(url.url, SITEMAP, fetch)
+        self.ordering.listed(found.page)
+        with self.frontier.batch():
+            self._offer_links(found.page)
+            for sitemap in found.sitemaps:
+                self.door.offer(sitemap)
+            self.door.rescore(self.ordering.revise())
+            self.door.put_aside()
+            self.door.recall()
+            self.frontier.done(url.url, fetch.rests_from, fetch.seconds)
+
     def crawl_delay(self, host: str, seconds: float) -> None:
         """The robots.txt of ``host`` asks for this long between visits; 0 takes it back."""
         self.frontier.crawl_delay(host, seconds)
@@ -253,7 +280,9 @@ class Crawl:
             self.frontier.done(url.url, fetch.rests_from, fetch.seconds)
         return offered
 
-    def _record_end(self, url: CrawlUrl, fetch: Fetch, *, error: str = "", redirect: str = "") -> None:
+    def _record_end(
+        self, url: CrawlUrl, fetch: Fetch, *, error: str = "", redirect: str = "", listed: Listing | None = None
+    ) -> None:
         visit = Visit(
             url=url.url,
             status=fetch.status,
@@ -268,9 +297,14 @@ class Crawl:
             error=error,
             signs=self._signs(url, fetch, {}),
             content_type=fetch.content_type,
+            links=len(listed.entries) if listed else 0,
         )
-        if url.url not in self.folder.history:
+        if url.url in self.folder.history:
+            return
+        if listed is None:
             self.folder.note(visit)
+        else:
+            self.folder.note_sitemap(visit, listed.entries)
 
     def _signs(self, url: CrawlUrl, fetch: Fetch, signs: Mapping[str, float]) -> Mapping[str, float]:
         """The signs of a visit: those of its page, the rest that its host asks for, and the agent that fetched it."""

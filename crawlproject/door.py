@@ -19,6 +19,7 @@ from crawlproject.orderings.base import BaseOrdering
 from crawlproject.records import CrawlUrl
 from crawlproject.repository.history import History
 from crawlproject.repository.refusals import Refusals
+from crawlproject.sitemaps import is_sitemap
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.hosts import host_of
 from crawlproject.urls.traps import TrapFilter
@@ -150,7 +151,9 @@ class Door:
             url = self._lowered(url)
         if url.url in self._frontier:
             return self._frontier.put(url)  # may raise the score of a URL that waits
-        reason = self.refusal(url.url, url.depth)
+        # A packed sitemap is wanted, whatever its name.
+        spelled = url.url.removesuffix(".gz") if is_sitemap(url) else url.url
+        reason = self.refusal(spelled, url.depth)
         if reason:
             self._refusals.add(reason, url.url, url.parent)
             if reason == TOO_DEEP:

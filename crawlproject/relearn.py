@@ -7,7 +7,7 @@ every instant; read again from the pages it always agrees, and costs what readin
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +16,8 @@ from crawlproject.crawl import NOT_KEPT, Crawl, honest
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.records import CrawlUrl, Page
+from crawlproject.repository.sitemaplog import read_sitemap_lines
+from crawlproject.sitemaps import SITEMAP
 
 
 def relearn(crawl: Crawl) -> int:
@@ -34,11 +36,16 @@ def relearn(crawl: Crawl) -> int:
     handed_down: dict[str, tuple[float, ...]] = {}
     linked: dict[str, None] = {}
     revised: list[tuple[str, float]] = []
+    sitemaps = read_sitemap_lines(crawl.folder.path)
     for line in read_lines(crawl.folder.path / "history.jsonl"):
         url = line["url"]
         if line["redirect"]:
             ordering.redirected(url, line["redirect"])
             _tell_if_barred(crawl, line["redirect"], line["depth"])
+        elif line["error"] == SITEMAP:
+            ordering.listed(page := _listed(crawl, line, sitemaps))
+            handed_down[url] = ordering.bequeath(page)
+            revised = _ask(crawl, page, linked)
         elif line.get("duplicate_of") or (line["error"] and line["error"] != NOT_KEPT):
             ordering.failed(url)
         elif (page := stored_page(crawl, line, handed_down.get(line["parent"], ()))) is None:
@@ -46,12 +53,7 @@ def relearn(crawl: Crawl) -> int:
         else:
             ordering.observe(page)
             handed_down[url] = ordering.bequeath(page)
-            for link in page.links:
-                if ordering.score(page, link) is not None:
-                    _tell_if_barred(crawl, link.url, page.depth + 1)
-                    linked[link.url] = None
-            revised = list(ordering.revise())
-            _pass_over(ordering.put_aside(), ordering.recall())
+            revised = _ask(crawl, page, linked)
     crawl.door.rescore(revised)
     known, waiting = _states(frontier, linked)
     for url in linked:
@@ -59,6 +61,25 @@ def relearn(crawl: Crawl) -> int:
             ordering.refused(url)
     ordering.resumed(waiting)
     return len(handed_down)
+
+
+def _ask(crawl: Crawl, page: Page, linked: dict[str, None]) -> list[tuple[str, float]]:
+    """What the ordering makes of the links of a page; the new scores of others. ``linked`` are those that are followed."""
+    ordering = crawl.ordering
+    for link in page.links:
+        if ordering.score(page, link) is not None:
+            _tell_if_barred(crawl, link.url, page.depth + 1)
+            linked[link.url] = None
+    revised = list(ordering.revise())
+    _pass_over(ordering.put_aside(), ordering.recall())
+    return revised
+
+
+def _listed(crawl: Crawl, line: dict[str, Any], sitemaps: Iterator[tuple[str, list[str]]]) -> Page:
+    """The links of a sitemap, as they were; none when its line is gone."""
+    url = CrawlUrl(line["url"], line["score"], line["depth"], line["parent"])
+    targets: list[str] = next((pages for sitemap, pages in sitemaps if sitemap == url.url), [])
+    return crawl.sitemaps.page(url, targets)
 
 
 def _states(frontier: Frontier, linked: Iterable[str]) -> tuple[Frontier | set[str], set[str]]:

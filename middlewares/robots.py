@@ -73,6 +73,8 @@ class RobotsMiddleware:
         fetched = False
         if rules is None:
             rules, fetched = await self._fetch_once(origin, retry=not self._lease_of(request))
+        if fetched and rules.sitemaps:
+            self._name_sitemaps(request, rules)
         if rules.unreachable and fetched and self._may_try_again(request):
             self.cache.forget(origin)
             request.meta[AWAITED_ROBOTS] = True
@@ -134,6 +136,12 @@ class RobotsMiddleware:
         request = Request(url, callback=NO_CALLBACK, meta=meta)
         response: Response = await self.crawler.engine.download_async(request)
         return response
+
+    def _name_sitemaps(self, request: Request, rules: RobotsRules) -> None:
+        crawl = crawl_of(self.crawler)
+        lease = crawl.frontier.leased(crawl.canonicalize(request.url)) if crawl else None
+        if crawl and lease:
+            crawl.name_sitemaps(rules.sitemaps, lease)
 
     def _host_must_rest(self, request: Request, rules: RobotsRules) -> bool:
         """Whether the frontier wants a pause between robots.txt and the page."""

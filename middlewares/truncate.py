@@ -11,6 +11,7 @@ from scrapy.exceptions import StopDownload
 from crawlproject.live import crawl_of
 from crawlproject.options import read_options
 from crawlproject.robots import MAX_BYTES as ROBOTS_MAX_BYTES
+from crawlproject.sitemaps import SITEMAP
 from middlewares.robots import ROBOTS
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Headers
+
+_ANOTHER_KIND = frozenset(("dont_obey_robotstxt", SITEMAP))  # meta of what is no page, whatever its content type
 
 
 class TruncateMiddleware:
@@ -56,7 +59,7 @@ class TruncateMiddleware:
 
     def _is_page(self, request: Request) -> bool:
         crawl = crawl_of(self.crawler)
-        return crawl is not None and not request.meta.get("dont_obey_robotstxt") and request.callback is not None
+        return crawl is not None and not _ANOTHER_KIND.intersection(request.meta) and request.callback is not None
 
     def _stop(self, event: str) -> None:
         if self.crawler.stats:

@@ -22,6 +22,7 @@ from crawlproject.options import read_options, refuse_unknown
 from crawlproject.printable import printable
 from crawlproject.records import CrawlUrl
 from crawlproject.scheduler import ENDED_AT, fetch_of
+from crawlproject.sitemaps import SITEMAP, is_sitemap
 from crawlproject.topic_sources import find_topic
 from crawlproject.virtualweb.web import open_web
 from middlewares.refused import Refused
@@ -80,7 +81,8 @@ class TopicalSpider(scrapy.Spider):
 
     def page_request(self, url: CrawlUrl) -> scrapy.Request:
         """The request for a URL that the frontier gave."""
-        return scrapy.Request(url.url, callback=self.parse, errback=self.failed)
+        meta = {SITEMAP: True, "dont_obey_traps": True} if is_sitemap(url) else None
+        return scrapy.Request(url.url, callback=self.parse, errback=self.failed, meta=meta)
 
     def parse(self, response: Response, **kwargs: Any) -> Iterator[PageItem]:
         """One response, one item; what is no page ends here with a reason."""
@@ -91,6 +93,10 @@ class TopicalSpider(scrapy.Spider):
         fetch = fetch_of(request, response.status, time())
         content_type = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
         fetch = replace(fetch, content_type=content_type[:MAX_CONTENT_TYPE])
+        if is_sitemap(lease) and 200 <= response.status < 300:
+            with stopping(self.crawler):
+                self.crawl.enlist(lease, response.body, fetch)
+            return
         error = self._why_no_page(response.status, media_type(content_type))
         if error:
             with stopping(self.crawler):

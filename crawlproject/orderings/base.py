@@ -78,6 +78,10 @@ class Ordering(Protocol):
         """Learn from a fetched page, before its links are scored."""
         ...
 
+    def listed(self, page: Page) -> None:
+        """Take note of the links of a list that is no content, a sitemap, before they are scored."""
+        ...
+
     def bequeath(self, page: Page) -> tuple[float, ...]:
         """What the links of ``page`` carry down the path; it comes back as ``Page.inherited`` of the linked pages."""
         ...
@@ -163,6 +167,10 @@ class BaseOrdering:
 
     def observe(self, page: Page) -> None:
         return None
+
+    def listed(self, page: Page) -> None:
+        """As ``observe``; orderings that learn from the text of pages take the links only."""
+        self.observe(page)
 
     def bequeath(self, page: Page) -> tuple[float, ...]:
         return ()

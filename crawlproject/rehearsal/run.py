@@ -14,10 +14,11 @@ from crawlproject.crawl import Crawl
 from crawlproject.options import Options
 from crawlproject.orderings.base import Archive, Graph
 from crawlproject.records import CrawlUrl, Fetch, Page, Topic
-from crawlproject.rehearsal.cache import JudgedPages, location
+from crawlproject.rehearsal.cache import JudgedPages, latency, location
 from crawlproject.robots import MAX_REDIRECTS, RobotsCache, RobotsRules
 from crawlproject.stopping import DEAD_END
 from crawlproject.urls.canonical import canonical_or_none
+from crawlproject.sitemaps import is_sitemap
 from crawlproject.urls.hosts import host_of, origin_of
 from crawlproject.virtualweb.base import Reply, Web
 
@@ -74,9 +75,12 @@ class Rehearsal:
         return self.crawl
 
     def _fetch(self, url: CrawlUrl, pages: JudgedPages) -> None:
-        rules = self._rules(url.url)
+        rules = self._rules(url)
         if not rules.allows(url.url):
             self.crawl.refuse(url.url, f"robots/{'unreachable' if rules.unreachable else 'forbidden'}", url.parent)
+            return
+        if is_sitemap(url):
+            self._list(url)
             return
         reply, page = pages.get(url.url)
         self.now += reply.seconds
@@ -87,6 +91,18 @@ class Rehearsal:
             self._redirect(url, location(reply), fetch)
         else:
             self.crawl.fail(url, reply.error or _why_no_page(reply), fetch)
+
+    def _list(self, url: CrawlUrl) -> None:
+        reply = self._web.get(url.url)
+        seconds = latency(reply)
+        self.now += seconds
+        fetch = Fetch(reply.status, self.now, seconds)
+        if 200 <= reply.status < 300:
+            self.crawl.enlist(url, reply.body, fetch)
+        elif location(reply):
+            self._redirect(url, location(reply), fetch)
+        else:
+            self.crawl.fail(url, reply.error or f"http {reply.status}", fetch)
 
     def _receive(self, url: CrawlUrl, page: Page, fetch: Fetch) -> None:
         if page.redirect:
@@ -107,15 +123,16 @@ class Rehearsal:
         else:
             self.crawl.redirect(url, target, fetch)
 
-    def _rules(self, url: str) -> RobotsRules:
+    def _rules(self, url: CrawlUrl) -> RobotsRules:
         """robots.txt of the URL's origin; its fetch takes no virtual time."""
-        origin = origin_of(url)
+        origin = origin_of(url.url)
         rules = self._robots.get(origin, self.now)
         if rules is None:
             reply = self._robots_reply(f"{origin}/robots.txt")
             rules = self._robots.store(origin, reply.status, reply.headers, reply.body, self.now)
             delay = rules.crawl_delay(self.crawl.options.politeness_max_crawl_delay)
-            self.crawl.crawl_delay(host_of(url), delay)
+            self.crawl.crawl_delay(host_of(url.url), delay)
+            self.crawl.name_sitemaps(rules.sitemaps, url)
         return rules
 
     def _robots_reply(self, url: str) -> Reply:

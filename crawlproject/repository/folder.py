@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,6 +15,8 @@ from crawlproject.repository.linkgraph import LinkGraph
 from crawlproject.repository.manifest import Manifest
 from crawlproject.repository.pages import PageRepository
 from crawlproject.repository.refusals import Refusals
+from crawlproject.repository.sitemaplog import NAME as SITEMAPS
+from crawlproject.repository.sitemaplog import SitemapLog
 from crawlproject.urls.naming import page_name
 from crawlproject.warc.archive import CrawlArchive
 
@@ -28,7 +30,8 @@ class Closing(Protocol):
 
 
 class CrawlFolder:
-    """``crawl.json``, ``history.jsonl``, ``links.jsonl``, ``items.jsonl``, ``refused.json`` and ``pages/`` of one crawl.
+    """``crawl.json``, ``history.jsonl``, ``links.jsonl``, ``items.jsonl``, ``refused.json``, ``pages/`` and, when it read some,
+    ``sitemaps.jsonl`` of one crawl.
 
     ``bodies=False`` keeps the history only (rehearsals): page files, items and links are not written. As such a crawl
     starts anew after an interruption, the refusal counts are saved when it ends, and not every ``SAVE_EVERY`` fetches too.
@@ -53,6 +56,7 @@ class CrawlFolder:
         self.pages = PageRepository(path / "pages")
         self._links = LinkGraph(path / "links.jsonl", self.history) if bodies else None
         self._items = Items(path / "items.jsonl", self.history) if bodies else None
+        self._sitemaps = SitemapLog(path / SITEMAPS, self.history) if bodies else None
         self.archive: CrawlArchive | None = None  # set when the crawl is archived while it runs
         self.beside: list[Closing] = []  # what else writes into the folder
 
@@ -79,6 +83,12 @@ class CrawlFolder:
             raise
         self._save_now_and_then()
 
+    def note_sitemap(self, visit: Visit, pages: Sequence[tuple[str, str]]) -> None:
+        """Write what a sitemap lists, as ``(URL, lastmod)``, and last its visit."""
+        if self._sitemaps:
+            self._sitemaps.append(visit.url, visit.at, pages)
+        self.note(visit)
+
     def note(self, visit: Visit) -> None:
         """Write the visit of a fetch that brought no page."""
         if self.archive:
@@ -93,7 +103,7 @@ class CrawlFolder:
 
     def close(self, reason: str, now: float, stats: Mapping[str, Any]) -> None:
         """Save the counts and note why the crawl ended."""
-        for log in (*self.beside, self._links, self._items, self.archive, self.history):
+        for log in (*self.beside, self._links, self._items, self._sitemaps, self.archive, self.history):
             if log:
                 log.close()
         self.refusals.save()

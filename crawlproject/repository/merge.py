@@ -18,6 +18,7 @@ from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.repository.manifest import NAME as MANIFEST
 from crawlproject.repository.manifest import read_manifest
 from crawlproject.repository.refusals import SAMPLES, Refusals
+from crawlproject.repository.sitemaplog import NAME as SITEMAPS
 from crawlproject.urls.naming import page_path
 
 WORKERS = "workers"
@@ -45,6 +46,8 @@ def merge_workers(folder: Path) -> None:
     _write(folder / "history.jsonl", _in_time(workers, kept))
     _write(folder / "links.jsonl", _lines_kept(workers, "links.jsonl", "source", kept))
     _write(folder / "items.jsonl", _lines_kept(workers, "items.jsonl", "url", kept))
+    if any((worker / SITEMAPS).exists() for worker in workers):
+        _write(folder / SITEMAPS, _lines_kept(workers, SITEMAPS, "sitemap", kept))
     _link_pages(folder, workers)
     _merge_refusals(folder / "refused.json", workers)
     _merge_manifests(folder / MANIFEST, workers)
