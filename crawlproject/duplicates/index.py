@@ -1,32 +1,35 @@
 """Finds the first page with the same text among all pages of a crawl.
 
-How much of the text has to be shared depends on what else agrees, the title and the name in the URL (``names.py``):
+How much of the text two pages have to share (least Jaccard coefficient) depends on what else they share: on one host the
+template, and what a page calls itself tells whether it is all they share (``names.py``).
 
-    ====== ====== ========================== ================================================================
-    title  name   least Jaccard coefficient
-    ====== ====== ========================== ================================================================
-    same   same   ``SAME_BOTH`` = 0.70       the same page in another dress, on another host, in another version
-    same   other  ``SAME_TITLE`` = 0.80      under another URL
-    other  same   ``SAME_NAME`` = 0.85       a licence, a code of conduct
-    other  other  the very same text only    two pages of one site that is mostly template
-    ====== ====== ========================== ================================================================
+    =================== ======================== ==================================================================
+    hosts               title, name in the URL   least Jaccard coefficient
+    =================== ======================== ==================================================================
+    one                 both the same            ``SAME_BOTH`` = 0.70: the page in another dress, folder, version
+    one                 title the same           ``SAME_TITLE`` = 0.80: under another URL
+    one                 name the same            ``SAME_NAME`` = 0.85: a licence, a code of conduct
+    one                 both but for numbers     ``SAME_SERIES`` = 0.95: pages of a series that says nothing new
+    one                 neither                  the very same text only: two pages that are mostly template
+    two                 one of them the same     ``ELSEWHERE`` = 0.65: mirrors, articles of an agency; of titles the headline
+    two                 neither                  ``ANYWHERE`` = 0.75
+    =================== ======================== ==================================================================
 
-On one host the whole titles are compared, between two hosts their headlines.
-
-Candidates are found by locality-sensitive hashing: 8 keys of 3 minima each, together with the headline, and 8 with the
-name. A pair at 0.7 shares one of them with a probability of 0.97, at 0.8 of 0.997. Pages with fewer than
-``LEAST_SHINGLES`` shingles are too short to tell and are compared as wholes.
+Candidates are found by locality-sensitive hashing: 6 keys of 3 minima each with the headline, 6 with the name, 6 of 4 minima by
+themselves. With both the same a pair at 0.7 shares a key with a probability of 0.99; with the title at 0.8 of 0.99; with neither
+at 0.75 of 0.9. Pages with fewer than ``LEAST_SHINGLES`` shingles are too short to tell and are compared as wholes.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
 from crawlproject.duplicates.keytable import KeyTable
-from crawlproject.duplicates.names import headline, link_names, name_of, title_of
+from crawlproject.duplicates.names import headline, link_names, name_of, series_of, title_of
 from crawlproject.duplicates.sketch import Sketch, same_names, similarity, sketch_names
 from crawlproject.duplicates.store import Original, Originals
 from crawlproject.records import Page
@@ -35,18 +38,22 @@ from crawlproject.urls.hosts import host_of
 SAME_BOTH = 0.70
 SAME_TITLE = 0.80
 SAME_NAME = 0.85
+SAME_SERIES = 0.95
+ELSEWHERE = 0.65
+ANYWHERE = 0.75
 SAME_MENU = 0.6  # of the names that links lead to
 LEAST_SHINGLES = 50
 WHOLE_TEXT = 100  # terms from which on the very same text needs no other evidence
 SOME_TEXT = 10  # terms from which on it needs the title or the name; below it needs the same links
 
-_BANDS = 8
-_ROWS = 3
+_BANDS = 6
+_ROWS = 3  # minima of a key that holds a headline or a name
+_ROWS_ALONE = 4
 _COMPARED = 4  # candidates that are looked at: those with the most keys in common
 
 
 class DuplicateIndex:
-    """The originals of a crawl. About 230 bytes of memory for each, besides what ``originals`` needs.
+    """The originals of a crawl. About 260 bytes of memory for each, besides what ``originals`` needs.
 
     ``most``: when so many are known, no more are added, and copies of later pages are not found.
     """
@@ -112,6 +119,7 @@ def original_of(page: Page, sketch: Sketch) -> Original:
         title=_digest(title_of(page.title)),
         headline=_digest(headline(page.title)),
         name=_digest(name_of(page.url)),
+        series=_digest(series_of(page.title, page.url)),
         links=_digest("\n".join(links)),
         menu=sketch_names(link_names(links)),
         terms=sketch.terms,
@@ -143,15 +151,14 @@ def resemblance(one: Original, other: Original) -> float:
 
 def threshold(one: Original, other: Original) -> float:
     """How much of their text two pages have to share; above 1: none is enough."""
-    if _same_title(one, other):
-        return SAME_BOTH if one.name == other.name else SAME_TITLE
-    return SAME_NAME if one.name == other.name else 2.0
-
-
-def _same_title(one: Original, other: Original) -> bool:
-    if host_of(one.url) == host_of(other.url):
-        return one.title == other.title != 0
-    return one.headline == other.headline != 0
+    name = one.name == other.name
+    if host_of(one.url) != host_of(other.url):
+        return ELSEWHERE if name or one.headline == other.headline != 0 else ANYWHERE
+    if one.title == other.title != 0:
+        return SAME_BOTH if name else SAME_TITLE
+    if name:
+        return SAME_NAME
+    return SAME_SERIES if one.series == other.series != 0 else 2.0
 
 
 def _same_whole(one: Original, other: Original) -> bool:
@@ -160,15 +167,19 @@ def _same_whole(one: Original, other: Original) -> bool:
         return False
     if one.terms >= WHOLE_TEXT or one.links == other.links != 0:
         return True
-    return one.terms >= SOME_TEXT and threshold(one, other) <= 1
+    return one.terms >= SOME_TEXT and (one.name == other.name or one.headline == other.headline != 0)
 
 
-def _keys_of(page: Original) -> list[int]:
-    """Up to 16 keys: minima in threes, each with the headline and with the name."""
+def _keys_of(page: Original) -> Iterator[int]:
+    """Up to 18 keys."""
     step = len(page.minima) // _BANDS
-    bands = [page.minima[start : start + 2 * _ROWS] for start in range(0, len(page.minima), step)]
-    names = [name for name in (page.headline, page.name) if name]
-    return [xxh3_64_intdigest(band, seed=name ^ place) for name in names for place, band in enumerate(bands)]
+    for place in range(_BANDS):
+        start = place * step & -2  # a minimum has two bytes
+        band = page.minima[start : start + 2 * _ROWS_ALONE]
+        yield xxh3_64_intdigest(band, seed=place)
+        for name in (page.headline, page.name):
+            if name:
+                yield xxh3_64_intdigest(band[: 2 * _ROWS], seed=name ^ place)
 
 
 def _digest(text: str) -> int:

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 _SEPARATOR = re.compile(r"\s+[|•·—–»:-]+\s+|\s*[|•»]\s*")
 _WORD = re.compile(r"\w+")
+_NUMBER = re.compile(r"[0-9]+")
 _LOOKED_AT = 1000  # characters of a title
 _SAY_NOTHING = frozenset(
     ("", "default", "home", "index", "intro", "introduction", "main", "overview", "readme", "start", "toc", "welcome")
@@ -37,6 +38,12 @@ def name_of(url: str) -> str:
     if name.partition(".")[0].lower() in _SAY_NOTHING:
         name = f"{folder.rpartition('/')[2]}/{name}"
     return name + mark + query
+
+
+def series_of(title: str, url: str) -> str:
+    """What is left of title and name when all numbers are one: part 1 and part 2 are of one series; empty without a title."""
+    named = title_of(title)
+    return _NUMBER.sub("#", f"{named}\n{name_of(url)}") if named else ""
 
 
 def link_names(urls: Iterable[str]) -> list[str]:

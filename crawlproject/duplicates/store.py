@@ -24,9 +24,9 @@ _BYTES = ("minima", "menu")  # fields that are no text
 class Original:
     """A page that is no copy, as far as copies of it are known by it.
 
-    ``minima``: 256 bytes, 128 little-endian numbers. ``text``, ``title``, ``headline``, ``name`` and ``links`` are digests, 0 to
-    2^64 - 1; 0 when the title says little, or there are no links. ``menu``: sketch of the names that the links lead to, 64
-    bytes or none. ``terms`` and ``shingles`` are numbers of them.
+    ``minima``: 256 bytes, 128 little-endian numbers. ``text``, ``title``, ``headline``, ``name``, ``series`` (title and name
+    but for their numbers) and ``links`` are digests, 0 to 2^64 - 1; 0 when the title says little, or there are no links.
+    ``menu``: sketch of the names that the links lead to, 64 bytes or none. ``terms`` and ``shingles`` are numbers of them.
     """
 
     url: str
@@ -35,6 +35,7 @@ class Original:
     title: int
     headline: int
     name: int
+    series: int
     links: int
     menu: bytes
     terms: int
