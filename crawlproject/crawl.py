@@ -22,7 +22,7 @@ from crawlproject.inspection.conduct import Conduct
 from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.reading import Reader
-from crawlproject.records import AGENT, CRAWL_DELAY, RETRY_AFTER, CrawlUrl, Fetch, Link, Page, Topic, Visit
+from crawlproject.records import AGENT, CRAWL_DELAY, OWN_LINKS, RETRY_AFTER, CrawlUrl, Fetch, Link, Page, Topic, Visit
 from crawlproject.repository.folder import CrawlFolder
 from crawlproject.sitemaps import SITEMAP, Listing, Sitemaps
 from crawlproject.stopping import PAGE_BUDGET, Stopping
@@ -63,9 +63,7 @@ class Crawl:
         self.canonicalize = canonicalize
         self.frontier = frontier
         self.door = door
-        self.sitemaps = Sitemaps(
-            canonicalize, judge, per_host=options.crawl_sitemaps, most=options.crawl_sitemap_urls
-        )
+        self.sitemaps = Sitemaps(canonicalize, judge, per_host=options.crawl_sitemaps, most=options.crawl_sitemap_urls)
         self.examiner = examiner
         self.conduct = conduct
         self.folder = folder
@@ -177,15 +175,17 @@ class Crawl:
     def offer(self, page: Page, fetch: Fetch) -> None:
         """Score the page's links, put them into the frontier, and end the page's lease: one atomic step.
 
-        The copy of another page teaches nothing, and its links were followed there. Spam is worth less than it says.
+        The copy of another page teaches nothing, and its links were followed there, unless they lead elsewhere. Spam is
+        worth less than it says.
         """
+        repeats = bool(page.duplicate_of) and OWN_LINKS not in page.signs
         seen = honest(page)
-        if page.duplicate_of:
+        if repeats:
             self.ordering.failed(page.url)
         else:
             self.ordering.observe(seen)
         with self.frontier.batch():
-            if not page.duplicate_of:
+            if not repeats:
                 self._offer_links(seen)
             self.door.rescore(self.ordering.revise())
             self.door.put_aside()

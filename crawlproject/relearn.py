@@ -15,7 +15,7 @@ from crawlproject.appendlog import read_lines
 from crawlproject.crawl import NOT_KEPT, Crawl, honest
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.shared import SharedFrontier
-from crawlproject.records import CrawlUrl, Page
+from crawlproject.records import OWN_LINKS, CrawlUrl, Page
 from crawlproject.repository.sitemaplog import read_sitemap_lines
 from crawlproject.sitemaps import SITEMAP
 
@@ -46,7 +46,7 @@ def relearn(crawl: Crawl) -> int:
             ordering.listed(page := _listed(crawl, line, sitemaps))
             handed_down[url] = ordering.bequeath(page)
             revised = _ask(crawl, page, linked)
-        elif line.get("duplicate_of") or (line["error"] and line["error"] != NOT_KEPT):
+        elif _repeats(line) or (line["error"] and line["error"] != NOT_KEPT):
             ordering.failed(url)
         elif (page := stored_page(crawl, line, handed_down.get(line["parent"], ()))) is None:
             ordering.refused(url)
@@ -99,6 +99,11 @@ def _pass_over(*answers: Iterable[object]) -> None:
 def _tell_if_barred(crawl: Crawl, url: str, depth: int) -> None:
     if url not in crawl.frontier and crawl.door.is_barred(url, depth):
         crawl.ordering.refused(url)
+
+
+def _repeats(line: Mapping[str, Any]) -> bool:
+    """Whether the page was the copy of another, with links of the same names: nothing was learned from it."""
+    return bool(line.get("duplicate_of")) and OWN_LINKS not in (line.get("signs") or {})
 
 
 def stored_page(crawl: Crawl, line: Mapping[str, Any], inherited: tuple[float, ...] = ()) -> Page | None:
