@@ -19,7 +19,7 @@ from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http.request import NO_CALLBACK
 
 from crawlproject.errors import InvalidUrl
-from crawlproject.live import crawl_of
+from crawlproject.live import crawl_of, stopped, stopping
 from crawlproject.options import read_options
 from crawlproject.robots import MAX_REDIRECTS, RobotsCache, RobotsRules
 from crawlproject.scheduler import AWAITED_ROBOTS
@@ -135,7 +135,24 @@ class RobotsMiddleware:
         meta = {"dont_obey_robotstxt": True, "dont_retry": not retry, "dont_redirect": True, ROBOTS: True}
         request = Request(url, callback=NO_CALLBACK, meta=meta)
         response: Response = await self.crawler.engine.download_async(request)
+        self._note(response)
         return response
+
+    def _note(self, response: Response) -> None:
+        crawl = crawl_of(self.crawler)
+        if crawl is not None and not stopped(self.crawler):
+            said = {
+                name: (response.headers.get(name) or b"").decode("latin-1") for name in ("Content-Type", "Location")
+            }
+            with stopping(self.crawler):
+                crawl.folder.robots.append(
+                    response.url,
+                    response.status,
+                    time(),
+                    content_type=said["Content-Type"],
+                    location=said["Location"],
+                    body=response.body,
+                )
 
     def _name_sitemaps(self, request: Request, rules: RobotsRules) -> None:
         crawl = crawl_of(self.crawler)

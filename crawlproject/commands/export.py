@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+import time
 from pathlib import Path
-from time import time
+from random import Random
+from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawlproject.commandline import reporting_errors
+from crawlproject.errors import BadInput
+
+if TYPE_CHECKING:
+    from crawlproject.exporting.selection import Selection
 
 _FORMATS = ("csv", "graphml", "jsonl", "opensearch", "parquet", "wacz", "warc")
 
@@ -68,11 +75,22 @@ class Command(ScrapyCommand):
             if opts.to == "opensearch":
                 print(_send(folder, args[1], selection, opts))
             else:
-                print(export_file(folder, Path(args[1]), opts.to, selection, now=time()))
+                print(export_file(folder, Path(args[1]), opts.to, selection, now=time.time()))
 
 
-def _send(folder: Path, url: str, selection: object, opts: argparse.Namespace) -> str:
-    raise NotImplementedError
+def _send(folder: Path, url: str, selection: Selection, opts: argparse.Namespace) -> str:
+    from crawlproject.exporting.searchserver import SearchServer
+    from crawlproject.exporting.sending import Patience, Sender
+
+    server = SearchServer(url, os.environ)
+    patience = Patience(time.sleep, Random().random, opts.retries)
+    sender = Sender(folder, server, selection, patience, max_bytes=opts.batch_bytes, restart=opts.restart)
+    sent = sender.run(_tell)
+    if sent.refused:
+        raise BadInput(
+            server.name, f"refused {sent.refused:,} documents, see {sender.refused_path}; it took {sent.taken:,}"
+        )
+    return f"{sent.taken:,} documents in {server.name}"
 
 
 def _tell(share: float) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from crawlproject.errors import BadCrawlDir
 from crawlproject.records import Visit
 from crawlproject.repository.digestset import DigestSet
 from crawlproject.repository.merge import workers_of
+from crawlproject.repository.robotslog import read_robots
 from crawlproject.urls.naming import page_path
 from crawlproject.warc.archive import FOLDER, key_of
 from crawlproject.warc.capture import Entry, Originals, capture
@@ -42,27 +43,36 @@ def write_warc(crawl_dir: Path, manifest: dict[str, Any], write: Write, *, name:
         for file, entries in groupby(read_entries(folder), key=lambda entry: entry.file):
             held = list(entries)
             for entry in held:
-                if entry.key:
-                    there.add(entry.key)
+                there.add(entry.key or entry.url)
                 originals.note(entry)
                 yield replace(entry, file=name, offset=offset + entry.offset, end=offset + entry.end)
             offset += _copy(folder / file, held[-1].end, write)
     identity = identity_of(name, manifest["started"], now, "reconstructed")
     begun = False
-    for visit in read_visits(crawl_dir):
-        exchange = None if key_of(visit) in there else _exchange(crawl_dir, visit)
-        if exchange is None:
-            continue
+    for exchange, key in chain(_robots(crawl_dir, there), _missing(crawl_dir, there)):
         if not begun:
             begun = True
             data = warcinfo(_about(manifest), name=name, at=now, identity=identity).data
             write(data)
             offset += len(data)
-        records, entry = capture(exchange, originals, file=name, offset=offset, warcinfo=identity, key=key_of(visit))
+        records, entry = capture(exchange, originals, file=name, offset=offset, warcinfo=identity, key=key)
         data = joined(records)
         write(data)
         offset += len(data)
         yield entry
+
+
+def _robots(crawl_dir: Path, there: DigestSet) -> Iterator[tuple[Exchange, str]]:
+    for place in workers_of(crawl_dir) or [crawl_dir]:
+        yield from ((exchange, "") for exchange in read_robots(place) if exchange.url not in there)
+
+
+def _missing(crawl_dir: Path, there: DigestSet) -> Iterator[tuple[Exchange, str]]:
+    for visit in read_visits(crawl_dir):
+        key = key_of(visit)
+        exchange = None if key in there else _exchange(crawl_dir, visit)
+        if exchange is not None:
+            yield exchange, key
 
 
 def read_visits(crawl_dir: Path) -> Iterator[Visit]:

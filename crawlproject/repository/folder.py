@@ -15,6 +15,7 @@ from crawlproject.repository.linkgraph import LinkGraph
 from crawlproject.repository.manifest import Manifest
 from crawlproject.repository.pages import PageRepository
 from crawlproject.repository.refusals import Refusals
+from crawlproject.repository.robotslog import RobotsLog
 from crawlproject.repository.sitemaplog import NAME as SITEMAPS
 from crawlproject.repository.sitemaplog import SitemapLog
 from crawlproject.urls.naming import page_name
@@ -57,6 +58,7 @@ class CrawlFolder:
         self._links = LinkGraph(path / "links.jsonl", self.history) if bodies else None
         self._items = Items(path / "items.jsonl", self.history) if bodies else None
         self._sitemaps = SitemapLog(path / SITEMAPS, self.history) if bodies else None
+        self.robots = RobotsLog(path)
         self.archive: CrawlArchive | None = None  # set when the crawl is archived while it runs
         self.beside: list[Closing] = []  # what else writes into the folder
 
@@ -103,7 +105,8 @@ class CrawlFolder:
 
     def close(self, reason: str, now: float, stats: Mapping[str, Any]) -> None:
         """Save the counts and note why the crawl ended."""
-        for log in (*self.beside, self._links, self._items, self._sitemaps, self.archive, self.history):
+        logs = self._links, self._items, self._sitemaps, self.robots, self.archive, self.history
+        for log in (*self.beside, *logs):
             if log:
                 log.close()
         self.refusals.save()

@@ -16,6 +16,7 @@ GLUE = (
     "crawlproject.commandline",
     "crawlproject.commands",
     "crawlproject.dashboard",
+    "crawlproject.exporting.searchserver",
     "crawlproject.extensions",
     "crawlproject.httphandler",
     "crawlproject.live",
@@ -68,7 +69,7 @@ MAY_IMPORT = {
     "duplicates": GROUND | {"urls"},
     "dust": GROUND | {"urls", "duplicates"},
     "virtualweb": GROUND | {"urls", "text", "html"},
-    "evaluation": GROUND | {"urls", "text", "html", "graph", "repository"},
+    "evaluation": GROUND | {"urls", "text", "html", "graph", "repository", "dust"},
     "reports": GROUND | {"urls", "text", "html", "graph", "repository", "evaluation"},
 }
 
