@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from crawlproject.dashboard.document import counted
 from crawlproject.extensions.progress import Speed
 from crawlproject.frontier.base import HostStanding, WatchedFrontier
-from crawlproject.live import crawl_of
+from crawlproject.live import INTERRUPTED, crawl_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 HOSTS = 15  # hosts of the frontier that are listed
 SHARE = 0.01  # of the time that looking at the frontier may take
 ACTIONS = ("pause", "resume", "stop")
-SHUTDOWN = "shutdown"  # finish reason of a crawl that is stopped by hand, as Scrapy names it
 
 
 class Sparingly:
@@ -106,7 +105,7 @@ class LiveCrawl:
             return
         engine.unpause()
         if action == "stop":
-            self._closing = asyncio.ensure_future(engine.close_spider_async(reason=SHUTDOWN))
+            self._closing = asyncio.ensure_future(engine.close_spider_async(reason=INTERRUPTED))
         elif engine._slot is not None:
             engine._slot.nextcall.schedule()  # else the engine would look again after 5 seconds only
 

@@ -6,14 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import orjson
+
 from crawlproject.appendlog import write_atomically
 from crawlproject.evaluation.crawlfolder import CrawlInfo, read_info, read_refused, read_visits
+from crawlproject.evaluation.learnedrules import learned_rules
 from crawlproject.evaluation.measures import final_url, search_length, target_recall
 from crawlproject.evaluation.provenance import why_each
 from crawlproject.evaluation.runs import REACHABLE, RunFolder, known_targets, load_run
 from crawlproject.reports import html, trends
+from crawlproject.reports.evidence import EVIDENCE, evidence, numbers
 from crawlproject.reports.plots import Chart
 from crawlproject.reports.summary import CrawlSummary, summarise
+from crawlproject.reports.trouble import SPAM
 
 REPORT = "report.html"
 RELEVANT = 0.1  # when the manifest does not name PAGE_RELEVANT
@@ -36,6 +41,9 @@ _ENDINGS = {
 }
 
 
+_CUT_SHORT = {"", "shutdown", "storage_failed"}  # there is more to do
+
+
 @dataclass(frozen=True, slots=True)
 class TargetReport:
     """Target recall of one crawl. ``found`` has (position of the page in the crawl, target), in crawl order."""
@@ -53,7 +61,7 @@ class TargetReport:
 
 
 def write_report(crawl_dir: Path) -> Path:
-    """Write ``report.html`` into a crawl folder, from the files in it alone, and return its path.
+    """Write ``report.html`` and ``report.json`` into a crawl folder, from the files in it alone; the path of the first.
 
     Works at any time: during the crawl, after a crash, on an empty history. Raises ``BadCrawlDir`` for a folder that
     holds no crawl or is damaged, ``StorageFailed`` when the disk refuses.
@@ -61,11 +69,17 @@ def write_report(crawl_dir: Path) -> Path:
     info = read_info(crawl_dir)
     summary = summarise(read_visits(crawl_dir), info)
     threshold = info.number("PAGE_RELEVANT", RELEVANT)
+    found = orjson.dumps(evidence(summary, threshold), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    write_atomically(crawl_dir / EVIDENCE, [found], sync=False)
     budget = int(info.number("CRAWL_MAX_PAGES", 0))
     page = html.render(
         "report.html.j2",
         info=info,
         ending=_ending(info, summary.pages >= budget > 0),
+        cut_short=info.reason in _CUT_SHORT,
+        numbers=numbers(summary, threshold),
+        rules=learned_rules(crawl_dir),
+        spam_from=SPAM,
         summary=summary,
         virtual=info.started is not None and info.started < _VIRTUAL,
         threshold=threshold,

@@ -7,33 +7,23 @@ from __future__ import annotations
 
 import heapq
 from array import array
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from operator import itemgetter
 
 import numpy as np
 
 from crawlproject.evaluation.crawlfolder import CrawlInfo
 from crawlproject.evaluation.measures import Curve
 from crawlproject.records import Visit
+from crawlproject.reports.bestpages import BestPages
 from crawlproject.reports.hosts import HostLine, HostTally, Pause, pause_of
+from crawlproject.reports.trouble import Failures, Lines, Trouble, TroubleTally
 from crawlproject.urls.hosts import host_of
 
 BEST = 25  # pages listed as the best
 HOSTS = 50  # hosts listed
 REDIRECTS = 30  # redirects listed
-_KINDS = 100  # kinds of errors told apart
 _IDLE = 600.0  # seconds without any fetch that are no part of the crawling time (it was interrupted)
-
-
-@dataclass(frozen=True, slots=True)
-class Failures:
-    """Fetches that brought no page, by kind; ``sample`` is the first URL of it."""
-
-    kind: str
-    count: int
-    sample: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +31,12 @@ class CrawlSummary:
     """What was found. Times in seconds, ``first`` and ``last`` since the epoch (None: nothing was fetched).
 
     ``relevance`` has one entry a page in crawl order, ``scores`` the score each of them was fetched for (NaN for
-    seeds). ``active`` leaves out interruptions. ``best`` has the most relevant pages; of pages with equal bytes, one.
+    seeds). ``active`` leaves out interruptions. ``best`` has the most relevant pages; of pages with equal bytes, one;
+    ``best_lines`` where they stand in the history. ``hasty`` are the fetches that came too soon.
     """
 
     pages: int
     fetches: int
-    again: int
     size: int
     first: float | None
     last: float | None
@@ -54,6 +44,7 @@ class CrawlSummary:
     relevance: Curve
     scores: Curve
     best: tuple[Visit, ...]
+    best_lines: tuple[int, ...]
     hosts: int
     busiest: tuple[HostLine, ...]
     impolite: tuple[HostLine, ...]
@@ -61,9 +52,10 @@ class CrawlSummary:
     smallest_gap: float | None
     gaps: int
     pause: Pause
-    failures: tuple[Failures, ...]
-    redirects: int
+    trouble: Trouble
     redirect_samples: tuple[tuple[str, str], ...]
+    hasty: Lines
+    every_host: tuple[HostLine, ...]
 
     @property
     def mean_relevance(self) -> float:
@@ -73,6 +65,31 @@ class CrawlSummary:
     def pages_per_second(self) -> float | None:
         return self.pages / self.active if self.active > 0 else None
 
+    @property
+    def redirects(self) -> int:
+        return self.trouble.redirects.count
+
+    @property
+    def again(self) -> int:
+        """Stored pages that were fetched more than once."""
+        return self.trouble.again.count
+
+    @property
+    def failures(self) -> tuple[Failures, ...]:
+        return self.trouble.failures
+
+    @property
+    def blocking(self) -> tuple[HostLine, ...]:
+        """Hosts that refused to serve a crawler, or asked for a rest, the most adamant first."""
+        return tuple(
+            sorted((h for h in self.every_host if h.blocks or h.rests), key=lambda h: (-h.blocks, -h.rests, h.host))
+        )
+
+    @property
+    def asking(self) -> tuple[HostLine, ...]:
+        """Hosts whose robots.txt asks for a delay, the longest first."""
+        return tuple(sorted((h for h in self.every_host if h.crawl_delay), key=lambda h: (-h.crawl_delay, h.host)))
+
     def relevant(self, threshold: float) -> int:
         """Pages with at least this relevance."""
         return int((self.relevance >= threshold).sum())
@@ -81,8 +98,8 @@ class CrawlSummary:
 def summarise(visits: Iterable[Visit], info: CrawlInfo) -> CrawlSummary:
     """Count everything, in one pass."""
     tally = _Tally(pause_of(info))
-    for visit in visits:
-        tally.add(visit)
+    for line, visit in enumerate(visits, start=1):
+        tally.add(line, visit)
     return tally.summary()
 
 
@@ -92,30 +109,36 @@ class _Tally:
         self._stored: set[str] = set()
         self._relevance = array("d")
         self._scores = array("d")
-        self._best = _BestPages()
+        self._best = BestPages(BEST)
         self._hosts: dict[str, HostTally] = {}
-        self._kinds: Counter[str] = Counter()
-        self._samples: dict[str, str] = {}
+        self._trouble = TroubleTally()
+        self._hasty = Lines()
         self._redirects: list[tuple[str, str]] = []
-        self._redirect_count = self._fetches = self._again = self._size = 0
+        self._fetches = self._size = 0
         self._first: float | None = None
         self._last: float | None = None
         self._active = 0.0
 
-    def add(self, visit: Visit) -> None:
+    def add(self, line: int, visit: Visit) -> None:
         page = bool(visit.md5) and visit.md5 not in self._stored
         self._fetches += 1
         self._size += visit.size
         self._tick(visit)
-        self._hosts.setdefault(host_of(visit.url), HostTally()).add(visit, page=page, pause=self._pause)
+        host = self._hosts.setdefault(host_of(visit.url), HostTally())
+        too_soon = host.too_soon
+        host.add(visit, page=page, pause=self._pause)
+        if host.too_soon > too_soon:
+            self._hasty.add(line)
         if page:
-            self._add_page(visit)
+            self._add_page(line, visit)
         elif visit.md5:
-            self._again += 1
+            self._trouble.again.add(line)
         elif visit.redirect:
-            self._add_redirect(visit)
+            self._trouble.redirects.add(line)
+            if len(self._redirects) < REDIRECTS:
+                self._redirects.append((visit.url, visit.redirect))
         else:
-            self._add_failure(visit)
+            self._trouble.add_failure(line, visit)
 
     def _tick(self, visit: Visit) -> None:
         start = visit.at - visit.seconds
@@ -128,38 +151,28 @@ class _Tally:
             self._active += passed if passed <= _IDLE + visit.seconds else visit.seconds
             self._last = visit.at
 
-    def _add_page(self, visit: Visit) -> None:
+    def _add_page(self, line: int, visit: Visit) -> None:
         self._stored.add(visit.md5)
         self._relevance.append(visit.relevance)
         self._scores.append(visit.score if visit.parent is not None else float("nan"))
-        self._best.add(visit)
-
-    def _add_redirect(self, visit: Visit) -> None:
-        self._redirect_count += 1
-        if len(self._redirects) < REDIRECTS:
-            self._redirects.append((visit.url, visit.redirect))
-
-    def _add_failure(self, visit: Visit) -> None:
-        kind = visit.error or (f"http {visit.status}" if visit.status else "no response")
-        if len(self._kinds) >= _KINDS and kind not in self._kinds:
-            kind = "other"
-        self._kinds[kind] += 1
-        self._samples.setdefault(kind, visit.url)
+        self._best.add(line, visit)
+        self._trouble.add_page(line, visit)
 
     def summary(self) -> CrawlSummary:
         hosts = [tally.line(host) for host, tally in self._hosts.items()]
+        best = self._best.ranked()
         gaps = [line.smallest_gap for line in hosts if line.smallest_gap is not None]
         return CrawlSummary(
             pages=len(self._relevance),
             fetches=self._fetches,
-            again=self._again,
             size=self._size,
             first=self._first,
             last=self._last,
             active=self._active,
             relevance=np.array(self._relevance),
             scores=np.array(self._scores),
-            best=self._best.ranked(),
+            best=tuple(visit for _, visit in best),
+            best_lines=tuple(line for line, _ in best),
             hosts=len(hosts),
             busiest=tuple(heapq.nsmallest(HOSTS, hosts, key=lambda line: (-line.pages, -line.fetches, line.host))),
             impolite=tuple(sorted((line for line in hosts if line.too_soon), key=lambda line: -line.too_soon)[:HOSTS]),
@@ -167,34 +180,8 @@ class _Tally:
             smallest_gap=min(gaps, default=None),
             gaps=sum(tally.gaps for tally in self._hosts.values()),
             pause=self._pause,
-            failures=tuple(Failures(kind, n, self._samples[kind]) for kind, n in self._kinds.most_common()),
-            redirects=self._redirect_count,
+            trouble=self._trouble.trouble(),
             redirect_samples=tuple(self._redirects),
+            hasty=self._hasty,
+            every_host=tuple(sorted(hosts, key=lambda line: (-line.pages, -line.fetches, line.host))),
         )
-
-
-class _BestPages:
-    """The ``BEST`` most relevant pages, the earlier one first among equals."""
-
-    def __init__(self) -> None:
-        self._heap: list[tuple[float, int, Visit]] = []
-        self._digests: set[str] = set()
-        self._added = 0
-
-    def add(self, visit: Visit) -> None:
-        self._added += 1
-        entry = (visit.relevance, -self._added, visit)
-        digest = visit.digest if visit.size else visit.md5  # a rehearsal knows no bytes
-        if digest in self._digests:
-            return
-        if len(self._heap) < BEST:
-            heapq.heappush(self._heap, entry)
-        elif entry[:2] > self._heap[0][:2]:
-            dropped = heapq.heapreplace(self._heap, entry)[2]
-            self._digests -= {dropped.digest, dropped.md5}
-        else:
-            return
-        self._digests.add(digest)
-
-    def ranked(self) -> tuple[Visit, ...]:
-        return tuple(visit for *_, visit in sorted(self._heap, key=itemgetter(0, 1), reverse=True))

@@ -14,6 +14,7 @@ from pathlib import Path
 from crawlproject.appendlog import parse_line, unexpected
 from crawlproject.evaluation.crawlfolder import HISTORY, CrawlInfo, visit_from
 from crawlproject.records import AGENT, Visit
+from crawlproject.reports.bestpages import BestPages
 from crawlproject.reports.hosts import HostLine, HostTally, pause_of
 from crawlproject.urls.hosts import host_of
 
@@ -70,8 +71,7 @@ class Trail:
         self.curve: list[tuple[int, float, float]] = []
         self.gaps = self.too_soon = 0
         self.smallest_gap: float | None = None
-        self._best: list[tuple[float, int, Found]] = []
-        self._digests: set[str] = set()
+        self._best = BestPages(BEST)
         self._hosts: dict[str, HostTally] = {}
         self._window: deque[bool] = deque(maxlen=WINDOW)
         self._stride = 1
@@ -149,29 +149,13 @@ class Trail:
             tally.relevance += visit.relevance
         if self.pages % self._stride == 0:
             self._draw()
-        self._rank(found)
+        self._best.add(found.number, visit)
 
     def _draw(self) -> None:
         self.curve.append((self.pages, self.relevant / self.pages, sum(self._window) / len(self._window)))
         if len(self.curve) > _POINTS:
             self.curve = self.curve[1::2]
             self._stride *= 2
-
-    def _rank(self, found: Found) -> None:
-        """Of pages with equal bytes, or known duplicates, one."""
-        visit = found.visit
-        digest = visit.digest if visit.size else visit.md5
-        if visit.duplicate_of or digest in self._digests:
-            return
-        entry = (visit.relevance, -found.number, found)
-        if len(self._best) < BEST:
-            heapq.heappush(self._best, entry)
-        elif entry[:2] > self._best[0][:2]:
-            dropped = heapq.heapreplace(self._best, entry)[2].visit
-            self._digests -= {dropped.digest, dropped.md5}
-        else:
-            return
-        self._digests.add(digest)
 
     def _add_failure(self, visit: Visit) -> None:
         kind = visit.error or (f"http {visit.status}" if visit.status else "no response")
@@ -196,7 +180,7 @@ class Trail:
 
     def best(self) -> list[Found]:
         """The most relevant pages, the earlier one first among equals."""
-        return [found for *_, found in sorted(self._best, key=lambda entry: entry[:2], reverse=True)]
+        return [Found(number, visit, _agent_of(visit)) for number, visit in self._best.ranked()]
 
     def busiest(self) -> list[HostLine]:
         """The hosts with the most pages; looked for anew when fetches grew by a fiftieth."""

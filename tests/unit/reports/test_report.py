@@ -2,6 +2,8 @@
 
 import json
 import re
+import shutil
+import subprocess
 from html.parser import HTMLParser
 
 import pytest
@@ -42,6 +44,11 @@ class Reader(HTMLParser):
     def handle_data(self, data):
         if not self._open or self._open[-1] != "style":
             self.text += data
+
+    @property
+    def ways_out(self):
+        """Links that lead out of the report and its folder."""
+        return [link for link in self.links if "data-file" not in link and not link["href"].startswith("#")]
 
     @property
     def words(self):
@@ -154,14 +161,14 @@ def test_hostile_titles_stay_text(report_of, page):
     assert not re.search("[\x00-\x08\x0b-\x1f\u202a-\u202e\u2066-\u2069]", report.text)
     assert max(map(len, report.text.splitlines())) < 2_000
     assert not [name for name, _ in report.attributes if name.startswith("on")]
-    assert {link["href"].split(":")[0] for link in report.links} == {"http"}
+    assert {link["href"].split(":")[0] for link in report.ways_out} == {"http"}
 
 
 def test_it_asks_nobody_for_anything(report_of, crawl_of_pages):
     report = report_of(crawl_of_pages(60))
     assert not report.tags & {"script", "img", "link", "iframe", "object", "embed", "base", "form", "audio", "video"}
     assert not [value for name, value in report.attributes if name in {"src", "srcset", "xlink:href", "background"}]
-    assert all(set(link["rel"].split()) == {"noreferrer", "noopener"} for link in report.links)
+    assert all(set(link["rel"].split()) == {"noreferrer", "noopener"} for link in report.ways_out)
     assert ("content", "default-src 'none'; style-src 'unsafe-inline'") in report.attributes
 
 
@@ -229,3 +236,75 @@ def test_a_rehearsal_has_no_date_and_no_bytes(report_of, page):
     assert "a virtual clock" in report.words
     assert "the budget of pages was spent" in report.words
     assert all(f"Page {i}" in report.text for i in range(3))
+
+
+def test_why_it_ended_stands_at_the_top(report_of, page):
+    report = report_of([page("http://a.example/")], reason="saturated", finished=1_790_000_000.0)
+    assert report.words.index("Ended: it was saturated") < report.words.index("pages stored")
+
+
+def test_every_inner_link_leads_somewhere_and_every_file_is_there(report_of, crawl_of_pages, tmp_path):
+    report = report_of(crawl_of_pages(120), refused={"counts": {"host/given_up": 3}, "samples": {}})
+    ids = {value for name, value in report.attributes if name == "id"}
+    inner = [link["href"][1:] for link in report.links if link["href"].startswith("#")]
+    assert len(inner) >= 10 and set(inner) <= ids
+    files = {link["href"] for link in report.links if "data-file" in link}
+    assert {"report.json", "history.jsonl", "refused.json"} <= files
+    assert all((tmp_path / "crawl" / name).exists() for name in files)
+
+
+def test_numbers_are_counted_again_by_the_commands_beside_them(write_crawl, crawl_of_pages, page, tmp_path):
+    if shutil.which("jq") is None:
+        pytest.skip("no jq")
+    visits = list(crawl_of_pages(150))
+    copies = [page(f"http://copy.example/{n}", duplicate_of=visits[0].url, relevance=0.25) for n in range(4)]
+    folder = write_crawl(tmp_path / "crawl", [*visits, *copies, copies[0]])
+    write_report(folder)
+    counted = 0
+    for number in json.loads((folder / "report.json").read_text())["numbers"]:
+        if number["again"] and number["anchor"] != "relevance":
+            out = subprocess.run(
+                number["again"], shell=True, cwd=folder, capture_output=True, text=True, check=True
+            ).stdout
+            assert float(out) == number["value"], number["name"]
+            counted += 1
+    assert counted >= 5
+
+
+def test_the_lines_of_failures_are_those_of_the_history(write_crawl, crawl_of_pages, tmp_path):
+    visits = list(crawl_of_pages(100))
+    folder = write_crawl(tmp_path / "crawl", visits)
+    write_report(folder)
+    found = json.loads((folder / "report.json").read_text())
+    assert found["failures"]
+    for kind, lines in found["failures"].items():
+        assert lines["count"] == len(lines["lines"]) > 0
+        assert all((visits[line - 1].error or f"http {visits[line - 1].status}") == kind for line in lines["lines"])
+    for best in found["best"]:
+        assert visits[best["line"] - 1].url == best["url"]
+    assert sum(host["pages"] for host in found["hosts"]) == 100
+
+
+def test_copies_spam_walls_and_rules_have_their_places(report_of, page, tmp_path):
+    first = page("http://a.example/", title="First")
+    visits = [
+        first,
+        page("http://b.example/", duplicate_of=first.url),
+        page("http://spam.example/", spam=0.93, title="Casino", signs={"hidden": 0.9}),
+        page("http://wall.example/", md5="", error="block/captcha", signs={"retry_after": 60.0}),
+        page("http://wall.example/2", at=1100.0, md5="", error="block/captcha"),
+        page("http://slow.example/", signs={"crawl_delay": 20.0}),
+        page("http://slow.example/2", at=1030.0, signs={"crawl_delay": 20.0}),
+    ]
+    rule = {"version": 1, "rule": "a.example param view", "event": "confirmed", "for": 12, "against": 0, "examples": []}
+    (tmp_path / "crawl").mkdir()
+    (tmp_path / "crawl" / "rules.jsonl").write_text(json.dumps(rule) + "\n")
+    report = report_of(
+        visits, refused={"counts": {"host/given_up": 2}, "samples": {}}, settings={"politeness_min_delay": 1}
+    )
+    assert "1 of 5 stored pages have the text of an earlier one" in report.words and "line 2" in report.words
+    assert "a.example param view holds 12 0" in report.words
+    assert "0.93 Casino line 3 hidden 0.90" in report.words
+    assert "wall.example 2 1 2 0" in report.words and "2 of their URLs were refused" in report.words
+    assert "1 host asks for a Crawl-delay, the longest one for 20.0 s" in report.words
+    assert "1 reply asked for a rest" in report.words

@@ -1,0 +1,102 @@
+"""Report and map of a real crawl, read in a browser as a person does, on a desk and on a phone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.browser import DESKTOP, PHONE, Watcher, browser, fits
+from support.crawling import crawl, scrapy, topic_file
+
+SEEDS = ("http://www.lagoon-notes.example/", "http://www.nacre-divers.example/", "http://www.hobby-ring.example/")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("pages")
+    topic = topic_file(root, *SEEDS, keywords="coral reef, bleaching")
+    run = crawl(topic, root / "reefs", VIRTUAL_WEB="sample", CRAWL_MAX_PAGES=250, ordering="adaptive")
+    assert run.returncode == 0, run.stderr
+    made = scrapy("map", root / "reefs")
+    assert made.returncode == 0, made.stderr
+    return root / "reefs"
+
+
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_the_report_fits_and_its_numbers_lead_to_their_evidence(folder: Path, viewport: dict[str, int]) -> None:
+    with browser() as chromium:
+        page = chromium.new_page(viewport=viewport)
+        watcher = Watcher(page)
+        page.goto((folder / "report.html").as_uri())
+        assert fits(page) and watcher.problems == []
+        assert page.inner_text("#end").lower().startswith("ended: ")
+        for link in page.locator("a[href^='#']").all():
+            target = link.get_attribute("href")
+            assert page.locator(f"[id='{target[1:]}']").count() == 1, target
+        page.click(".tiles a[href='#hosts']")
+        assert page.evaluate("document.querySelector('#hosts').getBoundingClientRect().top < innerHeight")
+        for name in page.eval_on_selector_all("a[data-file]", "nodes => nodes.map(node => node.getAttribute('href'))"):
+            assert (folder / name).exists(), name
+
+
+def test_the_report_can_be_printed(folder: Path, tmp_path: Path) -> None:
+    with browser() as chromium:
+        page = chromium.new_page()
+        page.goto((folder / "report.html").as_uri())
+        page.emulate_media(media="print", color_scheme="dark")
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") in (
+            "rgb(255, 255, 255)",
+            "rgba(0, 0, 0, 0)",
+        )
+        assert page.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"  # also of a dark screen
+        assert page.pdf(path=tmp_path / "report.pdf").startswith(b"%PDF")
+
+
+def test_the_map_is_moved_zoomed_and_asked(folder: Path) -> None:
+    with browser() as chromium:
+        page = chromium.new_page(viewport=DESKTOP)
+        watcher = Watcher(page)
+        page.goto((folder / "map.html").as_uri())
+
+        def picture() -> bytes:
+            page.wait_for_timeout(120)
+            return page.locator("#map").screenshot()
+
+        first = picture()
+        assert len(first) > 10_000  # something is drawn
+        page.click("#in")
+        zoomed = picture()
+        page.mouse.move(600, 500)
+        page.mouse.down()
+        page.mouse.move(700, 560, steps=4)
+        page.mouse.up()
+        moved = picture()
+        assert len({first, zoomed, moved}) == 3
+        page.click("#all")
+        page.mouse.move(1, 1)
+        assert picture() == first
+
+        page.fill("#find", "bleaching")
+        assert int(page.inner_text("#found").split()[0]) > 3
+        page.press("#find", "Enter")
+        assert "bleaching" in page.inner_text("#about").lower()
+        page.click("#about li button >> nth=0")
+        assert page.locator("#about h2").count() == 1
+        page.keyboard.press("Escape")
+        page.click("#close")
+        assert page.is_hidden("#about")
+
+        page.set_viewport_size(PHONE)
+        assert fits(page) and watcher.problems == []
+        assert all(request.startswith("file://") for request in watcher.requests)
+
+
+def test_maps_for_papers(folder: Path, tmp_path: Path) -> None:
+    for name in ("map.svg", "map.png"):
+        made = scrapy("map", folder, "--site", "www.lagoon-notes.example", "--limit", 50, "--out", tmp_path / name)
+        assert made.returncode == 0, made.stderr
+    assert b"www.lagoon-notes.example" in (tmp_path / "map.svg").read_bytes()
+    assert scrapy("map", folder, "--site", "nowhere.example").returncode == 2
+    assert scrapy("map", tmp_path).returncode == 2
+    assert scrapy("map", folder, "--limit", 0).returncode == 2
+    assert scrapy("map", folder, "--out", tmp_path / "map.gif").returncode == 2
