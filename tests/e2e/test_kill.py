@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import time
 from collections import Counter
 from pathlib import Path
 from random import Random
 
 import pytest
-from support.crawling import QUICK, ROOT, command, crawl, environment, history, stored, topic_file
+from support.crawling import QUICK, crawl, history, kill_after_growth, stored, topic_file
 from support.webs import host_farm
 
 from crawlproject.virtualweb.accesslog import AccessLog, read_log
@@ -18,20 +15,6 @@ from crawlproject.virtualweb.server import running
 
 KILLS = 4
 CONCURRENT = 8
-
-
-def kill_after_growth(folder: Path, lines: int, settings: dict[str, object], port: int, topic: Path) -> None:
-    """Start the crawl and kill it when its history has grown by ``lines`` lines (or it ended before)."""
-    path = folder / "history.jsonl"
-    before = path.read_bytes().count(b"\n") if path.exists() else 0
-    arguments = command("crawl", "topical", "-a", f"topic={topic}", **settings)
-    quiet = subprocess.DEVNULL
-    with subprocess.Popen(arguments, cwd=ROOT, env=environment(port), stdout=quiet, stderr=quiet) as process:
-        while process.poll() is None:
-            if path.exists() and path.read_bytes().count(b"\n") >= before + lines:
-                process.send_signal(signal.SIGKILL)
-                break
-            time.sleep(0.005)
 
 
 @pytest.mark.parametrize("frontier", ["memory", "disk"])

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +54,20 @@ def crawl(
     chosen = {**QUICK, "CRAWL_DIR": folder, **settings}
     arguments = ("crawl", "topical", "-a", f"topic={topic}", "-a", f"ordering={ordering}")
     return scrapy(*arguments, port=port, timeout=timeout, **chosen)
+
+
+def kill_after_growth(folder: Path, lines: int, settings: dict[str, object], port: int, topic: Path) -> None:
+    """Start the crawl and kill it when its history has grown by ``lines`` lines (or it ended before)."""
+    path = folder / "history.jsonl"
+    before = path.read_bytes().count(b"\n") if path.exists() else 0
+    arguments = command("crawl", "topical", "-a", f"topic={topic}", **settings)
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen(arguments, cwd=ROOT, env=environment(port), stdout=quiet, stderr=quiet) as process:
+        while process.poll() is None:
+            if path.exists() and path.read_bytes().count(b"\n") >= before + lines:
+                process.send_signal(signal.SIGKILL)
+                break
+            time.sleep(0.005)
 
 
 def topic_file(folder: Path, *seeds: str, keywords: str = "coral reef", extra: str = "") -> Path:
