@@ -55,7 +55,7 @@ class Testimony:
         """A page was fetched; ``text`` stands for what it says."""
         key = _digest(spelled(self.rule.normal(parts_of(url))))
         text_before, url_before = self.urls.get(key, (text, url))
-        self.urls[key] = text, url
+        self.urls[key] = text, url_before if text_before == text else url
         self.urls.move_to_end(key)
         if len(self.urls) > _URLS:
             self.urls.popitem(last=False)
