@@ -26,7 +26,7 @@ FARTHEST = 86_400.0  # seconds: nobody waits longer for his turn
 _NOTHING = ("soft_404", "parked")  # natures of documents that are barren too
 _WIDE = 2  # templates of a URL that are wide: the last ones
 _PARDONS = 1000  # that are remembered
-_WIDE_PAGES = 12.0  # pages until they count, when the narrow ones say nothing
+_WIDE_PAGES = 10.0  # pages until they count, when the narrow ones say nothing
 
 
 @dataclass(slots=True)
@@ -97,6 +97,14 @@ class TemplateStanding:
         template = self._templates[name]
         template.turn = min(max(template.turn, now) + template.delay, now + FARTHEST)
         return template.turn
+
+    def held_until(self, url: str) -> float:
+        """A place in line is given when a turn comes, not before."""
+        return 0.0
+
+    def merit(self, url: str) -> float:
+        """A tenth under a demoted template."""
+        return 1.0 if self.demoted(url) is None else FACTOR
 
     def pardon(self, url: str) -> None:
         """Nothing else is left to fetch."""

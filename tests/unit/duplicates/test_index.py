@@ -42,7 +42,10 @@ TEMPLATE = text(0, 270)  # nine tenths of the text of a site
     [
         (known(f"{A}/reef", text(1), "Coral reefs now"), known(f"{A}/v2/reef", edited(text(1), 12), "Coral reefs now")),
         (known(f"{A}/reef", text(1), "Coral reefs now"), known(f"{A}/p?id=7", edited(text(1), 5), "Coral reefs now")),
-        (known(f"{A}/x/LICENSE", text(1), "Reef: licence"), known(f"{A}/y/LICENSE", edited(text(1), 3), "Fish: licence")),
+        (
+            known(f"{A}/x/LICENSE", text(1), "Reef: licence"),
+            known(f"{A}/y/LICENSE", edited(text(1), 3), "Fish: licence"),
+        ),
         (known(f"{A}/part-1", text(1), "News, part 1"), known(f"{A}/part-2", text(1), "News, part 2")),
         (known(f"{A}/reef", text(1), "Reefs | A Times"), known(f"{B}/2024/x", edited(text(1), 14), "Reefs | B Post")),
         (known(f"{A}/reef", text(1), "Reefs are dying"), known(f"{B}/story", edited(text(1), 7), "Death of the reefs")),
@@ -64,7 +67,10 @@ def test_copies_are_found(first, second):
     ("first", "second"),
     [
         (known(f"{A}/sin", TEMPLATE + text(1, 30), "Sine of x"), known(f"{A}/log", TEMPLATE + text(2, 30), "Log of x")),
-        (known(f"{A}/i?id=1", TEMPLATE + text(1, 60), "A shop"), known(f"{A}/i?id=2", TEMPLATE + text(2, 60), "A shop")),
+        (
+            known(f"{A}/i?id=1", TEMPLATE + text(1, 60), "A shop"),
+            known(f"{A}/i?id=2", TEMPLATE + text(2, 60), "A shop"),
+        ),
         (known(f"{A}/reef", text(1), "Coral reefs now"), known(f"{A}/reef/2", text(2), "Coral reefs now")),
         (known(f"{A}/reef", text(1), "Coral reefs now"), known(f"{B}/reef", edited(text(1), 60), "Coral reefs now")),
         (known(f"{A}/go", text(1, 40), "It has moved"), known(f"{A}/went", edited(text(1, 40), 1), "It has moved")),

@@ -56,7 +56,10 @@ def test_equal_terms_have_equal_hashes_wherever_they_stand_and_different_ones_ha
 
 
 def test_numbers_are_told_apart_in_the_text_and_are_one_in_what_is_folded():
-    one, two = sketch(page("on 12 may 1999 we met".split())), sketch(page("on 3 may 2004 we met".split()))
+    one, two = (
+        sketch(page(["on", "12", "may", "1999", "we", "met"])),
+        sketch(page(["on", "3", "may", "2004", "we", "met"])),
+    )
     assert one.text != two.text
     assert np.array_equal(one.folded, two.folded)
 

@@ -1,0 +1,45 @@
+"""Templates of URLs."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlproject.urls.templates import folded, templates_of
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("/cal/2024-05", "/cal/#-#"),
+        ("/item/0123456789abcdef01", "/item/*"),
+        ("/item/123e4567-e89b-12d3-a456-426614174000", "/item/*"),
+        ("/coral-reefs-of-the-red-sea", "/coral-reefs-of-the-red-sea"),
+    ],
+)
+def test_numbers_and_ids_are_folded(text, expected):
+    assert folded(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        (
+            "http://a.example/shop/2024/item-17?sort=up&page=3",
+            ("a.example/shop/#/item-#?page&sort", "a.example/shop/#/*?page&sort", "a.example/shop/**", "a.example/**"),
+        ),
+        ("http://a.example/", ("a.example/", "a.example/*", "a.example/**")),
+        ("https://a.example:8443/x/", ("a.example/x/", "a.example/*", "a.example/x/**", "a.example/**")),
+    ],
+)
+def test_templates_go_from_narrow_to_wide(url, expected):
+    assert templates_of(url) == expected
+
+
+@given(st.from_regex(r"http://a\.example/[a-z0-9/.?&=-]{0,40}", fullmatch=True))
+def test_every_url_has_templates_of_its_host(url):
+    templates = templates_of(url)
+    assert templates[-1] == "a.example/**"
+    assert len(set(templates)) == len(templates) <= 4
+    assert all(template.startswith("a.example/") for template in templates)
