@@ -26,6 +26,7 @@ FARTHEST = 86_400.0  # seconds: nobody waits longer for his turn
 _NOTHING = ("soft_404", "parked")  # natures of documents that are barren too
 _WIDE = 2  # templates of a URL that are wide: the last ones
 _PARDONS = 1000  # that are remembered
+_FRUITFUL_PAGES = 1.9  # two, the first of them faded: what lies beyond does not count any more
 _WIDE_PAGES = 10.0  # pages until they count, when the narrow ones say nothing
 
 
@@ -102,7 +103,7 @@ class TemplateStanding:
         """A place in line is given when a turn comes, not before."""
         return 0.0
 
-    def merit(self, url: str) -> float:
+    def merit(self, url: str, now: float) -> float:
         """A tenth under a demoted template."""
         return 1.0 if self.demoted(url) is None else FACTOR
 
@@ -126,7 +127,7 @@ class TemplateStanding:
                 continue
             if template.demoted:
                 return name if place < len(names) - _WIDE or template.pages >= _WIDE_PAGES else None
-            if template.fruitful >= 2:
+            if template.fruitful >= _FRUITFUL_PAGES:
                 return None
         return None
 
