@@ -8,11 +8,15 @@ BIN    := $(VENV)/bin
 SCRAPYD_URL ?=
 export SCRAPYD_URL
 
-.PHONY: help crawl test lint format bench egg deploy clean
+# For how long `make fuzz` tries each reader: make fuzz SECONDS=3600
+SECONDS ?= 60
+
+.PHONY: help crawl test fuzz lint format bench egg deploy clean
 
 help:
 	@echo "make crawl   crawl the bundled sample web and write crawls/demo/report.html"
 	@echo "make test    run every test"
+	@echo "make fuzz    try every reader of what strangers write, SECONDS=60 for each"
 	@echo "make lint    ruff and mypy"
 	@echo "make format  let ruff format the code"
 	@echo "make bench   throughput against plain Scrapy"
@@ -42,6 +46,9 @@ test: $(VENV)/.installed-dev
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
 		./scripts/install-chromium
 	$(BIN)/python -m pytest -n auto
+
+fuzz: $(VENV)/.installed-dev
+	$(BIN)/python tests/security/fuzz.py --seconds $(SECONDS)
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
