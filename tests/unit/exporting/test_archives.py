@@ -1,0 +1,314 @@
+"""A crawl as WARC and WACZ: in the eyes of other programs, and back again as a web."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from hashlib import md5, sha256
+from pathlib import Path
+from random import Random
+from zipfile import ZipFile
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.crawling import ROOT
+from support.items import a_crawl, an_item
+from support.warcs import cdxj, check, records, same_index
+
+from crawlproject.assembly import assemble
+from crawlproject.errors import BadCrawlDir, BadInput
+from crawlproject.exporting.files import export_file
+from crawlproject.exporting.selection import EVERYTHING, Selection
+from crawlproject.options import read_options
+from crawlproject.records import Fetch, Topic, Visit
+from crawlproject.repository.pages import PageRepository
+from crawlproject.repository.robotslog import RobotsLog
+from crawlproject.topic import load_topic
+from crawlproject.virtualweb.sample import SampleWeb
+from crawlproject.virtualweb.web import open_web
+from crawlproject.warc import cdxj as index
+from crawlproject.warc.archive import CrawlArchive
+from crawlproject.warc.exchange import Exchange
+
+URL = "http://a.example/"
+LATIN = "text/html; charset=iso-8859-1"
+
+
+def a_folder(
+    folder: Path, *visits: Visit, bodies: Mapping[str, bytes], relevance: Mapping[str, float] | None = None
+) -> Path:
+    """A crawl folder with these fetches."""
+    a_crawl(folder)
+    pages = PageRepository(folder / "pages")
+    with (folder / "history.jsonl").open("w") as history, (folder / "items.jsonl").open("w") as items:
+        for number, visit in enumerate(visits):
+            if visit.url in bodies and not visit.error:
+                body = bodies[visit.url]
+                digest = md5(body).hexdigest()
+                visit = Visit(
+                    visit.url,
+                    200,
+                    visit.at,
+                    md5=pages.store(visit.url, body),
+                    digest=digest,
+                    content_type=visit.content_type,
+                )
+                item = an_item(number, body.decode("latin-1"), relevance=(relevance or {}).get(visit.url, 0.0))
+                items.write(json.dumps({**item, "url": visit.url, "md5": visit.md5, "at": visit.at}) + "\n")
+            fields = {name: getattr(visit, name) for name in Visit.__dataclass_fields__}
+            history.write(json.dumps(fields) + "\n")
+    return folder
+
+
+@pytest.fixture
+def crawl(tmp_path: Path) -> Path:
+    bodies = {URL: "<p>café".encode("latin-1"), f"{URL}2": b"<p>two", f"{URL}copy": b"<p>two", f"{URL}text": b"plain"}
+    folder = a_folder(
+        tmp_path / "crawl",
+        Visit(URL, 200, 1_700_000_000.0, content_type=LATIN),
+        Visit(f"{URL}2", 200, 1_700_000_001.0),
+        Visit(f"{URL}moved", 302, 1_700_000_002.0, redirect=f"{URL}2"),
+        Visit(f"{URL}refreshed", 200, 1_700_000_002.0, redirect=f"{URL}2"),
+        Visit(f"{URL}gone", 404, 1_700_000_003.0, error="http 404"),
+        Visit(f"{URL}picture", 200, 1_700_000_004.0, error="content type image/png"),
+        Visit(f"{URL}hidden", 200, 1_700_000_005.0, error="noindex"),
+        Visit(f"{URL}wall", 200, 1_700_000_005.0, error="block/captcha"),
+        Visit("http://dead.example/", 0, 1_700_000_006.0, error="TimeoutError"),
+        Visit(f"{URL}copy", 200, 1_700_000_007.0),
+        Visit(f"{URL}text", 200, 1_700_000_008.0),
+        bodies=bodies,
+        relevance={URL: 0.9, f"{URL}2": 0.1},
+    )
+    robots = RobotsLog(folder)
+    robots.append(
+        f"{URL}robots.txt", 200, 1_700_000_000.0, content_type="text/plain", location="", body=b"Disallow: \xe9"
+    )
+    robots.close()
+    return folder
+
+
+def exported(crawl: Path, kind: str, selection: Selection = EVERYTHING) -> Path:
+    target = crawl.parent / ("out.wacz" if kind == "wacz" else "out.warc.gz")
+    export_file(crawl, target, kind, selection, now=1_700_000_100.0)
+    return target
+
+
+def test_what_the_history_tells_is_reconstructed(crawl: Path, tmp_path: Path) -> None:
+    warc = exported(crawl, "warc")
+    check(warc)
+    told = [(kind, url.removeprefix(URL)) for kind, url, _, _ in records(warc)]
+    assert told == [
+        ("warcinfo", ""),
+        ("response", "robots.txt"),
+        ("response", ""),
+        ("response", "2"),
+        ("response", "moved"),
+        ("response", "refreshed"),
+        ("response", "gone"),
+        ("response", "picture"),
+        ("revisit", "copy"),
+        ("response", "text"),
+    ]
+    web = open_web(warc, cache_dir=tmp_path / "cache")
+    assert not web.warnings
+    replies = {
+        name: web.get(f"{URL}{name}") for name in ("", "2", "copy", "text", "moved", "refreshed", "gone", "picture")
+    }
+    assert {name: reply.status for name, reply in replies.items()} == {
+        **{"": 200, "2": 200, "copy": 200, "text": 200},
+        **{"moved": 302, "refreshed": 301, "gone": 404, "picture": 200},
+    }
+    assert replies[""].body == "<p>café".encode("latin-1") and replies[""].headers["content-type"] == LATIN
+    assert replies["copy"].body == b"<p>two" and replies["text"].headers["content-type"] == "text/plain"
+    assert (
+        replies["moved"].headers["location"] == f"{URL}2" and replies["picture"].headers["content-type"] == "image/png"
+    )
+    assert web.get(f"{URL}robots.txt").body == b"Disallow: \xe9"
+    assert all(web.get(f"{URL}{name}").status == 404 for name in ("hidden", "wall"))
+
+
+def test_what_was_archived_live_comes_first_and_the_rest_is_added(crawl: Path, tmp_path: Path) -> None:
+    def archived(place: Path, url: str, key: str = "") -> None:
+        archive = CrawlArchive(place, "x", {}, lambda visit: b"", clock=lambda: 0.0, seed=str(place), max_bytes=1)
+        headers = ((b"Content-Type", b"text/html"), (b"X-True", b"yes"))
+        visit = next(Visit(**line) for line in lines if line["url"] == url)
+        archive.received(url, Exchange(url, 200, headers, b"<p>two", visit.at, request=()))
+        archive.commit(visit)
+        archive.close()
+
+    lines = [json.loads(line) for line in (crawl / "history.jsonl").read_text().splitlines()]
+    archived(crawl, f"{URL}2")
+    archived(crawl, f"{URL}copy")
+    with (crawl / "warc" / "x-00001.warc.gz").open("ab") as file:
+        file.write(b"torn")
+    warc = exported(crawl, "warc")
+    check(warc)
+    responses = [(kind, url, each) for kind, url, each, _ in records(warc) if kind in ("response", "revisit")]
+    assert [url.removeprefix(URL) for _, url, _ in responses[:2]] == ["2", "copy"]
+    assert all(each.http_headers.get_header("X-True") == "yes" for _, _, each in responses[:2])
+    urls = [url for _, url, _ in responses]
+    assert len(urls) == len(set(urls)) == 9
+    assert {open_web(warc, cache_dir=tmp_path / "c").get(f"{URL}{name}").body for name in ("2", "copy")} == {b"<p>two"}
+
+
+def test_an_archive_that_lost_a_file_is_told(crawl: Path) -> None:
+    archive = CrawlArchive(crawl, "x", {}, lambda visit: b"", clock=lambda: 0.0, seed="", max_bytes=1)
+    archive.add(Exchange(URL, 200, (), b"x", 0.0))
+    archive.close()
+    next((crawl / "warc").glob("*.gz")).unlink()
+    with pytest.raises(BadCrawlDir, match="are missing"):
+        exported(crawl, "warc")
+
+
+def test_a_warc_is_not_selected_from(crawl: Path) -> None:
+    with pytest.raises(BadInput, match="whole crawl"):
+        exported(crawl, "warc", Selection(min_relevance=0.5))
+
+
+def test_workers(tmp_path: Path, crawl: Path) -> None:
+    """Each worker's archive, and what they stored without one, in one file."""
+    folder = tmp_path / "together"
+    for number, name in enumerate(("one", "two")):
+        url = f"http://{name}.example/"
+        place = a_folder(
+            folder / "workers" / name, Visit(url, 200, float(number)), bodies={url: b"<p>" + name.encode()}
+        )
+        if name == "one":
+            archive = CrawlArchive(place, "x", {}, lambda visit: b"<p>one", clock=lambda: 0.0, seed="", max_bytes=9)
+            archive.repair([Visit(**json.loads((place / "history.jsonl").read_text()))])
+            archive.close()
+    from crawlproject.repository.merge import merge_workers
+
+    merge_workers(folder)
+    warc = tmp_path / "out.warc.gz"
+    export_file(folder, warc, "warc", EVERYTHING, now=0.0)
+    check(warc)
+    web = open_web(warc, cache_dir=tmp_path / "cache")
+    assert sorted(web.urls()) == ["http://one.example/", "http://two.example/"]
+    assert web.get("http://two.example/").body == b"<p>two"
+
+
+# ------------------------------------------------------------ WACZ
+
+
+def validated(path: Path) -> None:
+    """``wacz validate``."""
+    from wacz.validate import Validation
+
+    validation = Validation(str(path))
+    for step in (
+        validation.check_required_contents,
+        validation.frictionless_validate,
+        validation.check_file_paths,
+        validation.check_file_hashes,
+    ):
+        assert step() in (0, True), step.__name__
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_package_is_valid(crawl: Path, tmp_path: Path) -> None:
+    wacz = exported(crawl, "wacz")
+    with ZipFile(wacz) as package:
+        assert package.testzip() is None
+        names = package.namelist()
+        said = json.loads(package.read("datapackage.json"))
+        for resource in said["resources"]:
+            content = package.read(resource["path"])
+            assert resource["hash"] == f"sha256:{sha256(content).hexdigest()}" and resource["bytes"] == len(content)
+        digest = json.loads(package.read("datapackage-digest.json"))
+        assert digest["hash"] == f"sha256:{sha256(package.read('datapackage.json')).hexdigest()}"
+        (tmp_path / "data.warc.gz").write_bytes(package.read("archive/data.warc.gz"))
+        import gzip
+
+        lines = gzip.decompress(package.read("indexes/index.cdx.gz")).decode().splitlines()
+    assert names[0] == "archive/data.warc.gz" and said["wacz_version"] == "1.1.1" and said["title"] == "t"
+    check(tmp_path / "data.warc.gz")
+    assert lines == sorted(lines)
+    same_index(lines, cdxj(tmp_path / "data.warc.gz"))
+    validated(wacz)
+
+
+def test_pages_are_listed_with_their_text_the_selected_ones_first(crawl: Path) -> None:
+    with ZipFile(exported(crawl, "wacz", Selection(min_relevance=0.5))) as package:
+        head, *pages = map(json.loads, package.read("pages/pages.jsonl").splitlines())
+        other, *extra = map(json.loads, package.read("pages/extraPages.jsonl").splitlines())
+    assert head["format"] == other["format"] == "json-pages-1.0" and head["hasText"]
+    assert [page["url"] for page in pages] == [URL]
+    assert (pages[0]["text"], pages[0]["ts"], pages[0]["title"]) == ("<p>café", "2023-11-14T22:13:20Z", "Page 0")
+    assert len(extra) == 3
+
+
+def test_the_second_index_leads_to_every_block(tmp_path: Path) -> None:
+    random = Random(2)
+    lines = sorted(b"com,%d)/%d 20240101000000 {}\n" % (random.randrange(9), number) for number in range(5_000))
+    blocks = list(index.zipnum(lines, "index.cdx.gz"))
+    whole = b"".join(block for block, _ in blocks)
+    assert len(blocks) == 5
+    import gzip
+
+    again = b""
+    for _, line in blocks:
+        surt, stamp, said = line.split(b" ", 2)
+        fields = json.loads(said)
+        part = gzip.decompress(whole[fields["offset"] : fields["offset"] + fields["length"]])
+        assert part.startswith(surt + b" " + stamp)
+        again += part
+    assert again == b"".join(lines)
+
+
+@given(
+    st.lists(st.binary(max_size=4).map(lambda text: text.replace(b"\n", b"") + b"\n"), max_size=60), st.integers(1, 20)
+)
+def test_lines_are_sorted_whatever_fits_into_memory(lines: list[bytes], run: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(index, "_RUN", run)
+        assert list(index.sorted_lines(iter(lines))) == sorted(lines)
+
+
+# ------------------------------------------------------------ there and back
+
+
+EVERY_PAGE = {"PAGE_OBEY_META_ROBOTS": False}  # of a page that asks not to be kept there is nothing in an archive
+
+
+def crawl_web(topic: Topic, web: object, folder: Path, pages: int) -> list[tuple[object, ...]]:
+    """The steps of a live crawl, one by one; what was fetched, in order."""
+    now = 1_700_000_000.0
+    options = read_options({**topic.settings, "CRAWL_MAX_PAGES": pages, "ORDERING": "adaptive", **EVERY_PAGE})
+    crawl = assemble(topic, options, clock=lambda: now, folder=folder)
+    while not crawl.spent:
+        url = crawl.take(now)
+        if url is None:
+            due = crawl.frontier.next_due(now)
+            if due is None:
+                break
+            now = max(now, due)
+            continue
+        now += 0.1
+        reply = web.get(url.url)  # type: ignore[attr-defined]
+        kind = reply.headers.get("content-type", "")
+        fetch = Fetch(reply.status, now, 0.1, content_type=kind)
+        if reply.status in (301, 302, 307, 308):
+            target = crawl.canonicalize(reply.headers["location"], url.url)
+            crawl.redirect(url, target, fetch)
+        elif reply.status != 200 or (kind and kind.partition(";")[0] not in options.page_content_types):
+            crawl.fail(url, f"http {reply.status}" if reply.status != 200 else f"content type {kind}", fetch)
+        else:
+            page = crawl.weigh_links(crawl.weigh(crawl.read(url, reply.body, content_type=kind)))
+            crawl.keep(page, crawl.visit(url, page, reply.body, fetch))
+            crawl.offer(page, fetch)
+    crawl.close("done", now)
+    lines = map(json.loads, (folder / "history.jsonl").read_text().splitlines())
+    # Of a host that did not answer there is nothing in an archive either: a 404.
+    return [(line["url"], line["status"] or 404, line["digest"], line["score"], line["redirect"]) for line in lines]
+
+
+def test_a_crawl_of_its_archive_is_the_crawl_again(tmp_path: Path) -> None:
+    topic = load_topic(ROOT / "topics" / "demo.toml")
+    there = crawl_web(topic, SampleWeb(), tmp_path / "crawl", 250)
+    assert any(status >= 300 for _, status, *_ in there)
+    warc = tmp_path / "crawl.warc.gz"
+    export_file(tmp_path / "crawl", warc, "warc", EVERYTHING, now=0.0)
+    back = crawl_web(topic, open_web(warc, cache_dir=tmp_path / "cache"), tmp_path / "again", 250)
+    assert back == there

