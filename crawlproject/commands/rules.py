@@ -1,0 +1,113 @@
+"""``scrapy rules CRAWL_DIR``: the spellings that a crawl found to make no difference, and a switch for each."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawlproject.commandline import reporting_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawlproject.dust.rulebook import Entry
+
+
+class Command(ScrapyCommand):
+    requires_project = False
+    requires_crawler_process = False
+
+    def syntax(self) -> str:
+        return "[options] CRAWL_DIR"
+
+    def short_desc(self) -> str:
+        return "List the URL rules that a crawl learned, or switch one off"
+
+    def long_desc(self) -> str:
+        return (
+            "List which parts of URLs make no difference on which host, as a crawl learned it from copies: each rule with its "
+            "state (holds, withdrawn, off), the pairs of URLs for and against it, and an example. With several workers, the "
+            "rules of each. A rule that is switched off does not hold when the crawl goes on, whatever it learns. "
+            "Exit code 2: not a crawl folder, a damaged one, one in use, or no such rule."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--off", metavar="RULE", help='switch a rule off, for example "a.example param sid"')
+        parser.add_argument("--on", metavar="RULE", help="switch it on again")
+        parser.add_argument("--json", action="store_true", help="print JSON lines")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if len(args) != 1:
+            raise UsageError("expected a crawl folder", print_help=False)
+        if opts.off and opts.on:
+            raise UsageError("expected --off or --on, not both", print_help=False)
+        with reporting_errors(self):
+            folders = list(_folders(Path(args[0])))
+            if opts.off or opts.on:
+                _switch(folders, opts.off or opts.on, off=bool(opts.off))
+            else:
+                _list(folders, as_json=opts.json)
+
+
+def _folders(folder: Path) -> Iterator[Path]:
+    """The crawl folder, or those of its workers. Raises ``BadCrawlDir``."""
+    from crawlproject.errors import BadCrawlDir
+    from crawlproject.repository.manifest import read_manifest
+    from crawlproject.repository.merge import workers_of
+
+    workers = workers_of(folder)
+    if not workers and not read_manifest(folder):
+        raise BadCrawlDir(str(folder), "expected a crawl folder: there is no crawl.json")
+    yield from workers or [folder]
+
+
+def _list(folders: list[Path], *, as_json: bool) -> None:
+    from crawlproject.dust.rulebook import read_rules
+
+    entries = [(folder, entry) for folder in folders for entry in read_rules(folder).values()]
+    for folder, entry in entries:
+        worker = folder.name if len(folders) > 1 else ""
+        print(json.dumps(_fields(entry, worker)) if as_json else _line(entry, worker))
+    if not entries and not as_json:
+        print("No rules: no part of a URL was found to make no difference.")
+
+
+def _line(entry: Entry, worker: str) -> str:
+    pairs = f"{entry.pairs[0]:g} for, {entry.pairs[1]:g} against"
+    head = f"{entry.state:<9}  {entry.rule}  ({pairs}{f', worker {worker}' if worker else ''})"
+    return "\n".join([head, *(f"             {one}\n           = {two}" for one, two in entry.examples[:1])])
+
+
+def _fields(entry: Entry, worker: str) -> dict[str, object]:
+    return {
+        "rule": str(entry.rule),
+        "state": entry.state,
+        "for": entry.pairs[0],
+        "against": entry.pairs[1],
+        "examples": entry.examples,
+        **({"worker": worker} if worker else {}),
+    }
+
+
+def _switch(folders: list[Path], spelled: str, *, off: bool) -> None:
+    """Note in the folders that have the rule that a person switched it. Raises ``BadInput`` when none has, ``BadCrawlDir`` in use."""
+    from crawlproject.dust.rule import Rule
+    from crawlproject.dust.rulebook import OFF, ON, RuleBook, read_rules
+    from crawlproject.errors import BadInput
+    from crawlproject.folderlock import FolderLock
+
+    rule = Rule.spelled(spelled)
+    having = [folder for folder in folders if rule in read_rules(folder)]
+    if not having:
+        raise BadInput(f"rule {spelled!r}", "expected one of those that `scrapy rules CRAWL_DIR` lists")
+    for folder in having:
+        with closing(FolderLock(folder)), closing(RuleBook(folder)) as book:
+            book.note(rule, OFF if off else ON, book.entries[rule].pairs)
+            print(f"{rule}: {book.entries[rule].state}")
