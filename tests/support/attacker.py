@@ -10,7 +10,9 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 import brotli
 from backports import zstd
@@ -34,6 +36,17 @@ PAYLOADS = (
     "../../../../etc/passwd\0.html",
     "%s%s%s%n {0.__class__}",
 )
+
+
+@dataclass
+class Crawled:
+    """What a crawl that began at the attacker's page left."""
+
+    folder: Path
+    output: str
+    code: int
+    visits: int  # to the secret
+    origin: str  # of the attacker
 
 
 def html(body: str) -> bytes:
