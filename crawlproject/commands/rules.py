@@ -97,7 +97,10 @@ def _fields(entry: Entry, worker: str) -> dict[str, object]:
 
 
 def _switch(folders: list[Path], spelled: str, *, off: bool) -> None:
-    """Note in the folders that have the rule that a person switched it. Raises ``BadInput`` when none has, ``BadCrawlDir`` in use."""
+    """Note in the folders that have the rule that a person switched it.
+
+    Raises ``BadInput`` when none has it, ``BadCrawlDir`` when one is in use.
+    """
     from crawlproject.dust.rule import Rule
     from crawlproject.dust.rulebook import OFF, ON, RuleBook, read_rules
     from crawlproject.errors import BadInput
