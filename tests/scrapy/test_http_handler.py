@@ -29,6 +29,7 @@ ANSWERS = {
     "/lying": HTML + b"Content-Length: 50\r\n\r\n<p>hi",
     "/long": HTML + b"Content-Length: 100000\r\n\r\n" + b"x" * 100_000,
     "/policy": HTML + b"Content-Security-Policy: " + b"x" * 20_000 + b"\r\nContent-Length: 5\r\n\r\n<p>hi",
+    "/headers": HTML + b"X-Many: y\r\n" * 200 + b"Content-Length: 5\r\n\r\n<p>hi",
     "/junk": b"\x00\x01\x02\r\n\r\n",
     "/none": b"",
     "/twice": HTML + b"Set-Cookie: a=1\r\nSet-Cookie: b=2\r\nContent-Length: 0\r\n\r\n",
@@ -112,6 +113,26 @@ def test_pages_come_over_one_connection() -> None:
             assert (response.status, response.body, str(response.ip_address)) == (200, b"<p>hi", "127.0.0.1")
 
     assert run(scenario).connections == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "setting", "limit", "read"),
+    [
+        ("/headers", "CRAWL_MAX_HEADERS", 256, True),
+        ("/headers", "CRAWL_MAX_HEADERS", 100, False),
+        ("/policy", "CRAWL_MAX_HEADER_BYTES", 65_536, True),
+        ("/policy", "CRAWL_MAX_HEADER_BYTES", 10_000, False),
+    ],
+)
+def test_headers_have_limits(path: str, setting: str, limit: int, read: bool) -> None:
+    async def scenario(fetch: Fetch, server: Server) -> None:
+        if read:
+            assert (await fetch(path)).body == b"<p>hi"
+        else:
+            with pytest.raises(DownloadFailedError):
+                await fetch(path)
+
+    run(scenario, {setting: limit})
 
 
 def test_a_url_is_sent_letter_by_letter() -> None:

@@ -79,7 +79,7 @@ def test_a_terminal_is_told_and_not_steered(crawled: Crawled, arguments: list[st
 
 
 def export(folder: Path, kind: str) -> Path:
-    target = folder.parent / f"out.{kind}"
+    target = folder / f"out.{kind}"
     done("export", folder, "--to", kind, target, "--with-duplicates")
     return target
 
