@@ -121,7 +121,12 @@ def _weak_seed(seed: Probed, topic: Topic, options: Options) -> Iterator[Weaknes
     assert page is not None, "no trouble, so there is a page"
     if page.relevance < options.page_relevant:
         what = f"off the topic: similarity {page.relevance:.3f}, below PAGE_RELEVANT = {options.page_relevant:g}"
-        yield Weakness("warning", seed.url, what, "choose a page that is about the keywords, or add its words to them")
+        yield Weakness(
+            "warning",
+            seed.url,
+            what,
+            "good if it is a list of links; else choose a page about the keywords, or add its words to them",
+        )
     language = page.language.lower().replace("_", "-").split("-")[0]
     if language and language != topic.language.split("-")[0]:
         what = f"says that its language is {page.language!r}, and the topic's is {topic.language!r}"

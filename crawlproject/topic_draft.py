@@ -31,7 +31,7 @@ class Draft:
 def topic_text(draft: Draft) -> str:
     """The topic file (TOML)."""
     lines = [
-        f"# What the crawl is about. Check it: scrapy topic check {_file_name(draft.name)}",
+        "# What the crawl is about; `scrapy topic check` says what is weak about it, docs/topic-file.md what may stand here.",
         f"name = {_text(draft.name)}",
         *_list("keywords", draft.keywords),
         *_list("seeds", draft.seeds),
@@ -98,10 +98,6 @@ def _spellings(pages: Iterable[Page], analyzer: Analyzer) -> dict[str, str]:
             if len(terms) == 1 and bare.isalpha():
                 found.setdefault(terms[0], Counter())[bare] += times
     return {term: max(words, key=lambda word: (words[word], word)) for term, words in found.items()}
-
-
-def _file_name(name: str) -> str:
-    return f"{name}.toml" if name.replace("-", "").replace("_", "").isalnum() else "THIS_FILE"
 
 
 def _list(name: str, values: Sequence[str]) -> list[str]:
