@@ -13,11 +13,13 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 import orjson
 
 from crawlproject.exporting.selection import Item, Selection, read_items
-from crawlproject.exporting.warc import write_warc
+from crawlproject.exporting.warc import archive_size, write_warc
+from crawlproject.repository.follow import ITEMS
 from crawlproject.warc.cdxj import cdxj_line, idx_head, sorted_lines, zipnum
 from crawlproject.warc.record import date_of
 
 VERSION = "1.1.1"
+_LARGE = 1_800_000_000  # bytes; a zip without large headers ends at 2 GiB a file
 _ARCHIVE, _INDEX, _SECOND, _PAGES, _EXTRA = (
     *(
         "archive/data.warc.gz",
@@ -39,19 +41,20 @@ def write_wacz(crawl_dir: Path, manifest: dict[str, Any], file: BinaryIO, select
         parts = _Parts(package)
         name = _ARCHIVE.rpartition("/")[2]
         with tempfile.TemporaryFile() as unsorted:
-            with parts.part(_ARCHIVE) as part:
+            with parts.part(_ARCHIVE, expected=archive_size(crawl_dir)) as part:
                 for entry in write_warc(crawl_dir, manifest, part.write, name=name, now=now):
                     unsorted.write(cdxj_line(entry))
             unsorted.seek(0)
             _write_index(parts, unsorted)
         count = 0
-        with parts.part(_PAGES, ZIP_DEFLATED) as part:
+        text = (crawl_dir / ITEMS).stat().st_size
+        with parts.part(_PAGES, ZIP_DEFLATED, expected=text) as part:
             part.write(_line({"format": "json-pages-1.0", "id": "pages", "title": "All pages", "hasText": True}))
             for item in read_items(crawl_dir, selection):
                 part.write(_line(_page(item)))
                 count += 1
         others = (item for item in read_items(crawl_dir) if not selection.takes(item))
-        _write_others(parts, others)
+        _write_others(parts, others, text)
         topic = manifest["topic"]
         _write_description(package, parts, str(topic.get("name") or "crawl"), str(topic.get("description") or ""), now)
     return count
@@ -65,10 +68,14 @@ class _Parts:
         self.resources: list[dict[str, object]] = []
 
     @contextmanager
-    def part(self, path: str, compression: int = ZIP_STORED) -> Iterator[_Part]:
+    def part(self, path: str, compression: int = ZIP_STORED, *, expected: int = 0) -> Iterator[_Part]:
+        """A file of the package. One of ``expected`` bytes that may pass 2 GiB gets the headers of large files.
+
+        All others must not: replay tools look for the content of a file where short headers would have put it.
+        """
         info = ZipInfo(path, date_time=(1980, 1, 1, 0, 0, 0))
         info.compress_type = compression
-        with self._package.open(info, "w", force_zip64=True) as file:
+        with self._package.open(info, "w", force_zip64=expected > _LARGE) as file:
             part = _Part(file)
             yield part
         name = path.rpartition("/")[2]
@@ -102,13 +109,13 @@ def _write_index(parts: _Parts, lines: Iterable[bytes]) -> None:
         part.write(b"".join(second))
 
 
-def _write_others(parts: _Parts, others: Iterable[Item]) -> None:
+def _write_others(parts: _Parts, others: Iterable[Item], text: int) -> None:
     """No file when there are none."""
     iterator = iter(others)
     first = next(iterator, None)
     if first is None:
         return
-    with parts.part(_EXTRA, ZIP_DEFLATED) as part:
+    with parts.part(_EXTRA, ZIP_DEFLATED, expected=text) as part:
         part.write(_line({"format": "json-pages-1.0", "id": "extra-pages", "title": "Other pages", "hasText": True}))
         part.write(_line(_page(first)))
         for item in iterator:

@@ -75,6 +75,12 @@ def _missing(crawl_dir: Path, there: DigestSet) -> Iterator[tuple[Exchange, str]
             yield exchange, key
 
 
+def archive_size(crawl_dir: Path) -> int:
+    """Bytes that ``write_warc`` writes at most: what was archived, and all bodies as if they did not compress."""
+    live = sum(file.stat().st_size for folder in _live(crawl_dir) for file in folder.glob("*.warc.gz"))
+    return live + sum(visit.size + 1_000 for visit in read_visits(crawl_dir))
+
+
 def read_visits(crawl_dir: Path) -> Iterator[Visit]:
     """The history. Raises ``BadCrawlDir``."""
     path = crawl_dir / "history.jsonl"

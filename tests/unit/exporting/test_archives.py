@@ -211,6 +211,10 @@ def test_a_package_is_valid(crawl: Path, tmp_path: Path) -> None:
     wacz = exported(crawl, "wacz")
     with ZipFile(wacz) as package:
         assert package.testzip() is None
+        with wacz.open("rb") as file:  # replay tools look for content right behind a header without extras
+            for info in package.infolist():
+                file.seek(info.header_offset + 28)
+                assert file.read(2) == b"\0\0", info.filename
         names = package.namelist()
         said = json.loads(package.read("datapackage.json"))
         for resource in said["resources"]:
