@@ -22,6 +22,7 @@ from crawlproject.options import read_options, refuse_unknown
 from crawlproject.printable import printable
 from crawlproject.records import CrawlUrl
 from crawlproject.scheduler import ENDED_AT, fetch_of
+from crawlproject.safety import make_safety
 from crawlproject.sitemaps import SITEMAP, is_sitemap
 from crawlproject.topic_sources import find_topic
 from crawlproject.virtualweb.web import open_web
@@ -61,6 +62,7 @@ class TopicalSpider(scrapy.Spider):
             crawler.settings.set("ORDERING", kwargs["ordering"], priority="cmdline")
         refuse_unknown(crawler.settings)
         options = read_options(crawler.settings)
+        make_safety(options)  # a wrong entry is told before anything starts
         if options.virtual_web:
             open_web(options.virtual_web, cache_dir=cache_dir()).close()  # a wrong name is told before anything starts
             for scheme in ("http", "https"):

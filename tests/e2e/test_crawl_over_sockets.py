@@ -157,7 +157,9 @@ def test_a_wrong_topic_is_one_message_and_exit_code_2(tmp_path: Path) -> None:
 
 def test_wrong_settings_are_one_message_and_exit_code_2(tmp_path: Path) -> None:
     topic = topic_file(tmp_path, "http://a.example/")
-    for name, value in {"FRONTIER_BATCH_SIZE": "many", "ORDERING_ALPHA": "x", "VIRTUAL_WEB": "nowhere.warc"}.items():
+    wrong = {"FRONTIER_BATCH_SIZE": "many", "ORDERING_ALPHA": "x", "VIRTUAL_WEB": "nowhere.warc"}
+    wrong |= {"CRAWL_ALLOWED_ADDRESSES": "http://10.0.0.1/", "CRAWL_ALLOWED_PORTS": "https"}
+    for name, value in wrong.items():
         done = crawl(topic, tmp_path / "crawl", **{name: value})
         assert done.returncode == 2, done.stderr
         assert (name if name != "VIRTUAL_WEB" else value) in done.stderr
