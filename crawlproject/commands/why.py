@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from time import time
 from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
@@ -14,7 +15,8 @@ from crawlproject.commandline import reporting_errors
 from crawlproject.errors import BadInput, InvalidUrl
 
 if TYPE_CHECKING:
-    from crawlproject.evaluation.whereabouts import Standing
+    from crawlproject.evaluation.whereabouts import Cause, Standing
+    from crawlproject.frontier.view import FrontierView
     from crawlproject.urls.canonical import Canonicalizer
 
 
@@ -31,7 +33,7 @@ class Command(ScrapyCommand):
     def long_desc(self) -> str:
         return (
             "Tell from a crawl folder where URL is: fetched (as what number, with what score, on which path from a "
-            "seed, and what it was worth), waiting, refused, only linked to, or never seen. "
+            "seed, and what it was worth), waiting, refused, dropped, only linked to, or never seen; and why. "
             "Works on running, finished and killed crawls. Exit code 2: not a crawl folder, a damaged one, or no URL."
         )
 
@@ -39,16 +41,35 @@ class Command(ScrapyCommand):
         if len(args) != 2:
             raise UsageError("expected a crawl folder and a URL", print_help=False)
         with reporting_errors(self):
-            _tell(Path(args[0]), args[1])
+            _tell(Path(args[0]), args[1], self._agent())
+
+    def _agent(self) -> str:
+        """Who a crawl with these settings says that it is, when it asks robots.txt."""
+        if self.settings is None:
+            return ""
+        return str(self.settings.get("ROBOTSTXT_USER_AGENT") or self.settings.get("USER_AGENT") or "")
 
 
-def _tell(folder: Path, asked: str) -> None:
+def _tell(folder: Path, asked: str, agent: str) -> None:
     # Scrapy imports every command at every start: what is heavy is imported when it is needed.
+    from crawlproject.evaluation.crawlfolder import read_info
     from crawlproject.evaluation.whereabouts import whereabouts
+    from crawlproject.frontier.reading import read_frontier
     from crawlproject.reports.why import print_whereabouts
+    from crawlproject.whynot import causes
 
     url = _canonical(folder, asked)
-    print_whereabouts(whereabouts(folder, url, _standing(folder, url)), sys.stdout)
+    frontier = read_frontier(folder / "frontier")
+    standing = _standing(frontier, url)
+    found = whereabouts(folder, url, standing)
+    left_out: list[Cause] = []
+    if found.visit is None and (standing is None or standing.record is None) and (standing or found.link_count):
+        evicted = frontier.counts().evicted if frontier else 0
+        left_out = causes(
+            folder, read_info(folder), url,
+            depth=found.nearest + 1, known=standing is not None, evicted=evicted, copied=found.copied, agent=agent,
+        )  # fmt: skip
+    print_whereabouts(found, sys.stdout, left_out)
 
 
 def _canonical(folder: Path, asked: str) -> str:
@@ -71,16 +92,17 @@ def canonicalizer_of(folder: Path) -> Canonicalizer:
     )
 
 
-def _standing(folder: Path, url: str) -> Standing | None:
+def _standing(frontier: FrontierView | None, url: str) -> Standing | None:
     """What the frontier says about ``url``; None when it never had it, or is not on disk."""
     from crawlproject.evaluation.whereabouts import Standing
-    from crawlproject.frontier.reading import read_frontier
+    from crawlproject.frontier.overview import place_of
 
-    frontier = read_frontier(folder / "frontier")
     if frontier is None:
         return None
-    state, record = frontier.find(url)
-    if record is None:
-        return Standing() if state else None
-    ahead = sum(waiting.score > record.score for waiting in frontier.waiting())
-    return Standing(record, state == "leased", ahead, frontier.counts().waiting)
+    now = time()
+    place = place_of(frontier, url, now)
+    if place.record is None:
+        return Standing() if place.state else None
+    held = max(0.0, place.record.not_before - now)
+    waiting = frontier.counts().waiting
+    return Standing(place.record, place.state == "leased", place.ahead, waiting, place.host.rests, held)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -20,22 +20,43 @@ SOURCES = 10  # pages linking to a URL that are listed
 class Standing:
     """What the frontier knows: ``record`` of a URL that waits or is being fetched, None for one that left it.
 
-    ``ahead`` of the ``waiting`` URLs have higher scores.
+    ``ahead`` of the ``waiting`` URLs have higher scores. ``rests`` is for how many seconds its host is left alone yet,
+    ``held`` for how many the URL itself has to wait.
     """
 
     record: CrawlUrl | None = None
     leased: bool = False
     ahead: int = 0
     waiting: int = 0
+    rests: float = 0.0
+    held: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why a URL may have been left out: ``reason`` as in ``refused.json``, in words, and how often it happened in all.
+
+    ``certain``: the rule refuses this very URL; else it is one of the things that can have happened to it.
+    """
+
+    reason: str
+    words: str
+    count: int = 0
+    certain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class LinkTo:
-    """A link to the URL: the page it is on, its text, and the cosine of its context with the keywords."""
+    """A link to the URL: the page it is on, its text, and the cosine of its context with the keywords.
+
+    ``depth`` is that of the page, ``copy`` tells that it has the text of another one; both of fetched pages only.
+    """
 
     source: str
     anchor: str
     context_score: float
+    depth: int = 0
+    copy: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +67,9 @@ class Whereabouts:
     frontier never had it, or is not on disk. ``path`` leads from a seed to the URL when it was fetched, else to the
     page that its record names. ``refused`` are the reasons whose samples have the URL; ``unlisted`` those with more
     links than samples. ``links`` are the first pages that link to it, of ``link_count``; they are only looked for when
-    it was neither fetched nor waits.
+    it was neither fetched nor waits. ``nearest`` is the least depth of these pages, ``copied`` tells that all of them
+    are copies. ``redirects`` are the URLs that redirected to it, ``copies`` those with its text: the first ones, of
+    ``copy_count``.
     """
 
     url: str
@@ -59,21 +82,37 @@ class Whereabouts:
     unlisted: tuple[Refused, ...] = ()
     links: tuple[LinkTo, ...] = ()
     link_count: int = 0
+    nearest: int = 0
+    copied: bool = False
+    redirects: tuple[str, ...] = ()
+    copies: tuple[str, ...] = ()
+    copy_count: int = 0
 
 
 def whereabouts(folder: Path, url: str, standing: Standing | None = None) -> Whereabouts:
     """Everything about ``url``, which is canonical; ``standing`` is what the frontier says. Raises ``BadCrawlDir``."""
     found, number, fetches = None, 0, 0
+    redirects: list[str] = []
+    copies: list[str] = []
     for visit in read_visits(folder):
         fetches += 1
         if visit.url == url:
             found, number = visit, fetches
+        if visit.redirect == url:
+            redirects.append(visit.url)
+        if visit.duplicate_of == url:
+            copies.append(visit.url)
+    came = tuple(redirects[:SOURCES])
     if found is not None:
-        return Whereabouts(url, fetches, found, number, standing, tuple(why(folder, url)))
+        way = tuple(why(folder, url))
+        return Whereabouts(
+            url, fetches, found, number, standing, way,
+            redirects=came, copies=tuple(copies[:SOURCES]), copy_count=len(copies),
+        )  # fmt: skip
     refused = read_refused(folder)
     record = standing.record if standing else None
     parent = record.parent if record else None
-    links = [] if record else links_to(folder, url)
+    links = [] if record else _with_their_pages(folder, links_to(folder, url))
     return Whereabouts(
         url,
         fetches,
@@ -83,7 +122,21 @@ def whereabouts(folder: Path, url: str, standing: Standing | None = None) -> Whe
         unlisted=tuple(refusal for refusal in refused if refusal.count > len(refusal.samples)),
         links=tuple(islice(links, SOURCES)),
         link_count=len(links),
+        nearest=min((link.depth for link in links), default=0),
+        copied=bool(links) and all(link.copy for link in links),
+        redirects=came,
     )
+
+
+def _with_their_pages(folder: Path, links: list[LinkTo]) -> list[LinkTo]:
+    """The links with what the history knows of the pages that they are on."""
+    sources = {link.source for link in links}
+    if not sources:
+        return links
+    pages = {v.url: (v.depth, bool(v.duplicate_of)) for v in read_visits(folder) if v.url in sources}
+    return [
+        replace(link, depth=pages[link.source][0], copy=pages[link.source][1]) for link in links if link.source in pages
+    ]
 
 
 def links_to(folder: Path, url: str) -> list[LinkTo]:

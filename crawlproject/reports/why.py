@@ -10,19 +10,21 @@ from rich.table import Table
 from rich.text import Text
 
 from crawlproject.evaluation.provenance import Step
-from crawlproject.evaluation.whereabouts import LinkTo, Standing, Whereabouts
-from crawlproject.records import CrawlUrl, Visit
+from crawlproject.evaluation.whereabouts import Cause, LinkTo, Standing, Whereabouts
+from crawlproject.records import AGENT, CRAWL_DELAY, RETRY_AFTER, CrawlUrl, Visit
 from crawlproject.repository.refusals import SHOWN
+from crawlproject.urls.naming import page_path
 
+PAGES = "pages"
 _PIPE_WIDTH = 10_000  # columns, so that URLs in a pipe are never cut
 
 
-def print_whereabouts(found: Whereabouts, stream: TextIO) -> None:
-    """Say where the URL is and why, then the way that led to it."""
+def print_whereabouts(found: Whereabouts, stream: TextIO, causes: Sequence[Cause] = ()) -> None:
+    """Say where the URL is and why, then the way that led to it. ``causes``: why it was left out, when it was."""
     terminal = stream.isatty()
     console = Console(file=stream, width=None if terminal else _PIPE_WIDTH, highlight=False, no_color=not terminal)
     console.print(Text(found.url, style="bold"), soft_wrap=True)
-    for line in _story(found):
+    for line in _story(found, causes):
         console.print(line if isinstance(line, Table) else Text(line), soft_wrap=True)
     if found.path:
         console.print()
@@ -30,7 +32,7 @@ def print_whereabouts(found: Whereabouts, stream: TextIO) -> None:
         console.print(_way(found.path), soft_wrap=True)
 
 
-def _story(found: Whereabouts) -> Iterable[str | Table]:
+def _story(found: Whereabouts, causes: Sequence[Cause]) -> Iterable[str | Table]:
     standing = found.standing
     if found.visit:
         yield from _fetched(found, found.visit)
@@ -43,25 +45,47 @@ def _story(found: Whereabouts) -> Iterable[str | Table]:
             yield f"Found on {parent}" if parent else "It is a seed, or it came from a spider."
     elif standing:
         yield "Left the frontier without a fetch: it was refused when its turn came."
-        yield from _unlisted(found)
+        yield from _left_out(causes)
+        yield from () if causes else _unlisted(found)
     elif found.link_count:
         count = f"{found.link_count:,} {_links(found.link_count)}"
-        yield f"Not fetched, and it does not wait, though fetched pages have {count} to it:"
-        yield from _unlisted(found)
+        yield f"Not fetched, and it does not wait, though fetched pages have {count} to it."
+        yield from _left_out(causes)
+        yield from () if causes else _unlisted(found)
     else:
         yield "Never seen: no fetched page has a link to it."
+    for source in found.redirects:
+        yield f"{source} redirected to it."
     if found.links:
-        yield "" if found.visit or not found.refused else "Links to it:"
+        yield "Links to it, with the similarity of their contexts to the keywords:"
         yield _sources(found.links)
+
+
+def _left_out(causes: Sequence[Cause]) -> Iterable[str]:
+    """One cause is told as what happened; of several, nothing in the folder says which."""
+    if len(causes) == 1:
+        like = f", like {causes[0].count:,} others or so" if causes[0].count > 1 else ""
+        yield f"Left out: {causes[0].words} ({causes[0].reason}{like})."
+    elif causes:
+        yield "It was left out for one of these reasons, with how often each came up:"
+        for cause in causes:
+            yield f"  {cause.words} ({cause.reason}{f', {cause.count:,}' if cause.count else ''})"
 
 
 def _fetched(found: Whereabouts, visit: Visit) -> Iterable[str | Table]:
     yield f"Fetched: number {found.number:,} of {found.fetches:,} fetches."
-    yield f"Score {visit.score:.4g}" + (", the sum of" if visit.parts else "") + ("" if visit.parent else " (a seed)")
+    stored = f"; the page itself is {PAGES}/{page_path(visit.md5)}" if visit.md5 else ""
+    yield f"It is line {found.number} of history.jsonl{stored}."
+    agent = visit.signs.get(AGENT)
+    by = "" if agent is None else f", by agent {agent:.0f}"
+    yield (
+        f"Score {visit.score:.4g}{by}" + (", the sum of" if visit.parts else "") + ("" if visit.parent else " (a seed)")
+    )
     if visit.parts:
         yield _parts(visit.parts)
     yield from _origin(visit.parent, visit.anchor, visit.context_score, visit.depth)
     yield f"It turned out to be {_outcome(visit)}."
+    yield from _company(found, visit)
 
 
 def _outcome(visit: Visit) -> str:
@@ -74,11 +98,33 @@ def _outcome(visit: Visit) -> str:
     return f"{title}of relevance {visit.relevance:.3f}, with {visit.links:,} {_links(visit.links)}{kept}"
 
 
+def _company(found: Whereabouts, visit: Visit) -> Iterable[str]:
+    """Copies, and what is odd about the page or its host."""
+    if visit.duplicate_of:
+        yield f"Its text is that of {visit.duplicate_of}, so its links were not followed again."
+    if found.copy_count:
+        have = "page has" if found.copy_count == 1 else "pages have"
+        yield f"{found.copy_count:,} {have} its text, too: {', '.join(found.copies)}"
+    if visit.spam:
+        yield f"It looks like spam to a degree of {visit.spam:.2f}."
+    signs = {name: value for name, value in visit.signs.items() if name not in (AGENT, CRAWL_DELAY, RETRY_AFTER)}
+    if signs:
+        yield "Signs: " + ", ".join(f"{name} {value:.3g}" for name, value in sorted(signs.items()))
+    if CRAWL_DELAY in visit.signs:
+        yield f"Its host asks for {visit.signs[CRAWL_DELAY]:g} s between visits (Crawl-delay)."
+    if RETRY_AFTER in visit.signs:
+        yield f"The reply asked to be left alone for {visit.signs[RETRY_AFTER]:g} s (Retry-After)."
+
+
 def _waits(standing: Standing, record: CrawlUrl) -> Iterable[str]:
     if standing.leased:
         yield f"Being fetched, or was when the crawl was killed; its score is {record.score:.4g}."
     else:
-        yield f"Waits with score {record.score:.4g}: {standing.ahead:,} of {standing.waiting:,} waiting URLs have a higher one."
+        yield f"Waits with score {record.score:.4g}: {standing.ahead:,} of {standing.waiting:,} waiting URLs come before it."
+    if standing.held:
+        yield f"It is not to be fetched for another {standing.held:.0f} s."
+    elif standing.rests:
+        yield f"Its host is left alone for another {standing.rests:.0f} s."
     yield from _origin(record.parent, record.anchor, record.context_score, record.depth)
 
 

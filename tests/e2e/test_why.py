@@ -1,8 +1,17 @@
-"""`scrapy why` over the folder of a crawl."""
+"""`scrapy why` over the folders of crawls: whatever became of a URL, it says so."""
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
+import pytest
 from support.crawling import crawl, history, scrapy, topic_file
+
+
+def text_of(page: int) -> str:
+    """A text of its own for each page: no copy of another."""
+    return "coral reef " + " ".join(f"word{page}x{number}" for number in range(90))
 
 
 def test_a_fetched_page_has_its_number_its_score_and_the_way_to_it(tmp_path) -> None:
@@ -14,3 +23,91 @@ def test_a_fetched_page_has_its_number_its_score_and_the_way_to_it(tmp_path) -> 
     assert answer.returncode == 0 and "\x1b" not in answer.stdout
     assert "Fetched: number 10 of" in answer.stdout and line["parent"] in answer.stdout
     assert "the sum of" in answer.stdout
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory) -> Path:
+    """One host: a seed with good and bad links, a page that is forbidden, one that moved, a copy, and what copies link to."""
+    root = tmp_path_factory.mktemp("web")
+    host = root / "web" / "reef.example"
+    host.mkdir(parents=True)
+    (host / "robots.txt").write_text("User-agent: *\nDisallow: /private\nCrawl-delay: 0.2\n")
+    good = "".join(f"<p>coral reef <a href='/good{number}.html'>coral reef</a></p>" for number in range(3))
+    poor = "".join(f"<p><a href='/poor{number}.html'>weather {number}</a></p>" for number in range(40))
+    others = "".join(
+        f"<p>coral reef <a href='{link}'>coral reef</a></p>"
+        for link in ("/private/x.html", "/copy.html", "/" + "long" * 80, "/a/a/a/a", "http://elsewhere.example/")
+    )
+    (host / "index.html").write_text(f"<title>Seed</title><body>{good}{others}{poor}")
+    for number in range(3):
+        (host / f"good{number}.html").write_text(
+            f"<title>Good {number}</title><p>{text_of(number)} " + f"<a href='/next{number}.html'>coral</a>"
+        )
+    (host / "copy.html").write_text(f"<title>Copy</title><p>{text_of(0)} <a href='/next0.html'>coral</a>")
+    for number in range(40):
+        (host / f"poor{number}.html").write_text(f"<title>Poor {number}</title><p>weather {number}")
+    return root
+
+
+def crawled(web: Path, name: str, **settings: object) -> Path:
+    topic = topic_file(web, "http://reef.example/")
+    run = crawl(topic, web / name, VIRTUAL_WEB=web / "web", **{"ordering": "best_first", **settings})
+    assert run.returncode == 0, run.stderr
+    return web / name
+
+
+def why(folder: Path, path: str) -> str:
+    answer = scrapy("why", folder, path if "://" in path else f"http://reef.example{path}")
+    assert answer.returncode == 0, answer.stderr
+    return answer.stdout
+
+
+def test_refused_by_a_rule_also_without_a_sample(web: Path) -> None:
+    folder = crawled(web, "refused", CRAWL_MAX_PAGES=6, CRAWL_ALLOWED_DOMAINS="reef.example")
+    assert "Refused: robots/forbidden" in why(folder, "/private/x.html")
+    refused = json.loads((folder / "refused.json").read_text())
+    (folder / "refused.json").write_text(json.dumps({**refused, "samples": {}}))
+    assert "the trap rule too_long refuses it (trap/too_long" in why(folder, "/" + "long" * 80)
+    assert "the trap rule repeated_segments refuses it" in why(folder, "/a/a/a/a")
+    assert "its host is outside of CRAWL_ALLOWED_DOMAINS (scope/domain" in why(folder, "http://elsewhere.example/")
+    told = why(folder, "/private/x.html")
+    assert "Left the frontier without a fetch" in told and "forbids it (robots/forbidden" in told
+    assert "Never seen" in why(folder, "/nobody-links-here")
+    assert "Waits with score" in why(folder, "/poor7.html")
+
+
+def test_dropped_because_the_frontier_was_full(web: Path) -> None:
+    folder = crawled(web, "full", CRAWL_MAX_PAGES=3, FRONTIER_MAX_URLS=10)
+    known = {line["url"] for line in history(folder)}
+    left = [f"/poor{number}.html" for number in range(40) if f"http://reef.example/poor{number}.html" not in known]
+    told = [why(folder, path) for path in (left[0], left[-1])]
+    assert all("frontier was full of better URLs" in text or "Waits" in text for text in told)
+    assert any("frontier was full of better URLs" in text for text in told)
+
+
+def test_not_wanted_by_the_ordering(web: Path) -> None:
+    folder = crawled(web, "fish", ordering="fish_search", ORDERING_DEPTH=1, ORDERING_THRESHOLD=0.9)
+    assert json.loads((folder / "refused.json").read_text())["counts"]["ordering/not_followed"]
+    assert "not to be followed (ordering/not_followed" in why(folder, "/good2.html")
+
+
+def test_put_aside(tmp_path: Path) -> None:
+    topic = topic_file(tmp_path, "http://www.lagoon-notes.example/", "http://www.hobby-ring.example/")
+    settings = {"VIRTUAL_WEB": "sample", "CRAWL_MAX_PAGES": 60, "ORDERING_ATTENTION": 10}
+    folder = tmp_path / "aside"
+    assert crawl(topic, folder, ordering="adaptive", **settings).returncode == 0
+    known = {line["url"] for line in history(folder)}
+    known |= {record["url"] for record in json.loads(scrapy("frontier", "peek", folder, "--json", "--top", 999).stdout)}
+    targets = [json.loads(line)["target"] for line in (folder / "links.jsonl").read_text().splitlines()]
+    aside = [url for url in targets if url not in known and len(url) < 100]
+    assert "the ordering put it aside as not worth a fetch so far" in why(folder, aside[0])
+
+
+def test_copies_tell_of_each_other(web: Path) -> None:
+    folder = crawled(web, "copies")
+    copies = [line for line in history(folder) if line["duplicate_of"]]
+    assert copies
+    copy = copies[0]
+    assert f"Its text is that of {copy['duplicate_of']}" in why(folder, copy["url"])
+    assert "its text, too" in why(folder, copy["duplicate_of"])
+    assert "Crawl-delay" in why(folder, "/good1.html")

@@ -87,12 +87,14 @@ def test_a_fetched_page_its_score_and_the_way_to_it(folder, capsys) -> None:
     assert lines == [
         REEF,
         "Fetched: number 4 of 5 fetches.",
+        "It is line 4 of history.jsonl; the page itself is pages/64/23/64237f613e0a43527166cd24b53606b6.",
         "Score 0.55, the sum of",
         "0.525 context",
         "0.025 page",
         f"Found on {HUB}",
         "as “coral [reefs]”; its context has similarity 0.700 to the keywords, depth 2.",
         "It turned out to be “Reefs”, of relevance 0.625, with 1 link.",
+        "http://old.example/ redirected to it.",
         "",
         "The way there, with the relevance of each page:",
         f"seed 0.400 {SEED}",
@@ -109,7 +111,7 @@ def test_a_seed_a_redirect_and_an_error(folder, capsys) -> None:
 
 def test_a_url_that_waits(folder, capsys) -> None:
     out = told(folder, WAITING, capsys)
-    assert "Waits with score 0.15: 1 of 4 waiting URLs have a higher one." in out
+    assert "Waits with score 0.15: 1 of 4 waiting URLs come before it." in out
     assert f"Found on {HUB}\nas “later”" in out
     assert [line.split()[0] for line in out.splitlines()[-2:]] == ["seed", "1"]
 
@@ -182,5 +184,5 @@ def test_a_lease_of_a_crawl_that_runs_or_was_killed(folder, tmp_path) -> None:
 
 def test_links_are_only_looked_for_when_nothing_else_is_known(folder) -> None:
     found = whereabouts(folder, "http://lost.example/")
-    assert found.links == (LinkTo(SEED, "lost", 0.25), LinkTo(HUB, "lost", 0.25))
+    assert found.links == (LinkTo(SEED, "lost", 0.25), LinkTo(HUB, "lost", 0.25, depth=1))
     assert whereabouts(folder, "http://lost.example/", Standing(CrawlUrl("http://lost.example/", 0.1))).links == ()
