@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
+from dataclasses import fields
 from pathlib import Path
+from types import SimpleNamespace
 from typing import get_args
 
 import pytest
+from scrapy.settings import Settings
 from support.crawling import ROOT
 from support.markdown import doc, fences, first_cells, rows, section
 
@@ -17,9 +21,12 @@ from crawlproject.frontier.changes import Change, Waits, to_json
 from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl, Fetch, Topic
 from crawlproject.reports.report import write_report
+from crawlproject.repository.items import item_schema
 from crawlproject.repository.marker import write_marker
+from crawlproject.repository.robotslog import RobotsLog
 from crawlproject.topic import Examples, TopicFile, load_topic
 from crawlproject.virtualweb.sample import SampleWeb
+from crawlproject.warc.capture import Entry
 
 DEMO = load_topic(ROOT / "topics" / "demo.toml")
 
@@ -102,3 +109,36 @@ def test_every_field_of_the_marker_stands_in_the_table(crawl_folder: Path) -> No
     marker = json.loads((crawl_folder / "finished.json").read_bytes())
     table = doc("crawl-folder.md").partition("## finished.json")[2].partition("\n## ")[0]
     assert first_cells(table) == list(marker)
+
+
+def test_the_item_is_told_field_by_field() -> None:
+    table = {row[0].strip("`"): row[1] for row in rows(section(doc("hand-over.md"), "The item"))}
+    types = {name: said["type"] for name, said in item_schema()["properties"].items()}
+    assert table == {name: said if isinstance(said, str) else " or ".join(said) for name, said in types.items()}
+    assert list(table) == list(types)
+
+
+def test_every_field_of_the_notes_beside_a_crawl_is_told(tmp_path: Path) -> None:
+    log = RobotsLog(tmp_path)
+    log.append("http://a.example/robots.txt", 200, 1.0, content_type="", location="", body=b"")
+    line = json.loads((tmp_path / "robots.jsonl").read_text())
+    assert first_cells(section(doc("crawl-folder.md"), "robots.jsonl")) == list(line)
+    assert first_cells(section(doc("crawl-folder.md"), "warc/")) == [field.name for field in fields(Entry)]
+
+
+def test_python_about_the_hand_over_runs(crawl_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "crawls").mkdir()
+    shutil.copytree(crawl_folder, tmp_path / "crawls" / "demo")
+    monkeypatch.chdir(tmp_path)
+    schema, searching, pipeline = fences(doc("hand-over.md"), "python")
+    exec(schema, {})
+    namespace: dict[str, object] = {}
+    exec(searching, namespace)
+    assert namespace["found"].hits  # type: ignore[attr-defined]
+    exec(pipeline, namespace)
+    item = SimpleNamespace(relevance=0.5, duplicate_of="", url="http://a.example/", title="A", md5="0" * 32)
+    assert namespace["Announce"]().process_item(item) is item  # type: ignore[operator]
+    assert json.loads((tmp_path / "announced.jsonl").read_text())["key"] == "0" * 32
+    settings = Settings({"ITEM_PIPELINES": {"pipelines.frontier.FrontierPipeline": 900}})
+    namespace["AddOn"]().update_settings(settings)  # type: ignore[operator]
+    assert list(settings.getdict("ITEM_PIPELINES").values()) == [900, 950]
