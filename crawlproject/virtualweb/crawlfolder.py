@@ -1,7 +1,8 @@
 """An earlier crawl as a web: the folder that ``scrapy crawl`` left, with its pages, redirects and failures.
 
 A page is served with the status it came with and the bytes that were stored; a fetch that brought none is served as it
-ended. What the crawl never fetched is a 404. HTTP headers were not kept: the content type is guessed from the body.
+ended. robots.txt is served from ``robots.jsonl``. What the crawl never fetched is a 404. Of the HTTP headers the content type was
+kept; where it is not known, it is guessed from the body.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from crawlproject.urls.naming import page_path
 from crawlproject.virtualweb.base import Failure, Reply, not_held, spellings
 
 HISTORY = "history.jsonl"
+ROBOTS = "robots.jsonl"
 PAGES = "pages"
 
 
@@ -29,6 +31,7 @@ class _Visit:
     md5: str
     redirect: str
     error: str
+    content_type: str
 
 
 class CrawledWeb:
@@ -41,6 +44,7 @@ class CrawledWeb:
         self.warnings: Sequence[str] = ()
         self._pages = root / PAGES
         self._visits = dict(_visits(root / HISTORY))
+        self._robots = dict(_robots(root / ROBOTS))
         if not any(visit.md5 and (self._pages / page_path(visit.md5)).is_file() for visit in self._visits.values()):
             raise BadWeb(f"web {str(root)!r}", "a crawl folder without pages: expected one that `scrapy crawl` left")
 
@@ -48,13 +52,13 @@ class CrawledWeb:
         for name in spellings(url):
             if visit := self._visits.get(name):
                 return self._reply(url, visit)
-        return not_held(url)
+        return self._robots.get(url) or not_held(url)
 
     def urls(self) -> Iterator[str]:
         return (url for url, visit in self._visits.items() if visit.md5 or visit.redirect)
 
     def __contains__(self, url: str) -> bool:
-        return any(name in self._visits for name in spellings(url))
+        return url in self._robots or any(name in self._visits for name in spellings(url))
 
     def close(self) -> None:
         """Nothing is held open."""
@@ -76,7 +80,7 @@ class CrawledWeb:
             body = (self._pages / page_path(visit.md5)).read_bytes()
         except FileNotFoundError:
             return not_held(url)
-        return Reply(url, visit.status, {"content-type": _content_type(body)}, body, visit.seconds)
+        return Reply(url, visit.status, {"content-type": visit.content_type or _guessed(body)}, body, visit.seconds)
 
 
 def is_crawl_folder(path: Path) -> bool:
@@ -93,11 +97,22 @@ def _visits(path: Path) -> Iterator[tuple[str, _Visit]]:
 
 
 def _visit(line: Any) -> _Visit:
-    return _Visit(
-        int(line["status"]), float(line["seconds"]), str(line["md5"]), str(line["redirect"]), str(line["error"])
-    )
+    texts = (str(line.get(name, "")) for name in ("redirect", "error", "content_type"))  # the last is not in older ones
+    return _Visit(int(line["status"]), float(line["seconds"]), str(line["md5"]), *texts)
 
 
-def _content_type(body: bytes) -> str:
+def _robots(path: Path) -> Iterator[tuple[str, Reply]]:
+    """What ``robots.jsonl`` has of each robots.txt; the last one counts."""
+    for number, line in enumerate(read_lines(path), start=1):
+        try:
+            named = {"content-type": str(line["content_type"]), "location": str(line["location"])}
+            headers = {name: value for name, value in named.items() if value}
+            body = str(line["body"]).encode("latin-1", "replace")
+            yield str(line["url"]), Reply(str(line["url"]), int(line["status"]), headers, body)
+        except (KeyError, TypeError, ValueError) as damage:
+            raise unexpected(path, number, damage) from None
+
+
+def _guessed(body: bytes) -> str:
     """HTML unless it holds no tag at all: the crawl stored only what it could read as a page."""
     return "text/html" if b"<" in body else "text/plain"

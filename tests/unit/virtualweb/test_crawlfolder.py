@@ -10,6 +10,7 @@ import pytest
 from crawlproject.errors import BadCrawlDir, BadWeb
 from crawlproject.records import Visit
 from crawlproject.repository.pages import PageRepository
+from crawlproject.repository.robotslog import RobotsLog
 from crawlproject.urls.naming import page_name
 from crawlproject.virtualweb.web import Web, open_web
 
@@ -39,6 +40,24 @@ def test_a_stored_page_is_served_as_it_came(web: Web) -> None:
     reply = web.get("http://REEF.example/index.html")
     assert (reply.status, reply.body, reply.seconds) == (200, b"\n<p>Coral reefs", 0.25)
     assert reply.headers == {"content-type": "text/html"}
+
+
+def test_the_content_type_and_robots_txt_are_those_that_came(tmp_path: Path, write_crawl) -> None:
+    latin = "text/html; charset=iso-8859-1"
+    root = write_crawl(tmp_path / "crawl", [Visit(HOME, 200, 1.0, md5=page_name(HOME), content_type=latin)])
+    PageRepository(root / "pages").store(HOME, b"<p>caf\xe9")
+    robots = RobotsLog(root)
+    for body in (b"Disallow: /old", b"Disallow: /\xe9"):
+        url = "http://reef.example/robots.txt"
+        robots.append(url, 200, 1.0, content_type="text/plain", location="", body=body)
+    robots.close()
+    web = open_web(root, cache_dir=tmp_path)
+    assert web.get(HOME).headers == {"content-type": latin}
+    assert (web.get(url).status, web.get(url).body) == (200, b"Disallow: /\xe9")
+    assert url in web and "http://other.example/robots.txt" not in web
+    (root / "robots.jsonl").write_text('{"url": 1}\n')
+    with pytest.raises(BadCrawlDir, match=r"robots\.jsonl, line 1"):
+        open_web(root, cache_dir=tmp_path)
 
 
 def test_other_ends_of_a_fetch(web: Web) -> None:
