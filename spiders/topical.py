@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -21,8 +22,8 @@ from crawlproject.live import attach, stopped, stopping
 from crawlproject.options import read_options, refuse_unknown
 from crawlproject.printable import printable
 from crawlproject.records import CrawlUrl
+from crawlproject.safety import ADDRESS, PORT, make_safety
 from crawlproject.scheduler import ENDED_AT, fetch_of
-from crawlproject.safety import make_safety
 from crawlproject.sitemaps import SITEMAP, is_sitemap
 from crawlproject.topic_sources import find_topic
 from crawlproject.virtualweb.web import open_web
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
 MAX_CONTENT_TYPE = 200  # characters of the header that are noted
+logger = logging.getLogger(__name__)
+
+_ALLOWING = {ADDRESS: "CRAWL_ALLOWED_ADDRESSES", PORT: "CRAWL_ALLOWED_PORTS"}
 VIRTUAL_HANDLER = "crawlproject.virtualweb.handler.VirtualWebDownloadHandler"
 
 
@@ -51,6 +55,7 @@ class TopicalSpider(scrapy.Spider):
 
     name = "topical"
     crawl: Crawl
+    _hinted: set[str]  # reasons for which a setting was named
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -71,6 +76,7 @@ class TopicalSpider(scrapy.Spider):
         spider = super().from_crawler(crawler, *args, **kwargs)
         folder = _folder_under_scrapyd(crawler, kwargs.get("_job"), topic.name)
         agent = robots_agent(crawler.settings)
+        spider._hinted = set()
         spider.crawl = assemble(topic, options, clock=time, folder=folder, cache_dir=cache_dir(), agent=agent)
         attach(crawler, spider.crawl)
         return spider
@@ -123,12 +129,20 @@ class TopicalSpider(scrapy.Spider):
             if isinstance(failure.value, StorageFailed):  # while a middleware told the frontier something
                 raise failure.value
             reason = failure.value.reason if isinstance(failure.value, Refused) else ""
+            self._hint_at(reason, lease.url)
             if failure.check(IgnoreRequest) and ENDED_AT not in request.meta:  # refused before it was fetched
                 self.crawl.refuse(lease.url, reason or "scrapy/ignored", lease.parent)
                 return
             if reason:  # refused as it came
                 self.crawl.folder.refusals.add(reason, lease.url, lease.parent)
             self.crawl.fail(lease, reason or type(failure.value).__name__, fetch_of(request, 0, time()))
+
+    def _hint_at(self, reason: str, url: str) -> None:
+        """Once a crawl for each: which setting allows what was refused for safety, for whoever crawls a network of theirs."""
+        setting = _ALLOWING.get(reason)
+        if setting and reason not in self._hinted:
+            self._hinted.add(reason)
+            logger.warning("%s is refused (%s), as all like it will be; the setting %s allows more", url, reason, setting)
 
     def _why_no_page(self, status: int, content_type: str) -> str:
         """Why a response is no page to keep; empty when it is one."""

@@ -12,6 +12,7 @@ from support.crawling import history, refusals
 
 def test_the_crawl_comes_to_its_end(crawled: Crawled) -> None:
     assert crawled.code == 0, crawled.output
+    assert crawled.output.count("CRAWL_ALLOWED_ADDRESSES") == crawled.output.count("CRAWL_ALLOWED_PORTS") == 1, "a hint"
     assert "Traceback" not in crawled.output, crawled.output
     assert {line["url"] for line in history(crawled.folder)} >= {f"{crawled.origin}/inject/{n}" for n in range(11)}
 

@@ -1,0 +1,68 @@
+"""What the source never does, whoever writes the next line of it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.crawling import ROOT
+
+SOURCES = [
+    path for room in ("crawlproject", "spiders", "middlewares", "pipelines") for path in (ROOT / room).rglob("*.py")
+]
+RUNS_CODE = {"pickle", "cPickle", "dill", "joblib", "shelve", "marshal", "jsonpickle", "cloudpickle"}
+CALLS = {"eval", "exec", "compile", "__import__"}
+SYSTEM = {"os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput"}
+FETCHES = {"urllib.request.urlopen", "urlopen", "urllib.request.urlretrieve"}
+
+
+def offences(source: str) -> Iterator[str]:
+    """Ways to run what was read, to ask a shell, to fetch past the download handler, and to parse XML with entities."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names = [alias.name for alias in node.names] + [getattr(node, "module", None) or ""]
+            yield from (f"line {node.lineno}: imports {name}" for name in names if name.split(".")[0] in RUNS_CODE)
+        if not isinstance(node, ast.Call):
+            continue
+        called = ast.unparse(node.func)
+        given = {word.arg: ast.unparse(word.value) for word in node.keywords}
+        if called in CALLS | SYSTEM | FETCHES:
+            yield f"line {node.lineno}: calls {called}"
+        if given.get("shell") == "True" or given.get("allow_pickle") == "True":
+            yield f"line {node.lineno}: {given}"
+        if called.endswith("XMLParser") and (given.get("resolve_entities"), given.get("no_network")) != (
+            "False",
+            "True",
+        ):
+            yield f"line {node.lineno}: an XML parser that resolves entities"
+        if called.endswith("HTMLParser") and given.get("no_network") != "True":
+            yield f"line {node.lineno}: an HTML parser with a network"
+        if called.endswith("Environment") and "loader" in given and given.get("autoescape") != "True":
+            yield f"line {node.lineno}: templates that do not escape"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_nothing_that_was_read_is_run(path: Path) -> None:
+    assert list(offences(path.read_text(encoding="utf-8"))) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import pickle",
+        "from pickle import loads",
+        "eval(text)",
+        "os.system(title)",
+        "subprocess.run(url, shell=True)",
+        "np.load(path, allow_pickle=True)",
+        "urlopen(url)",
+        "etree.XMLParser(target=x)",
+        "etree.XMLParser(resolve_entities=True, no_network=True)",
+        "etree.HTMLParser(target=x)",
+        "Environment(loader=x)",
+    ],
+)
+def test_the_check_sees(line: str) -> None:
+    assert list(offences(line))
