@@ -43,9 +43,10 @@ def relearn(crawl: Crawl) -> int:
             ordering.redirected(url, line["redirect"])
             _tell_if_barred(crawl, line["redirect"], line["depth"])
         elif line["error"] == SITEMAP:
-            ordering.listed(page := _listed(crawl, line, sitemaps))
-            handed_down[url] = ordering.bequeath(page)
-            revised = _ask(crawl, page, linked)
+            listed = _listed(crawl, line, sitemaps)
+            ordering.listed(listed)
+            handed_down[url] = ordering.bequeath(listed)
+            revised = _ask(crawl, listed, linked)
         elif _repeats(line) or (line["error"] and line["error"] != NOT_KEPT):
             ordering.failed(url)
         elif (page := stored_page(crawl, line, handed_down.get(line["parent"], ()))) is None:
