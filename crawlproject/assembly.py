@@ -166,7 +166,7 @@ def assemble(
         refusals=crawl_folder.refusals,
         history=crawl_folder.history,
         respellers=redundancy.respellers,
-        standings=(conduct.sites, *redundancy.standings),
+        standings=(conduct.hosts, conduct.sites, *redundancy.standings),
         wardens=(conduct.hosts,),
     )
     crawl = Crawl(

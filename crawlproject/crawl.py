@@ -258,9 +258,12 @@ class Crawl:
         """End a lease whose fetch brought no page: an HTTP error, a broken connection, an unwanted content type."""
         self._record_end(url, fetch, error=error)
         self.examiner.failed(url.url)
-        rest = self.conduct.failed(url.url, error, fetch)
+        rests_until = self.conduct.failed(url.url, error, fetch)
         self.ordering.failed(url.url)
-        self.frontier.done(url.url, fetch.rests_from + rest, fetch.seconds)
+        rests_from = fetch.rests_from
+        if self.shared is not None:  # other workers ask the host's clock, not our door
+            rests_from = max(rests_from, rests_until)
+        self.frontier.done(url.url, rests_from, fetch.seconds)
 
     def dismiss(self, url: CrawlUrl, page: Page, fetch: Fetch) -> None:
         """End a lease whose page is no content, such as a wall or a soft 404: its nature stands in the history."""

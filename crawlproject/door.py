@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from heapq import nlargest
 from itertools import islice
+from math import prod
 from typing import Protocol
 
-from crawlproject.frontier.base import CountingFrontier, Frontier
+from crawlproject.frontier.base import CountingFrontier, Frontier, SparingFrontier
 from crawlproject.frontier.shared import FULL, HOST_FULL, SharedFrontier
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.records import CrawlUrl
@@ -28,6 +29,7 @@ TOO_DEEP = "trap/too_deep"  # the one refusal that a URL may escape on another p
 PATIENCE = 2.0  # seconds in which nothing happens before URLs are let go that wait for their standing
 
 _PARDONED = 20  # URLs that are let go together
+_LOOKED_AT = 1_000  # URLs that have to wait, or are refused, in one search for the next: then others may have a turn
 _LOOKED_THROUGH = 20_000  # waiting URLs among which the best of these are looked for
 
 
@@ -51,6 +53,17 @@ class Standing(Protocol):
 
     def waits_until(self, url: CrawlUrl, now: float) -> float:
         """Until when a URL that is about to be fetched has to wait; ``now`` or earlier: it has not."""
+        ...
+
+    def held_until(self, url: str) -> float:
+        """Until when ``url`` would have to wait if it came now, in seconds since the epoch; a time that is over: it would not."""
+        ...
+
+    def merit(self, url: str, now: float) -> float:
+        """How much is to be said for ``url`` when all that is left has to wait, 0 to 1.
+
+        1: nothing speaks against it here; 0: it has to wait all the same.
+        """
         ...
 
     def pardon(self, url: str) -> None:
@@ -98,7 +111,10 @@ class Door:
         self._respellers = respellers
         self._standings = standings
         self._wardens = wardens
+        self._now = 0.0  # of the latest search for a URL
         self._shared = frontier if isinstance(frontier, SharedFrontier) else None
+        if standings and isinstance(frontier, SparingFrontier):
+            frontier.spare_dormant()
         if self._shared is not None:
             self._shared.when_turned_away(self._turned_away)
 
@@ -142,15 +158,20 @@ class Door:
     # ------------------------------------------------------------ in
 
     def offer(self, url: CrawlUrl) -> bool:
-        """Put a URL into the frontier. False: it was refused, or it is known (its score may have been raised)."""
+        """Put a URL into the frontier. False: it was refused, has to wait for its standing, or is known (its score may have
+        been raised).
+        """
         if url.url not in self._frontier:
             url = self._respelled(url)
         if url.depth == 0:
             self.planted.add(url.url)
         else:
             url = self._lowered(url)
+        held = self._held(url)
+        if held is not url:
+            self._ordering.postponed(url.url)
         if url.url in self._frontier:
-            return self._frontier.put(url)  # may raise the score of a URL that waits
+            return self._frontier.put(held)  # may raise the score of a URL that waits
         # A packed sitemap is wanted, whatever its name.
         spelled = url.url.removesuffix(".gz") if is_sitemap(url) else url.url
         reason = self.refusal(spelled, url.depth)
@@ -161,9 +182,9 @@ class Door:
             else:
                 self._ordering.refused(url.url)
             return False
-        if self._frontier.put(url):
+        if self._frontier.put(held):
             self.traps.admitted(url.url)
-            return True
+            return held is url
         self._refusals.count("frontier/full")
         return False
 
@@ -185,6 +206,13 @@ class Door:
             entered = [self.offer(url) for url in urls]
             if any(entered):
                 return
+
+    def _held(self, url: CrawlUrl) -> CrawlUrl:
+        """``url`` itself, or its record with the time until which its standing makes it wait."""
+        if url.depth == 0 or not self._standings:
+            return url
+        until = max([standing.held_until(url.url) for standing in self._standings])
+        return replace(url, not_before=until) if until > max(url.not_before, self._now) else url
 
     def _respelled(self, url: CrawlUrl) -> CrawlUrl:
         for respeller in self._respellers:
@@ -218,13 +246,20 @@ class Door:
 
         When nothing is left but what waits for its standing, the best of that is let go: a crawl does not idle on budgets.
         """
+        self._now = now
         taken = self._take(now)
-        if taken is None and self._standings and self._only_standings_wait(now) and self._pardon(now):
+        if taken is None and self._standings and self._only_standings_wait(now):
+            self.recall()  # all that the ordering attends to has to wait: it may bring other URLs
             taken = self._take(now)
+            if taken is None and self._pardon(now):
+                taken = self._take(now)
         return taken
 
     def _take(self, now: float) -> CrawlUrl | None:
-        while (taken := self._frontier.take(now)) is not None:
+        for _ in range(_LOOKED_AT):
+            taken = self._frontier.take(now)
+            if taken is None:
+                return None
             if reason := self._barred_by_warden(taken.url):
                 self._refusals.add(reason, taken.url, taken.parent)
                 self._ordering.refused(taken.url)
@@ -250,13 +285,17 @@ class Door:
     def _pardon(self, now: float) -> bool:
         """Let the best of the URLs go that wait for a later time; whether there were any."""
         waiting = islice((url for url in self._frontier.waiting() if url.not_before > now), _LOOKED_THROUGH)
-        best = nlargest(_PARDONED, waiting, key=lambda url: url.score)
+        merits = ((merit, url.score, url) for url in waiting if 0.0 < (merit := self._merit(url.url, now)) < 1.0)
+        best = [url for _, _, url in nlargest(_PARDONED, merits, key=lambda item: item[:2])]
         for url in best:
             for standing in self._standings:
                 standing.pardon(url.url)
             self._frontier.withdraw(url.url)
             self._frontier.put(replace(url, not_before=0.0))
         return bool(best)
+
+    def _merit(self, url: str, now: float) -> float:
+        return prod([standing.merit(url, now) for standing in self._standings])
 
     def _barred_by_warden(self, url: str) -> str:
         return next((reason for warden in self._wardens if (reason := warden.refusal(url))), "")

@@ -156,3 +156,14 @@ class WatchedFrontier(Protocol):
     def busiest(self, n: int) -> list[HostStanding]:
         """The ``n`` hosts with the most waiting URLs, of those that the schedule has in memory. O(hosts in memory)."""
         ...
+
+
+@runtime_checkable
+class SparingFrontier(Protocol):
+    """A frontier whose k rule need not wait for hosts that have no URL that may go."""
+
+    def spare_dormant(self) -> None:
+        """From now on, a host whose URLs all have a ``not_before`` to come does not count as one that waits when the k rule
+        would otherwise stop the crawl.
+        """
+        ...

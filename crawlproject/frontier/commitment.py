@@ -52,6 +52,9 @@ class BestNFirst:
         self._later: LazyHeap[tuple[float, Any]] = LazyHeap(lambda item: self._is_other(item[1]))
         self._ripe = 0.0  # what may go at this time has left ``_later``
 
+    def spare_dormant(self) -> None:
+        """A batch is taken under the rule as it is."""
+
     # ------------------------------------------------------------ URLs come and go
 
     def add(self, entry: Any) -> None:

@@ -44,12 +44,13 @@ class HostQueue:
 
     ``size`` counts both; ``later``, the second kind, is None until one comes. ``due`` is the time of the next visit,
     ``leased`` tells that a URL is being fetched. The schedule keeps its own marks here: ``heap``, ``key`` and ``item``
-    say where the host stands, ``ripens`` when its best URL may change.
+    say where the host stands, ``ripens`` when its best URL may change, ``dormant`` that none may go yet.
     """
 
     __slots__ = (
         "_alive",
         "_ripe",
+        "dormant",
         "due",
         "heap",
         "item",
@@ -67,6 +68,7 @@ class HostQueue:
         self.size = 0
         self.due = -math.inf
         self.leased = False
+        self.dormant = False
         self.heap: LazyHeap[Any] | None = None
         self.key: tuple[float, ...] = ()
         self.item: tuple[Any, ...] | None = None

@@ -133,6 +133,10 @@ class JournaledFrontier:
         self._write()
         return url
 
+    def spare_dormant(self) -> None:
+        """As ``SparingFrontier`` says."""
+        self._inner.spare_dormant()
+
     def done(self, url: str, now: float, seconds: float) -> None:
         self._inner.done(url, now, seconds)
         self._write()

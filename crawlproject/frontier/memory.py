@@ -97,6 +97,10 @@ class MemoryFrontier:
         self._change(Picked(entry.host))
         return entry.record
 
+    def spare_dormant(self) -> None:
+        """As ``SparingFrontier`` says; Best-N-First looks at batches and goes by the rule as it is."""
+        self._state.schedule.spare_dormant()
+
     def next_due(self, now: float) -> float | None:
         return self._state.schedule.next_due(now)
 

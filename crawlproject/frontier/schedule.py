@@ -46,6 +46,8 @@ class HostSchedule:
         self._now = -math.inf
         self._hosts: dict[Hashable, HostQueue] = {}
         self._waiting = 0  # hosts with URLs
+        self._dormant = 0  # those of them whose URLs all wait for a later time
+        self._spares_dormant = False
         self._leases = 0
         self._window = PickWindow()
         self._serial = count()  # keeps hosts out of comparisons
@@ -56,6 +58,10 @@ class HostSchedule:
         self._idle: LazyHeap[Any] = LazyHeap(_stands)
         self._ripening: LazyHeap[Any] = LazyHeap(_ripens)  # hosts that might be visited, whose best URL may change
         self._timed = (self._ripening, self._resting, self._barred_resting)
+
+    def spare_dormant(self) -> None:
+        """The k rule looks past hosts whose URLs all wait for a later time when it would stop the crawl for them."""
+        self._spares_dormant = True
 
     # ------------------------------------------------------------ URLs come and go
 
@@ -180,7 +186,7 @@ class HostSchedule:
 
     def choose_barred(self) -> Any:
         """When fewer than k hosts wait the crawl never stops for the rule: the first URL of the host picked longest ago."""
-        host = self._first(self._barred) if self._hosts_waiting() < self._k else None
+        host = self._first(self._barred) if self._are_few() else None
         return host.best() if host else None
 
     def next_due(self, now: float) -> float | None:
@@ -189,7 +195,7 @@ class HostSchedule:
 
     def first_rested(self) -> float | None:
         """The earliest time at which a host that may then be chosen has rested; of the others the k rule tells."""
-        heaps = (self._resting, self._barred_resting) if self._hosts_waiting() < self._k else (self._resting,)
+        heaps = (self._resting, self._barred_resting) if self._are_few() else (self._resting,)
         return min((item[0] for heap in heaps if (item := heap.first())), default=None)
 
     # ------------------------------------------------------------ what is known
@@ -247,6 +253,10 @@ class HostSchedule:
 
     # ------------------------------------------------------------ inside
 
+    def _are_few(self) -> bool:
+        """Whether fewer than k hosts wait for their turn."""
+        return self._hosts_waiting() - (self._dormant if self._spares_dormant else 0) < self._k
+
     def _host(self, name: Hashable) -> HostQueue:
         host = self._hosts.get(name)
         if host is None:
@@ -271,6 +281,9 @@ class HostSchedule:
             self._move(host, heap, key)
         if host.later is not None:
             self._watch(host)
+            dormant = host.size > 0 and host.best() is None
+            self._dormant += dormant - host.dormant
+            host.dormant = dormant
         if not host.size and not host.leased:
             self._forget_idle()
 

@@ -24,10 +24,10 @@ class Conduct:
         self.sites.ended(page.url, at)
 
     def failed(self, url: str, error: str, fetch: Fetch) -> float:
-        """No content. How many seconds the host is to rest besides its usual rest."""
+        """No content. Until when the host rests as one that blocked, 0: no longer than usual."""
         self.sites.failed(url, error)
         self.sites.ended(url, fetch.at)
-        return self.hosts.failed(url, fetch.status, error)
+        return self.hosts.failed(url, fetch.status, error, fetch.at)
 
     def redirected(self, url: str, fetch: Fetch) -> None:
         """An answer that leads elsewhere."""

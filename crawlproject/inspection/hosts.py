@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from crawlproject.inspection.natures import PARKED
+from crawlproject.records import CrawlUrl
 from crawlproject.urls.domains import domain_of
 from crawlproject.urls.hosts import host_of
 
@@ -35,11 +36,12 @@ class HostConduct:
         self._first_rest = first_rest
         self._patience = patience
         self._levels: OrderedDict[str, int] = OrderedDict()
+        self._resting: OrderedDict[str, float] = OrderedDict()
         self._parked: OrderedDict[str, int] = OrderedDict()
         self.given_up: set[str] = set()  # hosts, and sites that are parked
 
-    def failed(self, url: str, status: int, error: str) -> float:
-        """A fetch brought no content; ``error`` as in the history. Seconds that the host is to rest besides its usual rest."""
+    def failed(self, url: str, status: int, error: str, at: float) -> float:
+        """A fetch brought no content; ``error`` as in the history. Until when the host rests, 0: no longer than usual."""
         if error == PARKED:
             self._count(self._parked, domain_of(url), _PARKED_PAGES)
             return 0.0
@@ -50,11 +52,17 @@ class HostConduct:
         level = self._count(self._levels, host, self._patience)
         if status == _FORBIDDEN and not error.startswith("block/") and level < _SEVERAL:
             return 0.0
-        return min(LONGEST_REST, self._first_rest * 2.0 ** (level - 1))
+        until = at + min(LONGEST_REST, self._first_rest * 2.0 ** (level - 1))
+        self._resting.pop(host, None)
+        self._resting[host] = until
+        if len(self._resting) > _REMEMBERED:
+            self._resting.popitem(last=False)
+        return until
 
     def answered(self, url: str) -> None:
         """A page with content came."""
         host = host_of(url)
+        self._resting.pop(host, None)
         level = self._levels.get(host)
         if level is None:
             return
@@ -69,10 +77,31 @@ class HostConduct:
             return ""
         return GIVEN_UP if host_of(url) in self.given_up or domain_of(url) in self.given_up else ""
 
+    # ------------------------------------------------------------ at the door
+
+    def lowered(self, url: str, score: float) -> float:
+        """A host that rests is not worth less afterwards."""
+        return score
+
+    def waits_until(self, url: CrawlUrl, now: float) -> float:
+        """The end of the rest of a host that blocked."""
+        return self.held_until(url.url)
+
+    def held_until(self, url: str) -> float:
+        """The same: a rest that is over has no effect."""
+        return self._resting.get(host_of(url), 0.0) if self._resting else 0.0
+
+    def merit(self, url: str, now: float) -> float:
+        """None while the host rests: it asked for that."""
+        return 0.0 if self.held_until(url) > now else 1.0
+
+    def pardon(self, url: str) -> None:
+        """A rest is not a budget: it is kept."""
+
     def relive(self, line: Mapping[str, Any]) -> None:
         """After a resume: a line of the history happens once more."""
         if line["error"]:
-            self.failed(line["url"], line["status"], line["error"])
+            self.failed(line["url"], line["status"], line["error"], line["at"])
         elif not line["redirect"]:
             self.answered(line["url"])
 

@@ -24,15 +24,17 @@ from typing import Any
 from crawlproject.records import CrawlUrl, Fetch, Page
 from crawlproject.urls.domains import domain_of
 
-FIRST = 3.0
+FIRST = 10.0
 BACK = 2.0
 PER_LINK = 1.0
+SUPPORTED = float(__import__("os").environ.get("SUP", "30"))  # fetches
 TRIALS = 0.03  # of all fetches may be of sites over budget, besides those that nothing else was left for
 
 _PRIOR = 0.5  # mean worth of a site that nothing is known of
 _PRIOR_PAGES = 2.0  # and how many pages would be needed to outweigh that
 _FIRST_WAIT = 50.0  # fetches of the crawl that a URL over budget waits at first
 _DOUBLINGS = 10
+_COPY = 0.5  # worth that a copy takes from its site
 _WASTE = ("block/", "parked", "soft_404")
 _LINKERS = 64  # linking sites that are remembered of a site
 _SEED = 5.0  # links that a seed is worth
@@ -146,6 +148,20 @@ class SiteBudgets:
         self.waited += 1
         return site.until
 
+    def held_until(self, url: str) -> float:
+        """The end of the wait of a site over budget."""
+        site = self._sites.get(domain_of(url)) if self._share else None
+        if site is None or site.fetches + len(site.out) < self.budget(site):
+            return 0.0
+        return site.until
+
+    def merit(self, url: str, now: float) -> float:
+        """1 within the budget; else what a page of the site is expected to be worth, less with each fetch beyond the budget."""
+        site = self._sites.get(domain_of(url)) if self._share else None
+        if site is None or site.fetches + len(site.out) < self.budget(site):
+            return 1.0
+        return min(0.99, max(0.01, round(site.mean / (1.0 + site.pardoned), 2)))
+
     def pardon(self, url: str) -> None:
         """Nothing else is left to fetch: the site of ``url`` may have one more."""
         site = self._site(domain_of(url))
@@ -154,7 +170,10 @@ class SiteBudgets:
 
     def budget(self, site: Site) -> float:
         """How many fetches a site is worth so far."""
-        earned = FIRST + BACK * site.worth + PER_LINK * sum(site.links.values()) * site.mean
+        links = sum(site.links.values())
+        most = SUPPORTED * (1.0 + links)
+        paid = BACK * site.worth
+        earned = FIRST + (most * paid / (most + paid) if paid > 0.0 else paid) + PER_LINK * links * site.mean
         return self._share * earned + site.pardoned
 
     def site(self, url: str) -> Site | None:
@@ -181,7 +200,7 @@ class SiteBudgets:
         self._squares += honest * honest
         reference = self._squares / self._relevance if self._relevance else 0.0
         value = min(1.0, honest / reference) if reference else 0.0
-        self._site(domain_of(url)).worth += value - spam
+        self._site(domain_of(url)).worth += value - spam - _COPY * copy
         return value
 
     def _links(self, url: str, value: float, links: Iterable[str]) -> None:

@@ -105,6 +105,7 @@ class FedSchedule:
         self.give_back_pick = hosts.give_back_pick
         self.fit = hosts.fit
         self.bars = hosts.bars
+        self.spare_dormant = hosts.spare_dormant
 
     def add(self, slip: Slip) -> None:
         if slip.not_before:

@@ -96,6 +96,10 @@ class DiskFrontier:
         self._commit()
         return record
 
+    def spare_dormant(self) -> None:
+        """As ``SparingFrontier`` says; Best-N-First looks at batches and goes by the rule as it is."""
+        self._schedule.spare_dormant()
+
     def next_due(self, now: float) -> float | None:
         return self._schedule.next_due(now)
 
