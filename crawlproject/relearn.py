@@ -114,5 +114,6 @@ def stored_page(crawl: Crawl, line: Mapping[str, Any], inherited: tuple[float, .
     except FileNotFoundError:
         return None
     url = CrawlUrl(line["url"], line["score"], line["depth"], line["parent"], inherited=inherited)
-    page = crawl.read(url, body)
+    unfollowed = "" if line["links"] else "nofollow"  # as the headers of its response may have asked
+    page = crawl.read(url, body, content_type=line.get("content_type", ""), robots_tag=unfollowed)
     return honest(crawl.weigh_links(replace(page, relevance=line["relevance"], spam=line.get("spam", 0.0))))

@@ -63,11 +63,11 @@ def open_crawl(folder: Path) -> tuple[Crawl, Diary]:
     return crawl, crawl.ordering
 
 
-def fetch(crawl: Crawl, now: float, body: bytes) -> None:
+def fetch(crawl: Crawl, now: float, body: bytes, content_type: str = "text/html", robots_tag: str = "") -> None:
     url = crawl.take(now)
     assert url is not None
-    page = crawl.weigh_links(crawl.weigh(crawl.read(url, body)))
-    ended = Fetch(200, now, 0.1)
+    page = crawl.weigh_links(crawl.weigh(crawl.read(url, body, content_type=content_type, robots_tag=robots_tag)))
+    ended = Fetch(200, now, 0.1, content_type=content_type)
     crawl.keep(page, crawl.visit(url, page, body, ended))
     crawl.offer(page, ended)
 
@@ -95,6 +95,19 @@ def test_a_resumed_ordering_has_seen_the_same(tmp_path: Path) -> None:
     assert len(before.events) > 8
     assert after.events == before.events
     resumed.close("stopped", 70)
+
+
+def test_a_page_is_read_as_its_headers_wanted(tmp_path: Path) -> None:
+    """They are not kept with it: the charset and the type stand in the history, ``nofollow`` in the number of links."""
+    crawl, live = open_crawl(tmp_path)
+    fetch(crawl, 10.0, "<p>ко<a href=/x>раллы".encode("koi8-r"), "text/html; charset=koi8-r")
+    fetch(crawl, 20.0, b"<a href=/y>reef</a>", "text/plain")
+    fetch(crawl, 30.0, b"<a href=/z>reef</a>", robots_tag="nofollow")
+    crawl.close("test", 40.0)
+    resumed, after = open_crawl(tmp_path)
+    assert after.events == live.events
+    assert [event[2] for event in after.events if event[0] == "link"] == ["http://a.example/x"]
+    resumed.close("test", 50.0)
 
 
 def test_refusals_are_told_again(tmp_path: Path) -> None:
