@@ -1,7 +1,8 @@
 """``python tests/security/fuzz.py [--seconds N] [TARGET ...]``: fuzz each reader for N seconds (default 60).
 
-One line a target: name, inputs tried, seconds, the dearest input in CPU seconds, crashes. A crash is printed with its input
-made as small as Hypothesis can make it. Exit code 1 when there was one, or when an input cost more than ``DEAR``.
+One line a target: name, inputs tried, seconds, the dearest input in CPU seconds, crashes. A crash is printed, with its input as
+small as Hypothesis can make it, or as it was when it was a mutant. Exit code 1 when there was one, or when an input cost more
+than ``DEAR``.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import argparse
 import sys
 import traceback
 from pathlib import Path
+from random import Random
 from time import monotonic, process_time
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -17,38 +19,70 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from hypothesis import HealthCheck, given, seed, settings  # noqa: E402
 from support.fuzzing import TARGETS  # noqa: E402
+from support.havoc import mutated  # noqa: E402
 
 DEAR = 5.0  # CPU seconds for one input of a few hundred bytes: quadratic at least
-ROUND = 500  # inputs between two looks at the clock
+ROUND = 500  # inputs that Hypothesis makes between two looks at the clock
+MUTANTS = 20 * ROUND  # that are made of these
+MOST = 5  # crashes of a target that are shown
 
 
-def fuzz(name: str, seconds: float, start: int) -> bool:
-    """Try a target for so long; whether nothing was found."""
-    target = TARGETS[name]
-    tried, crashes, dearest = 0, 0, 0.0
-    began = monotonic()
+class Fuzzing:
+    """Tries one target until its time is over."""
 
-    def once(value: object) -> None:
-        nonlocal tried, dearest
-        if monotonic() - began > seconds:
-            return
-        tried += 1
-        before = process_time()
-        target.check(value)
-        dearest = max(dearest, process_time() - before)
+    def __init__(self, name: str, seconds: float, start: int) -> None:
+        self.target = TARGETS[name]
+        self.name = name
+        self.tried = self.crashes = 0
+        self.dearest = 0.0
+        self._random = Random(start)
+        self._began = monotonic()
+        self._seconds = seconds
+        self._seen: list[object] = []
 
-    rounds = 0
-    while monotonic() - began < seconds and crashes < 5:
+    def run(self) -> bool:
+        """Rounds of new inputs and of mutants of these; whether nothing was found."""
+        while self._has_time():
+            self._seen = self._seen[-ROUND:]
+            self._round()
+            for _ in range(MUTANTS):
+                if not self._has_time():
+                    break
+                value = mutated(self._random.choice(self._seen), self._seen, self._random)
+                try:
+                    self._try(value)
+                except Exception:
+                    self._tell(f"{value!r}")
+        passed = monotonic() - self._began
+        found = f"the dearest {self.dearest:.2f} s, {self.crashes} crashes"
+        print(f"{self.name} {self.tried:,} inputs in {passed:.0f} s, {found}", flush=True)
+        return not self.crashes and self.dearest < DEAR
+
+    def _round(self) -> None:
         checks = settings(max_examples=ROUND, deadline=None, database=None, suppress_health_check=list(HealthCheck))
         try:
-            seed(start + rounds)(checks(given(target.inputs)(once)))()
+            seed(self._random.getrandbits(32))(checks(given(self.target.inputs)(self._once)))()
         except Exception:
-            crashes += 1
-            traceback.print_exc()
-        rounds += 1
-    passed = monotonic() - began
-    print(f"{name} {tried:,} inputs in {passed:.0f} s, the dearest {dearest:.2f} s, {crashes} crashes", flush=True)
-    return not crashes and dearest < DEAR
+            self._tell("")
+
+    def _once(self, value: object) -> None:
+        if self._has_time():
+            self._seen.append(value)
+            self._try(value)
+
+    def _try(self, value: object) -> None:
+        self.tried += 1
+        before = process_time()
+        self.target.check(value)
+        self.dearest = max(self.dearest, process_time() - before)
+
+    def _tell(self, what: str) -> None:
+        self.crashes += 1
+        traceback.print_exc()
+        print(what, file=sys.stderr)
+
+    def _has_time(self) -> bool:
+        return monotonic() - self._began < self._seconds and self.crashes < MOST
 
 
 def main() -> int:
@@ -60,7 +94,7 @@ def main() -> int:
     unknown = set(chosen.targets) - set(TARGETS)
     if unknown:
         parser.error(f"no target {', '.join(sorted(unknown))}; there are {', '.join(TARGETS)}")
-    passed = [fuzz(name, chosen.seconds, chosen.seed) for name in chosen.targets or TARGETS]
+    passed = [Fuzzing(name, chosen.seconds, chosen.seed).run() for name in chosen.targets or TARGETS]
     return 0 if all(passed) else 1
 
 
