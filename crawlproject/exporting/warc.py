@@ -8,8 +8,8 @@ from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
-from crawlproject.appendlog import read_lines
 from crawlproject.errors import BadCrawlDir
+from crawlproject.evaluation.crawlfolder import read_visits
 from crawlproject.records import Visit
 from crawlproject.repository.digestset import DigestSet
 from crawlproject.repository.merge import workers_of
@@ -63,8 +63,7 @@ def write_warc(crawl_dir: Path, manifest: dict[str, Any], write: Write, *, name:
 
 
 def _robots(crawl_dir: Path, there: DigestSet) -> Iterator[tuple[Exchange, str]]:
-    for place in workers_of(crawl_dir) or [crawl_dir]:
-        yield from ((exchange, "") for exchange in read_robots(place) if exchange.url not in there)
+    yield from ((exchange, "") for exchange in read_robots(crawl_dir) if exchange.url not in there)
 
 
 def _missing(crawl_dir: Path, there: DigestSet) -> Iterator[tuple[Exchange, str]]:
@@ -79,17 +78,6 @@ def archive_size(crawl_dir: Path) -> int:
     """Bytes that ``write_warc`` writes at most: what was archived, and all bodies as if they did not compress."""
     live = sum(file.stat().st_size for folder in _live(crawl_dir) for file in folder.glob("*.warc.gz"))
     return live + sum(visit.size + 1_000 for visit in read_visits(crawl_dir))
-
-
-def read_visits(crawl_dir: Path) -> Iterator[Visit]:
-    """The history. Raises ``BadCrawlDir``."""
-    path = crawl_dir / "history.jsonl"
-    known = frozenset(Visit.__dataclass_fields__)
-    for number, line in enumerate(read_lines(path), start=1):
-        try:
-            yield Visit(**{field: value for field, value in line.items() if field in known})
-        except (AttributeError, TypeError) as damage:
-            raise BadCrawlDir(f"{path}, line {number}", f"expected the fields of a fetch: {damage}") from None
 
 
 def _live(crawl_dir: Path) -> list[Path]:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from heapq import merge
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.repository.manifest import NAME as MANIFEST
 from crawlproject.repository.manifest import read_manifest
 from crawlproject.repository.refusals import SAMPLES, Refusals
+from crawlproject.repository.robotslog import NAME as ROBOTS
 from crawlproject.repository.sitemaplog import NAME as SITEMAPS
 from crawlproject.urls.naming import page_path
 
@@ -48,6 +50,8 @@ def merge_workers(folder: Path) -> None:
     _write(folder / "items.jsonl", _lines_kept(workers, "items.jsonl", "url", kept))
     if any((worker / SITEMAPS).exists() for worker in workers):
         _write(folder / SITEMAPS, _lines_kept(workers, SITEMAPS, "sitemap", kept))
+    if any((worker / ROBOTS).exists() for worker in workers):
+        _write(folder / ROBOTS, chain.from_iterable(read_lines(worker / ROBOTS) for worker in workers))
     _link_pages(folder, workers)
     _merge_refusals(folder / "refused.json", workers)
     _merge_manifests(folder / MANIFEST, workers)

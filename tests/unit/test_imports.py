@@ -65,7 +65,7 @@ MAY_IMPORT = {
     "warc": GROUND,
     "repository": GROUND | {"urls", "text", "html", "warc"},
     "indexing": GROUND | {"text", "repository"},
-    "exporting": GROUND | {"urls", "warc", "repository"},
+    "exporting": GROUND | {"urls", "warc", "repository", "evaluation"},
     "duplicates": GROUND | {"urls"},
     "dust": GROUND | {"urls", "duplicates"},
     "virtualweb": GROUND | {"urls", "text", "html"},

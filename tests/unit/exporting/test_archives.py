@@ -174,6 +174,9 @@ def test_workers(tmp_path: Path, crawl: Path) -> None:
         place = a_folder(
             folder / "workers" / name, Visit(url, 200, float(number)), bodies={url: b"<p>" + name.encode()}
         )
+        robots = RobotsLog(place)
+        robots.append(f"{url}robots.txt", 200, 0.0, content_type="text/plain", location="", body=b"Disallow:")
+        robots.close()
         if name == "one":
             archive = CrawlArchive(place, "x", {}, lambda visit: b"<p>one", clock=lambda: 0.0, seed="", max_bytes=9)
             archive.repair([Visit(**json.loads((place / "history.jsonl").read_text()))])
@@ -185,7 +188,8 @@ def test_workers(tmp_path: Path, crawl: Path) -> None:
     export_file(folder, warc, "warc", EVERYTHING, now=0.0)
     check(warc)
     web = open_web(warc, cache_dir=tmp_path / "cache")
-    assert sorted(web.urls()) == ["http://one.example/", "http://two.example/"]
+    pages = [f"http://{name}.example/{page}" for name in ("one", "two") for page in ("", "robots.txt")]
+    assert sorted(web.urls()) == pages
     assert web.get("http://two.example/").body == b"<p>two"
 
 
