@@ -11,13 +11,14 @@ template, and what a page calls itself tells whether it is all they share (``nam
     one                 name the same            ``SAME_NAME`` = 0.85: a licence, a code of conduct
     one                 both but for numbers     ``SAME_SERIES`` = 0.95: pages of a series that says nothing new
     one                 neither                  the very same text only: two pages that are mostly template
-    two                 one of them the same     ``ELSEWHERE`` = 0.65: mirrors, articles of an agency; of titles the headline
-    two                 neither                  ``ANYWHERE`` = 0.75
+    two                 a headline of 4 words    ``SAME_HEADLINE`` = 0.50: articles of an agency
+    two                 name or headline         ``ELSEWHERE`` = 0.65: mirrors
+    two                 neither                  ``ANYWHERE`` = 0.70
     =================== ======================== ==================================================================
 
-Candidates are found by locality-sensitive hashing: 6 keys of 3 minima each with the headline, 6 with the name, 6 of 4 minima by
-themselves. With both the same a pair at 0.7 shares a key with a probability of 0.99; with the title at 0.8 of 0.99; with neither
-at 0.75 of 0.9. Pages with fewer than ``LEAST_SHINGLES`` shingles are too short to tell and are compared as wholes.
+Candidates are found by locality-sensitive hashing: 8 keys of 3 minima each, 6 of 2 minima with the headline, 6 with the
+name. A pair at 0.7 shares one of the first with a probability of 0.96; at 0.5, with the headline the same, one of all with 0.94.
+Pages with fewer than ``LEAST_SHINGLES`` shingles are too short to tell and are compared as wholes.
 """
 
 from __future__ import annotations
@@ -39,21 +40,24 @@ SAME_BOTH = 0.70
 SAME_TITLE = 0.80
 SAME_NAME = 0.85
 SAME_SERIES = 0.95
+SAME_HEADLINE = 0.50
 ELSEWHERE = 0.65
-ANYWHERE = 0.75
+ANYWHERE = 0.70
 SAME_MENU = 0.6  # of the names that links lead to
 LEAST_SHINGLES = 50
 WHOLE_TEXT = 100  # terms from which on the very same text needs no other evidence
 SOME_TEXT = 10  # terms from which on it needs the title or the name; below it needs the same links
 
-_BANDS = 6
-_ROWS = 3  # minima of a key that holds a headline or a name
-_ROWS_ALONE = 4
+_BANDS = 8
+_ROWS = 3  # minima of a key
+_BANDS_NAMED = 6  # keys with the headline, and with the name
+_ROWS_NAMED = 2
+_LONG = 4  # words of a headline that two articles do not share by chance
 _COMPARED = 4  # candidates that are looked at: those with the most keys in common
 
 
 class DuplicateIndex:
-    """The originals of a crawl. About 260 bytes of memory for each, besides what ``originals`` needs.
+    """The originals of a crawl. About 280 bytes of memory for each, besides what ``originals`` needs.
 
     ``most``: when so many are known, no more are added, and copies of later pages are not found.
     """
@@ -112,12 +116,14 @@ class DuplicateIndex:
 def original_of(page: Page, sketch: Sketch) -> Original:
     """What the index knows a page by."""
     links = [link.url for link in page.links]
+    head = headline(page.title)
     return Original(
         url=page.url,
         minima=sketch.minima.astype("<u2").tobytes(),
         text=sketch.text,
         title=_digest(title_of(page.title)),
-        headline=_digest(headline(page.title)),
+        headline=_digest(head),
+        words=len(head.split()),
         name=_digest(name_of(page.url)),
         series=_digest(series_of(page.title, page.url)),
         links=_digest("\n".join(links)),
@@ -153,12 +159,20 @@ def threshold(one: Original, other: Original) -> float:
     """How much of their text two pages have to share; above 1: none is enough."""
     name = one.name == other.name
     if host_of(one.url) != host_of(other.url):
-        return ELSEWHERE if name or one.headline == other.headline != 0 else ANYWHERE
-    if one.title == other.title != 0:
+        headed = one.headline == other.headline != 0
+        if headed and one.words >= _LONG:
+            return SAME_HEADLINE
+        return ELSEWHERE if name or headed else ANYWHERE
+    if one.title == other.title != 0 or _one_is_headline(one, other):
         return SAME_BOTH if name else SAME_TITLE
     if name:
         return SAME_NAME
     return SAME_SERIES if one.series == other.series != 0 else 2.0
+
+
+def _one_is_headline(one: Original, other: Original) -> bool:
+    """Whether one title is the other's without the name of the site, as that of a print view."""
+    return one.headline == other.headline != 0 and (one.title == one.headline or other.title == other.headline)
 
 
 def _same_whole(one: Original, other: Original) -> bool:
@@ -171,15 +185,17 @@ def _same_whole(one: Original, other: Original) -> bool:
 
 
 def _keys_of(page: Original) -> Iterator[int]:
-    """Up to 18 keys."""
+    """Up to 20 keys."""
     step = len(page.minima) // _BANDS
     for place in range(_BANDS):
-        start = place * step & -2  # a minimum has two bytes
-        band = page.minima[start : start + 2 * _ROWS_ALONE]
+        band = page.minima[place * step : place * step + 2 * _ROWS]
         yield xxh3_64_intdigest(band, seed=place)
+    for place in range(_BANDS_NAMED):
+        start = place * step + 2 * _ROWS
+        band = page.minima[start : start + 2 * _ROWS_NAMED]
         for name in (page.headline, page.name):
             if name:
-                yield xxh3_64_intdigest(band[: 2 * _ROWS], seed=name ^ place)
+                yield xxh3_64_intdigest(band, seed=name ^ place)
 
 
 def _digest(text: str) -> int:

@@ -26,7 +26,8 @@ class Original:
 
     ``minima``: 256 bytes, 128 little-endian numbers. ``text``, ``title``, ``headline``, ``name``, ``series`` (title and name
     but for their numbers) and ``links`` are digests, 0 to 2^64 - 1; 0 when the title says little, or there are no links.
-    ``menu``: sketch of the names that the links lead to, 64 bytes or none. ``terms`` and ``shingles`` are numbers of them.
+    ``menu``: sketch of the names that the links lead to, 64 bytes or none. ``words`` (of the headline), ``terms`` and
+    ``shingles`` are numbers of them.
     """
 
     url: str
@@ -34,6 +35,7 @@ class Original:
     text: int
     title: int
     headline: int
+    words: int
     name: int
     series: int
     links: int
