@@ -69,6 +69,7 @@ class HttpDownloadHandler(AiohttpDownloadHandler):
 
     def _make_session(self, safety: Safety | None = None) -> aiohttp.ClientSession:
         """A session that connects to what ``safety`` permits, to anything without it."""
+        self._resolver = SafeResolver(safety) if safety else None
         return aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
                 local_addr=self._bind_address,
@@ -76,7 +77,7 @@ class HttpDownloadHandler(AiohttpDownloadHandler):
                 limit_per_host=self._pool_size_per_host,
                 keepalive_timeout=KEEP_ALIVE,
                 ttl_dns_cache=REMEMBER_ADDRESSES,
-                resolver=SafeResolver(safety) if safety else None,
+                resolver=self._resolver,
                 socket_factory=_SafeSockets(safety) if safety else None,
             ),
             cookie_jar=aiohttp.DummyCookieJar(),
@@ -105,9 +106,9 @@ class HttpDownloadHandler(AiohttpDownloadHandler):
         return headers
 
     async def close(self) -> None:
-        for session in (self._unused, self._session, self._guarded):
-            if session is not None:
-                await session.close()
+        for opened in (self._unused, self._session, self._guarded, self._resolver):
+            if opened is not None:
+                await opened.close()
 
     @asynccontextmanager
     async def _make_request(self, request: Request, timeout: float) -> AsyncIterator[_ClientResponse]:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from support.attacker import PAYLOADS, Crawled, bombs
-from support.crawling import history, refusals
+from support.crawling import crawl, history, refusals, stored, topic_file
+from support.webs import DictWeb, page
+
+from crawlproject.virtualweb.accesslog import AccessLog, read_log
+from crawlproject.virtualweb.server import running
 
 
 def test_the_crawl_comes_to_its_end(crawled: Crawled) -> None:
@@ -63,3 +68,18 @@ def test_payloads_came_through_as_text(crawled: Crawled) -> None:
     titles = [line["title"] for line in history(crawled.folder) if "/inject/" in line["url"]]
     assert len(titles) == len(PAYLOADS)
     assert any("<script>alert(1)</script>" in title for title in titles)
+
+
+def test_a_proxy_is_asked_for_nothing_that_is_spelled_out(tmp_path: Path) -> None:
+    """It is the operator's own; what lies behind it may be as well."""
+    inner = ["http://127.0.0.1/", "http://169.254.169.254/latest/", "http://10.0.0.1:8080/", "http://localhost/"]
+    links = [*inner, "http://b.example/", "http://c.example:6379/"]
+    web = DictWeb(
+        dict([page("http://a.example:5000/", *links, text="reef"), *(page(url, text="reef") for url in links)])
+    )
+    with AccessLog(tmp_path / "log") as log, running(web, log=log) as server:
+        done = crawl(topic_file(tmp_path, "http://a.example:5000/"), tmp_path / "crawl", port=server.port)
+    assert done.returncode == 0, done.stderr
+    assert stored(tmp_path / "crawl") == {"http://a.example:5000/", "http://b.example/"}
+    assert {access["host"] for access in read_log(tmp_path / "log")} == {"a.example:5000", "b.example"}
+    assert refusals(tmp_path / "crawl") == {"safety/address": 4, "safety/port": 1}
