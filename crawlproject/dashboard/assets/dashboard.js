@@ -153,7 +153,7 @@ function drawRun(state, index) {
     ["on hosts", live ? count(state.hosts_waiting) : undefined],
     ["links refused", count(state.refused_total)],
     ["without a page", count(state.failed)],
-    ["duplicates", count(state.duplicates)],
+    ["copies", state.duplicates ? count(state.duplicates) : undefined],
   ]);
   const reading = state.reading ? make("p", { class: "soft small" }, "reading the history …") : "";
   return make("section", { class: `card run m${index % MARKS}`, "data-crawl": state.name }, head, keywords, words, bar, numbers, reading);
