@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -18,6 +19,8 @@ from pathlib import Path
 from random import Random
 from statistics import median
 from time import process_time
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python benchmarks/duplicates.py`
 
 from benchmarks.edited_pages import Author, edited_pairs
 from crawlproject.assembly import make_canonicalizer, make_reader
