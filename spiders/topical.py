@@ -100,7 +100,7 @@ class TopicalSpider(scrapy.Spider):
             return
         fetch = fetch_of(request, response.status, time())
         content_type = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
-        fetch = replace(fetch, content_type=content_type[:MAX_CONTENT_TYPE])
+        fetch = replace(fetch, content_type=printable(content_type[:MAX_CONTENT_TYPE]))
         if is_sitemap(lease) and 200 <= response.status < 300:
             with stopping(self.crawler):
                 self.crawl.enlist(lease, response.body, fetch)

@@ -53,7 +53,7 @@ def robots_rules(value: str, agent: str = "") -> RobotsRules:
     """
     words: set[str] = set()
     after = inf
-    for line in value.splitlines():
+    for line in value.split("\n"):
         ours = True
         parts = line.split(",")
         for number, part in enumerate(parts):

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from support.crawling import ROOT
 from support.fuzzing import TARGETS
 
-EXAMPLES = {"warc": 150, "html": 200, "report": 15}
+EXAMPLES = {"warc": 150, "html": 200, "crawl": 25, "report": 15}
 
 
 @pytest.mark.parametrize("name", TARGETS)

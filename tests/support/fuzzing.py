@@ -16,11 +16,13 @@ from typing import Any, NamedTuple
 from hypothesis import strategies as st
 from lxml import html as lxml_html
 
+from crawlproject.assembly import assemble
 from crawlproject.errors import BadCrawlDir, BadTopic, BadWeb, InvalidUrl
 from crawlproject.html.robots import robots_rules
+from crawlproject.options import read_options
 from crawlproject.printable import printable
 from crawlproject.reading import Reader
-from crawlproject.records import CrawlUrl
+from crawlproject.records import CrawlUrl, Fetch, Topic
 from crawlproject.repository.history import History
 from crawlproject.retryafter import asked_rest
 from crawlproject.robots import RobotsRules, expiry
@@ -141,6 +143,41 @@ def check_history(body: bytes) -> None:
             history.close()
 
 
+def check_crawl(bodies: list[tuple[bytes, str, int]]) -> None:
+    """A crawl of a few pages goes through every step to its end; each URL is fetched once, and a resumed crawl agrees."""
+    web = [f"http://h{number % 3}.example/p{number}" for number in range(len(bodies))]
+    topic = Topic("fuzz", ("coral reef",), tuple(web))
+    settings = {"CRAWL_MAX_PAGES": 12, "TRAP_MAX_DEPTH": 1, "POLITENESS_MIN_DELAY": 0, "ORDERING": "adaptive"}
+    with tempfile.TemporaryDirectory() as name:
+        crawl, now = assemble(topic, read_options(settings), clock=lambda: 0.0, folder=Path(name)), 0.0
+        for _ in range(40):
+            now += 100_000.0
+            url = crawl.take(now)
+            if url is None:
+                break
+            body, content_type, status = bodies[web.index(url.url) if url.url in web else len(url.url) % len(bodies)]
+            fetch = Fetch(status, now, 0.1, content_type=content_type)
+            page = crawl.examine(crawl.read(url, body, content_type=content_type), fetch)
+            if page.redirect:
+                crawl.redirect(url, page.redirect, fetch)
+            elif page.nature:
+                crawl.dismiss(url, page, fetch)
+            else:
+                page = crawl.weigh_links(crawl.weigh(page))
+                crawl.keep(page, crawl.visit(url, page, body, fetch))
+                crawl.offer(page, fetch)
+        crawl.close("fuzzed", now)
+        lines = [json.loads(line) for line in (Path(name) / "history.jsonl").read_bytes().splitlines()]
+        assert len({line["url"] for line in lines}) == len(lines) == crawl.fetches
+        resumed = assemble(topic, read_options(settings), clock=lambda: 0.0, folder=Path(name))
+        assert (resumed.pages, resumed.fetches, len(resumed.frontier)) == (
+            crawl.pages,
+            crawl.fetches,
+            len(crawl.frontier),
+        )
+        resumed.close("fuzzed", now)
+
+
 _words = st.text(max_size=20) | st.sampled_from(
     ["<script>alert(1)</script>", "\"'><b onclick=x>", "{{7*7}}", "</style>", "\x1b[2J"]
 )
@@ -177,6 +214,7 @@ def _elements(title: str, error: str, href: str) -> list[tuple[str, tuple[str, .
     return [(str(element.tag), tuple(element.attrib)) for element in tags]
 
 
+_status = st.sampled_from([200, 200, 403, 404, 429, 503])
 _header = st.sampled_from(["cache-control", "expires"])
 _value = st.text(max_size=40) | st.sampled_from(
     ["max-age=1e9", "max-age=", "Thu, 32 Foo 99999 25:61:61 GMT", "-1", "९९"]
@@ -190,6 +228,7 @@ TARGETS: dict[str, Target] = {
     "robots": Target(st.tuples(ROBOTS, st.text(max_size=20) | st.just("topical/1"), hrefs), check_robots),
     "headers": Target(st.tuples(_header, _value, st.sampled_from([429, 503, 200])), check_headers),
     "html": Target(st.tuples(HTML, _types, st.text(max_size=20)), check_html),
+    "crawl": Target(st.lists(st.tuples(HTML, _types, _status), min_size=1, max_size=5), check_crawl),
     "sitemap": Target(SITEMAP, check_sitemap),
     "topic": Target(TOPIC, check_topic),
     "warc": Target(WARC, check_warc),

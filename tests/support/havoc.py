@@ -15,6 +15,10 @@ def mutated(value: Any, others: Sequence[Any], random: Random) -> Any:
             value[number], [other[number] for other in random.sample(others, min(4, len(others)))], random
         )
         return (*value[:number], changed, *value[number + 1 :])
+    if isinstance(value, list) and value:
+        number = random.randrange(len(value))
+        items = [item for other in others if isinstance(other, list) for item in other]
+        return [*value[:number], mutated(value[number], items or value, random), *value[number + 1 :]]
     if not isinstance(value, bytes | str):
         return random.choice(others)
     for _ in range(1 << random.randrange(5)):
