@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from support.markdown import doc, first_cells, section
 from support.webs import DictWeb, page, robots
 
 from crawlproject.assembly import assemble, make_canonicalizer, make_reader
@@ -156,6 +157,7 @@ def test_a_killed_crawl_knows_its_sitemaps_again(ordering: str, tmp_path: Path) 
     crawl.enlist(sitemap, urlset(*((url, "2024-02-02") for url in PAGES)), Fetch(200, 21.0, 0.1))
     _kill(crawl)
     log = json.loads((tmp_path / "sitemaps.jsonl").read_text())
+    assert first_cells(section(doc("crawl-folder.md"), "sitemaps.jsonl")) == list(log)
     assert log == {"sitemap": sitemap.url, "at": 21.0, "pages": [[url, "2024-02-02"] for url in PAGES]}
 
     crawl = opened()
