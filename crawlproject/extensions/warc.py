@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 
 from crawlproject.live import crawl_of, stopped, stopping
-from crawlproject.scheduler import ENDED_AT
+from crawlproject.scheduler import ENDED_AT, TAKEN_AT
 from crawlproject.warc.exchange import Exchange, Header
+from middlewares.robots import ROBOTS
 
 if TYPE_CHECKING:
     from typing import Self
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
 class WarcRecorder:
     """Listens to the downloader when the crawl is archived (``CRAWL_WARC``).
 
-    The signal comes before any middleware has looked at the response: its body is still compressed. What was asked for
-    with a lease waits for the end of its fetch; anything else, such as robots.txt, is written at once.
+    The signal comes before any middleware has looked at the response: its body is still compressed. The response to a
+    request that the frontier gave waits for the end of its fetch, and robots.txt is written at once. What else was asked, such
+    as a second time under another name to see whether the answer is the same, is no part of the archive.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -44,13 +46,11 @@ class WarcRecorder:
         crawl = crawl_of(self.crawler)
         if crawl is None or crawl.folder.archive is None or stopped(self.crawler):
             return
-        exchange = exchange_of(request, response)
-        url = crawl.canonicalize(request.url)
-        if crawl.frontier.leased(url) is not None:
-            crawl.folder.archive.received(url, exchange)
-            return
-        with stopping(self.crawler):
-            crawl.folder.archive.add(exchange)
+        if TAKEN_AT in request.meta:
+            crawl.folder.archive.received(crawl.canonicalize(request.url), exchange_of(request, response))
+        elif ROBOTS in request.meta:
+            with stopping(self.crawler):
+                crawl.folder.archive.add(exchange_of(request, response))
 
 
 def exchange_of(request: Request, response: Response) -> Exchange:
