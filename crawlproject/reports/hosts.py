@@ -9,14 +9,16 @@ from crawlproject.evaluation.crawlfolder import CrawlInfo
 from crawlproject.records import CRAWL_DELAY, RETRY_AFTER, Visit
 
 TOLERANCE = 0.001  # seconds: clocks and rounding
-BLOCKED = "block/"  # how the errors of replies begin that refuse to serve a crawler
+WALL = "block/"  # how the errors of documents begin that are a wall, such as a captcha
+REFUSING = frozenset({403, 429, 503})  # statuses of servers that do not want to serve a crawler, or not now
 
 
 class HostLine(NamedTuple):
     """One host. ``smallest_gap`` is in seconds, None with fewer than two fetches.
 
     ``crawl_delay`` is the longest delay in seconds that its robots.txt asked for, 0 when it asked for none; ``rests`` are
-    the replies that asked for a rest (``Retry-After``), ``blocks`` those that refused to serve a crawler.
+    the replies that asked for a rest (``Retry-After``), ``blocks`` those that refused to serve a crawler (a wall, or a
+    status in ``REFUSING``).
     """
 
     host: str
@@ -78,7 +80,7 @@ class HostTally:
             self.relevance += visit.relevance
         elif not visit.md5:
             self.failures += 1
-            self.blocks += visit.error.startswith(BLOCKED)
+            self.blocks += visit.status in REFUSING or visit.error.startswith(WALL)
         if visit.signs:
             self.crawl_delay = max(self.crawl_delay, visit.signs.get(CRAWL_DELAY, 0.0))
             self.rests += RETRY_AFTER in visit.signs

@@ -6,6 +6,7 @@ const TOKEN = document.querySelector("meta[name=token]").content;
 const MARKS = 6; // colours
 const MOST = 6; // crawls side by side
 const EVERY = 1000; // milliseconds between two looks
+const READING = 100; // the same, while a long history is being read
 const byId = (id) => document.getElementById(id);
 
 let shown = []; // names of the crawls on the page
@@ -350,6 +351,7 @@ async function look() {
     say(`No answer (${problem.message}): the crawl has ended, or its process was stopped.`, true);
   }
   looking = false;
+  if (states.some((state) => state.reading)) setTimeout(look, READING);
 }
 
 function fromHash() {
