@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from random import Random
 
 _CONSONANTS, _VOWELS = "bcdfglmnprstv", "aeiou"
@@ -74,14 +75,14 @@ class Author:
     def __post_init__(self) -> None:
         self.words = sorted({self._word() for _ in range(2 * _WORDS)})[:_WORDS]
         self.random.shuffle(self.words)
-        self.weights = [1 / (rank + 10) for rank in range(len(self.words))]  # Zipf's law
+        self.weights = list(accumulate(1 / (rank + 10) for rank in range(len(self.words))))  # Zipf's law
 
     def _word(self) -> str:
         syllables = self.random.randint(2, 4)
         return "".join(self.random.choice(_CONSONANTS) + self.random.choice(_VOWELS) for _ in range(syllables))
 
     def some(self, count: int) -> str:
-        return " ".join(self.random.choices(self.words, self.weights, k=count))
+        return " ".join(self.random.choices(self.words, cum_weights=self.weights, k=count))
 
     def sentence(self) -> str:
         return f"{self.some(self.random.randint(7, 18)).capitalize()}."

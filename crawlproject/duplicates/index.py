@@ -12,8 +12,7 @@ template, and what a page calls itself tells whether it is all they share (``nam
     one                 both but for numbers     ``SAME_SERIES`` = 0.95: pages of a series that says nothing new
     one                 neither                  the very same text only: two pages that are mostly template
     two                 a headline of 4 words    ``SAME_HEADLINE`` = 0.50: articles of an agency
-    two                 name or headline         ``ELSEWHERE`` = 0.65: mirrors
-    two                 neither                  ``ANYWHERE`` = 0.70
+    two                 anything                 ``ELSEWHERE`` = 0.65: mirrors, licences
     =================== ======================== ==================================================================
 
 Candidates are found by locality-sensitive hashing: 8 keys of 3 minima each, 6 of 2 minima with the headline, 6 with the
@@ -42,7 +41,6 @@ SAME_NAME = 0.85
 SAME_SERIES = 0.95
 SAME_HEADLINE = 0.50
 ELSEWHERE = 0.65
-ANYWHERE = 0.70
 SAME_MENU = 0.6  # of the names that links lead to
 LEAST_SHINGLES = 50
 WHOLE_TEXT = 100  # terms from which on the very same text needs no other evidence
@@ -159,10 +157,8 @@ def threshold(one: Original, other: Original) -> float:
     """How much of their text two pages have to share; above 1: none is enough."""
     name = one.name == other.name
     if host_of(one.url) != host_of(other.url):
-        headed = one.headline == other.headline != 0
-        if headed and one.words >= _LONG:
-            return SAME_HEADLINE
-        return ELSEWHERE if name or headed else ANYWHERE
+        headed = one.headline == other.headline != 0 and one.words >= _LONG
+        return SAME_HEADLINE if headed else ELSEWHERE
     if one.title == other.title != 0 or _one_is_headline(one, other):
         return SAME_BOTH if name else SAME_TITLE
     if name:
