@@ -7,12 +7,13 @@ time, after a delay that grows with each page that says nothing again and is gon
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from crawlproject.duplicates.evidence import at_least
 from crawlproject.records import NOVELTY, CrawlUrl, Page
+from crawlproject.urls.hosts import host_of
 from crawlproject.urls.templates import templates_of
 
 DEMOTED_FROM = 0.6  # share of barren pages that is surpassed for sure: five in a row without another
@@ -64,6 +65,7 @@ class TemplateStanding:
         self._most = most
         self._templates: OrderedDict[str, Template] = OrderedDict()
         self._pardoned: OrderedDict[str, None] = OrderedDict()
+        self._hosts: Counter[str] = Counter()  # how many templates of a host are demoted: most have none
 
     # ------------------------------------------------------------ learning
 
@@ -75,9 +77,12 @@ class TemplateStanding:
         for name in templates_of(page.url):
             template = self._templates.setdefault(name, Template())
             self._templates.move_to_end(name)
+            before = template.demoted
             template.note(barren=barren)
+            self._count(host_of(page.url), template.demoted - before)
         while len(self._templates) > self._most:
-            self._templates.popitem(last=False)
+            name, template = self._templates.popitem(last=False)
+            self._count(name.partition("/")[0], -template.demoted)
 
     def failed(self, url: str) -> None:
         """A fetch that brought nothing says nothing about what its template brings."""
@@ -118,7 +123,7 @@ class TemplateStanding:
 
         The narrowest template that is known well enough decides.
         """
-        if not self._templates:
+        if not self._hosts or host_of(url) not in self._hosts:
             return None
         names = templates_of(url)
         for place, name in enumerate(names):
@@ -130,6 +135,12 @@ class TemplateStanding:
             if template.fruitful >= _FRUITFUL_PAGES:
                 return None
         return None
+
+    def _count(self, host: str, change: int) -> None:
+        if change:
+            self._hosts[host] += change
+            if not self._hosts[host]:
+                del self._hosts[host]
 
     def list_demoted(self) -> Iterator[tuple[str, Template]]:
         """The templates that are demoted now."""
