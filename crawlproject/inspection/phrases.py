@@ -68,7 +68,7 @@ MISSING_WORDS = (
     *("gevonden", "istnieje", "znaleziona", "найден", "существует", "удалена", "不存在", "未找到", "見つかり"),
 )  # fmt: skip
 _FOR_SALE = (
-    r"domain(?: name)?[^.!?]{0,60} (?:is|may be|might be|could be) (?:now |available )?(?:for sale|available for purchase)",
+    r"domain(?: name)?[^!?]{0,60} (?:is|may be|might be|could be) (?:now |available )?(?:for sale|available for purchase)",
     r"(?:buy|purchase|get|own|inquire about|make an offer (?:on|for)|lease) (?:this|the) domain",
     r"(?:this|the) (?:domain(?: name)?|web ?page|web ?site|site|page)[^.!?]{0,40} is parked|parked (?:free"
     r"|domain|page)|domain parking",

@@ -4,12 +4,14 @@ After BEAST (Lee, Leonard, Wang and Loguinov, IRLbot, WWW 2008; paper 004 sectio
 sites, which are harder to forge than pages of one's own. For a topical crawl both the links and the pages count for what they
 were worth:
 
-    budget = FIRST + BACK * (worth of its pages) + PER_LINK * (worth of the links from other sites) * (its mean worth)
+    budget = FIRST + paid + PER_LINK * links * mean worth
+    paid   = BACK * worth of its pages, but never more than SUPPORTED * (1 + links)
 
-The worth of a page is its relevance as a share of what a relevant page of this crawl has, less what looks like spam; that of a
-copy is 0. What was a waste of time on purpose, spam and walls, takes from the worth of the site. A site whose pages are worth
-half of that on average pays for itself and never waits. The mean worth begins at one half and moves with each page, so links
-open the door of a site and its pages keep it open.
+``links`` is the worth of the links from other sites, each of these counted once. The worth of a page is its relevance as a share
+of what a relevant page of this crawl has, as far as it is new and does not look like spam. A copy and what was a waste of time on purpose, spam
+and walls, take from the worth of the site. A site whose pages are worth half of a relevant page on average pays for itself, as
+long as others link to it: ``paid`` nears its bound slowly. The mean worth begins at one half and moves with each page, so
+links open the door of a site and its pages keep it open.
 
 A URL over budget waits, and is tried again after a delay that doubles with each vain trial of its site; one in so many
 fetches is a trial of a site that would have to wait still. When nothing else is left the budgets are raised (``pardon``).
@@ -21,19 +23,21 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from crawlproject.records import CrawlUrl, Fetch, Page
+from crawlproject.records import NOVELTY, OWN_LINKS, CrawlUrl, Fetch, Page
 from crawlproject.urls.domains import domain_of
 
 FIRST = 10.0
 BACK = 2.0
 PER_LINK = 1.0
-SUPPORTED = float(__import__("os").environ.get("SUP", "30"))  # fetches
+SUPPORTED = 30.0
 TRIALS = 0.03  # of all fetches may be of sites over budget, besides those that nothing else was left for
+LONGEST_WAIT = 3_600.0  # seconds
 
 _PRIOR = 0.5  # mean worth of a site that nothing is known of
 _PRIOR_PAGES = 2.0  # and how many pages would be needed to outweigh that
 _FIRST_WAIT = 50.0  # fetches of the crawl that a URL over budget waits at first
 _DOUBLINGS = 10
+_LONGEST_PAUSE = 5.0  # seconds between two fetches that count for the pace: a crawl that idles is not slow
 _COPY = 0.5  # worth that a copy takes from its site
 _WASTE = ("block/", "parked", "soft_404")
 _LINKERS = 64  # linking sites that are remembered of a site
@@ -91,8 +95,9 @@ class SiteBudgets:
 
     def kept(self, page: Page) -> None:
         """A page is in the history: its site gets back what it was worth, and so do the sites that it links to."""
-        value = self._page(page.url, page.relevance, page.spam, bool(page.duplicate_of))
-        if value > 0.0 and not page.duplicate_of:
+        repeats = bool(page.duplicate_of) and OWN_LINKS not in page.signs
+        value = self._page(page.url, page.relevance, page.spam, page.signs.get(NOVELTY, 1.0), repeats)
+        if value > 0.0 and not repeats:
             self._links(page.url, value, [link.url for link in page.links])
 
     def ended(self, url: str, at: float) -> None:
@@ -100,7 +105,8 @@ class SiteBudgets:
         if not self._share:
             return
         if self._fetches and at >= self._latest:
-            self._pace += max(_SMOOTHING, 1.0 / (self._fetches + 1)) * (at - self._latest - self._pace)
+            pause = min(at - self._latest, _LONGEST_PAUSE)
+            self._pace += max(_SMOOTHING, 1.0 / (self._fetches + 1)) * (pause - self._pace)
         self._latest = max(at, self._latest)
         self._fetches += 1
         site = self._site(domain_of(url))
@@ -120,9 +126,10 @@ class SiteBudgets:
     def relive(self, line: Mapping[str, Any], links: Iterable[str]) -> None:
         """After a resume: a line of the history happens once more. ``links`` are those of its page."""
         if line["md5"]:
-            copy = bool(line.get("duplicate_of"))
-            value = self._page(line["url"], line["relevance"], line.get("spam", 0.0), copy)
-            if value > 0.0 and not copy:
+            signs = line.get("signs") or {}
+            repeats = bool(line.get("duplicate_of")) and OWN_LINKS not in signs
+            value = self._page(line["url"], line["relevance"], line.get("spam", 0.0), signs.get(NOVELTY, 1.0), repeats)
+            if value > 0.0 and not repeats:
                 self._links(line["url"], value, links)
         elif line["error"]:
             self.failed(line["url"], line["error"])
@@ -143,8 +150,7 @@ class SiteBudgets:
             site.out.add(url.url)
             return now
         if site.until <= now:
-            site.until = now + _FIRST_WAIT * 2.0 ** min(site.waits, _DOUBLINGS) * max(self._pace, 1e-3)
-            site.waits += 1
+            self._make_wait(site, now)
         self.waited += 1
         return site.until
 
@@ -185,17 +191,22 @@ class SiteBudgets:
         if not site.waits or site.until > now or self._trials >= TRIALS * self._share * self._fetches:
             return False
         self._trials += 1
-        site.until = now + _FIRST_WAIT * 2.0 ** min(site.waits, _DOUBLINGS) * max(self._pace, 1e-3)
-        site.waits += 1
+        self._make_wait(site, now)
         return True
+
+    def _make_wait(self, site: Site, now: float) -> None:
+        """For as many fetches of the crawl, at its pace, each time twice as many."""
+        fetches = _FIRST_WAIT * 2.0 ** min(site.waits, _DOUBLINGS)
+        site.until = now + min(LONGEST_WAIT, fetches * max(self._pace, 1e-3))
+        site.waits += 1
 
     # ------------------------------------------------------------ worth
 
-    def _page(self, url: str, relevance: float, spam: float, copy: bool) -> float:
+    def _page(self, url: str, relevance: float, spam: float, novelty: float, copy: bool) -> float:
         """What a page is worth, 0 to 1, which is added to its site."""
         if not self._share:
             return 0.0
-        honest = relevance * (1.0 - spam) * (not copy)
+        honest = relevance * (1.0 - spam) * novelty * (not copy)
         self._relevance += honest
         self._squares += honest * honest
         reference = self._squares / self._relevance if self._relevance else 0.0

@@ -1,0 +1,164 @@
+"""Budgets of sites: what links and pages earn, what waits, and that nothing is lost on a resume."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.pages import a_link
+
+from crawlproject.inspection.conduct import Conduct
+from crawlproject.inspection.hosts import HostConduct
+from crawlproject.inspection.sites import FIRST, SUPPORTED, SiteBudgets
+from crawlproject.records import CrawlUrl, Fetch, Page
+
+
+def a_page(
+    host: str, number: int, *, relevance: float = 0.5, spam: float = 0.0, copy: str = "", links: tuple[str, ...] = ()
+):
+    page = Page(f"http://{host}/{number}", relevance=relevance, spam=spam, duplicate_of=copy)
+    return replace(page, links=tuple(a_link(url) for url in links))
+
+
+def fetch(sites: SiteBudgets, page: Page, at: float) -> None:
+    sites.kept(page)
+    sites.ended(page.url, at)
+
+
+def allowed(sites: SiteBudgets, host: str, most: int = 500, **page: object) -> int:
+    """How many pages of a host in a row may be fetched before one has to wait."""
+    for number in range(most):
+        if sites.waits_until(CrawlUrl(f"http://{host}/{number}", 1.0), float(number)) > number:
+            return number
+        fetch(sites, a_page(host, number, **page), float(number))
+    return most
+
+
+def with_a_crawl_of_relevant_pages() -> SiteBudgets:
+    sites = SiteBudgets()
+    for number in range(5):
+        fetch(sites, a_page(f"g{number}.example", 0), float(number))
+    return sites
+
+
+def test_a_site_that_brings_nothing_has_its_first_pages_only():
+    assert FIRST <= allowed(with_a_crawl_of_relevant_pages(), "dull.example", relevance=0.0) <= FIRST + 1
+
+
+def test_relevant_pages_pay_for_more_and_links_for_still_more():
+    alone = allowed(with_a_crawl_of_relevant_pages(), "good.example")
+    assert 2 * FIRST < alone <= FIRST + SUPPORTED
+    sites = with_a_crawl_of_relevant_pages()
+    for number in range(10):
+        fetch(sites, a_page(f"friend{number}.example", 0, links=("http://good.example/",)), 10.0)
+    assert allowed(sites, "good.example") > 3 * alone
+
+
+def test_links_of_its_own_do_not_count():
+    sites = with_a_crawl_of_relevant_pages()
+    links = tuple(f"http://www{n}.vain.example/" for n in range(50))
+    assert allowed(sites, "vain.example", links=links) == allowed(with_a_crawl_of_relevant_pages(), "vain.example")
+
+
+def test_spam_copies_and_walls_cost_more_than_a_fetch():
+    dull = allowed(with_a_crawl_of_relevant_pages(), "x.example", relevance=0.0)
+    assert allowed(with_a_crawl_of_relevant_pages(), "x.example", spam=1.0) < dull / 2
+    assert allowed(with_a_crawl_of_relevant_pages(), "x.example", copy="http://g0.example/0") < dull
+    sites = with_a_crawl_of_relevant_pages()
+    for number in range(4):
+        sites.failed(f"http://x.example/{number}", "soft_404")
+        sites.ended(f"http://x.example/{number}", 10.0)
+    assert sites.waits_until(CrawlUrl("http://x.example/9", 1.0), 10.0) > 10.0
+
+
+def test_spam_recommends_nobody():
+    sites = with_a_crawl_of_relevant_pages()
+    for number in range(20):
+        fetch(sites, a_page(f"farm{number}.example", 0, spam=1.0, links=("http://vain.example/",)), 10.0)
+    assert not sites.site("http://vain.example/") or not sites.site("http://vain.example/").links
+
+
+def test_waits_double_and_trials_are_few():
+    sites = with_a_crawl_of_relevant_pages()
+    allowed(sites, "dull.example", relevance=0.0)
+    trials: list[int] = []
+    for second in range(20, 5000):
+        fetch(sites, a_page("other.example", second), float(second))
+        url = CrawlUrl(f"http://dull.example/w{second}", 1.0)
+        if sites.waits_until(url, float(second)) <= second:
+            trials.append(second)
+            fetch(sites, a_page("dull.example", 10_000 + second, relevance=0.0), float(second))
+    assert 3 <= len(trials) <= 8
+    assert trials[-1] - trials[-2] > 4 * (trials[1] - trials[0])
+
+
+def test_a_pardon_lets_one_more_go():
+    sites = with_a_crawl_of_relevant_pages()
+    allowed(sites, "dull.example", relevance=0.0)
+    url = CrawlUrl("http://dull.example/x", 1.0)
+    assert sites.held_until(url.url) > 20.0
+    assert sites.merit(url.url, 20.0) < 1.0
+    for _ in range(3):
+        sites.pardon(url.url)
+    assert sites.waits_until(url, 20.0) == 20.0
+
+
+def test_without_budgets_nobody_waits():
+    assert allowed(SiteBudgets(share=0.0), "dull.example", relevance=0.0) == 500
+
+
+def test_subdomains_share_a_budget():
+    sites = with_a_crawl_of_relevant_pages()
+    for number in range(20):
+        fetch(sites, a_page(f"x{number}.farm.example", 0, relevance=0.0), 5.0)
+    assert sites.waits_until(CrawlUrl("http://new.farm.example/", 1.0), 5.0) > 5.0
+
+
+EVENTS = st.lists(
+    st.tuples(
+        st.integers(0, 4),
+        st.sampled_from(["page", "spam", "copy", "http 404", "block/captcha", "redirect"]),
+        st.floats(0, 1),
+        st.lists(st.integers(0, 6), max_size=4),
+    ),
+    max_size=40,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(EVENTS)
+def test_a_resumed_crawl_has_the_same_budgets(events):
+    lived, lines, links = Conduct(HostConduct(), SiteBudgets()), [], []
+    for number, (host, kind, relevance, targets) in enumerate(events):
+        url, at = f"http://s{host}.example/{number}", float(number)
+        line = {"url": url, "at": at, "status": 200, "error": "", "redirect": "", "md5": "", "relevance": relevance}
+        line |= {"spam": 0.9 if kind == "spam" else 0.0, "duplicate_of": "http://s0.example/" if kind == "copy" else ""}
+        if kind in ("page", "spam", "copy"):
+            found = tuple(f"http://s{target}.example/" for target in targets)
+            page = a_page(
+                f"s{host}.example",
+                number,
+                relevance=relevance,
+                spam=line["spam"],
+                copy=line["duplicate_of"],
+                links=found,
+            )
+            lived.kept(page, at)
+            line["md5"] = "x"
+            links += [{"source": url, "target": target} for target in found]
+        elif kind == "redirect":
+            lived.redirected(url, Fetch(302, at, 0.1))
+            line["redirect"] = "http://elsewhere.example/"
+        else:
+            lived.failed(url, kind, Fetch(200, at, 0.1))
+            line["error"] = kind
+        lines.append(line)
+    relived = Conduct(HostConduct(), SiteBudgets())
+    relived.relive(lines, links)
+    assert relived.hosts.given_up == lived.hosts.given_up
+    for number in range(7):
+        one, other = lived.sites.site(f"http://s{number}.example/"), relived.sites.site(f"http://s{number}.example/")
+        assert (one is None) == (other is None)
+        if one is not None:
+            assert (one.fetches, one.worth, one.links) == (other.fetches, other.worth, other.links)
