@@ -49,8 +49,8 @@ def causes(
     """Why ``url`` is left out. One that is certain stands alone; else all that are possible, the most frequent first.
 
     ``depth`` is that of the nearest page with a link to it, plus one. ``known``: the frontier knows it. ``evicted``: how many
-    URLs the frontier dropped. ``copied``: all pages with links to it are copies. ``agent`` is the name that robots.txt is asked about,
-    empty: it is not asked. Raises ``BadCrawlDir``.
+    URLs the frontier dropped. ``copied``: all pages with links to it are copies. ``agent`` is the name that robots.txt is asked
+    about, empty: it is not asked. Raises ``BadCrawlDir``.
     """
     options = _options_of(info)
     refused = {refusal.reason: refusal for refusal in read_refused(folder)}

@@ -24,6 +24,7 @@ _MOST_SHOWN = 8  # crawls on the page at once
 _HITS = 10
 _ASSETS = {
     "/dashboard.js": ("dashboard.js", "text/javascript; charset=utf-8"),
+    "/dom.js": ("dom.js", "text/javascript; charset=utf-8"),
     "/chart.js": ("chart.js", "text/javascript; charset=utf-8"),
     "/icon.svg": ("icon.svg", "image/svg+xml"),
     "/dashboard.css": ("dashboard.css", "text/css; charset=utf-8"),

@@ -1,43 +1,18 @@
 "use strict";
 
-// Everything that comes from the web is put on the page as text, never as HTML.
+// Asks for the crawls again and again, and shows them.
 
 const TOKEN = document.querySelector("meta[name=token]").content;
 const MARKS = 6; // colours
 const MOST = 6; // crawls side by side
 const EVERY = 1000; // milliseconds between two looks
 const READING = 100; // the same, while a long history is being read
-const byId = (id) => document.getElementById(id);
 
 let shown = []; // names of the crawls on the page
 let states = [];
 let chosenByHand = false;
-let searched = { crawl: "", query: "" };
 const opened = new Set(); // crawls whose details are open
 const seen = new Set(); // best pages that were on the page before
-
-// ------------------------------------------------------------ small helpers
-
-function make(name, attributes = {}, ...children) {
-  const node = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) {
-    if (key === "class") node.className = value;
-    else if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
-    else if (value !== false && value !== null && value !== undefined) node.setAttribute(key, value === true ? "" : value);
-  }
-  node.append(...children.filter((child) => child !== null && child !== undefined && child !== ""));
-  return node;
-}
-
-const count = (n) => (n === null || n === undefined ? "–" : Math.round(n).toLocaleString("en"));
-const fixed = (n, digits = 3) => (n === null || n === undefined ? "–" : n.toFixed(digits));
-const percent = (n) => (n === null || n === undefined ? "–" : `${(100 * n).toFixed(1)}%`);
-const seconds = (n) => (n === null || n === undefined ? "–" : n < 10 ? `${n.toFixed(2)} s` : `${Math.round(n)} s`);
-
-function link(page, text) {
-  if (!page.web) return make("bdi", {}, text);
-  return make("a", { href: page.url, rel: "noreferrer noopener", target: "_blank" }, make("bdi", {}, text));
-}
 
 async function ask(path, body) {
   const options = body
@@ -47,16 +22,6 @@ async function ask(path, body) {
   const answer = await reply.json();
   if (!reply.ok) throw new Error(answer.error || `HTTP ${reply.status}`);
   return answer;
-}
-
-// New content that keeps the place of the keyboard and of the scroll bar.
-function redraw(container, nodes) {
-  const place = (node) => node && node.dataset && node.dataset.place;
-  const focused = container.contains(document.activeElement) ? place(document.activeElement) : null;
-  const { scrollTop } = container;
-  container.replaceChildren(...nodes);
-  container.scrollTop = scrollTop;
-  if (focused) [...container.querySelectorAll("[data-place]")].find((node) => place(node) === focused)?.focus();
 }
 
 const crawlQuery = (name) => `crawl=${encodeURIComponent(name)}`;
@@ -113,7 +78,6 @@ function choose(name, on) {
   shown = shown.filter((other) => other !== name);
   if (on) shown = [...shown, name].slice(-MOST);
   location.hash = shown.map(encodeURIComponent).join("&");
-  searched.crawl = "";
   look();
 }
 
@@ -250,26 +214,12 @@ function drawDetails() {
 
 // ------------------------------------------------------------ search
 
-// A snippet is escaped text with <b> marks. It is read in a document of its own, which runs and loads nothing.
-function marked(snippet) {
-  const parts = [];
-  const walk = (node, bold) => {
-    for (const child of node.childNodes) {
-      if (child.nodeType === Node.TEXT_NODE) parts.push(bold ? make("b", {}, child.data) : child.data);
-      else walk(child, bold || child.nodeName === "B");
-    }
-  };
-  walk(new DOMParser().parseFromString(snippet || "", "text/html").body, false);
-  return parts;
-}
-
 async function search(event) {
   event.preventDefault();
   const query = byId("search-query").value.trim();
   const note = byId("search-note");
   if (!query || !shown.length) return;
   note.textContent = "searching …";
-  searched = { crawl: shown.join(), query };
   const answers = await Promise.all(shown.map(async (name, index) => {
     try {
       return { index, ...(await ask(`/api/search?${crawlQuery(name)}&q=${encodeURIComponent(query)}`)) };
