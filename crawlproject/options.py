@@ -101,6 +101,7 @@ class Options(BaseModel):
     crawl_seed: int
     crawl_allowed_domains: Names
     crawl_allowed_addresses: Names
+    crawl_refused_addresses: Names
     crawl_allowed_ports: Ports
     crawl_max_headers: Annotated[int, Field(ge=1)]
     crawl_max_header_bytes: Annotated[int, Field(ge=1024)]

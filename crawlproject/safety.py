@@ -35,10 +35,18 @@ class Safety:
     ``allowed`` are networks, addresses, host names and ``host:port``, allowed besides the public Internet. ``ports`` are
     the ports that may be asked, empty for all. ``seeds`` are the URLs that the operator named: host and port of each are
     allowed together, whatever the port, and whatever the address when the host is spelled as an address or is
-    ``localhost``. Raises ``BadSetting`` for an entry of ``allowed`` that is none of these.
+    ``localhost``. ``refused`` are networks and addresses that are not connected to for all that, unless their host is named.
+    Raises ``BadSetting`` for an entry of ``allowed`` or ``refused`` that is none of these.
     """
 
-    def __init__(self, allowed: Iterable[str] = (), ports: Iterable[int] = (), seeds: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        allowed: Iterable[str] = (),
+        ports: Iterable[int] = (),
+        seeds: Iterable[str] = (),
+        refused: Iterable[str] = (),
+    ) -> None:
+        self._refused = [_network(entry) for entry in refused]
         self._ports = frozenset(ports)
         self._networks: list[Network] = []
         self._hosts: set[str] = set()
@@ -75,6 +83,8 @@ class Safety:
 
     def permits(self, address: Address) -> bool:
         """Whether a connection to this address may be made."""
+        if any(address in network for network in self._refused):
+            return False
         return is_public(address) or any(address in network for network in self._networks)
 
     def _allow(self, entry: str) -> None:
@@ -106,6 +116,14 @@ class Safety:
         (self._places if literal else self._asked).add(place)
 
 
+def _network(entry: str) -> Network:
+    network = read_network(entry.strip())
+    if network is None:
+        raise BadSetting("setting CRAWL_REFUSED_ADDRESSES", f"expected networks and addresses, not {entry!r}")
+    return network
+
+
 def make_safety(options: Options, seeds: Iterable[str] = ()) -> Safety:
     """The rules as ``CRAWL_ALLOWED_*`` want them, for a crawl with these seeds. Raises ``BadSetting``."""
-    return Safety(options.crawl_allowed_addresses, options.crawl_allowed_ports, seeds)
+    refused = options.crawl_refused_addresses
+    return Safety(options.crawl_allowed_addresses, options.crawl_allowed_ports, seeds, refused)

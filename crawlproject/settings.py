@@ -68,6 +68,7 @@ CRAWL_HARVEST_WINDOW = 500  # pages that are looked at for it
 CRAWL_SEED = 1  # of the random generator: same seed, same choices
 CRAWL_ALLOWED_DOMAINS: list[str] = []  # stay on these domains and their sub-domains; empty: the whole web
 CRAWL_ALLOWED_ADDRESSES: list[str] = []  # besides the public Internet: networks, addresses, host, host:port
+CRAWL_REFUSED_ADDRESSES: list[str] = []  # networks and addresses that are public, and the operator's own all the same
 CRAWL_ALLOWED_PORTS = [80, 443, 8000, 8008, 8080, 8081, 8088, 8443, 8888]  # of web servers; empty: all
 CRAWL_MAX_HEADERS = 256  # of a response; one with more is not read
 CRAWL_MAX_HEADER_BYTES = 65_536  # of a status line or of one header: some sites send long policies
