@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from crawlproject.errors import BadSetting
 from crawlproject.options import Options
-from crawlproject.urls.addresses import Address, Network, is_local_name, is_public, read_address, read_network
+from crawlproject.urls.addresses import Address, Network, carried, is_local_name, is_public, read_address, read_network
 
 SCHEME = "safety/scheme"
 PORT = "safety/port"
@@ -83,6 +83,7 @@ class Safety:
 
     def permits(self, address: Address) -> bool:
         """Whether a connection to this address may be made."""
+        address = carried(address)
         if any(address in network for network in self._refused):
             return False
         return is_public(address) or any(address in network for network in self._networks)

@@ -53,12 +53,19 @@ _CARRIES_4 = (  # network, and by how many bits an address of it is shifted to e
 @lru_cache(maxsize=4096)
 def is_public(address: Address) -> bool:
     """Whether an address is one that a stranger may send a crawler to."""
+    address = carried(address)
     if isinstance(address, IPv4Address):
         return not any(address in network for network in _NOT_PUBLIC_4)
-    for network, shift in _CARRIES_4:
-        if address in network:
-            return is_public(IPv4Address(int(address) >> shift & 0xFFFF_FFFF))
     return address in _GLOBAL_6 and not any(address in network for network in _NOT_PUBLIC_6)
+
+
+def carried(address: Address) -> Address:
+    """The IPv4 address in an IPv6 address that carries one; any other address as it is."""
+    if isinstance(address, IPv6Address):
+        for network, shift in _CARRIES_4:
+            if address in network:
+                return IPv4Address(int(address) >> shift & 0xFFFF_FFFF)
+    return address
 
 
 def read_address(host: str) -> Address | None:
