@@ -16,7 +16,7 @@ from crawlproject.records import NOVELTY, CrawlUrl, Page
 from crawlproject.urls.hosts import host_of
 from crawlproject.urls.templates import templates_of
 
-DEMOTED_FROM = 0.6  # share of barren pages that is surpassed for sure: five in a row without another
+DEMOTED_FROM = 0.5  # share of barren pages that is surpassed for sure: three in a row without another
 RECOVERED_BELOW = 0.4  # the same for a template that is demoted
 MEMORY = 40.0  # pages of a template that count: older ones fade
 FACTOR = 0.1  # what the score of a URL counts under a demoted template
