@@ -63,11 +63,13 @@ def _tell(folder: Path, asked: str, agent: str) -> None:
     standing = _standing(frontier, url)
     found = whereabouts(folder, url, standing)
     left_out: list[Cause] = []
-    if found.visit is None and (standing is None or standing.record is None) and (standing or found.link_count):
+    info = read_info(folder)
+    seen = standing is not None or found.link_count or url in info.seeds
+    if found.visit is None and (standing is None or standing.record is None) and seen:
         evicted = frontier.counts().evicted if frontier else 0
         left_out = causes(
-            folder, read_info(folder), url,
-            depth=found.nearest + 1, known=standing is not None, evicted=evicted, copied=found.copied, agent=agent,
+            folder, info, url,
+            depth=found.nearest + 1 if found.link_count else 0, known=standing is not None, evicted=evicted, copied=found.copied, agent=agent,
         )  # fmt: skip
     print_whereabouts(found, sys.stdout, left_out)
 

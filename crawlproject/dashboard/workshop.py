@@ -18,6 +18,7 @@ from crawlproject.dashboard.live import ACTIONS
 from crawlproject.dashboard.watching import Watched
 from crawlproject.errors import BadCrawlDir, BadInput
 from crawlproject.evaluation.crawlfolder import MANIFEST
+from crawlproject.reports.report import CUT_SHORT
 
 if TYPE_CHECKING:
     import aiohttp
@@ -144,7 +145,7 @@ class Workshop:
             info = self._watch(name).info()
         except BadCrawlDir:
             return "failed"
-        return "ended" if info.reason and info.reason != "shutdown" else "interrupted"
+        return "interrupted" if info.reason in CUT_SHORT else "ended"
 
     def _look(self) -> None:
         found = sorted(_crawl_folders(self._root, _DEPTH), key=_changed, reverse=True)

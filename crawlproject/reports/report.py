@@ -41,7 +41,7 @@ _ENDINGS = {
 }
 
 
-_CUT_SHORT = {"", "shutdown", "storage_failed"}  # there is more to do
+CUT_SHORT = {"", "shutdown", "storage_failed"}  # finish reasons of crawls that have more to do
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +69,14 @@ def write_report(crawl_dir: Path) -> Path:
     info = read_info(crawl_dir)
     summary = summarise(read_visits(crawl_dir), info)
     threshold = info.number("PAGE_RELEVANT", RELEVANT)
-    found = orjson.dumps(evidence(summary, threshold), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    found = orjson.dumps(evidence(summary, threshold), option=orjson.OPT_APPEND_NEWLINE)
     write_atomically(crawl_dir / EVIDENCE, [found], sync=False)
     budget = int(info.number("CRAWL_MAX_PAGES", 0))
     page = html.render(
         "report.html.j2",
         info=info,
         ending=_ending(info, summary.pages >= budget > 0),
-        cut_short=info.reason in _CUT_SHORT,
+        cut_short=info.reason in CUT_SHORT,
         numbers=numbers(summary, threshold),
         rules=learned_rules(crawl_dir),
         spam_from=SPAM,

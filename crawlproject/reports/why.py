@@ -52,6 +52,9 @@ def _story(found: Whereabouts, causes: Sequence[Cause]) -> Iterable[str | Table]
         yield f"Not fetched, and it does not wait, though fetched pages have {count} to it."
         yield from _left_out(causes)
         yield from () if causes else _unlisted(found)
+    elif causes:
+        yield "It is a seed, and was not fetched."
+        yield from _left_out(causes)
     else:
         yield "Never seen: no fetched page has a link to it."
     for source in found.redirects:

@@ -76,6 +76,14 @@ def test_refused_by_a_rule_also_without_a_sample(web: Path) -> None:
     assert "Waits with score" in why(folder, "/poor7.html")
 
 
+def test_a_seed_that_may_not_enter(web: Path) -> None:
+    folder = crawled(web, "outside", CRAWL_ALLOWED_DOMAINS="other.example")
+    assert "Refused: scope/domain" in why(folder, "/")
+    (folder / "refused.json").unlink()
+    told = why(folder, "/")
+    assert "It is a seed, and was not fetched." in told and "scope/domain" in told
+
+
 def test_dropped_because_the_frontier_was_full(web: Path) -> None:
     folder = crawled(web, "full", CRAWL_MAX_PAGES=3, FRONTIER_MAX_URLS=10)
     known = {line["url"] for line in history(folder)}
