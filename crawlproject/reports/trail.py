@@ -6,16 +6,18 @@ Nothing is read twice and nothing is kept that grows with the number of pages; m
 from __future__ import annotations
 
 import heapq
-import os
 from collections import Counter, deque
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
-from crawlproject.appendlog import parse_line, unexpected
+from crawlproject.appendlog import unexpected
+from crawlproject.errors import BadCrawlDir
 from crawlproject.evaluation.crawlfolder import HISTORY, CrawlInfo, visit_from
 from crawlproject.records import AGENT, Visit
 from crawlproject.reports.bestpages import BestPages
 from crawlproject.reports.hosts import HostLine, HostTally, pause_of
+from crawlproject.repository.follow import START, Follower
 from crawlproject.urls.hosts import host_of
 
 BEST = 40  # pages kept as the best
@@ -60,8 +62,7 @@ class Trail:
         self._start()
 
     def _start(self) -> None:
-        self._offset = 0
-        self._file_number = 0
+        self._place = START
         self.fetches = self.pages = self.relevant = self.duplicates = self.redirects = self.size = 0
         self.relevance = 0.0
         self.last_at: float | None = None
@@ -85,29 +86,20 @@ class Trail:
         A history that was cut or replaced (the crawl was started anew) is read from its beginning. Raises
         ``BadCrawlDir`` for a damaged line.
         """
-        try:
-            file = self._path.open("rb")
-        except OSError:
-            return True
-        with file:
-            state = os.fstat(file.fileno())
-            if state.st_size < self._offset or (self._offset and state.st_ino != self._file_number):
-                self._start()
-            self._file_number = state.st_ino
-            file.seek(self._offset)
-            for _ in range(most):
-                line = file.readline()
-                if not line.endswith(b"\n"):  # the end, or a line that is being written
-                    return True
-                self._offset += len(line)
-                number = self.fetches + 1
-                place = f"{self._path}, line {number}"
-                visit = visit_from(parse_line(line, self._path, number), place)
-                try:
-                    self._add(visit)
-                except (ValueError, TypeError, LookupError, AttributeError) as damage:  # a field of the wrong kind
-                    raise unexpected(self._path, number, damage) from None
-        return False
+        follower = Follower(self._path, self._place)
+        if follower.restarted:
+            self._start()
+        before = self.fetches
+        for line in islice(follower, most):
+            number = self.fetches + 1
+            try:
+                self._add(visit_from(line, f"{self._path}, line {number}"))
+            except BadCrawlDir:
+                raise
+            except (ValueError, TypeError, LookupError, AttributeError) as damage:  # a field of the wrong kind
+                raise unexpected(self._path, number, damage) from None
+        self._place = follower.place
+        return self.fetches - before < most
 
     def _add(self, visit: Visit) -> None:
         self.fetches += 1
