@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import socket
 import socketserver
+import sys
 import threading
 import time
 import zlib
@@ -15,7 +16,11 @@ from functools import cache
 from pathlib import Path
 
 import brotli
-from backports import zstd
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nConnection: close\r\n"
 ZEROS = b"\0" * 50_000_000
