@@ -195,7 +195,7 @@ def test_a_full_disk(crawl: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("kind", ["csv", "graphml", "jsonl", "parquet"])
 def test_memory_does_not_grow_with_the_crawl(tmp_path: Path, kind: str) -> None:
     """200 MB of text in 20,000 pages, in a process of its own."""
     crawl = a_crawl(tmp_path / "crawl")

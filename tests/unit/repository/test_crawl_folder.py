@@ -103,6 +103,42 @@ def test_a_refused_write_takes_back_the_whole_page(
     assert kept(tmp_path) == (pages(0, 2, 1), pages(0, 2, 1), pages(0, 0, 2, 2, 1, 1))
 
 
+class RefusingArchive:
+    """An archive on a disk that is full now and then."""
+
+    def __init__(self) -> None:
+        self.full = True
+        self.written: list[str] = []
+
+    def commit(self, visit: Visit) -> None:
+        if self.full:
+            raise StorageFailed("the disk is full")
+        self.written.append(visit.url)
+
+    def forget(self, url: str) -> None:
+        self.written.append(f"not {url}")
+
+    def close(self) -> None:
+        pass
+
+
+def test_a_page_is_archived_before_it_counts_and_does_not_count_when_it_is_not(tmp_path: Path) -> None:
+    folder = opened(tmp_path)
+    archive = RefusingArchive()
+    folder.archive = archive  # type: ignore[assignment]
+    for write in (lambda: folder.keep(*numbered(0)), lambda: folder.note(numbered(1, md5="")[1])):
+        with pytest.raises(StorageFailed):
+            write()
+    assert not any(kept(tmp_path))
+    archive.full = False
+    folder.keep(*numbered(0))
+    folder.note(numbered(1, md5="")[1])
+    folder.keep(*numbered(2, md5=""))
+    assert archive.written == [numbered(0)[1].url, numbered(1)[1].url, f"not {numbered(2)[1].url}"]
+    folder.close("", 1.0, {})
+    assert len((tmp_path / "history.jsonl").read_text().splitlines()) == 3
+
+
 def test_without_bodies_only_the_history_is_kept(tmp_path: Path) -> None:
     folder = opened(tmp_path, bodies=False)
     assert folder.store("http://www.uiowa.edu/", b"x") == "160766577426e1d01fcb7735091ec584"
