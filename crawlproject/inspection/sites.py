@@ -8,10 +8,10 @@ were worth:
     paid   = BACK * worth of its pages, but never more than SUPPORTED * (1 + links)
 
 ``links`` is the worth of the links from other sites, each of these counted once. The worth of a page is its relevance as a share
-of what a relevant page of this crawl has, as far as it is new and does not look like spam. A copy and what was a waste of time on purpose, spam
-and walls, take from the worth of the site. A site whose pages are worth half of a relevant page on average pays for itself, as
-long as others link to it: ``paid`` nears its bound slowly. The mean worth begins at one half and moves with each page, so
-links open the door of a site and its pages keep it open.
+of what a relevant page of this crawl has, as far as it is new and does not look like spam. A copy and what was a waste of time
+on purpose, spam and walls, take from the worth of the site. A site whose pages are worth half of a relevant page on average
+pays for itself, as long as others link to it: ``paid`` nears its bound slowly. The mean worth begins at one half and moves
+with each page, so links open the door of a site and its pages keep it open.
 
 A URL over budget waits, and is tried again after a delay that doubles with each vain trial of its site; one in so many
 fetches is a trial of a site that would have to wait still. When nothing else is left the budgets are raised (``pardon``).
