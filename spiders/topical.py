@@ -142,7 +142,9 @@ class TopicalSpider(scrapy.Spider):
         setting = _ALLOWING.get(reason)
         if setting and reason not in self._hinted:
             self._hinted.add(reason)
-            logger.warning("%s is refused (%s), as all like it will be; the setting %s allows more", url, reason, setting)
+            logger.warning(
+                "%s is refused (%s), as all like it will be; the setting %s allows more", url, reason, setting
+            )
 
     def _why_no_page(self, status: int, content_type: str) -> str:
         """Why a response is no page to keep; empty when it is one."""

@@ -132,7 +132,10 @@ def test_an_entry_that_is_none_of_these_is_bad_input(entry: str) -> None:
 
 
 def test_own_public_addresses_can_be_refused() -> None:
-    listed = {"CRAWL_REFUSED_ADDRESSES": "192.0.32.0/20, 2606:4700::/32,10.1.0.0/16", "CRAWL_ALLOWED_ADDRESSES": "10.0.0.0/8"}
+    listed = {
+        "CRAWL_REFUSED_ADDRESSES": "192.0.32.0/20, 2606:4700::/32,10.1.0.0/16",
+        "CRAWL_ALLOWED_ADDRESSES": "10.0.0.0/8",
+    }
     safety = make_safety(read_options(listed), ["http://192.0.33.8/"])
     for refused in ("192.0.32.1", "::ffff:192.0.32.1", "64:ff9b::c000:2001", "2606:4700::1", "10.1.2.3", "192.0.33.8"):
         assert not safety.permits(ip_address(refused))
