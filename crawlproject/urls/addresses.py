@@ -49,6 +49,8 @@ _CARRIES_4 = (  # network, and by how many bits an address of it is shifted to e
     (IPv6Network("2002::/16"), 80),  # 6to4 (RFC 3056)
 )
 
+_OWN_TOPS = (".localhost", ".test", ".example", ".local", ".internal", ".home.arpa")
+
 
 @lru_cache(maxsize=4096)
 def is_public(address: Address) -> bool:
@@ -82,6 +84,16 @@ def read_network(text: str) -> Network | None:
         return ip_network(text.strip("[]"), strict=False)
     except ValueError:
         return None
+
+
+def is_own_name(host: str) -> bool:
+    """Whether no stranger can decide where a host name leads: it has one label, or a top that the public DNS does not have.
+
+    These are reserved for tests, documentation, and one's own network (RFC 2606, 6761, 6762, 8375, and ICANN for
+    ``internal``).
+    """
+    host = host.lower().rstrip(".")
+    return "." not in host or host.endswith(_OWN_TOPS)
 
 
 def is_local_name(host: str) -> bool:

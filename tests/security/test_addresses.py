@@ -106,10 +106,17 @@ def test_a_seed_that_spells_an_address_allows_that_host_with_that_port() -> None
 
 
 def test_a_seed_with_a_name_allows_its_port_and_no_private_address() -> None:
-    safety = make_safety(read_options({}), ["http://h.example:5000/"])
-    assert safety.refusal("http://h.example:5000/x") is None
-    assert safety.refusal("http://other.example:5000/x") == PORT
-    assert not safety.is_named("h.example", 5000)
+    safety = make_safety(read_options({}), ["http://reef.org:5000/"])
+    assert safety.refusal("http://reef.org:5000/x") is None
+    assert safety.refusal("http://other.org:5000/x") == PORT
+    assert not safety.is_named("reef.org", 5000)
+
+
+@pytest.mark.parametrize("host", ["wiki", "wiki.internal", "printer.local", "nas.home.arpa", "a.test", "x.localhost"])
+def test_a_seed_with_a_name_that_no_stranger_can_give_away_allows_it_with_its_port(host: str) -> None:
+    safety = make_safety(read_options({}), [f"http://{host}:5000/"])
+    assert safety.is_named(host, 5000) and not safety.is_named(host, 80)
+    assert not safety.is_named(f"a.{host}", 5000) and not safety.is_named(f"{host}.org", 5000)
 
 
 def test_the_setting_allows_networks_addresses_names_and_places() -> None:
