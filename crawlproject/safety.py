@@ -17,7 +17,16 @@ from urllib.parse import urlsplit
 
 from crawlproject.errors import BadSetting
 from crawlproject.options import Options
-from crawlproject.urls.addresses import Address, Network, carried, is_local_name, is_own_name, is_public, read_address, read_network
+from crawlproject.urls.addresses import (
+    Address,
+    Network,
+    carried,
+    is_local_name,
+    is_own_name,
+    is_public,
+    read_address,
+    read_network,
+)
 
 SCHEME = "safety/scheme"
 PORT = "safety/port"
@@ -34,9 +43,10 @@ class Safety:
 
     ``allowed`` are networks, addresses, host names and ``host:port``, allowed besides the public Internet. ``ports`` are
     the ports that may be asked, empty for all. ``seeds`` are the URLs that the operator named: host and port of each are
-    allowed together, whatever the port, and whatever the address when the host is spelled as an address or has a name
-    that no stranger can give away, such as ``localhost`` (``is_own_name``). ``refused`` are networks and addresses that are not connected to for all that, unless their host is named.
-    Raises ``BadSetting`` for an entry of ``allowed`` or ``refused`` that is none of these.
+    allowed together, whatever the port; and whatever the address, when the host is spelled as an address or has a name that
+    no stranger can give away, such as ``localhost`` (``is_own_name``). ``refused`` are networks and addresses that are not
+    connected to for all that, unless their host is named. Raises ``BadSetting`` for an entry of ``allowed`` or ``refused``
+    that is none of these.
     """
 
     def __init__(
