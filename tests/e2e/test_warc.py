@@ -11,6 +11,7 @@ from random import Random
 
 import pytest
 from support.crawling import QUICK, ROOT, command, crawl, environment, history, scrapy, stored, topic_file
+from support.redisserver import empty_database, shared_server
 from support.warcs import cdxj, check, records, same_index
 from support.wireweb import HTML, Answer, linked, serving
 
@@ -192,3 +193,32 @@ def test_asked_for_in_the_middle_of_a_crawl(tmp_path: Path) -> None:
     kinds = [kind for path in archives(folder) for kind, url, _, _ in records(path) if url in stored(folder)]
     assert kinds.count("response") + kinds.count("revisit") == 20
     assert kinds.count("request") == 10, "of the first ten nobody knows what was asked"
+
+
+@pytest.mark.slow
+def test_two_workers_are_handed_over_as_one_crawl(tmp_path: Path) -> None:
+    database = empty_database()
+    where = f"{shared_server().url.rpartition('/')[0]}/{database.get_connection_kwargs()['db']}"
+    folder, web = tmp_path / "crawl", a_web()
+    topic = topic_file(tmp_path, "http://h0.example/", "http://h1.example/")
+    settings = {**QUICK, "CRAWL_DIR": folder, "CRAWL_WARC": 1, "FRONTIER": "redis", "REDIS_URL": where}
+    with serving(web) as port:
+        commands = [
+            command("crawl", "topical", "-a", f"topic={topic}", **settings, CRAWL_WORKER=name)
+            for name in ("one", "two")
+        ]
+        workers = [
+            subprocess.Popen(each, cwd=ROOT, env=environment(port), stderr=subprocess.DEVNULL) for each in commands
+        ]
+        assert [worker.wait(timeout=120) for worker in workers] == [0, 0]
+    warc = export(folder, "warc", tmp_path / "crawl.warc.gz")
+    check(warc, *folder.glob("workers/*/warc/*.warc.gz"))
+    assert len(list(folder.glob("workers/*/warc/*.warc.gz"))) == 2
+    opened = open_web(warc, cache_dir=tmp_path / "cache")
+    assert all(opened.get(url).body == web[url].body for url in stored(folder)) and len(stored(folder)) > 30
+    assert scrapy("index", folder).stdout.startswith(f"{len(stored(folder)) - copies(folder)} pages added")
+    export(folder, "wacz", tmp_path / "crawl.wacz")
+
+
+def copies(folder: Path) -> int:
+    return sum(bool(line["duplicate_of"]) for line in history(folder) if line["md5"])
