@@ -13,8 +13,10 @@ import pytest
 from support.browser import DESKTOP, PHONE, Watcher, browser, fits, serving, wait_until
 from support.crawling import QUICK, history, topic_file
 
+pytestmark = pytest.mark.slow
+
 SEEDS = ("http://www.lagoon-notes.example/", "http://www.nacre-divers.example/", "http://www.hobby-ring.example/")
-SLOW = {"POLITENESS_MIN_DELAY": 1.0, "CRAWL_PROGRESS_SECONDS": 0, "VIRTUAL_WEB": "sample"}
+SLOW = {"POLITENESS_MIN_DELAY": 3.0, "CRAWL_PROGRESS_SECONDS": 0, "VIRTUAL_WEB": "sample"}
 
 
 def get(url: str, **headers: str) -> Any:
@@ -76,7 +78,7 @@ def test_a_running_crawl_is_seen_paused_gone_on_with_and_stopped(tmp_path: Path)
         assert post(f"{url}/api/control", command, **{"X-Dashboard-Token": token})[0] == 200
         until(lambda: not state()["leased"] or None)
         before = state()["fetches"]
-        time.sleep(2.5)  # more than the politeness of any host
+        time.sleep(4.0)  # more than the politeness of any host
         assert state()["fetches"] == before and state()["status"] == "paused"
 
         assert post(f"{url}/api/control", {**command, "action": "resume"}, **{"X-Dashboard-Token": token})[0] == 200

@@ -8,6 +8,8 @@ import pytest
 from support.browser import DESKTOP, PHONE, Watcher, browser, fits
 from support.crawling import crawl, scrapy, topic_file
 
+pytestmark = pytest.mark.slow
+
 SEEDS = ("http://www.lagoon-notes.example/", "http://www.nacre-divers.example/", "http://www.hobby-ring.example/")
 
 

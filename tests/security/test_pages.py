@@ -14,6 +14,8 @@ import pytest
 from support.browser import DESKTOP, Watcher, browser, serving
 from support.crawling import crawl, scrapy, topic_file
 
+pytestmark = pytest.mark.slow
+
 ATTACKS = (
     "<script>document.title='pwned'</script>",
     "</script><script>document.title='pwned'</script>",
