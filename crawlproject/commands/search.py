@@ -45,7 +45,7 @@ class Command(ScrapyCommand):
         if opts.limit < 1 or opts.offset < 0:
             raise UsageError("--limit must be at least 1, and --offset 0", print_help=False)
         # Scrapy imports every command at every start: what is heavy is imported when it is needed.
-        from crawlproject.indexing import search
+        from crawlproject.indexing import is_behind, search
         from crawlproject.reports.hits import print_hits
 
         with reporting_errors(self):
@@ -54,3 +54,5 @@ class Command(ScrapyCommand):
                 print(json.dumps({"total": found.total, "hits": [asdict(hit) for hit in found.hits]}, indent=2))
             else:
                 print_hits(found.hits, found.total, opts.offset + 1, sys.stdout)
+                if is_behind(Path(args[0])):
+                    print(f"The crawl has gone on since it was indexed: scrapy index {args[0]}", file=sys.stderr)

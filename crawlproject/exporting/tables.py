@@ -14,7 +14,7 @@ from crawlproject.exporting.selection import Item
 from crawlproject.repository.items import item_schema
 
 _BATCH = 500  # rows, and so the most texts that are in memory
-_GROUP_BYTES = 32_000_000  # of text in a row group of Parquet
+_GROUP_BYTES = 8_000_000  # of text in a row group of Parquet
 
 # A cell that begins with one of these is a formula to a spreadsheet (OWASP, "CSV injection").
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")

@@ -8,6 +8,7 @@ Both may be called while the crawl goes on, from any thread or process. Built on
 """
 
 from crawlproject.indexing.searching import Hit, SearchResult, search
+from crawlproject.indexing.store import is_behind
 from crawlproject.indexing.updating import Updated, update
 
-__all__ = ["Hit", "SearchResult", "Updated", "search", "update"]
+__all__ = ["Hit", "SearchResult", "Updated", "is_behind", "search", "update"]

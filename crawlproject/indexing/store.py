@@ -17,7 +17,7 @@ import tantivy
 
 from crawlproject.appendlog import write_atomically
 from crawlproject.errors import BadCrawlDir, StorageFailed
-from crawlproject.repository.follow import START, Place
+from crawlproject.repository.follow import ITEMS, START, Place
 from crawlproject.repository.manifest import read_manifest
 from crawlproject.text.languages import tokenizer
 from crawlproject.text.tokens import Bigrams
@@ -110,6 +110,12 @@ def read_state(crawl_dir: Path) -> State | None:
         return State(language, bool(found["with_duplicates"]), pages, Place.from_json(found["place"]))
     except (KeyError, TypeError, ValueError) as damage:
         raise damaged(crawl_dir, damage) from None
+
+
+def is_behind(crawl_dir: Path) -> bool:
+    """Whether the crawl has stored pages that the index was not shown yet. Raises ``BadCrawlDir``."""
+    state, items = read_state(crawl_dir), crawl_dir / ITEMS
+    return state is None or (items.exists() and items.stat().st_size > state.place.offset)
 
 
 def write_state(crawl_dir: Path, state: State) -> None:

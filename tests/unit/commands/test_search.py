@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from support.crawling import scrapy
-from support.items import a_crawl, an_item
+from support.items import a_crawl, add, an_item
 
 from crawlproject.indexing import Hit, search, update
 from crawlproject.reports.hits import print_hits
@@ -33,6 +33,9 @@ def test_index_and_search(tmp_path: Path) -> None:
     lines = shown.stdout.splitlines()
     assert lines[0].startswith("1. Reefs ") and lines[1:3] == ["   http://a.example/0", "   Coral <reefs> & atolls"]
     assert lines[-1] == "1 to 2 of 2 pages"
+    assert shown.stderr == ""
+    add(crawl, an_item(3, "Coral and more"))
+    assert "scrapy index" in scrapy("search", crawl, "coral").stderr
     told = json.loads(scrapy("search", crawl, "coral", "again", "--json", "--limit", "1").stdout)
     assert told["total"] == 2
     [hit] = told["hits"]

@@ -16,7 +16,7 @@ from support.crawling import ROOT
 from support.items import a_crawl, add, an_item
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
-from crawlproject.indexing import search, update
+from crawlproject.indexing import is_behind, search, update
 
 
 def found(folder: Path, query: str, **more: int) -> list[int]:
@@ -203,9 +203,9 @@ def test_a_search_sees_what_was_added(tmp_path: Path) -> None:
     update(crawl)
     assert search(crawl, "coral").total == 1
     add(crawl, an_item(1, "coral"))
-    assert search(crawl, "coral").total == 1
+    assert search(crawl, "coral").total == 1 and is_behind(crawl)
     update(crawl)
-    assert search(crawl, "coral").total == 2
+    assert search(crawl, "coral").total == 2 and not is_behind(crawl)
 
 
 # ------------------------------------------------------------ what is wrong is said
