@@ -37,6 +37,8 @@ class Watched:
     def document(self, most: int = AT_ONCE) -> dict[str, Any]:
         """What the page shows of the folder; ``reading`` while there is more of the history than ``most`` new lines."""
         info = self.info()
+        if MANIFEST not in self._read:  # the crawl has not begun
+            return {"reading": False}
         if self._trail is None:
             self._trail = Trail(self.folder, info, info.number("PAGE_RELEVANT", RELEVANT))
         whole = self._trail.advance(most)

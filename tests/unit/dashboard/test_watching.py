@@ -44,6 +44,14 @@ def test_what_the_web_says_is_cut_and_cleaned(write_crawl, page, tmp_path):
     )
 
 
+def test_a_crawl_that_is_starting_is_read_with_its_settings_as_soon_as_it_has_any(write_crawl, page, tmp_path):
+    watched = Watched(tmp_path / "new")
+    assert watched.document() == {"reading": False}
+    write_crawl(tmp_path / "new", [page("http://a.example/", relevance=0.5)], settings={"page_relevant": 0.6})
+    document = watched.document()
+    assert (document["pages"], document["relevant"]) == (1, 0)
+
+
 def test_a_damaged_folder_is_named(tmp_path):
     (tmp_path / "crawl.json").write_text("{")
     with pytest.raises(BadCrawlDir):
