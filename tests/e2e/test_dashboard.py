@@ -170,3 +170,55 @@ def test_crawls_are_started_from_a_query_and_compared(tmp_path: Path) -> None:
     lines = history(tmp_path / "crawls" / "coral-reefs-bleaching.infospiders")
     assert sum(bool(line["md5"]) for line in lines) == 40
     assert {line["signs"]["agent"] for line in lines} > {0.0}
+
+
+def started(url: str, **wish: object) -> tuple[str, dict[str, str]]:
+    """Start one crawl over HTTP; its name, and the headers of commands."""
+    token = get(f"{url}/").split('name="token" content="')[1].split('"')[0]
+    headers = {"X-Dashboard-Token": token}
+    form = {"query": "coral reefs", "seeds": "\n".join(SEEDS), "orderings": ["dom"], "pages": 1500, **wish}
+    status, answer = post(f"{url}/api/start", form, **headers)
+    assert status == 200, answer
+    (name,) = answer["started"]
+    return name, headers
+
+
+def test_a_crawl_that_was_stopped_goes_on(tmp_path: Path) -> None:
+    with serving(tmp_path, "dashboard", tmp_path / "crawls", **SLOW) as url:
+        name, headers = started(url)
+
+        def state() -> dict[str, Any]:
+            return get(f"{url}/api/state?crawl={name}")["states"][0]
+
+        def command(action: str) -> None:
+            assert post(f"{url}/api/control", {"crawl": name, "action": action}, **headers)[0] == 200
+
+        until(lambda: state().get("waiting") and state()["pages"] > 5, 40)
+        command("stop")
+        stopped = until(lambda: (found := state())["status"] == "interrupted" and found, 40)
+        assert stopped["resumable"]
+        command("resume")
+        until(lambda: state()["status"] == "running" and state()["pages"] > stopped["pages"], 40)
+    # With the page its crawls end, and can be resumed.
+    manifest = json.loads((tmp_path / "crawls" / name / "crawl.json").read_text())
+    assert manifest["reason"] == "shutdown" and len(manifest["resumes"]) == 1
+
+
+def test_a_crawl_that_cannot_start_says_why(tmp_path: Path) -> None:
+    with serving(tmp_path, "dashboard", tmp_path / "crawls", **SLOW, TRAP_MAX_DEPTH="many") as url:
+        name, _ = started(url)
+        failed = until(
+            lambda: (found := get(f"{url}/api/state?crawl={name}")["states"][0])["status"] == "failed" and found, 40
+        )
+        assert "TRAP_MAX_DEPTH" in failed["words"] and not failed["resumable"]
+
+
+def test_what_is_not_there_is_said(tmp_path: Path) -> None:
+    with serving(tmp_path, "dashboard", tmp_path / "crawls") as url:
+        for path, status in (("/nothing", 404), ("/api/start", 405), ("/map?crawl=none", 400), ("/api/search", 400)):
+            with pytest.raises(urllib.error.HTTPError, match=str(status)):
+                get(url + path)
+        token = {"X-Dashboard-Token": get(f"{url}/").split('name="token" content="')[1].split('"')[0]}
+        assert post(f"{url}/api/start", ["no form"], **token)[0] == 400
+        assert post(f"{url}/api/start", {"query": "x" * 100_000}, **token)[0] == 400
+        assert get(f"{url}/api/crawls") == {"crawls": []}
