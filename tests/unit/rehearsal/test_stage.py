@@ -24,7 +24,7 @@ from crawlproject.virtualweb.base import Reply
 HOSTS, PAGES = 60, 6
 PORTAL = "http://portal.example/"
 AGENT = "topical-crawler/0.1"
-IMPATIENT = {"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, "FRONTIER_BATCH_SIZE": 1}
+IMPATIENT = {"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, "FRONTIER_BATCH_SIZE": 1, "PAGE_DUPLICATES": False}
 
 
 def wide_web() -> DictWeb:
@@ -93,12 +93,12 @@ def test_orderings_do_not_disturb_each_other(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def wide(tmp_path_factory: pytest.TempPathFactory) -> list[dict]:
-    """The history of a whole rehearsal on the wide web with the default settings."""
+    """The history of a whole rehearsal on the wide web with the default settings; its pages are copies of each other."""
     out = tmp_path_factory.mktemp("wide")
     web = wide_web()
     for h in range(0, HOSTS, 20):
         web.replies |= dict([robots(f"http://h{h}.example", "User-agent: *\nCrawl-delay: 7\n")])
-    rehearse(web, out, "dom")
+    rehearse(web, out, "dom", PAGE_DUPLICATES=False)
     return history(out, "dom")
 
 
