@@ -116,7 +116,8 @@ def assemble(
     ``clock`` gives seconds since the epoch. A rehearsal keeps the history only, its frontier in memory, and shows the
     targets to an ordering that needs them, with the ``graph`` of its web. ``archive`` is the rehearsed web, for orderings
     that need an archive and are given none by ``ORDERING_ARCHIVE``. ``cache_dir`` keeps the indexes of archives; unless
-    given, the crawl folder does. ``agent`` is the User-Agent. Raises ``BadInput`` (topic, settings, crawl folder) and ``StorageFailed``.
+    given, the crawl folder does. ``agent`` is the User-Agent. Raises ``BadInput`` (topic, settings, crawl folder) and
+    ``StorageFailed``.
     """
     canonicalize = make_canonicalizer(options)
     topic = respell(topic, canonicalize)
@@ -168,6 +169,7 @@ def assemble(
         respellers=redundancy.respellers,
         standings=(conduct.hosts, conduct.sites, *redundancy.standings),
         wardens=(conduct.hosts,),
+        patience=2 * options.politeness_min_delay,  # hosts that rest are no reason
     )
     crawl = Crawl(
         topic=topic,

@@ -26,7 +26,6 @@ from crawlproject.urls.hosts import host_of
 from crawlproject.urls.traps import TrapFilter
 
 TOO_DEEP = "trap/too_deep"  # the one refusal that a URL may escape on another path
-PATIENCE = 2.0  # seconds in which nothing happens before URLs are let go that wait for their standing
 
 _PARDONED = 20  # URLs that are let go together
 _LOOKED_AT = 1_000  # URLs that have to wait, or are refused, in one search for the next: then others may have a turn
@@ -83,7 +82,7 @@ class Door:
     """Admits URLs to the frontier of one crawl, and lets them out.
 
     ``domains`` is ``CRAWL_ALLOWED_DOMAINS``; empty: the whole web. ``respellers``, ``standings`` and ``wardens`` are asked in
-    turn.
+    turn. URLs that wait for their standing are let go when nothing would happen for ``patience`` seconds.
     """
 
     def __init__(
@@ -99,6 +98,7 @@ class Door:
         respellers: Sequence[Respeller] = (),
         standings: Sequence[Standing] = (),
         wardens: Sequence[Warden] = (),
+        patience: float = 2.0,
     ) -> None:
         self.traps = traps
         self.planted: set[str] = set()  # seeds, and where seeds redirect to
@@ -111,6 +111,7 @@ class Door:
         self._respellers = respellers
         self._standings = standings
         self._wardens = wardens
+        self._patience = patience
         self._now = 0.0  # of the latest search for a URL
         self._shared = frontier if isinstance(frontier, SharedFrontier) else None
         if standings and isinstance(frontier, SparingFrontier):
@@ -280,7 +281,7 @@ class Door:
         if self._shared is not None or self._frontier.leases() or not len(self._frontier):
             return False
         due = self._frontier.next_due(now)
-        return due is not None and due > now + PATIENCE
+        return due is not None and due > now + self._patience
 
     def _pardon(self, now: float) -> bool:
         """Let the best of the URLs go that wait for a later time; whether there were any."""
