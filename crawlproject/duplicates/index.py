@@ -43,8 +43,8 @@ SAME_HEADLINE = 0.50
 ELSEWHERE = 0.65
 SAME_MENU = 0.6  # of the names that links lead to
 LEAST_SHINGLES = 50
-WHOLE_TEXT = 100  # terms from which on the very same text needs no other evidence
-SOME_TEXT = 10  # terms from which on it needs the title or the name; below it needs the same links
+WHOLE_TEXT = 100  # shingles from which on the very same text needs no other evidence
+SOME_TEXT = 10  # shingles from which on it needs the title or the name; below it needs the same links
 
 _BANDS = 8
 _ROWS = 3  # minima of a key
@@ -175,9 +175,10 @@ def _same_whole(one: Original, other: Original) -> bool:
     """Whether pages with the same terms in the same order are the same page."""
     if one.text != other.text:
         return False
-    if one.terms >= WHOLE_TEXT or one.links == other.links != 0:
+    shingles = min(one.shingles, other.shingles)
+    if shingles >= WHOLE_TEXT or one.links == other.links != 0:
         return True
-    return one.terms >= SOME_TEXT and (one.name == other.name or one.headline == other.headline != 0)
+    return shingles >= SOME_TEXT and (one.name == other.name or one.headline == other.headline != 0)
 
 
 def _keys_of(page: Original) -> Iterator[int]:

@@ -36,8 +36,8 @@ class Sketch:
     """What is compared of a page.
 
     ``minima``: for each bin the last 16 bits of the least shingle hash, shape (128,). ``text``: digest of all terms in order.
-    ``shingles``: how many the minima stand for. ``terms``: of the whole page. ``folded``: hashes of the shingles with every
-    number made one, shape (shingles,).
+    ``shingles``: how many different ones the minima stand for. ``terms``: of the whole page. ``folded``: hashes of the
+    shingles, repeated ones too, with every number made one, shape (n,).
     """
 
     minima: Minima
@@ -61,7 +61,8 @@ def sketch(page: Page) -> Sketch:
         plain, folded = plain[outside], folded[outside]
     hashes = shingle_hashes(plain)
     hashes.sort()
-    return Sketch(minima_of(hashes), text, len(hashes), len(page.terms), shingle_hashes(folded))
+    different = 1 + int(np.count_nonzero(hashes[1:] != hashes[:-1])) if len(hashes) else 0
+    return Sketch(minima_of(hashes), text, different, len(page.terms), shingle_hashes(folded))
 
 
 def similarity(one: Minima, other: Minima) -> float:

@@ -76,9 +76,20 @@ def test_copies_are_found(first, second):
         (known(f"{A}/go", text(1, 40), "It has moved"), known(f"{A}/went", edited(text(1, 40), 1), "It has moved")),
         (known(f"{A}/go", [], "It has moved"), known(f"{A}/went", [], "It has moved")),
         (known(f"{A}/1", ["under", "construction"]), known(f"{B}/2", ["under", "construction"])),
+        (known(f"{A}/", ["reef"] * 50, "Reef of reefs"), known(f"{B}/", ["reef"] * 50, "Reef of reefs")),
         (known(f"{A}/1", text(1, 60), "Slides of one"), known(f"{A}/2", text(1, 60), "Slides of two")),
     ],
-    ids=["template", "shop", "title alone", "rewritten", "short", "empty", "a word", "same text, too short to tell"],
+    ids=[
+        "template",
+        "shop",
+        "title alone",
+        "rewritten",
+        "short",
+        "empty",
+        "a word",
+        "one word again and again",
+        "same text, too short to tell",
+    ],
 )
 def test_other_pages_are_not(first, second):
     index = DuplicateIndex(OriginalsInMemory())
