@@ -213,7 +213,7 @@ def test_two_workers_are_handed_over_as_one_crawl(tmp_path: Path) -> None:
         assert [worker.wait(timeout=120) for worker in workers] == [0, 0]
     warc = export(folder, "warc", tmp_path / "crawl.warc.gz")
     check(warc, *folder.glob("workers/*/warc/*.warc.gz"))
-    assert len(list(folder.glob("workers/*/warc/*.warc.gz"))) == 2
+    assert len(list(folder.glob("workers/*"))) == 2
     opened = open_web(warc, cache_dir=tmp_path / "cache")
     assert all(opened.get(url).body == web[url].body for url in stored(folder)) and len(stored(folder)) > 30
     assert scrapy("index", folder).stdout.startswith(f"{len(stored(folder)) - copies(folder)} pages added")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import subprocess
+import sys
 from argparse import Namespace
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from cdxj_indexer.main import CDXJIndexer
 from fastwarc.warc import ArchiveIterator as FastIterator
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
@@ -40,11 +41,9 @@ def records(path: Path) -> list[tuple[str, str, Any, bytes]]:
 
 
 def cdxj(path: Path) -> list[str]:
-    """The lines of cdxj-indexer, sorted."""
-    out = io.StringIO()
-    with contextlib.redirect_stderr(io.StringIO()):
-        CDXJIndexer(out, [str(path)], sort=True).process_all()
-    return out.getvalue().splitlines()
+    """The lines of cdxj-indexer, sorted; in a process of its own, since ``wacz`` changes what it writes."""
+    command = [sys.executable, "-W", "ignore", "-c", "from cdxj_indexer.main import main; main()", "--sort", str(path)]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
 
 
 def same_index(ours: Iterable[str], theirs: Iterable[str]) -> None:
