@@ -51,7 +51,7 @@ def whole(folder: Path) -> None:
     assert {line["source"] for line in lines(folder / "links.jsonl")} <= kept
 
 
-@pytest.mark.parametrize("limit", [3_000, 20_000])
+@pytest.mark.parametrize("limit", [6_000, 20_000])
 def test_a_full_disk_loses_nothing(tmp_path: Path, limit: int) -> None:
     folder, topic = tmp_path / "crawl", topic_file(tmp_path, "http://portal.example/")
     with running(host_farm(HOSTS, PAGES)) as server:
