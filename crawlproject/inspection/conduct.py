@@ -26,7 +26,7 @@ class Conduct:
     def failed(self, url: str, error: str, fetch: Fetch) -> float:
         """No content. Until when the host rests as one that blocked, 0: no longer than usual."""
         self.sites.failed(url, error)
-        self.sites.ended(url, fetch.at)
+        self.sites.ended(url, fetch.at, error)
         return self.hosts.failed(url, fetch.status, error, fetch.at)
 
     def redirected(self, url: str, fetch: Fetch) -> None:

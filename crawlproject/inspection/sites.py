@@ -7,11 +7,10 @@ were worth:
     budget = FIRST + paid + PER_LINK * links * mean worth
     paid   = BACK * worth of its pages, but never more than SUPPORTED * (1 + links)
 
-``links`` is the worth of the links from other sites, each of these counted once. The worth of a page is its relevance as a share
-of what a relevant page of this crawl has, as far as it is new and does not look like spam. A copy and what was a waste of time
-on purpose, spam and walls, take from the worth of the site. A site whose pages are worth half of a relevant page on average
-pays for itself, as long as others link to it: ``paid`` nears its bound slowly. The mean worth begins at one half and moves
-with each page, so links open the door of a site and its pages keep it open.
+``links`` is the worth of the links from other sites, each of these counted once. A page that is new and honest is worth one half,
+for it may be the way to others, and up to 1 as it is relevant, compared with the relevant pages of this crawl. A copy and
+what was a waste of time on purpose, spam and walls, take from the worth of the site. So honest pages pay for themselves, as
+long as others link to the site: ``paid`` nears its bound slowly. The mean worth begins at one half and moves with each page.
 
 A URL over budget waits, and is tried again after a delay that doubles with each vain trial of its site; one in so many
 fetches is a trial of a site that would have to wait still. When nothing else is left the budgets are raised (``pardon``).
@@ -27,9 +26,9 @@ from crawlproject.records import NOVELTY, OWN_LINKS, CrawlUrl, Fetch, Page
 from crawlproject.urls.domains import domain_of
 
 FIRST = 10.0
-BACK = 2.0
+BACK = 4.0
 PER_LINK = 1.0
-SUPPORTED = 30.0
+SUPPORTED = 60.0
 TRIALS = 0.03  # of all fetches may be of sites over budget, besides those that nothing else was left for
 LONGEST_WAIT = 3_600.0  # seconds
 
@@ -38,7 +37,13 @@ _PRIOR_PAGES = 2.0  # and how many pages would be needed to outweigh that
 _FIRST_WAIT = 50.0  # fetches of the crawl that a URL over budget waits at first
 _DOUBLINGS = 10
 _LONGEST_PAUSE = 5.0  # seconds between two fetches that count for the pace: a crawl that idles is not slow
+_NEUTRAL = 0.5  # worth of a page that is new and honest, whatever it is about: it may be the way to others
+_MISSING = 0.1  # of a fetch is what a page that is not there counts for: a link to it may be old
+_HONEST = 0.25  # mean worth of a site that is let go beyond its budget before others
 _COPY = 0.5  # worth that a copy takes from its site
+_SPAM = 4.0  # that a page takes which is nothing but spam: two of them are enough
+_WALL = 1.5  # that a wall takes, or a soft 404
+_NOT_KEPT = "noindex"  # what the history says of a page that was read and not kept
 _WASTE = ("block/", "parked", "soft_404")
 _LINKERS = 64  # linking sites that are remembered of a site
 _SEED = 5.0  # links that a seed is worth
@@ -52,7 +57,7 @@ class Site:
     __slots__ = ("fetches", "links", "out", "pardoned", "until", "waits", "worth")
 
     def __init__(self) -> None:
-        self.fetches = 0
+        self.fetches = 0.0  # those that brought nothing count less
         self.worth = 0.0
         self.links: dict[str, float] = {}  # other sites that link here, each with the worth of its best link
         self.pardoned = 0.0  # fetches beyond the budget
@@ -100,8 +105,8 @@ class SiteBudgets:
         if value > 0.0 and not repeats:
             self._links(page.url, value, [link.url for link in page.links])
 
-    def ended(self, url: str, at: float) -> None:
-        """A fetch of ``url`` ended, whatever it brought."""
+    def ended(self, url: str, at: float, error: str = "") -> None:
+        """A fetch of ``url`` ended, whatever it brought; ``error`` as in the history."""
         if not self._share:
             return
         if self._fetches and at >= self._latest:
@@ -110,13 +115,13 @@ class SiteBudgets:
         self._latest = max(at, self._latest)
         self._fetches += 1
         site = self._site(domain_of(url))
-        site.fetches += 1
+        site.fetches += _MISSING if error and not error.startswith(_WASTE) and error != _NOT_KEPT else 1.0
         site.out.discard(url)
 
     def failed(self, url: str, error: str) -> None:
         """A fetch brought no page; ``error`` as in the history. What is merely missing costs the fetch only."""
         if self._share and error.startswith(_WASTE):
-            self._site(domain_of(url)).worth -= 1.0
+            self._site(domain_of(url)).worth -= _WALL
 
     def dropped(self, url: str) -> None:
         """``url`` was taken and not fetched."""
@@ -133,7 +138,7 @@ class SiteBudgets:
                 self._links(line["url"], value, links)
         elif line["error"]:
             self.failed(line["url"], line["error"])
-        self.ended(line["url"], line["at"])
+        self.ended(line["url"], line["at"], line["error"])
 
     # ------------------------------------------------------------ at the door
 
@@ -162,11 +167,11 @@ class SiteBudgets:
         return site.until
 
     def merit(self, url: str, now: float) -> float:
-        """1 within the budget; else what a page of the site is expected to be worth, less with each fetch beyond the budget."""
+        """1 within the budget; beyond it 0.9 for an honest site, whatever it is about, and next to nothing for any other."""
         site = self._sites.get(domain_of(url)) if self._share else None
         if site is None or site.fetches + len(site.out) < self.budget(site):
             return 1.0
-        return min(0.99, max(0.01, round(site.mean / (1.0 + site.pardoned), 2)))
+        return 0.9 if site.mean > _HONEST else 0.01
 
     def pardon(self, url: str) -> None:
         """Nothing else is left to fetch: the site of ``url`` may have one more."""
@@ -206,12 +211,13 @@ class SiteBudgets:
         """What a page is worth, 0 to 1, which is added to its site."""
         if not self._share:
             return 0.0
-        honest = relevance * (1.0 - spam) * novelty * (not copy)
-        self._relevance += honest
-        self._squares += honest * honest
+        honest = (1.0 - spam) * novelty * (not copy)
+        relevance *= honest
+        self._relevance += relevance
+        self._squares += relevance * relevance
         reference = self._squares / self._relevance if self._relevance else 0.0
-        value = min(1.0, honest / reference) if reference else 0.0
-        self._site(domain_of(url)).worth += value - spam - _COPY * copy
+        value = _NEUTRAL * honest + (1.0 - _NEUTRAL) * (min(1.0, relevance / reference) if reference else 0.0)
+        self._site(domain_of(url)).worth += value - _SPAM * spam**2 - _COPY * copy
         return value
 
     def _links(self, url: str, value: float, links: Iterable[str]) -> None:

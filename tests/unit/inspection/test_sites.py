@@ -42,17 +42,35 @@ def with_a_crawl_of_relevant_pages() -> SiteBudgets:
     return sites
 
 
-def test_a_site_that_brings_nothing_has_its_first_pages_only():
-    assert FIRST <= allowed(with_a_crawl_of_relevant_pages(), "dull.example", relevance=0.0) <= FIRST + 1
+def test_a_site_without_links_from_others_ends_somewhere_whatever_its_pages_are_worth():
+    dull = allowed(with_a_crawl_of_relevant_pages(), "dull.example", relevance=0.0)
+    good = allowed(with_a_crawl_of_relevant_pages(), "good.example")
+    assert FIRST < dull < good <= FIRST + SUPPORTED
 
 
-def test_relevant_pages_pay_for_more_and_links_for_still_more():
-    alone = allowed(with_a_crawl_of_relevant_pages(), "good.example")
-    assert 2 * FIRST < alone <= FIRST + SUPPORTED
+def test_pages_that_say_nothing_new_earn_nothing():
+    sites = with_a_crawl_of_relevant_pages()
+    for number in range(50):
+        if sites.waits_until(CrawlUrl(f"http://x.example/{number}", 1.0), 5.0) > 5.0:
+            break
+        fetch(sites, replace(a_page("x.example", number), signs={"novelty": 0.0}), 5.0)
+    assert number <= FIRST + 1
+
+
+def test_links_from_others_earn_more():
     sites = with_a_crawl_of_relevant_pages()
     for number in range(10):
         fetch(sites, a_page(f"friend{number}.example", 0, links=("http://good.example/",)), 10.0)
-    assert allowed(sites, "good.example") > 3 * alone
+    assert allowed(sites, "good.example") > 3 * allowed(with_a_crawl_of_relevant_pages(), "good.example")
+
+
+def test_pages_that_are_not_there_hardly_count():
+    sites = with_a_crawl_of_relevant_pages()
+    for number in range(60):
+        url = f"http://old.example/{number}"
+        assert sites.waits_until(CrawlUrl(url, 1.0), 5.0) == 5.0
+        sites.failed(url, "http 404")
+        sites.ended(url, 5.0, "http 404")
 
 
 def test_links_of_its_own_do_not_count():
@@ -110,7 +128,7 @@ def test_without_budgets_nobody_waits():
 
 def test_subdomains_share_a_budget():
     sites = with_a_crawl_of_relevant_pages()
-    for number in range(20):
+    for number in range(100):
         fetch(sites, a_page(f"x{number}.farm.example", 0, relevance=0.0), 5.0)
     assert sites.waits_until(CrawlUrl("http://new.farm.example/", 1.0), 5.0) > 5.0
 
