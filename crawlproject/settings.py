@@ -1,7 +1,8 @@
 """Every setting once: default, unit, source. ``docs/settings.md`` explains when to change which.
 
 Settings of ours start with ``FRONTIER_``, ``ORDERING_``, ``TOPIC_``, ``PAGE_``, ``POLITENESS_``, ``TRAP_``, ``CRAWL_``,
-``DASHBOARD`` or ``VIRTUAL_WEB``; a topic file may override them in its ``[crawl]`` table. The rest are Scrapy's, with our choice of value.
+``DASHBOARD`` or ``VIRTUAL_WEB``; a topic file may override them in its ``[crawl]`` table. The rest are Scrapy's, with our
+choice of value.
 """
 
 # ---------------------------------------------------------------- frontier

@@ -69,7 +69,8 @@ def _tell(folder: Path, asked: str, agent: str) -> None:
         evicted = frontier.counts().evicted if frontier else 0
         left_out = causes(
             folder, info, url,
-            depth=found.nearest + 1 if found.link_count else 0, known=standing is not None, evicted=evicted, copied=found.copied, agent=agent,
+            depth=found.nearest + 1 if found.link_count else 0,
+            known=standing is not None, evicted=evicted, copied=found.copied, agent=agent,
         )  # fmt: skip
     print_whereabouts(found, sys.stdout, left_out)
 

@@ -31,8 +31,8 @@ class Document:
     lang>``, or empty. ``published`` is the day of publication as ``YYYY-MM-DD``, or empty. ``base`` is the absolute URL
     that relative links are joined with. ``concealed`` counts the characters of ``text`` that a browser does not show, and
     ``redirect`` is where it would go at once (an instant refresh, a script that does nothing else), as written.
-    ``robots`` is what ``<meta name="robots">`` asks. ``encoding`` is a Python codec name. ``links_dropped`` counts links beyond the cap; ``truncated`` is True when text or tags beyond
-    a cap were left out.
+    ``robots`` is what ``<meta name="robots">`` asks. ``encoding`` is a Python codec name. ``links_dropped`` counts links
+    beyond the cap; ``truncated`` is True when text or tags beyond a cap were left out.
     """
 
     title: str = ""

@@ -16,9 +16,9 @@ from crawlproject.orderings.base import Archive, Graph
 from crawlproject.records import CrawlUrl, Fetch, Page, Topic
 from crawlproject.rehearsal.cache import JudgedPages, latency, location
 from crawlproject.robots import MAX_REDIRECTS, RobotsCache, RobotsRules
+from crawlproject.sitemaps import is_sitemap
 from crawlproject.stopping import DEAD_END
 from crawlproject.urls.canonical import canonical_or_none
-from crawlproject.sitemaps import is_sitemap
 from crawlproject.urls.hosts import host_of, origin_of
 from crawlproject.virtualweb.base import Reply, Web
 
