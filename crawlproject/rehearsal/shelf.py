@@ -12,7 +12,16 @@ from pathlib import Path
 from crawlproject.rehearsal.pagestore import PageStore
 
 # The code that turns bytes into a page: when any of it changes, pages are read anew.
-_READERS = ("html", "inspection", "text", "urls", "reading.py", "records.py", "rehearsal/pageformat.py", "rehearsal/pagestore.py")
+_READERS = (
+    "html",
+    "inspection",
+    "text",
+    "urls",
+    "reading.py",
+    "records.py",
+    "rehearsal/pageformat.py",
+    "rehearsal/pagestore.py",
+)
 _LIBRARIES = ("ada-url", "lxml", "PyStemmer", "spacy", "w3lib")
 
 
