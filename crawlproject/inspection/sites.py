@@ -24,11 +24,12 @@ from typing import Any
 
 from crawlproject.records import NOVELTY, OWN_LINKS, CrawlUrl, Fetch, Page
 from crawlproject.urls.domains import domain_of
+from crawlproject.urls.hosts import host_of
 
 FIRST = 10.0
-BACK = 4.0
+BACK = 2.0
 PER_LINK = 1.0
-SUPPORTED = 60.0
+SUPPORTED = 30.0
 TRIALS = 0.03  # of all fetches may be of sites over budget, besides those that nothing else was left for
 LONGEST_WAIT = 3_600.0  # seconds
 
@@ -162,7 +163,7 @@ class SiteBudgets:
     def held_until(self, url: str) -> float:
         """The end of the wait of a site over budget."""
         site = self._sites.get(domain_of(url)) if self._share else None
-        if site is None or site.fetches + len(site.out) < self.budget(site):
+        if site is None or not site.until or site.fetches + len(site.out) < self.budget(site):
             return 0.0
         return site.until
 
@@ -223,7 +224,8 @@ class SiteBudgets:
     def _links(self, url: str, value: float, links: Iterable[str]) -> None:
         own = domain_of(url)
         weight = value * self._site(own).mean
-        for target in {domain_of(link) for link in links}:
+        hosts = {host_of(link): link for link in links}
+        for target in {domain_of(link) for link in hosts.values()}:
             if target == own:
                 continue
             site = self._site(target)
