@@ -110,6 +110,8 @@ class Door:
         self._history = history
         self._respellers = respellers
         self._standings = standings
+        self._lowering = [standing.lowered for standing in standings]  # asked of every link
+        self._held_until = [standing.held_until for standing in standings]
         self._wardens = wardens
         self._patience = patience
         self._now = 0.0  # of the latest search for a URL
@@ -162,8 +164,9 @@ class Door:
         """Put a URL into the frontier. False: it was refused, has to wait for its standing, or is known (its score may have
         been raised).
         """
-        if url.url not in self._frontier:
-            url = self._respelled(url)
+        known = url.url in self._frontier
+        if not known and (spelled := self._respelled(url)) is not url:
+            url, known = spelled, spelled.url in self._frontier
         if url.depth == 0:
             self.planted.add(url.url)
         else:
@@ -171,11 +174,11 @@ class Door:
         held = self._held(url)
         if held is not url:
             self._ordering.postponed(url.url)
-        if url.url in self._frontier:
+        if known:
             return self._frontier.put(held)  # may raise the score of a URL that waits
         # A packed sitemap is wanted, whatever its name.
-        spelled = url.url.removesuffix(".gz") if is_sitemap(url) else url.url
-        reason = self.refusal(spelled, url.depth)
+        name = url.url.removesuffix(".gz") if is_sitemap(url) else url.url
+        reason = self.refusal(name, url.depth)
         if reason:
             self._refusals.add(reason, url.url, url.parent)
             if reason == TOO_DEEP:
@@ -212,8 +215,10 @@ class Door:
         """``url`` itself, or its record with the time until which its standing makes it wait."""
         if url.depth == 0 or not self._standings:
             return url
-        until = max([standing.held_until(url.url) for standing in self._standings])
-        return replace(url, not_before=until) if until > max(url.not_before, self._now) else url
+        until = 0.0
+        for held_until in self._held_until:
+            until = max(until, held_until(url.url))
+        return replace(url, not_before=until) if until > self._now and until > url.not_before else url
 
     def _respelled(self, url: CrawlUrl) -> CrawlUrl:
         for respeller in self._respellers:
@@ -236,8 +241,8 @@ class Door:
         return url if score == url.score else replace(url, score=score)
 
     def _score(self, url: str, score: float) -> float:
-        for standing in self._standings:
-            score = standing.lowered(url, score)
+        for lowered in self._lowering:
+            score = lowered(url, score)
         return score
 
     # ------------------------------------------------------------ out

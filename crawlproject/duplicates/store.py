@@ -7,7 +7,7 @@ from array import array
 from binascii import Error as BadBase64
 from binascii import a2b_base64, b2a_base64
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -42,6 +42,9 @@ class Original:
     menu: bytes
     terms: int
     shingles: int
+
+
+_NAMES = tuple(field.name for field in fields(Original))
 
 
 class Originals(Protocol):
@@ -102,7 +105,7 @@ class OriginalsOnDisk:
             raise StorageFailed(f"cannot read {path}: {error}") from error
 
     def append(self, original: Original) -> int:
-        line = asdict(original)
+        line = {name: getattr(original, name) for name in _NAMES}
         for name in _BYTES:
             line[name] = b2a_base64(line[name], newline=False).decode("ascii")
         written = orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)
