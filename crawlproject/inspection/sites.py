@@ -30,11 +30,15 @@ FIRST = 10.0
 BACK = 2.0
 PER_LINK = 1.0
 SUPPORTED = 30.0
+HOSTILE = 0.05  # share of spam, walls and their kin among the fetches from which on budgets are as strict as can be
+MOST_TRUST = 10.0  # times ``SUPPORTED`` where there are none
 TRIALS = 0.03  # of all fetches may be of sites over budget, besides those that nothing else was left for
 LONGEST_WAIT = 3_600.0  # seconds
 
 _PRIOR = 0.5  # mean worth of a site that nothing is known of
 _PRIOR_PAGES = 2.0  # and how many pages would be needed to outweigh that
+_PRIOR_FETCHES = 10.0  # as if so many had been made, with so many bad ones that budgets are strict
+_MOST_BACK = 2.0  # of trust that pages are paid for
 _FIRST_WAIT = 50.0  # fetches of the crawl that a URL over budget waits at first
 _DOUBLINGS = 10
 _LONGEST_PAUSE = 5.0  # seconds between two fetches that count for the pace: a crawl that idles is not slow
@@ -84,6 +88,7 @@ class SiteBudgets:
         self._relevance = 0.0  # sum of the relevance of all pages, and of its squares
         self._squares = 0.0
         self._fetches = 0
+        self._wasted = 0.0  # fetches of spam, walls and their kin
         self._trials = 0
         self._pace = 0.0  # seconds between fetches
         self._latest = 0.0
@@ -123,6 +128,7 @@ class SiteBudgets:
         """A fetch brought no page; ``error`` as in the history. What is merely missing costs the fetch only."""
         if self._share and error.startswith(_WASTE):
             self._site(domain_of(url)).worth -= _WALL
+            self._wasted += 1.0
 
     def dropped(self, url: str) -> None:
         """``url`` was taken and not fetched."""
@@ -183,10 +189,17 @@ class SiteBudgets:
     def budget(self, site: Site) -> float:
         """How many fetches a site is worth so far."""
         links = sum(site.links.values())
-        most = SUPPORTED * (1.0 + links)
-        paid = BACK * site.worth
+        trust = self.trust
+        most = SUPPORTED * trust * (1.0 + links)
+        paid = BACK * min(trust, _MOST_BACK) * site.worth
         earned = FIRST + (most * paid / (most + paid) if paid > 0.0 else paid) + PER_LINK * links * site.mean
         return self._share * earned + site.pardoned
+
+    @property
+    def trust(self) -> float:
+        """1 while traps are met, up to ``MOST_TRUST`` while none are: on a web without them budgets only cost recall."""
+        wasted = (self._wasted + HOSTILE * _PRIOR_FETCHES) / (self._fetches + _PRIOR_FETCHES)
+        return min(MOST_TRUST, max(1.0, HOSTILE / wasted))
 
     def site(self, url: str) -> Site | None:
         """What is known of the site of ``url``."""
@@ -218,6 +231,7 @@ class SiteBudgets:
         self._squares += relevance * relevance
         reference = self._squares / self._relevance if self._relevance else 0.0
         value = _NEUTRAL * honest + (1.0 - _NEUTRAL) * (min(1.0, relevance / reference) if reference else 0.0)
+        self._wasted += spam**2
         self._site(domain_of(url)).worth += value - _SPAM * spam**2 - _COPY * copy
         return value
 

@@ -35,11 +35,27 @@ def allowed(sites: SiteBudgets, host: str, most: int = 500, **page: object) -> i
     return most
 
 
-def with_a_crawl_of_relevant_pages() -> SiteBudgets:
+def with_a_crawl_of_relevant_pages(walls: int = 300) -> SiteBudgets:
+    """Some good pages, after so many walls that nobody is trusted beyond his budget."""
     sites = SiteBudgets()
+    for number in range(walls):
+        sites.failed(f"http://wall{number}.example/", "block/captcha")
+        sites.ended(f"http://wall{number}.example/", 0.0, "block/captcha")
     for number in range(5):
         fetch(sites, a_page(f"g{number}.example", 0), float(number))
     return sites
+
+
+def test_on_a_web_without_traps_budgets_are_large():
+    strict = allowed(with_a_crawl_of_relevant_pages(), "dull.example", relevance=0.0)
+    kind = allowed(with_a_crawl_of_relevant_pages(walls=0), "dull.example", relevance=0.0)
+    assert kind > 5 * strict
+    some = allowed(with_a_crawl_of_relevant_pages(walls=3), "dull.example", relevance=0.0)
+    assert strict < some < kind
+
+
+def test_a_crawl_without_experience_trusts_nobody():
+    assert SiteBudgets().trust == 1.0
 
 
 def test_a_site_without_links_from_others_ends_somewhere_whatever_its_pages_are_worth():
