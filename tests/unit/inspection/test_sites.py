@@ -10,7 +10,7 @@ from support.pages import a_link
 
 from crawlproject.inspection.conduct import Conduct
 from crawlproject.inspection.hosts import HostConduct
-from crawlproject.inspection.sites import FIRST, SUPPORTED, SiteBudgets
+from crawlproject.inspection.sites import FIRST, MOST_TRUST, SUPPORTED, SiteBudgets
 from crawlproject.records import CrawlUrl, Fetch, Page
 
 
@@ -50,12 +50,19 @@ def test_on_a_web_without_traps_budgets_are_large():
     strict = allowed(with_a_crawl_of_relevant_pages(), "dull.example", relevance=0.0)
     kind = allowed(with_a_crawl_of_relevant_pages(walls=0), "dull.example", relevance=0.0)
     assert kind > 5 * strict
-    some = allowed(with_a_crawl_of_relevant_pages(walls=3), "dull.example", relevance=0.0)
-    assert strict < some < kind
 
 
-def test_a_crawl_without_experience_trusts_nobody():
-    assert SiteBudgets().trust == 1.0
+def test_trust_grows_with_experience_and_goes_with_walls():
+    sites = SiteBudgets()
+    assert sites.trust == 1.0, "a crawl without experience trusts nobody"
+    found = []
+    for number in range(300):
+        fetch(sites, a_page(f"g{number}.example", 0), float(number))
+        found.append(sites.trust)
+    assert found == sorted(found) and found[-1] == MOST_TRUST
+    for number in range(100):
+        fetch(sites, a_page(f"s{number}.example", 0, spam=1.0), 300.0)
+    assert sites.trust == 1.0
 
 
 def test_a_site_without_links_from_others_ends_somewhere_whatever_its_pages_are_worth():
