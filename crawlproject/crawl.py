@@ -11,11 +11,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from crawlproject.door import Door
-from crawlproject.examination import Examiner
+from crawlproject.examination import Examiner, honest
+from crawlproject.figures import Figures
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.inspection.conduct import Conduct
@@ -33,7 +33,7 @@ UNREACHABLE = "robots/unreachable"
 NOT_KEPT = "noindex"  # what the history says of a page that was read and asked not to be kept
 
 
-class Crawl:
+class Crawl(Figures):
     """The crawl of one topic. Not thread-safe; every method is quick enough for an event loop.
 
     Methods that write raise ``StorageFailed`` when the disk refuses.
@@ -317,63 +317,7 @@ class Crawl:
         found = {name: float(value) for name, value in own if value is not None}
         return {**signs, **found} if found else signs
 
-    # ------------------------------------------------------------ what the progress display asks
-
-    @property
-    def pages(self) -> int:
-        """Pages stored, over all resumes."""
-        return self.folder.history.pages
-
-    @property
-    def fetches(self) -> int:
-        """Fetches finished, over all resumes."""
-        return len(self.folder.history)
-
-    @property
-    def errors(self) -> int:
-        return self.folder.history.errors
-
-    @property
-    def refused(self) -> int:
-        return self.folder.refusals.counts.total()
-
-    @property
-    def frontier_size(self) -> int:
-        return len(self.frontier)
-
-    @property
-    def hosts_waiting(self) -> int:
-        return self.frontier.hosts()
-
-    @property
-    def best_waiting(self) -> float | None:
-        return self.frontier.best()
-
-    @property
-    def report_path(self) -> Path | None:
-        return self.folder.path / "report.html"
-
-    def recent_relevance(self) -> float:
-        return self.folder.history.recent_relevance()
-
-    # ------------------------------------------------------------ begin and end
-
-    def stats(self) -> dict[str, Any]:
-        """Counters of the whole crawl, as ``component/event/reason``."""
-        refused = {f"refused/{reason}": n for reason, n in self.folder.refusals.counts.items()}
-        read = {f"reader/{event}": n for event, n in self.reader.counters.items()}
-        return {
-            "frontier/waiting": len(self.frontier),
-            "frontier/hosts": self.frontier.hosts(),
-            "frontier/leases": self.frontier.leases(),
-            "frontier/evicted": self.frontier.evicted(),
-            "history/pages": self.pages,
-            "history/fetches": self.fetches,
-            "history/errors": self.errors,
-            **self.conduct.stats(),
-            **refused,
-            **read,
-        }
+    # ------------------------------------------------------------ the end
 
     def close(self, reason: str, now: float, stats: Mapping[str, Any] | None = None) -> None:
         """Save everything; ``reason`` is why the crawl ended. A crawl that is not over can be resumed."""
@@ -381,12 +325,3 @@ class Crawl:
             self.frontier.close()
         finally:
             self.folder.close(reason, now, {**(stats or {}), **self.stats()})
-
-
-def honest(page: Page) -> Page:
-    """The page as an ordering sees it: what looks like spam is worth less, and so is what it says about its links."""
-    if not page.spam:
-        return page
-    trust = 1.0 - page.spam
-    links = tuple(with_context_score(link, link.context_score * trust) for link in page.links)
-    return replace(page, relevance=page.relevance * trust, links=links)

@@ -7,9 +7,11 @@ is set is no content: it ends like a failed fetch, and nobody learns from it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from crawlproject.records import Fetch, Page
+from crawlproject.text.judge import with_context_score
 
 
 class Inspector(Protocol):
@@ -67,3 +69,12 @@ class Examiner:
         """The fetch of ``url`` is in the history, without a page."""
         for learner in self.learners:
             learner.failed(url)
+
+
+def honest(page: Page) -> Page:
+    """The page as an ordering sees it: what looks like spam is worth less, and so is what it says about its links."""
+    if not page.spam:
+        return page
+    trust = 1.0 - page.spam
+    links = tuple(with_context_score(link, link.context_score * trust) for link in page.links)
+    return replace(page, relevance=page.relevance * trust, links=links)

@@ -12,7 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 from crawlproject.appendlog import read_lines
-from crawlproject.crawl import NOT_KEPT, Crawl, honest
+from crawlproject.crawl import NOT_KEPT, Crawl
+from crawlproject.examination import honest
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.records import OWN_LINKS, CrawlUrl, Page
