@@ -1,6 +1,6 @@
 """Draw docs/figures/{dashboard,report,map}.png anew: crawls of the sample web, seen by a headless Chromium.
 
-    python scripts/screenshots.py            needs playwright and Chromium (scripts/install-chromium)
+python scripts/screenshots.py            needs playwright and Chromium (scripts/install-chromium)
 """
 
 from __future__ import annotations

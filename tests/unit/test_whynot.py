@@ -18,7 +18,10 @@ def asked(write_crawl, tmp_path):
 
     def ask(url=URL, counts=None, *, ordering="best_first", settings=None, rules=(), robots="", **how):
         folder = write_crawl(
-            tmp_path / "crawl", refused={"counts": counts or {}, "samples": {}}, ordering=ordering, settings=settings or {}
+            tmp_path / "crawl",
+            refused={"counts": counts or {}, "samples": {}},
+            ordering=ordering,
+            settings=settings or {},
         )
         lines = [{"version": 1, "event": "confirmed", "for": 9, "against": 0, "examples": [], **rule} for rule in rules]
         (folder / "rules.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
