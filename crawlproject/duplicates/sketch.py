@@ -1,14 +1,15 @@
 """The sketch of a page's text: 128 numbers by which two texts are compared, and digests of the whole.
 
 One permutation hashing (Li, Owen and Zhang, NIPS 2012) with optimal densification (Shrivastava, ICML 2017) of the set of
-shingles, ``SHINGLE`` terms in a row (Broder, 1997). The hash of a term is remembered, since pages of a crawl share most of their
-words; all the rest is vectorised.
+shingles, ``SHINGLE`` terms in a row (Broder, 1997). Everything is vectorised over the bytes of the text: the hash of a run of
+bytes is the difference of two prefix sums of a polynomial, so that no term is looked at by itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain
 from typing import Any
 
@@ -20,12 +21,12 @@ from crawlproject.records import Page
 
 SHINGLE = 3  # terms, which are stems without stop words: five or six words of the text
 BINS = 128
-MAX_TERMS = 10_000  # that are looked at
+MAX_BYTES = 1 << 16  # of terms that are looked at, about 10,000 terms
 
 Hashes = npt.NDArray[np.uint64]
 Minima = npt.NDArray[np.uint16]
 
-_REMEMBERED = 100_000  # terms, 150 bytes each
+_BASE = 0x9E3779B97F4A7C15  # odd, so that its powers have inverses modulo 2^64
 _BIN_BITS = 7
 _ATTEMPTS = 64
 
@@ -47,7 +48,7 @@ class Sketch:
 
 
 def sketch(page: Page) -> Sketch:
-    """The sketch of a page that was read; of a long one, of its first ``MAX_TERMS`` terms.
+    """The sketch of a page that was read; of a long one, of its first ``MAX_BYTES``.
 
     When at least half of the terms stand outside links, the minima are of these terms alone: menus change, the article does
     not. Otherwise the links are what the page is about.
@@ -71,20 +72,21 @@ def similarity(one: Minima, other: Minima) -> float:
 
 def term_hashes(terms: Sequence[str]) -> tuple[Hashes, Hashes]:
     """A hash of each term, and the same with one hash for all numbers."""
-    looked_at = terms[:MAX_TERMS]
-    hashes = np.fromiter(map(_hash_of.__getitem__, looked_at), np.uint64, len(looked_at))
-    return hashes, np.where(hashes & _ODD, _NUMBER, hashes)
-
-
-class _TermHashes(dict[str, int]):
-    """Term -> its hash, odd for one that begins with a digit and even for others. Forgets everything when it is full."""
-
-    def __missing__(self, term: str) -> int:
-        if len(self) >= _REMEMBERED:
-            self.clear()
-        value = xxh3_64_intdigest(term.encode("utf-8", "replace")) & ~1 | ("0" <= term < ":")
-        self[term] = value
-        return value
+    buffer = _joined(terms)
+    if not buffer:
+        return _NONE, _NONE
+    letters = np.frombuffer(buffer, dtype=np.uint8)
+    length = len(letters)
+    powers, inverses = _powers()
+    sums = np.zeros(length + 1, dtype=np.uint64)
+    np.cumsum(letters * powers[:length], out=sums[1:])
+    cuts = np.flatnonzero(letters == 0)
+    starts = np.concatenate((_ZERO, cuts + 1))
+    ends = np.concatenate((cuts, np.array([length])))
+    hashes = (sums[ends] - sums[starts]) * inverses[starts]
+    folded = hashes.copy()
+    folded[letters[starts] - np.uint8(ord("0")) < 10] = _NUMBER  # below "0" wraps around
+    return hashes, folded
 
 
 def shingle_hashes(terms: Hashes) -> Hashes:
@@ -153,6 +155,13 @@ def _outside_links(page: Page) -> npt.NDArray[np.bool_] | None:
     return outside if 2 * np.count_nonzero(outside) >= total else None
 
 
+def _joined(terms: Sequence[str]) -> bytes:
+    buffer = "\0".join(terms).encode("utf-8", "replace")
+    if len(buffer) > MAX_BYTES:
+        buffer = buffer[: buffer.rfind(b"\0", 0, MAX_BYTES)]
+    return buffer
+
+
 def _mixed(hashes: Hashes) -> Hashes:
     """Every bit depends on every other (the finaliser of MurmurHash3)."""
     hashes ^= hashes >> np.uint64(33)
@@ -163,6 +172,18 @@ def _mixed(hashes: Hashes) -> Hashes:
     return hashes
 
 
+@cache
+def _powers() -> tuple[Hashes, Hashes]:
+    """Powers of the base, and of its inverse, modulo 2^64: a megabyte, made when first asked for."""
+    return _powers_of(_BASE), _powers_of(pow(_BASE, -1, 1 << 64))
+
+
+def _powers_of(base: int) -> Hashes:
+    factors = np.full(MAX_BYTES + 1, base, dtype=np.uint64)
+    factors[0] = 1
+    return np.multiply.accumulate(factors)
+
+
 def _sources() -> npt.NDArray[Any]:
     """For each attempt a permutation of the bins."""
     random = np.random.default_rng(2017)
@@ -170,9 +191,8 @@ def _sources() -> npt.NDArray[Any]:
 
 
 _NONE: Hashes = np.zeros(0, dtype=np.uint64)
-_ODD = np.uint64(1)
+_ZERO = np.zeros(1, dtype=np.int64)
 _NUMBER = np.uint64(0x2545F4914F6CDD1D)
-_hash_of = _TermHashes()
 _FACTORS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], dtype=np.uint64)
 _LOW = np.uint64(0xFFFF)
 _EDGES = np.array([i << (64 - _BIN_BITS) for i in range(BINS)] + [(1 << 64) - 1], dtype=np.uint64)

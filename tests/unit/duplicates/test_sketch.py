@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlproject.duplicates.sketch import (
-    MAX_TERMS,
+    MAX_BYTES,
     minima_of,
     same_names,
     shingle_hashes,
@@ -86,9 +86,10 @@ def test_a_page_without_text_has_a_sketch():
     assert sketch(page(["one"])).shingles == 1
 
 
-def test_a_long_page_is_cut():
-    hashes, _ = term_hashes(["abcdefg"] * (MAX_TERMS + 1))
-    assert len(hashes) == MAX_TERMS
+def test_a_long_page_is_cut_at_a_term():
+    terms = ["abcdefg"] * MAX_BYTES
+    hashes, _ = term_hashes(terms)
+    assert len(hashes) == MAX_BYTES // 8
     assert len(set(hashes.tolist())) == 1
 
 
