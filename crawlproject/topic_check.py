@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -170,8 +170,3 @@ def _weak_words(topic: Topic, analyzer: Analyzer, seeds: Sequence[Page], behind:
 
 def _stands_on(keyword: str, page: Page, analyzer: Analyzer) -> bool:
     return Phrase(keyword, analyzer).occurrences(page.terms, page.counts) > 0
-
-
-def grades(weaknesses: Sequence[Weakness]) -> Mapping[Grade, int]:
-    """How many there are of each grade."""
-    return Counter(weakness.grade for weakness in weaknesses)

@@ -5,12 +5,14 @@ sites, which are harder to forge than pages of one's own. For a topical crawl bo
 were worth:
 
     budget = FIRST + paid + PER_LINK * links * mean worth
-    paid   = BACK * worth of its pages, but never more than SUPPORTED * (1 + links)
+    paid   = BACK * worth of its pages, but never more than SUPPORTED * trust * (1 + links)
 
 ``links`` is the worth of the links from other sites, each of these counted once. A page that is new and honest is worth one half,
 for it may be the way to others, and up to 1 as it is relevant, compared with the relevant pages of this crawl. A copy and
 what was a waste of time on purpose, spam and walls, take from the worth of the site. So honest pages pay for themselves, as
 long as others link to the site: ``paid`` nears its bound slowly. The mean worth begins at one half and moves with each page.
+``trust`` is 1 while the crawl meets spam and walls, and grows to ``MOST_TRUST`` while it does not; up to 2 it multiplies
+``BACK``, too.
 
 A URL over budget waits, and is tried again after a delay that doubles with each vain trial of its site; one in so many
 fetches is a trial of a site that would have to wait still. When nothing else is left the budgets are raised (``pardon``).

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from random import Random
 
 import pytest
-from support.crawling import QUICK, ROOT, command, crawl, environment, history, scrapy, stored, topic_file
+from support.crawling import (
+    QUICK,
+    ROOT,
+    command,
+    crawl,
+    environment,
+    history,
+    kill_after_growth,
+    scrapy,
+    stored,
+    topic_file,
+)
 from support.redisserver import empty_database, shared_server
 from support.warcs import cdxj, check, records, same_index
 from support.wireweb import HTML, Answer, linked, serving
@@ -155,7 +164,7 @@ def test_killed_and_resumed_no_page_is_missing(tmp_path: Path) -> None:
     settings = {**QUICK, "CRAWL_DIR": folder, "CRAWL_WARC": 1, "CRAWL_WARC_MAX_BYTES": 9_000, "CONCURRENT_REQUESTS": 8}
     with serving(web) as port:
         for _ in range(4):
-            kill_at(folder, random.randrange(1, 12), settings, port, topic)
+            kill_after_growth(folder, random.randrange(1, 12), settings, port, topic)
         done = crawl(topic, folder, port=port, ordering="adaptive", **settings)
     assert done.returncode == 0, done.stderr
     check(*archives(folder))
@@ -166,19 +175,6 @@ def test_killed_and_resumed_no_page_is_missing(tmp_path: Path) -> None:
     assert all(opened.get(url).body == web[url].body for url in stored(folder))
     assert crawl(topic, tmp_path / "again", VIRTUAL_WEB=warc).returncode == 0
     assert stored(tmp_path / "again") == stored(folder)
-
-
-def kill_at(folder: Path, lines: int, settings: Mapping[str, object], port: int, topic: Path) -> None:
-    path = folder / "history.jsonl"
-    before = path.read_bytes().count(b"\n") if path.exists() else 0
-    arguments = command("crawl", "topical", "-a", f"topic={topic}", **settings)
-    quiet = subprocess.DEVNULL
-    with subprocess.Popen(arguments, cwd=ROOT, env=environment(port), stdout=quiet, stderr=quiet) as process:
-        while process.poll() is None:
-            if path.exists() and path.read_bytes().count(b"\n") >= before + lines:
-                process.send_signal(signal.SIGKILL)
-                break
-            time.sleep(0.002)
 
 
 def test_asked_for_in_the_middle_of_a_crawl(tmp_path: Path) -> None:
