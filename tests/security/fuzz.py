@@ -1,8 +1,8 @@
 """``python tests/security/fuzz.py [--seconds N] [TARGET ...]``: fuzz each reader for N seconds (default 60).
 
-One line a target: name, inputs tried, seconds, the dearest input in CPU seconds, crashes. A crash is printed, with its input as
-small as Hypothesis can make it, or as it was when it was a mutant. Exit code 1 when there was one, or when an input cost more
-than ``DEAR``.
+One line a target: name, inputs tried, seconds by the clock and of CPU, the dearest input in CPU seconds, crashes. A crash is
+printed, with its input as small as Hypothesis can make it, or as it was when it was a mutant. Exit code 1 when there was one,
+or when an input cost more than ``DEAR``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Fuzzing:
         self.tried = self.crashes = 0
         self.dearest = 0.0
         self._random = Random(start)
-        self._began = monotonic()
+        self._began, self._used = monotonic(), process_time()
         self._seconds = seconds
         self._seen: list[object] = []
 
@@ -53,9 +53,9 @@ class Fuzzing:
                     self._try(value)
                 except Exception:
                     self._tell(f"{value!r}")
-        passed = monotonic() - self._began
+        passed, used = monotonic() - self._began, process_time() - self._used
         found = f"the dearest {self.dearest:.2f} s, {self.crashes} crashes"
-        print(f"{self.name} {self.tried:,} inputs in {passed:.0f} s, {found}", flush=True)
+        print(f"{self.name} {self.tried:,} inputs in {passed:.0f} s ({used:.0f} s of CPU), {found}", flush=True)
         return not self.crashes and self.dearest < DEAR
 
     def _round(self) -> None:
