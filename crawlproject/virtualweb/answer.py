@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from crawlproject.virtualweb.base import Reply, Web
+from crawlproject.virtualweb.base import Reply, Web, get_as
 
 METHODS = ("GET", "HEAD")
 _BODYLESS = (204, 304)
@@ -19,13 +19,13 @@ _KEPT_BY_304 = ("cache-control", "date", "etag", "expires", "last-modified", "va
 
 
 def answer(web: Web, method: str, url: str, headers: Mapping[str, str]) -> Reply:
-    """The web's answer to a request. Of ``headers``, If-Modified-Since and If-None-Match are looked at.
+    """The web's answer to a request. Of ``headers``, User-Agent, If-Modified-Since and If-None-Match are looked at.
 
     405 for a method other than GET and HEAD; 304 for a page that has not changed. ``Reply.body`` is the body to send.
     """
     if method not in METHODS:
         return Reply(url, 405, {"allow": ", ".join(METHODS)})
-    reply = web.get(url)
+    reply = get_as(web, url, headers.get("User-Agent", ""))
     if reply.status == 200 and _is_fresh(reply, headers):
         kept = {name: value for name, value in reply.headers.items() if name in _KEPT_BY_304}
         return Reply(url, 304, kept, seconds=reply.seconds)

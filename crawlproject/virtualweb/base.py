@@ -65,6 +65,20 @@ class Web(Protocol):
         ...
 
 
+@runtime_checkable
+class Cloaking(Protocol):
+    """A web that does not answer everybody alike. Its ``get`` answers as a crawler that says so is answered."""
+
+    def get_as(self, url: str, agent: str) -> Reply:
+        """The reply to whoever sends ``agent`` as its User-Agent, which may be any text; else as ``Web.get``."""
+        ...
+
+
+def get_as(web: Web, url: str, agent: str) -> Reply:
+    """The reply of any web to whoever sends ``agent`` as its User-Agent."""
+    return web.get_as(url, agent) if isinstance(web, Cloaking) else web.get(url)
+
+
 def spellings(url: str) -> Iterator[str]:
     """The names under which to look a URL up, best first: as asked, then canonical."""
     yield url

@@ -59,6 +59,13 @@ class DictWeb:
         """Nothing is held open."""
 
 
+class TwoFacedWeb(DictWeb):
+    """Tells everybody apart by name."""
+
+    def get_as(self, url: str, agent: str) -> Reply:
+        return Reply(url, 200, HTML, f"<p>for {agent}".encode())
+
+
 @pytest.fixture(scope="module")
 def server() -> Iterator[WebServer]:
     with running(DictWeb()) as server:
@@ -113,6 +120,12 @@ def test_unchanged_page_is_a_304(server: WebServer) -> None:
     status, headers, body = ask(server, "http://h.example/dated", If_Modified_Since=since)
     assert (status, headers["last-modified"], body) == (304, since, b"")
     assert ask(server, "http://h.example/dated", If_Modified_Since="Tue, 14 Jan 1997 00:00:00 GMT")[0] == 200
+
+
+def test_a_web_that_cloaks_is_told_who_asks() -> None:
+    with running(TwoFacedWeb()) as server:
+        assert ask(server, "http://h.example/", User_Agent="Browser/5.0")[2] == b"<p>for Browser/5.0"
+        assert ask(server, "http://h.example/")[2] == b"<p>for "
 
 
 def test_other_methods_are_refused(server: WebServer) -> None:

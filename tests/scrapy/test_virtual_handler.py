@@ -60,6 +60,13 @@ class DictWeb:
         """Nothing is held open."""
 
 
+class TwoFacedWeb(DictWeb):
+    """Tells everybody apart by name."""
+
+    def get_as(self, url: str, agent: str) -> Reply:
+        return Reply(url, 200, HTML, f"<p>for {agent}".encode())
+
+
 class Sleeper:
     """Stands for ``asyncio.sleep``: notes how long, and does not."""
 
@@ -143,6 +150,13 @@ def test_conditional_requests(handler: VirtualWebDownloadHandler, headers: dict[
     response = fetch(handler, Request("http://h.example/dated", headers=headers))
     assert response.status == status
     assert response.body == (b"" if status == 304 else b"dated")
+
+
+def test_a_web_that_cloaks_is_told_who_asks(crawler: Crawler, sleeper: Sleeper) -> None:
+    handler = VirtualWebDownloadHandler(crawler, TwoFacedWeb())
+    asked = Request("http://h.example/", headers={"User-Agent": "Browser/5.0"})
+    assert fetch(handler, asked).body == b"<p>for Browser/5.0"
+    assert fetch(handler, "http://h.example/").body == b"<p>for "
 
 
 def test_failures_are_what_the_retry_middleware_knows(handler: VirtualWebDownloadHandler) -> None:
