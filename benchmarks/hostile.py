@@ -1,10 +1,12 @@
 """The hostile web beside itself without its bad sites: what they cost a crawl.
 
-    python benchmarks/hostile.py [--orderings NAME...] [--pages N] [--kinds KIND...] [--plain] [--json FILE] [-s NAME=VALUE]
+    python benchmarks/hostile.py [--orderings NAME...] [--pages N] [--parts PART...] [--seed N] [--plain] [--json FILE] [-s NAME=VALUE]
 
-Each crawl is a rehearsal of ``--pages`` pages (5,000) in a process of its own, and ``--plain`` is Scrapy's own breadth-first
-crawl of the same web, without sockets. For each: recall of the targets on the good web and on the hostile one, their ratio, the
-share of fetches that went to bad sites, and the peak memory of the process on the hostile web.
+A part is a group of kinds of bad sites (``first``, ``second``, ``third``, ``all``) or kinds with commas between them; each is
+a web of its own. Each crawl is a rehearsal of ``--pages`` pages (5,000) in a process of its own, and ``--plain`` is Scrapy's
+own breadth-first crawl of the same web, without sockets. For each: recall of the targets on the good web and on the hostile
+one, their ratio, the share of fetches that went to bad sites, the peak memory of the process on both webs, CPU time, recall
+after each thousand pages, and how many fetches each kind ate.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python b
 
 from benchmarks.measured_process import MeasuredProcess
 from crawlproject.urls.hosts import host_of
-from crawlproject.virtualweb.hostile import KINDS, HostileWeb
+from crawlproject.virtualweb.hostile import DEFAULT_SEED, GROUPS, KINDS, HostileWeb
 from crawlproject.virtualweb.hostile.opening import open_hostile
 from crawlproject.virtualweb.hostile.topic import topic_of
 
@@ -37,13 +39,13 @@ def main() -> None:
     if chosen.child:
         print(json.dumps(_crawl(chosen.child[0], chosen.child[1], chosen.pages, chosen.set or [])))
         return
-    kinds = ",".join(chosen.kinds) if chosen.kinds else ""
     found = []
     for ordering in [*chosen.orderings, *([PLAIN] if chosen.plain else [])]:
-        good = _measured(ordering, "hostile:good", chosen)
-        bad = _measured(ordering, f"hostile:{kinds}" if kinds else "hostile", chosen)
-        found.append({"ordering": ordering, "good": good, "hostile": bad, "share": _share(bad, good)})
-        print(_line(found[-1]), flush=True)
+        good = _measured(ordering, f"hostile:good@{chosen.seed}", chosen)
+        for part in chosen.parts:
+            bad = _measured(ordering, f"hostile:{part}@{chosen.seed}", chosen)
+            found.append({"ordering": ordering, "part": part, "good": good, "hostile": bad, "share": _share(bad, good)})
+            print(_line(found[-1]), flush=True)
     if chosen.json:
         chosen.json.write_text(json.dumps(found, indent=1))
 
@@ -56,7 +58,7 @@ def _line(row: dict[str, Any]) -> str:
     good, bad = row["good"], row["hostile"]
     kinds = ", ".join(f"{kind} {count}" for kind, count in bad["fetches_by_kind"].items())
     return (
-        f"{row['ordering']:12} recall {good['recall']:.3f} -> {bad['recall']:.3f} = {row['share']:.3f}  "
+        f"{row['ordering']:12} {row['part']:8} recall {good['recall']:.3f} -> {bad['recall']:.3f} = {row['share']:.3f}  "
         f"bad fetches {bad['bad_share']:.2f}  memory {good['peak_mb']:.0f} -> {bad['peak_mb']:.0f} MB  "
         f"{good['cpu_ms']:.1f} -> {bad['cpu_ms']:.1f} ms a fetch\n"
         f"             {good['curve']} -> {bad['curve']}\n             {kinds}"
@@ -158,7 +160,10 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--orderings", nargs="*", default=list(ORDERINGS))
     parser.add_argument("--pages", type=int, default=5000)
-    parser.add_argument("--kinds", nargs="*", choices=list(KINDS), help="default: all")
+    parser.add_argument(
+        "--parts", nargs="*", default=["first"], help=f"default: first; of {', '.join([*GROUPS, *KINDS])}"
+    )
+    parser.add_argument("--seed", type=int, default=DEFAULT_SEED, help="another web of the same kinds")
     parser.add_argument("--plain", action="store_true", help="plain Scrapy too")
     parser.add_argument("--json", type=Path, help="write what was found here")
     parser.add_argument("-s", dest="set", metavar="NAME=VALUE", action="append", help="a setting of every rehearsal")

@@ -7,16 +7,17 @@ Nothing here knows how the crawler defends itself, and the crawler knows nothing
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 
 from crawlproject.virtualweb.base import Reply, not_held, spellings
-from crawlproject.virtualweb.hostile import markup, prose, spam, traps, walls
-from crawlproject.virtualweb.hostile.bad import Answer, BadSite
+from crawlproject.virtualweb.hostile import detours, endless, forged, markup, prose, spam, traps, walls
+from crawlproject.virtualweb.hostile.bad import THROWAWAY, Answer, BadSite
 from crawlproject.virtualweb.hostile.good import GoodPart, make_sites
 from crawlproject.virtualweb.hostile.markup import A
 
-KINDS: Mapping[str, Answer] = {
+FIRST: Mapping[str, Answer] = {
     "calendar": traps.calendar,
     "sessions": traps.sessions,
     "facets": traps.facets,
@@ -30,14 +31,44 @@ KINDS: Mapping[str, Answer] = {
     "hidden_text": spam.hidden_text,
     "redirects": spam.redirects,
 }
+# Written when the defences were finished, by somebody who had not read them; afterwards these were used to better them.
+SECOND: Mapping[str, Answer] = {
+    "searches": endless.searches,
+    "variants": endless.variants,
+    "mazes": detours.mazes,
+    "loops": detours.loops,
+    "content_farm": forged.content_farm,
+    "doorways": forged.doorways,
+    "guestbooks": forged.guestbooks,
+    "fresh_paths": forged.fresh_paths,
+    "cloaked": forged.cloaked,
+}
+# Written together with these, and kept out until all was done.
+THIRD: Mapping[str, Answer] = {
+    "wiki": endless.wiki,
+    "shuffles": endless.shuffles,
+    "logins": detours.logins,
+    "swarms": forged.swarms,
+    "generated": forged.generated,
+}
+GROUPS: Mapping[str, Sequence[str]] = {
+    "first": tuple(FIRST),
+    "second": tuple(SECOND),
+    "third": tuple(THIRD),
+    "all": (*FIRST, *SECOND, *THIRD),
+}
+KINDS: Mapping[str, Answer] = {**FIRST, **SECOND, **THIRD}
+_WITH_NAMES_BELOW = frozenset({"parked", "doorways"})
 GOOD_HOSTS = 400
 SHARE = 0.6  # of the hosts that are bad
 LITTERED = 0.45  # of good pages, on which somebody left links to bad sites
 DEFAULT_SEED = 2010
+_THROWN = re.compile(r"(\d{7,9})\.(?:example|test)$")
+_ROBOT = re.compile(r"bot|crawl|spider|slurp|scrapy|archiv", re.IGNORECASE)
 
 
 class HostileWeb:
-    """``good`` good hosts and so many bad ones of ``kinds`` that ``share`` of all hosts are bad; 0 for none.
+    """``good`` good hosts and so many bad ones of ``kinds``, the first twelve, that ``share`` of all hosts are bad; 0 for none.
 
     ``urls`` lists the good pages only: the bad ones have no end. Raises ``KeyError`` for a kind that there is not, and
     ``ValueError`` for a share outside [0, 1).
@@ -51,10 +82,11 @@ class HostileWeb:
         seed: int = DEFAULT_SEED,
         good: int = GOOD_HOSTS,
         share: float = SHARE,
-        kinds: Sequence[str] = tuple(KINDS),
+        kinds: Sequence[str] = tuple(FIRST),
     ) -> None:
         if not 0.0 <= share < 1.0:
             raise ValueError(f"a share of hosts is in [0, 1), got {share!r}")
+        self.kinds = tuple(kinds)
         self._answers = {kind: KINDS[kind] for kind in kinds}
         sites = make_sites(good, seed)
         self._bad = self._make_bad(round(good * share / (1 - share)), seed)
@@ -67,11 +99,11 @@ class HostileWeb:
 
     @property
     def hosts(self) -> tuple[int, int]:
-        """Good hosts and bad ones; parked domains have more hosts below them."""
+        """Good hosts and bad ones; parked domains and doorways have more hosts below them, and swarms have more domains."""
         return len(self._homes), len(self._bad)
 
     def kind_of(self, host: str) -> str:
-        """The kind of a bad host, or of the one that it is below; empty for a good one."""
+        """The kind of a bad host, or of the one that it is below or belongs to; empty for a good one."""
         site = self._site(host)
         return site.kind if site else ""
 
@@ -93,6 +125,16 @@ class HostileWeb:
                 return self._answers[site.kind](site, url, path, query)
         return not_held(url)
 
+    def get_as(self, url: str, agent: str) -> Reply:
+        """``get`` for a crawler; a browser sees what cloaked pages are for. ``agent`` is a User-Agent header."""
+        reply = self.get(url)
+        host, _, rest = url.removeprefix("http://").partition("/")
+        site = self._site(host)
+        if site is None or site.kind != "cloaked" or reply.status != 200 or not _is_browser(agent):
+            return reply
+        path, _, query = f"/{rest}".partition("?")
+        return forged.unmasked(site, url, path, query)
+
     def urls(self) -> Iterator[str]:
         return self.good.urls()
 
@@ -112,16 +154,24 @@ class HostileWeb:
             )
             kind = kinds[number % len(kinds)]
             layout = rng.choice(markup.LAYOUTS)
-            made.append(BadSite(host, kind, rng.choice(themes), layout, f"{seed} {host}", self._friend))
+            made.append(
+                BadSite(host, kind, rng.choice(themes), layout, f"{seed} {host}", self._friend, self._quote, number)
+            )
         return made
 
     def _site(self, host: str) -> BadSite | None:
-        """The bad site of a host; a parked domain answers for every name below it."""
+        """The bad site of a host; some answer for every name below theirs, and swarms for domains without number."""
         site = self._by_host.get(host)
         if site is None and "." in host:
             above = self._by_host.get(host.partition(".")[2])
-            site = above if above is not None and above.kind == "parked" else None
+            site = above if above is not None and above.kind in _WITH_NAMES_BELOW else None
+        if site is None and (thrown := _THROWN.search(host)):
+            number = int(thrown[1]) % THROWAWAY
+            site = self._bad[number] if number < len(self._bad) and self._bad[number].kind == "swarms" else None
         return site
+
+    def _quote(self, theme: str, rng: Random) -> str:
+        return self.good.quote(theme, rng)
 
     def _friend(self, rng: Random) -> A:
         """Where bad sites lead besides themselves: to each other, and sometimes to a good site, to look better."""
@@ -139,3 +189,8 @@ class HostileWeb:
             return []
         sites = self._by_theme[theme]
         return [self._lure(rng.choice(sites), rng) for _ in range(rng.choice((1, 1, 2, 3)))]
+
+
+def _is_browser(agent: str) -> bool:
+    """Whether those who cloak take a visitor for a person."""
+    return agent.startswith("Mozilla/") and not _ROBOT.search(agent)

@@ -12,10 +12,16 @@ from crawlproject.virtualweb.base import Reply
 from crawlproject.virtualweb.hostile import markup, prose
 from crawlproject.virtualweb.hostile.markup import A
 
+THROWAWAY = 9973  # the remainder of the number in the name of a throwaway domain is that of its owner
+
 
 @dataclass(frozen=True)
 class BadSite:
-    """A host that wants visits. ``theme`` is what it pretends to be about, or was about once."""
+    """A host that wants visits. ``theme`` is what it pretends to be about, or was about once.
+
+    ``friends`` gives a link to another bad site, and ``quotes`` a paragraph of some good page about a theme. ``number`` tells
+    the bad sites of a web apart.
+    """
 
     host: str
     kind: str
@@ -23,6 +29,8 @@ class BadSite:
     layout: str
     seed: str
     friends: Callable[[Random], A]
+    quotes: Callable[[str, Random], str]
+    number: int
 
     @property
     def home(self) -> str:
@@ -44,6 +52,19 @@ class BadSite:
 
     def word(self, rng: Random) -> str:
         return prose.word(self.theme, rng)
+
+    def slug(self, rng: Random, words: int = 2) -> str:
+        """Words of the theme as they stand in URLs."""
+        text = "-".join(self.word(rng) for _ in range(words))
+        return text.encode("ascii", "ignore").decode().strip("-").lower()
+
+    def stolen(self, rng: Random) -> str:
+        """What somebody else has written."""
+        return self.quotes(self.theme, rng)
+
+    def throwaway(self, rng: Random) -> str:
+        """Another domain of the same owner, one of a hundred million."""
+        return f"{self.slug(rng, 1)}{rng.randrange(200, 90_000) * THROWAWAY + self.number}.{rng.choice(('example', 'test'))}"
 
     def out(self, rng: Random, count: int) -> list[A]:
         """Links to other bad sites, and now and then to a good one."""

@@ -6,8 +6,10 @@ articles of other sites, mostly of their theme and often to well-known ones; hub
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from html import unescape
 from random import Random
 
 from crawlproject.virtualweb.hostile import markup, prose
@@ -16,6 +18,8 @@ from crawlproject.virtualweb.hostile.markup import A
 PER_LIST = 15  # articles that one page of a list leads to
 _OWN_THEME = 0.75  # of a site's articles
 _SHARES = {"coral": 14, "everyday": 26}  # sites of a theme, of about 100; 12 of any other
+_PARAGRAPH = re.compile(r"<p>(.*?)</p>", re.DOTALL)
+_LINK = re.compile(r"[A-Z][a-z ]+ <a [^>]*>.*?</a>\.?", re.DOTALL)  # with the word before it: "See", "Compare"
 _FOLDERS = ("articles", "texts", "notes", "stories", "posts", "p", "archive")
 
 
@@ -83,6 +87,7 @@ class GoodPart:
         self._by_theme = {
             theme.key: [site for site in sites if site.theme == theme.key] or sites for theme in prose.THEMES
         }
+        self._about: dict[str, list[str]] = {}
         self._pages = {url: (site, kind, number) for site in sites for url, kind, number in _pages_of(site)}
 
     def urls(self) -> Iterator[str]:
@@ -93,6 +98,14 @@ class GoodPart:
         for url, (site, kind, number) in self._pages.items():
             if kind == "article" and not site.hub and site.theme_of(number) == theme:
                 yield url
+
+    def quote(self, theme: str, rng: Random) -> str:
+        """A paragraph of an article about a theme, for those who steal; without its links."""
+        if theme not in self._about:
+            self._about[theme] = list(self.articles(theme)) or list(self._pages)
+        body = self.body(rng.choice(self._about[theme])) or b""
+        found = _PARAGRAPH.findall(body.decode())
+        return unescape(_LINK.sub("", rng.choice(found))) if found else prose.sentence(theme, rng)
 
     def body(self, url: str) -> bytes | None:
         """The page at ``url``, or None."""

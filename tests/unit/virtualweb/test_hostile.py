@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from urllib.parse import urljoin
 
@@ -10,7 +11,7 @@ import pytest
 from crawlproject.errors import BadWeb
 from crawlproject.html.parse import parse_document
 from crawlproject.urls.hosts import host_of
-from crawlproject.virtualweb.hostile import KINDS, HostileWeb
+from crawlproject.virtualweb.hostile import GROUPS, KINDS, HostileWeb
 from crawlproject.virtualweb.hostile.topic import topic_of, topic_text
 from crawlproject.virtualweb.web import open_web
 
@@ -67,6 +68,36 @@ def test_every_kind_leads_on_without_end(kind):
     assert len(queue) > 20
 
 
+def test_throwaway_domains_belong_to_a_swarm():
+    web = HostileWeb(good=20, kinds=["swarms", "parked"])
+    home = next(link for url in web.urls() for link in links_of(web, url) if web.kind_of(host_of(link)) == "swarms")
+    domains = {host_of(link) for link in links_of(web, home) if web.kind_of(host_of(link)) == "swarms"}
+    assert len(domains) > 5
+    assert all(web.get(f"http://{domain}/").status == 200 for domain in domains)
+    assert web.kind_of("nobody1000000.test") == ""
+
+
+def test_cloaked_pages_are_a_shop_for_browsers_only():
+    web = HostileWeb(good=20, kinds=["cloaked"])
+    bad = next(link for url in web.urls() for link in links_of(web, url) if web.kind_of(host_of(link)))
+    browser = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
+    assert web.get_as(bad, "topical-crawler/1.0") == web.get(bad)
+    assert web.get_as(bad, "Mozilla/5.0 (compatible; somebot/2.1)") == web.get(bad)
+    assert b"buy now" in web.get_as(bad, browser).body
+    assert b"buy now" not in web.get(bad).body
+    good = next(web.urls())
+    assert web.get_as(good, browser) == web.get(good)
+    assert web.get_as("http://nobody.example/", browser).status == 404
+
+
+def test_content_farms_steal_from_good_pages():
+    web = HostileWeb(good=20, kinds=["content_farm"])
+    bad = next(link for url in web.urls() for link in links_of(web, url) if web.kind_of(host_of(link)))
+    sentences = re.findall(r"[A-Z][a-z ]{40,}\.", web.get(bad).body.decode())
+    honest = b"".join(web.get(url).body for url in web.urls()).decode()
+    assert sum(sentence in honest for sentence in sentences) > 5
+
+
 def test_the_same_seed_gives_the_same_bytes(web):
     again = HostileWeb(good=60)
     link = next(link for url in web.urls() for link in links_of(web, url) if web.kind_of(host_of(link)))
@@ -85,5 +116,9 @@ def test_it_opens_by_name(tmp_path):
     assert open_web("hostile", cache_dir=tmp_path).hosts == (400, 600)
     assert open_web("hostile:good", cache_dir=tmp_path).hosts == (400, 0)
     assert open_web("hostile:parked", cache_dir=tmp_path).hosts == (400, 600)
+    assert open_web("hostile:third,parked", cache_dir=tmp_path).kinds == (*GROUPS["third"], "parked")
+    assert next(open_web("hostile:good@7", cache_dir=tmp_path).urls()) == next(HostileWeb(seed=7, share=0).urls())
+    with pytest.raises(BadWeb, match="whole number"):
+        open_web("hostile@seven", cache_dir=tmp_path)
     with pytest.raises(BadWeb, match="no kind 'nice'"):
         open_web("hostile:nice", cache_dir=tmp_path)
