@@ -1,6 +1,7 @@
 """The hostile web beside itself without its bad sites: what they cost a crawl.
 
-    python benchmarks/hostile.py [--orderings NAME...] [--pages N] [--parts PART...] [--seed N] [--plain] [--json FILE] [-s NAME=VALUE]
+    python benchmarks/hostile.py [--orderings NAME...] [--pages N] [--parts PART...] [--seed N] [--plain]
+                                 [--json FILE] [-s NAME=VALUE]
 
 A part is a group of kinds of bad sites (``first``, ``second``, ``third``, ``all``) or kinds with commas between them; each is
 a web of its own. Each crawl is a rehearsal of ``--pages`` pages (5,000) in a process of its own, and ``--plain`` is Scrapy's
