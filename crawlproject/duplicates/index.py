@@ -12,6 +12,7 @@ template, and what a page calls itself tells whether it is all they share (``nam
     one                 both but for numbers     ``SAME_SERIES`` = 0.95: pages of a series that says nothing new
     one                 neither                  the very same text only: two pages that are mostly template
     two                 a headline of 4 words    ``SAME_HEADLINE`` = 0.50: articles of an agency
+    two                 headline and name        the same: a licence between the menus of two sites
     two                 anything                 ``ELSEWHERE`` = 0.65: mirrors, licences
     =================== ======================== ==================================================================
 
@@ -157,7 +158,7 @@ def threshold(one: Original, other: Original) -> float:
     """How much of their text two pages have to share; above 1: none is enough."""
     name = one.name == other.name
     if host_of(one.url) != host_of(other.url):
-        headed = one.headline == other.headline != 0 and one.words >= _LONG
+        headed = one.headline == other.headline != 0 and (name or one.words >= _LONG)
         return SAME_HEADLINE if headed else ELSEWHERE
     if one.title == other.title != 0 or _one_is_headline(one, other):
         return SAME_BOTH if name else SAME_TITLE

@@ -55,8 +55,8 @@ def sketch(page: Page) -> Sketch:
     """
     plain, folded = term_hashes(page.terms)
     text = int(xxh3_64_intdigest(plain.tobytes()))
-    outside = _outside_links(page)
-    if outside is not None:
+    outside = outside_links(page)
+    if outside is not None and 2 * np.count_nonzero(outside) >= len(outside):
         outside = outside[: len(plain)]
         plain, folded = plain[outside], folded[outside]
     hashes = shingle_hashes(plain)
@@ -144,15 +144,15 @@ def _densify(values: Minima, empty: npt.NDArray[np.bool_]) -> None:
     values[missing] = values[np.flatnonzero(filled)[0]]
 
 
-def _outside_links(page: Page) -> npt.NDArray[np.bool_] | None:
-    """Which terms stand outside links, when these are at least half of all."""
+def outside_links(page: Page) -> npt.NDArray[np.bool_] | None:
+    """Which terms stand outside links; None for a page without any."""
     total = len(page.terms)
     if not page.links:
         return None
     edges = np.fromiter(chain.from_iterable([link.anchor_span for link in page.links]), np.int64, 2 * len(page.links))
     opened, closed = (np.bincount(edges[side::2], minlength=total + 1) for side in (0, 1))
     outside: npt.NDArray[np.bool_] = np.cumsum(opened - closed)[:total] <= 0
-    return outside if 2 * np.count_nonzero(outside) >= total else None
+    return outside
 
 
 def _joined(terms: Sequence[str]) -> bytes:

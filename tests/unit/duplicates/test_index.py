@@ -50,8 +50,21 @@ TEMPLATE = text(0, 270)  # nine tenths of the text of a site
         (known(f"{A}/reef", text(1), "Reefs | A Times"), known(f"{B}/2024/x", edited(text(1), 14), "Reefs | B Post")),
         (known(f"{A}/reef", text(1), "Reefs are dying"), known(f"{B}/story", edited(text(1), 7), "Death of the reefs")),
         (known(f"{A}/a", text(1), "Reefs one"), known(f"{A}/b", text(1), "Fish two")),
+        (
+            known(f"{A}/LICENSE", text(1) + text(2, 100), "MIT License | A"),
+            known(f"{B}/LICENSE", text(1) + text(3, 100), "MIT License | B"),
+        ),
     ],
-    ids=["version", "other URL", "licence", "series", "agency", "agency, other headline", "same text"],
+    ids=[
+        "version",
+        "other URL",
+        "licence",
+        "series",
+        "agency",
+        "agency, other headline",
+        "same text",
+        "licence between menus",
+    ],
 )
 def test_copies_are_found(first, second):
     index = DuplicateIndex(OriginalsInMemory())
@@ -73,6 +86,10 @@ def test_copies_are_found(first, second):
         ),
         (known(f"{A}/reef", text(1), "Coral reefs now"), known(f"{A}/reef/2", text(2), "Coral reefs now")),
         (known(f"{A}/reef", text(1), "Coral reefs now"), known(f"{B}/reef", edited(text(1), 60), "Coral reefs now")),
+        (
+            known(f"{A}/join", text(1) + text(2, 100), "Take part | A"),
+            known(f"{B}/help", text(1) + text(3, 100), "Take part | B"),
+        ),
         (known(f"{A}/go", text(1, 40), "It has moved"), known(f"{A}/went", edited(text(1, 40), 1), "It has moved")),
         (known(f"{A}/go", [], "It has moved"), known(f"{A}/went", [], "It has moved")),
         (known(f"{A}/1", ["under", "construction"]), known(f"{B}/2", ["under", "construction"])),
@@ -84,6 +101,7 @@ def test_copies_are_found(first, second):
         "shop",
         "title alone",
         "rewritten",
+        "a short headline between menus",
         "short",
         "empty",
         "a word",
