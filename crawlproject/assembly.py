@@ -28,6 +28,9 @@ from crawlproject.inspection.spam import SpamInspector
 from crawlproject.options import Options
 from crawlproject.orderings.base import Archive, BaseOrdering, Graph, OrderingContext
 from crawlproject.orderings.registry import make_ordering, ordering_class, parameters_of
+from crawlproject.probing.doubts import Doubts
+from crawlproject.probing.missing import Missing
+from crawlproject.probing.probes import Probes
 from crawlproject.reading import Reader
 from crawlproject.records import Topic
 from crawlproject.redundancy import make_redundancy
@@ -36,6 +39,8 @@ from crawlproject.rehearsal.cache import JudgedPages, PageCache
 from crawlproject.relearn import relearn, stored_page
 from crawlproject.repository.archiving import open_archive
 from crawlproject.repository.folder import CrawlFolder
+from crawlproject.repository.probelog import NAME as PROBES
+from crawlproject.repository.probelog import ProbeLog, read_probe_lines
 from crawlproject.robotsfile import product_token
 from crawlproject.stopping import Stopping
 from crawlproject.text.analysis import Analyzer
@@ -157,7 +162,16 @@ def assemble(
         SiteBudgets(share=options.crawl_site_budget),
     )
     redundancy = make_redundancy(options, crawl_folder, frontier.__contains__)
-    crawl_folder.beside.append(redundancy)
+    probes = Probes(
+        share=options.crawl_cloaking_probe,
+        seed=options.crawl_seed,
+        missing=Missing(after=options.crawl_soft_404_probe, seed=options.crawl_seed),
+        doubts=Doubts(conduct.sites.doubted),
+        log=ProbeLog(crawl_folder.path),
+        best=frontier.best,
+    )
+    crawl_folder.beside += [redundancy, probes]
+    probing = options.crawl_cloaking_probe or options.crawl_soft_404_probe or (crawl_folder.path / PROBES).exists()
     door = Door(
         domains=options.crawl_allowed_domains,
         canonicalize=canonicalize,
@@ -167,7 +181,7 @@ def assemble(
         refusals=crawl_folder.refusals,
         history=crawl_folder.history,
         respellers=redundancy.respellers,
-        standings=(conduct.hosts, conduct.sites, *redundancy.standings),
+        standings=(conduct.hosts, conduct.sites, *([probes.doubts] if probing else []), *redundancy.standings),
         wardens=(conduct.hosts,),
         patience=2 * options.politeness_min_delay,  # hosts that rest are no reason
     )
@@ -182,7 +196,14 @@ def assemble(
         canonicalize=canonicalize,
         frontier=frontier,
         door=door,
-        examiner=Examiner((NatureInspector(), SpamInspector(judge.query), *redundancy.inspectors), redundancy.learners),
+        examiner=Examiner(
+            (
+                *(NatureInspector(), SpamInspector(judge.query)),
+                *([probes] if probing else []),
+                *redundancy.inspectors,
+            ),
+            redundancy.learners,
+        ),
         conduct=conduct,
         folder=crawl_folder,
         stopping=Stopping(
@@ -191,9 +212,12 @@ def assemble(
             relevant=options.page_relevant,
             seconds=options.crawl_max_seconds,
         ),
+        probes=probes,
     )
     crawl.stopping.resume(read_lines(crawl_folder.path / "history.jsonl"))
     conduct.relive(read_lines(crawl_folder.path / "history.jsonl"), read_lines(crawl_folder.path / "links.jsonl"))
+    if probing:
+        probes.relive(read_probe_lines(crawl_folder.path), read_lines(crawl_folder.path / "history.jsonl"))
     redundancy.resume(crawl_folder.path / "history.jsonl", partial(stored_page, crawl))
     for seed in topic.seeds:
         conduct.sites.seeded(seed)

@@ -19,8 +19,12 @@ from crawlproject.figures import Figures
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.inspection.conduct import Conduct
+from crawlproject.inspection.natures import SOFT_404
 from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering
+from crawlproject.probing.finding import Answer
+from crawlproject.probing.key import is_probe
+from crawlproject.probing.probes import Probes
 from crawlproject.reading import Reader
 from crawlproject.records import AGENT, CRAWL_DELAY, OWN_LINKS, RETRY_AFTER, CrawlUrl, Fetch, Link, Page, Topic, Visit
 from crawlproject.repository.folder import CrawlFolder
@@ -54,6 +58,7 @@ class Crawl(Figures):
         conduct: Conduct,
         folder: CrawlFolder,
         stopping: Stopping,
+        probes: Probes | None = None,
     ) -> None:
         self.topic = topic
         self.options = options
@@ -68,6 +73,7 @@ class Crawl(Figures):
         self.conduct = conduct
         self.folder = folder
         self.stopping = stopping
+        self.probes = probes or Probes()
         self._crawl_delays: dict[str, float] = {}  # hosts whose robots.txt asks for one; asked again after a resume
         self.shared = frontier if isinstance(frontier, SharedFrontier) else None  # with other workers of the same crawl
 
@@ -187,6 +193,7 @@ class Crawl(Figures):
         with self.frontier.batch():
             if not repeats:
                 self._offer_links(seen)
+            self.frontier.put_many(self.probes.wanted(page))
             self.door.rescore(self.ordering.revise())
             self.door.put_aside()
             self.door.recall()
@@ -231,6 +238,15 @@ class Crawl(Figures):
             self.door.recall()
             self.frontier.done(url.url, fetch.rests_from, fetch.seconds)
 
+    def probe(self, probe: CrawlUrl, answer: Answer) -> None:
+        """End the lease of a probe. What it found goes into a log of its own, and what has to follow waits."""
+        following = self.probes.answered(probe, answer)
+        self.conduct.dropped(probe.url)
+        rests_from = answer.fetch.rests_from + (self.options.crawl_blocked_rest if answer.blocks else 0.0)
+        with self.frontier.batch():
+            self.frontier.put_many(following)
+            self.frontier.done(probe.url, rests_from, answer.fetch.seconds)
+
     def crawl_delay(self, host: str, seconds: float) -> None:
         """The robots.txt of ``host`` asks for this long between visits; 0 takes it back."""
         self.frontier.crawl_delay(host, seconds)
@@ -246,8 +262,12 @@ class Crawl(Figures):
 
         An unreachable host was tried: its pick counts under the k rule, as it would for a page that is not there.
         """
-        self.folder.refusals.add(reason, url, parent)
         self.conduct.dropped(url)
+        if is_probe(url):
+            self.probes.refused(url, reason, parent)
+            self.frontier.drop(url, picked=reason == UNREACHABLE)
+            return
+        self.folder.refusals.add(reason, url, parent)
         if reason == UNREACHABLE:
             self.ordering.failed(url)
         else:
@@ -256,6 +276,9 @@ class Crawl(Figures):
 
     def fail(self, url: CrawlUrl, error: str, fetch: Fetch) -> None:
         """End a lease whose fetch brought no page: an HTTP error, a broken connection, an unwanted content type."""
+        if is_probe(url.url):
+            self.probe(url, Answer(fetch, error=error))
+            return
         self._record_end(url, fetch, error=error)
         self.examiner.failed(url.url)
         rests_until = self.conduct.failed(url.url, error, fetch)
@@ -275,6 +298,9 @@ class Crawl(Figures):
 
         The target inherits score, depth and parent. False: it was refused or is known.
         """
+        if self.probes.leads_nowhere(url, target) and target in self.frontier:
+            self.dismiss(url, Page(url.url, nature=SOFT_404), fetch)
+            return False
         self._record_end(url, fetch, redirect=target)
         self.conduct.redirected(url.url, fetch)
         self.ordering.redirected(url.url, target)

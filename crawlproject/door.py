@@ -17,6 +17,7 @@ from typing import Protocol
 from crawlproject.frontier.base import CountingFrontier, Frontier, SparingFrontier
 from crawlproject.frontier.shared import FULL, HOST_FULL, SharedFrontier
 from crawlproject.orderings.base import BaseOrdering
+from crawlproject.probing.key import is_probe
 from crawlproject.records import CrawlUrl
 from crawlproject.repository.history import History
 from crawlproject.repository.refusals import Refusals
@@ -155,7 +156,8 @@ class Door:
         for url in self._history:
             self.traps.admitted(url)
         for waiting in self._frontier.waiting():
-            if waiting.url not in self._history:  # one that was killed between its history line and its links
+            # Not one that was killed between its history line and its links.
+            if waiting.url not in self._history and not is_probe(waiting.url):
                 self.traps.admitted(waiting.url)
 
     # ------------------------------------------------------------ in
@@ -230,8 +232,11 @@ class Door:
         return url
 
     def _gave_way(self, url: CrawlUrl) -> bool:
-        """Whether another spelling of a URL that is about to be fetched is known; a seed is fetched as it is spelled."""
-        if url.url in self.planted:
+        """Whether another spelling of a URL that is about to be fetched is known.
+
+        A seed is fetched as it is spelled, and so is a probe.
+        """
+        if url.url in self.planted or is_probe(url.url):
             return False
         spellings = {respeller.respelled(url.url) for respeller in self._respellers} - {url.url}
         return any(spelling in self._frontier for spelling in spellings)

@@ -7,6 +7,7 @@ from typing import Any
 
 from crawlproject.frontier.base import Frontier
 from crawlproject.inspection.conduct import Conduct
+from crawlproject.probing.probes import Probes
 from crawlproject.reading import Reader
 from crawlproject.repository.folder import CrawlFolder
 
@@ -18,6 +19,7 @@ class Figures:
     frontier: Frontier
     reader: Reader
     conduct: Conduct
+    probes: Probes
 
     @property
     def pages(self) -> int:
@@ -69,6 +71,7 @@ class Figures:
             "history/fetches": self.fetches,
             "history/errors": self.errors,
             **self.conduct.stats(),
+            **self.probes.stats(),
             **refused,
             **read,
         }

@@ -96,6 +96,9 @@ class Options(BaseModel):
     crawl_site_budget: Seconds
     crawl_blocked_rest: Seconds
     crawl_blocks_until_given_up: Count
+    crawl_cloaking_probe: Annotated[float, Field(ge=0, le=1)]
+    crawl_cloaking_agent: Annotated[str, Field(pattern=r"^[\x20-\x7e]+$")]
+    crawl_soft_404_probe: Count
     crawl_min_harvest: Annotated[float, Field(ge=0, le=1)]
     crawl_harvest_window: Annotated[int, Field(ge=NEAREST)]
     crawl_seed: int

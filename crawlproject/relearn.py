@@ -16,6 +16,7 @@ from crawlproject.crawl import NOT_KEPT, Crawl
 from crawlproject.examination import honest
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.shared import SharedFrontier
+from crawlproject.probing.key import is_probe
 from crawlproject.records import OWN_LINKS, CrawlUrl, Page
 from crawlproject.repository.sitemaplog import read_sitemap_lines
 from crawlproject.sitemaps import SITEMAP
@@ -87,7 +88,7 @@ def _listed(crawl: Crawl, line: dict[str, Any], sitemaps: Iterator[tuple[str, li
 def _states(frontier: Frontier, linked: Iterable[str]) -> tuple[Frontier | set[str], set[str]]:
     """What the frontier knows of what was linked, and what waits; of a shared one only what was linked here is asked."""
     if not isinstance(frontier, SharedFrontier):
-        return frontier, {url.url for url in frontier.waiting()}
+        return frontier, {url.url for url in frontier.waiting() if not is_probe(url.url)}
     states = frontier.states(linked)
     return {url for url, state in states.items() if state}, {url for url, state in states.items() if state == "waiting"}
 

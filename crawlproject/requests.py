@@ -15,6 +15,9 @@ from scrapy.utils.request import fingerprint, request_from_dict
 
 from crawlproject.errors import InvalidUrl
 from crawlproject.plainvalues import from_plain, to_plain
+from crawlproject.urls.canonical import canonical_or_none
+
+PROBE = "probe"  # meta: the key of the probe that this is
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,6 +44,12 @@ def load_request(text: str, spider: Spider) -> Request:
         return request_from_dict(fields, spider=spider)
     except (AttributeError, ImportError, KeyError, NameError, TypeError) as cause:
         raise ValueError(f"not a request that can be made: {cause!r}") from cause
+
+
+def lease_key(request: Request, canonicalize: Callable[[str], str]) -> str | None:
+    """What the frontier knows a request of the topical crawl by: a probe's own key, else the canonical URL if it has one."""
+    probe: str | None = request.meta.get(PROBE)
+    return probe or canonical_or_none(canonicalize, request.url)
 
 
 def frontier_key(request: Request, canonicalize: Callable[[str], str], serial: int) -> str:

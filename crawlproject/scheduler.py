@@ -32,7 +32,7 @@ from crawlproject.frontiers import join_frontier, make_frontier, open_frontier
 from crawlproject.live import crawl_of, frontier_closing, stop, stopped, stopping
 from crawlproject.options import Options, read_options
 from crawlproject.records import CrawlUrl, Fetch
-from crawlproject.requests import dump_request, frontier_key, load_request
+from crawlproject.requests import dump_request, frontier_key, lease_key, load_request
 from crawlproject.retryafter import asked_rest
 from crawlproject.urls.canonical import canonical_or_none
 
@@ -210,7 +210,7 @@ class FrontierScheduler(BaseScheduler):
     # ------------------------------------------------------------ in
 
     def _enqueue(self, request: Request, now: float) -> bool:
-        key = canonical_or_none(self.canonicalize, request.url)
+        key = lease_key(request, self.canonicalize)
         if key is not None and self._continues(request, key):
             return self._wait_again(key, request, now)
         source = self._redirected_from(request)

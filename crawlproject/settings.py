@@ -64,6 +64,13 @@ CRAWL_MAX_SECONDS = 0.0  # this run may take, pages in flight not counted; 0 = n
 CRAWL_SITE_BUDGET = 1.0  # times the fetches that links and pages earn a site (a registrable domain); 0: no budgets
 CRAWL_BLOCKED_REST = 30.0  # seconds a host rests after a block, besides what it asks for; doubled with each further one
 CRAWL_BLOCKS_UNTIL_GIVEN_UP = 6  # blocks, less pages that came, after which a host is given up; 0: never
+CRAWL_CLOAKING_PROBE = (
+    0.0  # share of the pages that are fetched again as a browser, to see whether it is shown the same
+)
+CRAWL_CLOAKING_AGENT = (  # the User-Agent of these fetches: a common browser's
+    "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36"
+)
+CRAWL_SOFT_404_PROBE = 0  # pages of a host after which it is asked for one that is not there; 0: never
 CRAWL_MIN_HARVEST = 0.0  # share of relevant pages below which the crawl is saturated and ends; 0 = never
 CRAWL_HARVEST_WINDOW = 500  # pages that are looked at for it
 CRAWL_SEED = 1  # of the random generator: same seed, same choices

@@ -21,6 +21,7 @@ from scrapy.http.request import NO_CALLBACK
 from crawlproject.errors import InvalidUrl
 from crawlproject.live import crawl_of, stopped, stopping
 from crawlproject.options import read_options
+from crawlproject.requests import lease_key
 from crawlproject.robots import MAX_REDIRECTS, RobotsCache, RobotsRules
 from crawlproject.scheduler import AWAITED_ROBOTS
 from crawlproject.urls.canonical import canonical_or_none, canonical_url
@@ -169,7 +170,8 @@ class RobotsMiddleware:
     def _lease_of(self, request: Request) -> bool:
         """Whether the frontier of a topical crawl holds the lease of this request."""
         crawl = crawl_of(self.crawler)
-        return crawl is not None and crawl.frontier.leased(crawl.canonicalize(request.url)) is not None
+        key = lease_key(request, crawl.canonicalize) if crawl else None
+        return crawl is not None and key is not None and crawl.frontier.leased(key) is not None
 
     def _delay(self, rules: RobotsRules) -> float:
         return rules.crawl_delay(self.options.politeness_max_crawl_delay)

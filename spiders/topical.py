@@ -21,11 +21,15 @@ from crawlproject.items import PageItem
 from crawlproject.live import attach, stopped, stopping
 from crawlproject.options import read_options, refuse_unknown
 from crawlproject.printable import printable
+from crawlproject.probing.finding import Answer
+from crawlproject.probing.key import DISGUISED, is_probe, probe_of
 from crawlproject.records import CrawlUrl
+from crawlproject.requests import PROBE, lease_key
 from crawlproject.safety import ADDRESS, PORT, make_safety
 from crawlproject.scheduler import ENDED_AT, fetch_of
 from crawlproject.sitemaps import SITEMAP, is_sitemap
 from crawlproject.topic_sources import find_topic
+from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.virtualweb.web import open_web
 from middlewares.refused import Refused
 from middlewares.robots import robots_agent
@@ -89,8 +93,36 @@ class TopicalSpider(scrapy.Spider):
 
     def page_request(self, url: CrawlUrl) -> scrapy.Request:
         """The request for a URL that the frontier gave."""
+        if is_probe(url.url):
+            return self._probe_request(url)
         meta = {SITEMAP: True, "dont_obey_traps": True} if is_sitemap(url) else None
         return scrapy.Request(url.url, callback=self.parse, errback=self.failed, meta=meta)
+
+    def _probe_request(self, url: CrawlUrl) -> scrapy.Request:
+        """A second look. It ends with the first answer, whatever that is: no redirect is followed, nothing is tried again."""
+        target, step = probe_of(url.url)
+        meta = {PROBE: url.url, "dont_redirect": True, "dont_retry": True}
+        agent = {"User-Agent": self.crawl.options.crawl_cloaking_agent} if step in DISGUISED else None
+        return scrapy.Request(target, callback=self.parse_probe, errback=self.failed, headers=agent, meta=meta)
+
+    def parse_probe(self, response: Response) -> None:
+        """One response to a second look: no item, but what it found."""
+        request = response.request
+        lease = self.crawl.frontier.leased(request.meta[PROBE]) if request else None
+        if request is None or lease is None or stopped(self.crawler):
+            return
+        fetch = fetch_of(request, response.status, time())
+        location = (response.headers.get(b"Location") or b"").decode("utf-8", "replace")
+        content_type = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
+        answer = Answer(fetch, error=self._why_no_page(response.status, media_type(content_type)))
+        if 300 <= response.status < 400 and location:
+            target = canonical_or_none(self.crawl.canonicalize, location, request.url)
+            answer = Answer(fetch, redirect=target or "", error="" if target else "redirect to no URL")
+        elif not answer.error:
+            page = self.crawl.read(replace(lease, url=request.url), response.body, content_type=content_type)
+            answer = Answer(fetch, page, page.redirect)
+        with stopping(self.crawler):
+            self.crawl.probe(lease, answer)
 
     def parse(self, response: Response, **kwargs: Any) -> Iterator[PageItem]:
         """One response, one item; what is no page ends here with a reason."""
@@ -122,7 +154,8 @@ class TopicalSpider(scrapy.Spider):
     def failed(self, failure: Failure) -> None:
         """A fetch that brought no response, or a request that a middleware refused."""
         request = failure.request  # type: ignore[attr-defined]
-        lease = self.crawl.frontier.leased(self.crawl.canonicalize(request.url))
+        key = lease_key(request, self.crawl.canonicalize)
+        lease = self.crawl.frontier.leased(key) if key else None
         if lease is None or stopped(self.crawler):
             return
         with stopping(self.crawler):

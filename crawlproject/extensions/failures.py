@@ -12,6 +12,7 @@ from crawlproject.errors import StorageFailed
 from crawlproject.items import PageItem
 from crawlproject.live import crawl_of, stop, stopped, stopping
 from crawlproject.records import Fetch
+from crawlproject.requests import lease_key
 
 if TYPE_CHECKING:
     from typing import Self
@@ -51,7 +52,8 @@ class Failures:
         if isinstance(failure.value, StorageFailed):
             stop(self.crawler, failure.value)
         elif crawl is not None and response is not None and response.request is not None:
-            lease = crawl.frontier.leased(crawl.canonicalize(response.request.url))
+            key = lease_key(response.request, crawl.canonicalize)
+            lease = crawl.frontier.leased(key) if key else None
             if lease is not None and not stopped(self.crawler):
                 with stopping(self.crawler):
                     crawl.fail(lease, type(failure.value).__name__, Fetch(response.status, time(), 0.0))

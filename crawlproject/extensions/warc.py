@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 
 from crawlproject.live import crawl_of, stopped, stopping
+from crawlproject.requests import PROBE
 from crawlproject.scheduler import ENDED_AT, TAKEN_AT
 from crawlproject.warc.exchange import Exchange, Header
 from middlewares.robots import ROBOTS
@@ -45,6 +46,8 @@ class WarcRecorder:
     def response_downloaded(self, response: Response, request: Request, spider: Spider) -> None:
         crawl = crawl_of(self.crawler)
         if crawl is None or crawl.folder.archive is None or stopped(self.crawler):
+            return
+        if PROBE in request.meta:
             return
         if TAKEN_AT in request.meta:
             crawl.folder.archive.received(crawl.canonicalize(request.url), exchange_of(request, response))

@@ -61,7 +61,7 @@ _SMOOTHING = 0.02  # of the mean time between fetches
 class Site:
     """What is known of a site."""
 
-    __slots__ = ("fetches", "links", "out", "pardoned", "until", "waits", "worth")
+    __slots__ = ("doubt", "fetches", "links", "out", "pardoned", "until", "waits", "worth")
 
     def __init__(self) -> None:
         self.fetches = 0.0  # those that brought nothing count less
@@ -71,11 +71,25 @@ class Site:
         self.until = 0.0  # URLs over budget wait until then
         self.waits = 0
         self.out: set[str] = set()  # URLs that are being fetched
+        self.doubt = 0.0  # how far its pages count as spam, whatever they look like
 
     @property
     def mean(self) -> float:
         """What a page of the site is expected to be worth, 0 to 1."""
-        return max(0.0, (self.worth + _PRIOR * _PRIOR_PAGES) / (self.fetches + _PRIOR_PAGES))
+        return self._mean(self.worth)
+
+    @property
+    def believed(self) -> float:
+        """The worth of its pages, when they are spam as far as the site is doubted."""
+        return (1.0 - self.doubt) * self.worth - _SPAM * self.doubt**2 * self.fetches
+
+    @property
+    def believed_mean(self) -> float:
+        """``mean``, as far as the site is believed."""
+        return self._mean(self.believed)
+
+    def _mean(self, worth: float) -> float:
+        return max(0.0, (worth + _PRIOR * _PRIOR_PAGES) / (self.fetches + _PRIOR_PAGES))
 
 
 class SiteBudgets:
@@ -137,6 +151,10 @@ class SiteBudgets:
         if site := self._sites.get(domain_of(url)):
             site.out.discard(url)
 
+    def doubted(self, site: str, doubt: float) -> None:
+        """The pages of a registrable domain count as spam to this degree, 0 to 1, those before included."""
+        self._site(site).doubt = doubt
+
     def relive(self, line: Mapping[str, Any], links: Iterable[str]) -> None:
         """After a resume: a line of the history happens once more. ``links`` are those of its page."""
         if line["md5"]:
@@ -180,7 +198,7 @@ class SiteBudgets:
         site = self._sites.get(domain_of(url)) if self._share else None
         if site is None or site.fetches + len(site.out) < self.budget(site):
             return 1.0
-        return 0.9 if site.mean > _HONEST else 0.01
+        return 0.9 if site.believed_mean > _HONEST else 0.01
 
     def pardon(self, url: str) -> None:
         """Nothing else is left to fetch: the site of ``url`` may have one more."""
@@ -193,8 +211,8 @@ class SiteBudgets:
         links = sum(site.links.values())
         trust = self.trust
         most = SUPPORTED * trust * (1.0 + links)
-        paid = BACK * min(trust, _MOST_BACK) * site.worth
-        earned = FIRST + (most * paid / (most + paid) if paid > 0.0 else paid) + PER_LINK * links * site.mean
+        paid = BACK * min(trust, _MOST_BACK) * site.believed
+        earned = FIRST + (most * paid / (most + paid) if paid > 0.0 else paid) + PER_LINK * links * site.believed_mean
         return self._share * earned + site.pardoned
 
     @property

@@ -13,14 +13,16 @@ from crawlproject.assembly import assemble
 from crawlproject.crawl import Crawl
 from crawlproject.options import Options
 from crawlproject.orderings.base import Archive, Graph
+from crawlproject.probing.finding import Answer
+from crawlproject.probing.key import DISGUISED, is_probe, probe_of
 from crawlproject.records import CrawlUrl, Fetch, Page, Topic
-from crawlproject.rehearsal.cache import JudgedPages, latency, location
+from crawlproject.rehearsal.cache import JudgedPages, latency, location, wanted
 from crawlproject.robots import MAX_REDIRECTS, RobotsCache, RobotsRules
 from crawlproject.sitemaps import is_sitemap
 from crawlproject.stopping import DEAD_END
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.hosts import host_of, origin_of
-from crawlproject.virtualweb.base import Reply, Web
+from crawlproject.virtualweb.base import Reply, Web, get_as
 
 
 class Rehearsal:
@@ -75,6 +77,9 @@ class Rehearsal:
         return self.crawl
 
     def _fetch(self, url: CrawlUrl, pages: JudgedPages) -> None:
+        if is_probe(url.url):
+            self._probe(url)
+            return
         rules = self._rules(url)
         if not rules.allows(url.url):
             self.crawl.refuse(url.url, f"robots/{'unreachable' if rules.unreachable else 'forbidden'}", url.parent)
@@ -91,6 +96,26 @@ class Rehearsal:
             self._redirect(url, location(reply), fetch)
         else:
             self.crawl.fail(url, reply.error or _why_no_page(reply), fetch)
+
+    def _probe(self, probe: CrawlUrl) -> None:
+        target, step = probe_of(probe.url)
+        url = replace(probe, url=target)
+        if not self._rules(url).allows(target):
+            self.crawl.refuse(probe.url, "robots/forbidden", probe.parent)
+            return
+        options = self.crawl.options
+        reply = get_as(self._web, target, options.crawl_cloaking_agent) if step in DISGUISED else self._web.get(target)
+        seconds = latency(reply)
+        self.now += seconds
+        fetch = Fetch(reply.status, self.now, seconds)
+        answer = Answer(fetch, error=reply.error or _why_no_page(reply))
+        if location(reply):
+            redirect = canonical_or_none(self.crawl.canonicalize, location(reply), target)
+            answer = Answer(fetch, redirect=redirect or "", error="" if redirect else "redirect to no URL")
+        elif wanted(reply, options.page_content_types):
+            page = self.crawl.read(url, reply.body, content_type=reply.headers.get("content-type", ""))
+            answer = Answer(fetch, page, page.redirect)
+        self.crawl.probe(probe, answer)
 
     def _list(self, url: CrawlUrl) -> None:
         reply = self._web.get(url.url)

@@ -20,6 +20,7 @@ from crawlproject.rehearsal.graph import graph_of, reachable
 from crawlproject.rehearsal.run import Rehearsal
 from crawlproject.rehearsal.shelf import Shelf
 from crawlproject.repository.manifest import read_manifest
+from crawlproject.repository.probelog import NAME as PROBES
 from crawlproject.text.analysis import Analyzer
 from crawlproject.text.judge import TopicJudge
 from crawlproject.virtualweb.base import Web
@@ -172,7 +173,7 @@ def finished(folder: Path, options: Options) -> bool:
     if found.get("reason"):
         _refuse_other_settings(folder, found.get("settings", {}), options.model_dump(mode="json", exclude=ELSEWHERE))
         return True
-    for name in ("crawl.json", "history.jsonl", "refused.json"):
+    for name in ("crawl.json", "history.jsonl", "refused.json", PROBES):
         (folder / name).unlink(missing_ok=True)
     return False
 

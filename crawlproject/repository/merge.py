@@ -18,6 +18,7 @@ from crawlproject.appendlog import read_lines, unexpected, write_atomically
 from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.repository.manifest import NAME as MANIFEST
 from crawlproject.repository.manifest import read_manifest
+from crawlproject.repository.probelog import NAME as PROBES
 from crawlproject.repository.refusals import SAMPLES, Refusals
 from crawlproject.repository.robotslog import NAME as ROBOTS
 from crawlproject.repository.sitemaplog import NAME as SITEMAPS
@@ -25,7 +26,7 @@ from crawlproject.urls.naming import page_path
 
 WORKERS = "workers"
 PAGES = "pages"
-_SUMMED = ("refused/", "reader/", "scheduler/", "downloader/", "item_scraped")  # statistics that add up
+_SUMMED = ("refused/", "probes/", "reader/", "scheduler/", "downloader/", "item_scraped")  # statistics that add up
 
 
 def workers_of(folder: Path) -> list[Path]:
@@ -52,6 +53,9 @@ def merge_workers(folder: Path) -> None:
         _write(folder / SITEMAPS, _lines_kept(workers, SITEMAPS, "sitemap", kept))
     if any((worker / ROBOTS).exists() for worker in workers):
         _write(folder / ROBOTS, chain.from_iterable(read_lines(worker / ROBOTS) for worker in workers))
+    if any((worker / PROBES).exists() for worker in workers):
+        found = merge(*(read_lines(worker / PROBES) for worker in workers), key=lambda line: float(line["at"]))
+        _write(folder / PROBES, found)
     _link_pages(folder, workers)
     _merge_refusals(folder / "refused.json", workers)
     _merge_manifests(folder / MANIFEST, workers)
