@@ -198,7 +198,7 @@ def assemble(
         door=door,
         examiner=Examiner(
             (
-                *(NatureInspector(), SpamInspector(judge.query)),
+                *(NatureInspector(), SpamInspector(judge.query), conduct.farms),
                 *([probes] if probing else []),
                 *redundancy.inspectors,
             ),

@@ -28,6 +28,8 @@ CRAWL_DELAY = "crawl_delay"  # seconds between visits that the host's robots.txt
 RETRY_AFTER = "retry_after"  # seconds for which the server asked to be left alone
 AGENT = "agent"  # number of the agent that fetched the page, in orderings that have several
 NOVELTY = "novelty"  # which share of a page's text is new on its host, 0 to 1; told of pages that say nothing new
+CLIQUE = "clique"  # how much the page's site is part of a link farm, 0 to 1; told of pages of which it is
+SUSPECTS = "suspects"  # so many sites of doubtful pages are linked by the site of such a page
 OWN_LINKS = "own_links"  # 1 for a copy whose links lead elsewhere than those of the first page with its text
 
 

@@ -1,26 +1,31 @@
-"""What a crawl remembers of hosts and sites, told of each fetch: who blocks, and who is worth how much."""
+"""What a crawl remembers of hosts and sites, told of each fetch: who blocks, who is worth how much, who is in which company."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from crawlproject.inspection.farms import FARMS, LinkFarms
 from crawlproject.inspection.hosts import HostConduct
-from crawlproject.inspection.sites import SiteBudgets
-from crawlproject.records import Fetch, Page
+from crawlproject.inspection.sites import SiteBudgets, is_page
+from crawlproject.records import OWN_LINKS, Fetch, Page
+from crawlproject.urls.domains import sites_linked
 
 
 class Conduct:
-    """``hosts`` and ``sites`` together. Each fetch is told once, when it is in the history."""
+    """``hosts``, ``sites`` and ``farms`` together. Each fetch is told once, when it is in the history."""
 
-    def __init__(self, hosts: HostConduct, sites: SiteBudgets) -> None:
+    def __init__(self, hosts: HostConduct, sites: SiteBudgets, farms: LinkFarms | None = None) -> None:
         self.hosts = hosts
         self.sites = sites
+        self.farms = farms or LinkFarms()
 
     def kept(self, page: Page, at: float) -> None:
         """A page with content."""
         self.hosts.answered(page.url)
-        self.sites.kept(page)
+        linked = self.farms.linked(page)
+        linker = self._learn(page.url, page.spam, page.signs, bool(page.duplicate_of), linked)
+        self.sites.kept(page, linked, linker)
         self.sites.ended(page.url, at)
 
     def failed(self, url: str, error: str, fetch: Fetch) -> float:
@@ -41,8 +46,25 @@ class Conduct:
         """After a resume: the lines of the history, and of the link graph, which stand in the same order."""
         of_pages = _Following(links)
         for line in lines:
+            url = line["url"]
             self.hosts.relive(line)
-            self.sites.relive(line, of_pages.of(line["url"]))
+            linked, linker = sites_linked(url, of_pages.of(url)), ""
+            if is_page(line):
+                signs = line.get("signs") or {}
+                linker = self._learn(url, line.get("spam", 0.0), signs, bool(line.get("duplicate_of")), linked)
+            self.sites.relive(line, linked, linker)
+
+    def _learn(self, url: str, spam: float, signs: Mapping[str, float], copy: bool, linked: dict[str, None]) -> str:
+        """Tell ``farms`` of a page. Under which name its links count: those of all farms count together, the earlier ones
+        of a site that joins them, too.
+        """
+        before = self.farms.linker(url)
+        self.farms.learn(url, spam, signs, () if copy and OWN_LINKS not in signs else linked)
+        linker = self.farms.linker(url)
+        site = self.farms.site(url)
+        if linker == FARMS != before and site is not None:
+            self.sites.merge(before, linker, site.links)
+        return linker
 
     def stats(self) -> dict[str, int]:
         """Counters: hosts given up, and times that a URL had to wait for budget."""

@@ -25,8 +25,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from crawlproject.records import NOVELTY, OWN_LINKS, CrawlUrl, Fetch, Page
-from crawlproject.urls.domains import domain_of
-from crawlproject.urls.hosts import host_of
+from crawlproject.urls.domains import domain_of, sites_linked
 
 FIRST = 10.0
 BACK = 2.0
@@ -120,12 +119,25 @@ class SiteBudgets:
         """Budgets do not look at pages before they are kept."""
         return page
 
-    def kept(self, page: Page) -> None:
-        """A page is in the history: its site gets back what it was worth, and so do the sites that it links to."""
+    def kept(self, page: Page, linked: Iterable[str] | None = None, linker: str = "") -> None:
+        """A page is in the history: its site gets back what it was worth, and so do the sites that it links to.
+
+        ``linked`` are these other sites, where they are known; ``linker`` the name under which its links count, unless it is
+        that of its site.
+        """
         repeats = bool(page.duplicate_of) and OWN_LINKS not in page.signs
         value = self._page(page.url, page.relevance, page.spam, page.signs.get(NOVELTY, 1.0), repeats)
         if value > 0.0 and not repeats:
-            self._links(page.url, value, [link.url for link in page.links])
+            if linked is None:
+                linked = sites_linked(page.url, [link.url for link in page.links])
+            self._links(page.url, value, linked, linker)
+
+    def merge(self, name: str, into: str, linked: Iterable[str]) -> None:
+        """The links of the site ``name`` to the sites ``linked`` count under another name from now on."""
+        for target in linked:
+            site = self._sites.get(target)
+            if site is not None and name in site.links:
+                site.links[into] = max(site.links.pop(name), site.links.get(into, 0.0))
 
     def ended(self, url: str, at: float, error: str = "") -> None:
         """A fetch of ``url`` ended, whatever it brought; ``error`` as in the history."""
@@ -155,14 +167,14 @@ class SiteBudgets:
         """The pages of a registrable domain count as spam to this degree, 0 to 1, those before included."""
         self._site(site).doubt = doubt
 
-    def relive(self, line: Mapping[str, Any], links: Iterable[str]) -> None:
-        """After a resume: a line of the history happens once more. ``links`` are those of its page."""
-        if line["md5"]:
+    def relive(self, line: Mapping[str, Any], linked: Iterable[str], linker: str = "") -> None:
+        """After a resume: a line of the history happens once more. ``linked`` and ``linker`` as in ``kept``."""
+        if is_page(line):
             signs = line.get("signs") or {}
             repeats = bool(line.get("duplicate_of")) and OWN_LINKS not in signs
             value = self._page(line["url"], line["relevance"], line.get("spam", 0.0), signs.get(NOVELTY, 1.0), repeats)
             if value > 0.0 and not repeats:
-                self._links(line["url"], value, links)
+                self._links(line["url"], value, linked, linker)
         elif line["error"]:
             self.failed(line["url"], line["error"])
         self.ended(line["url"], line["at"], line["error"])
@@ -255,16 +267,14 @@ class SiteBudgets:
         self._site(domain_of(url)).worth += value - _SPAM * spam**2 - _COPY * copy
         return value
 
-    def _links(self, url: str, value: float, links: Iterable[str]) -> None:
+    def _links(self, url: str, value: float, linked: Iterable[str], linker: str) -> None:
         own = domain_of(url)
         weight = value * self._site(own).mean
-        hosts = {host_of(link): link for link in links}
-        for target in {domain_of(link) for link in hosts.values()}:
-            if target == own:
-                continue
+        linker = linker or own
+        for target in linked:
             site = self._site(target)
-            if weight > site.links.get(own, 0.0) and (own in site.links or len(site.links) < _LINKERS):
-                site.links[own] = weight
+            if weight > site.links.get(linker, 0.0) and (linker in site.links or len(site.links) < _LINKERS):
+                site.links[linker] = weight
 
     def _site(self, name: str) -> Site:
         site = self._sites.get(name)
@@ -280,3 +290,8 @@ class SiteBudgets:
         names = unvisited[: _SITES // 10] or list(self._sites)[: _SITES // 10]
         for name in names:
             del self._sites[name]
+
+
+def is_page(line: Mapping[str, Any]) -> bool:
+    """Whether a line of the history is of a page that was read, kept or not."""
+    return bool(line["md5"]) or line["error"] == _NOT_KEPT

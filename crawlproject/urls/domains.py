@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
 
 from crawlproject.urls.hosts import host_of
@@ -18,6 +18,13 @@ def domain_of(url: str) -> str:
     as ``github.io`` are suffixes: each of their users is a domain.
     """
     return registrable_domain(host_of(url))
+
+
+def sites_linked(url: str, links: Iterable[str]) -> dict[str, None]:
+    """The sites, other than its own, that a page at ``url`` links to, in the order of its links."""
+    own = domain_of(url)
+    domains = map(registrable_domain, dict.fromkeys(map(host_of, links)))
+    return dict.fromkeys([domain for domain in domains if domain != own])
 
 
 @lru_cache(_REMEMBERED)

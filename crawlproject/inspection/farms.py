@@ -1,0 +1,179 @@
+"""Link farms: sites that link to each other to look well linked, found out by the company they keep.
+
+After Wu and Davison, Identifying link farm spam pages, WWW 2005, at the level of sites, while the crawl runs. They mark what
+links to three others that link back, and then what links to three marked ones. Among honest sites that marks departments, the
+parts of one organisation and every community with a subject, so here the links are only asked where the pages give
+cause: a site is suspect for what is on its pages (``Page.spam``), and a farm for where its links lead,
+
+    company = suspicion of the sites it links to / (their number + CAUTION),     partners counted twice
+
+over the sites that were visited, where a partner is one that links back. ``THRESHOLD`` suspects are needed, as in the
+paper; the degree of ``CLIQUE`` grows from nothing to 1 as ``company`` goes from ``SOME`` to ``MOST``, and makes the site a
+suspect itself, which is the paper's expansion. Walls, parked domains and pages that are gone say nothing about who links to
+them: links grow old.
+
+The same figure clears a page of links whose company is honest of looking like a farm itself (``links_only``).
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from crawlproject.inspection.spam import FARMED
+from crawlproject.records import CLIQUE, SUSPECTS, Fetch, Page
+from crawlproject.urls.domains import domain_of, sites_linked
+
+THRESHOLD = 3.0  # suspects that a farm links to at least
+CAUTION = 4.0  # honest sites that are taken to be linked besides
+SOME, MOST = 0.3, 0.5  # shares of suspects
+PARTNER = 2.0  # sites that a partner counts for
+DOUBT = 0.9  # of a page that is as deep in a farm as can be, besides what else speaks against it
+FARM = 0.5  # degree from which on a site's links count with those of all farms
+FARMS = "link farms"  # in place of the name of such a site
+
+_FEW, _MANY = 0.2, 0.5  # mean spam of a site that begins to be a suspect, and of one that is
+_PRIOR_PAGES = 1.0  # honest pages that each site is taken to have
+_PAGES = 40.0  # after which what was found long ago counts half
+_LINKS = 64  # sites that a site linked to of late
+_SITES = 20_000  # sites that are remembered
+_CLEARED, _ACCUSED = 0.05, 0.2  # company of a page of links that is nothing but that, and of one that may be a farm
+_KNOWN = 5.0  # sites to know before a page of links is cleared half
+_SUSPECT = 0.5  # suspicion from which on a site is counted for the reason that is shown
+
+
+class LinkSite:
+    """What is known of a visited site."""
+
+    __slots__ = ("degree", "links", "pages", "spam", "suspicion")
+
+    def __init__(self) -> None:
+        self.pages = 0.0
+        self.spam = 0.0  # sum over its pages, the company apart
+        self.degree = 0.0  # how much it is part of a farm, as its latest page was told
+        self.suspicion = 0.0
+        self.links: dict[str, None] = {}  # other sites, the latest last
+
+
+class Company(NamedTuple):
+    """The visited sites that somebody links to: how many, and their suspicion, partners counted twice in both; their suspicion
+    counted once; how many are suspects."""
+
+    known: float
+    weighted: float
+    suspicion: float
+    suspects: int
+
+
+class LinkFarms:
+    """The sites of a crawl that were visited. An inspector; ``Conduct`` tells it of each page that is kept.
+
+    Memory is bounded by ``_SITES`` sites of ``_LINKS`` names.
+    """
+
+    def __init__(self) -> None:
+        self._sites: OrderedDict[str, LinkSite] = OrderedDict()
+        self._suspects = 0  # sites with any suspicion: without them there is nothing to find
+        self._latest: tuple[str, int, dict[str, None]] = ("", 0, {})
+
+    # ------------------------------------------------------------ before a page is kept
+
+    def inspect(self, page: Page, fetch: Fetch) -> Page:
+        """Write ``CLIQUE`` and ``SUSPECTS`` to the page of a farm; clear the page that has many links and honest company."""
+        if FARMED in page.signs:
+            page = self._cleared(page)
+        if not self._suspects:
+            return page
+        own = domain_of(page.url)
+        site = self._sites.get(own)
+        linked = self.linked(page)
+        company = self._company(own, site.links | linked if site else linked)
+        if company.suspicion < THRESHOLD:
+            return page
+        degree = round(_ramp(company.weighted / (company.known + CAUTION), SOME, MOST), 3)
+        if degree <= 0.0:
+            return page
+        spam = round(1.0 - (1.0 - page.spam) * (1.0 - DOUBT * degree), 3)
+        return replace(page, spam=spam, signs={**page.signs, CLIQUE: degree, SUSPECTS: float(company.suspects)})
+
+    def kept(self, page: Page) -> None:
+        """``Conduct`` tells of it."""
+
+    def linked(self, page: Page) -> dict[str, None]:
+        """The other sites that a page links to; the latest answer is remembered, for it is asked before and after."""
+        url, links, _ = self._latest
+        if url != page.url or links != len(page.links):
+            self._latest = page.url, len(page.links), sites_linked(page.url, [link.url for link in page.links])
+        return self._latest[2]
+
+    def _cleared(self, page: Page) -> Page:
+        """The page with what is left of the doubt about its links when its company is known."""
+        company = self._company(domain_of(page.url), self.linked(page))
+        known, share = company.known, company.weighted / max(1.0, company.known)
+        innocence = known / (known + _KNOWN) * (1.0 - _ramp(share, _CLEARED, _ACCUSED))
+        doubt = page.signs[FARMED]
+        left = round(doubt * (1.0 - innocence), 3)
+        spam = round(1.0 - (1.0 - page.spam) / (1.0 - doubt) * (1.0 - left), 3)
+        return replace(page, spam=max(0.0, spam), signs={**page.signs, FARMED: left})
+
+    def _company(self, own: str, names: Iterable[str]) -> Company:
+        known = weighted = suspicion = 0.0
+        suspects = 0
+        for name in names:
+            site = self._sites.get(name)
+            if site is not None:
+                weight = PARTNER if own in site.links else 1.0
+                known += weight
+                if site.suspicion:
+                    weighted += weight * site.suspicion
+                    suspicion += site.suspicion
+                    suspects += site.suspicion >= _SUSPECT
+        return Company(known, weighted, suspicion, suspects)
+
+    # ------------------------------------------------------------ what happens
+
+    def learn(self, url: str, spam: float, signs: Mapping[str, float], linked: Iterable[str]) -> None:
+        """A page is in the history with this ``spam`` and these ``signs``; ``linked`` are the sites that its links lead to."""
+        site = self._site(domain_of(url))
+        degree = signs.get(CLIQUE, 0.0)
+        if site.pages >= _PAGES:
+            site.pages, site.spam = site.pages / 2, site.spam / 2
+        site.pages += 1.0
+        site.spam += max(0.0, 1.0 - (1.0 - spam) / (1.0 - DOUBT * degree))
+        site.degree = degree
+        before = site.suspicion
+        site.suspicion = max(_ramp(site.spam / (site.pages + _PRIOR_PAGES), _FEW, _MANY), degree)
+        self._suspects += (site.suspicion > 0.0) - (before > 0.0)
+        for target in linked:
+            site.links.pop(target, None)
+            site.links[target] = None
+        while len(site.links) > _LINKS:
+            del site.links[next(iter(site.links))]
+
+    def site(self, url: str) -> LinkSite | None:
+        """What is known of the site of ``url``."""
+        return self._sites.get(domain_of(url))
+
+    def linker(self, url: str) -> str:
+        """Under which name links from ``url`` count: its site, or for farms one for all of them."""
+        own = domain_of(url)
+        site = self._sites.get(own)
+        return FARMS if site is not None and site.degree >= FARM else own
+
+    def _site(self, name: str) -> LinkSite:
+        site = self._sites.get(name)
+        if site is None:
+            site = self._sites[name] = LinkSite()
+            if len(self._sites) > _SITES:
+                _, forgotten = self._sites.popitem(last=False)
+                self._suspects -= forgotten.suspicion > 0.0
+        else:
+            self._sites.move_to_end(name)
+        return site
+
+
+def _ramp(value: float, low: float, high: float) -> float:
+    """0 up to ``low``, 1 from ``high`` on, straight between."""
+    return min(1.0, max(0.0, (value - low) / (high - low)))
