@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from collections.abc import Iterator
@@ -9,17 +10,42 @@ from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
 from crawlproject.errors import BadInput, StorageFailed
 from crawlproject.printable import PlainStream, visible
 
 if TYPE_CHECKING:
-    from scrapy.commands import ScrapyCommand
-
     from crawlproject.records import Topic
 
 BAD_INPUT = 2
 STOPPED = 3
 INTERRUPTED = 130  # as a shell tells of a program that Ctrl-C ended
+
+
+class Subcommand(ScrapyCommand):
+    """A sub-command of ours: needs no crawler, and refuses options that it does not have."""
+
+    requires_project = False
+    requires_crawler_process = False
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        super().process_options(args, opts)
+        refuse_options(args)
+
+
+def refuse_options(args: list[str]) -> None:
+    """Raise ``UsageError`` for an option among ``args``: Scrapy hands a command what its parser did not know.
+
+    What follows ``--`` is no option, and the first ``--`` is removed. One dash may begin a word, as in a query.
+    """
+    if "--" in args:
+        args.remove("--")
+        return
+    for arg in args:
+        if arg.startswith("--"):
+            raise UsageError(f"there is no option {arg.partition('=')[0]}", print_help=False)
 
 
 @contextmanager

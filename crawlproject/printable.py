@@ -26,6 +26,11 @@ def visible(text: str) -> str:
     return text if text.isprintable() else _UNWANTED.sub(_spelled, text)
 
 
+def counted(number: int, noun: str) -> str:
+    """``1 page``, ``2,000 pages``: of a noun that takes an s."""
+    return f"{number:,} {noun}" + "s" * (number != 1)
+
+
 class PlainStream:
     """A text stream in which a terminal finds nothing to obey but line feeds and, on a terminal, colours."""
 

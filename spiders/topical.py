@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
 MAX_CONTENT_TYPE = 200  # characters of the header that are noted
+ARGUMENTS = ("topic", "ordering")
+SCRAPYD = "_"  # arguments that Scrapyd adds begin with it
 logger = logging.getLogger(__name__)
 
 _ALLOWING = {ADDRESS: "CRAWL_ALLOWED_ADDRESSES", PORT: "CRAWL_ALLOWED_PORTS"}
@@ -63,6 +65,9 @@ class TopicalSpider(scrapy.Spider):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        unknown = [name for name in kwargs if name not in ARGUMENTS and not name.startswith(SCRAPYD)]
+        if unknown:
+            raise BadInput(f"-a {unknown[0]}", f"there is no such argument; there is {' and '.join(ARGUMENTS)}")
         if not kwargs.get("topic"):
             raise BadInput("topic", "say which topic to crawl: -a topic=TOPIC")
         topic = find_topic(kwargs["topic"])

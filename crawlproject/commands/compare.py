@@ -8,10 +8,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawlproject.commandline import cache_dir, reporting_errors
+from crawlproject.commandline import Subcommand, cache_dir, reporting_errors
 from crawlproject.errors import BadInput
 from crawlproject.evaluation.comparison import compare
 from crawlproject.evaluation.popularity import IMPORTANCE
@@ -24,10 +23,7 @@ from crawlproject.reports.terminal import print_comparison
 from crawlproject.reports.verdict import heading
 
 
-class Command(ScrapyCommand):
-    requires_project = False
-    requires_crawler_process = False
-
+class Command(Subcommand):
     def syntax(self) -> str:
         return "[options] DIR"
 

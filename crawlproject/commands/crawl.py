@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.exceptions import UsageError
 
-from crawlproject.commandline import STOPPED, reporting_errors
+from crawlproject.commandline import STOPPED, refuse_options, reporting_errors
 from crawlproject.errors import BadInput, StorageFailed
 from crawlproject.live import interrupted, stopped
 
@@ -25,10 +25,17 @@ logger = logging.getLogger(__name__)
 class Command(ScrapyCrawl):
     """Scrapy's own command, except that a wrong topic or setting is one message instead of a traceback."""
 
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        super().process_options(args, opts)
+        refuse_options(args)
+
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
-            raise UsageError("expected one spider name: scrapy crawl topical -a topic=TOPIC")
+            raise UsageError("expected one spider name: scrapy crawl topical -a topic=TOPIC", print_help=False)
         assert self.crawler_process is not None, "scrapy.cmdline sets it"
+        spiders = self.crawler_process.spider_loader.list()
+        if args[0] not in spiders:
+            raise UsageError(f"there is no spider {args[0]!r}; there is {', '.join(sorted(spiders))}", print_help=False)
         crawler = self._create_crawler(args[0])
         crawling = self.crawler_process.crawl(crawler, **opts.spargs)
         with reporting_errors(self), _telling_the_log(crawler):

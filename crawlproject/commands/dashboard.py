@@ -13,15 +13,14 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import SETTINGS_PRIORITIES
 
-from crawlproject.commandline import reporting_errors
+from crawlproject.commandline import Subcommand, reporting_errors
 from crawlproject.errors import BadInput
 
 _OWN = ("DASHBOARD", "CRAWL_DIR", "LOG_FILE")  # settings of the command line that crawls are not handed on
 
 
-class Command(ScrapyCommand):
+class Command(Subcommand):
     requires_project = True
-    requires_crawler_process = False
 
     def syntax(self) -> str:
         return "[DIR]"

@@ -10,11 +10,11 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawlproject.commandline import reporting_errors
+from crawlproject.commandline import Subcommand, reporting_errors
 from crawlproject.errors import BadInput
+from crawlproject.printable import counted
 
 if TYPE_CHECKING:
     from crawlproject.exporting.selection import Selection
@@ -22,10 +22,7 @@ if TYPE_CHECKING:
 _FORMATS = ("csv", "graphml", "jsonl", "opensearch", "parquet", "wacz", "warc")
 
 
-class Command(ScrapyCommand):
-    requires_project = False
-    requires_crawler_process = False
-
+class Command(Subcommand):
     def syntax(self) -> str:
         return "CRAWL_DIR --to FORMAT TARGET"
 
@@ -65,12 +62,10 @@ class Command(ScrapyCommand):
         # Scrapy imports every command at every start: what is heavy is imported when it is needed.
         from crawlproject.exporting.files import export_file
         from crawlproject.exporting.selection import Selection
-        from crawlproject.repository.merge import merge_workers, workers_of
+        from crawlproject.repository.merge import whole_folder
 
         with reporting_errors(self):
-            folder = Path(args[0])
-            if workers_of(folder):
-                merge_workers(folder)
+            folder = whole_folder(Path(args[0]))
             selection = Selection(opts.min_relevance, opts.with_duplicates)
             if opts.to == "opensearch":
                 print(_send(folder, args[1], selection, opts))
@@ -88,9 +83,10 @@ def _send(folder: Path, url: str, selection: Selection, opts: argparse.Namespace
     sent = sender.run(_tell)
     if sent.refused:
         raise BadInput(
-            server.name, f"refused {sent.refused:,} documents, see {sender.refused_path}; it took {sent.taken:,}"
+            server.name,
+            f"refused {counted(sent.refused, 'document')}, see {sender.refused_path}; it took {sent.taken:,}",
         )
-    return f"{sent.taken:,} documents in {server.name}"
+    return f"{counted(sent.taken, 'document')} in {server.name}"
 
 
 def _tell(share: float) -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any
 
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawlproject.commandline import BAD_INPUT, reporting_errors
+from crawlproject.commandline import BAD_INPUT, Subcommand, reporting_errors
+from crawlproject.printable import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,10 +26,7 @@ _PIPE_WIDTH = 10_000  # columns, so that URLs in a pipe are never cut
 _SHOWN = 20
 
 
-class Command(ScrapyCommand):
-    requires_project = False
-    requires_crawler_process = False
-
+class Command(Subcommand):
     def syntax(self) -> str:
         return "stats|hosts|peek|clear PLACE  or  why PLACE URL"
 
@@ -38,10 +35,11 @@ class Command(ScrapyCommand):
 
     def long_desc(self) -> str:
         return (
-            "PLACE is a crawl folder, or the JOBDIR of a crawl with the add-on. stats: how much waits, is being fetched, "
-            "and is done. hosts: the hosts, and how long each rests. peek: the best waiting URLs. why: where URL is, and "
-            "what comes before it. clear: remove the frontier, after a question. All but clear change nothing, and work "
-            "while the crawl runs. Exit code 1: clear was not confirmed; 2: no frontier there, or it is in use."
+            "PLACE is a crawl folder, the JOBDIR of a crawl with the add-on, or redis://host:port/db/crawl. stats: how much "
+            "waits, is being fetched, and is done. hosts: the hosts, and how long each rests. peek: the best waiting URLs. "
+            "why: where URL is, and what comes before it. clear: remove the frontier, after a question. All but clear change "
+            "nothing, and work while the crawl runs. Exit code 1: clear was not confirmed; 2: no frontier there, or it is in "
+            "use; 3: Redis does not answer."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -98,12 +96,15 @@ def _stats(place: FrontierPlace, as_json: bool) -> None:
             ("frontier", place.title),
             ("kind", place.view.kind),
             ("in use by", place.holder or "nobody"),
-            ("waiting", f"{counts.waiting:,} URLs on {counts.hosts:,} hosts"),
-            ("leased", f"{counts.leased:,} URLs being fetched, or that were when the crawl was killed"),
-            ("done", f"{counts.done:,} URLs"),
-            ("evicted", f"{counts.evicted:,} URLs dropped because the frontier was full"),
-            ("resting", f"{len(waits):,} hosts" + (f", the longest for {max(waits):.1f} s more" if waits else "")),
-            ("Crawl-delay", f"asked for by {len(place.view.crawl_delays()):,} hosts"),
+            ("waiting", f"{counted(counts.waiting, 'URL')} on {counted(counts.hosts, 'host')}"),
+            ("leased", f"{counted(counts.leased, 'URL')} being fetched, or that were when the crawl was killed"),
+            ("done", f"{counted(counts.done, 'URL')}"),
+            ("evicted", f"{counted(counts.evicted, 'URL')} dropped because the frontier was full"),
+            (
+                "resting",
+                f"{counted(len(waits), 'host')}" + (f", the longest for {max(waits):.1f} s more" if waits else ""),
+            ),
+            ("Crawl-delay", f"asked for by {counted(len(place.view.crawl_delays()), 'host')}"),
         ],
     )
 

@@ -6,16 +6,13 @@ import argparse
 import sys
 from pathlib import Path
 
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawlproject.commandline import reporting_errors
+from crawlproject.commandline import Subcommand, reporting_errors
+from crawlproject.printable import counted
 
 
-class Command(ScrapyCommand):
-    requires_project = False
-    requires_crawler_process = False
-
+class Command(Subcommand):
     def syntax(self) -> str:
         return "CRAWL_DIR"
 
@@ -34,7 +31,7 @@ class Command(ScrapyCommand):
         parser.add_argument(
             "--with-duplicates",
             action=argparse.BooleanOptionalAction,
-            help="also index pages that are copies of another (default: as before; at first, no)",
+            help="also index pages that are copies of another, or do not; as before when neither is said, at first not",
         )
         parser.add_argument("--rebuild", action="store_true", help="begin anew")
 
@@ -43,21 +40,15 @@ class Command(ScrapyCommand):
             raise UsageError("expected one crawl folder", print_help=False)
         # Scrapy imports every command at every start: what is heavy is imported when it is needed.
         from crawlproject.indexing import update
-        from crawlproject.repository.merge import merge_workers, workers_of
+        from crawlproject.repository.merge import whole_folder
 
         with reporting_errors(self):
-            folder = Path(args[0])
-            if workers_of(folder):
-                merge_workers(folder)
+            folder = whole_folder(Path(args[0]))
             done = update(folder, with_duplicates=opts.with_duplicates, rebuild=opts.rebuild, progress=_tell)
             copies = f", {done.left_out:,} left out as copies" if done.left_out else ""
-            print(f"{_pages(done.added)} added{copies}; {_pages(done.pages)} in {folder / 'index'}")
+            print(f"{counted(done.added, 'page')} added{copies}; {counted(done.pages, 'page')} in {folder / 'index'}")
 
 
 def _tell(share: float) -> None:
     if sys.stderr.isatty():
         print(f"\r{share:4.0%} indexed", end="" if share < 1.0 else "\n", file=sys.stderr, flush=True)
-
-
-def _pages(number: int) -> str:
-    return f"{number:,} page" + "s" * (number != 1)

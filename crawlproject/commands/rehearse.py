@@ -11,10 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawlproject.commandline import INTERRUPTED, cache_dir, reporting_errors, settings_for
+from crawlproject.commandline import INTERRUPTED, Subcommand, cache_dir, reporting_errors, settings_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,9 +21,8 @@ if TYPE_CHECKING:
     from crawlproject.rehearsal.plan import Line, Plan
 
 
-class Command(ScrapyCommand):
+class Command(Subcommand):
     requires_project = True
-    requires_crawler_process = False
 
     def syntax(self) -> str:
         return "WEB TOPIC... --ordering NAME... --pages N --out DIR"
@@ -34,7 +32,7 @@ class Command(ScrapyCommand):
 
     def long_desc(self) -> str:
         return (
-            "Crawl WEB (a WARC file, a folder of hosts, a crawl folder, or `sample`) on each topic with each ordering. "
+            "Crawl WEB (a WARC file, a folder of hosts, a crawl folder, `sample` or `hostile`) on each topic with each ordering. "
             "Each run leaves DIR/<topic>/<ordering>/ and prints one line of JSON; runs that ended before are kept. "
             "The k rule and politeness hold as in a live crawl, on a virtual clock. Then try: scrapy compare DIR. "
             "Exit code 2: a web, topic, ordering or setting is wrong."
@@ -58,7 +56,7 @@ class Command(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) < 2:
-            raise UsageError("expected a web and at least one topic file", print_help=False)
+            raise UsageError("expected a web and at least one topic", print_help=False)
         for option in ("pages", "repeat", "jobs"):
             if getattr(opts, option) < 1:
                 raise UsageError(f"--{option}: expected at least 1", print_help=False)
@@ -71,14 +69,14 @@ class Command(ScrapyCommand):
         from crawlproject.options import read_options
         from crawlproject.orderings.registry import ordering_class
         from crawlproject.rehearsal.plan import Plan
-        from crawlproject.topic import load_topic
+        from crawlproject.topic_sources import find_topic
         from crawlproject.virtualweb.web import open_web
 
         assert self.settings is not None, "scrapy.cmdline sets it"
         names = opts.ordering or [read_options(self.settings).ordering]
         for name in names:
             ordering_class(name)
-        topics = tuple(load_topic(Path(name)) for name in topic_names)
+        topics = tuple(find_topic(name) for name in topic_names)
         open_web(web, cache_dir=cache_dir()).close()  # a wrong name is told, and an index built, before workers start
         return Plan(
             web=web,

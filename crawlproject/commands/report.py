@@ -5,18 +5,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawlproject.commandline import reporting_errors
+from crawlproject.commandline import Subcommand, reporting_errors
 from crawlproject.reports.report import write_report
-from crawlproject.repository.merge import merge_workers, workers_of
+from crawlproject.repository.merge import whole_folder
 
 
-class Command(ScrapyCommand):
-    requires_project = False
-    requires_crawler_process = False
-
+class Command(Subcommand):
     def syntax(self) -> str:
         return "CRAWL_DIR"
 
@@ -34,7 +30,4 @@ class Command(ScrapyCommand):
         if len(args) != 1:
             raise UsageError("expected one crawl folder", print_help=False)
         with reporting_errors(self):
-            folder = Path(args[0])
-            if workers_of(folder):
-                merge_workers(folder)
-            print(write_report(folder))
+            print(write_report(whole_folder(Path(args[0]))))

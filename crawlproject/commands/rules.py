@@ -8,10 +8,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawlproject.commandline import reporting_errors
+from crawlproject.commandline import Subcommand, reporting_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,10 +18,7 @@ if TYPE_CHECKING:
     from crawlproject.dust.rulebook import Entry
 
 
-class Command(ScrapyCommand):
-    requires_project = False
-    requires_crawler_process = False
-
+class Command(Subcommand):
     def syntax(self) -> str:
         return "[options] CRAWL_DIR"
 
@@ -64,7 +60,7 @@ def _folders(folder: Path) -> Iterator[Path]:
 
     workers = workers_of(folder)
     if not workers and not read_manifest(folder):
-        raise BadCrawlDir(str(folder), "expected a crawl folder: there is no crawl.json")
+        raise BadCrawlDir(str(folder), "expected a crawl folder, and there is no crawl.json in it")
     yield from workers or [folder]
 
 

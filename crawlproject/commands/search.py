@@ -8,20 +8,16 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawlproject.commandline import reporting_errors
+from crawlproject.commandline import Subcommand, reporting_errors
 
 _SHOWN = 10
 
 
-class Command(ScrapyCommand):
-    requires_project = False
-    requires_crawler_process = False
-
+class Command(Subcommand):
     def syntax(self) -> str:
-        return "CRAWL_DIR QUERY"
+        return "[options] CRAWL_DIR QUERY"
 
     def short_desc(self) -> str:
         return "Search the pages of a crawl"
@@ -42,6 +38,9 @@ class Command(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) < 2:
             raise UsageError("expected a crawl folder and a query", print_help=False)
+        query = " ".join(args[1:])
+        if not query.strip():
+            raise UsageError("expected a query, and it is empty; * finds every page", print_help=False)
         if opts.limit < 1 or opts.offset < 0:
             raise UsageError("--limit must be at least 1, and --offset 0", print_help=False)
         # Scrapy imports every command at every start: what is heavy is imported when it is needed.
@@ -49,7 +48,7 @@ class Command(ScrapyCommand):
         from crawlproject.reports.hits import print_hits
 
         with reporting_errors(self):
-            found = search(Path(args[0]), " ".join(args[1:]), opts.limit, opts.offset)
+            found = search(Path(args[0]), query, opts.limit, opts.offset)
             if opts.json:
                 print(json.dumps({"total": found.total, "hits": [asdict(hit) for hit in found.hits]}, indent=2))
             else:

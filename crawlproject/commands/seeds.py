@@ -8,19 +8,17 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawlproject.commandline import cache_dir, reporting_errors, settings_for
+from crawlproject.commandline import Subcommand, cache_dir, reporting_errors, settings_for
 
 if TYPE_CHECKING:
     from crawlproject.hubs import Hub
     from crawlproject.records import Topic
 
 
-class Command(ScrapyCommand):
+class Command(Subcommand):
     requires_project = True
-    requires_crawler_process = False
 
     def syntax(self) -> str:
         return "[options] WEB|CRAWL_DIR TOPIC"

@@ -10,10 +10,9 @@ from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawlproject.commandline import cache_dir, reporting_errors
+from crawlproject.commandline import Subcommand, cache_dir, reporting_errors
 from crawlproject.errors import BadInput
 from crawlproject.virtualweb.accesslog import AccessLog
 from crawlproject.virtualweb.web import open_web
@@ -22,11 +21,10 @@ if TYPE_CHECKING:
     from crawlproject.virtualweb.server import WebServer
 
 
-class Command(ScrapyCommand):
+class Command(Subcommand):
     """Serve a virtual web on loopback as an HTTP proxy until interrupted."""
 
     requires_project = True
-    requires_crawler_process = False
 
     def syntax(self) -> str:
         return "WEB [--port P] [--latency on|off] [--log FILE]"
@@ -36,7 +34,7 @@ class Command(ScrapyCommand):
 
     def long_desc(self) -> str:
         return (
-            "WEB is a WARC file, a folder of <host>/<path> files, a crawl folder, or `sample`. "
+            "WEB is a WARC file, a folder of <host>/<path> files, a crawl folder, `sample` or `hostile`. "
             "Crawl it with the environment variable http_proxy set to the address that is printed."
         )
 
@@ -50,7 +48,7 @@ class Command(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
-            raise UsageError("expected one web")
+            raise UsageError("expected one web", print_help=False)
         from crawlproject.virtualweb.server import WebServer  # aiohttp is slow to import, and every command is imported
 
         with reporting_errors(self), closing(open_web(args[0], cache_dir=cache_dir())) as web:

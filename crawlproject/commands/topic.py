@@ -11,11 +11,11 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawlproject.commandline import reporting_errors, settings_for
+from crawlproject.commandline import Subcommand, reporting_errors, settings_for
 from crawlproject.errors import BadInput, BadTopic, InvalidUrl
+from crawlproject.printable import counted
 
 if TYPE_CHECKING:
     from crawlproject.records import Page, Topic
@@ -30,9 +30,8 @@ _WORDS = 5
 _MARKS = {"problem": "✗", "warning": "!", "hint": "·"}
 
 
-class Command(ScrapyCommand):
+class Command(Subcommand):
     requires_project = True
-    requires_crawler_process = False
 
     def syntax(self) -> str:
         return "new|check [options] FILE"
@@ -259,7 +258,7 @@ def _print(topic: Topic, seeds: Sequence[Probed], sample: Sequence[Probed], weak
             f"{_MARKS[weakness.grade]} {weakness.subject}: {printable(weakness.what)}\n    {printable(weakness.advice)}"
         )
     told = [grade for grade in ("problem", "warning", "hint") if any(w.grade == grade for w in weaknesses)]
-    counts = ", ".join(f"{sum(w.grade == grade for w in weaknesses)} {grade}(s)" for grade in told)
+    counts = ", ".join(f"{counted(sum(w.grade == grade for w in weaknesses), grade)}" for grade in told)
     print(f"{topic.name}: {counts or 'nothing weak was found'}")
 
 

@@ -8,10 +8,9 @@ from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING
 
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawlproject.commandline import reporting_errors
+from crawlproject.commandline import Subcommand, reporting_errors
 from crawlproject.errors import BadInput, InvalidUrl
 
 if TYPE_CHECKING:
@@ -20,10 +19,7 @@ if TYPE_CHECKING:
     from crawlproject.urls.canonical import Canonicalizer
 
 
-class Command(ScrapyCommand):
-    requires_project = False
-    requires_crawler_process = False
-
+class Command(Subcommand):
     def syntax(self) -> str:
         return "CRAWL_DIR URL"
 

@@ -14,6 +14,7 @@ from crawlproject.exporting.selection import Selection, read_items, require_craw
 from crawlproject.exporting.tables import write_csv, write_jsonl, write_parquet
 from crawlproject.exporting.wacz import write_wacz
 from crawlproject.exporting.warc import write_warc
+from crawlproject.printable import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,20 +41,20 @@ def export_file(crawl_dir: Path, target: Path, kind: str, selection: Selection, 
 
 
 def _jsonl(job: Job, file: BinaryIO) -> str:
-    return _pages(write_jsonl(read_items(job.crawl_dir, job.selection), file))
+    return counted(write_jsonl(read_items(job.crawl_dir, job.selection), file), "page")
 
 
 def _csv(job: Job, file: BinaryIO) -> str:
-    return _pages(write_csv(read_items(job.crawl_dir, job.selection), file))
+    return counted(write_csv(read_items(job.crawl_dir, job.selection), file), "page")
 
 
 def _parquet(job: Job, file: BinaryIO) -> str:
-    return _pages(write_parquet(read_items(job.crawl_dir, job.selection), file))
+    return counted(write_parquet(read_items(job.crawl_dir, job.selection), file), "page")
 
 
 def _graphml(job: Job, file: BinaryIO) -> str:
     nodes, edges = write_graphml(read_items(job.crawl_dir, job.selection), job.crawl_dir / "links.jsonl", file)
-    return f"{_pages(nodes)} and {edges:,} links"
+    return f"{counted(nodes, 'page')} and {counted(edges, 'link')}"
 
 
 def _warc(job: Job, file: BinaryIO) -> str:
@@ -66,11 +67,7 @@ def _warc(job: Job, file: BinaryIO) -> str:
 
 
 def _wacz(job: Job, file: BinaryIO) -> str:
-    return _pages(write_wacz(job.crawl_dir, job.manifest, file, job.selection, now=job.now))
-
-
-def _pages(number: int) -> str:
-    return f"{number:,} page" + "s" * (number != 1)
+    return counted(write_wacz(job.crawl_dir, job.manifest, file, job.selection, now=job.now), "page")
 
 
 FORMATS: dict[str, Callable[[Job, BinaryIO], str]] = {

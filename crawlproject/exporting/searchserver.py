@@ -31,12 +31,13 @@ class SearchServer:
             parts = urlsplit(url)
             port = parts.port
         except ValueError:
-            raise BadInput("URL", _WISH) from None
+            raise BadInput(f"URL {_without_secrets(url)!r}", _WISH) from None
         prefix, _, self.index = parts.path.rstrip("/").rpartition("/")
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
-            raise BadInput("URL", _WISH)
+            raise BadInput(f"URL {_without_secrets(url)!r}", _WISH)
         if not _INDEX.fullmatch(self.index):
-            raise BadInput("URL", f"{_WISH}; {self.index!r} is no name of an index: small letters, digits, _ . -")
+            wish = f"{_WISH}; {self.index!r} is no name of an index: small letters, digits, _ . -"
+            raise BadInput(f"URL {_without_secrets(url)!r}", wish)
         self.name = f"{parts.scheme}://{parts.hostname}{f':{port}' if port else ''}{prefix}/{self.index}"
         self._prefix = prefix
         self._headers = {
@@ -86,6 +87,11 @@ def _credentials(parts: object, environment: Mapping[str, str]) -> dict[str, str
     else:
         return {}
     return {"Authorization": "Basic " + b64encode(f"{user}:{password}".encode()).decode()}
+
+
+def _without_secrets(url: str) -> str:
+    """The URL as it may be shown: without user and password."""
+    return re.sub(r"//[^/]*@", "//", url)
 
 
 def _parsed(content: bytes) -> object:

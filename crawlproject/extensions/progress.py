@@ -20,6 +20,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
 from crawlproject.extensions.statusline import StatusLine
+from crawlproject.printable import counted
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -173,8 +174,9 @@ def summary_line(source: ProgressSource, new_pages: int, elapsed: float, reason:
     speed = new_pages / elapsed if elapsed > 0 else 0.0
     added = "" if new_pages == source.pages else f" ({new_pages:,} of them now)"
     lines = [
-        f"Crawl ended ({reason or 'unknown reason'}): {source.pages:,} pages{added} of {source.fetches:,} fetches"
-        f" in {clock_time(elapsed)}, {speed:.1f} pages/s, {source.errors:,} errors, {source.refused:,} links refused."
+        f"Crawl ended ({reason or 'unknown reason'}): {counted(source.pages, 'page')}{added} of {source.fetches:,} fetches"
+        f" in {clock_time(elapsed)}, {speed:.1f} pages/s, {counted(source.errors, 'error')},"
+        f" {counted(source.refused, 'link')} refused."
     ]
     report = source.report_path
     if report is not None and report.exists():

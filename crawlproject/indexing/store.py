@@ -99,7 +99,7 @@ def read_state(crawl_dir: Path) -> State | None:
     """How far the index has come; None when there is none, or one of another version. Raises ``BadCrawlDir``."""
     try:
         found = orjson.loads((crawl_dir / FOLDER / "state.json").read_bytes())
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError) as damage:
         raise damaged(crawl_dir, damage) from None

@@ -11,7 +11,7 @@ from typing import Protocol, TextIO
 from rich.console import Console
 from rich.text import Text
 
-from crawlproject.printable import printable
+from crawlproject.printable import counted, printable
 
 _PIPE_WIDTH = 10_000  # columns, so that lines of a pipe do not wrap
 _MARKED = re.compile("<b>(.*?)</b>", re.DOTALL)
@@ -47,7 +47,7 @@ def print_hits(hits: Sequence[Found], total: int, first: int, stream: TextIO) ->
         console.print(Text(f"   {_facts(hit)}", style="dim"))
         console.print()
     shown = f"{first:,} to {first + len(hits) - 1:,} of " if hits else ""
-    console.print(Text(f"{shown}{total:,} {'page' if total == 1 else 'pages'}"))
+    console.print(Text(f"{shown}{counted(total, 'page')}"))
 
 
 def _facts(hit: Found) -> str:

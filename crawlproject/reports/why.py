@@ -11,6 +11,7 @@ from rich.text import Text
 
 from crawlproject.evaluation.provenance import Step
 from crawlproject.evaluation.whereabouts import Cause, LinkTo, Standing, Whereabouts
+from crawlproject.printable import counted
 from crawlproject.records import AGENT, CRAWL_DELAY, RETRY_AFTER, CrawlUrl, Visit
 from crawlproject.repository.refusals import SHOWN
 from crawlproject.urls.naming import page_path
@@ -41,14 +42,14 @@ def _story(found: Whereabouts, causes: Sequence[Cause]) -> Iterable[str | Table]
     elif found.refused:
         for refusal in found.refused:
             parent = dict(refusal.samples)[found.url[:SHOWN]]
-            yield f"Refused: {refusal.reason}, like {refusal.count:,} {_links(refusal.count)} in all."
+            yield f"Refused: {refusal.reason}, like {counted(refusal.count, 'link')} in all."
             yield f"Found on {parent}" if parent else "It is a seed, or it came from a spider."
     elif standing:
         yield "Left the frontier without a fetch: it was refused when its turn came."
         yield from _left_out(causes)
         yield from () if causes else _unlisted(found)
     elif found.link_count:
-        count = f"{found.link_count:,} {_links(found.link_count)}"
+        count = counted(found.link_count, "link")
         yield f"Not fetched, and it does not wait, though fetched pages have {count} to it."
         yield from _left_out(causes)
         yield from () if causes else _unlisted(found)
@@ -98,7 +99,7 @@ def _outcome(visit: Visit) -> str:
         return f"no page: {visit.error}"
     title = f"“{visit.title}”, " if visit.title else ""
     kept = "" if visit.md5 else f", not stored ({visit.error})"
-    return f"{title}of relevance {visit.relevance:.3f}, with {visit.links:,} {_links(visit.links)}{kept}"
+    return f"{title}of relevance {visit.relevance:.3f}, with {counted(visit.links, 'link')}{kept}"
 
 
 def _company(found: Whereabouts, visit: Visit) -> Iterable[str]:
@@ -173,7 +174,3 @@ def _sources(links: Sequence[LinkTo]) -> Table:
 
 def _quoted(anchor: str) -> str:
     return f"“{anchor[:80]}”" if anchor else "a link without text"
-
-
-def _links(count: int) -> str:
-    return "link" if count == 1 else "links"

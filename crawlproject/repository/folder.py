@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from crawlproject.errors import StorageFailed
+from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.folderlock import FolderLock
 from crawlproject.records import Page, Topic, Visit
 from crawlproject.repository.history import History
@@ -48,6 +48,8 @@ class CrawlFolder:
         self._fetches_at_save = 0
         try:
             path.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            raise BadCrawlDir(str(path), "expected a crawl folder, and a file is in its place") from None
         except OSError as error:
             raise StorageFailed(f"cannot make the crawl folder {path}: {error}") from error
         self._lock = FolderLock(path) if bodies else None

@@ -79,7 +79,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     path = folder / NAME
     try:
         found = orjson.loads(path.read_bytes())
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return {}
     except (orjson.JSONDecodeError, OSError) as damage:
         raise BadCrawlDir(str(path), f"expected the manifest of a crawl ({damage})") from None

@@ -34,6 +34,13 @@ def workers_of(folder: Path) -> list[Path]:
     return sorted(path.parent for path in folder.glob(f"{WORKERS}/*/{MANIFEST}"))
 
 
+def whole_folder(folder: Path) -> Path:
+    """``folder``, after the folders of its workers are merged into it when it has any; raises as ``merge_workers`` does."""
+    if workers_of(folder):
+        merge_workers(folder)
+    return folder
+
+
 def merge_workers(folder: Path) -> None:
     """Write history, links, items, refusals, pages and manifest of all workers into ``folder``: each URL once, by time.
 

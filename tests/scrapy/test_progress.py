@@ -95,7 +95,7 @@ def test_the_summary_names_the_report_only_when_there_is_one(tmp_path):
     report.touch()
     summary = summary_line(source(report_path=report), 10, 5.0, "finished")
     assert summary.splitlines() == [
-        "Crawl ended (finished): 10 pages of 12 fetches in 0:05, 2.0 pages/s, 2 errors, 1 links refused.",
+        "Crawl ended (finished): 10 pages of 12 fetches in 0:05, 2.0 pages/s, 2 errors, 1 link refused.",
         f"Report: {report}",
     ]
 

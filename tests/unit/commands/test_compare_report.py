@@ -1,6 +1,5 @@
 """`scrapy compare` and `scrapy report`, as a user runs them."""
 
-import argparse
 import csv
 import json
 import os
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from scrapy.exceptions import UsageError
-from scrapy.settings import Settings
+from support.invoking import invoke
 
 from crawlproject.commands import compare, report
 
@@ -21,16 +20,6 @@ SKILLS = {
     "best_first": [0.11, 0.12, 0.10, 0.11, 0.13, 0.10],
     "random": [0.02, 0.01, 0.02, 0.01, 0.02, 0.01],
 }
-
-
-def invoke(command, *arguments):
-    """Runs a command in this process; returns its exit code."""
-    command.settings = Settings()
-    parser = argparse.ArgumentParser()
-    command.add_options(parser)
-    options, positional = parser.parse_known_args([str(argument) for argument in arguments])
-    command.run(positional, options)
-    return command.exitcode
 
 
 def scrapy(*arguments, cwd):

@@ -1,12 +1,11 @@
 """`scrapy rehearse`: lines of JSON, repeats, and the ways out."""
 
-import argparse
 import io
 import json
 
 import pytest
 from scrapy.exceptions import UsageError
-from scrapy.settings import Settings
+from support.invoking import invoke
 
 from crawlproject.commands import rehearse
 from crawlproject.evaluation.runs import find_runs
@@ -24,20 +23,10 @@ def topic(tmp_path, monkeypatch):
     return path
 
 
-def invoke(*arguments):
-    command = rehearse.Command()
-    command.settings = Settings()
-    parser = argparse.ArgumentParser()
-    command.add_options(parser)
-    options, positional = parser.parse_known_args([str(argument) for argument in arguments])
-    command.run(positional, options)
-    return command.exitcode
-
-
 def test_a_line_for_each_run_and_runs_are_kept(topic, tmp_path, capsys):
     arguments = ("sample", topic, "--ordering", "dom", "random", "--pages", "3", "--repeat", "2", "--out", "runs")
     for _ in range(2):
-        assert invoke(*arguments) == 0
+        assert invoke(rehearse.Command(), *arguments) == 0
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [(line["ordering"], line["repeat"]) for line in lines[:4]] == [
         ("dom", 1),
@@ -53,7 +42,12 @@ def test_a_line_for_each_run_and_runs_are_kept(topic, tmp_path, capsys):
 def test_each_half_of_the_seeds_is_rehearsed(topic, tmp_path, capsys):
     seeds = list(SampleWeb().urls())[:3]
     topic.write_text(f'name = "reef"\nkeywords = ["reef"]\nseeds = {json.dumps(seeds)}')
-    assert invoke("sample", topic, "--ordering", "dom", "--pages", "3", "--out", "runs", "--split-seeds") == 0
+    assert (
+        invoke(
+            rehearse.Command(), "sample", topic, "--ordering", "dom", "--pages", "3", "--out", "runs", "--split-seeds"
+        )
+        == 0
+    )
     folders = [json.loads(line)["folder"] for line in capsys.readouterr().out.splitlines()]
     assert folders == ["runs/half-1/reef/dom", "runs/half-2/reef/dom"]
     begun = [json.loads((tmp_path / folder / "crawl.json").read_text())["topic"]["seeds"] for folder in folders]
@@ -62,24 +56,24 @@ def test_each_half_of_the_seeds_is_rehearsed(topic, tmp_path, capsys):
 
 
 def test_a_single_seed_cannot_be_split(topic, capsys):
-    assert invoke("sample", topic, "--split-seeds") == 2
+    assert invoke(rehearse.Command(), "sample", topic, "--split-seeds") == 2
     assert "at least two seeds" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("wrong", [["--pages", "0"], ["--repeat", "0"], ["--jobs", "0"]])
 def test_numbers_below_one_are_refused(topic, wrong):
     with pytest.raises(UsageError, match="at least 1"):
-        invoke("sample", topic, *wrong)
+        invoke(rehearse.Command(), "sample", topic, *wrong)
 
 
 def test_a_web_and_a_topic_are_asked_for():
     with pytest.raises(UsageError, match="expected a web"):
-        invoke("sample")
+        invoke(rehearse.Command(), "sample")
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_bad_input_is_one_message_and_exit_code_2(topic, capsys, jobs):
-    assert invoke("nowhere.warc", topic, "--jobs", jobs) == 2
+    assert invoke(rehearse.Command(), "nowhere.warc", topic, "--jobs", jobs) == 2
     assert capsys.readouterr().err.count("\n") == 1
 
 
@@ -89,7 +83,7 @@ def test_an_interruption_ends_with_130_and_says_how_to_go_on(topic, capsys, monk
         raise KeyboardInterrupt
 
     monkeypatch.setattr(plan, "rehearse_here", interrupted)
-    assert invoke("sample", topic) == 130
+    assert invoke(rehearse.Command(), "sample", topic) == 130
     told = capsys.readouterr()
     assert json.loads(told.out)["pages"] == 3 and "finished runs are kept" in told.err
 
@@ -100,7 +94,7 @@ def test_a_worker_that_breaks_off_ends_with_1_and_one_message(topic, capsys, mon
         raise workers.WorkerFailed("a process broke off")
 
     monkeypatch.setattr(workers, "rehearse_with_workers", broken)
-    assert invoke("sample", topic, "--jobs", "2") == 1
+    assert invoke(rehearse.Command(), "sample", topic, "--jobs", "2") == 1
     assert capsys.readouterr().err == "scrapy: a process broke off\n"
 
 
@@ -111,6 +105,11 @@ def test_the_bar_is_for_terminals_and_lines_stay_lines(topic, capsys, monkeypatc
 
     shown = Terminal()
     monkeypatch.setattr("sys.stderr", shown)
-    assert invoke("sample", topic, "--ordering", "dom", "--pages", "3") == 0
+    assert invoke(rehearse.Command(), "sample", topic, "--ordering", "dom", "--pages", "3") == 0
     assert json.loads(capsys.readouterr().out)["pages"] == 3
     assert "1/1" in shown.getvalue()
+
+
+def test_a_topic_of_the_project_goes_by_its_name(topic, tmp_path, capsys):
+    assert invoke(rehearse.Command(), "sample", "demo", "--ordering", "dom", "--pages", "3") == 0
+    assert json.loads(capsys.readouterr().out)["topic"] == "demo"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
 import sys
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from scrapy.exceptions import UsageError
+from support.invoking import invoke
 
 from crawlproject.commands.rules import Command
 from crawlproject.dust.rule import Rule
@@ -19,17 +19,6 @@ ROOT = Path(__file__).parents[3]
 SID = Rule("a.example", "param", "sid")
 SLASH = Rule("b.example", "slash")
 PAIR = ("http://a.example/?sid=1", "http://a.example/?sid=2")
-
-
-def invoke(*arguments: object) -> int:
-    command, parser = Command(), argparse.ArgumentParser()
-    parser.add_argument("args", nargs="*")
-    for option in ("--off", "--on"):
-        parser.add_argument(option)
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args([str(argument) for argument in arguments])
-    command.run(options.args, options)
-    return command.exitcode
 
 
 def crawl_folder(folder: Path) -> Path:
@@ -44,12 +33,12 @@ def crawl_folder(folder: Path) -> Path:
 
 
 def test_it_lists_rules_with_their_evidence(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    assert invoke(crawl_folder(tmp_path)) == 0
+    assert invoke(Command(), crawl_folder(tmp_path)) == 0
     out = capsys.readouterr().out
     assert "holds      a.example param sid  (6 for, 0 against)" in out
     assert "withdrawn  b.example slash  (5 for, 9 against)" in out
     assert PAIR[0] in out
-    invoke(tmp_path, "--json")
+    invoke(Command(), tmp_path, "--json")
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [line["rule"] for line in lines] == [str(SID), str(SLASH)]
     assert lines[0]["examples"] == [list(PAIR)]
@@ -57,9 +46,9 @@ def test_it_lists_rules_with_their_evidence(tmp_path: Path, capsys: pytest.Captu
 
 def test_a_rule_is_switched_off_and_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     folder = crawl_folder(tmp_path)
-    assert invoke(folder, "--off", "a.example param sid") == 0
+    assert invoke(Command(), folder, "--off", "a.example param sid") == 0
     assert read_rules(folder)[SID].state == "off"
-    assert invoke(folder, "--on", "a.example param sid") == 0
+    assert invoke(Command(), folder, "--on", "a.example param sid") == 0
     assert read_rules(folder)[SID].state == "holds"
     assert capsys.readouterr().out.splitlines() == [f"{SID}: off", f"{SID}: holds"]
 
@@ -67,17 +56,17 @@ def test_a_rule_is_switched_off_and_on(tmp_path: Path, capsys: pytest.CaptureFix
 def test_each_worker_has_rules_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     for worker in ("one", "two"):
         crawl_folder(tmp_path / "workers" / worker)
-    assert invoke(tmp_path) == 0
+    assert invoke(Command(), tmp_path) == 0
     out = capsys.readouterr().out
     assert "worker one" in out
     assert "worker two" in out
-    invoke(tmp_path, "--off", str(SID))
+    invoke(Command(), tmp_path, "--off", str(SID))
     assert {read_rules(tmp_path / "workers" / worker)[SID].off for worker in ("one", "two")} == {True}
 
 
 def test_a_crawl_without_rules_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     (tmp_path / "crawl.json").write_text('{"version": 1, "topic": {}}')
-    assert invoke(tmp_path) == 0
+    assert invoke(Command(), tmp_path) == 0
     assert "No rules" in capsys.readouterr().out
 
 
@@ -89,12 +78,12 @@ def test_a_crawl_without_rules_says_so(tmp_path: Path, capsys: pytest.CaptureFix
     ],
 )
 def test_what_is_no_rule_of_the_crawl_is_bad_input(tmp_path, capsys, arguments, message):
-    assert invoke(crawl_folder(tmp_path), *arguments) == 2
+    assert invoke(Command(), crawl_folder(tmp_path), *arguments) == 2
     assert message in capsys.readouterr().err
 
 
 def test_what_is_no_crawl_folder_is_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    assert invoke(tmp_path / "nowhere") == 2
+    assert invoke(Command(), tmp_path / "nowhere") == 2
     assert "crawl.json" in capsys.readouterr().err
 
 
@@ -107,7 +96,7 @@ def test_a_running_crawl_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFix
     )
     with crawl:
         assert crawl.stdout.readline() == b"held\n"
-        assert invoke(folder, "--off", str(SID)) == 2
+        assert invoke(Command(), folder, "--off", str(SID)) == 2
         crawl.stdin.close()
     assert "in use" in capsys.readouterr().err
     assert read_rules(folder)[SID].state == "holds"
@@ -115,6 +104,8 @@ def test_a_running_crawl_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFix
 
 def test_it_wants_one_folder_and_one_switch(tmp_path: Path):
     with pytest.raises(UsageError):
-        invoke()
+        invoke(
+            Command(),
+        )
     with pytest.raises(UsageError):
-        invoke(tmp_path, "--off", "x", "--on", "y")
+        invoke(Command(), tmp_path, "--off", "x", "--on", "y")

@@ -6,9 +6,13 @@ import io
 import json
 from pathlib import Path
 
+import pytest
+from scrapy.exceptions import UsageError
 from support.crawling import scrapy
+from support.invoking import invoke
 from support.items import a_crawl, add, an_item
 
+from crawlproject.commands.search import Command
 from crawlproject.indexing import Hit, search, update
 from crawlproject.reports.hits import print_hits
 
@@ -81,3 +85,17 @@ def test_nothing_found(tmp_path: Path) -> None:
     plain = io.StringIO()
     print_hits((), search(tmp_path, "steam").total, 1, plain)
     assert plain.getvalue() == "0 pages\n"
+
+
+def test_an_empty_query_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="expected a query"):
+        invoke(Command(), tmp_path, " ")
+
+
+def test_words_that_look_like_options_come_behind_two_dashes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    crawl = a_crawl(tmp_path / "crawl", an_item(0, "coral reefs"), an_item(1, "coral shipping"))
+    update(crawl)
+    assert invoke(Command(), crawl, "--", "coral", "-shipping") == 0
+    assert capsys.readouterr().out.endswith("1 to 1 of 1 page\n")

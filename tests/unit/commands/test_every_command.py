@@ -1,0 +1,68 @@
+"""What holds for every sub-command: wrong options and help."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+
+import pytest
+from scrapy.cmdline import ScrapyArgumentParser, ScrapyHelpFormatter
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+from scrapy.settings import Settings
+from support.crawling import scrapy
+from support.invoking import invoke
+
+from crawlproject import commands
+
+NAMES = [module.name for module in iter_modules(commands.__path__)]
+REQUIRED = {"export": ["--to", "csv"]}
+
+
+def command_of(name: str) -> ScrapyCommand:
+    command: ScrapyCommand = import_module(f"crawlproject.commands.{name}").Command()
+    return command
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_option_that_does_not_exist_is_named(name: str) -> None:
+    with pytest.raises(UsageError, match="there is no option --limitt"):
+        invoke(command_of(name), *REQUIRED.get(name, []), "crawls/demo", "--limitt=3")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_help_has_its_headings_and_no_others(name: str) -> None:
+    """Scrapy makes a heading of any line that ends in a colon, such as one that was folded behind "default:"."""
+    command = command_of(name)
+    command.settings = Settings()
+    parser = ScrapyArgumentParser(
+        prog="scrapy", usage=f"scrapy {name}", description=command.long_desc(), formatter_class=ScrapyHelpFormatter
+    )
+    command.add_options(parser)
+    underlined = re.findall(r"^(.+)\n=+$", parser.format_help(), re.MULTILINE)
+    assert underlined == ["Usage", "Options"]
+
+
+def test_a_spider_or_an_argument_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    lost = scrapy("crawl", "topicall", "-a", "topic=demo")
+    assert lost.returncode == 2 and "there is no spider 'topicall'; there is topical" in lost.stderr
+    typed = scrapy("crawl", "topical", "-a", "topic=demo", "-a", "ordring=dom", CRAWL_DIR=tmp_path / "crawl")
+    assert typed.returncode == 2 and "-a ordring: there is no such argument" in typed.stderr
+    assert not (tmp_path / "crawl").exists()
+    assert "Traceback" not in lost.stderr + typed.stderr
+
+
+def test_a_file_in_the_place_of_the_crawl_folder_is_bad_input(tmp_path: Path) -> None:
+    (tmp_path / "notes").write_text("kept")
+    done = scrapy("crawl", "topical", "-a", "topic=demo", VIRTUAL_WEB="sample", CRAWL_DIR=tmp_path / "notes")
+    assert done.returncode == 2 and "expected a crawl folder, and a file is in its place" in done.stderr
+    assert (tmp_path / "notes").read_text() == "kept"
+
+
+@pytest.mark.parametrize("name", ["index", "report", "map", "rules"])
+def test_a_file_is_no_crawl_folder(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "notes").write_text("kept")
+    assert invoke(command_of(name), tmp_path / "notes") == 2
+    assert "expected a crawl folder, and there is no crawl.json in it" in capsys.readouterr().err
