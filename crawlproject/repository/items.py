@@ -46,7 +46,7 @@ def item_fields(page: Page, visit: Visit) -> dict[str, object]:
     return {
         "url": page.url,
         "title": page.title,
-        "text": page.text,
+        "text": _lines_with_text(page.text),
         "language": page.language,
         "relevance": page.relevance,
         "score": visit.score,
@@ -64,3 +64,8 @@ def item_fields(page: Page, visit: Visit) -> dict[str, object]:
         "digest": visit.digest,
         "content_type": visit.content_type,
     }
+
+
+def _lines_with_text(text: str) -> str:
+    """``text`` without its empty lines, of which mark-up leaves many, and without white space around the others."""
+    return "\n".join([shown for line in text.split("\n") if (shown := line.strip())])

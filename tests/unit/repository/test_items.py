@@ -11,6 +11,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from support.crawling import ROOT
 
 from crawlproject.assembly import assemble
+from crawlproject.html.parse import parse_document
 from crawlproject.items import PageItem
 from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl, Fetch, Page, Visit
@@ -54,6 +55,13 @@ def test_items_of_a_crawl_are_valid(tmp_path: Path) -> None:
     for item in items:
         VALIDATOR.validate(item)
     assert any(item["parts"] for item in items) and any(item["content_type"] for item in items)
+
+
+def test_text_has_a_line_for_each_block_and_no_empty_ones() -> None:
+    body = b"<ul>\n\n  <li>One <b>reef</b></li>\n  <li> </li>\n  <li>Two</li></ul><p>Three\t\x0b</p>\n\n<pre>a\n\n  b</pre>"
+    page = Page(url="http://a.example/", text=parse_document(body, url="http://a.example/").text)
+    assert page.text.count("\n") > 10
+    assert item_fields(page, Visit(page.url, 200, 0.0))["text"] == "One reef\nTwo\nThree\na\nb"
 
 
 def test_all_say_the_same_fields_in_the_same_order() -> None:
