@@ -241,7 +241,6 @@ class Crawl(Figures):
     def probe(self, probe: CrawlUrl, answer: Answer) -> None:
         """End the lease of a probe. What it found goes into a log of its own, and what has to follow waits."""
         following = self.probes.answered(probe, answer)
-        self.conduct.dropped(probe.url)
         rests_from = answer.fetch.rests_from + (self.options.crawl_blocked_rest if answer.blocks else 0.0)
         with self.frontier.batch():
             self.frontier.put_many(following)
@@ -262,12 +261,12 @@ class Crawl(Figures):
 
         An unreachable host was tried: its pick counts under the k rule, as it would for a page that is not there.
         """
-        self.conduct.dropped(url)
         if is_probe(url):
             self.probes.refused(url, reason, parent)
             self.frontier.drop(url, picked=reason == UNREACHABLE)
             return
         self.folder.refusals.add(reason, url, parent)
+        self.conduct.dropped(url)
         if reason == UNREACHABLE:
             self.ordering.failed(url)
         else:

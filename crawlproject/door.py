@@ -314,6 +314,9 @@ class Door:
     def _waits_until(self, url: CrawlUrl, now: float) -> float:
         if url.depth == 0:
             return now
+        if is_probe(url.url):  # is no page of its site's budget, but a host that rests is left alone
+            rests = [standing for standing in self._standings if standing.merit(url.url, now) == 0.0]
+            return max([standing.held_until(url.url) for standing in rests], default=now)
         return max([standing.waits_until(url, now) for standing in self._standings], default=now)
 
     # ------------------------------------------------------------ what a shared frontier answered later

@@ -215,7 +215,7 @@ class SiteBudgets:
     def pardon(self, url: str) -> None:
         """Nothing else is left to fetch: the site of ``url`` may have one more."""
         site = self._site(domain_of(url))
-        site.pardoned += 1.0
+        site.pardoned += max(1.0, site.fetches + len(site.out) + 1.0 - self.budget(site))
         site.until = 0.0
 
     def budget(self, site: Site) -> float:

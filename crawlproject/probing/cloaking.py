@@ -30,7 +30,7 @@ TEXT_MARGIN = 0.15  # share of a text
 LINKS_MARGIN = 0.35  # share of the links, of which there are fewer
 
 _NEXT = {BROWSER: AGAIN, AGAIN: BROWSER_AGAIN}
-_BLANK = 0.2  # share of our text below which a browser's is thought to be made by scripts
+_BLANK = 12  # shingles; a browser's copy with fewer is thought to be made by scripts
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def _compared(ours: Sequence[Outline], browsers: Sequence[Outline], least: int) 
 
 
 def _is_blank(browsers: Copy, ours: Copy) -> bool:
-    return ours.text.size >= LEAST_SHINGLES and browsers.text.size < min(LEAST_SHINGLES, _BLANK * ours.text.size)
+    return browsers.text.size < _BLANK <= ours.text.size
 
 
 _WORD = 2**64 - 1

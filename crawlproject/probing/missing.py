@@ -35,6 +35,7 @@ LOOKED_AT = 2_000  # terms of a page
 _COUNTED = 100_000  # hosts whose pages are counted
 _ANSWERING = 2_000  # hosts with an answer that are remembered, 8 kB each at most
 _SAYS_NO = frozenset(range(400, 500)) - {401, 403, 407, 408, 425, 429, 451}  # statuses that say so
+_TITLE = 500  # characters of a title that are looked at
 _ENDING = re.compile(r"\.[a-z]{3,5}$")
 _WORD = re.compile(r"[^\W\d_]+")
 _LETTERS = str.maketrans("0123456789abcdef", "bcdfghjklmnprstz")
@@ -44,8 +45,9 @@ Shingles = npt.NDArray[np.uint32]
 
 @dataclass(frozen=True, slots=True)
 class Nowhere:
-    """What a host answers for a page that is not there: the page, or where it redirects to."""
+    """What a host answers for the made-up ``url``: a page, or where it redirects to."""
 
+    url: str
     redirect: str
     title: str
     links: int
@@ -93,7 +95,7 @@ class Missing:
             return {"verdict": MADE_UP, "why": "a redirect", "redirect": answer.redirect}
         assert answer.page is not None, "without trouble there is a page or a redirect"
         text = b64encode(shingles_of(answer.page).astype("<u4").tobytes()).decode()
-        title, links = own_title(answer.page), len(answer.page.links)
+        title, links = answer.page.title[:_TITLE], len(answer.page.links)
         return {"verdict": MADE_UP, "why": f"http {status}", "title": title, "links": links, "text": text}
 
     def learn(self, finding: Finding) -> None:
@@ -103,7 +105,7 @@ class Missing:
         shingles = np.frombuffer(b64decode(finding.text, validate=True), "<u4").astype(np.uint32)
         host = host_of(finding.url)
         self._answers.pop(host, None)
-        self._answers[host] = Nowhere(finding.redirect, finding.title, finding.links, shingles)
+        self._answers[host] = Nowhere(finding.url, finding.redirect, finding.title, finding.links, shingles)
         if len(self._answers) > _ANSWERING:
             self._answers.popitem(last=False)
 
@@ -112,7 +114,7 @@ class Missing:
         nowhere = self._answers.get(host_of(page.url)) if self._answers else None
         if nowhere is None or nowhere.redirect or page.depth == 0 or _is_front(page.url):
             return False
-        if own_title(page) != nowhere.title:
+        if not same_title(page, nowhere.title, nowhere.url):
             return False
         return _same(shingles_of(page), len(page.links), nowhere)
 
@@ -140,10 +142,11 @@ def shingles_of(page: Page) -> Shingles:
     return np.unique((shingle_hashes(folded) >> np.uint64(32)).astype(np.uint32))
 
 
-def own_title(page: Page) -> str:
-    """The words of a title that are no words of the URL: a page that is not there may say which one is not."""
-    named = set(_WORD.findall(page.url.lower()))
-    return " ".join(word for word in _WORD.findall(page.title[:1000].lower()) if word not in named)
+def same_title(page: Page, title: str, url: str) -> bool:
+    """Whether a page is titled as the one at ``url``, words of either URL left out: a missing page may say which one it is."""
+    named = {*_WORD.findall(page.url.lower()), *_WORD.findall(url.lower())}
+    one, other = ([w for w in _WORD.findall(text[:_TITLE].lower()) if w not in named] for text in (page.title, title))
+    return one == other
 
 
 def _same(shingles: Shingles, links: int, nowhere: Nowhere) -> bool:

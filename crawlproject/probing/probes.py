@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from math import inf, nextafter
 from typing import Any, Protocol
 
 from crawlproject.inspection.natures import SOFT_404
@@ -35,8 +36,8 @@ class Log(Protocol):
 class Probes:
     """Probes of ``share`` (0 to 1) of the pages for cloaking, chosen by ``seed``, and of the hosts that ``missing`` asks.
 
-    ``best`` tells the best score that waits: a probe is worth as much, since what it finds is of use for what comes after. An
-    inspector of pages that are examined. Nothing happens when nothing is asked for.
+    ``best`` tells the best score that waits: a probe goes just before that, since what it finds is of use for what comes after.
+    An inspector of pages that are examined. Nothing happens when nothing is asked for.
     """
 
     def __init__(
@@ -74,8 +75,9 @@ class Probes:
         return is_sampled(url, self._share, self._seed) or self.doubts.look_closely(url)
 
     def _record(self, page: Page, url: str, step: str, numbers: tuple[float, ...] = ()) -> CrawlUrl:
-        score = max(page.score, self._best() or page.score)
-        return CrawlUrl(key_of(url, step), score, page.depth + 1, page.url, inherited=numbers)
+        best = self._best()
+        score = page.score if best is None else max(page.score, best)
+        return CrawlUrl(key_of(url, step), nextafter(score, inf), page.depth + 1, page.url, inherited=numbers)
 
     # ------------------------------------------------------------ what they found
 

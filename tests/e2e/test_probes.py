@@ -1,0 +1,100 @@
+"""Second looks over real sockets: what is found, what follows from it, and that hosts are left alone as ever."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.crawling import QUICK, crawl, history, kill_after_growth, stored, topic_file
+from support.twofaced import BROWSER, CLOAKS, HONEST, PORTAL, SENDS, SOFT, TwoFacedWeb
+from support.webs import by_host, gaps, robots
+
+from crawlproject.virtualweb.accesslog import AccessLog, read_log
+from crawlproject.virtualweb.server import running
+
+DELAY = 0.05
+PROBING = {"CRAWL_CLOAKING_PROBE": 1, "CRAWL_CLOAKING_AGENT": BROWSER, "CRAWL_SOFT_404_PROBE": 2}
+
+
+def findings(folder: Path) -> list[dict[str, Any]]:
+    path = folder / "probes.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def verdicts(folder: Path) -> set[tuple[str, str, str]]:
+    """What was found of which page or host, at the last step."""
+    return {
+        (line["page"] if line["step"] != "missing" else line["url"].rpartition("/")[0], line["step"], line["verdict"])
+        for line in findings(folder)
+        if line["verdict"]
+    }
+
+
+def judge(folder: Path, web: TwoFacedWeb) -> None:
+    """What has to be found in whatever order, killed or not."""
+    found = verdicts(folder)
+    assert {url for url, _, verdict in found if verdict == "cloaked"} <= set(web.there[CLOAKS])
+    assert len([url for url, _, verdict in found if verdict == "cloaked"]) == len(web.there[CLOAKS])
+    assert {(HONEST, "missing", "honest"), (SOFT, "missing", "soft_404"), (SENDS, "missing", "soft_404")} <= found
+    assert {(url, "browser", "honest") for url in web.there[HONEST]} <= found
+    everything = {PORTAL, f"{SENDS}/", *(url for urls in web.there.values() for url in urls)}
+    assert everything <= stored(folder)
+    lines = {line["url"]: line for line in history(folder)}
+    assert len(lines) == len(history(folder))
+    assert sum(line["error"] == "soft_404" for url, line in lines.items() if url.startswith(SOFT)) >= 1
+    cloaked = [line for url, line in lines.items() if url.startswith(CLOAKS) and line["signs"].get("cloaked")]
+    assert cloaked and all(line["spam"] >= line["signs"]["cloaked"] - 0.001 for line in cloaked)
+    assert not [line for url, line in lines.items() if not url.startswith(CLOAKS) and line["signs"].get("cloaked")]
+
+
+def test_what_is_found_and_what_follows(tmp_path: Path) -> None:
+    web = TwoFacedWeb()
+    web.replies |= dict([robots(HONEST, "User-agent: *\nDisallow: /7\n\nUser-agent: Browser\nDisallow:\n")])
+    web.there[HONEST].remove(f"{HONEST}/7.html")
+    folder = tmp_path / "crawl"
+    with AccessLog(tmp_path / "log") as log, running(web, log=log) as server:
+        done = crawl(
+            topic_file(tmp_path, PORTAL), folder, port=server.port, POLITENESS_MIN_DELAY=DELAY, CRAWL_WARC=1, **PROBING
+        )
+    assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
+    judge(folder, web)
+    asked = list(read_log(tmp_path / "log"))
+    for host in by_host(asked).values():
+        assert all(later["start"] >= earlier["start"] + DELAY for earlier, later in pairwise(host)), "no pause"
+        assert min(gaps(host), default=DELAY) >= 0.8 * DELAY, "the server notes the end a moment late"
+    disguised = Counter(access["url"] for access in asked if access["agent"] == BROWSER)
+    assert disguised and not [url for url in disguised if "robots.txt" in url or url == f"{HONEST}/7.html"]
+    assert max(disguised.values()) <= 2
+    stats = json.loads((folder / "crawl.json").read_text())["stats"]
+    assert stats["probes/cloaking/cloaked"] == len(web.there[CLOAKS])
+    assert stats["probes/fetches"] == len(findings(folder))
+    assert stats["history/pages"] == len(stored(folder))
+    archived = [json.loads(line)["url"] for line in (folder / "warc/records.jsonl").read_text().splitlines()]
+    assert set(Counter(archived).values()) == {1}, "a probe is no part of the archive"
+
+
+def test_nothing_is_looked_at_twice_unless_asked_for(tmp_path: Path) -> None:
+    with AccessLog(tmp_path / "log") as log, running(TwoFacedWeb(3), log=log) as server:
+        crawl(topic_file(tmp_path, PORTAL), tmp_path / "crawl", port=server.port)
+    fetched = Counter(access["url"] for access in read_log(tmp_path / "log"))
+    assert set(fetched.values()) == {1} and not (tmp_path / "crawl/probes.jsonl").exists()
+
+
+@pytest.mark.parametrize("frontier", ["memory", "disk"])
+def test_a_killed_crawl_goes_on_with_its_probes(tmp_path: Path, frontier: str) -> None:
+    web = TwoFacedWeb()
+    folder = tmp_path / "crawl"
+    topic = topic_file(tmp_path, PORTAL)
+    settings = {"CRAWL_DIR": folder, "FRONTIER": frontier, "POLITENESS_MIN_DELAY": 0.02, **PROBING}
+    with running(web) as server:
+        for lines in (6, 8, 10):
+            kill_after_growth(folder, lines, {**QUICK, **settings}, server.port, topic)
+        done = crawl(topic, folder, port=server.port, ordering="adaptive", **settings)
+    assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
+    judge(folder, web)
+    ended = Counter((line["url"], line["step"]) for line in findings(folder) if line["verdict"])
+    assert set(ended.values()) == {1}, "each step has one verdict"
