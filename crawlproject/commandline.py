@@ -34,6 +34,14 @@ class Subcommand(ScrapyCommand):
         super().process_options(args, opts)
         refuse_options(args)
 
+    @property
+    def agent(self) -> str:
+        """The name by which a crawl with these settings asks robots.txt, and by which pages may address it."""
+        from middlewares.robots import robots_agent  # here, since Scrapy imports every command at every start
+
+        assert self.settings is not None, "scrapy.cmdline sets it"
+        return robots_agent(self.settings)
+
 
 def refuse_options(args: list[str]) -> None:
     """Raise ``UsageError`` for an option among ``args``: Scrapy hands a command what its parser did not know.

@@ -62,10 +62,10 @@ class Command(Subcommand):
         if len(args) != 1:
             raise UsageError("expected one folder of runs", print_help=False)
         with reporting_errors(self):
-            _compare(Path(args[0]), opts)
+            _compare(Path(args[0]), opts, self.agent)
 
 
-def _compare(folder: Path, opts: argparse.Namespace) -> None:
+def _compare(folder: Path, opts: argparse.Namespace, agent: str) -> None:
     question = Question(
         measure=opts.measure or ("precision" if opts.importance else "recall"),
         at=page_numbers(opts.at),
@@ -76,7 +76,7 @@ def _compare(folder: Path, opts: argparse.Namespace) -> None:
         importance=opts.importance or "",
     )
     runs = find_runs(folder)
-    with _scorer(opts.importance, opts.web) as scorer:
+    with _scorer(opts.importance, opts.web, agent) as scorer:
         comparison = compare(runs, question, scorer)
     print_comparison(comparison, sys.stdout)
     if opts.json:
@@ -89,7 +89,7 @@ def _compare(folder: Path, opts: argparse.Namespace) -> None:
 
 
 @contextmanager
-def _scorer(importance: str | None, webs: Sequence[str] | None) -> Iterator[Scorer | None]:
+def _scorer(importance: str | None, webs: Sequence[str] | None, agent: str) -> Iterator[Scorer | None]:
     """What judges the pages; None when the relevance that the crawls noted does."""
     if importance is None and webs is None:
         yield None
@@ -100,7 +100,7 @@ def _scorer(importance: str | None, webs: Sequence[str] | None) -> Iterator[Scor
         )
     from crawlproject.rehearsal.scoring import WebScorer
 
-    scorer = WebScorer(webs, IMPORTANCE[importance], cache_dir=cache_dir())
+    scorer = WebScorer(webs, IMPORTANCE[importance], cache_dir=cache_dir(), agent=agent)
     try:
         yield scorer
     finally:

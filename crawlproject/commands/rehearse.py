@@ -86,7 +86,7 @@ class Command(Subcommand):
             pages=opts.pages,
             out=opts.out,
             cache_dir=cache_dir(),
-            agent=self.settings["USER_AGENT"],
+            agent=self.agent,
             repeats=opts.repeat,
         )
 

@@ -62,7 +62,7 @@ class Command(Subcommand):
         settings = settings_for(self, topic)
         told = respell(topic, make_canonicalizer(read_options(settings)))
         hubs = find_hubs(
-            _links(source, topic, settings),
+            _links(source, topic, settings, agent=self.agent),
             told.seeds,
             min_hosts=opts.min_hosts,
             most=opts.most,
@@ -80,7 +80,7 @@ class Command(Subcommand):
         _tell(hubs, out)
 
 
-def _links(source: str, topic: Topic, settings: dict[str, Any]) -> Iterator[tuple[str, Sequence[str]]]:
+def _links(source: str, topic: Topic, settings: dict[str, Any], *, agent: str) -> Iterator[tuple[str, Sequence[str]]]:
     """The links of every page of a web, or of an earlier crawl."""
     from crawlproject.assembly import make_canonicalizer
     from crawlproject.evaluation.crawlfolder import MANIFEST, read_links
@@ -96,7 +96,7 @@ def _links(source: str, topic: Topic, settings: dict[str, Any]) -> Iterator[tupl
     for warning in web.warnings:
         print(f"scrapy: web {source}: {warning}", file=sys.stderr)
     options = read_options(settings)
-    pages = read_pages(web, topic.language, options, Shelf(cache_dir(), source))
+    pages = read_pages(web, topic.language, options, Shelf(cache_dir(), source), agent=agent)
     try:
         yield from pages.all_links(make_canonicalizer(options))
     finally:

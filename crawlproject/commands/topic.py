@@ -106,7 +106,9 @@ class Command(Subcommand):
 
         with tempfile.TemporaryDirectory(prefix="topic-") as folder:
             probe = self._probe(topic, Path(folder))
-            _tell(f"Looking at {counted(len(examples), 'example')} and up to {counted(opts.sample, 'page')} they link to ...")
+            _tell(
+                f"Looking at {counted(len(examples), 'example')} and up to {counted(opts.sample, 'page')} they link to ..."
+            )
             looked = probe.look(examples)
             pages = _pages(looked)
             for lost in looked:
@@ -133,7 +135,9 @@ class Command(Subcommand):
         if not opts.no_fetch:
             with tempfile.TemporaryDirectory(prefix="topic-") as folder:
                 probe = self._probe(topic, Path(folder))
-                _tell(f"Looking at {counted(len(topic.seeds), 'seed')} and up to {counted(opts.sample, 'page')} they link to ...")
+                _tell(
+                    f"Looking at {counted(len(topic.seeds), 'seed')} and up to {counted(opts.sample, 'page')} they link to ..."
+                )
                 seeds = probe.look(topic.seeds)
                 sample = probe.sample(_pages(seeds), opts.sample, Random(options.crawl_seed))
                 weaknesses += weak_as_fetched(topic, options, probe.analyzer, seeds, sample)

@@ -37,13 +37,7 @@ class Command(Subcommand):
         if len(args) != 2:
             raise UsageError("expected a crawl folder and a URL", print_help=False)
         with reporting_errors(self):
-            _tell(Path(args[0]), args[1], self._agent())
-
-    def _agent(self) -> str:
-        """Who a crawl with these settings says that it is, when it asks robots.txt."""
-        if self.settings is None:
-            return ""
-        return str(self.settings.get("ROBOTSTXT_USER_AGENT") or self.settings.get("USER_AGENT") or "")
+            _tell(Path(args[0]), args[1], self.agent)
 
 
 def _tell(folder: Path, asked: str, agent: str) -> None:

@@ -21,10 +21,12 @@ from crawlproject.virtualweb.web import open_web
 class WebScorer:
     """Scores the pool of a topic with ``importance``, reading the pages from the one of ``webs`` that holds them.
 
-    Pages are read as the crawl read them, with its settings. Raises ``BadWeb`` for a web that cannot be opened.
+    Pages are read as the crawl read them, with its settings and the User-Agent ``agent``. Raises ``BadWeb`` for a web that
+    cannot be opened.
     """
 
-    def __init__(self, webs: Sequence[str], importance: Importance, *, cache_dir: Path) -> None:
+    def __init__(self, webs: Sequence[str], importance: Importance, *, cache_dir: Path, agent: str = "") -> None:
+        self._agent = agent
         self._importance = importance
         self._webs = {name: (open_web(name, cache_dir=cache_dir), Shelf(cache_dir, name)) for name in webs}
         self._caches: dict[tuple[str, str], PageCache] = {}
@@ -69,10 +71,10 @@ class WebScorer:
         raise BadInput("--web", f"expected the web of the crawls: {missing} of the topic {info.topic}")
 
     def _cache(self, name: str, language: str, options: Options) -> PageCache:
-        key = name, reading_key(language, options)
+        key = name, reading_key(language, options, self._agent)
         if key not in self._caches:
             web, shelf = self._webs[name]
-            self._caches[key] = read_pages(web, language, options, shelf)
+            self._caches[key] = read_pages(web, language, options, shelf, agent=self._agent)
         return self._caches[key]
 
 

@@ -21,6 +21,7 @@ from crawlproject.rehearsal.run import Rehearsal
 from crawlproject.rehearsal.shelf import Shelf
 from crawlproject.repository.manifest import read_manifest
 from crawlproject.repository.probelog import NAME as PROBES
+from crawlproject.robotsfile import product_token
 from crawlproject.text.analysis import Analyzer
 from crawlproject.text.judge import TopicJudge
 from crawlproject.virtualweb.base import Web
@@ -134,21 +135,24 @@ class Stage:
 
     def _cache(self, language: str, options: Options) -> PageCache:
         """The pages as this language and these settings read them."""
-        key = reading_key(language, options)
+        key = reading_key(language, options, self.agent)
         if key not in self._caches:
-            self._caches[key] = read_pages(self.web, language, options, self.shelf)
+            self._caches[key] = read_pages(self.web, language, options, self.shelf, agent=self.agent)
         return self._caches[key]
 
 
-def reading_key(language: str, options: Options) -> str:
+def reading_key(language: str, options: Options, agent: str) -> str:
     """What decides how a page is read, as text."""
-    return f"{language} {options.model_dump_json(include=READING)}"
+    return f"{language} {product_token(agent)} {options.model_dump_json(include=READING)}"
 
 
-def read_pages(web: Web, language: str, options: Options, shelf: Shelf | None = None) -> PageCache:
-    """The pages of ``web`` as ``language`` and ``options`` read them, kept on ``shelf``."""
-    reader = make_reader(options, Analyzer(language), make_canonicalizer(options))
-    store = shelf.store(language, reading_key(language, options)) if shelf else None
+def read_pages(web: Web, language: str, options: Options, shelf: Shelf | None = None, *, agent: str = "") -> PageCache:
+    """The pages of ``web`` as ``language`` and ``options`` read them, kept on ``shelf``.
+
+    ``agent`` is the User-Agent of the crawler: pages may ask something of it by its name.
+    """
+    reader = make_reader(options, Analyzer(language), make_canonicalizer(options), agent=product_token(agent))
+    store = shelf.store(language, reading_key(language, options, agent)) if shelf else None
     return PageCache(web, reader, options, store=store)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import io
 import json
 from pathlib import Path
@@ -10,6 +9,7 @@ from random import Random
 
 import pytest
 from scrapy.exceptions import UsageError
+from support.invoking import invoke
 
 from crawlproject.commands import why
 from crawlproject.evaluation.whereabouts import LinkTo, Standing, whereabouts
@@ -72,9 +72,7 @@ def open_frontier(path: Path) -> JournaledFrontier:
 
 def ask(folder: Path, url: str) -> int:
     """The exit code of the command, run in this process."""
-    command = why.Command()
-    command.run([str(folder), url], argparse.Namespace())
-    return command.exitcode
+    return invoke(why.Command(), folder, url)
 
 
 def told(folder: Path, url: str, capsys) -> str:
@@ -161,7 +159,7 @@ def test_a_damaged_journal_is_told(folder, capsys) -> None:
 
 def test_two_arguments_are_wanted(folder) -> None:
     with pytest.raises(UsageError, match="a crawl folder and a URL"):
-        why.Command().run([str(folder)], argparse.Namespace())
+        invoke(why.Command(), folder)
 
 
 def test_looking_changes_nothing(folder, capsys) -> None:
@@ -186,3 +184,11 @@ def test_links_are_only_looked_for_when_nothing_else_is_known(folder) -> None:
     found = whereabouts(folder, "http://lost.example/")
     assert found.links == (LinkTo(SEED, "lost", 0.25), LinkTo(HUB, "lost", 0.25, depth=1))
     assert whereabouts(folder, "http://lost.example/", Standing(CrawlUrl("http://lost.example/", 0.1))).links == ()
+
+
+def test_a_page_of_a_link_farm_and_its_company(write_crawl, page, tmp_path, capsys) -> None:
+    signs = {"clique": 0.8, "suspects": 14.0}
+    folder = write_crawl(tmp_path / "farm", [page("http://farm.example/", spam=0.72, signs=signs, title="Deals")])
+    said = " ".join(told(folder, "http://farm.example/", capsys).split())
+    assert "It looks like spam to a degree of 0.72." in said
+    assert "the company of a link farm, to a degree of 0.80: 14 of the sites that it linked to of late" in said

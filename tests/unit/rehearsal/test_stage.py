@@ -18,8 +18,10 @@ from crawlproject.errors import BadCrawlDir, BadSetting
 from crawlproject.orderings.registry import ORDERINGS
 from crawlproject.records import Topic
 from crawlproject.rehearsal.cache import ROUND_TRIP
+from crawlproject.rehearsal.shelf import Shelf
 from crawlproject.rehearsal.stage import Stage
 from crawlproject.virtualweb.base import Reply
+from crawlproject.virtualweb.web import open_web
 
 HOSTS, PAGES = 60, 6
 PORTAL = "http://portal.example/"
@@ -86,6 +88,28 @@ def test_orderings_do_not_disturb_each_other(tmp_path: Path) -> None:
     for name in ("random", "hub_seeking", "dom"):
         rehearse(web, tmp_path / "alone", name, pages=60, targets=targets)
         assert history(tmp_path / "alone", name) == history(tmp_path / "together", name)
+
+
+def test_what_a_page_asks_of_this_crawler_by_name_holds(tmp_path: Path) -> None:
+    """Read anew by another name: what a store keeps is what one crawler may see."""
+    web = tmp_path / "web" / "h.example"
+    web.mkdir(parents=True)
+    (web / "index.html").write_text('<p>reef <a href="/named.html">reef</a> <a href="/other.html">reef</a>')
+    for name, robot in (("named", "topical-crawler"), ("other", "somebody")):
+        (web / f"{name}.html").write_text(f'<meta name="{robot}" content="noindex"><p>reef {name}')
+    for agent, barred in ((AGENT, "named"), ("somebody/2.0", "other")):
+        stage = Stage(
+            open_web(str(web.parent), cache_dir=tmp_path),
+            lambda _: {},
+            pages=9,
+            agent=agent,
+            shelf=Shelf(tmp_path, str(web.parent)),
+        )
+        list(stage.rehearse(Topic("reef", ("reef",), ("http://h.example/",)), ["dom"], tmp_path / agent))
+        stage.close()
+        errors = {line["url"]: line["error"] for line in history(tmp_path / agent, "dom")}
+        assert [url for url, error in errors.items() if error == "noindex"] == [f"http://h.example/{barred}.html"]
+        assert len(errors) == 3
 
 
 # ------------------------------------------------------------ polite
