@@ -132,14 +132,15 @@ def _capture(record: WarcRecord) -> Capture | None:
     bound = record.content_length + _HEADER_ROOM
     if record.record_type == WarcRecordType.resource:
         return Capture(url, 200, "", record.stream_pos, bound)
-    if record.http_headers is None or record.http_headers.status_code is None:
+    status = _status(record)
+    if status is None:
         return None
     location = record.http_headers.get("Location") or ""
     digest = record.headers.get("WARC-Payload-Digest") or ""
     revisit = record.record_type == WarcRecordType.revisit
     if revisit and not (record.headers.get("WARC-Profile") or "").endswith(_IDENTICAL):
         return None
-    return Capture(url, record.http_headers.status_code, location, record.stream_pos, bound, digest, revisit)
+    return Capture(url, status, location, record.stream_pos, bound, digest, revisit)
 
 
 def _check_reachable(file: BinaryIO, capture: Capture, place: str) -> None:
@@ -183,10 +184,17 @@ def _decoded(url: str, raw: bytes, encodings: Literal["all", "none"]) -> Reply:
         headers = {"content-type": record.headers.get("Content-Type") or "application/octet-stream"}
         return Reply(url, 200, headers, record.reader.read(MAX_BODY))
     record.parse_http(auto_decode=encodings)
-    if record.http_headers is None or record.http_headers.status_code is None:
+    status = _status(record)
+    if status is None:
         raise OSError("not an HTTP response")
     body = record.reader.read(MAX_BODY)
-    return Reply(url, record.http_headers.status_code, _served_headers(record.http_headers), body)
+    return Reply(url, status, _served_headers(record.http_headers), body)
+
+
+def _status(record: WarcRecord) -> int | None:
+    """The status of an HTTP response; None for what is none, or has a number that is no status (RFC 9110 section 15)."""
+    status: int | None = record.http_headers.status_code if record.http_headers is not None else None
+    return status if status is not None and 100 <= status <= 999 else None
 
 
 def _first_record(file: BinaryIO) -> WarcRecord:

@@ -185,6 +185,14 @@ def test_encodings_are_undone(tmp_path: Path, headers: list[tuple[str, str]], bo
     assert set(reply.headers) == {"content-type"}
 
 
+@pytest.mark.parametrize("status", ["20000 OK", "0 Nothing", "99 Early"])
+def test_a_number_that_is_no_status_is_not_served(tmp_path: Path, status: str) -> None:
+    file = WarcFile().page("http://h.example/a", b"a").page("http://h.example/b", b"b", status=status)
+    web = opened(file, tmp_path)
+    assert list(web.urls()) == ["http://h.example/a"]
+    assert web.warnings == ("records without a URL or an HTTP status: 1; they are not served",)
+
+
 def test_repeated_headers_are_joined(tmp_path: Path) -> None:
     headers = [("X-Robots-Tag", "noindex"), ("x-robots-tag", "nofollow")]
     web = opened(WarcFile().page("http://h.example/", headers=headers), tmp_path)
