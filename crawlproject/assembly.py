@@ -40,7 +40,7 @@ from crawlproject.relearn import relearn, stored_page
 from crawlproject.repository.archiving import open_archive
 from crawlproject.repository.folder import CrawlFolder
 from crawlproject.repository.probelog import NAME as PROBES
-from crawlproject.repository.probelog import ProbeLog, read_probe_lines
+from crawlproject.repository.probelog import ProbeLog, read_findings
 from crawlproject.robotsfile import product_token
 from crawlproject.stopping import Stopping
 from crawlproject.text.analysis import Analyzer
@@ -217,7 +217,7 @@ def assemble(
     crawl.stopping.resume(read_lines(crawl_folder.path / "history.jsonl"))
     conduct.relive(read_lines(crawl_folder.path / "history.jsonl"), read_lines(crawl_folder.path / "links.jsonl"))
     if probing:
-        probes.relive(read_probe_lines(crawl_folder.path), read_lines(crawl_folder.path / "history.jsonl"))
+        probes.relive(read_findings(crawl_folder.path), read_lines(crawl_folder.path / "history.jsonl"))
     redundancy.resume(crawl_folder.path / "history.jsonl", partial(stored_page, crawl))
     for seed in topic.seeds:
         conduct.sites.seeded(seed)

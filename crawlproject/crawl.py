@@ -22,7 +22,7 @@ from crawlproject.inspection.conduct import Conduct
 from crawlproject.inspection.natures import SOFT_404
 from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering
-from crawlproject.probing.finding import Answer
+from crawlproject.probing.answer import Answer
 from crawlproject.probing.key import is_probe
 from crawlproject.probing.probes import Probes
 from crawlproject.reading import Reader

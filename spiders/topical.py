@@ -21,7 +21,7 @@ from crawlproject.items import PageItem
 from crawlproject.live import attach, stopped, stopping
 from crawlproject.options import read_options, refuse_unknown
 from crawlproject.printable import printable
-from crawlproject.probing.finding import Answer
+from crawlproject.probing.answer import Answer
 from crawlproject.probing.key import DISGUISED, is_probe, probe_of
 from crawlproject.records import CrawlUrl
 from crawlproject.requests import PROBE, lease_key

@@ -20,10 +20,11 @@ from itertools import product
 
 from xxhash import xxh3_64_intdigest
 
+from crawlproject.probing.answer import Answer
 from crawlproject.probing.copies import LEAST_LINKS, LEAST_SHINGLES, NOTHING, Copy, Outline, copies_from, copy_of
-from crawlproject.probing.finding import CLOAKED, HONEST, OPEN, UNDECIDED, Answer
 from crawlproject.probing.key import AGAIN, BROWSER, BROWSER_AGAIN
 from crawlproject.records import Page
+from crawlproject.repository.probelog import CLOAKED, HONEST, OPEN, UNDECIDED
 from crawlproject.urls.domains import domain_of
 
 TEXT_MARGIN = 0.15  # share of a text

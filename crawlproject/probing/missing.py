@@ -16,6 +16,7 @@ import re
 from base64 import b64decode, b64encode
 from collections import OrderedDict
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,9 @@ import numpy.typing as npt
 from xxhash import xxh3_128_hexdigest
 
 from crawlproject.duplicates.sketch import SHINGLE, outside_links, shingle_hashes, term_hashes
-from crawlproject.probing.finding import HONEST, MADE_UP, UNDECIDED, Answer, Finding
+from crawlproject.probing.answer import Answer
 from crawlproject.records import CrawlUrl, Page
+from crawlproject.repository.probelog import HONEST, MADE_UP, UNDECIDED, Finding
 from crawlproject.urls.hosts import host_of, origin_of
 
 NEW = 16  # shingles of a page that a missing one need not have: a run of 14 words, or some shorter ones
@@ -99,7 +101,7 @@ class Missing:
         return {"verdict": MADE_UP, "why": f"http {status}", "title": title, "links": links, "text": text}
 
     def learn(self, finding: Finding) -> None:
-        """A host has answered. Raises ``ValueError`` for a text that is none."""
+        """A host has answered."""
         if finding.verdict != MADE_UP:
             return
         shingles = np.frombuffer(b64decode(finding.text, validate=True), "<u4").astype(np.uint32)
@@ -134,11 +136,20 @@ def made_up(url: str, seed: int) -> str:
 
 
 def shingles_of(page: Page) -> Shingles:
-    """The different shingles outside links, every number made one, sorted; those of all terms when next to none is outside."""
-    _, folded = term_hashes(page.terms[:LOOKED_AT])
+    """The different shingles outside links, every number made one, sorted; those of all terms when next to none is outside.
+
+    Words of the page's name are left out: a page that is not there often says which one is not.
+    """
+    terms = page.terms[:LOOKED_AT]
+    _, folded = term_hashes(terms)
+    terms = terms[: len(folded)]
     outside = outside_links(page)
     if outside is not None and np.count_nonzero(plain := outside[: len(folded)]) >= LEAST + SHINGLE:
-        folded = folded[plain]
+        folded, terms = folded[plain], list(compress(terms, plain))
+    named = _WORD.findall(page.url[page.url.rindex("/") :].lower())
+    own = {term for term in set(terms) if any(word.startswith(term) for word in named)} if named else ()
+    if own:
+        folded = folded[[term not in own for term in terms]]
     return np.unique((shingle_hashes(folded) >> np.uint64(32)).astype(np.uint32))
 
 

@@ -13,13 +13,14 @@ from math import inf, nextafter
 from typing import Any, Protocol
 
 from crawlproject.inspection.natures import SOFT_404
+from crawlproject.probing.answer import Answer
 from crawlproject.probing.cloaking import can_be_judged, is_sampled, judge
 from crawlproject.probing.copies import copy_of
 from crawlproject.probing.doubts import Doubts
-from crawlproject.probing.finding import CLOAKED, HONEST, OPEN, UNDECIDED, Answer, Finding
 from crawlproject.probing.key import BROWSER, MISSING, key_of, probe_of
 from crawlproject.probing.missing import Missing
 from crawlproject.records import CrawlUrl, Fetch, Page
+from crawlproject.repository.probelog import CLOAKED, HONEST, OPEN, UNDECIDED, Finding
 from crawlproject.urls.hosts import host_of
 
 _UNWELCOME = 10_000  # hosts that turned a probe away and are remembered
@@ -29,7 +30,7 @@ _ENDED = 10_000  # steps that ended lately: many times what can be in flight whe
 class Log(Protocol):
     """Where findings are written."""
 
-    def append(self, record: Any) -> None: ...
+    def append(self, finding: Finding) -> None: ...
     def close(self) -> None: ...
 
 
@@ -145,10 +146,10 @@ class Probes:
         """Whether a redirect to ``target`` is how the host says that ``url`` is not there."""
         return self._missing.is_redirect(url, target)
 
-    def relive(self, findings: Iterable[Mapping[str, Any]], visits: Iterable[Mapping[str, Any]]) -> None:
+    def relive(self, findings: Iterable[Finding], visits: Iterable[Mapping[str, Any]]) -> None:
         """After a resume: the lines of ``probes.jsonl``, and those of the history."""
-        for line in findings:
-            self._learn(Finding(**line))
+        for finding in findings:
+            self._learn(finding)
         for visit in visits:
             if visit["md5"]:
                 self._missing.kept(visit["url"])

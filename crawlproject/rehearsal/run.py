@@ -13,7 +13,7 @@ from crawlproject.assembly import assemble
 from crawlproject.crawl import Crawl
 from crawlproject.options import Options
 from crawlproject.orderings.base import Archive, Graph
-from crawlproject.probing.finding import Answer
+from crawlproject.probing.answer import Answer
 from crawlproject.probing.key import DISGUISED, is_probe, probe_of
 from crawlproject.records import CrawlUrl, Fetch, Page, Topic
 from crawlproject.rehearsal.cache import JudgedPages, latency, location, wanted

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from random import Random
 
-from support.webs import DictWeb, html
-
 from crawlproject.virtualweb.base import Reply, not_held
+from support.webs import DictWeb, html
 
 HTML = {"content-type": "text/html; charset=utf-8"}
 BROWSER = "Mozilla/5.0 (X11; Linux x86_64) Browser/5.0"
 CLOAKS, SOFT, SENDS, HONEST = (f"http://{name}.example" for name in ("cloaks", "soft", "sends", "honest"))
 PORTAL = "http://portal.example/"
 
-_WORDS = "coral reef polyp lagoon atoll algae bleach ocean tide fish sponge turtle diver shore current plankton".split()
+_WORDS = ("coral", "reef", "polyp", "lagoon", "atoll", "algae", "ocean", "tide", "fish", "sponge", "turtle", "shore")
 
 
 def prose(seed: object, words: int = 120) -> str:

@@ -68,7 +68,7 @@ MAY_IMPORT = {
     "exporting": GROUND | {"urls", "warc", "repository", "evaluation"},
     "duplicates": GROUND | {"urls"},
     "dust": GROUND | {"urls", "duplicates"},
-    "probing": GROUND | {"urls", "inspection", "duplicates"},
+    "probing": GROUND | {"urls", "inspection", "duplicates", "repository"},
     "virtualweb": GROUND | {"urls", "text", "html"},
     "evaluation": GROUND | {"urls", "text", "html", "graph", "repository", "dust"},
     "reports": GROUND | {"urls", "text", "html", "graph", "repository", "evaluation"},
