@@ -26,9 +26,9 @@ def visible(text: str) -> str:
     return text if text.isprintable() else _UNWANTED.sub(_spelled, text)
 
 
-def counted(number: int, noun: str) -> str:
-    """``1 page``, ``2,000 pages``: of a noun that takes an s."""
-    return f"{number:,} {noun}" + "s" * (number != 1)
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """``1 page``, ``2,000 pages``; without ``plural`` the noun takes an s."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 class PlainStream:

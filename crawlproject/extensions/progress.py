@@ -174,8 +174,8 @@ def summary_line(source: ProgressSource, new_pages: int, elapsed: float, reason:
     speed = new_pages / elapsed if elapsed > 0 else 0.0
     added = "" if new_pages == source.pages else f" ({new_pages:,} of them now)"
     lines = [
-        f"Crawl ended ({reason or 'unknown reason'}): {counted(source.pages, 'page')}{added} of {source.fetches:,} fetches"
-        f" in {clock_time(elapsed)}, {speed:.1f} pages/s, {counted(source.errors, 'error')},"
+        f"Crawl ended ({reason or 'unknown reason'}): {counted(source.pages, 'page')}{added}"
+        f" of {counted(source.fetches, 'fetch', 'fetches')} in {clock_time(elapsed)}, {speed:.1f} pages/s, {counted(source.errors, 'error')},"
         f" {counted(source.refused, 'link')} refused."
     ]
     report = source.report_path

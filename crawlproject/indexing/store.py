@@ -115,7 +115,7 @@ def read_state(crawl_dir: Path) -> State | None:
 def is_behind(crawl_dir: Path) -> bool:
     """Whether the crawl has stored pages that the index was not shown yet. Raises ``BadCrawlDir``."""
     state, items = read_state(crawl_dir), crawl_dir / ITEMS
-    return state is None or (items.exists() and items.stat().st_size > state.place.offset)
+    return items.exists() and items.stat().st_size > (state.place.offset if state else 0)
 
 
 def write_state(crawl_dir: Path, state: State) -> None:

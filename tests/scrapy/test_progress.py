@@ -100,6 +100,11 @@ def test_the_summary_names_the_report_only_when_there_is_one(tmp_path):
     ]
 
 
+def test_the_summary_of_one_page_has_no_plural():
+    summary = summary_line(source(pages=1, fetches=1, errors=1, refused=0), 1, 5.0, "finished")
+    assert summary.startswith("Crawl ended (finished): 1 page of 1 fetch in") and "1 error, 0 links refused" in summary
+
+
 def test_the_summary_of_a_resumed_crawl_counts_the_new_pages_apart():
     summary = summary_line(source(), 4, 2.0, "finished")
     assert "10 pages (4 of them now)" in summary

@@ -87,6 +87,15 @@ def test_nothing_found(tmp_path: Path) -> None:
     assert plain.getvalue() == "0 pages\n"
 
 
+def test_an_empty_crawl_is_not_ahead_of_its_index(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    crawl = a_crawl(tmp_path / "crawl")
+    (crawl / "items.jsonl").touch()
+    update(crawl)
+    assert invoke(Command(), crawl, "coral") == 0
+    told = capsys.readouterr()
+    assert (told.out, told.err) == ("0 pages\n", "")
+
+
 def test_an_empty_query_is_told(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="expected a query"):
         invoke(Command(), tmp_path, " ")
