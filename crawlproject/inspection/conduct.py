@@ -7,6 +7,7 @@ from typing import Any
 
 from crawlproject.inspection.farms import FARMS, LinkFarms
 from crawlproject.inspection.hosts import HostConduct
+from crawlproject.inspection.openness import OpenSites
 from crawlproject.inspection.sites import SiteBudgets, is_page
 from crawlproject.records import OWN_LINKS, Fetch, Page
 from crawlproject.urls.domains import sites_linked
@@ -19,13 +20,15 @@ class Conduct:
         self.hosts = hosts
         self.sites = sites
         self.farms = farms or LinkFarms()
+        self._open = OpenSites()
 
     def kept(self, page: Page, at: float) -> None:
         """A page with content."""
         self.hosts.answered(page.url)
         linked = self.farms.linked(page)
         linker = self._learn(page.url, page.spam, page.signs, bool(page.duplicate_of), linked)
-        self.sites.kept(page, linked, linker)
+        openness = self._open.learn(page.url, [link.url for link in page.links])
+        self.sites.kept(page, linked, linker, openness)
         self.sites.ended(page.url, at)
 
     def failed(self, url: str, error: str, fetch: Fetch) -> float:
@@ -36,7 +39,7 @@ class Conduct:
 
     def redirected(self, url: str, fetch: Fetch) -> None:
         """An answer that leads elsewhere."""
-        self.sites.ended(url, fetch.at)
+        self.sites.redirected(url, fetch.at)
 
     def dropped(self, url: str) -> None:
         """``url`` was taken and not fetched."""
@@ -48,11 +51,13 @@ class Conduct:
         for line in lines:
             url = line["url"]
             self.hosts.relive(line)
-            linked, linker = sites_linked(url, of_pages.of(url)), ""
+            links_of = of_pages.of(url)
+            linked, linker, openness = sites_linked(url, links_of), "", 0.0
             if is_page(line):
                 signs = line.get("signs") or {}
                 linker = self._learn(url, line.get("spam", 0.0), signs, bool(line.get("duplicate_of")), linked)
-            self.sites.relive(line, linked, linker)
+                openness = self._open.learn(url, links_of)
+            self.sites.relive(line, linked, linker, openness)
 
     def _learn(self, url: str, spam: float, signs: Mapping[str, float], copy: bool, linked: dict[str, None]) -> str:
         """Tell ``farms`` of a page. Under which name its links count: those of all farms count together, the earlier ones

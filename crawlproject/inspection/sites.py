@@ -4,15 +4,19 @@ After BEAST (Lee, Leonard, Wang and Loguinov, IRLbot, WWW 2008; paper 004 sectio
 sites, which are harder to forge than pages of one's own. For a topical crawl both the links and the pages count for what they
 were worth:
 
-    budget = FIRST + paid + PER_LINK * links * mean worth
+    budget = first + paid + PER_LINK * links * mean worth
     paid   = BACK * worth of its pages, but never more than SUPPORTED * trust * (1 + links)
+    first  = FIRST * trust, but never more than MOST_FIRST
 
 ``links`` is the worth of the links from other sites, each of these counted once. A page that is new and honest is worth one half,
 for it may be the way to others, and up to 1 as it is relevant, compared with the relevant pages of this crawl. A copy and
 what was a waste of time on purpose, spam and walls, take from the worth of the site. So honest pages pay for themselves, as
 long as others link to the site: ``paid`` nears its bound slowly. The mean worth begins at one half and moves with each page.
-``trust`` is 1 while the crawl meets spam and walls, and grows to ``MOST_TRUST`` while it does not; up to 2 it multiplies
-``BACK``, too.
+``trust`` is 1 while the crawl meets spam, walls and sites that look endless, and grows to ``MOST_TRUST`` while it does not; up
+to 2 it multiplies ``BACK``, too.
+
+A site looks endless when its pages lead to ever new pages of it (``openness.py``). The less trust there is, the less such
+pages are paid for, and such links count.
 
 A URL over budget waits, and is tried again after a delay that doubles with each vain trial of its site; one in so many
 fetches is a trial of a site that would have to wait still. When nothing else is left the budgets are raised (``pardon``).
@@ -24,10 +28,12 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from crawlproject.inspection.site import SPAM, Site, ramp
 from crawlproject.records import NOVELTY, OWN_LINKS, CrawlUrl, Fetch, Page
 from crawlproject.urls.domains import domain_of, sites_linked
 
-FIRST = 10.0
+FIRST = 2.0
+MOST_FIRST = 10.0
 BACK = 2.0
 PER_LINK = 1.0
 SUPPORTED = 30.0
@@ -36,8 +42,6 @@ MOST_TRUST = 10.0  # times ``SUPPORTED`` where there are none
 TRIALS = 0.03  # of all fetches may be of sites over budget, besides those that nothing else was left for
 LONGEST_WAIT = 3_600.0  # seconds
 
-_PRIOR = 0.5  # mean worth of a site that nothing is known of
-_PRIOR_PAGES = 2.0  # and how many pages would be needed to outweigh that
 _PRIOR_FETCHES = 10.0  # as if so many had been made, with so many bad ones that budgets are strict
 _MOST_BACK = 2.0  # of trust that pages are paid for
 _FIRST_WAIT = 50.0  # fetches of the crawl that a URL over budget waits at first
@@ -47,48 +51,17 @@ _NEUTRAL = 0.5  # worth of a page that is new and honest, whatever it is about: 
 _MISSING = 0.1  # of a fetch is what a page that is not there counts for: a link to it may be old
 _HONEST = 0.25  # mean worth of a site that is let go beyond its budget before others
 _COPY = 0.5  # worth that a copy takes from its site
-_SPAM = 4.0  # that a page takes which is nothing but spam: two of them are enough
 _WALL = 1.5  # that a wall takes, or a soft 404
 _NOT_KEPT = "noindex"  # what the history says of a page that was read and not kept
 _WASTE = ("block/", "parked", "soft_404")
+_SURELY_OPEN, _SURELY_ENDLESS = 0.85, 0.95  # openness of a site from which on it makes the whole crawl careful
+_TEDIOUS = 0.5  # of a waste is a page of a site that is surely endless
+_LURED = 0.5  # of the links to such a site do not count: somebody left them to lure visitors
+_DETOUR = 0.25  # worth that a redirect takes: what it leads to pays it back
 _LINKERS = 64  # linking sites that are remembered of a site
 _SEED = 5.0  # links that a seed is worth
 _SITES = 200_000  # sites that are remembered
 _SMOOTHING = 0.02  # of the mean time between fetches
-
-
-class Site:
-    """What is known of a site."""
-
-    __slots__ = ("doubt", "fetches", "links", "out", "pardoned", "until", "waits", "worth")
-
-    def __init__(self) -> None:
-        self.fetches = 0.0  # those that brought nothing count less
-        self.worth = 0.0
-        self.links: dict[str, float] = {}  # other sites that link here, each with the worth of its best link
-        self.pardoned = 0.0  # fetches beyond the budget
-        self.until = 0.0  # URLs over budget wait until then
-        self.waits = 0
-        self.out: set[str] = set()  # URLs that are being fetched
-        self.doubt = 0.0  # how far its pages count as spam, whatever they look like
-
-    @property
-    def mean(self) -> float:
-        """What a page of the site is expected to be worth, 0 to 1."""
-        return self._mean(self.worth)
-
-    @property
-    def believed(self) -> float:
-        """The worth of its pages, when they are spam as far as the site is doubted."""
-        return (1.0 - self.doubt) * self.worth - _SPAM * self.doubt**2 * self.fetches
-
-    @property
-    def believed_mean(self) -> float:
-        """``mean``, as far as the site is believed."""
-        return self._mean(self.believed)
-
-    def _mean(self, worth: float) -> float:
-        return max(0.0, (worth + _PRIOR * _PRIOR_PAGES) / (self.fetches + _PRIOR_PAGES))
 
 
 class SiteBudgets:
@@ -119,12 +92,13 @@ class SiteBudgets:
         """Budgets do not look at pages before they are kept."""
         return page
 
-    def kept(self, page: Page, linked: Iterable[str] | None = None, linker: str = "") -> None:
+    def kept(self, page: Page, linked: Iterable[str] | None = None, linker: str = "", openness: float = 0.0) -> None:
         """A page is in the history: its site gets back what it was worth, and so do the sites that it links to.
 
         ``linked`` are these other sites, where they are known; ``linker`` the name under which its links count, unless it is
-        that of its site.
+        that of its site; ``openness`` that of its site by now.
         """
+        self._opened(page.url, openness)
         repeats = bool(page.duplicate_of) and OWN_LINKS not in page.signs
         value = self._page(page.url, page.relevance, page.spam, page.signs.get(NOVELTY, 1.0), repeats)
         if value > 0.0 and not repeats:
@@ -138,6 +112,12 @@ class SiteBudgets:
             site = self._sites.get(target)
             if site is not None and name in site.links:
                 site.links[into] = max(site.links.pop(name), site.links.get(into, 0.0))
+
+    def redirected(self, url: str, at: float) -> None:
+        """A fetch of ``url`` was answered with a redirect."""
+        if self._share:
+            self._site(domain_of(url)).worth -= _DETOUR
+        self.ended(url, at)
 
     def ended(self, url: str, at: float, error: str = "") -> None:
         """A fetch of ``url`` ended, whatever it brought; ``error`` as in the history."""
@@ -167,9 +147,13 @@ class SiteBudgets:
         """The pages of a registrable domain count as spam to this degree, 0 to 1, those before included."""
         self._site(site).doubt = doubt
 
-    def relive(self, line: Mapping[str, Any], linked: Iterable[str], linker: str = "") -> None:
-        """After a resume: a line of the history happens once more. ``linked`` and ``linker`` as in ``kept``."""
+    def relive(self, line: Mapping[str, Any], linked: Iterable[str], linker: str = "", openness: float = 0.0) -> None:
+        """After a resume: a line of the history happens once more. ``linked`` and all that follows as in ``kept``."""
+        if line["redirect"]:
+            self.redirected(line["url"], line["at"])
+            return
         if is_page(line):
+            self._opened(line["url"], openness)
             signs = line.get("signs") or {}
             repeats = bool(line.get("duplicate_of")) and OWN_LINKS not in signs
             value = self._page(line["url"], line["relevance"], line.get("spam", 0.0), signs.get(NOVELTY, 1.0), repeats)
@@ -224,7 +208,12 @@ class SiteBudgets:
         trust = self.trust
         most = SUPPORTED * trust * (1.0 + links)
         paid = BACK * min(trust, _MOST_BACK) * site.believed
-        earned = FIRST + (most * paid / (most + paid) if paid > 0.0 else paid) + PER_LINK * links * site.believed_mean
+        endless = site.endless / trust
+        if paid > 0.0:
+            paid *= 1.0 - endless
+            paid = most * paid / (most + paid)
+        first = min(MOST_FIRST, FIRST * trust)
+        earned = first + paid + PER_LINK * links * site.believed_mean * (1.0 - _LURED * endless)
         return self._share * earned + site.pardoned
 
     @property
@@ -264,12 +253,19 @@ class SiteBudgets:
         reference = self._squares / self._relevance if self._relevance else 0.0
         value = _NEUTRAL * honest + (1.0 - _NEUTRAL) * (min(1.0, relevance / reference) if reference else 0.0)
         self._wasted += spam**2
-        self._site(domain_of(url)).worth += value - _SPAM * spam**2 - _COPY * copy
+        self._site(domain_of(url)).worth += value - SPAM * spam**2 - _COPY * copy
         return value
+
+    def _opened(self, url: str, openness: float) -> None:
+        """How open the site of ``url`` is by now."""
+        if self._share:
+            self._site(domain_of(url)).openness = openness
+            self._wasted += _TEDIOUS * ramp(openness, _SURELY_OPEN, _SURELY_ENDLESS)
 
     def _links(self, url: str, value: float, linked: Iterable[str], linker: str) -> None:
         own = domain_of(url)
-        weight = value * self._site(own).mean
+        site = self._site(own)
+        weight = value * site.mean * (1.0 - site.endless / self.trust)
         linker = linker or own
         for target in linked:
             site = self._site(target)

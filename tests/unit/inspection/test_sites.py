@@ -87,9 +87,34 @@ def test_links_from_others_earn_more():
     assert allowed(sites, "good.example") > 3 * allowed(with_a_crawl_of_relevant_pages(), "good.example")
 
 
+def test_a_site_that_always_leads_to_new_pages_of_its_own_is_paid_little():
+    closed, open_ = with_a_crawl_of_relevant_pages(), with_a_crawl_of_relevant_pages()
+    for sites, openness in ((closed, 0.3), (open_, 0.9)):
+        for number in range(4):
+            sites.kept(a_page("x.example", number), openness=openness)
+            sites.ended(f"http://x.example/{number}", 5.0)
+    few, more = (sites.budget(sites.site("http://x.example/")) for sites in (open_, closed))
+    assert FIRST <= few < 4 < more
+
+
+def test_such_sites_make_the_crawl_careful():
+    sites = with_a_crawl_of_relevant_pages(walls=0)
+    for number in range(200):
+        sites.kept(a_page(f"x{number}.example", 0), openness=0.95)
+        sites.ended(f"http://x{number}.example/", 5.0)
+    assert sites.trust == 1.0
+
+
+def test_a_redirect_is_worth_less_than_nothing():
+    sites = with_a_crawl_of_relevant_pages()
+    for number in range(2):
+        sites.redirected(f"http://maze.example/{number}", 5.0)
+    assert sites.waits_until(CrawlUrl("http://maze.example/9", 1.0), 5.0) > 5.0
+
+
 def test_pages_that_are_not_there_hardly_count():
     sites = with_a_crawl_of_relevant_pages()
-    for number in range(60):
+    for number in range(15):
         url = f"http://old.example/{number}"
         assert sites.waits_until(CrawlUrl(url, 1.0), 5.0) == 5.0
         sites.failed(url, "http 404")
@@ -138,11 +163,11 @@ def test_a_pardon_lets_one_more_go():
     sites = with_a_crawl_of_relevant_pages()
     allowed(sites, "dull.example", relevance=0.0)
     url = CrawlUrl("http://dull.example/x", 1.0)
-    assert sites.held_until(url.url) > 20.0
-    assert sites.merit(url.url, 20.0) < 1.0
+    assert sites.held_until(url.url) > 10.0
+    assert sites.merit(url.url, 10.0) < 1.0
     for _ in range(3):
         sites.pardon(url.url)
-    assert sites.waits_until(url, 20.0) == 20.0
+    assert sites.waits_until(url, 10.0) == 10.0
 
 
 def test_without_budgets_nobody_waits():
@@ -203,3 +228,5 @@ def test_a_resumed_crawl_has_the_same_budgets(events):
         assert (one is None) == (other is None)
         if one is not None:
             assert (one.fetches, one.worth, one.links) == (other.fetches, other.worth, other.links)
+            assert one.openness == other.openness
+    assert relived.sites.trust == lived.sites.trust

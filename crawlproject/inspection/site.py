@@ -1,0 +1,53 @@
+"""A site as budgets know it: what was fetched of it, what that was worth, and how much of that is believed."""
+
+from __future__ import annotations
+
+_PRIOR = 0.5  # mean worth of a site that nothing is known of
+_PRIOR_PAGES = 2.0  # and how many pages would be needed to outweigh that
+SPAM = 4.0  # that a page takes which is nothing but spam: two of them are enough
+_OPEN, _ENDLESS = 0.6, 0.85  # openness of a site that begins to look endless, and of one that does
+
+
+class Site:
+    """What is known of a site."""
+
+    __slots__ = ("doubt", "fetches", "links", "openness", "out", "pardoned", "until", "waits", "worth")
+
+    def __init__(self) -> None:
+        self.fetches = 0.0  # those that brought nothing count less
+        self.worth = 0.0
+        self.links: dict[str, float] = {}  # other sites that link here, each with the worth of its best link
+        self.pardoned = 0.0  # fetches beyond the budget
+        self.until = 0.0  # URLs over budget wait until then
+        self.waits = 0
+        self.out: set[str] = set()  # URLs that are being fetched
+        self.openness = 0.0  # share of links within it that lead to new pages
+        self.doubt = 0.0  # how far its pages count as spam, whatever they look like
+
+    @property
+    def mean(self) -> float:
+        """What a page of the site is expected to be worth, 0 to 1."""
+        return self._mean(self.worth)
+
+    @property
+    def believed(self) -> float:
+        """The worth of its pages, when they are spam as far as the site is doubted."""
+        return (1.0 - self.doubt) * self.worth - SPAM * self.doubt**2 * self.fetches
+
+    @property
+    def believed_mean(self) -> float:
+        """``mean``, as far as the site is believed."""
+        return self._mean(self.believed)
+
+    @property
+    def endless(self) -> float:
+        """How far it looks endless, 0 to 1."""
+        return ramp(self.openness, _OPEN, _ENDLESS)
+
+    def _mean(self, worth: float) -> float:
+        return max(0.0, (worth + _PRIOR * _PRIOR_PAGES) / (self.fetches + _PRIOR_PAGES))
+
+
+def ramp(value: float, low: float, high: float) -> float:
+    """0 up to ``low``, 1 from ``high`` on, straight between."""
+    return min(1.0, max(0.0, (value - low) / (high - low)))
