@@ -31,12 +31,13 @@ class OpenSites:
 
     def learn(self, url: str, links: Iterable[str]) -> float:
         """A page at ``url`` has ``links``, canonical URLs. How open its site is by now, 0 to 1."""
-        own = domain_of(url)
-        self._is_new(url)
-        inside = [link for link in dict.fromkeys(links) if domain_of(link) == own][:_LINKS]
+        own, here = domain_of(url), url[: url.index("/", 8) + 1]
+        inside = [link for link in dict.fromkeys(links) if link.startswith(here) or domain_of(link) == own]
+        self._new_among((url,))
+        new = self._new_among(inside[:_LINKS])
         openness, pages = self._sites.pop(own, (_PRIOR, 0))
         if inside:
-            share = sum(map(self._is_new, inside)) / len(inside)
+            share = new / min(len(inside), _LINKS)
             if pages:
                 openness += (share - openness) / min(pages + 1, _MEMORY)
             pages += 1
@@ -45,11 +46,14 @@ class OpenSites:
             self._sites.popitem(last=False)
         return openness
 
-    def _is_new(self, url: str) -> bool:
-        """Whether ``url`` is seen for the first time, and from now on it is."""
-        place = xxh3_64_intdigest(url.encode()) & _PLACES
-        bit = 1 << (place & 7)
-        if self._seen[place >> 3] & bit:
-            return False
-        self._seen[place >> 3] |= bit
-        return True
+    def _new_among(self, urls: Iterable[str]) -> int:
+        """How many of ``urls`` are seen for the first time; from now on they are seen."""
+        seen, new = self._seen, 0
+        for url in urls:
+            place = xxh3_64_intdigest(url.encode()) & _PLACES
+            bit = 1 << (place & 7)
+            place >>= 3
+            if not seen[place] & bit:
+                seen[place] |= bit
+                new += 1
+        return new
