@@ -8,11 +8,11 @@ cause: a site is suspect for what is on its pages (``Page.spam``), and a farm fo
     company = suspicion of the sites it links to / (their number + CAUTION),     partners counted twice
 
 over the sites that were visited, where a partner is one that links back. ``THRESHOLD`` suspects are needed, as in the
-paper; the degree of ``CLIQUE`` grows from nothing to 1 as ``company`` goes from ``SOME`` to ``MOST``, and makes the site a
-suspect itself, which is the paper's expansion. Walls, parked domains and pages that are gone say nothing about who links to
-them: links grow old.
+paper; the degree of ``CLIQUE`` grows from nothing to 1 as ``company`` goes from ``SOME`` to ``MOST``, both ``CREDIT`` higher
+for clean pages, and makes the site a suspect itself, which is the paper's expansion. Walls, parked domains and pages that
+are gone say nothing about who links to them: links grow old.
 
-The same figure clears a page of links whose company is honest of looking like a farm itself (``links_only``).
+A page of links that looks like a farm (``links_only``) is cleared as far as the sites that it links to are known and honest.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from crawlproject.urls.domains import domain_of, sites_linked
 THRESHOLD = 3.0  # suspects that a farm links to at least
 CAUTION = 4.0  # honest sites that are taken to be linked besides
 SOME, MOST = 0.3, 0.5  # shares of suspects
+CREDIT = 0.1  # added to both where nothing is wrong with the pages: others may have left the links there
 PARTNER = 2.0  # sites that a partner counts for
 DOUBT = 0.9  # of a page that is as deep in a farm as can be, besides what else speaks against it
 FARM = 0.5  # degree from which on a site's links count with those of all farms
@@ -55,6 +56,11 @@ class LinkSite:
         self.degree = 0.0  # how much it is part of a farm, as its latest page was told
         self.suspicion = 0.0
         self.links: dict[str, None] = {}  # other sites, the latest last
+
+    @property
+    def doubt(self) -> float:
+        """How much its pages look like spam, whatever they link to."""
+        return _ramp(self.spam / (self.pages + _PRIOR_PAGES), _FEW, _MANY)
 
 
 class Company(NamedTuple):
@@ -92,7 +98,8 @@ class LinkFarms:
         company = self._company(own, site.links | linked if site else linked)
         if company.suspicion < THRESHOLD:
             return page
-        degree = round(_ramp(company.weighted / (company.known + CAUTION), SOME, MOST), 3)
+        credit = CREDIT * (1.0 - max(_ramp(page.spam, _FEW, _MANY), site.doubt if site else 0.0))
+        degree = round(_ramp(company.weighted / (company.known + CAUTION), SOME + credit, MOST + credit), 3)
         if degree <= 0.0:
             return page
         spam = round(1.0 - (1.0 - page.spam) * (1.0 - DOUBT * degree), 3)
@@ -144,7 +151,7 @@ class LinkFarms:
         site.spam += max(0.0, 1.0 - (1.0 - spam) / (1.0 - DOUBT * degree))
         site.degree = degree
         before = site.suspicion
-        site.suspicion = max(_ramp(site.spam / (site.pages + _PRIOR_PAGES), _FEW, _MANY), degree)
+        site.suspicion = max(site.doubt, degree)
         self._suspects += (site.suspicion > 0.0) - (before > 0.0)
         for target in linked:
             site.links.pop(target, None)

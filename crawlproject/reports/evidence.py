@@ -75,6 +75,7 @@ def evidence(summary: CrawlSummary, threshold: float) -> dict[str, Any]:
             **_lines(trouble.spam),
             "worst": [{"line": line, "url": visit.url, "spam": visit.spam} for line, visit in trouble.spammy],
         },
+        "farms": _lines(trouble.farmed),
     }
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from operator import itemgetter
 
-from crawlproject.records import Visit
+from crawlproject.records import CLIQUE, Visit
 
 KINDS = 100  # kinds of failures told apart
 LINES = 1_000  # lines of the history kept for a count
@@ -46,13 +46,15 @@ class Failures:
 @dataclass(frozen=True, slots=True)
 class Trouble:
     """``failures`` by kind, the most frequent first. ``originals``: the URLs with the most copies, and how many.
-    ``spammy``: lines and visits of the pages that look most like spam; ``spam`` counts those from ``SPAM`` on."""
+    ``spammy``: lines and visits of the pages that look most like spam; ``spam`` counts those from ``SPAM`` on, ``farmed`` the
+    pages of link farms."""
 
     failures: tuple[Failures, ...]
     copies: Lines
     originals: tuple[tuple[str, int], ...]
     spam: Lines
     spammy: tuple[tuple[int, Visit], ...]
+    farmed: Lines
     redirects: Lines
     again: Lines
 
@@ -67,6 +69,7 @@ class TroubleTally:
         self._originals: Counter[str] = Counter()
         self._spam = Lines()
         self._spammy: list[tuple[float, int, Visit]] = []
+        self._farmed = Lines()
         self.redirects = Lines()
         self.again = Lines()
 
@@ -76,6 +79,8 @@ class TroubleTally:
             self._copies.add(line)
             if visit.duplicate_of in self._originals or len(self._originals) < _ORIGINALS_KNOWN:
                 self._originals[visit.duplicate_of] += 1
+        if CLIQUE in visit.signs:
+            self._farmed.add(line)
         if visit.spam >= SPAM:
             self._spam.add(line)
             entry = (visit.spam, -line, visit)
@@ -99,6 +104,7 @@ class TroubleTally:
             originals=tuple(self._originals.most_common(ORIGINALS)),
             spam=self._spam,
             spammy=tuple((-line, visit) for _, line, visit in sorted(self._spammy, key=itemgetter(0, 1), reverse=True)),
+            farmed=self._farmed,
             redirects=self.redirects,
             again=self.again,
         )

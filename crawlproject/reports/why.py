@@ -12,7 +12,7 @@ from rich.text import Text
 from crawlproject.evaluation.provenance import Step
 from crawlproject.evaluation.whereabouts import Cause, LinkTo, Standing, Whereabouts
 from crawlproject.printable import counted
-from crawlproject.records import AGENT, CRAWL_DELAY, RETRY_AFTER, CrawlUrl, Visit
+from crawlproject.records import AGENT, CLIQUE, CRAWL_DELAY, RETRY_AFTER, SUSPECTS, CrawlUrl, Visit
 from crawlproject.repository.refusals import SHOWN
 from crawlproject.urls.naming import page_path
 
@@ -20,12 +20,17 @@ PAGES = "pages"
 _PIPE_WIDTH = 10_000  # columns, so that URLs in a pipe are never cut
 
 
-def print_whereabouts(found: Whereabouts, stream: TextIO, causes: Sequence[Cause] = ()) -> None:
-    """Say where the URL is and why, then the way that led to it. ``causes``: why it was left out, when it was."""
+def print_whereabouts(
+    found: Whereabouts, stream: TextIO, causes: Sequence[Cause] = (), probed: Sequence[str] = ()
+) -> None:
+    """Say where the URL is and why, then the way that led to it.
+
+    ``causes``: why it was left out, when it was. ``probed``: what second looks at it and its site found.
+    """
     terminal = stream.isatty()
     console = Console(file=stream, width=None if terminal else _PIPE_WIDTH, highlight=False, no_color=not terminal)
     console.print(Text(found.url, style="bold"), soft_wrap=True)
-    for line in _story(found, causes):
+    for line in (*_story(found, causes), *probed):
         console.print(line if isinstance(line, Table) else Text(line), soft_wrap=True)
     if found.path:
         console.print()
@@ -111,6 +116,12 @@ def _company(found: Whereabouts, visit: Visit) -> Iterable[str]:
         yield f"{found.copy_count:,} {have} its text, too: {', '.join(found.copies)}"
     if visit.spam:
         yield f"It looks like spam to a degree of {visit.spam:.2f}."
+    if CLIQUE in visit.signs:
+        suspects = visit.signs.get(SUSPECTS, 0.0)
+        yield (
+            f"Its site keeps the company of a link farm, to a degree of {visit.signs[CLIQUE]:.2f}: "
+            f"{suspects:.0f} of the sites that it linked to of late look like spam or are farms themselves."
+        )
     signs = {name: value for name, value in visit.signs.items() if name not in (AGENT, CRAWL_DELAY, RETRY_AFTER)}
     if signs:
         yield "Signs: " + ", ".join(f"{name} {value:.3g}" for name, value in sorted(signs.items()))

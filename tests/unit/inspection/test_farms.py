@@ -104,6 +104,18 @@ def test_who_was_littered_with_links_to_farms_is_none() -> None:
     assert tour.farms.linker("http://blog.example/") == "blog.example"
 
 
+def test_clean_pages_have_credit_that_doubtful_ones_have_not() -> None:
+    tour = Tour()
+    sites, friends = names("farm", 10), names("friend", 10)
+    for _ in range(2):
+        tour.clique(sites, spam=SPAM)
+    for friend in friends:
+        tour.visit(friend)
+    mixed = [*sites[:8], *friends]
+    assert not tour.seen("victim", *mixed).signs
+    assert tour.seen("list", *mixed, spam=SPAM).signs[CLIQUE] > 0.2
+
+
 def test_sites_that_nobody_visited_say_nothing() -> None:
     tour = Tour()
     tour.visit("somebody", spam=SPAM)

@@ -43,3 +43,17 @@ def test_a_crawl_of_nothing_but_sites_over_budget_goes_on(tmp_path):
     stage = Stage(web, lambda _: IMPATIENT, pages=60, agent="test")
     ((_, _, crawl),) = stage.rehearse(topic_of(web), ["dom"], tmp_path)
     assert crawl.pages == 60
+
+
+def test_link_farms_are_told_from_good_sites_by_their_company(tmp_path):
+    """Farms, the spam that they lead to, and good sites that are littered with links to both."""
+    web = HostileWeb(good=40, kinds=["link_farm", "hidden_text", "stuffed"])
+    stage = Stage(web, lambda _: IMPATIENT, pages=300, agent="test")
+    ((_, place, _),) = stage.rehearse(topic_of(web), ["dom"], tmp_path)
+    pages = [line for line in read_lines(place / "history.jsonl") if line["md5"]]
+    marked = [line for line in pages if line["signs"].get("clique", 0.0) >= 0.25]
+    of_bad = [line for line in marked if web.kind_of(host_of(line["url"]))]
+    assert len(of_bad) >= 0.98 * len(marked)
+    farms = {host_of(line["url"]) for line in pages if web.kind_of(host_of(line["url"])) == "link_farm"}
+    assert len(farms & {host_of(line["url"]) for line in marked}) > 0.5 * len(farms) > 5
+    assert all(line["spam"] >= 0.2 for line in marked)

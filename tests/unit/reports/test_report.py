@@ -74,9 +74,9 @@ def test_an_empty_crawl_has_a_report(report_of):
 
 
 def test_one_page_has_a_report_without_charts(report_of, page):
-    report = report_of([page("http://a.example/", relevance=0.5, title="The only page")])
+    report = report_of([page("http://a.example/", relevance=0.5, score=1e18, title="The only page")])
     assert "The only page" in report.text
-    assert "a seed" in report.words
+    assert "relevance 0.500 · a seed" in report.words  # its score says only that it comes first
     assert "Too few pages for a chart." in report.words
 
 
@@ -84,7 +84,7 @@ def test_it_says_what_was_asked_and_what_was_found(report_of, crawl_of_pages):
     report = report_of(
         crawl_of_pages(300),
         topic={"name": "offshore wind", "keywords": ["offshore", "wind"], "seeds": ["http://site0.example.org/"]},
-        parameters={"alpha": 0.25},
+        parameters={"alpha": 0.25, "without": ""},
         settings={"politeness_min_delay": 1.0, "politeness_factor": 1.0, "crawl_max_pages": 300, "page_relevant": 0.2},
         started=1_790_000_000.0,
         finished=1_790_000_900.0,
@@ -290,7 +290,7 @@ def test_copies_spam_walls_and_rules_have_their_places(report_of, page, tmp_path
     visits = [
         first,
         page("http://b.example/", duplicate_of=first.url),
-        page("http://spam.example/", spam=0.93, title="Casino", signs={"hidden": 0.9}),
+        page("http://spam.example/", spam=0.93, title="Casino", signs={"hidden": 0.9, "clique": 0.7}),
         page("http://wall.example/", md5="", error="block/captcha", signs={"retry_after": 60.0}),
         page("http://wall.example/2", at=1100.0, md5="", error="block/captcha"),
         page("http://slow.example/", signs={"crawl_delay": 20.0}),
@@ -304,7 +304,8 @@ def test_copies_spam_walls_and_rules_have_their_places(report_of, page, tmp_path
     )
     assert "1 of 5 stored pages have the text of an earlier one" in report.words and "line 2" in report.words
     assert "a.example param view holds 12 0" in report.words
-    assert "0.93 Casino line 3 hidden 0.90" in report.words
+    assert "0.93 Casino line 3 clique 0.70, hidden 0.90" in report.words
+    assert "1 page belongs to sites that keep the company of a link farm (sign clique). line 3" in report.words
     assert "wall.example 2 1 2 0" in report.words and "2 of their URLs were refused" in report.words
     assert "1 host asks for a Crawl-delay, the longest one for 20.0 s" in report.words
     assert "1 reply asked for a rest" in report.words
