@@ -43,6 +43,7 @@ class Command(Subcommand):
 def _tell(folder: Path, asked: str, agent: str) -> None:
     # Scrapy imports every command at every start: what is heavy is imported when it is needed.
     from crawlproject.evaluation.crawlfolder import read_info
+    from crawlproject.evaluation.probed import findings_about
     from crawlproject.evaluation.whereabouts import whereabouts
     from crawlproject.frontier.reading import read_frontier
     from crawlproject.reports.why import print_whereabouts
@@ -62,7 +63,7 @@ def _tell(folder: Path, asked: str, agent: str) -> None:
             depth=found.nearest + 1 if found.link_count else 0,
             known=standing is not None, evicted=evicted, copied=found.copied, agent=agent,
         )  # fmt: skip
-    print_whereabouts(found, sys.stdout, left_out)
+    print_whereabouts(found, sys.stdout, left_out, findings_about(folder, url))
 
 
 def _canonical(folder: Path, asked: str) -> str:

@@ -2,10 +2,10 @@
 
 After Bar-Yossef, Broder, Kumar and Tomkins, Sic transit gloria telae: towards an understanding of the web's decay, WWW 2004. A
 name that nobody has made is asked for beside one of the host's pages. Most hosts say 404. What another host says instead is
-remembered, and a later page that says the same is not there either. The same is: a title without its own name that is the
-same, and a text, links left out, in which at most ``NEW`` shingles are others, such as the name of the page, and which has nearly
-all of the other one. Real pages of one template differ in more than that, or in their titles. A redirect is the same when it
-leads to the same place, whose own page is none the worse for it.
+remembered, and a later page that says the same is not there either: one whose title, but for words of the URL, is the same, and
+whose text, links left out, has at most ``NEW`` other shingles and most of the answer's. Real pages of one template differ in
+more than that, or in their titles. A redirect says the same when it leads to the same place, whose own page is none the worse
+for it.
 
 The front page of a host stays what it is: many hosts show it for whatever is asked.
 """
@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from xxhash import xxh3_128_hexdigest
+from xxhash import xxh3_64_intdigest, xxh3_128_hexdigest
 
 from crawlproject.duplicates.sketch import SHINGLE, outside_links, shingle_hashes, term_hashes
 from crawlproject.probing.answer import Answer
@@ -30,8 +30,8 @@ from crawlproject.repository.probelog import HONEST, MADE_UP, UNDECIDED, Finding
 from crawlproject.urls.hosts import host_of, origin_of
 
 NEW = 16  # shingles of a page that a missing one need not have: a run of 14 words, or some shorter ones
-SHARED = 0.8  # of all shingles of both that both must have
-LEAST = 5  # shingles; shorter texts must be the same, and have as many links
+SHARED = 0.7  # of all shingles of both that both must have
+LEAST = 20  # shingles; shorter texts must be the same, and so must be where their links lead
 LOOKED_AT = 2_000  # terms of a page
 
 _COUNTED = 100_000  # hosts whose pages are counted
@@ -97,7 +97,7 @@ class Missing:
             return {"verdict": MADE_UP, "why": "a redirect", "redirect": answer.redirect}
         assert answer.page is not None, "without trouble there is a page or a redirect"
         text = b64encode(shingles_of(answer.page).astype("<u4").tobytes()).decode()
-        title, links = answer.page.title[:_TITLE], len(answer.page.links)
+        title, links = answer.page.title[:_TITLE], links_of(answer.page)
         return {"verdict": MADE_UP, "why": f"http {status}", "title": title, "links": links, "text": text}
 
     def learn(self, finding: Finding) -> None:
@@ -118,7 +118,7 @@ class Missing:
             return False
         if not same_title(page, nowhere.title, nowhere.url):
             return False
-        return _same(shingles_of(page), len(page.links), nowhere)
+        return _same(shingles_of(page), page, nowhere)
 
     def is_redirect(self, url: CrawlUrl, target: str) -> bool:
         """Whether the host of ``url`` sends whoever asks for what is not there to ``target``."""
@@ -160,9 +160,15 @@ def same_title(page: Page, title: str, url: str) -> bool:
     return one == other
 
 
-def _same(shingles: Shingles, links: int, nowhere: Nowhere) -> bool:
+def links_of(page: Page) -> int:
+    """A digest of where the links of a page lead, in whatever order; 0 for none."""
+    targets = sorted({link.url for link in page.links})
+    return xxh3_64_intdigest("\n".join(targets).encode("utf-8", "replace")) if targets else 0
+
+
+def _same(shingles: Shingles, page: Page, nowhere: Nowhere) -> bool:
     if len(shingles) < LEAST or len(nowhere.shingles) < LEAST:
-        return links == nowhere.links and np.array_equal(shingles, nowhere.shingles)
+        return np.array_equal(shingles, nowhere.shingles) and links_of(page) == nowhere.links
     common = len(np.intersect1d(shingles, nowhere.shingles, assume_unique=True))
     different = len(shingles) + len(nowhere.shingles) - common
     return len(shingles) - common <= NEW and common >= SHARED * different

@@ -12,6 +12,7 @@ from crawlproject.appendlog import write_atomically
 from crawlproject.evaluation.crawlfolder import CrawlInfo, read_info, read_refused, read_visits
 from crawlproject.evaluation.learnedrules import learned_rules
 from crawlproject.evaluation.measures import final_url, search_length, target_recall
+from crawlproject.evaluation.probed import probed
 from crawlproject.evaluation.provenance import why_each
 from crawlproject.evaluation.runs import REACHABLE, RunFolder, known_targets, load_run
 from crawlproject.reports import html, trends
@@ -79,6 +80,7 @@ def write_report(crawl_dir: Path) -> Path:
         cut_short=info.reason in CUT_SHORT,
         numbers=numbers(summary, threshold),
         rules=learned_rules(crawl_dir),
+        probed=probed(crawl_dir),
         spam_from=SPAM,
         summary=summary,
         virtual=info.started is not None and info.started < _VIRTUAL,

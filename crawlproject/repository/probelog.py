@@ -28,8 +28,8 @@ class Finding:
     ``url`` was fetched as ``step`` (``probing/key.py``) because of ``page``, which ended ``at`` seconds since the epoch after
     ``seconds``; ``status`` is 0 when no response came. ``verdict`` is one of the above, and ``why`` says it in words.
     ``hidden`` is which share of what we are shown a browser is not, ``churn`` which share comes and goes by itself, both 0 to 1
-    (``probing/cloaking.py``). By ``redirect``, ``title``, ``links``, how many there are, and ``text``, 32-bit digests of shingles
-    in base64, a missing page is known again (``probing/missing.py``).
+    (``probing/cloaking.py``). By ``redirect``, ``title``, ``links``, a digest of where they lead, and ``text``, 32-bit digests of
+    shingles in base64, a missing page is known again (``probing/missing.py``).
     """
 
     url: str

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.crawling import QUICK, crawl, history, kill_after_growth, stored, topic_file
+from support.crawling import (
+    QUICK,
+    ROOT,
+    command,
+    crawl,
+    environment,
+    history,
+    kill_after_growth,
+    scrapy,
+    stored,
+    topic_file,
+)
+from support.redisserver import PROGRAM, redis_server
 from support.twofaced import BROWSER, CLOAKS, HONEST, PORTAL, SENDS, SOFT, TwoFacedWeb
 from support.webs import by_host, gaps, robots
 
@@ -73,6 +86,13 @@ def test_what_is_found_and_what_follows(tmp_path: Path) -> None:
     assert stats["probes/cloaking/cloaked"] == len(web.there[CLOAKS])
     assert stats["probes/fetches"] == len(findings(folder))
     assert stats["history/pages"] == len(stored(folder))
+    report = (folder / "report.html").read_text()
+    assert "Second looks" in report and "cloaks.example" in report
+    told = scrapy("why", folder, web.there[CLOAKS][0]).stdout
+    assert "Probed: it is cloaked. 100% of its text that we are shown no browser is." in told
+    assert "Of cloaks.example, 9 pages were found cloaked and 0 honest" in told
+    assert "Probed: a browser is shown the same." in scrapy("why", folder, web.there[HONEST][0]).stdout
+    assert "Its host answers for what is not there: a page" in scrapy("why", folder, web.gone[SOFT][0]).stdout
     archived = [json.loads(line)["url"] for line in (folder / "warc/records.jsonl").read_text().splitlines()]
     assert set(Counter(archived).values()) == {1}, "a probe is no part of the archive"
 
@@ -89,7 +109,13 @@ def test_a_killed_crawl_goes_on_with_its_probes(tmp_path: Path, frontier: str) -
     web = TwoFacedWeb()
     folder = tmp_path / "crawl"
     topic = topic_file(tmp_path, PORTAL)
-    settings = {"CRAWL_DIR": folder, "FRONTIER": frontier, "POLITENESS_MIN_DELAY": 0.02, **PROBING}
+    settings = {
+        "CRAWL_DIR": folder,
+        "FRONTIER": frontier,
+        "POLITENESS_MIN_DELAY": 0.02,
+        "CRAWL_SITE_BUDGET": 0,
+        **PROBING,
+    }
     with running(web) as server:
         for lines in (6, 8, 10):
             kill_after_growth(folder, lines, {**QUICK, **settings}, server.port, topic)
@@ -98,3 +124,38 @@ def test_a_killed_crawl_goes_on_with_its_probes(tmp_path: Path, frontier: str) -
     judge(folder, web)
     ended = Counter((line["url"], line["step"]) for line in findings(folder) if line["verdict"])
     assert set(ended.values()) == {1}, "each step has one verdict"
+
+
+@pytest.mark.skipif(PROGRAM is None, reason="no redis-server on this machine; `make test` installs one")
+def test_workers_share_their_probes(tmp_path: Path) -> None:
+    """Whoever takes a probe goes on with it: what it needs to know travels with it."""
+    web = TwoFacedWeb()
+    topic = topic_file(tmp_path, PORTAL)
+    folder = tmp_path / "crawl"
+    log_file = tmp_path / "log"
+    with redis_server(tmp_path / "redis") as redis, AccessLog(log_file) as log, running(web, log=log) as server:
+        shared = {"CRAWL_DIR": folder, "FRONTIER": "redis", "REDIS_URL": redis.url, "POLITENESS_MIN_DELAY": DELAY}
+        shared["CRAWL_SITE_BUDGET"] = 0  # workers do not raise budgets when nothing is left
+        workers = [
+            subprocess.Popen(
+                command(
+                    "crawl", "topical", "-a", f"topic={topic}", CRAWL_WORKER=name, **{**QUICK, **shared, **PROBING}
+                ),
+                cwd=ROOT,
+                env=environment(server.port),
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            for name in ("a", "b")
+        ]
+        said = "".join(worker.communicate(timeout=200)[1] for worker in workers)
+    assert [worker.returncode for worker in workers] == [0, 0] and "Traceback" not in said, said
+    by_worker = [findings(folder / "workers" / name) for name in ("a", "b")]
+    ended = Counter((line["url"], line["step"]) for lines in by_worker for line in lines if line["verdict"])
+    assert all(by_worker) and set(ended.values()) == {1}
+    cloaked = {line["page"] for lines in by_worker for line in lines if line["verdict"] == "cloaked"}
+    assert cloaked == set(web.there[CLOAKS])
+    for host in by_host(read_log(log_file)).values():
+        assert all(later["start"] >= earlier["start"] + DELAY for earlier, later in pairwise(host)), "no pause"
+    assert scrapy("report", folder).returncode == 0
+    assert len(findings(folder)) == sum(map(len, by_worker)), "merged"

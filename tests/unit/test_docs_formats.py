@@ -23,6 +23,7 @@ from crawlproject.records import CrawlUrl, Fetch, Topic
 from crawlproject.reports.report import write_report
 from crawlproject.repository.items import item_schema
 from crawlproject.repository.marker import write_marker
+from crawlproject.repository.probelog import Finding
 from crawlproject.repository.robotslog import RobotsLog
 from crawlproject.topic import Examples, TopicFile, load_topic
 from crawlproject.virtualweb.sample import SampleWeb
@@ -124,6 +125,10 @@ def test_every_field_of_the_notes_beside_a_crawl_is_told(tmp_path: Path) -> None
     line = json.loads((tmp_path / "robots.jsonl").read_text())
     assert first_cells(section(doc("crawl-folder.md"), "robots.jsonl")) == list(line)
     assert first_cells(section(doc("crawl-folder.md"), "warc/")) == [field.name for field in fields(Entry)]
+
+
+def test_every_field_of_a_finding_is_told() -> None:
+    assert first_cells(section(doc("crawl-folder.md"), "probes.jsonl")) == [field.name for field in fields(Finding)]
 
 
 def test_python_about_the_hand_over_runs(crawl_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

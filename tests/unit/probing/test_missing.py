@@ -144,10 +144,12 @@ def test_an_article_that_the_front_page_shows_in_full_is_there() -> None:
     assert not missing.is_page(a_page(f"{ORIGIN}/article", TEMPLATE, article, title="A site"))
 
 
-def test_documents_without_text_must_have_as_many_links() -> None:
-    missing = told(came(a_page(ASKED, links=3)))
-    assert missing.is_page(a_page(f"{ORIGIN}/x", links=3))
-    assert not missing.is_page(a_page(f"{ORIGIN}/x", links=4))
+def test_documents_with_hardly_a_text_must_lead_to_the_same_places() -> None:
+    """Front doors and stubs that send their readers on have all the same text."""
+    missing = told(came(a_page(ASKED, text("enter here", 10), links=3)))
+    assert missing.is_page(a_page(f"{ORIGIN}/x", text("enter here", 10), links=3))
+    assert not missing.is_page(a_page(f"{ORIGIN}/x", text("enter here", 10), links=4))
+    assert not missing.is_page(a_page(f"{ORIGIN}/x", text("enter there", 10), links=3))
 
 
 @given(st.integers(0, 250), st.integers(0, 250), st.integers(0, 10**6))
