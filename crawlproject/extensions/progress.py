@@ -175,8 +175,8 @@ def summary_line(source: ProgressSource, new_pages: int, elapsed: float, reason:
     added = "" if new_pages == source.pages else f" ({new_pages:,} of them now)"
     lines = [
         f"Crawl ended ({reason or 'unknown reason'}): {counted(source.pages, 'page')}{added}"
-        f" of {counted(source.fetches, 'fetch', 'fetches')} in {clock_time(elapsed)}, {speed:.1f} pages/s, {counted(source.errors, 'error')},"
-        f" {counted(source.refused, 'link')} refused."
+        f" of {counted(source.fetches, 'fetch', 'fetches')} in {clock_time(elapsed)}, {speed:.1f} pages/s,"
+        f" {counted(source.errors, 'error')}, {counted(source.refused, 'link')} refused."
     ]
     report = source.report_path
     if report is not None and report.exists():

@@ -27,7 +27,7 @@ UNIT = 10.0  # units of the drawing between neighbours, on average
 LABELLED_SITES = 30  # sites whose names are drawn, half as many in the static drawing
 LABELLED_PAGES = 40  # pages whose titles are drawn, where there is room
 LISTED = 40  # pages in the list below the drawing
-_MARGIN = 60.0
+_MARGIN = 60.0  # at most, for the names of what lies at the edge
 _SCALE = ("#fdd9b5", "#f9b27c", "#ee8336", "#c85200", "#8a3600", "#4d1d00")  # one hue, pale to dark
 _QUIET = "#c3cad2"  # a page that is not relevant
 PNG_WIDTH = 2_000  # pixels
@@ -79,8 +79,9 @@ class Drawing:
         if not self.at:
             return 0.0, 0.0, 400.0, 300.0
         xs, ys = zip(*self.at, strict=True)
-        left, top = min(xs) - _MARGIN, min(ys) - _MARGIN
-        return left, top, max(xs) + _MARGIN - left, max(ys) + _MARGIN - top
+        margin = min(_MARGIN, 20.0 + max(max(xs) - min(xs), max(ys) - min(ys)) / 5)  # a few pages fill the drawing, too
+        left, top = min(xs) - margin, min(ys) - margin
+        return left, top, max(xs) + margin - left, max(ys) + margin - top
 
     @cached_property
     def site_middles(self) -> list[tuple[str, float, float, int]]:

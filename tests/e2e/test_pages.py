@@ -54,6 +54,16 @@ def test_the_report_can_be_printed(folder: Path, tmp_path: Path) -> None:
         assert page.pdf(path=tmp_path / "report.pdf").startswith(b"%PDF")
 
 
+_KEEP_LABELS = """() => {
+window.labels = [];
+const fillText = CanvasRenderingContext2D.prototype.fillText;
+CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+  labels.push([x, this.measureText(text).width]);
+  fillText.call(this, text, x, y);
+};
+}"""
+
+
 def test_the_map_is_moved_zoomed_and_asked(folder: Path) -> None:
     with browser() as chromium:
         page = chromium.new_page(viewport=DESKTOP)
@@ -89,6 +99,11 @@ def test_the_map_is_moved_zoomed_and_asked(folder: Path) -> None:
         assert page.is_hidden("#about")
 
         page.set_viewport_size(PHONE)
+        page.evaluate(_KEEP_LABELS)
+        page.click("#all")
+        page.wait_for_timeout(120)
+        labels = page.evaluate("labels")
+        assert len(labels) > 3 and all(x >= 0 and x + width <= PHONE["width"] for x, width in labels), labels
         assert fits(page) and watcher.problems == []
         assert all(request.startswith("file://") for request in watcher.requests)
 

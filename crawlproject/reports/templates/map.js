@@ -130,6 +130,7 @@
     const put = (text, x, y, font, colour, must) => {
       pen.font = font;
       const half = pen.measureText(text).width / 2 + 3;
+      if (x >= 0 && x <= canvas.clientWidth) x = Math.max(half, Math.min(x, canvas.clientWidth - half));
       const box = [x - half, y - 13, x + half, y + 4];
       if (box[2] < 0 || box[0] > canvas.clientWidth || box[3] < 0 || box[1] > canvas.clientHeight) return;
       if (!must && taken.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3])) return;

@@ -74,3 +74,13 @@ def test_the_kind_of_file_is_what_its_name_ends_with(found, tmp_path):
 def test_a_crawl_without_pages_has_a_map(write_crawl, tmp_path):
     empty = read_map(write_crawl(tmp_path / "empty"))
     assert b"No page was stored." in map_html(empty)[0] and map_svg(empty).startswith(b"<svg")
+    assert b"There is nothing to draw." in map_html(empty)[0]
+
+
+def test_a_few_pages_fill_the_drawing(found, write_crawl, page, tmp_path):
+    assert b"nothing to draw" not in map_html(found)[0]
+    few = Drawing(read_map(write_crawl(tmp_path / "few", [page("http://a.example/"), page("http://b.example/")])))
+    one = Drawing(read_map(write_crawl(tmp_path / "one", [page("http://a.example/")])))
+    for drawing in (few, one):
+        _, _, width, height = drawing.box
+        assert min(width, height) >= 4 * max(drawing.radii) and max(width, height) < 80.0
