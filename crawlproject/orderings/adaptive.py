@@ -26,6 +26,9 @@ from crawlproject.urls.hosts import host_of
 Vector = npt.NDArray[np.float64]
 
 REVISE_EVERY = 16  # pages between two looks at all that waits
+RECENT = 64  # pages that tell whether the crawl finds anything
+LOST = 0.12  # mean worth of these, below which attention widens: crawls that have found their topic stay above
+WIDEST = 16.0  # times the attention
 BEST_LINKS = 10  # new links of a page whose promise makes its prospect
 MOVED = 0.005  # a waiting URL's score is told anew when it is off by more
 NO_ROWS: Rows = np.zeros(0, dtype=np.int64)
@@ -42,7 +45,8 @@ class Adaptive(BaseOrdering):
 
     Only the ``attention`` best waiting URLs are in the frontier (0: all), with the best URL of some other hosts, at most
     ``explore`` times the hosts of the best; the others are put aside until they are wanted. Otherwise hosts take turns
-    under the k rule whether they deserve one or not. ``without`` leaves kinds of evidence out, divided by commas.
+    under the k rule whether they deserve one or not. While hardly anything is found the scores mean little, and up to
+    ``WIDEST`` times as many URLs are attended to. ``without`` leaves kinds of evidence out, divided by commas.
     Raises ``BadSetting`` for a kind that there is not, and for numbers below 0 (``strength``: below 1).
     """
 
@@ -81,6 +85,7 @@ class Adaptive(BaseOrdering):
         self._ended = set(context.topic.seeds)  # seeds wait from the start, whatever links to them
         self._scores: dict[str, float] = {}
         self._pages = 0
+        self._harvest = 0.0  # mean worth of the recent pages
         self._attended = 0
         self._level = -np.inf  # the lowest score in the shortlist
         self._told, self._aside, self._recalled = NO_ROWS, NO_ROWS, NO_ROWS
@@ -128,6 +133,7 @@ class Adaptive(BaseOrdering):
         self._pages += 1
         numbers = self._terms.observe(page.counts, len(page.terms))
         worth = self._worth(page.counts, len(page.terms))
+        self._harvest += max(1.0 / self._pages, 1.0 / RECENT) * (worth - self._harvest)
         self._evidence.feedback.observe(worth, numbers, page.counts)
         if self._pages < REVISE_EVERY:  # at first every page is news
             self._evidence.refresh()
@@ -241,6 +247,11 @@ class Adaptive(BaseOrdering):
     def _is_short_of_urls(self) -> bool:
         return 2 * self._attended < min(self.attention, len(self._table))
 
+    def _breadth(self) -> int:
+        """How many URLs are attended to now."""
+        found = max(self._harvest, 1e-6)
+        return round(self.attention * min(WIDEST, max(1.0, (LOST / found) ** 2)))
+
     def _look_at_all(self) -> None:
         """Score all that waits by what is known now, and decide what belongs into the frontier."""
         self._evidence.refresh()
@@ -251,9 +262,10 @@ class Adaptive(BaseOrdering):
             return
         _, values = self._values(rows)
         wanted = np.ones(len(rows), dtype=bool)
-        if self.attention:
-            wanted = shortlist(values, table.groups[rows, 0], self.attention, self.explore)
-        self._level = -np.inf if wanted.all() else float(np.sort(values)[-self.attention])
+        size = self._breadth()
+        if size:
+            wanted = shortlist(values, table.groups[rows, 0], size, self.explore)
+        self._level = -np.inf if wanted.all() else float(np.sort(values)[-size])
         attended = table.attended[rows]
         moved = ~attended | (np.abs(values - table.score[rows]) > MOVED)
         table.score[rows[moved]] = values[moved]

@@ -14,7 +14,7 @@ from support.webs import DictWeb, page
 from crawlproject.appendlog import read_lines
 from crawlproject.errors import BadSetting
 from crawlproject.learning.linkevidence import KINDS
-from crawlproject.orderings.adaptive import REVISE_EVERY, Adaptive
+from crawlproject.orderings.adaptive import REVISE_EVERY, WIDEST, Adaptive
 from crawlproject.records import CrawlUrl, Link, Page, Span, Topic
 from crawlproject.rehearsal.stage import Stage
 from crawlproject.virtualweb.base import Reply
@@ -176,10 +176,10 @@ def test_a_redirect_to_what_is_known_is_an_end() -> None:
 # ------------------------------------------------------------ attention
 
 
-def aside(ordering: Adaptive) -> set[str]:
-    """What is put aside by the time at which all that waits is looked at."""
+def aside(ordering: Adaptive, text: str = "coral reef") -> set[str]:
+    """What is put aside by the time at which all that waits is looked at, after pages with this text."""
     for n in range(REVISE_EVERY - 1):
-        ordering.observe(a_page(f"http://other.example/{n}", "steam"))
+        ordering.observe(a_page(f"http://other.example/{text}/{n}", text))
     list(ordering.revise())
     return set(ordering.put_aside())
 
@@ -198,6 +198,15 @@ def test_the_best_stay_the_others_come_back_when_they_are_wanted() -> None:
     ]
     assert all(sum(ordering.explain(url).values()) == pytest.approx(url.score) for url in recalled)
     assert ordering.recall() == []
+
+
+def test_a_crawl_that_finds_nothing_attends_to_more() -> None:
+    ordering = adaptive(attention=2, explore=0.0)
+    names = [f"{n}" for n in range(50)]
+    ordering.observe(a_page("http://a.example/", "", *links_to(names, "steam")))
+    assert len(aside(ordering, "steam")) == 50 - 2 * WIDEST
+    ordering.observe(a_page("http://found.example/", "coral reef"))
+    assert len(aside(ordering)) == 2 * WIDEST - 2, "the others are aside already"
 
 
 def test_after_a_break_the_frontier_says_what_has_attention() -> None:
