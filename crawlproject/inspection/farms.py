@@ -11,8 +11,6 @@ over the sites that were visited, where a partner is one that links back. ``THRE
 paper; the degree of ``CLIQUE`` grows from nothing to 1 as ``company`` goes from ``SOME`` to ``MOST``, both ``CREDIT`` higher
 for clean pages, and makes the site a suspect itself, which is the paper's expansion. Walls, parked domains and pages that
 are gone say nothing about who links to them: links grow old.
-
-A page of links that looks like a farm (``links_only``) is cleared as far as the sites that it links to are known and honest.
 """
 
 from __future__ import annotations
@@ -22,11 +20,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from crawlproject.inspection.spam import FARMED
 from crawlproject.records import CLIQUE, SUSPECTS, Fetch, Page
 from crawlproject.urls.domains import domain_of, sites_linked
 
 THRESHOLD = 3.0  # suspects that a farm links to at least
+WITNESSES = 1.0  # and suspects for their own pages: without any left, the rest would accuse each other for ever
 CAUTION = 4.0  # honest sites that are taken to be linked besides
 SOME, MOST = 0.3, 0.5  # shares of suspects
 CREDIT = 0.1  # added to both where nothing is wrong with the pages: others may have left the links there
@@ -40,36 +38,35 @@ _PRIOR_PAGES = 1.0  # honest pages that each site is taken to have
 _PAGES = 40.0  # after which what was found long ago counts half
 _LINKS = 64  # sites that a site linked to of late
 _SITES = 20_000  # sites that are remembered
-_CLEARED, _ACCUSED = 0.05, 0.2  # company of a page of links that is nothing but that, and of one that may be a farm
-_KNOWN = 5.0  # sites to know before a page of links is cleared half
 _SUSPECT = 0.5  # suspicion from which on a site is counted for the reason that is shown
 
 
 class LinkSite:
     """What is known of a visited site."""
 
-    __slots__ = ("degree", "links", "pages", "spam", "suspicion")
+    __slots__ = ("degree", "doubt", "links", "pages", "spam")
 
     def __init__(self) -> None:
         self.pages = 0.0
         self.spam = 0.0  # sum over its pages, the company apart
+        self.doubt = 0.0  # how much its pages look like spam, whatever they link to
         self.degree = 0.0  # how much it is part of a farm, as its latest page was told
-        self.suspicion = 0.0
         self.links: dict[str, None] = {}  # other sites, the latest last
 
     @property
-    def doubt(self) -> float:
-        """How much its pages look like spam, whatever they link to."""
-        return _ramp(self.spam / (self.pages + _PRIOR_PAGES), _FEW, _MANY)
+    def suspicion(self) -> float:
+        """What it brings into the company of those who link to it, 0 to 1."""
+        return max(self.doubt, self.degree)
 
 
 class Company(NamedTuple):
-    """The visited sites that somebody links to: how many, and their suspicion, partners counted twice in both; their suspicion
-    counted once; how many are suspects."""
+    """The visited sites that somebody links to: how many, and their suspicion, partners counted twice in both. Counted once,
+    their suspicion, what of it is for their own pages, and how many are suspects."""
 
     known: float
     weighted: float
     suspicion: float
+    doubt: float
     suspects: int
 
 
@@ -87,16 +84,14 @@ class LinkFarms:
     # ------------------------------------------------------------ before a page is kept
 
     def inspect(self, page: Page, fetch: Fetch) -> Page:
-        """Write ``CLIQUE`` and ``SUSPECTS`` to the page of a farm; clear the page that has many links and honest company."""
-        if FARMED in page.signs:
-            page = self._cleared(page)
+        """Write ``CLIQUE`` and ``SUSPECTS`` to the page of a farm."""
         if not self._suspects:
             return page
         own = domain_of(page.url)
         site = self._sites.get(own)
         linked = self.linked(page)
         company = self._company(own, site.links | linked if site else linked)
-        if company.suspicion < THRESHOLD:
+        if company.suspicion < THRESHOLD or company.doubt < WITNESSES:
             return page
         credit = CREDIT * (1.0 - max(_ramp(page.spam, _FEW, _MANY), site.doubt if site else 0.0))
         degree = round(_ramp(company.weighted / (company.known + CAUTION), SOME + credit, MOST + credit), 3)
@@ -115,29 +110,20 @@ class LinkFarms:
             self._latest = page.url, len(page.links), sites_linked(page.url, [link.url for link in page.links])
         return self._latest[2]
 
-    def _cleared(self, page: Page) -> Page:
-        """The page with what is left of the doubt about its links when its company is known."""
-        company = self._company(domain_of(page.url), self.linked(page))
-        known, share = company.known, company.weighted / max(1.0, company.known)
-        innocence = known / (known + _KNOWN) * (1.0 - _ramp(share, _CLEARED, _ACCUSED))
-        doubt = page.signs[FARMED]
-        left = round(doubt * (1.0 - innocence), 3)
-        spam = round(1.0 - (1.0 - page.spam) / (1.0 - doubt) * (1.0 - left), 3)
-        return replace(page, spam=max(0.0, spam), signs={**page.signs, FARMED: left})
-
     def _company(self, own: str, names: Iterable[str]) -> Company:
-        known = weighted = suspicion = 0.0
+        known = weighted = suspicion = doubt = 0.0
         suspects = 0
         for name in names:
             site = self._sites.get(name)
             if site is not None:
                 weight = PARTNER if own in site.links else 1.0
                 known += weight
-                if site.suspicion:
-                    weighted += weight * site.suspicion
-                    suspicion += site.suspicion
-                    suspects += site.suspicion >= _SUSPECT
-        return Company(known, weighted, suspicion, suspects)
+                if found := site.suspicion:
+                    weighted += weight * found
+                    suspicion += found
+                    doubt += site.doubt
+                    suspects += found >= _SUSPECT
+        return Company(known, weighted, suspicion, doubt, suspects)
 
     # ------------------------------------------------------------ what happens
 
@@ -149,9 +135,9 @@ class LinkFarms:
             site.pages, site.spam = site.pages / 2, site.spam / 2
         site.pages += 1.0
         site.spam += max(0.0, 1.0 - (1.0 - spam) / (1.0 - DOUBT * degree))
-        site.degree = degree
         before = site.suspicion
-        site.suspicion = max(site.doubt, degree)
+        site.doubt = _ramp(site.spam / (site.pages + _PRIOR_PAGES), _FEW, _MANY)
+        site.degree = degree
         self._suspects += (site.suspicion > 0.0) - (before > 0.0)
         for target in linked:
             site.links.pop(target, None)

@@ -1,4 +1,4 @@
-"""Link farms show in the company that sites keep; communities, victims of link spam and lists of links are none."""
+"""Link farms show in the company that sites keep; communities and victims of link spam are none."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from crawlproject.inspection.conduct import Conduct
 from crawlproject.inspection.farms import FARMS, LinkFarms
 from crawlproject.inspection.hosts import HostConduct
 from crawlproject.inspection.sites import SiteBudgets
-from crawlproject.inspection.spam import FARMED
 from crawlproject.records import CLIQUE, NOVELTY, SUSPECTS, Fetch, Page
 
 FETCH = Fetch(200, 0.0, 0.1)
@@ -147,27 +146,15 @@ def test_a_site_whose_pages_turn_honest_is_no_suspect_in_the_end() -> None:
     assert tour.farms.site("http://hacked.example/").suspicion == 0.0
 
 
-# ------------------------------------------------------------ pages of links
-
-
-def listed(tour: Tour, *links: str) -> Page:
-    return tour.seen("list", *links, spam=0.5, signs={FARMED: 0.5})
-
-
-def test_a_list_of_links_is_cleared_by_honest_company_and_only_by_that() -> None:
+def test_a_farm_whose_pages_turn_honest_does_not_accuse_itself_for_ever() -> None:
     tour = Tour()
-    friends, sites = names("friend", 20), names("farm", 20)
-    assert listed(tour, *friends).spam == 0.5, "nobody is known"
-    for friend in friends:
-        tour.visit(friend)
-    cleared = listed(tour, *friends)
-    assert cleared.spam == pytest.approx(0.1, abs=0.02)
-    assert cleared.signs[FARMED] == cleared.spam
-    assert listed(tour, *friends[:2]).spam > cleared.spam, "two friends are not twenty"
-    tour.clique(sites, spam=SPAM)
-    accused = listed(tour, *sites)
-    assert accused.signs[FARMED] == 0.5
-    assert accused.spam > 0.9
+    sites = names("farm", 8)
+    for _ in range(2):
+        tour.clique(sites, spam=SPAM)
+    assert tour.seen("farm0", *sites[1:]).signs[CLIQUE] > 0.5
+    for _ in range(30):
+        tour.clique(sites)
+    assert not tour.seen("farm0", *sites[1:]).signs
 
 
 # ------------------------------------------------------------ what follows
