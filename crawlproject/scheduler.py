@@ -161,11 +161,7 @@ class FrontierScheduler(BaseScheduler):
             request = self._request_for(taken)
             if request is not None:
                 request.meta[TAKEN_AT] = now
-                for stale in (
-                    ENDED_AT,
-                    ASKED_REST,
-                    "download_latency",
-                ):  # of a fetch before: a retry, a redirect
+                for stale in (ENDED_AT, ASKED_REST, "download_latency"):  # of a fetch before: a retry, a redirect
                     request.meta.pop(stale, None)
                 self._issued[taken.url] = request
                 self._count("scheduler/dequeued")
@@ -240,10 +236,8 @@ class FrontierScheduler(BaseScheduler):
 
     def _keep(self, key: str, request: Request) -> None:
         self._kept[key] = request
-        if (
-            self.shared is not None and len(self._kept) > _KEPT
-        ):  # other workers may have fetched the oldest: it can be made again
-            del self._kept[next(iter(self._kept))]
+        if self.shared is not None and len(self._kept) > _KEPT:
+            del self._kept[next(iter(self._kept))]  # other workers may have fetched the oldest: it can be made again
 
     def _redirected_from(self, request: Request) -> CrawlUrl | None:
         """The open lease that this request is the redirect of."""

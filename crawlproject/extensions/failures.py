@@ -11,8 +11,8 @@ from scrapy.exceptions import NotConfigured
 from crawlproject.errors import StorageFailed
 from crawlproject.items import PageItem
 from crawlproject.live import crawl_of, stop, stopped, stopping
-from crawlproject.records import Fetch
 from crawlproject.requests import lease_key
+from crawlproject.scheduler import fetch_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -56,7 +56,7 @@ class Failures:
             lease = crawl.frontier.leased(key) if key else None
             if lease is not None and not stopped(self.crawler):
                 with stopping(self.crawler):
-                    crawl.fail(lease, type(failure.value).__name__, Fetch(response.status, time(), 0.0))
+                    crawl.fail(lease, type(failure.value).__name__, fetch_of(response.request, response.status, time()))
 
     def _end(self, item: Any, error: str) -> None:
         """End the lease of a page that did not come through, unless the crawl stops: then it is fetched again."""

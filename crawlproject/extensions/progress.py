@@ -20,6 +20,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
 from crawlproject.extensions.statusline import StatusLine
+from crawlproject.live import crawl_of
 from crawlproject.printable import counted
 
 if TYPE_CHECKING:
@@ -57,8 +58,7 @@ class ProgressSource(Protocol):
 
 def progress_source(crawler: Crawler) -> ProgressSource | None:
     """The numbers of a topical crawl; None for a spider that is not topical."""
-    source: ProgressSource | None = getattr(crawler, "topical_crawl", None)
-    return source
+    return crawl_of(crawler)
 
 
 class Speed:

@@ -85,6 +85,7 @@ def test_a_running_crawl_is_scraped(tmp_path: Path, kind: str) -> None:
     assert 0 < later["topical_harvest_ratio",] <= 1
     assert later["topical_step_seconds_count", "read"] >= later["topical_pages_total",]
     assert later["topical_step_seconds_sum", "offer"] > 0
+    assert later["topical_step_seconds_count", "examine"] == later["topical_step_seconds_count", "read"]
     assert later["process_resident_memory_bytes",] > 1e6
     assert later["topical_host_pause_seconds_count",] > 0
     assert later["topical_host_pause_seconds_bucket", "0.1"] == 0, "no host was visited again so soon"

@@ -1,0 +1,87 @@
+"""What breaks while it is handled ends its lease with a reason, and its host rests as after any other fetch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from scrapy import Request
+from scrapy.exceptions import DropItem
+from scrapy.http import Response
+from support.crawling import QUICK
+from twisted.python.failure import Failure
+
+from crawlproject.appendlog import read_lines
+from crawlproject.assembly import assemble
+from crawlproject.crawl import Crawl
+from crawlproject.errors import StorageFailed
+from crawlproject.extensions.failures import Failures
+from crawlproject.items import PageItem
+from crawlproject.live import attach, stopped
+from crawlproject.options import read_options
+from crawlproject.records import CrawlUrl, Topic
+from crawlproject.scheduler import ASKED_REST, ENDED_AT, TAKEN_AT, fetch_of
+
+SEED = "http://h.example/"
+META = {TAKEN_AT: 100.0, ENDED_AT: 104.0, ASKED_REST: 30.0}
+
+
+@pytest.fixture
+def crawl(tmp_path: Path) -> Iterator[Crawl]:
+    options = read_options({**QUICK, "POLITENESS_FACTOR": 2.0})
+    crawl = assemble(Topic("t", ("reef",), (SEED,)), options, clock=lambda: 100.0, folder=tmp_path / "crawl")
+    yield crawl
+    crawl.close("finished", 200.0, {})
+
+
+@pytest.fixture
+def crawler(crawl: Crawl) -> Any:
+    crawler = SimpleNamespace(engine=None)
+    attach(crawler, crawl)  # type: ignore[arg-type]
+    return crawler
+
+
+def leased(crawl: Crawl) -> CrawlUrl:
+    lease = crawl.take(100.0)
+    assert lease is not None
+    return lease
+
+
+def only_line(crawl: Crawl) -> dict[str, Any]:
+    (line,) = read_lines(crawl.folder.path / "history.jsonl")
+    return line
+
+
+def answer() -> Response:
+    return Response(SEED, 200, request=Request(SEED, meta=dict(META)))
+
+
+def test_a_page_on_which_the_spider_breaks(crawl: Crawl, crawler: Any) -> None:
+    leased(crawl)
+    Failures(crawler).spider_error(Failure(ZeroDivisionError()), answer())
+    line = only_line(crawl)
+    assert (line["error"], line["status"], line["at"], line["seconds"]) == ("ZeroDivisionError", 200, 104.0, 4.0)
+    assert crawl.frontier.leases() == 0
+    crawl.frontier.put(CrawlUrl(f"{SEED}more", 1.0))
+    assert crawl.frontier.next_due(105.0) == pytest.approx(104.0 + 30.0 + 2 * 4.0, abs=0.1)
+
+
+def test_an_item_that_a_pipeline_breaks_on_or_drops(crawl: Crawl, crawler: Any) -> None:
+    lease, request = leased(crawl), Request(SEED, meta=dict(META))
+    item = PageItem(crawl.read(lease, b"<p>reef"), b"<p>reef", lease, fetch_of(request, 200, 104.0))
+    failures = Failures(crawler)
+    failures.item_dropped({"url": SEED}, DropItem("of another spider"))
+    assert crawl.frontier.leases() == 1
+    failures.item_dropped(item, DropItem("too dull"))
+    failures.item_error(item, Failure(ZeroDivisionError()))  # its lease has ended: once is enough
+    assert (only_line(crawl)["error"], only_line(crawl)["seconds"]) == ("dropped: too dull", 4.0)
+
+
+def test_a_disk_that_refuses_stops_the_crawl(crawl: Crawl, crawler: Any) -> None:
+    leased(crawl)
+    Failures(crawler).item_error({}, Failure(StorageFailed("full")))
+    Failures(crawler).spider_error(Failure(ZeroDivisionError()), answer())
+    assert stopped(crawler) and crawl.frontier.leases() == 1 and not len(crawl.folder.history)
