@@ -39,7 +39,7 @@ from crawlproject.urls.hosts import host_of
 from crawlproject.virtualweb.web import open_web
 
 ANSWERS = 4  # pages of a host that are its answer in turn
-LOOKED_AT = 150  # other pages of a host that are looked at
+LOOKED_AT = 50  # other pages of a host that are looked at
 
 # ------------------------------------------------------------ judging
 
@@ -59,6 +59,11 @@ def probed(reader: Reader, url: str, body: bytes, serve: Serve, number: int) -> 
         if not found.then:
             return found.verdict, fetches
         step, copies = found.then, found.copies
+
+
+def has_enough(page: Page) -> bool:
+    """Whether a page would be probed at all."""
+    return can_be_judged(page) and not page.redirect
 
 
 def judge_all(reader: Reader, pages: Sequence[tuple[str, bytes]], serve: Serve) -> tuple[Counter[str], float]:
@@ -103,7 +108,8 @@ def report_missing(reader: Reader, hosts: dict[str, list[tuple[str, bytes]]], rn
     said = Counter[str]()
     examples = []
     for pages in hosts.values():
-        read = [reader.read(url, body, depth=1) for url, body in rng.sample(pages, min(len(pages), LOOKED_AT))]
+        chosen = rng.sample(pages, min(len(pages), LOOKED_AT))
+        read = [page for url, body in chosen if not (page := reader.read(url, body, depth=1)).redirect]
         for answer in rng.sample(read, min(ANSWERS, len(read))):
             missing = answering(reader, answer)
             for page in read:
@@ -115,14 +121,19 @@ def report_missing(reader: Reader, hosts: dict[str, list[tuple[str, bytes]]], rn
                 said["missing"] += 1
                 if is_copy(original_of(page, sketch(page)), original_of(answer, sketch(answer))):
                     said["copies"] += 1
+                elif not page.terms:
+                    said["empty"] += 1
                 else:
                     examples.append((answer.url, page.url))
-    wrong = said["missing"] - said["copies"]
+    wrong = said["missing"] - said["copies"] - said["empty"]
     share = 100 * wrong / max(1, said["pages"])
     print(
         f"\n{said['pages']:,} pages of {len(hosts)} hosts, each against {ANSWERS} answers: {said['missing']:,} judged missing,"
     )
-    print(f"of which {said['copies']:,} are copies of the answer; misjudged: {wrong:,}, {share:.3f}%")
+    print(
+        f"of which {said['copies']:,} are copies of the answer, and {said['empty']:,} have no text at all, as their answer"
+    )
+    print(f"misjudged: {wrong:,}, {share:.3f}%")
     for pair in examples[:20]:
         print("   ", *pair)
     for name, change in (("as it is", nothing), *list(CHANGES.items())[1:4]):
@@ -176,12 +187,12 @@ def report_cost(reader: Reader, pages: Sequence[tuple[str, bytes]]) -> None:
     print(f"look at a page of a host: {1000 * (ended - sampled) / len(read):.4f} ms")
 
 
-def pages_of(web: str, reader: Reader) -> Iterator[tuple[str, bytes]]:
+def pages_of(web: str) -> Iterator[tuple[str, bytes]]:
     opened = open_web(web, cache_dir=Path(tempfile.mkdtemp()))
     for url in sorted(opened.urls()):
         reply = opened.get(url)
         page = reply.status == 200 and reply.headers.get("content-type", "text/html").startswith("text/html")
-        if page and not reader.read(url, reply.body).redirect:
+        if page:
             yield url, reply.body
     opened.close()
 
@@ -194,13 +205,13 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
     reader, rng = a_reader(), Random(asked.seed)
-    pages = [page for web in asked.webs for page in pages_of(web, reader)]
+    pages = [page for web in asked.webs for page in pages_of(web)]
     hosts: dict[str, list[tuple[str, bytes]]] = defaultdict(list)
     for url, body in pages:
         if url.startswith(("http://", "https://")):
             hosts[host_of(url)].append((url, body))
     rng.shuffle(pages)
-    enough = (page for page in pages if can_be_judged(reader.read(*page)))
+    enough = (page for page in pages if has_enough(reader.read(*page)))
     sample = list(islice(enough, asked.pages))
     if asked.only != "missing":
         report_cloaking(reader, sample)
