@@ -5,6 +5,7 @@ from __future__ import annotations
 _PRIOR = 0.5  # mean worth of a site that nothing is known of
 _PRIOR_PAGES = 2.0  # and how many pages would be needed to outweigh that
 SPAM = 4.0  # that a page takes which is nothing but spam: two of them are enough
+_KNOWN = 5.0  # fetches from which on a site is known for what it is
 _OPEN, _ENDLESS = 0.6, 0.85  # openness of a site that begins to look endless, and of one that does
 
 
@@ -43,6 +44,11 @@ class Site:
     def endless(self) -> float:
         """How far it looks endless, 0 to 1."""
         return ramp(self.openness, _OPEN, _ENDLESS)
+
+    @property
+    def hearsay(self) -> bool:
+        """Whether no more is known of it than what one other site told; a seed is more than that."""
+        return self.fetches < _KNOWN and len(self.links) < 2 and "" not in self.links
 
     def _mean(self, worth: float) -> float:
         return max(0.0, (worth + _PRIOR * _PRIOR_PAGES) / (self.fetches + _PRIOR_PAGES))

@@ -18,6 +18,10 @@ to 2 it multiplies ``BACK``, too.
 A site looks endless when its pages lead to ever new pages of it (``openness.py``). The less trust there is, the less such
 pages are paid for, and such links count.
 
+Names are as cheap as pages: a swarm of domains has a first budget for each. So a site of which only one other site has told, and
+of which little was fetched, is *hearsay*, and all such sites together get ``HEARSAY`` of the fetches, up to three times that where
+there is trust.
+
 A URL over budget waits, and is tried again after a delay that doubles with each vain trial of its site; one in so many
 fetches is a trial of a site that would have to wait still. When nothing else is left the budgets are raised (``pardon``).
 """
@@ -40,9 +44,11 @@ SUPPORTED = 30.0
 HOSTILE = 0.05  # share of spam, walls and their kin among the fetches from which on budgets are as strict as can be
 MOST_TRUST = 10.0  # times ``SUPPORTED`` where there are none
 TRIALS = 0.03  # of all fetches may be of sites over budget, besides those that nothing else was left for
+HEARSAY = 0.1  # times ``trust``, up to 3, of all fetches may be of sites that only one other site links to
 LONGEST_WAIT = 3_600.0  # seconds
 
 _PRIOR_FETCHES = 10.0  # as if so many had been made, with so many bad ones that budgets are strict
+_MOST_HEARSAY = 3.0  # of trust that hearsay is listened to
 _MOST_BACK = 2.0  # of trust that pages are paid for
 _FIRST_WAIT = 50.0  # fetches of the crawl that a URL over budget waits at first
 _DOUBLINGS = 10
@@ -58,6 +64,7 @@ _SURELY_OPEN, _SURELY_ENDLESS = 0.85, 0.95  # openness of a site from which on i
 _TEDIOUS = 0.5  # of a waste is a page of a site that is surely endless
 _LURED = 0.5  # of the links to such a site do not count: somebody left them to lure visitors
 _DETOUR = 0.25  # worth that a redirect takes: what it leads to pays it back
+_EARLY_FETCHES = 100.0  # as if so many had been made of other sites: in the beginning all that is known is hearsay
 _LINKERS = 64  # linking sites that are remembered of a site
 _SEED = 5.0  # links that a seed is worth
 _SITES = 200_000  # sites that are remembered
@@ -78,6 +85,7 @@ class SiteBudgets:
         self._fetches = 0
         self._wasted = 0.0  # fetches of spam, walls and their kin
         self._trials = 0
+        self._hearsay = 0  # fetches
         self._pace = 0.0  # seconds between fetches
         self._latest = 0.0
         self.waited = 0  # times that a URL had to wait
@@ -129,6 +137,7 @@ class SiteBudgets:
         self._latest = max(at, self._latest)
         self._fetches += 1
         site = self._site(domain_of(url))
+        self._hearsay += site.hearsay
         site.fetches += _MISSING if error and not error.startswith(_WASTE) and error != _NOT_KEPT else 1.0
         site.out.discard(url)
 
@@ -174,7 +183,7 @@ class SiteBudgets:
         if not self._share:
             return now
         site = self._site(domain_of(url.url))
-        if site.fetches + len(site.out) < self.budget(site) or self._may_try(site, now):
+        if not self._is_over(site) or self._may_try(site, now):
             site.out.add(url.url)
             return now
         if site.until <= now:
@@ -185,14 +194,14 @@ class SiteBudgets:
     def held_until(self, url: str) -> float:
         """The end of the wait of a site over budget."""
         site = self._sites.get(domain_of(url)) if self._share else None
-        if site is None or not site.until or site.fetches + len(site.out) < self.budget(site):
+        if site is None or not site.until or not self._is_over(site):
             return 0.0
         return site.until
 
     def merit(self, url: str, now: float) -> float:
         """1 within the budget; beyond it 0.9 for an honest site, whatever it is about, and next to nothing for any other."""
         site = self._sites.get(domain_of(url)) if self._share else None
-        if site is None or site.fetches + len(site.out) < self.budget(site):
+        if site is None or not self._is_over(site):
             return 1.0
         return 0.9 if site.believed_mean > _HONEST else 0.01
 
@@ -225,6 +234,15 @@ class SiteBudgets:
     def site(self, url: str) -> Site | None:
         """What is known of the site of ``url``."""
         return self._sites.get(domain_of(url))
+
+    def _is_over(self, site: Site) -> bool:
+        """Whether a site has no budget left, or no part in that of hearsay."""
+        if site.fetches + len(site.out) >= self.budget(site):
+            return True
+        if not site.hearsay or site.pardoned:
+            return False
+        most = HEARSAY * min(self.trust, _MOST_HEARSAY)
+        return self._hearsay >= self._share * most * (self._fetches + _EARLY_FETCHES)
 
     def _may_try(self, site: Site, now: float) -> bool:
         """Whether a site over budget has waited, and trials have been few enough."""

@@ -10,7 +10,7 @@ from support.pages import a_link
 
 from crawlproject.inspection.conduct import Conduct
 from crawlproject.inspection.hosts import HostConduct
-from crawlproject.inspection.sites import FIRST, MOST_TRUST, SUPPORTED, SiteBudgets
+from crawlproject.inspection.sites import FIRST, HEARSAY, MOST_TRUST, SUPPORTED, TRIALS, SiteBudgets
 from crawlproject.records import CrawlUrl, Fetch, Page
 
 
@@ -39,6 +39,7 @@ def with_a_crawl_of_relevant_pages(walls: int = 300) -> SiteBudgets:
     """Some good pages, after so many walls that nobody is trusted beyond his budget."""
     sites = SiteBudgets()
     for number in range(walls):
+        sites.seeded(f"http://wall{number}.example/")
         sites.failed(f"http://wall{number}.example/", "block/captcha")
         sites.ended(f"http://wall{number}.example/", 0.0, "block/captcha")
     for number in range(5):
@@ -103,6 +104,29 @@ def test_such_sites_make_the_crawl_careful():
         sites.kept(a_page(f"x{number}.example", 0), openness=0.95)
         sites.ended(f"http://x{number}.example/", 5.0)
     assert sites.trust == 1.0
+
+
+def test_sites_that_only_one_other_told_of_get_a_part_of_the_fetches():
+    """A swarm of domains, each linked by the one before; meanwhile a site that is known is fetched as often."""
+    sites = SiteBudgets()
+    sites.seeded("http://known.example/")
+    for second in range(600):
+        url = f"http://swarm{second}.example/0"
+        if sites.waits_until(CrawlUrl(url, 1.0), float(second)) <= second:
+            fetch(
+                sites, a_page(f"swarm{second}.example", 0, links=(f"http://swarm{second + 1}.example/",)), float(second)
+            )
+        fetch(sites, a_page("known.example", second), float(second))
+    visited = sum(bool((found := sites.site(f"http://swarm{n}.example/")) and found.fetches) for n in range(600))
+    assert 0.2 * 600 < visited < (3 * HEARSAY + TRIALS) / (1 - 3 * HEARSAY - TRIALS) * 600 + 50
+
+
+def test_two_that_tell_of_a_site_are_enough():
+    sites = SiteBudgets()
+    for number in range(300):
+        fetch(sites, a_page(f"x{number}.example", 0, links=("http://well.example/",)), float(number))
+    assert sites.waits_until(CrawlUrl("http://nobody.example/", 1.0), 300.0) > 300.0
+    assert sites.waits_until(CrawlUrl("http://well.example/", 1.0), 300.0) == 300.0
 
 
 def test_a_redirect_is_worth_less_than_nothing():
