@@ -19,8 +19,8 @@ A site looks endless when its pages lead to ever new pages of it (``openness.py`
 pages are paid for, and such links count.
 
 Names are as cheap as pages: a swarm of domains has a first budget for each. So a site of which only one other site has told, and
-of which little was fetched, is *hearsay*, and all such sites together get ``HEARSAY`` of the fetches, up to three times that where
-there is trust.
+of which little was fetched, is *hearsay*, and all such sites together get ``HEARSAY`` of the fetches, up to three times as much
+where there is trust.
 
 A URL over budget waits, and is tried again after a delay that doubles with each vain trial of its site; one in so many
 fetches is a trial of a site that would have to wait still. When nothing else is left the budgets are raised (``pardon``).

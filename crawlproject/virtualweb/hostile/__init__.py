@@ -43,7 +43,7 @@ SECOND: Mapping[str, Answer] = {
     "fresh_paths": forged.fresh_paths,
     "cloaked": forged.cloaked,
 }
-# Written together with these, and kept out until all was done.
+# Written together with these, and kept out for longer: only what swarms did was used, and after the others were measured.
 THIRD: Mapping[str, Answer] = {
     "wiki": endless.wiki,
     "shuffles": endless.shuffles,
