@@ -58,7 +58,7 @@ def refuse_options(args: list[str]) -> None:
 
 @contextmanager
 def reporting_errors(command: ScrapyCommand) -> Iterator[None]:
-    """Inside, ``BadInput`` and ``StorageFailed`` become a message on standard error and the command's exit code.
+    """Inside, ``BadInput``, ``StorageFailed`` and Ctrl-C become a message on standard error and the command's exit code.
 
     What is printed meanwhile goes through a ``PlainStream``: titles, anchors and errors are what strangers wrote.
     """
@@ -71,6 +71,9 @@ def reporting_errors(command: ScrapyCommand) -> Iterator[None]:
     except StorageFailed as failure:
         print(visible(f"scrapy: {failure}"), file=sys.stderr)
         command.exitcode = STOPPED
+    except KeyboardInterrupt:
+        print("scrapy: interrupted", file=sys.stderr)
+        command.exitcode = INTERRUPTED
 
 
 def cache_dir() -> Path:

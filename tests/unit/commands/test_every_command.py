@@ -16,6 +16,7 @@ from support.crawling import scrapy
 from support.invoking import invoke
 
 from crawlproject import commands
+from crawlproject.commandline import INTERRUPTED
 
 NAMES = [module.name for module in iter_modules(commands.__path__)]
 REQUIRED = {"export": ["--to", "csv"]}
@@ -30,6 +31,17 @@ def command_of(name: str) -> ScrapyCommand:
 def test_an_option_that_does_not_exist_is_named(name: str) -> None:
     with pytest.raises(UsageError, match="there is no option --limitt"):
         invoke(command_of(name), *REQUIRED.get(name, []), "crawls/demo", "--limitt=3")
+
+
+def test_an_interrupted_command_has_no_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(folder: Path) -> Path:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("crawlproject.commands.report.write_report", interrupted)
+    assert invoke(command_of("report"), tmp_path) == INTERRUPTED
+    assert capsys.readouterr().err == "scrapy: interrupted\n"
 
 
 @pytest.mark.parametrize("name", NAMES)
