@@ -2,7 +2,7 @@
 
 The doubt about a site is ``cloaked / (probes + 1)`` of its latest probes, so that one finding makes it a half, a second two
 thirds, and each honest page lowers it; it is gone when all of the latest were honest. A site that is doubted is looked at more
-closely.
+closely: until it is known for what it is, and when it may be better than that, until the doubt is gone.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from crawlproject.urls.domains import domain_of
 CLOAKED_SIGN = "cloaked"  # name of the sign: how much the site of a page was doubted when it was fetched, 0 to 1
 REMEMBERED = 8  # probes of a site that count: the latest
 CLOSELY = 5  # probes of a doubted site, until which each of its pages is one
+SLIGHT = 0.3  # a doubt below which each of its pages is one however many there were: it may have been a false alarm
 
 _SITES = 20_000  # sites that are remembered: those probed last
 
@@ -43,8 +44,9 @@ class Doubts:
         return self._doubted.get(domain_of(url), 0.0) if self._doubted else 0.0
 
     def look_closely(self, url: str) -> bool:
-        """Whether every page of the site is to be probed: it is doubted, after a few probes."""
-        return bool(self._doubted) and self.about(url) > 0.0 and len(self._sites[domain_of(url)]) < CLOSELY
+        """Whether every page of the site is to be probed: it is doubted slightly, or after a few probes."""
+        doubt = self.about(url)
+        return doubt > 0.0 and (doubt < SLIGHT or len(self._sites[domain_of(url)]) < CLOSELY)
 
     def marked(self, page: Page) -> Page:
         """The page with the doubt about its site as spam and as a sign."""

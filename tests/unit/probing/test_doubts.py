@@ -47,6 +47,14 @@ def test_a_doubted_site_is_looked_at_closely_until_it_is_known() -> None:
     assert not judged(*[True] * CLOSELY).look_closely(URL)
 
 
+def test_a_false_alarm_is_cleared_by_the_next_pages() -> None:
+    doubts, probes = judged(True), 1
+    while doubts.look_closely(URL):
+        doubts.judged(URL, cloaked=False)
+        probes += 1
+    assert doubts.about(URL) == 0.0 and probes == REMEMBERED + 1
+
+
 def test_pages_of_a_doubted_site_look_like_spam() -> None:
     doubts = judged(True)
     page = Page(URL, spam=0.2, signs={"concealed": 0.2})
