@@ -63,7 +63,7 @@ def _warc(job: Job, file: BinaryIO) -> str:
             "--min-relevance", "a WARC holds the whole crawl; for WACZ it chooses the pages that are listed first"
         )
     count = sum(1 for _ in write_warc(job.crawl_dir, job.manifest, file.write, name=job.name, now=job.now))
-    return f"{count:,} responses"
+    return counted(count, "response")
 
 
 def _wacz(job: Job, file: BinaryIO) -> str:

@@ -17,15 +17,16 @@ from crawlproject.repository.digestset import DigestSet
 from crawlproject.urls.naming import page_name
 
 _NODE = {
-    **{
-        "url": "string",
-        "title": "string",
-        "language": "string",
-        "relevance": "double",
-        "score": "double",
-        "depth": "int",
-    },
-    **{"at": "double", "published": "string", "duplicate_of": "string", "spam": "double"},
+    "url": "string",
+    "title": "string",
+    "language": "string",
+    "relevance": "double",
+    "score": "double",
+    "depth": "int",
+    "at": "double",
+    "published": "string",
+    "duplicate_of": "string",
+    "spam": "double",
 }
 _EDGE = {"anchor": "string", "context_score": "double"}
 # What XML 1.0 does not have, in whatever way it is written.

@@ -140,7 +140,7 @@ class Sender:
 
     def _documents(self, follower: Follower) -> Iterator[Document | None]:
         for line in follower:
-            item = whole(line, str(self._items))
+            item = whole(line, follower.here)
             yield document(item) if self._selection.takes(item) else None
 
     def _deliver(self, batch: Sequence[Document]) -> None:

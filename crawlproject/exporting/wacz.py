@@ -20,15 +20,9 @@ from crawlproject.warc.record import date_of
 
 VERSION = "1.1.1"
 _LARGE = 1_800_000_000  # bytes; a zip without large headers ends at 2 GiB a file
-_ARCHIVE, _INDEX, _SECOND, _PAGES, _EXTRA = (
-    *(
-        "archive/data.warc.gz",
-        "indexes/index.cdx.gz",
-        "indexes/index.idx",
-        "pages/pages.jsonl",
-        "pages/extraPages.jsonl",
-    ),
-)
+_ARCHIVE = "archive/data.warc.gz"
+_INDEX, _SECOND = "indexes/index.cdx.gz", "indexes/index.idx"
+_PAGES, _EXTRA = "pages/pages.jsonl", "pages/extraPages.jsonl"
 
 
 def write_wacz(crawl_dir: Path, manifest: dict[str, Any], file: BinaryIO, selection: Selection, *, now: float) -> int:

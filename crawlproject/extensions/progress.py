@@ -178,6 +178,8 @@ def summary_line(source: ProgressSource, new_pages: int, elapsed: float, reason:
         f" of {counted(source.fetches, 'fetch', 'fetches')} in {clock_time(elapsed)}, {speed:.1f} pages/s,"
         f" {counted(source.errors, 'error')}, {counted(source.refused, 'link')} refused."
     ]
+    if not source.pages:
+        lines.append("No page was stored: the report tells what became of the seeds.")
     report = source.report_path
     if report is not None and report.exists():
         lines.append(f"Report: {report}")

@@ -109,7 +109,7 @@ class _Update:
         return Updated(self._pages - self._before, left_out, self._pages)
 
     def _put(self, item: Mapping[str, Any]) -> None:
-        document = _document(item, str(self._crawl_dir / ITEMS))
+        document = _document(item, self._follower.here)
         md5 = str(item["md5"])
         if self._known is not None and self._known.doc_freq("md5", md5):
             self._writer.delete_documents_by_term("md5", md5)

@@ -76,6 +76,11 @@ class Follower:
         return Place(self._offset, self._lines, _digest(self._tail))
 
     @property
+    def here(self) -> str:
+        """File and line of the record that was given last, for messages."""
+        return f"{self._path}, line {self._lines}"
+
+    @property
     def share(self) -> float:
         """How much of the file is read, 0 to 1."""
         size = self._path.stat().st_size if self._path.exists() else 0

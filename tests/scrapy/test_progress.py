@@ -100,6 +100,11 @@ def test_the_summary_names_the_report_only_when_there_is_one(tmp_path):
     ]
 
 
+def test_the_summary_of_a_crawl_without_pages_says_where_to_look():
+    assert "No page was stored" in summary_line(source(pages=0), 0, 5.0, "finished")
+    assert "No page was stored" not in summary_line(source(), 10, 5.0, "finished")
+
+
 def test_the_summary_of_one_page_has_no_plural():
     summary = summary_line(source(pages=1, fetches=1, errors=1, refused=0), 1, 5.0, "finished")
     assert summary.startswith("Crawl ended (finished): 1 page of 1 fetch in") and "1 error, 0 links refused" in summary

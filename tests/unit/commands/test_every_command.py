@@ -14,6 +14,7 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 from support.crawling import scrapy
 from support.invoking import invoke
+from support.items import a_crawl, an_item
 
 from crawlproject import commands
 from crawlproject.commandline import INTERRUPTED
@@ -78,3 +79,17 @@ def test_a_file_is_no_crawl_folder(name: str, tmp_path: Path, capsys: pytest.Cap
     (tmp_path / "notes").write_text("kept")
     assert invoke(command_of(name), tmp_path / "notes") == 2
     assert "expected a crawl folder, and there is no crawl.json in it" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [["index"], ["export", "--to", "csv"]])
+def test_a_damaged_item_is_told_with_its_line(
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    crawl = a_crawl(tmp_path / "crawl", an_item(0, "coral"), an_item(1, "reef"))
+    items = crawl / "items.jsonl"
+    items.write_text(
+        items.read_text().replace('"relevance"', '"importance"', 2).replace('"importance"', '"relevance"', 1)
+    )
+    place = [] if arguments == ["index"] else [tmp_path / "pages.csv"]
+    assert invoke(command_of(arguments[0]), *arguments[1:], crawl, *place) == 2
+    assert f"{items}, line 2: expected the fields of an item" in capsys.readouterr().err
