@@ -16,6 +16,7 @@ from crawlproject.robotsfile import in_query, product_token, read_robots
 MAX_BYTES = 512_000  # RFC 9309 section 2.5: at least 500 KiB must be parsed; more is cut
 MAX_REDIRECTS = 5  # section 2.3.1.2: at least so many are followed; what lies behind more is not there
 UNREACHABLE_AGE = 600.0  # seconds until an unreachable robots.txt is asked for again
+LEAST_AGE = 600.0  # seconds that any is believed: many may not be cached at all, and each fetch is a visit of the host
 _TOO_MANY_REQUESTS = 429
 
 
@@ -83,7 +84,10 @@ def _expires_at(value: str, now: float, max_age: float) -> float:
 
 
 class RobotsCache:
-    """Rules for ``agent`` by origin, the least recently used dropped beyond ``size``; expired ones are asked for again."""
+    """Rules for ``agent`` by origin, the least recently used dropped beyond ``size``; expired ones are asked for again.
+
+    They are believed as long as HTTP says, at least for ``LEAST_AGE`` and at most for ``max_age`` seconds.
+    """
 
     def __init__(self, *, size: int, max_age: float, agent: str) -> None:
         self.agent = agent
@@ -104,7 +108,8 @@ class RobotsCache:
 
     def store(self, origin: str, status: int, headers: Mapping[str, str], body: bytes, now: float) -> RobotsRules:
         """Keep what a fetch of ``origin``'s robots.txt brought; ``status`` 0: nothing came."""
-        rules = RobotsRules(status, body, expiry(headers, now, self._max_age), self.agent)
+        expires = max(expiry(headers, now, self._max_age), now + min(LEAST_AGE, self._max_age))
+        rules = RobotsRules(status, body, expires, self.agent)
         if rules.unreachable:
             rules.expires = now + min(UNREACHABLE_AGE, self._max_age)
         self._rules[origin] = rules

@@ -88,5 +88,5 @@ def test_robots_rules_that_expire_at_once_do_not_keep_a_page_waiting_for_ever(tm
     entries[url] = type(rules)(url, 200, {"content-type": "text/plain", "cache-control": "no-store"}, rules.body)
     with running(DictWeb(entries)) as server:
         topic = topic_file(tmp_path, "http://h.example/")
-        crawl(topic, tmp_path / "crawl", port=server.port, POLITENESS_MIN_DELAY=0.1)
+        crawl(topic, tmp_path / "crawl", port=server.port, POLITENESS_MIN_DELAY=0.1, CRAWL_ROBOTS_MAX_AGE=0)
     assert [line["status"] for line in history(tmp_path / "crawl")] == [200]

@@ -193,9 +193,18 @@ def test_expiry_is_what_http_says_and_a_day_at_most(headers: dict[str, str], exp
 class TestCache:
     def test_rules_are_believed_until_they_expire(self) -> None:
         cache = RobotsCache(size=10, max_age=DAY, agent="topical")
-        cache.store("http://h.example", 200, {"cache-control": "max-age=60"}, b"", NOW)
-        assert cache.get("http://h.example", NOW + 59) is not None
-        assert cache.get("http://h.example", NOW + 60) is None
+        cache.store("http://h.example", 200, {"cache-control": "max-age=6000"}, b"", NOW)
+        assert cache.get("http://h.example", NOW + 5999) is not None
+        assert cache.get("http://h.example", NOW + 6000) is None
+
+    @pytest.mark.parametrize(("max_age", "believed"), [(DAY, 600), (60, 60)])
+    def test_rules_that_may_not_be_cached_are_not_asked_for_again_before_each_page(
+        self, max_age: float, believed: float
+    ) -> None:
+        cache = RobotsCache(size=10, max_age=max_age, agent="topical")
+        cache.store("http://h.example", 200, {"cache-control": "no-store"}, b"", NOW)
+        assert cache.get("http://h.example", NOW + believed - 1) is not None
+        assert cache.get("http://h.example", NOW + believed) is None
 
     def test_an_unreachable_file_is_asked_for_again_soon(self) -> None:
         cache = RobotsCache(size=10, max_age=DAY, agent="topical")
