@@ -13,26 +13,13 @@ from w3lib.encoding import html_body_declared_encoding, http_content_type_encodi
 FALLBACK = "cp1252"
 
 # Names as `codecs.lookup(label).name` spells them, after w3lib's translation (latin-1 to cp1252, gbk to gb18030, ...).
-_WEB_ENCODINGS = frozenset(
-    (
-        *(
-            "big5hkscs",
-            "cp1250",
-            "cp1251",
-            "cp1252",
-            "cp1253",
-            "cp1254",
-            "cp1255",
-            "cp1256",
-            "cp1257",
-            "cp1258",
-            "cp866",
-        ),
-        *("cp874", "cp932", "cp949", "euc_jp", "gb18030", "iso2022_jp", "iso8859-2", "iso8859-3", "iso8859-4"),
-        *("iso8859-5", "iso8859-6", "iso8859-7", "iso8859-8", "iso8859-10", "iso8859-13", "iso8859-14", "iso8859-15"),
-        *("iso8859-16", "koi8-r", "koi8-u", "mac-cyrillic", "mac-roman", "utf-16-be", "utf-16-le", "utf-8"),
-    )
-)
+_WEB_ENCODINGS = frozenset((
+    "big5hkscs", "cp1250", "cp1251", "cp1252", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258",
+    "cp866", "cp874", "cp932", "cp949", "euc_jp", "gb18030", "iso2022_jp", "iso8859-2", "iso8859-3",
+    "iso8859-4", "iso8859-5", "iso8859-6", "iso8859-7", "iso8859-8", "iso8859-10", "iso8859-13", "iso8859-14",
+    "iso8859-15", "iso8859-16", "koi8-r", "koi8-u", "mac-cyrillic", "mac-roman", "utf-16-be", "utf-16-le",
+    "utf-8",
+))  # fmt: skip
 _MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16-be"), (b"\xff\xfe", "utf-16-le"))
 
 

@@ -32,18 +32,10 @@ RELEVANCE_WEIGHT = 6.0  # a page of relevance r counts log2(2 + 6 r) times: 1 at
 _TERMS = "page"
 _MAX_TERM = 60  # characters; longer ones are no words
 _STEMMERS = {
-    **{
-        "ar": "arabic",
-        "da": "danish",
-        "de": "german",
-        "el": "greek",
-        "en": "english",
-        "es": "spanish",
-        "fi": "finnish",
-    },
-    **{"fr": "french", "hu": "hungarian", "it": "italian", "nb": "norwegian", "nl": "dutch", "pt": "portuguese"},
-    **{"ro": "romanian", "ru": "russian", "sv": "swedish", "ta": "tamil", "tr": "turkish"},
-}
+    "ar": "arabic", "da": "danish", "de": "german", "el": "greek", "en": "english", "es": "spanish",
+    "fi": "finnish", "fr": "french", "hu": "hungarian", "it": "italian", "nb": "norwegian", "nl": "dutch",
+    "pt": "portuguese", "ro": "romanian", "ru": "russian", "sv": "swedish", "ta": "tamil", "tr": "turkish",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
