@@ -7,12 +7,14 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from unicodedata import category
 
 from crawlproject.records import Page
 from crawlproject.text.analysis import Analyzer
 
 MIN_LETTERS = 3  # of a word that is proposed as a keyword
 _SLUG = 40  # characters of a name
+_OF_WORDS = "LMN"  # kinds of Unicode characters: letters, marks on them (vowels of Hindi or Thai), numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ def topic_text(draft: Draft) -> str:
 def name_for(keywords: Iterable[str]) -> str:
     """A name for a topic and its crawl folder, from its first keyword: ``coral-reef``; ``topic`` when nothing is left."""
     for keyword in keywords:
-        words = "".join(letter if letter.isalnum() else " " for letter in keyword.lower()).split()
+        words = "".join(letter if category(letter)[0] in _OF_WORDS else " " for letter in keyword.lower()).split()
         if words:
             return "-".join(words)[:_SLUG].strip("-")
     return "topic"

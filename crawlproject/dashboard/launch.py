@@ -14,6 +14,7 @@ from typing import Any
 from crawlproject.errors import BadInput, BadTopic, StorageFailed
 from crawlproject.orderings.registry import ORDERINGS, ordering_class
 from crawlproject.topic import parse_topic
+from crawlproject.topic_draft import name_for
 
 CONSOLE = "console.log"  # what the process prints
 TOPIC = "topic.toml"
@@ -63,7 +64,7 @@ def startable_orderings() -> list[str]:
 
 def prepare(wish: Wish, root: Path) -> list[Path]:
     """A new crawl folder with a topic file for each ordering of the wish, below ``root``. Raises ``StorageFailed``."""
-    slug = re.sub(r"[^a-z0-9]+", "-", wish.query.lower()).strip("-")[:40].strip("-") or "query"
+    slug = name_for([wish.query])
     folders = []
     try:
         for ordering in wish.orderings:

@@ -39,6 +39,8 @@ def test_names_do_as_names_of_folders() -> None:
     assert name_for(["Coral Reef!", "x"]) == "coral-reef"
     assert name_for(["...", "../../etc"]) == "etc"
     assert name_for(["  "]) == "topic"
+    assert name_for(["珊瑚礁 白化"]) == "珊瑚礁-白化"
+    assert name_for(["हिन्दी कविता"]) == "हिन्दी-कविता"
 
 
 def test_characteristic_words_stand_on_the_examples_and_not_elsewhere() -> None:

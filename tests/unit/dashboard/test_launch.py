@@ -26,6 +26,12 @@ def test_a_second_crawl_of_a_query_gets_a_folder_of_its_own(tmp_path):
     assert (first.name, second.name) == ("coral-reefs-bleaching.infospiders", "coral-reefs-bleaching.infospiders.2")
 
 
+def test_a_folder_is_named_in_the_script_of_the_query(tmp_path):
+    (folder,) = prepare(read_wish({**FORM, "query": "коралловые рифы"}), tmp_path)
+    assert folder.name == "коралловые-рифы.infospiders"
+    assert load_topic(folder / "topic.toml").name == "коралловые-рифы"
+
+
 @pytest.mark.parametrize(
     ("field", "value"),
     [
