@@ -72,8 +72,12 @@ class Conduct:
         return linker
 
     def stats(self) -> dict[str, int]:
-        """Counters: hosts given up, and times that a URL had to wait for budget."""
-        found = {"hosts/given_up": len(self.hosts.given_up), "sites/waits": self.sites.waited}
+        """Counters: hosts given up, times that a URL had to wait for budget, and sites that are part of a link farm."""
+        found = {
+            "hosts/given_up": len(self.hosts.given_up),
+            "sites/waits": self.sites.waited,
+            "sites/farms": self.farms.count,
+        }
         return {name: count for name, count in found.items() if count}
 
 

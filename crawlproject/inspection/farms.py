@@ -149,6 +149,11 @@ class LinkFarms:
         """What is known of the site of ``url``."""
         return self._sites.get(domain_of(url))
 
+    @property
+    def count(self) -> int:
+        """Sites that are part of a farm."""
+        return sum(site.degree >= FARM for site in self._sites.values())
+
     def linker(self, url: str) -> str:
         """Under which name links from ``url`` count: its site, or for farms one for all of them."""
         own = domain_of(url)

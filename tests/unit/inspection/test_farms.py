@@ -182,6 +182,7 @@ def test_farms_count_as_one_linker_those_that_were_believed_before_too() -> None
     for _ in range(3):
         tour.clique(sites, "goal", spam=SPAM, times=3)
     assert set(goal.links) == {FARMS}
+    assert tour.conduct.stats()["sites/farms"] == len(sites)
 
 
 def test_the_budget_of_a_farm_is_cut() -> None:
