@@ -79,7 +79,7 @@ def characteristic_words(
     weights: dict[str, float] = {}
     least = max(min(2, len(examples)), len(examples) / 2)
     for term, pages in standing.items():
-        if term in taken or pages < least or len(term) < MIN_LETTERS or not term.isalpha():
+        if term in taken or pages < least or len(term) < MIN_LETTERS or not _is_word(term):
             continue
         lift = (pages + 1) / (len(examples) + 1) / ((elsewhere[term] + 1) / (len(background) + 1))
         share = sum(page.counts.get(term, 0) / max(1, len(page.terms)) for page in examples) / len(examples)
@@ -90,6 +90,11 @@ def characteristic_words(
     return [spellings.get(term, term) for term in best]
 
 
+def _is_word(text: str) -> bool:
+    """Whether it is letters and the marks on them; ``str.isalpha`` knows no marks."""
+    return text.isalpha() or (bool(text) and all(category(letter)[0] in "LM" for letter in text))
+
+
 def _spellings(pages: Iterable[Page], analyzer: Analyzer) -> dict[str, str]:
     """Each term in its most frequent spelling, lower case."""
     found: dict[str, Counter[str]] = {}
@@ -97,7 +102,7 @@ def _spellings(pages: Iterable[Page], analyzer: Analyzer) -> dict[str, str]:
         for word, times in Counter(page.text.lower().split()).items():
             bare = word.strip(".,;:!?()[]{}\"'«»“”‘’…")
             terms = analyzer.terms(bare)
-            if len(terms) == 1 and bare.isalpha():
+            if len(terms) == 1 and _is_word(bare):
                 found.setdefault(terms[0], Counter())[bare] += times
     return {term: max(words, key=lambda word: (words[word], word)) for term, words in found.items()}
 

@@ -18,8 +18,8 @@ words = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_
 )
 
 
-def page(text: str) -> Page:
-    terms = ANALYZER.terms(text)
+def page(text: str, analyzer: Analyzer = ANALYZER) -> Page:
+    terms = analyzer.terms(text)
     return Page("http://a.example/", text=text, terms=terms, counts=Counter(terms))
 
 
@@ -55,3 +55,9 @@ def test_characteristic_words_stand_on_the_examples_and_not_elsewhere() -> None:
 def test_one_example_will_do() -> None:
     found = characteristic_words([page("polyps polyps corals")], [page("shop")], ANALYZER, most=1)
     assert found == ["polyps"]
+
+
+def test_words_of_scripts_with_marks() -> None:
+    analyzer = Analyzer("hi")
+    example, other = page("कविता संग्रह कविता", analyzer), page("दुकान", analyzer)
+    assert characteristic_words([example], [other], analyzer) == ["कविता", "संग्रह"]
