@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from typing import Protocol
+from urllib.parse import unquote
 
 _WORD = re.compile(r"[a-z]+")
+_WORD_OF_ANY_SCRIPT = re.compile(r"[a-z\x80-\U0010ffff]+")
 _REMEMBERED = 100_000
 
 
@@ -21,9 +23,14 @@ class UrlWords:
         self._known: dict[str, list[str]] = {}
 
     def of(self, url: str, last: int) -> list[str]:
-        """The ``last`` terms of a canonical URL: letters only, stop words left out."""
+        """The ``last`` terms of a canonical URL: letters only, stop words left out.
+
+        What is percent-encoded counts as what it stands for: ``%E7%8F%8A`` is a word, not scraps of one.
+        """
         found: list[str] = []
-        for word in _WORD.findall(url.partition("//")[2].lower()):
+        text = url.partition("//")[2]
+        words = _WORD_OF_ANY_SCRIPT.findall(unquote(text).lower()) if "%" in text else _WORD.findall(text.lower())
+        for word in words:
             terms = self._known.get(word)
             if terms is None:
                 if len(self._known) >= _REMEMBERED:

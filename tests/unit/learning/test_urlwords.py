@@ -6,6 +6,8 @@ from support.pages import ANALYZER
 
 from crawlproject.learning import urlwords
 from crawlproject.learning.urlwords import UrlWords
+from crawlproject.text.analysis import Analyzer
+from crawlproject.urls.canonical import canonical_url
 
 
 def test_the_last_words_are_stems_without_stop_words() -> None:
@@ -15,6 +17,15 @@ def test_the_last_words_are_stems_without_stop_words() -> None:
     assert words.of(url, 99) == expected and "https" not in expected
     assert words.of(url, 3) == expected[-3:]
     assert words.of("http://1.2/3", 8) == []
+
+
+def test_what_is_percent_encoded_counts_as_what_it_stands_for() -> None:
+    url = canonical_url("http://h.example/wiki/Коралловый_риф?page=2%2F3&q=coral%20reef")
+    assert "%D0" in url
+    found = UrlWords(Analyzer("ru")).of(url, 99)
+    assert found == Analyzer("ru").terms("h example wiki коралловый риф page q coral reef")
+    assert UrlWords(Analyzer("ja")).of(canonical_url("http://h.example/珊瑚礁"), 2) == ["珊瑚", "瑚礁"]
+    assert UrlWords(ANALYZER).of("http://h.example/%FF%80%7F%00corals", 1) == ANALYZER.terms("corals")
 
 
 def test_a_word_is_analysed_once_as_long_as_it_is_remembered(monkeypatch) -> None:
