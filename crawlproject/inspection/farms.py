@@ -44,19 +44,15 @@ _SUSPECT = 0.5  # suspicion from which on a site is counted for the reason that 
 class LinkSite:
     """What is known of a visited site."""
 
-    __slots__ = ("degree", "doubt", "links", "pages", "spam")
+    __slots__ = ("degree", "doubt", "links", "pages", "spam", "suspicion")
 
     def __init__(self) -> None:
         self.pages = 0.0
         self.spam = 0.0  # sum over its pages, the company apart
         self.doubt = 0.0  # how much its pages look like spam, whatever they link to
         self.degree = 0.0  # how much it is part of a farm, as its latest page was told
+        self.suspicion = 0.0  # the larger of both: what it brings into the company of those who link to it
         self.links: dict[str, None] = {}  # other sites, the latest last
-
-    @property
-    def suspicion(self) -> float:
-        """What it brings into the company of those who link to it, 0 to 1."""
-        return max(self.doubt, self.degree)
 
 
 class Company(NamedTuple):
@@ -78,19 +74,21 @@ class LinkFarms:
 
     def __init__(self) -> None:
         self._sites: OrderedDict[str, LinkSite] = OrderedDict()
-        self._suspects = 0  # sites with any suspicion: without them there is nothing to find
+        self._suspects: set[str] = set()  # sites with any suspicion: who links to few of them needs no closer look
         self._latest: tuple[str, int, dict[str, None]] = ("", 0, {})
 
     # ------------------------------------------------------------ before a page is kept
 
     def inspect(self, page: Page, fetch: Fetch) -> Page:
         """Write ``CLIQUE`` and ``SUSPECTS`` to the page of a farm."""
-        if not self._suspects:
+        if len(self._suspects) < THRESHOLD:
             return page
         own = domain_of(page.url)
-        site = self._sites.get(own)
-        linked = self.linked(page)
-        company = self._company(own, site.links | linked if site else linked)
+        site, linked = self._sites.get(own), self.linked(page)
+        names = site.links | linked if site else linked
+        if len(self._suspects.intersection(names)) < THRESHOLD:
+            return page
+        company = self._company(own, names)
         if company.suspicion < THRESHOLD or company.doubt < WITNESSES:
             return page
         credit = CREDIT * (1.0 - max(_ramp(page.spam, _FEW, _MANY), site.doubt if site else 0.0))
@@ -129,16 +127,17 @@ class LinkFarms:
 
     def learn(self, url: str, spam: float, signs: Mapping[str, float], linked: Iterable[str]) -> None:
         """A page is in the history with this ``spam`` and these ``signs``; ``linked`` are the sites that its links lead to."""
-        site = self._site(domain_of(url))
+        own = domain_of(url)
+        site = self._site(own)
         degree = signs.get(CLIQUE, 0.0)
         if site.pages >= _PAGES:
             site.pages, site.spam = site.pages / 2, site.spam / 2
         site.pages += 1.0
         site.spam += max(0.0, 1.0 - (1.0 - spam) / (1.0 - DOUBT * degree))
-        before = site.suspicion
         site.doubt = _ramp(site.spam / (site.pages + _PRIOR_PAGES), _FEW, _MANY)
         site.degree = degree
-        self._suspects += (site.suspicion > 0.0) - (before > 0.0)
+        site.suspicion = max(site.doubt, degree)
+        (self._suspects.add if site.suspicion else self._suspects.discard)(own)
         for target in linked:
             site.links.pop(target, None)
             site.links[target] = None
@@ -165,8 +164,8 @@ class LinkFarms:
         if site is None:
             site = self._sites[name] = LinkSite()
             if len(self._sites) > _SITES:
-                _, forgotten = self._sites.popitem(last=False)
-                self._suspects -= forgotten.suspicion > 0.0
+                forgotten, _ = self._sites.popitem(last=False)
+                self._suspects.discard(forgotten)
         else:
             self._sites.move_to_end(name)
         return site
