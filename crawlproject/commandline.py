@@ -74,6 +74,9 @@ def reporting_errors(command: ScrapyCommand) -> Iterator[None]:
     except KeyboardInterrupt:
         print("scrapy: interrupted", file=sys.stderr)
         command.exitcode = INTERRUPTED
+    except BrokenPipeError:  # `| head` has seen enough; what is still to be flushed at the exit must go somewhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        command.exitcode = 1  # as rich does, which prints the tables
 
 
 def cache_dir() -> Path:

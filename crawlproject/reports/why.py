@@ -17,6 +17,7 @@ from crawlproject.repository.refusals import SHOWN
 from crawlproject.urls.naming import page_path
 
 PAGES = "pages"
+_NO_SCORE = 1e15  # from here on it says only that seeds come first
 _PIPE_WIDTH = 10_000  # columns, so that URLs in a pipe are never cut
 
 
@@ -87,9 +88,11 @@ def _fetched(found: Whereabouts, visit: Visit) -> Iterable[str | Table]:
     yield f"It is line {found.number} of history.jsonl{stored}."
     agent = visit.signs.get(AGENT)
     by = "" if agent is None else f", by agent {agent:.0f}"
-    yield (
-        f"Score {visit.score:.4g}{by}" + (", the sum of" if visit.parts else "") + ("" if visit.parent else " (a seed)")
-    )
+    if visit.parent or visit.score < _NO_SCORE:
+        summed = ", the sum of" if visit.parts else ""
+        yield f"Score {visit.score:.4g}{by}{summed}{'' if visit.parent else ' (a seed)'}"
+    else:
+        yield "A seed, and so before all links."
     if visit.parts:
         yield _parts(visit.parts)
     yield from _origin(visit.parent, visit.anchor, visit.context_score, visit.depth)

@@ -6,13 +6,14 @@ import re
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
+from subprocess import PIPE, Popen
 
 import pytest
 from scrapy.cmdline import ScrapyArgumentParser, ScrapyHelpFormatter
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
-from support.crawling import scrapy
+from support.crawling import ROOT, command, environment, scrapy
 from support.invoking import invoke
 from support.items import a_crawl, an_item
 
@@ -43,6 +44,19 @@ def test_an_interrupted_command_has_no_traceback(
     monkeypatch.setattr("crawlproject.commands.report.write_report", interrupted)
     assert invoke(command_of("report"), tmp_path) == INTERRUPTED
     assert capsys.readouterr().err == "scrapy: interrupted\n"
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_a_pipe_that_is_closed_has_no_traceback(form: list[str], tmp_path: Path) -> None:
+    crawl = a_crawl(tmp_path / "crawl", *(an_item(number, "coral " * 50) for number in range(300)))
+    assert scrapy("index", crawl).returncode == 0
+    arguments = ("search", crawl, "coral", "--limit", 300, *form)
+    with Popen(command(*arguments), cwd=ROOT, env=environment(), stdout=PIPE, stderr=PIPE, text=True) as process:
+        assert process.stdout is not None and process.stderr is not None
+        assert process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 1
 
 
 @pytest.mark.parametrize("name", NAMES)

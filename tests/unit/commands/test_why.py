@@ -103,6 +103,9 @@ def test_a_fetched_page_its_score_and_the_way_to_it(folder, capsys) -> None:
 
 def test_a_seed_a_redirect_and_an_error(folder, capsys) -> None:
     assert "Score 1 (a seed)" in told(folder, SEED, capsys)
+    history = folder / "history.jsonl"
+    history.write_text(history.read_text().replace('"score": 1.0', '"score": 1e+18', 1))
+    assert "A seed, and so before all links.\n" in told(folder, SEED, capsys)
     assert f"It turned out to be a redirect to {REEF}." in told(folder, "http://old.example/", capsys)
     assert "It turned out to be no page: http 404." in told(folder, "http://gone.example/", capsys)
 
