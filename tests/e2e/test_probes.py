@@ -64,6 +64,7 @@ def judge(folder: Path, web: TwoFacedWeb) -> None:
     assert not [line for url, line in lines.items() if not url.startswith(CLOAKS) and line["signs"].get("cloaked")]
 
 
+@pytest.mark.slow
 def test_what_is_found_and_what_follows(tmp_path: Path) -> None:
     web = TwoFacedWeb()
     web.replies |= dict([robots(HONEST, "User-agent: *\nDisallow: /7\n\nUser-agent: Browser\nDisallow:\n")])
@@ -104,6 +105,7 @@ def test_nothing_is_looked_at_twice_unless_asked_for(tmp_path: Path) -> None:
     assert set(fetched.values()) == {1} and not (tmp_path / "crawl/probes.jsonl").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("frontier", ["memory", "disk"])
 def test_a_killed_crawl_goes_on_with_its_probes(tmp_path: Path, frontier: str) -> None:
     web = TwoFacedWeb()
@@ -126,6 +128,7 @@ def test_a_killed_crawl_goes_on_with_its_probes(tmp_path: Path, frontier: str) -
     assert set(ended.values()) == {1}, "each step has one verdict"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(PROGRAM is None, reason="no redis-server on this machine; `make test` installs one")
 def test_workers_share_their_probes(tmp_path: Path) -> None:
     """Whoever takes a probe goes on with it: what it needs to know travels with it."""
