@@ -85,7 +85,7 @@ class SiteBudgets:
         self._fetches = 0
         self._wasted = 0.0  # fetches of spam, walls and their kin
         self._trials = 0
-        self._hearsay = 0  # fetches
+        self._hearsay = 0.0  # fetches, of which those that brought nothing count less
         self._pace = 0.0  # seconds between fetches
         self._latest = 0.0
         self.waited = 0  # times that a URL had to wait
@@ -137,8 +137,9 @@ class SiteBudgets:
         self._latest = max(at, self._latest)
         self._fetches += 1
         site = self._site(domain_of(url))
-        self._hearsay += site.hearsay
-        site.fetches += _MISSING if error and not error.startswith(_WASTE) and error != _NOT_KEPT else 1.0
+        cost = _MISSING if error and not error.startswith(_WASTE) and error != _NOT_KEPT else 1.0
+        self._hearsay += cost * site.hearsay
+        site.fetches += cost
         site.out.discard(url)
 
     def failed(self, url: str, error: str) -> None:
