@@ -12,12 +12,13 @@ _OPEN, _ENDLESS = 0.6, 0.85  # openness of a site that begins to look endless, a
 class Site:
     """What is known of a site."""
 
-    __slots__ = ("doubt", "fetches", "links", "openness", "out", "pardoned", "until", "waits", "worth")
+    __slots__ = ("doubt", "fetches", "links", "openness", "out", "pardoned", "recommended", "until", "waits", "worth")
 
     def __init__(self) -> None:
         self.fetches = 0.0  # those that brought nothing count less
         self.worth = 0.0
         self.links: dict[str, float] = {}  # other sites that link here, each with the worth of its best link
+        self.recommended = False  # by a person: a seed is there, or on a site that links here
         self.pardoned = 0.0  # fetches beyond the budget
         self.until = 0.0  # URLs over budget wait until then
         self.waits = 0
@@ -47,8 +48,8 @@ class Site:
 
     @property
     def hearsay(self) -> bool:
-        """Whether no more is known of it than what one other site told; a seed is more than that."""
-        return self.fetches < _KNOWN and len(self.links) < 2 and "" not in self.links
+        """Whether no more is known of it than what one other site told, and nobody recommended that one."""
+        return self.fetches < _KNOWN and len(self.links) < 2 and not self.recommended
 
     def _mean(self, worth: float) -> float:
         return max(0.0, (worth + _PRIOR * _PRIOR_PAGES) / (self.fetches + _PRIOR_PAGES))

@@ -18,9 +18,9 @@ to 2 it multiplies ``BACK``, too.
 A site looks endless when its pages lead to ever new pages of it (``openness.py``). The less trust there is, the less such
 pages are paid for, and such links count.
 
-Names are as cheap as pages: a swarm of domains has a first budget for each. So a site of which only one other site has told, and
-of which little was fetched, is *hearsay*, and all such sites together get ``HEARSAY`` of the fetches, up to three times as much
-where there is trust.
+Names are as cheap as pages: a swarm of domains has a first budget for each. So a site of which only one other site has told, one
+without a seed, is *hearsay* until a few of its pages were fetched, and all such sites together get ``HEARSAY`` of the fetches,
+up to three times as much where there is trust.
 
 A URL over budget waits, and is tried again after a delay that doubles with each vain trial of its site; one in so many
 fetches is a trial of a site that would have to wait still. When nothing else is left the budgets are raised (``pardon``).
@@ -66,6 +66,7 @@ _LURED = 0.5  # of the links to such a site do not count: somebody left them to 
 _DETOUR = 0.25  # worth that a redirect takes: what it leads to pays it back
 _EARLY_FETCHES = 100.0  # as if so many had been made of other sites: in the beginning all that is known is hearsay
 _LINKERS = 64  # linking sites that are remembered of a site
+_PERSON = ""  # who links to the sites of seeds
 _SEED = 5.0  # links that a seed is worth
 _SITES = 200_000  # sites that are remembered
 _SMOOTHING = 0.02  # of the mean time between fetches
@@ -92,7 +93,9 @@ class SiteBudgets:
 
     def seeded(self, url: str) -> None:
         """A person recommends ``url``: as good as links from several sites."""
-        self._site(domain_of(url)).links[""] = _SEED
+        site = self._site(domain_of(url))
+        site.links[_PERSON] = _SEED
+        site.recommended = True
 
     # ------------------------------------------------------------ what happens
 
@@ -109,10 +112,9 @@ class SiteBudgets:
         self._opened(page.url, openness)
         repeats = bool(page.duplicate_of) and OWN_LINKS not in page.signs
         value = self._page(page.url, page.relevance, page.spam, page.signs.get(NOVELTY, 1.0), repeats)
-        if value > 0.0 and not repeats:
-            if linked is None:
-                linked = sites_linked(page.url, [link.url for link in page.links])
-            self._links(page.url, value, linked, linker)
+        if linked is None:
+            linked = sites_linked(page.url, [link.url for link in page.links])
+        self._links(page.url, 0.0 if repeats else value, linked, linker)
 
     def merge(self, name: str, into: str, linked: Iterable[str]) -> None:
         """The links of the site ``name`` to the sites ``linked`` count under another name from now on."""
@@ -167,8 +169,7 @@ class SiteBudgets:
             signs = line.get("signs") or {}
             repeats = bool(line.get("duplicate_of")) and OWN_LINKS not in signs
             value = self._page(line["url"], line["relevance"], line.get("spam", 0.0), signs.get(NOVELTY, 1.0), repeats)
-            if value > 0.0 and not repeats:
-                self._links(line["url"], value, linked, linker)
+            self._links(line["url"], 0.0 if repeats else value, linked, linker)
         elif line["error"]:
             self.failed(line["url"], line["error"])
         self.ended(line["url"], line["at"], line["error"])
@@ -282,8 +283,17 @@ class SiteBudgets:
             self._wasted += _TEDIOUS * ramp(openness, _SURELY_OPEN, _SURELY_ENDLESS)
 
     def _links(self, url: str, value: float, linked: Iterable[str], linker: str) -> None:
+        """A page of this ``value`` links to the sites ``linked``."""
+        if not self._share:
+            return
         own = domain_of(url)
         site = self._site(own)
+        if _PERSON in site.links:  # whatever its page looks like, a person led the crawl there
+            linked = tuple(linked)
+            for target in linked:
+                self._site(target).recommended = True
+        if value <= 0.0:
+            return
         weight = value * site.mean * (1.0 - site.endless / self.trust)
         linker = linker or own
         for target in linked:

@@ -129,6 +129,17 @@ def test_two_that_tell_of_a_site_are_enough():
     assert sites.waits_until(CrawlUrl("http://well.example/", 1.0), 300.0) == 300.0
 
 
+def test_what_the_site_of_a_seed_links_to_is_no_hearsay_whatever_the_seed_looks_like():
+    """A list of links is a common seed, and looks like spam."""
+    sites = SiteBudgets()
+    sites.seeded("http://list.example/")
+    listed = [f"http://listed{number}.example/" for number in range(300)]
+    fetch(sites, a_page("list.example", 0, spam=1.0, links=tuple(listed)), 0.0)
+    for second, url in enumerate(listed, 1):
+        assert sites.waits_until(CrawlUrl(url, 1.0), float(second)) == second
+        fetch(sites, a_page(f"listed{second}.example", 0), float(second))
+
+
 def test_a_redirect_is_worth_less_than_nothing():
     sites = with_a_crawl_of_relevant_pages()
     for number in range(2):
