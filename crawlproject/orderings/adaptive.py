@@ -27,7 +27,8 @@ Vector = npt.NDArray[np.float64]
 
 REVISE_EVERY = 16  # pages between two looks at all that waits
 RECENT = 64  # pages that tell whether the crawl finds anything
-LOST = 0.12  # mean worth of these, below which attention widens: crawls that have found their topic stay above
+LOST = 0.12  # mean worth of these, below which attention widens
+FOUND = 0.24  # and from which on the topic is found: later lows mean that it is exhausted
 WIDEST = 16.0  # times the attention
 BEST_LINKS = 10  # new links of a page whose promise makes its prospect
 MOVED = 0.005  # a waiting URL's score is told anew when it is off by more
@@ -45,8 +46,8 @@ class Adaptive(BaseOrdering):
 
     Only the ``attention`` best waiting URLs are in the frontier (0: all), with the best URL of some other hosts, at most
     ``explore`` times the hosts of the best; the others are put aside until they are wanted. Otherwise hosts take turns
-    under the k rule whether they deserve one or not. While hardly anything is found the scores mean little, and up to
-    ``WIDEST`` times as many URLs are attended to. ``without`` leaves kinds of evidence out, divided by commas.
+    under the k rule whether they deserve one or not. Until the topic is found the scores mean little, and up to ``WIDEST``
+    times as many URLs are attended to. ``without`` leaves kinds of evidence out, divided by commas.
     Raises ``BadSetting`` for a kind that there is not, and for numbers below 0 (``strength``: below 1).
     """
 
@@ -86,6 +87,7 @@ class Adaptive(BaseOrdering):
         self._scores: dict[str, float] = {}
         self._pages = 0
         self._harvest = 0.0  # mean worth of the recent pages
+        self._found = False  # the topic
         self._attended = 0
         self._level = -np.inf  # the lowest score in the shortlist
         self._told, self._aside, self._recalled = NO_ROWS, NO_ROWS, NO_ROWS
@@ -134,6 +136,7 @@ class Adaptive(BaseOrdering):
         numbers = self._terms.observe(page.counts, len(page.terms))
         worth = self._worth(page.counts, len(page.terms))
         self._harvest += max(1.0 / self._pages, 1.0 / RECENT) * (worth - self._harvest)
+        self._found = self._found or self._harvest >= FOUND
         self._evidence.feedback.observe(worth, numbers, page.counts)
         if self._pages < REVISE_EVERY:  # at first every page is news
             self._evidence.refresh()
@@ -249,8 +252,9 @@ class Adaptive(BaseOrdering):
 
     def _breadth(self) -> int:
         """How many URLs are attended to now."""
-        found = max(self._harvest, 1e-6)
-        return round(self.attention * min(WIDEST, max(1.0, (LOST / found) ** 2)))
+        if self._found:
+            return self.attention
+        return round(self.attention * min(WIDEST, max(1.0, (LOST / max(self._harvest, 1e-6)) ** 2)))
 
     def _look_at_all(self) -> None:
         """Score all that waits by what is known now, and decide what belongs into the frontier."""

@@ -14,7 +14,7 @@ from support.webs import DictWeb, page
 from crawlproject.appendlog import read_lines
 from crawlproject.errors import BadSetting
 from crawlproject.learning.linkevidence import KINDS
-from crawlproject.orderings.adaptive import REVISE_EVERY, WIDEST, Adaptive
+from crawlproject.orderings.adaptive import RECENT, REVISE_EVERY, WIDEST, Adaptive
 from crawlproject.records import CrawlUrl, Link, Page, Span, Topic
 from crawlproject.rehearsal.stage import Stage
 from crawlproject.virtualweb.base import Reply
@@ -200,13 +200,16 @@ def test_the_best_stay_the_others_come_back_when_they_are_wanted() -> None:
     assert ordering.recall() == []
 
 
-def test_a_crawl_that_finds_nothing_attends_to_more() -> None:
+def test_a_crawl_that_has_not_found_its_topic_attends_to_more() -> None:
     ordering = adaptive(attention=2, explore=0.0)
-    names = [f"{n}" for n in range(50)]
-    ordering.observe(a_page("http://a.example/", "", *links_to(names, "steam")))
+    ordering.observe(a_page("http://a.example/", "", *links_to([f"{n}" for n in range(50)], "steam")))
     assert len(aside(ordering, "steam")) == 50 - 2 * WIDEST
     ordering.observe(a_page("http://found.example/", "coral reef"))
     assert len(aside(ordering)) == 2 * WIDEST - 2, "the others are aside already"
+    for n in range(5 * RECENT):
+        ordering.observe(a_page(f"http://exhausted.example/{n}", "steam"))
+    ordering.recall()
+    assert aside(ordering, "steam") == set() == set(ordering.recall()), "it was found"
 
 
 def test_after_a_break_the_frontier_says_what_has_attention() -> None:
