@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -13,9 +12,8 @@ from typing import Any
 from crawlproject.appendlog import read_lines
 from crawlproject.crawl import Crawl
 from crawlproject.door import Door
-from crawlproject.errors import BadCrawlDir, BadWeb
+from crawlproject.errors import BadCrawlDir
 from crawlproject.examination import Examiner
-from crawlproject.examples import ExampleReader, Lookup
 from crawlproject.folderlock import holder_of
 from crawlproject.frontier.base import CountingFrontier, Frontier
 from crawlproject.frontier.shared import SharedFrontier
@@ -25,6 +23,7 @@ from crawlproject.inspection.hosts import HostConduct
 from crawlproject.inspection.natures import NatureInspector
 from crawlproject.inspection.sites import SiteBudgets
 from crawlproject.inspection.spam import SpamInspector
+from crawlproject.library import Library
 from crawlproject.options import Options
 from crawlproject.orderings.base import Archive, BaseOrdering, Graph, OrderingContext
 from crawlproject.orderings.registry import make_ordering, ordering_class, parameters_of
@@ -33,9 +32,7 @@ from crawlproject.probing.missing import Missing
 from crawlproject.probing.probes import Probes
 from crawlproject.reading import Reader
 from crawlproject.records import Topic
-from crawlproject.redundancy import make_redundancy
-from crawlproject.rehearsal.archive import ArchivedPages
-from crawlproject.rehearsal.cache import JudgedPages, PageCache
+from crawlproject.redundancy import Redundancy, make_redundancy
 from crawlproject.relearn import relearn, stored_page
 from crawlproject.repository.archiving import open_archive
 from crawlproject.repository.folder import CrawlFolder
@@ -47,9 +44,6 @@ from crawlproject.text.analysis import Analyzer
 from crawlproject.text.judge import TopicJudge
 from crawlproject.urls.canonical import Canonicalizer
 from crawlproject.urls.traps import NOT_A_PAGE, TrapFilter
-from crawlproject.virtualweb.base import Web
-from crawlproject.virtualweb.crawlfolder import CrawledWeb, is_crawl_folder
-from crawlproject.virtualweb.web import open_web
 
 
 def make_canonicalizer(options: Options) -> Canonicalizer:
@@ -59,9 +53,6 @@ def make_canonicalizer(options: Options) -> Canonicalizer:
         strip_parameters=options.crawl_url_strip_parameters,
         query_rules=options.crawl_url_query_rules,
     )
-
-
-ARCHIVE_CACHE = 500  # pages of an archive that stay in memory; an ordering looks at most of them once
 
 
 def make_traps(options: Options, frontier: Frontier | None = None) -> TrapFilter:
@@ -131,25 +122,16 @@ def assemble(
     place = options.own_folder(folder or options.folder(topic.name))
     if options.frontier == "redis" and (holder := holder_of(place)):
         raise BadCrawlDir(str(place), f"in use by process {holder}; give each worker its own CRAWL_WORKER")
-    library = _Library(options, judge, canonicalize, cache_dir or place, archive)
-    ordering = _make_ordering(topic, options, judge, graph, library, None if rehearsal else place)
-    crawl_folder = CrawlFolder(
-        place,
-        topic,
-        options.ordering,
-        _effective_parameters(ordering, options),
-        bodies=not rehearsal,
+    library = Library(
+        options,
+        judge,
+        canonicalize,
+        partial(make_reader, options, analyzer, canonicalize),
+        cache_dir=cache_dir or place,
+        rehearsed=archive,
     )
-    crawl_folder.manifest.begin(options.model_dump(), options.virtual_web, clock())
-    if options.crawl_warc and not rehearsal:
-        crawl_folder.archive = open_archive(
-            crawl_folder,
-            topic,
-            options.model_dump(),
-            worker=options.worker if options.frontier == "redis" else "",
-            max_bytes=options.crawl_warc_max_bytes,
-            clock=clock,
-        )
+    ordering = _make_ordering(topic, options, judge, graph, library, None if rehearsal else place)
+    crawl_folder = _open_folder(place, topic, options, ordering, keeps_pages=not rehearsal, clock=clock)
     frontier: Frontier = (
         make_frontier(options, ordering.commit, margin=0.0)
         if rehearsal
@@ -157,34 +139,11 @@ def assemble(
             options, crawl_folder.path / "frontier", clock=clock, commit=ordering.commit, name=topic.name
         )
     )
-    conduct = Conduct(
-        HostConduct(first_rest=options.crawl_blocked_rest, patience=options.crawl_blocks_until_given_up),
-        SiteBudgets(share=options.crawl_site_budget),
-    )
+    conduct = _make_conduct(topic, options)
     redundancy = make_redundancy(options, crawl_folder, frontier.__contains__)
-    probes = Probes(
-        share=options.crawl_cloaking_probe,
-        seed=options.crawl_seed,
-        missing=Missing(after=options.crawl_soft_404_probe, seed=options.crawl_seed),
-        doubts=Doubts(conduct.sites.doubted),
-        log=ProbeLog(crawl_folder.path),
-        best=frontier.best,
-    )
+    probes = _make_probes(options, conduct, crawl_folder, frontier)
     crawl_folder.beside += [redundancy, probes]
-    probing = options.crawl_cloaking_probe or options.crawl_soft_404_probe or (crawl_folder.path / PROBES).exists()
-    door = Door(
-        domains=options.crawl_allowed_domains,
-        canonicalize=canonicalize,
-        traps=make_traps(options, frontier),
-        frontier=frontier,
-        ordering=ordering,
-        refusals=crawl_folder.refusals,
-        history=crawl_folder.history,
-        respellers=redundancy.respellers,
-        standings=(conduct.hosts, conduct.sites, *([probes.doubts] if probing else []), *redundancy.standings),
-        wardens=(conduct.hosts,),
-        patience=2 * options.politeness_min_delay,  # hosts that rest are no reason
-    )
+    probing = (probes,) if _probes_are_wanted(options, crawl_folder) else ()
     crawl = Crawl(
         topic=topic,
         options=options,
@@ -195,13 +154,21 @@ def assemble(
         ),
         canonicalize=canonicalize,
         frontier=frontier,
-        door=door,
+        door=Door(
+            domains=options.crawl_allowed_domains,
+            canonicalize=canonicalize,
+            traps=make_traps(options, frontier),
+            frontier=frontier,
+            ordering=ordering,
+            refusals=crawl_folder.refusals,
+            history=crawl_folder.history,
+            respellers=redundancy.respellers,
+            standings=(conduct.hosts, conduct.sites, *[found.doubts for found in probing], *redundancy.standings),
+            wardens=(conduct.hosts,),
+            patience=2 * options.politeness_min_delay,  # hosts that rest are no reason
+        ),
         examiner=Examiner(
-            (
-                *(NatureInspector(), SpamInspector(judge.query), conduct.farms),
-                *([probes] if probing else []),
-                *redundancy.inspectors,
-            ),
+            (NatureInspector(), SpamInspector(judge.query), conduct.farms, *probing, *redundancy.inspectors),
             redundancy.learners,
         ),
         conduct=conduct,
@@ -214,66 +181,73 @@ def assemble(
         ),
         probes=probes,
     )
-    crawl.stopping.resume(read_lines(crawl_folder.path / "history.jsonl"))
-    conduct.relive(read_lines(crawl_folder.path / "history.jsonl"), read_lines(crawl_folder.path / "links.jsonl"))
-    if probing:
-        probes.relive(read_findings(crawl_folder.path), read_lines(crawl_folder.path / "history.jsonl"))
-    redundancy.resume(crawl_folder.path / "history.jsonl", partial(stored_page, crawl))
-    for seed in topic.seeds:
-        conduct.sites.seeded(seed)
-    door.recount()
-    if ordering.learns and crawl.pages:
-        relearn(crawl)
+    _resume(crawl, redundancy, probing)
     crawl.plant()
     return crawl
 
 
-class _Library:
-    """Pages that are there before the crawl: what ``ORDERING_ARCHIVE`` names, and the rehearsed web if there is one."""
+def _open_folder(
+    place: Path,
+    topic: Topic,
+    options: Options,
+    ordering: BaseOrdering,
+    *,
+    keeps_pages: bool,
+    clock: Callable[[], float],
+) -> CrawlFolder:
+    """The crawl folder at ``place``, with its manifest begun and its WARC files open."""
+    folder = CrawlFolder(place, topic, options.ordering, _effective_parameters(ordering, options), bodies=keeps_pages)
+    folder.manifest.begin(options.model_dump(), options.virtual_web, clock())
+    if options.crawl_warc and keeps_pages:
+        folder.archive = open_archive(
+            folder,
+            topic,
+            options.model_dump(),
+            worker=options.worker if options.frontier == "redis" else "",
+            max_bytes=options.crawl_warc_max_bytes,
+            clock=clock,
+        )
+    return folder
 
-    def __init__(
-        self,
-        options: Options,
-        judge: TopicJudge,
-        canonicalize: Callable[..., str],
-        cache_dir: Path,
-        rehearsed: Archive | None,
-    ) -> None:
-        self._options = options
-        self._judge = judge
-        self._canonicalize = canonicalize
-        self._cache_dir = cache_dir
-        self.rehearsed = rehearsed
-        self.named = self._named(options.ordering_archive) if options.ordering_archive else None
 
-    def examples(self, crawl_folder: Path | None) -> ExampleReader:
-        """The reader of a topic's examples; ``crawl_folder`` is None in a rehearsal."""
-        return ExampleReader(self._reader(), self._judge, self._canonicalize, self._lookups(crawl_folder))
+def _make_conduct(topic: Topic, options: Options) -> Conduct:
+    """What is remembered of hosts and sites; before anything else that a person recommends the seeds."""
+    conduct = Conduct(
+        HostConduct(first_rest=options.crawl_blocked_rest, patience=options.crawl_blocks_until_given_up),
+        SiteBudgets(share=options.crawl_site_budget),
+    )
+    for seed in topic.seeds:
+        conduct.sites.seeded(seed)
+    return conduct
 
-    def _lookups(self, crawl_folder: Path | None) -> Iterator[Lookup]:
-        yield from (archive.page for archive in (self.named, self.rehearsed) if archive)
-        if crawl_folder and self._options.virtual_web:
-            yield self._opened(self._options.virtual_web).page
-        if crawl_folder and is_crawl_folder(crawl_folder):
-            with suppress(BadWeb):  # a crawl that was stopped before its first page
-                yield self._archive(CrawledWeb(crawl_folder)).page
 
-    def _named(self, web: str) -> Archive:
-        try:
-            return self._opened(web)
-        except BadWeb as wrong:
-            raise BadWeb(f"setting ORDERING_ARCHIVE: {wrong.place}", wrong.wish) from None
+def _make_probes(options: Options, conduct: Conduct, folder: CrawlFolder, frontier: Frontier) -> Probes:
+    return Probes(
+        share=options.crawl_cloaking_probe,
+        seed=options.crawl_seed,
+        missing=Missing(after=options.crawl_soft_404_probe, seed=options.crawl_seed),
+        doubts=Doubts(conduct.sites.doubted),
+        log=ProbeLog(folder.path),
+        best=frontier.best,
+    )
 
-    def _opened(self, web: str) -> Archive:
-        return self._archive(open_web(web, cache_dir=self._cache_dir))
 
-    def _archive(self, web: Web) -> Archive:
-        cache = PageCache(web, self._reader(), self._options, size=ARCHIVE_CACHE)
-        return ArchivedPages(cache, JudgedPages(cache, self._judge, ARCHIVE_CACHE), self._canonicalize)
+def _probes_are_wanted(options: Options, folder: CrawlFolder) -> bool:
+    """Now, or before the crawl was interrupted: what was found then still holds."""
+    return bool(options.crawl_cloaking_probe or options.crawl_soft_404_probe) or (folder.path / PROBES).exists()
 
-    def _reader(self) -> Reader:
-        """A reader whose counters are not the crawl's."""
-        return make_reader(self._options, self._judge.analyzer, self._canonicalize)
+
+def _resume(crawl: Crawl, redundancy: Redundancy, probing: Iterable[Probes]) -> None:
+    """Let all that learns live through the history once more; nothing happens in a new crawl."""
+    history, links = crawl.folder.path / "history.jsonl", crawl.folder.path / "links.jsonl"
+    crawl.stopping.resume(read_lines(history))
+    crawl.conduct.relive(read_lines(history), read_lines(links))
+    for probes in probing:
+        probes.relive(read_findings(crawl.folder.path), read_lines(history))
+    redundancy.resume(history, partial(stored_page, crawl))
+    crawl.door.recount()
+    if crawl.ordering.learns and crawl.pages:
+        relearn(crawl)
 
 
 def _make_ordering(
@@ -281,7 +255,7 @@ def _make_ordering(
     options: Options,
     judge: TopicJudge,
     graph: Graph | None,
-    library: _Library,
+    library: Library,
     crawl_folder: Path | None,
 ) -> BaseOrdering:
     cls = ordering_class(options.ordering)

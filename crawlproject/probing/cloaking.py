@@ -4,7 +4,7 @@ A page of the sample is fetched again under the name of a browser. When the brow
 may have changed by itself: so it is fetched once more as ourselves, and then once more as a browser. It is cloaked only if
 much of what we are shown every time is shown to no browser at all:
 
-    hidden = least share of a copy of ours that is missing from a copy of a browser's
+    hidden = least share of a copy of ours that is surely missing from a copy of a browser's
     churn  = most that is missing from one copy and is in the other one, both fetched under one name
     cloaked: hidden - churn >= margin
 
@@ -96,7 +96,7 @@ def _parts(ours: Sequence[Copy], browsers: Sequence[Copy]) -> list[tuple[str, fl
 def _compared(ours: Sequence[Outline], browsers: Sequence[Outline], least: int) -> tuple[float, float]:
     if min(own.size for own in ours) < least:
         return 0.0, 0.0
-    hidden = min(own.missing_from(other) for own, other in product(ours, browsers))
+    hidden = min(own.surely_missing_from(other) for own, other in product(ours, browsers))
     pairs = [*product(ours, ours), *product(browsers, browsers)]
     return hidden, max(one.missing_from(other) for one, other in pairs)
 

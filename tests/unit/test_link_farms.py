@@ -51,8 +51,8 @@ def known(crawl: Crawl) -> dict[str, Any]:
         site, budget = crawl.conduct.farms.site(url), crawl.conduct.sites.site(url)
         assert site is not None and budget is not None
         company[url] = site.pages, site.spam, site.doubt, site.degree, list(site.links)
-        links[url] = budget.links
-    return {"company": company, "links": links}
+        links[url] = budget.links, budget.fetches, budget.worth, budget.openness, budget.recommended, budget.hearsay
+    return {"company": company, "links": links, "trust": crawl.conduct.sites.trust}
 
 
 @pytest.mark.parametrize("kill", [False, True])
