@@ -139,7 +139,7 @@ def assemble(
             options, crawl_folder.path / "frontier", clock=clock, commit=ordering.commit, name=topic.name
         )
     )
-    conduct = _make_conduct(topic, options)
+    conduct = _make_conduct(topic, options, frontier)
     redundancy = make_redundancy(options, crawl_folder, frontier.__contains__)
     probes = _make_probes(options, conduct, crawl_folder, frontier)
     crawl_folder.beside += [redundancy, probes]
@@ -210,11 +210,11 @@ def _open_folder(
     return folder
 
 
-def _make_conduct(topic: Topic, options: Options) -> Conduct:
+def _make_conduct(topic: Topic, options: Options, frontier: Frontier) -> Conduct:
     """What is remembered of hosts and sites; before anything else that a person recommends the seeds."""
     conduct = Conduct(
         HostConduct(first_rest=options.crawl_blocked_rest, patience=options.crawl_blocks_until_given_up),
-        SiteBudgets(share=options.crawl_site_budget),
+        SiteBudgets(share=options.crawl_site_budget, alone=not isinstance(frontier, SharedFrontier)),
     )
     for seed in topic.seeds:
         conduct.sites.seeded(seed)

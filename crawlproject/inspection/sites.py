@@ -75,11 +75,14 @@ _SMOOTHING = 0.02  # of the mean time between fetches
 class SiteBudgets:
     """The sites of a crawl. An inspector that hears of each page that is kept, and a standing at the door.
 
-    ``share`` scales budgets and trials; 0 switches them off. Memory is bounded by ``_SITES`` sites.
+    ``share`` scales budgets and trials; 0 switches them off. ``alone`` is False with other workers of the same crawl: each
+    knows a part of the links only, and none can tell that all others wait, too, so that budgets would have to be raised. Then
+    first budgets are as large as can be, and hearsay is not limited. Memory is bounded by ``_SITES`` sites.
     """
 
-    def __init__(self, *, share: float = 1.0) -> None:
+    def __init__(self, *, share: float = 1.0, alone: bool = True) -> None:
         self._share = share
+        self._alone = alone
         self._sites: OrderedDict[str, Site] = OrderedDict()
         self._relevance = 0.0  # sum of the relevance of all pages, and of its squares
         self._squares = 0.0
@@ -223,7 +226,7 @@ class SiteBudgets:
         if paid > 0.0:
             paid *= 1.0 - endless
             paid = most * paid / (most + paid)
-        first = min(MOST_FIRST, FIRST * trust)
+        first = min(MOST_FIRST, FIRST * trust) if self._alone else MOST_FIRST
         earned = first + paid + PER_LINK * links * site.believed_mean * (1.0 - _LURED * endless)
         return self._share * earned + site.pardoned
 
@@ -241,7 +244,7 @@ class SiteBudgets:
         """Whether a site has no budget left, or no part in that of hearsay."""
         if site.fetches + len(site.out) >= self.budget(site):
             return True
-        if not site.hearsay or site.pardoned:
+        if not self._alone or not site.hearsay or site.pardoned:
             return False
         most = HEARSAY * min(self.trust, _MOST_HEARSAY)
         return self._hearsay >= self._share * most * (self._fetches + _EARLY_FETCHES)

@@ -121,6 +121,16 @@ def test_sites_that_only_one_other_told_of_get_a_part_of_the_fetches():
     assert 0.2 * 600 < visited < (3 * HEARSAY + TRIALS) / (1 - 3 * HEARSAY - TRIALS) * 600 + 50
 
 
+def test_with_other_workers_nobody_waits_at_first():
+    """A worker cannot know that all others wait as well."""
+    sites = SiteBudgets(alone=False)
+    for number in range(300):
+        url = f"http://new{number}.example/"
+        assert sites.waits_until(CrawlUrl(url, 1.0), float(number)) == number
+        fetch(sites, a_page(f"new{number}.example", 0, spam=1.0), float(number))
+    assert allowed(sites, "other.example", relevance=0.0) > FIRST
+
+
 def test_two_that_tell_of_a_site_are_enough():
     sites = SiteBudgets()
     for number in range(300):
