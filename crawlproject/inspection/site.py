@@ -18,7 +18,7 @@ class Site:
         self.fetches = 0.0  # those that brought nothing count less
         self.worth = 0.0
         self.links: dict[str, float] = {}  # other sites that link here, each with the worth of its best link
-        self.recommended = False  # by a person: a seed is there, or on a site that links here
+        self.recommended = False  # by a person: a seed is there, or a seed links here
         self.pardoned = 0.0  # fetches beyond the budget
         self.until = 0.0  # URLs over budget wait until then
         self.waits = 0

@@ -66,7 +66,6 @@ _LURED = 0.5  # of the links to such a site do not count: somebody left them to 
 _DETOUR = 0.25  # worth that a redirect takes: what it leads to pays it back
 _EARLY_FETCHES = 100.0  # as if so many had been made of other sites: in the beginning all that is known is hearsay
 _LINKERS = 64  # linking sites that are remembered of a site
-_PERSON = ""  # who links to the sites of seeds
 _SEED = 5.0  # links that a seed is worth
 _SITES = 200_000  # sites that are remembered
 _SMOOTHING = 0.02  # of the mean time between fetches
@@ -97,7 +96,7 @@ class SiteBudgets:
     def seeded(self, url: str) -> None:
         """A person recommends ``url``: as good as links from several sites."""
         site = self._site(domain_of(url))
-        site.links[_PERSON] = _SEED
+        site.links[""] = _SEED
         site.recommended = True
 
     # ------------------------------------------------------------ what happens
@@ -117,7 +116,10 @@ class SiteBudgets:
         value = self._page(page.url, page.relevance, page.spam, page.signs.get(NOVELTY, 1.0), repeats)
         if linked is None:
             linked = sites_linked(page.url, [link.url for link in page.links])
-        self._links(page.url, 0.0 if repeats else value, linked, linker)
+        if page.depth == 0:
+            self._recommend(linked)
+        if value > 0.0 and not repeats:
+            self._links(page.url, value, linked, linker)
 
     def merge(self, name: str, into: str, linked: Iterable[str]) -> None:
         """The links of the site ``name`` to the sites ``linked`` count under another name from now on."""
@@ -172,7 +174,10 @@ class SiteBudgets:
             signs = line.get("signs") or {}
             repeats = bool(line.get("duplicate_of")) and OWN_LINKS not in signs
             value = self._page(line["url"], line["relevance"], line.get("spam", 0.0), signs.get(NOVELTY, 1.0), repeats)
-            self._links(line["url"], 0.0 if repeats else value, linked, linker)
+            if line["depth"] == 0:
+                self._recommend(linked)
+            if value > 0.0 and not repeats:
+                self._links(line["url"], value, linked, linker)
         elif line["error"]:
             self.failed(line["url"], line["error"])
         self.ended(line["url"], line["at"], line["error"])
@@ -285,18 +290,15 @@ class SiteBudgets:
             self._site(domain_of(url)).openness = openness
             self._wasted += _TEDIOUS * ramp(openness, _SURELY_OPEN, _SURELY_ENDLESS)
 
-    def _links(self, url: str, value: float, linked: Iterable[str], linker: str) -> None:
-        """A page of this ``value`` links to the sites ``linked``."""
-        if not self._share:
-            return
-        own = domain_of(url)
-        site = self._site(own)
-        if _PERSON in site.links:  # whatever its page looks like, a person led the crawl there
-            linked = tuple(linked)
+    def _recommend(self, linked: Iterable[str]) -> None:
+        """A person led the crawl to a page that links to the sites ``linked``, whatever that page looks like."""
+        if self._share:
             for target in linked:
                 self._site(target).recommended = True
-        if value <= 0.0:
-            return
+
+    def _links(self, url: str, value: float, linked: Iterable[str], linker: str) -> None:
+        own = domain_of(url)
+        site = self._site(own)
         weight = value * site.mean * (1.0 - site.endless / self.trust)
         linker = linker or own
         for target in linked:

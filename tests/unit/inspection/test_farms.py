@@ -220,7 +220,14 @@ def told(tour: Tour, steps: Iterable[tuple[int, float, str, list[int]]]) -> tupl
         at = float(len(tour.pages))
         tour.conduct.kept(page, at)
         tour.pages.append(page)
-        line = {"url": page.url, "at": at, "status": 200, "redirect": "", "relevance": page.relevance}
+        line = {
+            "url": page.url,
+            "at": at,
+            "status": 200,
+            "redirect": "",
+            "relevance": page.relevance,
+            "depth": page.depth,
+        }
         line |= {"error": "noindex", "md5": ""} if how == "noindex" else {"error": "", "md5": "x"}
         lines.append(line | {"spam": page.spam, "signs": page.signs, "duplicate_of": page.duplicate_of})
         graph += [{"source": page.url, "target": link.url} for link in page.links]

@@ -15,9 +15,16 @@ from crawlproject.records import CrawlUrl, Fetch, Page
 
 
 def a_page(
-    host: str, number: int, *, relevance: float = 0.5, spam: float = 0.0, copy: str = "", links: tuple[str, ...] = ()
+    host: str,
+    number: int,
+    *,
+    relevance: float = 0.5,
+    spam: float = 0.0,
+    copy: str = "",
+    links: tuple[str, ...] = (),
+    depth: int = 1,
 ):
-    page = Page(f"http://{host}/{number}", relevance=relevance, spam=spam, duplicate_of=copy)
+    page = Page(f"http://{host}/{number}", relevance=relevance, spam=spam, duplicate_of=copy, depth=depth)
     return replace(page, links=tuple(a_link(url) for url in links))
 
 
@@ -139,12 +146,12 @@ def test_two_that_tell_of_a_site_are_enough():
     assert sites.waits_until(CrawlUrl("http://well.example/", 1.0), 300.0) == 300.0
 
 
-def test_what_the_site_of_a_seed_links_to_is_no_hearsay_whatever_the_seed_looks_like():
+def test_what_a_seed_links_to_is_no_hearsay_whatever_the_seed_looks_like():
     """A list of links is a common seed, and looks like spam."""
     sites = SiteBudgets()
     sites.seeded("http://list.example/")
     listed = [f"http://listed{number}.example/" for number in range(300)]
-    fetch(sites, a_page("list.example", 0, spam=1.0, links=tuple(listed)), 0.0)
+    fetch(sites, a_page("list.example", 0, spam=1.0, links=tuple(listed), depth=0), 0.0)
     for second, url in enumerate(listed, 1):
         assert sites.waits_until(CrawlUrl(url, 1.0), float(second)) == second
         fetch(sites, a_page(f"listed{second}.example", 0), float(second))
@@ -245,6 +252,7 @@ def test_a_resumed_crawl_has_the_same_budgets(events):
         url, at = f"http://s{host}.example/{number}", float(number)
         line = {"url": url, "at": at, "status": 200, "error": "", "redirect": "", "md5": "", "relevance": relevance}
         line |= {"spam": 0.9 if kind == "spam" else 0.0, "duplicate_of": "http://s0.example/" if kind == "copy" else ""}
+        line |= {"depth": min(number, 2)}
         if kind in ("page", "spam", "copy"):
             found = tuple(f"http://s{target}.example/" for target in targets)
             page = a_page(
@@ -254,6 +262,7 @@ def test_a_resumed_crawl_has_the_same_budgets(events):
                 spam=line["spam"],
                 copy=line["duplicate_of"],
                 links=found,
+                depth=line["depth"],
             )
             lived.kept(page, at)
             line["md5"] = "x"
@@ -273,5 +282,5 @@ def test_a_resumed_crawl_has_the_same_budgets(events):
         assert (one is None) == (other is None)
         if one is not None:
             assert (one.fetches, one.worth, one.links) == (other.fetches, other.worth, other.links)
-            assert one.openness == other.openness
+            assert (one.openness, one.recommended) == (other.openness, other.recommended)
     assert relived.sites.trust == lived.sites.trust
