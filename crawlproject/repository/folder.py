@@ -48,7 +48,7 @@ class CrawlFolder:
         self._fetches_at_save = 0
         try:
             path.mkdir(parents=True, exist_ok=True)
-        except (FileExistsError, NotADirectoryError):
+        except FileExistsError:
             raise BadCrawlDir(str(path), "expected a crawl folder, and a file is in its place") from None
         except OSError as error:
             raise StorageFailed(f"cannot make the crawl folder {path}: {error}") from error

@@ -99,9 +99,12 @@ def test_the_map_is_moved_zoomed_and_asked(folder: Path) -> None:
         assert page.is_hidden("#about")
 
         page.set_viewport_size(PHONE)
+        page.wait_for_timeout(200)  # it is drawn anew, as it was moved and zoomed
+        page.click("#all")
+        page.wait_for_timeout(200)
         page.evaluate(_KEEP_LABELS)
         page.click("#all")
-        page.wait_for_timeout(120)
+        page.wait_for_timeout(200)
         labels = page.evaluate("labels")
         assert len(labels) > 3 and all(x >= 0 and x + width <= PHONE["width"] for x, width in labels), labels
         assert fits(page) and watcher.problems == []

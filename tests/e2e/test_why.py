@@ -63,7 +63,7 @@ def why(folder: Path, path: str) -> str:
 
 
 def test_refused_by_a_rule_also_without_a_sample(web: Path) -> None:
-    folder = crawled(web, "refused", CRAWL_MAX_PAGES=6, CRAWL_ALLOWED_DOMAINS="reef.example")
+    folder = crawled(web, "refused", CRAWL_MAX_PAGES=6, CRAWL_SITE_BUDGET=0, CRAWL_ALLOWED_DOMAINS="reef.example")
     assert "Refused: robots/forbidden" in why(folder, "/private/x.html")
     refused = json.loads((folder / "refused.json").read_text())
     (folder / "refused.json").write_text(json.dumps({**refused, "samples": {}}))
