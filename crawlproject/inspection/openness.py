@@ -3,7 +3,7 @@
 Sites of people close: their pages lead to each other, so that after a few of them most links are old acquaintances. A site that
 is written as fast as it is read stays open. It may say something new on every page, in any words, under any URLs: that each
 page leads to pages that nothing else leads to is what makes it endless. Of the sites of real webs with a dozen fetched pages
-nine of ten have a share below 0.4, departments of 1997 with a tree for each of their people up to 0.75; traps have 0.75 to 1.
+nine of ten have a share below 0.4, departments of 1997 with a tree for each of their people up to 0.89; traps have 0.75 to 1.
 """
 
 from __future__ import annotations
