@@ -11,10 +11,10 @@ setup(
     version="0.1.0",
     packages=find_packages(include=["crawlproject*", "spiders*", "middlewares*", "pipelines*", "topics"]),
     package_data={
-        "crawlproject.dashboard": ["assets/*"],
+        "crawlproject.components.dashboard": ["assets/*"],
         "crawlproject.frontier.redis": ["lua/*.lua"],
         "crawlproject.reports": ["templates/*"],
-        "crawlproject.repository": ["*.json"],
+        "crawlproject.storage": ["*.json"],
         "topics": ["*.toml"],
     },
     install_requires=[line for line in REQUIREMENTS.read_text().splitlines() if line and not line.startswith("#")],

@@ -39,9 +39,9 @@ import redis
 
 from benchmarks.redis_server import RedisServer
 from crawlproject.urls.hosts import host_of
-from crawlproject.virtualweb.accesslog import Access, AccessLog, read_log
-from crawlproject.virtualweb.base import Reply, Web, not_held
-from crawlproject.virtualweb.server import WebServer
+from crawlproject.webs.access_log import Access, AccessLog, read_log
+from crawlproject.webs.base import Reply, Web, not_held
+from crawlproject.components.virtual_web_server import WebServer
 
 ROOT = Path(__file__).resolve().parent.parent
 PORTAL = "http://portal.example/"

@@ -23,17 +23,17 @@ from time import process_time
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python benchmarks/duplicates.py`
 
 from benchmarks.edited_pages import Author, edited_pairs
-from crawlproject.assembly import make_canonicalizer, make_reader
-from crawlproject.duplicates.index import DuplicateIndex, is_copy, original_of
-from crawlproject.duplicates.novelty import SeenShingles
-from crawlproject.duplicates.sketch import similarity, sketch
-from crawlproject.duplicates.store import OriginalsInMemory, OriginalsOnDisk
+from crawlproject.crawl.assembly import make_canonicalizer, make_reader
+from crawlproject.inspection.duplicates.index import DuplicateIndex, is_copy, original_of
+from crawlproject.inspection.duplicates.novelty import SeenShingles
+from crawlproject.inspection.duplicates.minhash import similarity, sketch
+from crawlproject.inspection.duplicates.sketch_store import OriginalsInMemory, OriginalsOnDisk
 from crawlproject.options import read_options
-from crawlproject.reading import Reader
+from crawlproject.pages.reader import Reader
 from crawlproject.records import Page
-from crawlproject.text.analysis import Analyzer
+from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.urls.hosts import host_of
-from crawlproject.virtualweb.web import open_web
+from crawlproject.webs.open import open_web
 
 PAIRS = Path(__file__).with_name("duplicates.pairs.tsv")
 

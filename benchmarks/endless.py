@@ -12,7 +12,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from random import Random
 
-from crawlproject.virtualweb.base import Reply, not_held
+from crawlproject.webs.base import Reply, not_held
 
 SYLLABLES = [
     "ba",

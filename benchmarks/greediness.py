@@ -22,15 +22,15 @@ import orjson
 from rich.console import Console
 from rich.table import Table
 
-from crawlproject.commandline import cache_dir
+from crawlproject.components.subcommand import cache_dir
 from crawlproject.evaluation.comparison import Comparison, compare
 from crawlproject.evaluation.popularity import IMPORTANCE
 from crawlproject.evaluation.question import Question
 from crawlproject.evaluation.runs import RunFolder, find_runs
 from crawlproject.evaluation.significance import PairedTest, paired_t_test
-from crawlproject.rehearsal.plan import Plan, rehearse_here
-from crawlproject.rehearsal.scoring import WebScorer
-from crawlproject.topic import load_topic
+from crawlproject.evaluation.simulation.plan import Plan, rehearse_here
+from crawlproject.evaluation.simulation.page_importance import WebScorer
+from crawlproject.topic.parse import load_topic
 
 ALONE = {"FRONTIER_BATCH_SIZE": 1, "POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0}
 SCHEMES = {

@@ -26,9 +26,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python b
 
 from benchmarks.measured_process import MeasuredProcess
 from crawlproject.urls.hosts import host_of
-from crawlproject.virtualweb.hostile import DEFAULT_SEED, GROUPS, KINDS, HostileWeb
-from crawlproject.virtualweb.hostile.opening import open_hostile
-from crawlproject.virtualweb.hostile.topic import topic_of
+from benchmarks.hostile_web import DEFAULT_SEED, GROUPS, KINDS, HostileWeb
+from benchmarks.hostile_web.opening import open_hostile
+from benchmarks.hostile_web.topic import topic_of
 
 ORDERINGS = ("dom", "best_first", "adaptive")
 PLAIN = "scrapy"
@@ -116,8 +116,8 @@ def _found(fetched: list[tuple[str, bool]], web: HostileWeb) -> dict[str, Any]:
 def _rehearse(
     ordering: str, web_name: str, web: HostileWeb, pages: int, folder: Path, settings: dict[str, str]
 ) -> list[tuple[str, bool]]:
-    from crawlproject.appendlog import read_lines
-    from crawlproject.rehearsal.stage import Stage
+    from crawlproject.storage.append_log import read_lines
+    from crawlproject.evaluation.simulation.runner import Stage
 
     stage = Stage(web, lambda topic: settings, pages=pages, agent="benchmark")
     for _, place, _ in stage.rehearse(topic_of(web), [ordering], folder):
@@ -133,7 +133,7 @@ def _plain(
 
     from benchmarks.plain_spider import SETTINGS, PlainSpider
 
-    handler = "crawlproject.virtualweb.handler.VirtualWebDownloadHandler"
+    handler = "crawlproject.components.virtual_web_handler.VirtualWebDownloadHandler"
     fetched: list[tuple[str, bool]] = []
 
     class Counted(PlainSpider):

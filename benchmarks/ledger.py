@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks.cost import Cost
 from benchmarks.side_by_side import Entry
-from crawlproject.appendlog import write_atomically
+from crawlproject.storage.append_log import write_atomically
 from crawlproject.errors import BadInput
 
 

@@ -63,7 +63,7 @@ class Checkpoints:
 
     def reading(self) -> float:
         """The least CPU seconds that reading the fixed page took just now."""
-        from crawlproject.html.parse import parse_document
+        from crawlproject.pages.html.parse import parse_document
 
         times = []
         for _ in range(READINGS):

@@ -34,15 +34,15 @@ from benchmarks.ledger import Ledger
 from benchmarks.race import Race
 from benchmarks.rehearsed import rehearse
 from benchmarks.side_by_side import REHEARSED, SOCKETS, Entry, document, rows_of, table
-from crawlproject.commandline import cache_dir
+from crawlproject.components.subcommand import cache_dir
 from crawlproject.errors import BadInput
 from crawlproject.evaluation.comparison import compare
 from crawlproject.evaluation.question import Question
 from crawlproject.evaluation.runs import find_runs, load_run
 from crawlproject.options import read_options
 from crawlproject.orderings.registry import ORDERINGS
-from crawlproject.topic import load_topic
-from crawlproject.virtualweb.web import open_web
+from crawlproject.topic.parse import load_topic
+from crawlproject.webs.open import open_web
 
 # The rivals fetch many pages of one host at a time, if these are the best; ours rests a host for k others.
 GREEDY = ",FRONTIER_BATCH_SIZE=1"

@@ -25,18 +25,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python b
 
 from benchmarks.changing_pages import CHANGES, Serve, added, also, everything, farmed, nothing, sneaky, stuffed
 from benchmarks.duplicates import a_reader
-from crawlproject.duplicates.index import is_copy, original_of
-from crawlproject.duplicates.sketch import sketch
-from crawlproject.probing.answer import Answer
-from crawlproject.probing.cloaking import can_be_judged, judge
-from crawlproject.probing.copies import copy_of
-from crawlproject.probing.key import BROWSER, DISGUISED
-from crawlproject.probing.missing import Missing, made_up
-from crawlproject.reading import Reader
+from crawlproject.inspection.duplicates.index import is_copy, original_of
+from crawlproject.inspection.duplicates.minhash import sketch
+from crawlproject.inspection.probes.probe_response import Answer
+from crawlproject.inspection.probes.cloaking import can_be_judged, judge
+from crawlproject.inspection.probes.text_difference import copy_of
+from crawlproject.inspection.probes.probe_key import BROWSER, DISGUISED
+from crawlproject.inspection.probes.soft_404 import Missing, made_up
+from crawlproject.pages.reader import Reader
 from crawlproject.records import Fetch, Page
-from crawlproject.repository.probelog import CLOAKED, HONEST, MADE_UP, UNDECIDED, Finding
+from crawlproject.storage.probe_log import CLOAKED, HONEST, MADE_UP, UNDECIDED, Finding
 from crawlproject.urls.hosts import host_of
-from crawlproject.virtualweb.web import open_web
+from crawlproject.webs.open import open_web
 
 ANSWERS = 4  # pages of a host that are its answer in turn
 LOOKED_AT = 50  # other pages of a host that are looked at

@@ -16,9 +16,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from crawlproject.commandline import cache_dir
-from crawlproject.virtualweb.server import running
-from crawlproject.virtualweb.web import open_web
+from crawlproject.components.subcommand import cache_dir
+from crawlproject.components.virtual_web_server import running
+from crawlproject.webs.open import open_web
 
 ROOT = Path(__file__).resolve().parent.parent
 ONE_AT_A_TIME = {"CONCURRENT_REQUESTS": 1, "POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, "RETRY_ENABLED": False}

@@ -23,9 +23,9 @@ import numpy as np
 
 from benchmarks.figure import standalone
 from benchmarks.virtual_crawler import Backlinks, Estimate, Fixed, Opic, Ranks, Web, buffered, crawl
-from crawlproject.evaluation.crawl_and_stop import crawl_and_stop, crawl_and_stop_with_threshold, limited_buffer
+from benchmarks.crawl_and_stop import crawl_and_stop, crawl_and_stop_with_threshold, limited_buffer
 from crawlproject.evaluation.measures import Curve, value_at
-from crawlproject.graph.pagerank import pagerank
+from crawlproject.orderings.graph.pagerank import pagerank
 from crawlproject.reports.plots import Axis, Series, line_chart
 
 SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)

@@ -8,11 +8,11 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from crawlproject.evaluation.crawl_and_stop import LimitedBuffer
-from crawlproject.frontier.lazyheap import LazyHeap
-from crawlproject.graph.cash import Cash
-from crawlproject.graph.linkgraph import adjacency
-from crawlproject.graph.pagerank import GrowingPageRank
+from benchmarks.crawl_and_stop import LimitedBuffer
+from crawlproject.frontier.lazy_heap import LazyHeap
+from crawlproject.orderings.graph.opic_cash import Cash
+from crawlproject.orderings.graph.linkgraph import adjacency
+from crawlproject.orderings.graph.pagerank import GrowingPageRank
 
 
 class Web:

@@ -8,14 +8,14 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from crawlproject.assembly import make_canonicalizer, respell
+from crawlproject.crawl.assembly import make_canonicalizer, respell
 from crawlproject.options import Options
 from crawlproject.records import Topic, Visit
-from crawlproject.rehearsal.cache import location, wanted
-from crawlproject.repository.history import History
-from crawlproject.repository.manifest import Manifest
+from crawlproject.webs.page_cache import location, wanted
+from crawlproject.storage.history import History
+from crawlproject.storage.manifest import Manifest
 from crawlproject.urls.canonical import canonical_or_none
-from crawlproject.virtualweb.base import Reply, Web
+from crawlproject.webs.base import Reply, Web
 
 
 class WatchedWeb:

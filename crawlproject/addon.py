@@ -13,7 +13,7 @@ from scrapy.utils.misc import load_object
 
 from crawlproject.errors import BadSetting
 from crawlproject.options import unknown_settings
-from crawlproject.requestscheduler import RequestScheduler, frontier_options
+from crawlproject.components.request_scheduler import RequestScheduler, frontier_options
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

@@ -18,8 +18,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from crawlproject import settings as defaults
 from crawlproject.errors import BadSetting
-from crawlproject.repository.merge import WORKERS
-from crawlproject.stopping import NEAREST
+from crawlproject.storage.merge_workers import WORKERS
+from crawlproject.crawl.stopping import NEAREST
 
 THEIRS = ("REDIS_", "MAX_IDLE_TIME_BEFORE_CLOSE")  # settings that are named and mean what they do in scrapy-redis
 OURS = ("FRONTIER", "ORDERING", "TOPIC_", "PAGE_", "POLITENESS_", "TRAP_", "CRAWL_", "DASHBOARD", "VIRTUAL_WEB")

@@ -112,9 +112,9 @@ NEWSPIDER_MODULE = "spiders"
 COMMANDS_MODULE = "crawlproject.commands"
 USER_AGENT = "topical-crawler/0.1 (polite research crawler; set USER_AGENT to say who you are)"
 
-SCHEDULER = "crawlproject.scheduler.FrontierScheduler"
+SCHEDULER = "crawlproject.components.scheduler.FrontierScheduler"
 ROBOTSTXT_OBEY = True
-DOWNLOAD_HANDLERS = dict.fromkeys(("http", "https"), "crawlproject.httphandler.HttpDownloadHandler")
+DOWNLOAD_HANDLERS = dict.fromkeys(("http", "https"), "crawlproject.components.http_handler.HttpDownloadHandler")
 CONCURRENT_REQUESTS = 64
 CONCURRENT_REQUESTS_PER_DOMAIN = 64  # the frontier keeps one fetch a host in flight
 CONCURRENT_ITEMS = 1  # one item a page; more would only start idle workers for each response
@@ -128,7 +128,7 @@ RETRY_GIVE_UP_LOG_LEVEL = "INFO"  # a page that fails is in the history and in t
 HTTPERROR_ALLOW_ALL = True  # the spider records every status itself
 COOKIES_ENABLED = False
 WARN_ON_GENERATOR_RETURN_VALUE = False  # it reads the spider's source during the crawl: an upgrade would fail pages
-METAREFRESH_ENABLED = False  # a refresh is a link of the page, see crawlproject/html/builder.py
+METAREFRESH_ENABLED = False  # a refresh is a link of the page, see crawlproject/pages/html/document_builder.py
 DEPTH_STATS_VERBOSE = False
 
 DOWNLOADER_MIDDLEWARES = {
@@ -156,22 +156,22 @@ ITEM_PIPELINES = {
 EXTENSIONS = {
     "scrapy.extensions.logstats.LogStats": None,
     "scrapy.extensions.telnet.TelnetConsole": None,
-    "crawlproject.extensions.plainlog.PlainLog": 0,
-    "crawlproject.extensions.failures.Failures": 0,
-    "crawlproject.extensions.dashboard.DashboardServer": 5,
-    "crawlproject.extensions.progress.Progress": 10,
-    "crawlproject.extensions.report.ReportWriter": 20,
-    "crawlproject.extensions.finished.FinishedMarker": 25,
-    "crawlproject.extensions.pushedseeds.PushedSeedsFeed": 30,
-    "crawlproject.extensions.metrics.Metrics": 30,
-    "crawlproject.extensions.warc.WarcRecorder": 40,
+    "crawlproject.components.extensions.plain_log.PlainLog": 0,
+    "crawlproject.components.extensions.failures.Failures": 0,
+    "crawlproject.components.extensions.dashboard.DashboardServer": 5,
+    "crawlproject.components.extensions.progress.Progress": 10,
+    "crawlproject.components.extensions.report.ReportWriter": 20,
+    "crawlproject.components.extensions.finished.FinishedMarker": 25,
+    "crawlproject.components.extensions.pushed_seeds.PushedSeedsFeed": 30,
+    "crawlproject.components.extensions.metrics.Metrics": 30,
+    "crawlproject.components.extensions.warc.WarcRecorder": 40,
 }
 # Both execute code for whoever reaches the port.
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False
 
 LOG_LEVEL = "WARNING"  # the progress display tells how it goes; INFO for Scrapy's own account
-LOG_FORMATTER = "crawlproject.extensions.logformatter.QuietLogFormatter"
+LOG_FORMATTER = "crawlproject.components.extensions.log_formatter.QuietLogFormatter"
 FEED_EXPORT_ENCODING = "utf-8"
 FEED_EXPORT_FIELDS = [
     "url", "title", "text", "language", "relevance", "score", "depth",

@@ -19,14 +19,14 @@ from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http.request import NO_CALLBACK
 
 from crawlproject.errors import InvalidUrl
-from crawlproject.live import crawl_of, stopped, stopping
+from crawlproject.components.running import crawl_of, stopped, stopping
 from crawlproject.options import read_options
-from crawlproject.requests import lease_key
-from crawlproject.robots import MAX_REDIRECTS, RobotsCache, RobotsRules
-from crawlproject.scheduler import AWAITED_ROBOTS
+from crawlproject.components.request_json import lease_key
+from crawlproject.crawl.robots import MAX_REDIRECTS, RobotsCache, RobotsRules
+from crawlproject.components.scheduler import AWAITED_ROBOTS
 from crawlproject.urls.canonical import canonical_or_none, canonical_url
 from crawlproject.urls.hosts import host_of, origin_of
-from middlewares.refused import Refused
+from crawlproject.components.refused import Refused
 
 if TYPE_CHECKING:
     from typing import Self

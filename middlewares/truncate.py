@@ -8,10 +8,10 @@ from weakref import WeakKeyDictionary
 from scrapy import signals
 from scrapy.exceptions import StopDownload
 
-from crawlproject.live import crawl_of
+from crawlproject.components.running import crawl_of
 from crawlproject.options import read_options
-from crawlproject.robots import MAX_BYTES as ROBOTS_MAX_BYTES
-from crawlproject.sitemaps import SITEMAP
+from crawlproject.crawl.robots import MAX_BYTES as ROBOTS_MAX_BYTES
+from crawlproject.crawl.sitemaps import SITEMAP
 from middlewares.robots import ROBOTS
 
 if TYPE_CHECKING:

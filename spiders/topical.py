@@ -13,25 +13,25 @@ from typing import TYPE_CHECKING, Any
 import scrapy
 from scrapy.exceptions import IgnoreRequest
 
-from crawlproject.assembly import assemble
-from crawlproject.commandline import cache_dir
-from crawlproject.crawl import Crawl
+from crawlproject.crawl.assembly import assemble
+from crawlproject.components.subcommand import cache_dir
+from crawlproject.crawl.crawl import Crawl
 from crawlproject.errors import BadInput, StorageFailed
-from crawlproject.items import PageItem
-from crawlproject.live import attach, stopped, stopping
+from crawlproject.components.items import PageItem
+from crawlproject.components.running import attach, stopped, stopping
 from crawlproject.options import read_options, refuse_unknown
-from crawlproject.printable import printable
-from crawlproject.probing.answer import Answer
-from crawlproject.probing.key import DISGUISED, is_probe, probe_of
+from crawlproject.pages.text.printable import printable
+from crawlproject.inspection.probes.probe_response import Answer
+from crawlproject.inspection.probes.probe_key import DISGUISED, is_probe, probe_of
 from crawlproject.records import CrawlUrl
-from crawlproject.requests import PROBE, lease_key
-from crawlproject.safety import ADDRESS, PORT, make_safety
-from crawlproject.scheduler import ENDED_AT, fetch_of
-from crawlproject.sitemaps import SITEMAP, is_sitemap
-from crawlproject.topic_sources import find_topic
+from crawlproject.components.request_json import PROBE, lease_key
+from crawlproject.crawl.address_policy import ADDRESS, PORT, make_safety
+from crawlproject.components.scheduler import ENDED_AT, fetch_of
+from crawlproject.crawl.sitemaps import SITEMAP, is_sitemap
+from crawlproject.topic.find import find_topic
 from crawlproject.urls.canonical import canonical_or_none
-from crawlproject.virtualweb.web import open_web
-from middlewares.refused import Refused
+from crawlproject.webs.open import open_web
+from crawlproject.components.refused import Refused
 from middlewares.robots import robots_agent
 from middlewares.truncate import media_type
 
@@ -48,7 +48,7 @@ SCRAPYD = "_"  # arguments that Scrapyd adds begin with it
 logger = logging.getLogger(__name__)
 
 _ALLOWING = {ADDRESS: "CRAWL_ALLOWED_ADDRESSES", PORT: "CRAWL_ALLOWED_PORTS"}
-VIRTUAL_HANDLER = "crawlproject.virtualweb.handler.VirtualWebDownloadHandler"
+VIRTUAL_HANDLER = "crawlproject.components.virtual_web_handler.VirtualWebDownloadHandler"
 
 
 class TopicalSpider(scrapy.Spider):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from scrapy.exceptions import UsageError
 
-from crawlproject.commandline import Subcommand, cache_dir, reporting_errors
+from crawlproject.components.subcommand import Subcommand, cache_dir, reporting_errors
 from crawlproject.errors import BadInput
 from crawlproject.evaluation.comparison import compare
 from crawlproject.evaluation.popularity import IMPORTANCE
@@ -18,7 +18,7 @@ from crawlproject.evaluation.question import MEASURES, TESTS, Question, Scorer
 from crawlproject.evaluation.runs import find_runs
 from crawlproject.reports.comparison import trajectories, write_comparison
 from crawlproject.reports.exports import write_csv, write_json
-from crawlproject.reports.figure import write_figure
+from crawlproject.reports.svg_file import write_figure
 from crawlproject.reports.terminal import print_comparison
 from crawlproject.reports.verdict import heading
 
@@ -98,7 +98,7 @@ def _scorer(importance: str | None, webs: Sequence[str] | None, agent: str) -> I
         raise BadInput(
             "--importance and --web", "expected both or none: one says how to judge, one where the pages are"
         )
-    from crawlproject.rehearsal.scoring import WebScorer
+    from crawlproject.evaluation.simulation.page_importance import WebScorer
 
     scorer = WebScorer(webs, IMPORTANCE[importance], cache_dir=cache_dir(), agent=agent)
     try:

@@ -13,7 +13,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import SETTINGS_PRIORITIES
 
-from crawlproject.commandline import Subcommand, reporting_errors
+from crawlproject.components.subcommand import Subcommand, reporting_errors
 from crawlproject.errors import BadInput
 
 _OWN = ("DASHBOARD", "CRAWL_DIR", "LOG_FILE")  # settings of the command line that crawls are not handed on
@@ -52,9 +52,9 @@ class Command(Subcommand):
 async def _serve(root: Path, port: int | None, command: ScrapyCommand) -> None:
     """Serve until SIGINT or SIGTERM."""
     # Scrapy imports every command at every start: what is heavy is imported when it is needed.
-    from crawlproject.dashboard.launch import startable_orderings
-    from crawlproject.dashboard.server import Dashboard, listen
-    from crawlproject.dashboard.workshop import Workshop
+    from crawlproject.components.dashboard.launch import startable_orderings
+    from crawlproject.components.dashboard.server import Dashboard, listen
+    from crawlproject.components.dashboard.crawls import Workshop
     from crawlproject.options import read_options
 
     assert command.settings is not None, "scrapy.cmdline sets it"

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from crawlproject.commandline import Subcommand, reporting_errors
+from crawlproject.components.subcommand import Subcommand, reporting_errors
 from crawlproject.errors import BadInput
-from crawlproject.printable import counted
+from crawlproject.pages.text.printable import counted
 
 if TYPE_CHECKING:
     from crawlproject.exporting.selection import Selection
@@ -62,7 +62,7 @@ class Command(Subcommand):
         # Scrapy imports every command at every start: what is heavy is imported when it is needed.
         from crawlproject.exporting.files import export_file
         from crawlproject.exporting.selection import Selection
-        from crawlproject.repository.merge import whole_folder
+        from crawlproject.storage.merge_workers import whole_folder
 
         with reporting_errors(self):
             folder = whole_folder(Path(args[0]))
@@ -74,8 +74,8 @@ class Command(Subcommand):
 
 
 def _send(folder: Path, url: str, selection: Selection, opts: argparse.Namespace) -> str:
-    from crawlproject.exporting.searchserver import SearchServer
-    from crawlproject.exporting.sending import Patience, Sender
+    from crawlproject.exporting.search_server import SearchServer
+    from crawlproject.exporting.send import Patience, Sender
 
     server = SearchServer(url, os.environ)
     patience = Patience(time.sleep, Random().random, opts.retries)

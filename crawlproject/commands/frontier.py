@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 
-from crawlproject.commandline import BAD_INPUT, Subcommand, reporting_errors
-from crawlproject.printable import counted
+from crawlproject.components.subcommand import BAD_INPUT, Subcommand, reporting_errors
+from crawlproject.pages.text.printable import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from crawlproject.frontier.overview import Place
-    from crawlproject.frontierplace import FrontierPlace
+    from crawlproject.frontier.inspect.queries import Place
+    from crawlproject.frontier.inspect.place import FrontierPlace
     from crawlproject.records import CrawlUrl
 
 _ACTIONS = {"stats": 1, "hosts": 1, "peek": 1, "why": 2, "clear": 1}  # with the number of arguments behind each
@@ -55,7 +55,7 @@ class Command(Subcommand):
         if opts.top < 1:
             raise UsageError("--top must be at least 1", print_help=False)
         # Scrapy imports every command at every start: what is heavy is imported when it is needed.
-        from crawlproject.frontierplace import find_place
+        from crawlproject.frontier.inspect.place import find_place
 
         with reporting_errors(self):
             place = find_place(args[1])
@@ -110,7 +110,7 @@ def _stats(place: FrontierPlace, as_json: bool) -> None:
 
 
 def _hosts(place: FrontierPlace, top: int, as_json: bool) -> None:
-    from crawlproject.frontier.overview import host_rows
+    from crawlproject.frontier.inspect.queries import host_rows
 
     rows = host_rows(place.view, time())
     if as_json:
@@ -134,7 +134,7 @@ def _hosts(place: FrontierPlace, top: int, as_json: bool) -> None:
 
 
 def _peek(place: FrontierPlace, top: int, host: str | None, as_json: bool) -> None:
-    from crawlproject.frontier.overview import best_waiting
+    from crawlproject.frontier.inspect.queries import best_waiting
 
     best = best_waiting(place.view, top, host)
     if as_json:
@@ -150,7 +150,7 @@ def _peek(place: FrontierPlace, top: int, host: str | None, as_json: bool) -> No
 
 
 def _why(place: FrontierPlace, keys: Sequence[str], asked: str, as_json: bool) -> None:
-    from crawlproject.frontier.overview import place_of
+    from crawlproject.frontier.inspect.queries import place_of
 
     now = time()
     known = next((key for key in keys if place.view.find(key)[0]), keys[0])
@@ -172,7 +172,7 @@ def _keys(asked: str, folder: Path) -> list[str]:
     from scrapy.utils.request import fingerprint
 
     from crawlproject.commands.why import canonicalizer_of
-    from crawlproject.evaluation.crawlfolder import MANIFEST
+    from crawlproject.storage.read import MANIFEST
     from crawlproject.urls.canonical import canonical_or_none, canonical_url
 
     keys = [asked]

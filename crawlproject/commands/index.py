@@ -8,8 +8,8 @@ from pathlib import Path
 
 from scrapy.exceptions import UsageError
 
-from crawlproject.commandline import Subcommand, reporting_errors
-from crawlproject.printable import counted
+from crawlproject.components.subcommand import Subcommand, reporting_errors
+from crawlproject.pages.text.printable import counted
 
 
 class Command(Subcommand):
@@ -39,8 +39,8 @@ class Command(Subcommand):
         if len(args) != 1:
             raise UsageError("expected one crawl folder", print_help=False)
         # Scrapy imports every command at every start: what is heavy is imported when it is needed.
-        from crawlproject.indexing import update
-        from crawlproject.repository.merge import whole_folder
+        from crawlproject.exporting.index import update
+        from crawlproject.storage.merge_workers import whole_folder
 
         with reporting_errors(self):
             folder = whole_folder(Path(args[0]))

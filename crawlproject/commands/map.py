@@ -7,7 +7,7 @@ from pathlib import Path
 
 from scrapy.exceptions import UsageError
 
-from crawlproject.commandline import Subcommand, reporting_errors
+from crawlproject.components.subcommand import Subcommand, reporting_errors
 from crawlproject.errors import BadInput
 
 NAME = "map.html"
@@ -41,7 +41,7 @@ class Command(Subcommand):
         if len(args) != 1:
             raise UsageError("expected one crawl folder", print_help=False)
         # Scrapy imports every command at every start: what is heavy is imported when it is needed.
-        from crawlproject.evaluation.topicmap import read_map
+        from crawlproject.reports.map_data import read_map
         from crawlproject.reports.map import write_map
 
         with reporting_errors(self):

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from crawlproject.commandline import INTERRUPTED, Subcommand, cache_dir, reporting_errors, settings_for
+from crawlproject.components.subcommand import INTERRUPTED, Subcommand, cache_dir, reporting_errors, settings_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crawlproject.rehearsal.plan import Line, Plan
+    from crawlproject.evaluation.simulation.plan import Line, Plan
 
 
 class Command(Subcommand):
@@ -68,9 +68,9 @@ class Command(Subcommand):
         # Scrapy imports every command at every start: what is heavy is imported when it is needed.
         from crawlproject.options import read_options
         from crawlproject.orderings.registry import ordering_class
-        from crawlproject.rehearsal.plan import Plan
-        from crawlproject.topic_sources import find_topic
-        from crawlproject.virtualweb.web import open_web
+        from crawlproject.evaluation.simulation.plan import Plan
+        from crawlproject.topic.find import find_topic
+        from crawlproject.webs.open import open_web
 
         assert self.settings is not None, "scrapy.cmdline sets it"
         names = opts.ordering or [read_options(self.settings).ordering]
@@ -91,13 +91,13 @@ class Command(Subcommand):
         )
 
     def _halves(self, plan: Plan) -> Sequence[Plan]:
-        from crawlproject.rehearsal.plan import split
+        from crawlproject.evaluation.simulation.plan import split
 
         return split(plan)
 
     def _rehearse(self, plans: Sequence[Plan], jobs: int) -> None:
-        from crawlproject.rehearsal.plan import rehearse_here
-        from crawlproject.rehearsal.workers import MEMORY_GENERATION, WorkerFailed, rehearse_with_workers
+        from crawlproject.evaluation.simulation.plan import rehearse_here
+        from crawlproject.evaluation.simulation.workers import MEMORY_GENERATION, WorkerFailed, rehearse_with_workers
 
         def warn(sentence: str) -> None:
             print(f"scrapy: web {plans[0].web}: {sentence}", file=sys.stderr)

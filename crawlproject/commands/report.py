@@ -7,9 +7,9 @@ from pathlib import Path
 
 from scrapy.exceptions import UsageError
 
-from crawlproject.commandline import Subcommand, reporting_errors
+from crawlproject.components.subcommand import Subcommand, reporting_errors
 from crawlproject.reports.report import write_report
-from crawlproject.repository.merge import whole_folder
+from crawlproject.storage.merge_workers import whole_folder
 
 
 class Command(Subcommand):

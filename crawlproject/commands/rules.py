@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from crawlproject.commandline import Subcommand, reporting_errors
+from crawlproject.components.subcommand import Subcommand, reporting_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawlproject.dust.rulebook import Entry
+    from crawlproject.inspection.duplicates.url_rule_store import Entry
 
 
 class Command(Subcommand):
@@ -55,8 +55,8 @@ class Command(Subcommand):
 def _folders(folder: Path) -> Iterator[Path]:
     """The crawl folder, or those of its workers. Raises ``BadCrawlDir``."""
     from crawlproject.errors import BadCrawlDir
-    from crawlproject.repository.manifest import read_manifest
-    from crawlproject.repository.merge import workers_of
+    from crawlproject.storage.manifest import read_manifest
+    from crawlproject.storage.merge_workers import workers_of
 
     workers = workers_of(folder)
     if not workers and not read_manifest(folder):
@@ -65,7 +65,7 @@ def _folders(folder: Path) -> Iterator[Path]:
 
 
 def _list(folders: list[Path], *, as_json: bool) -> None:
-    from crawlproject.dust.rulebook import read_rules
+    from crawlproject.inspection.duplicates.url_rule_store import read_rules
 
     entries = [(folder, entry) for folder in folders for entry in read_rules(folder).values()]
     for folder, entry in entries:
@@ -97,10 +97,10 @@ def _switch(folders: list[Path], spelled: str, *, off: bool) -> None:
 
     Raises ``BadInput`` when none has it, ``BadCrawlDir`` when one is in use.
     """
-    from crawlproject.dust.rule import Rule
-    from crawlproject.dust.rulebook import OFF, ON, RuleBook, read_rules
+    from crawlproject.inspection.duplicates.url_rule import Rule
+    from crawlproject.inspection.duplicates.url_rule_store import OFF, ON, RuleBook, read_rules
     from crawlproject.errors import BadInput
-    from crawlproject.folderlock import FolderLock
+    from crawlproject.storage.folder_lock import FolderLock
 
     rule = Rule.spelled(spelled)
     having = [folder for folder in folders if rule in read_rules(folder)]

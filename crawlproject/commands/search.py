@@ -10,7 +10,7 @@ from pathlib import Path
 
 from scrapy.exceptions import UsageError
 
-from crawlproject.commandline import Subcommand, reporting_errors
+from crawlproject.components.subcommand import Subcommand, reporting_errors
 
 _SHOWN = 10
 
@@ -44,8 +44,8 @@ class Command(Subcommand):
         if opts.limit < 1 or opts.offset < 0:
             raise UsageError("--limit must be at least 1, and --offset 0", print_help=False)
         # Scrapy imports every command at every start: what is heavy is imported when it is needed.
-        from crawlproject.indexing import is_behind, search
-        from crawlproject.reports.hits import print_hits
+        from crawlproject.exporting.index import is_behind, search
+        from crawlproject.reports.search_results import print_hits
 
         with reporting_errors(self):
             found = search(Path(args[0]), query, opts.limit, opts.offset)

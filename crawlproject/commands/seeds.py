@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 
-from crawlproject.commandline import Subcommand, cache_dir, reporting_errors, settings_for
+from crawlproject.components.subcommand import Subcommand, cache_dir, reporting_errors, settings_for
 
 if TYPE_CHECKING:
-    from crawlproject.hubs import Hub
+    from crawlproject.topic.hubs import Hub
     from crawlproject.records import Topic
 
 
@@ -51,12 +51,12 @@ class Command(Subcommand):
             self._augment(args[0], Path(args[1]), opts)
 
     def _augment(self, source: str, path: Path, opts: argparse.Namespace) -> None:
-        from crawlproject.appendlog import write_atomically
-        from crawlproject.assembly import make_canonicalizer, respell
-        from crawlproject.hubs import find_hubs
+        from crawlproject.storage.append_log import write_atomically
+        from crawlproject.crawl.assembly import make_canonicalizer, respell
+        from crawlproject.topic.hubs import find_hubs
         from crawlproject.options import read_options
-        from crawlproject.topic import load_topic, parse_topic
-        from crawlproject.topic_seeds import with_seeds
+        from crawlproject.topic.parse import load_topic, parse_topic
+        from crawlproject.topic.add_seeds import with_seeds
 
         topic = load_topic(path)
         settings = settings_for(self, topic)
@@ -82,12 +82,12 @@ class Command(Subcommand):
 
 def _links(source: str, topic: Topic, settings: dict[str, Any], *, agent: str) -> Iterator[tuple[str, Sequence[str]]]:
     """The links of every page of a web, or of an earlier crawl."""
-    from crawlproject.assembly import make_canonicalizer
-    from crawlproject.evaluation.crawlfolder import MANIFEST, read_links
+    from crawlproject.crawl.assembly import make_canonicalizer
+    from crawlproject.storage.read import MANIFEST, read_links
     from crawlproject.options import read_options
-    from crawlproject.rehearsal.shelf import Shelf
-    from crawlproject.rehearsal.stage import read_pages
-    from crawlproject.virtualweb.web import open_web
+    from crawlproject.webs.page_cache_folder import Shelf
+    from crawlproject.evaluation.simulation.runner import read_pages
+    from crawlproject.webs.open import open_web
 
     if (Path(source) / MANIFEST).is_file():
         yield from read_links(Path(source))

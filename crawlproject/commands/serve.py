@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from crawlproject.commandline import Subcommand, cache_dir, reporting_errors
+from crawlproject.components.subcommand import Subcommand, cache_dir, reporting_errors
 from crawlproject.errors import BadInput
-from crawlproject.virtualweb.accesslog import AccessLog
-from crawlproject.virtualweb.web import open_web
+from crawlproject.webs.access_log import AccessLog
+from crawlproject.webs.open import open_web
 
 if TYPE_CHECKING:
-    from crawlproject.virtualweb.server import WebServer
+    from crawlproject.components.virtual_web_server import WebServer
 
 
 class Command(Subcommand):
@@ -49,7 +49,7 @@ class Command(Subcommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise UsageError("expected one web", print_help=False)
-        from crawlproject.virtualweb.server import WebServer  # aiohttp is slow to import, and every command is imported
+        from crawlproject.components.virtual_web_server import WebServer  # aiohttp is slow to import, and every command is imported
 
         with reporting_errors(self), closing(open_web(args[0], cache_dir=cache_dir())) as web:
             for warning in web.warnings:

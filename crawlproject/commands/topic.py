@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from scrapy.exceptions import UsageError
 
-from crawlproject.commandline import Subcommand, reporting_errors, settings_for
+from crawlproject.components.subcommand import Subcommand, reporting_errors, settings_for
 from crawlproject.errors import BadInput, BadTopic, InvalidUrl
-from crawlproject.printable import counted
+from crawlproject.pages.text.printable import counted
 
 if TYPE_CHECKING:
     from crawlproject.records import Page, Topic
-    from crawlproject.topic_check import Probed, Weakness
+    from crawlproject.topic.check import Probed, Weakness
 
 T = TypeVar("T")
 
@@ -76,9 +76,9 @@ class Command(Subcommand):
     # ------------------------------------------------------------ new
 
     def _new(self, path: Path, opts: argparse.Namespace) -> None:
-        from crawlproject.appendlog import write_atomically
-        from crawlproject.topic import parse_topic
-        from crawlproject.topic_draft import Draft, name_for, topic_text
+        from crawlproject.storage.append_log import write_atomically
+        from crawlproject.topic.parse import parse_topic
+        from crawlproject.topic.draft import Draft, name_for, topic_text
 
         if path.exists():
             raise BadTopic(str(path), "is there already; name a file that is not")
@@ -102,7 +102,7 @@ class Command(Subcommand):
         print(f"Next:    scrapy topic check {path}\n         scrapy crawl topical -a topic={path}")
 
     def _words(self, topic: Topic, examples: Sequence[str], opts: argparse.Namespace) -> list[str]:
-        from crawlproject.topic_draft import characteristic_words
+        from crawlproject.topic.draft import characteristic_words
 
         with tempfile.TemporaryDirectory(prefix="topic-") as folder:
             probe = self._probe(topic, Path(folder))
@@ -120,11 +120,11 @@ class Command(Subcommand):
     # ------------------------------------------------------------ check
 
     def _check(self, asked: str, opts: argparse.Namespace) -> None:
-        from crawlproject.assembly import make_canonicalizer, respell
+        from crawlproject.crawl.assembly import make_canonicalizer, respell
         from crawlproject.options import read_options
-        from crawlproject.text.analysis import Analyzer
-        from crawlproject.topic_check import weak_as_fetched, weak_as_written
-        from crawlproject.topic_sources import find_topic
+        from crawlproject.pages.text.analyzer import Analyzer
+        from crawlproject.topic.check import weak_as_fetched, weak_as_written
+        from crawlproject.topic.find import find_topic
 
         topic = find_topic(asked)
         options = read_options(settings_for(self, topic))
@@ -150,7 +150,7 @@ class Command(Subcommand):
 
     def _probe(self, topic: Topic, folder: Path) -> Any:
         from crawlproject.options import read_options
-        from crawlproject.probe import Probe
+        from crawlproject.components.preview import Probe
 
         settings = settings_for(self, topic)
         assert self.settings is not None, "scrapy.cmdline sets it"
@@ -207,7 +207,7 @@ def _answer(question: str) -> str:
 
 
 def _keywords(answer: str) -> list[str]:
-    from crawlproject.topic_fields import checked_keywords
+    from crawlproject.topic.fields import checked_keywords
 
     try:
         return checked_keywords(answer.split(","))
@@ -244,7 +244,7 @@ def _tell(line: str) -> None:
 
 
 def _print(topic: Topic, seeds: Sequence[Probed], sample: Sequence[Probed], weaknesses: Sequence[Weakness]) -> None:
-    from crawlproject.printable import printable
+    from crawlproject.pages.text.printable import printable
 
     if seeds:
         print("similarity  links  seed")

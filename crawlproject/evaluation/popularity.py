@@ -9,9 +9,9 @@ import numpy as np
 
 from crawlproject.evaluation import importance
 from crawlproject.evaluation.importance import Importance, PagePool, Values
-from crawlproject.graph.hits import hits
-from crawlproject.graph.linkgraph import adjacency
-from crawlproject.graph.pagerank import pagerank as pagerank_of
+from crawlproject.orderings.graph.hits import hits
+from crawlproject.orderings.graph.linkgraph import adjacency
+from crawlproject.orderings.graph.pagerank import pagerank as pagerank_of
 
 
 def backlinks(pool: PagePool) -> Values:

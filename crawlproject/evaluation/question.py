@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from crawlproject.errors import BadInput
 from crawlproject.evaluation import measures, pool
-from crawlproject.evaluation.crawlfolder import CrawlInfo
+from crawlproject.storage.read import CrawlInfo
 from crawlproject.evaluation.measures import Curve
 from crawlproject.evaluation.pool import Scores
 from crawlproject.evaluation.runs import Run, are_split

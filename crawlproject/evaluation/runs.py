@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from crawlproject.errors import BadCrawlDir, BadInput
-from crawlproject.evaluation.crawlfolder import MANIFEST, CrawlInfo, read_info, read_json, read_visits
+from crawlproject.storage.read import MANIFEST, CrawlInfo, read_info, read_json, read_visits
 from crawlproject.evaluation.measures import Curve
 
 REACHABLE = "reachable.json"

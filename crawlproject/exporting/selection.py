@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from crawlproject.appendlog import read_lines
+from crawlproject.storage.append_log import read_lines
 from crawlproject.errors import BadCrawlDir
-from crawlproject.repository.follow import ITEMS
-from crawlproject.repository.items import item_schema
-from crawlproject.repository.manifest import read_manifest
+from crawlproject.storage.tail import ITEMS
+from crawlproject.storage.items import item_schema
+from crawlproject.storage.manifest import read_manifest
 
 Item = Mapping[str, Any]
 

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 import orjson
 
 from crawlproject.exporting.selection import Item
-from crawlproject.repository.items import item_schema
+from crawlproject.storage.items import item_schema
 
 _BATCH = 500  # rows, and so the most texts that are in memory
 _GROUP_BYTES = 8_000_000  # of text in a row group of Parquet

@@ -14,9 +14,9 @@ import orjson
 
 from crawlproject.exporting.selection import Item, Selection, read_items
 from crawlproject.exporting.warc import archive_size, write_warc
-from crawlproject.repository.follow import ITEMS
-from crawlproject.warc.cdxj import cdxj_line, idx_head, sorted_lines, zipnum
-from crawlproject.warc.record import date_of
+from crawlproject.storage.tail import ITEMS
+from crawlproject.storage.warc.cdxj import cdxj_line, idx_head, sorted_lines, zipnum
+from crawlproject.storage.warc.record import date_of
 
 VERSION = "1.1.1"
 _LARGE = 1_800_000_000  # bytes; a zip without large headers ends at 2 GiB a file

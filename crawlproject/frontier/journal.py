@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from crawlproject.appendlog import AppendLog, read_lines, write_atomically
+from crawlproject.storage.append_log import AppendLog, read_lines, write_atomically
 from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.frontier.base import HostStanding
 from crawlproject.frontier.changes import Change, from_json, to_json

@@ -21,11 +21,11 @@ from crawlproject.frontier.changes import (
     Returned,
     Waits,
 )
-from crawlproject.frontier.commitment import BestNFirst
+from crawlproject.frontier.best_n_first import BestNFirst
 from crawlproject.frontier.entry import Entry
-from crawlproject.frontier.hostqueue import HostQueue, queue_of
+from crawlproject.frontier.host_queue import HostQueue, queue_of
 from crawlproject.frontier.politeness import Politeness
-from crawlproject.frontier.schedule import HostSchedule
+from crawlproject.frontier.host_schedule import HostSchedule
 from crawlproject.frontier.state import FrontierState
 from crawlproject.records import CrawlUrl
 

@@ -9,12 +9,12 @@ from typing import Any
 
 from crawlproject.frontier import changes
 from crawlproject.frontier.changes import Change
-from crawlproject.frontier.commitment import BestNFirst
+from crawlproject.frontier.best_n_first import BestNFirst
 from crawlproject.frontier.entry import Entry
-from crawlproject.frontier.hostqueue import queue_of
-from crawlproject.frontier.lazyheap import LazyHeap
+from crawlproject.frontier.host_queue import queue_of
+from crawlproject.frontier.lazy_heap import LazyHeap
 from crawlproject.frontier.politeness import Politeness
-from crawlproject.frontier.schedule import HostSchedule
+from crawlproject.frontier.host_schedule import HostSchedule
 from crawlproject.records import CrawlUrl
 
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import prod
 
-from crawlproject.inspection.natures import NATURES
-from crawlproject.inspection.signs import CONCEALED, LINKED, REPEATED, SMALL_WORDS
+from crawlproject.pages.page_types import NATURES
+from crawlproject.pages.content_features import CONCEALED, LINKED, REPEATED, SMALL_WORDS
 from crawlproject.records import Fetch, Page
 from crawlproject.urls.domains import domain_of
 

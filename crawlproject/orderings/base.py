@@ -14,7 +14,7 @@ from random import Random
 from typing import ClassVar, Protocol
 
 from crawlproject.records import CrawlUrl, Link, Page, Topic
-from crawlproject.text.judge import TopicJudge
+from crawlproject.pages.text.relevance import TopicJudge
 
 # url -> canonical URLs it links to; None for a URL that the archive does not hold. Only ``omniscient`` asks for it.
 Graph = Callable[[str], Sequence[str] | None]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawlproject.graph.cash import Cash
+from crawlproject.orderings.graph.opic_cash import Cash
 from crawlproject.orderings.base import OrderingContext
 from crawlproject.orderings.link_based import LinkBased
 from crawlproject.records import Page

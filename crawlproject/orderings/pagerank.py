@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from crawlproject.graph.pagerank import DAMPING, GrowingPageRank
+from crawlproject.orderings.graph.pagerank import DAMPING, GrowingPageRank
 from crawlproject.orderings.base import OrderingContext
 from crawlproject.orderings.link_based import LinkBased
 from crawlproject.records import Page

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawlproject.learning.draw import UrlDraw
+from crawlproject.orderings.learning.seeded_random import UrlDraw
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
 from crawlproject.records import Link, Page
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import orjson
 
-from crawlproject.appendlog import write_atomically
+from crawlproject.storage.append_log import write_atomically
 from crawlproject.evaluation.comparison import Comparison, Duel
-from crawlproject.reports.summaries import summary_columns, summary_row
+from crawlproject.reports.measure_tables import summary_columns, summary_row
 from crawlproject.reports.verdict import verdict
 
 

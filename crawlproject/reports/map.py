@@ -17,10 +17,10 @@ import numpy as np
 import orjson
 from markupsafe import Markup
 
-from crawlproject.appendlog import write_atomically
+from crawlproject.storage.append_log import write_atomically
 from crawlproject.errors import BadInput
-from crawlproject.evaluation.topicmap import TopicMap
-from crawlproject.graph.layout import layout
+from crawlproject.reports.map_data import TopicMap
+from crawlproject.reports.graph_layout import layout
 from crawlproject.reports import html
 
 UNIT = 10.0  # units of the drawing between neighbours, on average

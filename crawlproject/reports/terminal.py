@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from crawlproject.evaluation.comparison import LEVEL, OMNISCIENT, Comparison
-from crawlproject.reports.summaries import summary_cells, summary_headings
+from crawlproject.reports.measure_tables import summary_cells, summary_headings
 from crawlproject.reports.verdict import heading, interval_text, method, remarks, short_p, verdict
 
 _PIPE_WIDTH = 240  # columns, so that lines of a pipe do not wrap

@@ -20,9 +20,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from math import inf
 
-from crawlproject.urls.extensions import NOT_A_PAGE
+from crawlproject.urls.file_extensions import NOT_A_PAGE
 from crawlproject.urls.hosts import host_of
-from crawlproject.urls.references import cleaned, scheme_of
+from crawlproject.urls.resolve import cleaned, scheme_of
 
 SCHEME = "scheme"
 

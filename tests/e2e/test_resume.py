@@ -8,17 +8,17 @@ from typing import NamedTuple
 import pytest
 from support.webs import DictWeb
 
-from crawlproject.assembly import assemble, make_canonicalizer
-from crawlproject.crawl import Crawl
+from crawlproject.crawl.assembly import assemble, make_canonicalizer
+from crawlproject.crawl.crawl import Crawl
 from crawlproject.options import Options, read_options
 from crawlproject.orderings.base import Archive
 from crawlproject.orderings.registry import ORDERINGS, parameters_of
 from crawlproject.records import Fetch, Topic
-from crawlproject.rehearsal.archive import ArchivedPages
-from crawlproject.rehearsal.cache import JudgedPages, location
-from crawlproject.rehearsal.stage import read_pages
-from crawlproject.text.judge import TopicJudge
-from crawlproject.virtualweb.sample import SampleWeb
+from crawlproject.webs.archived_pages import ArchivedPages
+from crawlproject.webs.page_cache import JudgedPages, location
+from crawlproject.evaluation.simulation.runner import read_pages
+from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.webs.sample import SampleWeb
 
 TOPIC = Topic(
     "reefs",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support.crawling import ROOT, command, environment, scrapy
 
-from crawlproject.topic import load_topic
+from crawlproject.topic.parse import load_topic
 
 SAMPLE = {"VIRTUAL_WEB": "sample", "POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0}
 SEEDS = ["http://www.nacre-divers.example/", "http://www.lagoon-notes.example/", "http://www.hobby-ring.example/"]

@@ -21,7 +21,7 @@ from scrapy.exceptions import (
 from scrapy.http import HtmlResponse, Response
 from scrapy.utils.test import get_crawler
 
-from crawlproject.httphandler import HttpDownloadHandler
+from crawlproject.components.http_handler import HttpDownloadHandler
 
 HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 PAGE = HTML + b"Content-Length: 5\r\n\r\n<p>hi"
@@ -216,4 +216,4 @@ def test_failures_are_what_the_retry_middleware_knows(url: str, error: type[Exce
 def test_the_project_fetches_with_it() -> None:
     from crawlproject import settings
 
-    assert set(settings.DOWNLOAD_HANDLERS.values()) == {"crawlproject.httphandler.HttpDownloadHandler"}
+    assert set(settings.DOWNLOAD_HANDLERS.values()) == {"crawlproject.components.http_handler.HttpDownloadHandler"}

@@ -18,16 +18,16 @@ from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.project import get_project_settings
 from support.webs import DictWeb, page, robots
 
-from crawlproject.assembly import assemble
-from crawlproject.crawl import Crawl
-from crawlproject.frontiers import MARGIN
-from crawlproject.live import attach
+from crawlproject.crawl.assembly import assemble
+from crawlproject.crawl.crawl import Crawl
+from crawlproject.frontier.factory import MARGIN
+from crawlproject.components.running import attach
 from crawlproject.options import read_options
 from crawlproject.records import Topic
-from crawlproject.scheduler import AS_SPELLED, AWAITED_ROBOTS
-from crawlproject.virtualweb.base import Reply
+from crawlproject.components.scheduler import AS_SPELLED, AWAITED_ROBOTS
+from crawlproject.webs.base import Reply
 from middlewares.canonicalize import CanonicalizeMiddleware
-from middlewares.refused import Refused
+from crawlproject.components.refused import Refused
 from middlewares.robots import ROBOTS, RobotsMiddleware
 from middlewares.traps import TrapMiddleware
 from middlewares.truncate import TruncateMiddleware, media_type

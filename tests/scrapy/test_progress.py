@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from crawlproject.extensions.progress import Speed, clock_time, progress_line, summary_line
-from crawlproject.extensions.statusline import StatusLine
+from crawlproject.components.extensions.progress import Speed, clock_time, progress_line, summary_line
+from crawlproject.components.extensions.status_line import StatusLine
 
 ROOT = Path(__file__).parents[2]
 
@@ -42,7 +42,7 @@ class Quiet(scrapy.Spider):
         await asyncio.sleep(0.3)
 
 settings = {
-    "EXTENSIONS": {"crawlproject.extensions.progress.Progress": 10},
+    "EXTENSIONS": {"crawlproject.components.extensions.progress.Progress": 10},
     "CRAWL_PROGRESS_SECONDS": float(sys.argv[2]), "LOG_LEVEL": "WARNING", "TELNETCONSOLE_ENABLED": False,
 }
 if len(sys.argv) > 3 and sys.argv[3] != "plain":

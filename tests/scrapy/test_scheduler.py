@@ -16,15 +16,15 @@ from scrapy.signalmanager import SignalManager
 from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.project import get_project_settings
 
-from crawlproject import scheduler as scheduler_module
-from crawlproject.appendlog import read_lines
-from crawlproject.assembly import assemble
+from crawlproject.components import scheduler as scheduler_module
+from crawlproject.storage.append_log import read_lines
+from crawlproject.crawl.assembly import assemble
 from crawlproject.errors import StorageFailed
-from crawlproject.frontiers import MARGIN
-from crawlproject.live import attach
+from crawlproject.frontier.factory import MARGIN
+from crawlproject.components.running import attach
 from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl, Fetch, Topic
-from crawlproject.scheduler import TAKEN_AT, FrontierScheduler
+from crawlproject.components.scheduler import TAKEN_AT, FrontierScheduler
 
 
 class World:

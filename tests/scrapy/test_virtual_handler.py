@@ -22,9 +22,9 @@ from scrapy.http import HtmlResponse, Response, TextResponse
 from scrapy.utils.test import get_crawler
 
 from crawlproject.errors import BadWeb
-from crawlproject.virtualweb import handler as handler_module
-from crawlproject.virtualweb.base import Reply, not_held
-from crawlproject.virtualweb.handler import CHUNK, VirtualWebDownloadHandler
+from crawlproject.components import virtual_web_handler as handler_module
+from crawlproject.webs.base import Reply, not_held
+from crawlproject.components.virtual_web_handler import CHUNK, VirtualWebDownloadHandler
 
 LONG = b"x" * (3 * CHUNK + 1)
 HTML = {"content-type": "text/html; charset=utf-8"}
@@ -243,7 +243,7 @@ class Crawl(scrapy.Spider):
     name = "crawl"
     custom_settings = {
         "DOWNLOAD_HANDLERS": dict.fromkeys(
-            ("http", "https"), "crawlproject.virtualweb.handler.VirtualWebDownloadHandler"
+            ("http", "https"), "crawlproject.components.virtual_web_handler.VirtualWebDownloadHandler"
         ),
         "VIRTUAL_WEB": sys.argv[1], "ROBOTSTXT_OBEY": True, "LOG_LEVEL": "ERROR", "TELNETCONSOLE_ENABLED": False,
     }

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crawlproject.errors import BadSetting, InvalidUrl
 from crawlproject.options import read_options
-from crawlproject.safety import ADDRESS, PORT, SCHEME, Safety, make_safety
+from crawlproject.crawl.address_policy import ADDRESS, PORT, SCHEME, Safety, make_safety
 from crawlproject.urls.addresses import is_public
 from crawlproject.urls.canonical import canonical_url
 

@@ -14,10 +14,10 @@ from scrapy.core.downloader.handlers import _base_streaming
 from scrapy.exceptions import CannotResolveHostError, DownloadConnectionRefusedError
 from scrapy.utils.test import get_crawler
 
-from crawlproject import httphandler
-from crawlproject.httphandler import HttpDownloadHandler
-from crawlproject.safety import ADDRESS
-from middlewares.refused import Refused
+from crawlproject.components import http_handler as httphandler
+from crawlproject.components.http_handler import HttpDownloadHandler
+from crawlproject.crawl.address_policy import ADDRESS
+from crawlproject.components.refused import Refused
 
 PUBLIC = "93.184.215.14"
 Fetch = Callable[..., Awaitable[Any]]

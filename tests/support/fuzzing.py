@@ -16,30 +16,30 @@ from typing import Any, NamedTuple
 from hypothesis import strategies as st
 from lxml import html as lxml_html
 
-from crawlproject.assembly import assemble
+from crawlproject.crawl.assembly import assemble
 from crawlproject.errors import BadCrawlDir, BadTopic, BadWeb, InvalidUrl
-from crawlproject.html.robots import robots_rules
+from crawlproject.pages.html.meta_robots import robots_rules
 from crawlproject.options import read_options
-from crawlproject.printable import printable
-from crawlproject.reading import Reader
+from crawlproject.pages.text.printable import printable
+from crawlproject.pages.reader import Reader
 from crawlproject.records import CrawlUrl, Fetch, Topic
-from crawlproject.repository.history import History
-from crawlproject.retryafter import asked_rest
-from crawlproject.robots import RobotsRules, expiry
-from crawlproject.robotsfile import product_token
-from crawlproject.safety import ADDRESS, Safety
-from crawlproject.sitemapfile import read_sitemap
-from crawlproject.sitemaps import Sitemaps
-from crawlproject.text.analysis import Analyzer
-from crawlproject.text.judge import TopicJudge
-from crawlproject.topic import parse_topic
+from crawlproject.storage.history import History
+from crawlproject.components.retry_after import asked_rest
+from crawlproject.crawl.robots import RobotsRules, expiry
+from crawlproject.pages.robots_txt import product_token
+from crawlproject.crawl.address_policy import ADDRESS, Safety
+from crawlproject.pages.sitemap_xml import read_sitemap
+from crawlproject.crawl.sitemaps import Sitemaps
+from crawlproject.pages.text.analyzer import Analyzer
+from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.topic.parse import parse_topic
 from crawlproject.urls.addresses import read_address
 from crawlproject.urls.canonical import Canonicalizer, canonical_url
 from crawlproject.urls.domains import domain_of
 from crawlproject.urls.hosts import host_of, origin_of
 from crawlproject.urls.naming import page_name
 from crawlproject.urls.traps import TrapFilter
-from crawlproject.virtualweb.archive import Archive
+from crawlproject.webs.warc_file import Archive
 from support.fuzzinputs import HISTORY, HTML, LINE, ROBOTS, SITEMAP, TOPIC, WARC, hrefs
 
 URL = "http://h.example/dir/page.html"

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from crawlproject.records import Topic
-from crawlproject.repository.manifest import Manifest
+from crawlproject.storage.manifest import Manifest
 
 
 def an_item(number: int, text: str, **fields: Any) -> dict[str, Any]:

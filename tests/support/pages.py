@@ -8,8 +8,8 @@ from random import Random
 
 from crawlproject.orderings.base import Archive, Graph, OrderingContext
 from crawlproject.records import Link, Page, Span, Topic
-from crawlproject.text.analysis import Analyzer
-from crawlproject.text.judge import TopicJudge
+from crawlproject.pages.text.analyzer import Analyzer
+from crawlproject.pages.text.relevance import TopicJudge
 
 ANALYZER = Analyzer("en")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from crawlproject.virtualweb.base import Reply, not_held
+from crawlproject.webs.base import Reply, not_held
 from support.webs import DictWeb, html
 
 HTML = {"content-type": "text/html; charset=utf-8"}

@@ -6,8 +6,8 @@ import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from crawlproject.virtualweb.accesslog import Access
-from crawlproject.virtualweb.base import Reply, not_held, spellings
+from crawlproject.webs.access_log import Access
+from crawlproject.webs.base import Reply, not_held, spellings
 
 HTML = {"content-type": "text/html; charset=utf-8"}
 

@@ -28,12 +28,12 @@ from support.markdown import (
 from support.pages import a_context, a_link, a_page
 
 from crawlproject import settings
-from crawlproject.crawl import Crawl
+from crawlproject.crawl.crawl import Crawl
 from crawlproject.options import OURS, THEIRS, Options
 from crawlproject.orderings import registry
-from crawlproject.rehearsal.stage import Stage
-from crawlproject.topic import load_topic, parse_topic
-from crawlproject.virtualweb.sample import SampleWeb
+from crawlproject.evaluation.simulation.runner import Stage
+from crawlproject.topic.parse import load_topic, parse_topic
+from crawlproject.webs.sample import SampleWeb
 
 every_page = pytest.mark.parametrize("page", PAGES, ids=page_id)
 READ = (*OURS, *THEIRS)

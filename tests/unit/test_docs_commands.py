@@ -18,7 +18,7 @@ from support.crawling import ROOT
 from support.markdown import PAGES, doc, fences, first_cells, headings, inline_code, page_id, section
 
 from crawlproject import commands
-from crawlproject.commandline import BAD_INPUT, INTERRUPTED, STOPPED
+from crawlproject.components.subcommand import BAD_INPUT, INTERRUPTED, STOPPED
 from crawlproject.options import read_options, refuse_unknown
 from crawlproject.orderings.registry import ORDERINGS, parameters_of
 

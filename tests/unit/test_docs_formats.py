@@ -16,18 +16,18 @@ from support.crawling import ROOT
 from support.markdown import doc, fences, first_cells, rows, section
 
 from crawlproject import settings
-from crawlproject.assembly import assemble
+from crawlproject.crawl.assembly import assemble
 from crawlproject.frontier.changes import Change, Waits, to_json
 from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl, Fetch, Topic
 from crawlproject.reports.report import write_report
-from crawlproject.repository.items import item_schema
-from crawlproject.repository.marker import write_marker
-from crawlproject.repository.probelog import Finding
-from crawlproject.repository.robotslog import RobotsLog
-from crawlproject.topic import Examples, TopicFile, load_topic
-from crawlproject.virtualweb.sample import SampleWeb
-from crawlproject.warc.capture import Entry
+from crawlproject.storage.items import item_schema
+from crawlproject.storage.finished_marker import write_marker
+from crawlproject.storage.probe_log import Finding
+from crawlproject.storage.robots_log import RobotsLog
+from crawlproject.topic.parse import Examples, TopicFile, load_topic
+from crawlproject.webs.sample import SampleWeb
+from crawlproject.storage.warc.capture import Entry
 
 DEMO = load_topic(ROOT / "topics" / "demo.toml")
 

@@ -13,21 +13,21 @@ ROOT = Path(__file__).resolve().parents[2]
 # What stands above the line: these may import Scrapy and Twisted, ask the wall clock and open sockets.
 GLUE = (
     "crawlproject.addon",
-    "crawlproject.commandline",
+    "crawlproject.components.subcommand",
     "crawlproject.commands",
-    "crawlproject.dashboard",
-    "crawlproject.exporting.searchserver",
-    "crawlproject.extensions",
-    "crawlproject.httphandler",
-    "crawlproject.live",
-    "crawlproject.plainvalues",
-    "crawlproject.probe",
-    "crawlproject.requests",
-    "crawlproject.requestscheduler",
-    "crawlproject.safefeeds",
-    "crawlproject.scheduler",
-    "crawlproject.virtualweb.handler",
-    "crawlproject.virtualweb.server",
+    "crawlproject.components.dashboard",
+    "crawlproject.exporting.search_server",
+    "crawlproject.components.extensions",
+    "crawlproject.components.http_handler",
+    "crawlproject.components.running",
+    "crawlproject.components.json_values",
+    "crawlproject.components.preview",
+    "crawlproject.components.request_json",
+    "crawlproject.components.request_scheduler",
+    "crawlproject.components.feeds",
+    "crawlproject.components.scheduler",
+    "crawlproject.components.virtual_web_handler",
+    "crawlproject.components.virtual_web_server",
 )
 FRAMEWORKS = {"scrapy", "twisted", "itemadapter", "scrapy_redis"}
 NETWORK = {"aiohttp", "asyncio", "ftplib", "httpx", "redis", "requests", "smtplib", "socket", "ssl", "urllib3"}
@@ -163,7 +163,7 @@ def test_every_file_of_the_glue_exists():
         "from random import choice",
         "import socket",
         "from urllib.request import urlopen",
-        "from crawlproject.scheduler import FrontierScheduler",
+        "from crawlproject.components.scheduler import FrontierScheduler",
         "from ..virtualweb import server",
     ],
 )
@@ -178,7 +178,7 @@ def test_the_check_sees(source):
         "def draw(random):\n    return random.shuffle([1])",
         "import time\nstarted = time.perf_counter()",
         "from urllib.parse import urljoin",
-        "from crawlproject.virtualweb.archive import Archive",
+        "from crawlproject.webs.warc_file import Archive",
     ],
 )
 def test_the_check_lets_pass(source):

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from xxhash import xxh3_128_digest
 
-from crawlproject.frontier.disk.hashtable import HashTable
+from crawlproject.frontier.disk.hash_table import HashTable
 from crawlproject.frontier.disk.journal import Journal, Summary
-from crawlproject.frontier.disk.rows import Row, UrlRows
-from crawlproject.frontier.disk.urlfile import UrlFile
-from crawlproject.frontier.hostqueue import queue_of
+from crawlproject.frontier.disk.url_table import Row, UrlRows
+from crawlproject.frontier.disk.url_records import UrlFile
+from crawlproject.frontier.host_queue import queue_of
 from crawlproject.records import CrawlUrl
 
 _JOURNAL_BYTES = 32 * 2**20  # from which on a journal is summed up: a second of reading at the next opening

@@ -14,7 +14,7 @@ from random import Random
 from typing import Any, Literal
 
 from crawlproject.errors import BadSetting
-from crawlproject.frontier.hostqueue import queue_of
+from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis.codec import digest, load_record
 from crawlproject.frontier.redis.connection import Server
 from crawlproject.frontier.redis.operations import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from crawlproject.frontier.hostqueue import queue_of
+from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis.codec import digest, dump_record, load_record
 from crawlproject.frontier.redis.script import Operation
 from crawlproject.records import CrawlUrl

@@ -11,7 +11,7 @@ from crawlproject.evaluation.measures import target_recall
 from crawlproject.evaluation.runs import find_runs, load_run
 from crawlproject.options import read_options
 from crawlproject.records import Topic
-from crawlproject.virtualweb.base import Reply
+from crawlproject.webs.base import Reply
 
 OPTIONS = read_options({})
 HOST = "http://a.example"

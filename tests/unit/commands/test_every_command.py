@@ -18,7 +18,7 @@ from support.invoking import invoke
 from support.items import a_crawl, an_item
 
 from crawlproject import commands
-from crawlproject.commandline import INTERRUPTED
+from crawlproject.components.subcommand import INTERRUPTED
 
 NAMES = [module.name for module in iter_modules(commands.__path__)]
 REQUIRED = {"export": ["--to", "csv"]}

@@ -9,8 +9,9 @@ from support.invoking import invoke
 
 from crawlproject.commands import rehearse
 from crawlproject.evaluation.runs import find_runs
-from crawlproject.rehearsal import plan, workers
-from crawlproject.virtualweb.sample import SampleWeb
+from crawlproject.evaluation.simulation import plan
+from crawlproject.evaluation.simulation import workers
+from crawlproject.webs.sample import SampleWeb
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from scrapy.exceptions import UsageError
 from support.invoking import invoke
 
 from crawlproject.commands.rules import Command
-from crawlproject.dust.rule import Rule
-from crawlproject.dust.rulebook import CONFIRMED, WITHDRAWN, RuleBook, read_rules
+from crawlproject.inspection.duplicates.url_rule import Rule
+from crawlproject.inspection.duplicates.url_rule_store import CONFIRMED, WITHDRAWN, RuleBook, read_rules
 
 ROOT = Path(__file__).parents[3]
 SID = Rule("a.example", "param", "sid")
@@ -89,7 +89,7 @@ def test_what_is_no_crawl_folder_is_bad_input(tmp_path: Path, capsys: pytest.Cap
 
 def test_a_running_crawl_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     folder = crawl_folder(tmp_path)
-    hold = "import sys; from pathlib import Path; from crawlproject.folderlock import FolderLock\n"
+    hold = "import sys; from pathlib import Path; from crawlproject.storage.folder_lock import FolderLock\n"
     hold += "lock = FolderLock(Path(sys.argv[1])); print('held', flush=True); sys.stdin.read()"
     crawl = subprocess.Popen(
         [sys.executable, "-c", hold, folder], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT

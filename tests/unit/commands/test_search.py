@@ -13,8 +13,8 @@ from support.invoking import invoke
 from support.items import a_crawl, add, an_item
 
 from crawlproject.commands.search import Command
-from crawlproject.indexing import Hit, search, update
-from crawlproject.reports.hits import print_hits
+from crawlproject.exporting.index import Hit, search, update
+from crawlproject.reports.search_results import print_hits
 
 
 class Terminal(io.StringIO):

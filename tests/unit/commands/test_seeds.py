@@ -8,7 +8,7 @@ from scrapy.exceptions import UsageError
 from support.invoking import invoke
 
 from crawlproject.commands import seeds
-from crawlproject.topic import load_topic
+from crawlproject.topic.parse import load_topic
 
 TOPIC = """\
 keywords = ["reef"]  # kept

@@ -16,20 +16,20 @@ from support.crawling import ROOT
 from support.items import a_crawl, an_item
 from support.warcs import cdxj, check, records, same_index
 
-from crawlproject.assembly import assemble
+from crawlproject.crawl.assembly import assemble
 from crawlproject.errors import BadCrawlDir, BadInput
 from crawlproject.exporting.files import export_file
 from crawlproject.exporting.selection import EVERYTHING, Selection
 from crawlproject.options import read_options
 from crawlproject.records import Fetch, Topic, Visit
-from crawlproject.repository.pages import PageRepository
-from crawlproject.repository.robotslog import RobotsLog
-from crawlproject.topic import load_topic
-from crawlproject.virtualweb.sample import SampleWeb
-from crawlproject.virtualweb.web import open_web
-from crawlproject.warc import cdxj as index
-from crawlproject.warc.archive import CrawlArchive
-from crawlproject.warc.exchange import Exchange
+from crawlproject.storage.page_files import PageRepository
+from crawlproject.storage.robots_log import RobotsLog
+from crawlproject.topic.parse import load_topic
+from crawlproject.webs.sample import SampleWeb
+from crawlproject.webs.open import open_web
+from crawlproject.storage.warc import cdxj as index
+from crawlproject.storage.warc.archive import CrawlArchive
+from crawlproject.storage.warc.exchange import Exchange
 
 URL = "http://a.example/"
 LATIN = "text/html; charset=iso-8859-1"
@@ -181,7 +181,7 @@ def test_workers(tmp_path: Path, crawl: Path) -> None:
             archive = CrawlArchive(place, "x", {}, lambda visit: b"<p>one", clock=lambda: 0.0, seed="", max_bytes=9)
             archive.repair([Visit(**json.loads((place / "history.jsonl").read_text()))])
             archive.close()
-    from crawlproject.repository.merge import merge_workers
+    from crawlproject.storage.merge_workers import merge_workers
 
     merge_workers(folder)
     warc = tmp_path / "out.warc.gz"

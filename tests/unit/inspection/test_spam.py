@@ -6,13 +6,13 @@ from random import Random
 
 import pytest
 
-from crawlproject.assembly import make_canonicalizer, make_reader
-from crawlproject.inspection.signs import CONCEALED, REPEATED
+from crawlproject.crawl.assembly import make_canonicalizer, make_reader
+from crawlproject.pages.content_features import CONCEALED, REPEATED
 from crawlproject.inspection.spam import FARMED, STUFFED, SpamInspector
 from crawlproject.options import read_options
 from crawlproject.records import Fetch, Page
-from crawlproject.text.analysis import Analyzer
-from crawlproject.text.judge import TopicJudge
+from crawlproject.pages.text.analyzer import Analyzer
+from crawlproject.pages.text.relevance import TopicJudge
 
 ANALYZER = Analyzer("en")
 OPTIONS = read_options({})

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlproject.reports import trends
-from crawlproject.reports.figure import write_figure
+from crawlproject.reports.svg_file import write_figure
 from crawlproject.reports.plots import HEIGHT, WIDTH, Axis, Series, line_chart, scatter_chart, style_class, tidy
 
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from crawlproject.evaluation.crawlfolder import CrawlInfo
+from crawlproject.storage.read import CrawlInfo
 from crawlproject.reports.summary import BEST, summarise
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from crawlproject.errors import InvalidUrl
 from crawlproject.urls.canonical import Canonicalizer, canonical_url
-from crawlproject.urls.references import MAX_LENGTH
+from crawlproject.urls.resolve import MAX_LENGTH
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from w3lib.url import canonicalize_url, safe_url_string
 
 from crawlproject.errors import InvalidUrl
 from crawlproject.urls.canonical import Canonicalizer, canonical_url
-from crawlproject.urls.references import absolute, cleaned
+from crawlproject.urls.resolve import absolute, cleaned
 
 VARIANTS = (
     canonical_url,

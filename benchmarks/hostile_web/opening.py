@@ -1,0 +1,36 @@
+"""The hostile web by its names, ``hostile[:PART][@SEED]``.
+
+``hostile`` has the first twelve kinds of bad sites, ``hostile:good`` none, ``hostile:KIND,KIND`` some, and ``hostile:second``,
+``hostile:third`` and ``hostile:all`` those of a group. ``hostile@7`` is another such web.
+"""
+
+from __future__ import annotations
+
+import re
+
+from crawlproject.errors import BadWeb
+from benchmarks.hostile_web import DEFAULT_SEED, GROUPS, KINDS, HostileWeb
+
+NAME = "hostile"
+_NAME = re.compile(rf"{NAME}(?::(?P<part>[^@]*))?(?:@(?P<seed>.*))?$", re.DOTALL)
+
+
+def is_hostile(name: str) -> bool:
+    """Whether ``name`` is a name of the hostile web."""
+    return _NAME.match(name) is not None
+
+
+def open_hostile(name: str) -> HostileWeb:
+    """The hostile web of that name. Raises ``BadWeb`` for a kind of bad site that there is not, and a seed that is no number."""
+    found = _NAME.match(name)
+    part, seed = (found["part"] or "first", found["seed"]) if found else ("", None)
+    if seed is not None and not (seed.isascii() and seed.isdecimal() and len(seed) < 19):
+        raise BadWeb(f"web {name!r}", f"the seed after @ is {seed!r}; expected a whole number, as in hostile@7")
+    number = DEFAULT_SEED if seed is None else int(seed)
+    if part == "good":
+        return HostileWeb(seed=number, share=0.0)
+    kinds = [kind for word in part.split(",") if word.strip() for kind in GROUPS.get(word.strip(), (word.strip(),))]
+    if unknown := [kind for kind in kinds if kind not in KINDS]:
+        wish = f"expected `good`, or some of {', '.join([*GROUPS, *KINDS])}"
+        raise BadWeb(f"web {name!r}", f"there is no kind {unknown[0]!r}; {wish}")
+    return HostileWeb(seed=number, kinds=kinds)

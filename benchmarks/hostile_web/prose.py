@@ -1,0 +1,118 @@
+"""Endless prose: sentences of the words of a theme, held together by the small words of a language.
+
+No two texts share more than chance gives, so that nothing but a copy looks like a copy. The words of a theme are those of its
+phrase bank in the sample web.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+from itertools import accumulate
+from random import Random
+
+from crawlproject.webs.sample.themes import Theme
+from crawlproject.webs.sample.themes.bees import BEES
+from crawlproject.webs.sample.themes.bread import BREAD
+from crawlproject.webs.sample.themes.coral import CORAL
+from crawlproject.webs.sample.themes.everyday import EVERYDAY
+from crawlproject.webs.sample.themes.music import MUSIC
+from crawlproject.webs.sample.themes.railways import RAILWAYS
+from crawlproject.webs.sample.themes.volcanoes import VOLCANOES
+
+THEMES: Sequence[Theme] = (CORAL, BREAD, BEES, VOLCANOES, MUSIC, RAILWAYS, EVERYDAY)
+KEYWORDS = {theme.key: tuple(theme.subjects) for theme in THEMES}  # what people search for, and spammers write
+
+_FRAMES = tuple(
+    frame.split()
+    for frame in (
+        "the _ of the _ is a _ and not a _",
+        "in the _ there are _ that _ for the _",
+        "when a _ comes to the _ it may _ or _ with the _",
+        "some of these _ have been _ since the _ of _",
+        "we saw _ near the _ and wrote about the _",
+        "it is the _ that makes every _ so _",
+        "from _ to _ they were _ by the _",
+        "my _ says that _ and _ are the same but I think not",
+        "a _ under the _ can be as _ as the one in _",
+        "you will find more about _ in the _ on the _",
+        "after the _ had gone nobody knew what the _ was for",
+        "how _ are they and why does the _ of a _ matter to us",
+        "between _ and _ lies the _ which is what this is about",
+        "there was no _ at all until _ was brought here by a _",
+    )
+)
+_SMALL = frozenset(word for frame in _FRAMES for word in frame)
+_WORD = re.compile(r"[^\W\d_]{4,}")
+_OWN_SHARE = 0.42  # of the longer words of a text that are those of its theme; the rest is everyday life
+
+
+@cache
+def _words(key: str) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    """The longer words of a theme, most frequent first, with cumulative weights."""
+    theme = next(theme for theme in THEMES if theme.key == key)
+    text = " ".join([*theme.subjects, *(sentence for bank in theme.subjects.values() for sentence in bank)]).lower()
+    counts = Counter(word for word in _WORD.findall(text) if word not in _SMALL)
+    words = tuple(sorted(counts, key=lambda word: (-counts[word], word)))
+    return words, tuple(accumulate(1.0 / (rank + 6) for rank in range(len(words))))
+
+
+def word(key: str, rng: Random) -> str:
+    """A word of a theme, frequent ones more often."""
+    words, weights = _words(key)
+    return rng.choices(words, cum_weights=weights)[0]
+
+
+def sentence(key: str, rng: Random, own: float = _OWN_SHARE) -> str:
+    """A sentence; ``own`` of its longer words are those of the theme."""
+    parts = [
+        part if part != "_" else word(key if rng.random() < own else EVERYDAY.key, rng) for part in rng.choice(_FRAMES)
+    ]
+    text = " ".join(parts)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def paragraphs(key: str, rng: Random, count: int, own: float = _OWN_SHARE) -> list[str]:
+    """Paragraphs of three to seven sentences."""
+    return [" ".join(sentence(key, rng, own) for _ in range(rng.randint(3, 7))) for _ in range(count)]
+
+
+def headline(key: str, rng: Random) -> str:
+    """The title of an article: what it is about, and a word more."""
+    subject = rng.choice(KEYWORDS[key])
+    frame = rng.choice(
+        ("On {s} and {w}", "{s}: a {w} of our own", "The {w} of {s}", "{s}", "Notes about {s}", "{w}, {s}, {v}")
+    )
+    text = frame.format(s=subject, w=word(key, rng), v=word(EVERYDAY.key, rng))
+    return f"{text[0].upper()}{text[1:]}"
+
+
+def phrase(key: str, rng: Random) -> str:
+    """What somebody who wants a visit writes on a link: the keywords of the theme, and a bait."""
+    bait = ("best", "free", "all about", "top 10", "pictures of", "guide to", "more on", "the truth about", "new:", "")
+    return f"{rng.choice(bait)} {rng.choice(KEYWORDS[key])} {word(key, rng)}".strip()
+
+
+def name(rng: Random) -> str:
+    """A word for a host name that nobody uses."""
+    syllables = (
+        "ba",
+        "cor",
+        "den",
+        "fil",
+        "gar",
+        "hol",
+        "ist",
+        "kam",
+        "lor",
+        "mun",
+        "nef",
+        "or",
+        "pel",
+        "rus",
+        "tam",
+        "vex",
+    )
+    return "".join(rng.choices(syllables, k=rng.randint(2, 3)))

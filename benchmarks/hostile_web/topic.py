@@ -1,0 +1,26 @@
+"""Topics of the hostile web: the articles about a theme are what is to be found."""
+
+from __future__ import annotations
+
+import json
+
+from crawlproject.records import Topic
+from benchmarks.hostile_web import HostileWeb
+from benchmarks.hostile_web.prose import KEYWORDS
+
+SEEDS = 5
+
+
+def topic_of(web: HostileWeb, theme: str = "coral") -> Topic:
+    """A theme as a topic: ``SEEDS`` articles to begin with, and all articles about it as targets."""
+    targets = tuple(sorted(web.good.articles(theme)))
+    return Topic(f"hostile-{theme}", KEYWORDS[theme], tuple(web.seeds(theme, SEEDS)), targets=targets)
+
+
+def topic_text(web: HostileWeb, theme: str = "coral") -> str:
+    """The topic file of ``topic_of``."""
+    topic = topic_of(web, theme)
+    lines = [f"name = {json.dumps(topic.name)}"]
+    for name, values in (("keywords", topic.keywords), ("seeds", topic.seeds), ("targets", topic.targets)):
+        lines += [f"{name} = [", *(f"  {json.dumps(value)}," for value in values), "]"]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,59 @@
+"""A crawl folder that is looked into again and again: its manifest and refusals when they change, its history as it grows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from crawlproject.components.dashboard.crawl_json import counted, crawl_document
+from crawlproject.errors import BadCrawlDir
+from crawlproject.storage.read import MANIFEST, REFUSED, CrawlInfo, read_info, read_refused
+from crawlproject.reports.report import RELEVANT
+from crawlproject.reports.live_summary import Trail
+
+AT_ONCE = 2_000  # lines of history that are read in one go: some 30 ms
+
+
+class Watched:
+    """One crawl folder. Raises ``BadCrawlDir`` when it is damaged."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._read: dict[str, tuple[int, int]] = {}  # file -> when it was written, and its size, as it was read last
+        self._info = CrawlInfo()
+        self._refused: dict[str, Any] = {"refused": [], "refused_total": 0}
+        self._trail: Trail | None = None
+
+    def info(self) -> CrawlInfo:
+        """The manifest; an empty one while there is none."""
+        if self._changed(MANIFEST):
+            try:
+                self._info = read_info(self.folder)
+            except BadCrawlDir:
+                self._read.pop(MANIFEST, None)
+                raise
+        return self._info
+
+    def document(self, most: int = AT_ONCE) -> dict[str, Any]:
+        """What the page shows of the folder; ``reading`` while there is more of the history than ``most`` new lines."""
+        info = self.info()
+        if MANIFEST not in self._read:  # the crawl has not begun
+            return {"reading": False}
+        if self._trail is None:
+            self._trail = Trail(self.folder, info, info.number("PAGE_RELEVANT", RELEVANT))
+        whole = self._trail.advance(most)
+        if self._changed(REFUSED):
+            counts = {refused.reason: refused.count for refused in read_refused(self.folder)}
+            self._refused = {"refused": counted(counts), "refused_total": sum(counts.values())}
+        return {**crawl_document(info, self._trail), **self._refused, "reading": not whole}
+
+    def _changed(self, name: str) -> bool:
+        try:
+            state = (self.folder / name).stat()
+        except OSError:
+            return False
+        mark = (state.st_mtime_ns, state.st_size)
+        if self._read.get(name) == mark:
+            return False
+        self._read[name] = mark
+        return True

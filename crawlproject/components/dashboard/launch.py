@@ -1,0 +1,145 @@
+"""Start a crawl from a query and seeds, as a process of its own."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from crawlproject.errors import BadInput, BadTopic, StorageFailed
+from crawlproject.orderings.registry import ORDERINGS, ordering_class
+from crawlproject.topic.parse import parse_topic
+from crawlproject.topic.draft import name_for
+
+CONSOLE = "console.log"  # what the process prints
+TOPIC = "topic.toml"
+MOST_PAGES = 1_000_000
+MOST_CRAWLS = 8  # started at once
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What was typed into the page: one crawl for each ordering, of ``pages`` pages."""
+
+    query: str
+    seeds: tuple[str, ...]
+    orderings: tuple[str, ...]
+    pages: int
+
+
+def read_wish(form: Any) -> Wish:
+    """The form of the page, checked; raises ``BadInput``, which names the field and the wish."""
+    if not isinstance(form, Mapping):
+        raise BadInput("form", "expected an object with query, seeds, orderings and pages")
+    query = _CONTROLS.sub(" ", str(form.get("query", ""))).strip()
+    seeds = tuple(dict.fromkeys(re.split(r"[\s,]+", str(form.get("seeds", "")).strip())))
+    orderings = form.get("orderings")
+    pages = form.get("pages")
+    if not query:
+        raise BadInput("query", "say what to look for, for example: coral reefs, bleaching")
+    if not any(seeds):
+        raise BadInput("seeds", "expected at least one URL to start from")
+    if not isinstance(orderings, list) or not 0 < len(orderings) <= MOST_CRAWLS:
+        raise BadInput("orderings", f"choose 1 to {MOST_CRAWLS}")
+    for name in orderings:
+        if name not in startable_orderings():
+            raise BadInput("orderings", f"there is no ordering {str(name)[:40]!r} that can crawl without an archive")
+    if not isinstance(pages, int) or isinstance(pages, bool) or not 0 < pages <= MOST_PAGES:
+        raise BadInput("pages", f"expected a number between 1 and {MOST_PAGES:,}")
+    parse_topic(_topic_text("query", query, seeds, orderings[0], pages), "topic")  # says what is wrong with seeds
+    return Wish(query, seeds, tuple(dict.fromkeys(orderings)), pages)
+
+
+def startable_orderings() -> list[str]:
+    """The orderings that need neither the answer nor an archive."""
+    classes = {name: ordering_class(name) for name in ORDERINGS}
+    return [name for name, cls in classes.items() if not cls.needs_targets and not cls.needs_archive]
+
+
+def prepare(wish: Wish, root: Path) -> list[Path]:
+    """A new crawl folder with a topic file for each ordering of the wish, below ``root``. Raises ``StorageFailed``."""
+    slug = name_for([wish.query])
+    folders = []
+    try:
+        for ordering in wish.orderings:
+            folder = _new_folder(root, f"{slug}.{ordering}")
+            text = _topic_text(slug, wish.query, wish.seeds, ordering, wish.pages)
+            (folder / TOPIC).write_text(text, encoding="utf-8")
+            folders.append(folder)
+    except OSError as error:
+        raise StorageFailed(f"cannot make a crawl folder in {root}: {error}") from error
+    return folders
+
+
+def launch(folder: Path, settings: Mapping[str, Any]) -> subprocess.Popen[bytes]:
+    """Crawl what the topic file in ``folder`` asks for, or go on with it. Raises ``BadTopic`` when there is none.
+
+    ``settings`` are those of the command line, which every crawl gets. The process outlives this one only when this
+    one is killed.
+    """
+    topic = folder / TOPIC
+    if not topic.is_file():
+        raise BadTopic(str(topic), "expected the topic file of a crawl that was started from the page")
+    chosen = {**settings, "CRAWL_DIR": folder, "DASHBOARD": 1, "DASHBOARD_PORT": 0}
+    options = [part for name, value in chosen.items() for part in ("-s", f"{name}={value}")]
+    command = [sys.executable, "-m", "scrapy", "crawl", "topical", "-a", f"topic={topic}", *options]
+    try:
+        with (folder / CONSOLE).open("ab") as console:
+            return subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=console, stderr=console, start_new_session=True
+            )
+    except OSError as error:
+        raise StorageFailed(f"cannot start a crawl in {folder}: {error}") from error
+
+
+def last_words(folder: Path, most: int = 400) -> str:
+    """The end of what the process printed."""
+    try:
+        with (folder / CONSOLE).open("rb") as file:
+            file.seek(max(0, file.seek(0, 2) - most))
+            return file.read().decode("utf-8", "replace").strip()
+    except OSError:
+        return ""
+
+
+def _new_folder(root: Path, name: str) -> Path:
+    for number in range(1, 10_000):
+        folder = root / (name if number == 1 else f"{name}.{number}")
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            continue
+        return folder
+    raise FileExistsError(f"{name}: there are thousands")
+
+
+def _topic_text(name: str, query: str, seeds: Sequence[str], ordering: str, pages: int) -> str:
+    return "\n".join(
+        [
+            "# Started from the live view; `scrapy crawl topical -a topic=FILE` takes it as well.",
+            f"name = {_toml(name)}",
+            f"keywords = {_toml(query)}",
+            f"seeds = [{', '.join(map(_toml, _urls(seeds)))}]",
+            "",
+            "[crawl]",
+            f"ORDERING = {_toml(ordering)}",
+            f"CRAWL_MAX_PAGES = {pages}",
+            "",
+        ]
+    )
+
+
+def _urls(seeds: Iterable[str]) -> list[str]:
+    """``example.org`` is what people type."""
+    return [seed if "://" in seed else f"http://{seed}" for seed in seeds if seed]
+
+
+def _toml(text: str) -> str:
+    """A basic string of TOML: as in JSON, whose surrogate pairs it does not know."""
+    return json.dumps(_CONTROLS.sub(" ", text), ensure_ascii=False)

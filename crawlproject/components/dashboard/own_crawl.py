@@ -1,0 +1,50 @@
+"""The crawl of this process behind the page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from crawlproject.components.dashboard.running_crawl import LiveCrawl
+from crawlproject.components.dashboard.folder_watch import Watched
+from crawlproject.errors import BadInput
+
+_READING_ON = 500  # lines of a long history that are read at once, a few milliseconds in the event loop of the crawl
+
+
+class OwnCrawl:
+    """One crawl, named by its folder. It is read in the event loop of the crawl, a little at a time."""
+
+    can_start = False
+
+    def __init__(self, live: LiveCrawl, folder: Path) -> None:
+        self._live = live
+        self._folder = folder
+        self._watched = Watched(folder)
+
+    @property
+    def name(self) -> str:
+        return self._folder.name
+
+    def crawls(self) -> list[dict[str, Any]]:
+        info = self._watched.info()
+        return [{"name": self.name, "status": self._live.status, "topic": info.topic[:120], "ordering": info.ordering}]
+
+    def folder(self, name: str) -> Path:
+        if name != self.name:
+            raise BadInput("crawl", f"this process crawls {self.name!r}, not {name[:80]!r}")
+        return self._folder
+
+    async def state(self, name: str) -> dict[str, Any]:
+        self.folder(name)
+        return {"name": self.name, **self._watched.document(_READING_ON), **self._live.document()}
+
+    async def control(self, name: str, action: str) -> None:
+        self.folder(name) if name else None
+        try:
+            self._live.control(action)
+        except ValueError as wrong:
+            raise BadInput("action", str(wrong)) from None
+
+    async def start(self, form: Any) -> list[str]:
+        raise BadInput("request", "this page shows one crawl; `scrapy dashboard` starts others")

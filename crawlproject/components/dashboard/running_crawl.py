@@ -1,0 +1,120 @@
+"""What only the process of a crawl can tell, and what can be asked of it: pause, resume, stop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from time import monotonic, perf_counter, time
+from typing import TYPE_CHECKING, Any
+
+from crawlproject.components.dashboard.crawl_json import counted
+from crawlproject.components.extensions.progress import Speed
+from crawlproject.frontier.base import HostStanding, WatchedFrontier
+from crawlproject.components.running import INTERRUPTED, crawl_of
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from crawlproject.crawl.crawl import Crawl
+
+HOSTS = 15  # hosts of the frontier that are listed
+SHARE = 0.01  # of the time that looking at the frontier may take
+ACTIONS = ("pause", "resume", "stop")
+
+
+class Sparingly:
+    """Asks ``look`` again only when ``SHARE`` of the time since the last look covers what that one took.
+
+    A look at the hosts of a frontier takes as long as there are hosts in memory.
+    """
+
+    def __init__(self, look: Callable[[], Any]) -> None:
+        self._look = look
+        self._seen: Any = None
+        self._next = float("-inf")
+
+    def __call__(self) -> Any:
+        now = monotonic()
+        if now >= self._next:
+            began = perf_counter()
+            self._seen = self._look()
+            self._next = now + (perf_counter() - began) / SHARE
+        return self._seen
+
+
+class LiveCrawl:
+    """The crawl that runs in this process. Everything happens in its event loop, so nothing changes meanwhile."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._speed = Speed()
+        self._frontier_of = Sparingly(self._frontier)
+        self._closing: asyncio.Task[None] | None = None
+
+    @property
+    def crawl(self) -> Crawl | None:
+        return crawl_of(self._crawler)
+
+    @property
+    def status(self) -> str:
+        """``running``, ``paused`` or ``stopping``."""
+        engine = self._crawler.engine
+        if self._closing is not None or engine is None or engine._slot is None or engine._slot.closing is not None:
+            return "stopping"
+        return "paused" if engine.paused else "running"
+
+    def document(self) -> dict[str, Any]:
+        """The numbers of this moment; the frontier's may be some moments old."""
+        crawl = self.crawl
+        if crawl is None:
+            return {}
+        return {
+            "status": self.status,
+            "speed": self._speed.update(monotonic(), crawl.pages),
+            "refused": counted(crawl.folder.refusals.counts),
+            "refused_total": crawl.refused,
+            **self._frontier_of(),
+        }
+
+    def _frontier(self) -> dict[str, Any]:
+        crawl = self.crawl
+        if crawl is None or self.status == "stopping":
+            return {}
+        frontier, now = crawl.frontier, time()
+        resting = getattr(frontier, "resting", None)  # not every frontier knows it without a search
+        crowd = frontier.busiest(HOSTS) if isinstance(frontier, WatchedFrontier) else []
+        return {
+            "waiting": len(frontier),
+            "leased": frontier.leases(),
+            "hosts_waiting": frontier.hosts(),
+            "resting": resting() if resting else None,
+            "evicted": frontier.evicted(),
+            "best_score": frontier.best(),
+            "crowd": [_host(standing, now) for standing in crowd],
+        }
+
+    def control(self, action: str) -> None:
+        """``pause``, ``resume`` or ``stop``; what is in flight is finished. Raises ``ValueError`` for anything else."""
+        engine = self._crawler.engine
+        if action not in ACTIONS:
+            raise ValueError(f"expected one of {', '.join(ACTIONS)}, not {action!r}")
+        if engine is None or self.status == "stopping":
+            return
+        if action == "pause":
+            engine.pause()
+            return
+        engine.unpause()
+        if action == "stop":
+            self._closing = asyncio.ensure_future(engine.close_spider_async(reason=INTERRUPTED))
+        elif engine._slot is not None:
+            engine._slot.nextcall.schedule()  # else the engine would look again after 5 seconds only
+
+
+def _host(standing: HostStanding, now: float) -> dict[str, Any]:
+    return {
+        "host": standing.host[:100],
+        "waiting": standing.waiting,
+        "best": standing.best,
+        "rests": max(0.0, standing.due - now),
+        "leased": standing.leased,
+    }

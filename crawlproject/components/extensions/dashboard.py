@@ -1,0 +1,83 @@
+"""The live view of a running crawl: ``-s DASHBOARD=1`` serves a page on loopback.
+
+The page costs the crawl nothing while nobody looks at it: all it shows is read when it asks.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+from scrapy.exceptions import NotConfigured
+
+from crawlproject.components.dashboard import address_file as beacon
+from crawlproject.errors import StorageFailed
+from crawlproject.components.running import crawl_of
+from crawlproject.options import read_options
+
+if TYPE_CHECKING:
+    import socket
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+
+    from crawlproject.components.dashboard.server import Dashboard
+
+logger = logging.getLogger(__name__)
+
+
+class DashboardServer:
+    """``EXTENSIONS = {"crawlproject.components.extensions.dashboard.DashboardServer": 5}``, with the topical spider.
+
+    Raises ``BadSetting`` when nothing can listen on the port.
+    """
+
+    def __init__(self, crawler: Crawler, listening: socket.socket, host: str) -> None:
+        self._crawler = crawler
+        self._listening = listening
+        self._host = host
+        self._dashboard: Dashboard | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        settings = crawler.settings
+        options = read_options({name: settings[name] for name in settings if name.startswith("DASHBOARD")})
+        if not options.dashboard:
+            raise NotConfigured  # asked for, so nothing to warn of
+        from crawlproject.components.dashboard.server import listen  # aiohttp takes a while to import
+
+        listening = listen(options.dashboard_host, options.dashboard_port)
+        extension = cls(crawler, listening, options.dashboard_host)
+        crawler.signals.connect(extension.begin, signals.spider_opened)
+        crawler.signals.connect(extension.end, signals.spider_closed)
+        return extension
+
+    async def begin(self) -> None:
+        """Serve from now on, and say where."""
+        from crawlproject.components.dashboard.running_crawl import LiveCrawl
+        from crawlproject.components.dashboard.own_crawl import OwnCrawl
+        from crawlproject.components.dashboard.server import Dashboard
+
+        crawl = crawl_of(self._crawler)
+        if crawl is None:
+            self._listening.close()
+            logger.warning("DASHBOARD: only crawls of the topical spider have a live view")
+            return
+        live = LiveCrawl(self._crawler)
+        self._dashboard = Dashboard(OwnCrawl(live, crawl.folder.path), self._listening, self._host, live.document)
+        await self._dashboard.begin()
+        try:
+            beacon.light(crawl.folder.path, beacon.Beacon(self._dashboard.url, self._dashboard.token, os.getpid()))
+        except StorageFailed as failure:  # no reason to stop a crawl
+            logger.warning("%s", failure)
+        print(f"Live view: {self._dashboard.url}/", file=sys.stderr, flush=True)
+
+    async def end(self) -> None:
+        crawl = crawl_of(self._crawler)
+        if crawl is not None:
+            beacon.put_out(crawl.folder.path)
+        if self._dashboard is not None:
+            await self._dashboard.end()

@@ -1,0 +1,75 @@
+"""Hands what was received to the archive of the crawl, as it was on the wire."""
+
+from __future__ import annotations
+
+from time import time
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+
+from crawlproject.components.running import crawl_of, stopped, stopping
+from crawlproject.components.request_json import PROBE
+from crawlproject.components.scheduler import ENDED_AT, TAKEN_AT
+from crawlproject.storage.warc.exchange import Exchange, Header
+from middlewares.robots import ROBOTS
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+    from scrapy.http import Headers, Response
+
+
+class WarcRecorder:
+    """Listens to the downloader when the crawl is archived (``CRAWL_WARC``).
+
+    The signal comes before any middleware has looked at the response: its body is still compressed. The response to a
+    request that the frontier gave waits for the end of its fetch, and robots.txt is written at once. What else was asked, such
+    as a second time under another name to see whether the answer is the same, is no part of the archive.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        extension = cls(crawler)
+        crawler.signals.connect(extension.spider_opened, signals.spider_opened)
+        return extension
+
+    def spider_opened(self, spider: Spider) -> None:
+        crawl = crawl_of(self.crawler)
+        if crawl is not None and crawl.folder.archive is not None:
+            self.crawler.signals.connect(self.response_downloaded, signals.response_downloaded)
+
+    def response_downloaded(self, response: Response, request: Request, spider: Spider) -> None:
+        crawl = crawl_of(self.crawler)
+        if crawl is None or crawl.folder.archive is None or stopped(self.crawler):
+            return
+        if PROBE in request.meta:
+            return
+        if TAKEN_AT in request.meta:
+            crawl.folder.archive.received(crawl.canonicalize(request.url), exchange_of(request, response))
+        elif ROBOTS in request.meta:
+            with stopping(self.crawler):
+                crawl.folder.archive.add(exchange_of(request, response))
+
+
+def exchange_of(request: Request, response: Response) -> Exchange:
+    """What went over the wire, as far as Scrapy tells."""
+    return Exchange(
+        url=request.url,
+        status=response.status,
+        headers=_pairs(response.headers),
+        body=response.body,
+        at=request.meta.get(ENDED_AT) or time(),
+        method=request.method,
+        request=_pairs(request.headers),
+        ip=str(response.ip_address or ""),
+        truncated="download_stopped" in response.flags or "partial" in response.flags,
+    )
+
+
+def _pairs(headers: Headers) -> tuple[Header, ...]:
+    return tuple((name, value) for name in headers for value in headers.getlist(name))

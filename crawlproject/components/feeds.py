@@ -1,0 +1,50 @@
+"""Feeds that survive ``kill -9`` with the requests they came from: an item is on its way to the disk before these are done.
+
+Scrapy writes feeds through buffers that are emptied when the crawl ends. So whoever ends a request empties them first. A
+kill can still leave half a line: in a feed of JSON lines that is appended to, it is cut off at the next start, and the
+item comes again with its request. Other formats cannot be gone on with, and feeds that are sent away at the end are lost
+in a kill, whatever is done here.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage
+
+from crawlproject.storage.append_log import AppendLog
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrapy.crawler import Crawler
+    from scrapy.extensions.feedexport import FeedSlot
+
+_LINES = ("jsonlines", "jsonl", "jl")
+
+
+class SafeFeeds:
+    """The feeds of a crawl into local files."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    def mend(self) -> None:
+        """Cut half a line off the feeds that are appended to. Raises ``StorageFailed``."""
+        for slot in self._slots():
+            path = Path(slot.storage.path)  # type: ignore[attr-defined]
+            if slot.format in _LINES and slot.storage.write_mode == "ab" and path.exists():  # type: ignore[attr-defined]
+                AppendLog(path).close()
+
+    def flush(self) -> None:
+        """Hand what was written to the operating system."""
+        for slot in self._slots():
+            if slot.file is not None and not slot.file.closed:
+                slot.file.flush()
+
+    def _slots(self) -> Iterator[FeedSlot]:
+        exporter = self._crawler.get_extension(FeedExporter)
+        for slot in exporter.slots if exporter else ():
+            if isinstance(slot.storage, FileFeedStorage):
+                yield slot

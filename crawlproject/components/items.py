@@ -1,0 +1,53 @@
+"""The one item a page becomes on its way through the pipelines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from crawlproject.records import CrawlUrl, Fetch, Page, Visit
+from crawlproject.storage.items import item_fields
+
+
+@dataclass(repr=False)
+class PageItem:
+    """A fetched page.
+
+    ``page``, ``body``, ``lease`` and ``fetch`` are for the pipelines of the project. The fields after them are what feed
+    exports and pipelines behind ours see (``FEED_EXPORT_FIELDS``); they are filled when the page is kept.
+    """
+
+    page: Page
+    body: bytes
+    lease: CrawlUrl
+    fetch: Fetch
+    url: str = ""
+    title: str = ""
+    text: str = ""
+    language: str = ""
+    relevance: float = 0.0
+    score: float = 0.0
+    depth: int = 0
+    parent: str | None = None
+    anchor: str = ""
+    context_score: float = 0.0
+    status: int = 0
+    at: float = 0.0
+    md5: str = ""
+    published: str = ""
+    parts: Mapping[str, float] = field(default_factory=dict)
+    duplicate_of: str = ""
+    spam: float = 0.0
+    digest: str = ""
+    content_type: str = ""
+    visit: Visit | None = None
+
+    def __repr__(self) -> str:
+        """Short: Scrapy writes an item into the log when a pipeline drops it or breaks on it."""
+        return f"PageItem({self.page.url!r})"
+
+    def publish(self, visit: Visit) -> None:
+        """Fill the exported fields."""
+        self.visit = visit
+        for name, value in item_fields(self.page, visit).items():
+            setattr(self, name, value)

@@ -1,0 +1,94 @@
+"""Where the core meets a running Scrapy crawler: finding the crawl, and stopping it when the disk fails."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from scrapy.utils.asyncio import is_asyncio_available
+from scrapy.utils.defer import deferred_from_coro
+
+from crawlproject.crawl.crawl import Crawl
+from crawlproject.errors import StorageFailed
+from crawlproject.options import read_options
+from crawlproject.crawl.address_policy import Safety, make_safety
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
+
+frontier_closing = object()  # signal: the frontier is closed now, and not to be asked any more
+STORAGE_FAILED = "storage_failed"  # finish reason; `scrapy crawl` then exits with code 3
+INTERRUPTED = "shutdown"  # Scrapy's finish reason after a signal
+_ATTRIBUTE = "topical_crawl"
+_STOPPED = "storage_failed"
+_SAFETY = "topical_safety"
+_tasks: set[asyncio.Task[None]] = set()  # the event loop keeps weak references only
+
+
+def attach(crawler: Crawler, crawl: Crawl) -> None:
+    """Make ``crawl`` the crawl of this crawler."""
+    setattr(crawler, _ATTRIBUTE, crawl)
+
+
+def crawl_of(crawler: Crawler) -> Crawl | None:
+    """The crawl of this crawler; None for spiders that are not topical."""
+    return getattr(crawler, _ATTRIBUTE, None)
+
+
+def safety_of(crawler: Crawler) -> Safety:
+    """Where this crawler may connect to: what the settings allow, and the seeds of its topic, or of another spider.
+
+    Not before the spider is there.
+    """
+    safety: Safety | None = getattr(crawler, _SAFETY, None)
+    if safety is None:
+        crawl = crawl_of(crawler)
+        seeds = crawl.topic.seeds if crawl else getattr(crawler.spider, "start_urls", ())
+        safety = make_safety(crawl.options if crawl else read_options(crawler.settings), seeds)
+        setattr(crawler, _SAFETY, safety)
+    return safety
+
+
+def stopped(crawler: Crawler) -> bool:
+    """Whether the disk refused a write: nothing more is written then, so that the files stay in step."""
+    return getattr(crawler, _STOPPED, False)
+
+
+def interrupted(crawler: Crawler) -> bool:
+    """Whether a topical crawl was ended by a signal, such as Ctrl-C."""
+    crawl = crawl_of(crawler)
+    return crawl is not None and crawl.folder.manifest.found.get("reason") == INTERRUPTED
+
+
+def stop(crawler: Crawler, failure: StorageFailed) -> None:
+    """End the crawl with its state as the disk holds it; pages in flight are fetched again after a resume.
+
+    The first failure is told, in one message; those that follow from it are not.
+    """
+    if stopped(crawler):
+        return
+    setattr(crawler, _STOPPED, True)
+    logger.error("%s. The crawl stops; free some space and run the same command to resume.", failure)
+    engine = crawler.engine
+    if engine is not None and engine.spider is not None and engine._slot is not None and engine._slot.closing is None:
+        closing = engine.close_spider_async(reason=STORAGE_FAILED)
+        if not is_asyncio_available():  # a project with another reactor
+            deferred_from_coro(closing)
+            return
+        task = asyncio.ensure_future(closing)
+        _tasks.add(task)
+        task.add_done_callback(_tasks.discard)
+
+
+@contextmanager
+def stopping(crawler: Crawler) -> Iterator[None]:
+    """Inside, a refused write stops the crawl and is not raised."""
+    try:
+        yield
+    except StorageFailed as failure:
+        stop(crawler, failure)

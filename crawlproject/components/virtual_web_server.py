@@ -1,0 +1,154 @@
+"""Any virtual web as an HTTP proxy on loopback: the whole stack over real sockets.
+
+A client with ``http_proxy=http://127.0.0.1:PORT`` asks for absolute URLs (RFC 9112 section 3.2.2) and gets what the web
+holds. A request in origin form is answered for its Host header, so that the server can also stand in for one host.
+Connections are kept alive. A refused connection of the web is a connection closed without an answer, and a timeout is
+a 504: what a proxy can say about either.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Self
+
+from aiohttp import web as http
+
+from crawlproject.webs.access_log import AccessLog
+from crawlproject.webs.http_answer import answer
+from crawlproject.webs.base import Reply, Web
+
+LOOPBACK = "127.0.0.1"
+_GRACE = 0.5  # seconds that open requests have to end when the server stops
+_MAX_LINE = 2**16  # bytes of a request line or header: crawlers meet long URLs
+
+
+class WebServer:
+    """Serves ``web`` on ``port`` of loopback (0: any free port). Not started until ``start``.
+
+    With ``latency`` every reply is held back for its ``Reply.seconds``. Requests go to ``log`` as they end.
+    """
+
+    def __init__(self, web: Web, port: int = 0, *, latency: bool = False, log: AccessLog | None = None) -> None:
+        self.port = port
+        self._web = web
+        self._latency = latency
+        self._log = log
+
+    @property
+    def url(self) -> str:
+        """What to set ``http_proxy`` to."""
+        return f"http://{LOOPBACK}:{self.port}"
+
+    async def start(self) -> None:
+        """Listen. ``port`` is the real port afterwards. Raises ``OSError`` when the port is taken."""
+        listening = socket.create_server((LOOPBACK, self.port), backlog=1024)
+        self.port = listening.getsockname()[1]
+        server = http.Server(
+            self._handle, max_line_size=_MAX_LINE, max_field_size=_MAX_LINE, auto_decompress=False, access_log=None
+        )
+        self._runner = http.ServerRunner(server, shutdown_timeout=_GRACE)
+        await self._runner.setup()
+        await http.SockSite(self._runner, listening).start()
+
+    async def stop(self) -> None:
+        """Close the port; requests in flight have half a second to end."""
+        await self._runner.cleanup()
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
+    async def _handle(self, request: http.BaseRequest) -> http.Response:
+        start = time.time()
+        url = _asked_url(request)
+        reply = self._reply(request, url)
+        if self._latency and reply.seconds:
+            await asyncio.sleep(reply.seconds)
+        response = _response(reply)
+        sent = not reply.error and await _send(response, request)
+        if not sent and request.transport is not None:
+            request.transport.close()
+        if self._log is not None:
+            self._log.write(
+                {
+                    "start": start,
+                    "end": time.time(),
+                    "host": _host(url),
+                    "url": url,
+                    "method": request.method,
+                    "status": reply.status if sent else 0,
+                    "agent": request.headers.get("User-Agent", ""),
+                    "bytes": len(reply.body) if sent else 0,
+                }
+            )
+        return response
+
+    def _reply(self, request: http.BaseRequest, url: str) -> Reply:
+        if request.method == "CONNECT":
+            return _plain(url, 501, "Only http URLs are served: there is no tunnel.")
+        if not url.startswith(("http://", "https://")):
+            return _plain(url, 400, "Ask for an absolute URL, as a proxy's client does, or send a Host header.")
+        reply = answer(self._web, request.method, url, request.headers)
+        if reply.error == "timeout":
+            return _plain(url, 504, "The host did not answer in time.", seconds=reply.seconds)
+        return reply
+
+
+@contextmanager
+def running(web: Web, port: int = 0, *, latency: bool = False, log: AccessLog | None = None) -> Iterator[WebServer]:
+    """A server that runs in a thread of its own while the context lasts; for trials and tests."""
+    server = WebServer(web, port, latency=latency, log=log)
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="virtual web", daemon=True)
+    thread.start()
+    try:
+        asyncio.run_coroutine_threadsafe(server.start(), loop).result()
+        try:
+            yield server
+        finally:
+            asyncio.run_coroutine_threadsafe(server.stop(), loop).result()
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+async def _send(response: http.Response, request: http.BaseRequest) -> bool:
+    """Write the whole response now, so that the log knows when it was written; False when the client has left."""
+    try:
+        await response.prepare(request)
+        await response.write_eof()
+    except ConnectionError:
+        return False
+    return True
+
+
+def _response(reply: Reply) -> http.Response:
+    # A reply without a content type says so by an empty one: aiohttp would make it application/octet-stream.
+    headers = reply.headers if "content-type" in reply.headers else {**reply.headers, "content-type": ""}
+    return http.Response(status=reply.status or 502, body=reply.body, headers=headers)
+
+
+def _asked_url(request: http.BaseRequest) -> str:
+    """The URL as the client spelled it: the request target, or Host and the request target."""
+    target = request.raw_path
+    host = request.headers.get("Host")
+    return f"http://{host}{target}" if host and target.startswith("/") else target
+
+
+def _host(url: str) -> str:
+    """The host of an absolute URL, with its port when it names one."""
+    authority = url.partition("://")[2].partition("/")[0].partition("?")[0]
+    return authority.rpartition("@")[2].lower()
+
+
+def _plain(url: str, status: int, sentence: str, *, seconds: float = 0.0) -> Reply:
+    return Reply(url, status, {"content-type": "text/plain; charset=utf-8"}, f"{sentence}\n".encode(), seconds)

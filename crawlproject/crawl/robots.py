@@ -1,0 +1,126 @@
+"""robots.txt as RFC 9309 wants it: what a reply means, how long it is believed, and which rules apply.
+
+Pure: whoever fetches hands the reply in, and the time with it. ``robotsfile.py`` finds the rules, Protego matches them.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+
+from protego import Protego
+
+from crawlproject.pages.robots_txt import in_query, product_token, read_robots
+
+MAX_BYTES = 512_000  # RFC 9309 section 2.5: at least 500 KiB must be parsed; more is cut
+MAX_REDIRECTS = 5  # section 2.3.1.2: at least so many are followed; what lies behind more is not there
+UNREACHABLE_AGE = 600.0  # seconds until an unreachable robots.txt is asked for again
+LEAST_AGE = 600.0  # seconds that any is believed: many may not be cached at all, and each fetch is a visit of the host
+_TOO_MANY_REQUESTS = 429
+
+
+class RobotsRules:
+    """The rules of one origin for one crawler, until ``expires`` (seconds since the epoch).
+
+    ``agent`` is its product token or its User-Agent. ``status`` 0 means that no reply came. A 4xx reply allows everything
+    (section 2.3.1.3), a 5xx reply or none at all forbids everything (2.3.1.4). So does a 429: that server is there, and has
+    enough. ``sitemaps`` are the URLs of its ``Sitemap`` lines, as written.
+    """
+
+    def __init__(self, status: int, body: bytes, expires: float, agent: str) -> None:
+        self.status = status
+        self.expires = expires
+        self.unreachable = status == 0 or status >= 500 or status == _TOO_MANY_REQUESTS
+        self.sitemaps: tuple[str, ...] = ()
+        self._parser: Protego | None = None
+        if 200 <= status < 300:
+            found = read_robots(_decoded(body), product_token(agent))
+            self.sitemaps = found.sitemaps
+            self._parser = Protego.parse("\n".join(("User-agent: *", *found.rules)))
+
+    def allows(self, url: str) -> bool:
+        """Whether the crawler may fetch ``url``."""
+        if self._parser is None:
+            return not self.unreachable
+        return self._parser.can_fetch(in_query(url), "*")
+
+    def crawl_delay(self, limit: float) -> float:
+        """Seconds between visits that the host asks for, at most ``limit``; 0 when it asks for none."""
+        delay = self._parser.crawl_delay("*") if self._parser else None
+        return min(max(float(delay), 0.0), limit) if delay else 0.0
+
+
+def _decoded(body: bytes) -> str:
+    """The text of a file; of one that is too long, the lines that are whole."""
+    if len(body) > MAX_BYTES:
+        body = body[:MAX_BYTES]
+        body = body[: max(body.rfind(b"\n"), body.rfind(b"\r")) + 1]
+    return body.decode("utf-8-sig", "replace")
+
+
+def expiry(headers: Mapping[str, str], now: float, max_age: float) -> float:
+    """Until when a reply with these headers (lower-case names) is believed: HTTP max-age, else Expires, within ``max_age``.
+
+    RFC 9309 section 2.4: no longer than 24 hours, which is the default of ``CRAWL_ROBOTS_MAX_AGE``.
+    """
+    for directive in headers.get("cache-control", "").lower().split(","):
+        name, _, seconds = directive.strip().partition("=")
+        if name in ("no-store", "no-cache"):
+            return now
+        if name == "max-age" and seconds.strip('"').isdecimal():
+            return now + min(float(seconds.strip('"')), max_age)
+    if headers.get("expires"):
+        return _expires_at(headers["expires"], now, max_age)
+    return now + max_age
+
+
+def _expires_at(value: str, now: float, max_age: float) -> float:
+    try:
+        at = parsedate_to_datetime(value).timestamp()
+    except (TypeError, ValueError, OverflowError):
+        return now  # RFC 9111 section 5.3: an invalid date means already expired
+    return min(max(at, now), now + max_age)
+
+
+class RobotsCache:
+    """Rules for ``agent`` by origin, the least recently used dropped beyond ``size``; expired ones are asked for again.
+
+    They are believed as long as HTTP says, at least for ``LEAST_AGE`` and at most for ``max_age`` seconds.
+    """
+
+    def __init__(self, *, size: int, max_age: float, agent: str) -> None:
+        self.agent = agent
+        self._size = size
+        self._max_age = max_age
+        self._rules: OrderedDict[str, RobotsRules] = OrderedDict()
+
+    def get(self, origin: str, now: float) -> RobotsRules | None:
+        """The rules of ``origin``, or None when they must be fetched."""
+        rules = self._rules.get(origin)
+        if rules is None:
+            return None
+        if rules.expires <= now:
+            del self._rules[origin]
+            return None
+        self._rules.move_to_end(origin)
+        return rules
+
+    def store(self, origin: str, status: int, headers: Mapping[str, str], body: bytes, now: float) -> RobotsRules:
+        """Keep what a fetch of ``origin``'s robots.txt brought; ``status`` 0: nothing came."""
+        expires = max(expiry(headers, now, self._max_age), now + min(LEAST_AGE, self._max_age))
+        rules = RobotsRules(status, body, expires, self.agent)
+        if rules.unreachable:
+            rules.expires = now + min(UNREACHABLE_AGE, self._max_age)
+        self._rules[origin] = rules
+        self._rules.move_to_end(origin)
+        while len(self._rules) > self._size:
+            self._rules.popitem(last=False)
+        return rules
+
+    def forget(self, origin: str) -> None:
+        """Ask again at the next chance."""
+        self._rules.pop(origin, None)
+
+    def __len__(self) -> int:
+        return len(self._rules)

@@ -1,1 +1,0 @@
-"""DUST, different URLs with similar text: rules about the spelling of URLs, learned from copies."""

@@ -1,0 +1,88 @@
+"""The importance of crawled pages, judged by what the web holds: for comparisons after the crawls."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from crawlproject.errors import BadInput
+from crawlproject.storage.read import CrawlInfo
+from crawlproject.evaluation.importance import Counts, Importance, PagePool
+from crawlproject.evaluation.pool import Scores
+from crawlproject.options import Options, read_options
+from crawlproject.records import Page
+from crawlproject.webs.page_cache import PageCache
+from crawlproject.webs.page_cache_folder import Shelf
+from crawlproject.evaluation.simulation.runner import read_pages, reading_key
+from crawlproject.webs.open import open_web
+
+
+class WebScorer:
+    """Scores the pool of a topic with ``importance``, reading the pages from the one of ``webs`` that holds them.
+
+    Pages are read as the crawl read them, with its settings and the User-Agent ``agent``. Raises ``BadWeb`` for a web that
+    cannot be opened.
+    """
+
+    def __init__(self, webs: Sequence[str], importance: Importance, *, cache_dir: Path, agent: str = "") -> None:
+        self._agent = agent
+        self._importance = importance
+        self._webs = {name: (open_web(name, cache_dir=cache_dir), Shelf(cache_dir, name)) for name in webs}
+        self._caches: dict[tuple[str, str], PageCache] = {}
+
+    def __call__(self, info: CrawlInfo, urls: Sequence[str]) -> Scores:
+        """Each URL with its importance. Raises ``BadInput`` when no web holds all of the pages."""
+        cache, pages = self._pages(info, urls)
+        analyzer = cache.reader.analyzer
+        query = Counter(analyzer.terms(" ".join(info.keywords)))
+        pool = PagePool(
+            pages=pages,
+            query=query,
+            description=Counter(analyzer.terms(info.description)) or query,
+            seeds=list(_counts(cache, info.seeds)),
+            positive=list(_counts(cache, info.positive)),
+            negative=list(_counts(cache, info.negative)),
+        )
+        return dict(zip(urls, self._importance(pool).tolist(), strict=True))
+
+    def close(self) -> None:
+        """Write what was read, and let the webs go."""
+        for cache in self._caches.values():
+            cache.close()
+        for web, _ in self._webs.values():
+            web.close()
+
+    def _pages(self, info: CrawlInfo, urls: Sequence[str]) -> tuple[PageCache, list[Page]]:
+        """The pages of a pool, and the cache that they come from."""
+        missing = ""
+        options = read_options(info.settings)
+        for name in self._webs:
+            cache = self._cache(name, info.language or "en", options)
+            pages: list[Page] = []
+            for url in urls:
+                _, page = cache.get(url)
+                if page is None:
+                    missing = f"{name} does not hold {url}"
+                    break
+                pages.append(page)
+            else:
+                return cache, pages
+        raise BadInput("--web", f"expected the web of the crawls: {missing} of the topic {info.topic}")
+
+    def _cache(self, name: str, language: str, options: Options) -> PageCache:
+        key = name, reading_key(language, options, self._agent)
+        if key not in self._caches:
+            web, shelf = self._webs[name]
+            self._caches[key] = read_pages(web, language, options, shelf, agent=self._agent)
+        return self._caches[key]
+
+
+def _counts(cache: PageCache, examples: Sequence[str]) -> Iterator[Counts]:
+    """The term frequencies of examples: URLs that the web holds, and files."""
+    for example in examples:
+        if "://" not in example:
+            if Path(example).is_file():
+                yield cache.reader.read("file:", Path(example).read_bytes()).counts
+        elif (page := cache.get(example)[1]) is not None:
+            yield page.counts

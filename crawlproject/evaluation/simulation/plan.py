@@ -1,0 +1,118 @@
+"""What to rehearse, and the line that each finished run leaves: done in this process, or in several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from crawlproject.crawl.crawl import Crawl
+from crawlproject.errors import BadInput
+from crawlproject.records import Topic
+from crawlproject.webs.page_cache_folder import Shelf
+from crawlproject.evaluation.simulation.runner import Stage
+from crawlproject.webs.open import open_web
+
+Line = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Every topic with every ordering, ``repeats`` times, ``pages`` pages a run, on the web called ``web``.
+
+    ``settings`` are those that hold for each topic, in the order of ``topics``. Runs go below ``out``; indexes and read
+    pages are kept in ``cache_dir``. Everything in a plan can be sent to another process.
+    """
+
+    web: str
+    topics: tuple[Topic, ...]
+    settings: tuple[Mapping[str, Any], ...]
+    orderings: tuple[str, ...]
+    pages: int
+    out: Path
+    cache_dir: Path
+    agent: str
+    repeats: int = 1
+
+    @property
+    def runs(self) -> int:
+        """How many runs there will be, kept ones included."""
+        return len(self.topics) * len(self.orderings) * self.repeats
+
+
+def split(plan: Plan) -> tuple[Plan, Plan]:
+    """The plan with every second seed of each topic, and with the others, in the folders ``half-1`` and ``half-2``.
+
+    The overlap of the two crawls tells how much an ordering depends on its seeds (paper 000 section 4.2). Raises
+    ``BadInput`` for a topic with a single seed.
+    """
+    for topic in plan.topics:
+        if len(topic.seeds) < 2:
+            raise BadInput(f"topic {topic.name}", "expected at least two seeds to split")
+    first, second = (
+        replace(
+            plan,
+            topics=tuple(replace(topic, seeds=topic.seeds[half::2]) for topic in plan.topics),
+            out=plan.out / f"half-{half + 1}",
+        )
+        for half in (0, 1)
+    )
+    return first, second
+
+
+class Rehearser:
+    """Carries a plan out, topic by topic; what the topics share stays in memory. ``warnings`` are those of the web."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._web = open_web(plan.web, cache_dir=plan.cache_dir)
+        self.warnings = self._web.warnings
+        settings = dict(zip(map(id, plan.topics), plan.settings, strict=True))
+        shelf = Shelf(plan.cache_dir, plan.web)
+        self._stage = Stage(
+            self._web,
+            lambda topic: settings[id(topic)],
+            pages=plan.pages,
+            agent=plan.agent,
+            shelf=shelf,
+            cache_dir=plan.cache_dir,
+        )
+
+    def rehearse(self, number: int) -> Iterator[Line]:
+        """Every run of the topic with this number, as a line for the log, when it ends."""
+        plan, topic = self._plan, self._plan.topics[number]
+        for repeat in range(1, plan.repeats + 1):
+            started = perf_counter()
+            for name, folder, crawl in self._stage.rehearse(topic, plan.orderings, plan.out, repeat=repeat):
+                line: Line = {"topic": topic.name, "ordering": name}
+                if plan.repeats > 1:
+                    line["repeat"] = repeat
+                yield {**line, **outcome(crawl, perf_counter() - started), "folder": str(folder)}
+                started = perf_counter()
+
+    def close(self) -> None:
+        """Write what was read, and let the web go."""
+        self._stage.close()
+        self._web.close()
+
+
+def rehearse_here(plan: Plan, warn: Callable[[str], None]) -> Generator[Line]:
+    """Carry a plan out in this process; a line for each finished run."""
+    rehearser = Rehearser(plan)
+    for warning in rehearser.warnings:
+        warn(warning)
+    try:
+        for number in range(len(plan.topics)):
+            yield from rehearser.rehearse(number)
+    finally:
+        rehearser.close()
+
+
+def outcome(crawl: Crawl | None, seconds: float) -> Line:
+    """What one line tells about a run."""
+    if crawl is None:
+        return {"kept": True}
+    rate = round(crawl.pages / seconds) if seconds else None
+    return {"pages": crawl.pages, "fetches": crawl.fetches, "seconds": round(seconds, 2), "pages_per_second": rate}

@@ -1,0 +1,177 @@
+"""One rehearsal: the steps of the life of a URL, called in a loop.
+
+The clock starts at 0 and moves by what a fetch would have taken, or to the moment the next host is due; nobody waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from crawlproject.crawl.assembly import assemble
+from crawlproject.crawl.crawl import Crawl
+from crawlproject.options import Options
+from crawlproject.orderings.base import Archive, Graph
+from crawlproject.inspection.probes.probe_response import Answer
+from crawlproject.inspection.probes.probe_key import DISGUISED, is_probe, probe_of
+from crawlproject.records import CrawlUrl, Fetch, Page, Topic
+from crawlproject.webs.page_cache import JudgedPages, latency, location, wanted
+from crawlproject.crawl.robots import MAX_REDIRECTS, RobotsCache, RobotsRules
+from crawlproject.crawl.sitemaps import is_sitemap
+from crawlproject.crawl.stopping import DEAD_END
+from crawlproject.urls.canonical import canonical_or_none
+from crawlproject.urls.hosts import host_of, origin_of
+from crawlproject.webs.base import Reply, Web, get_as
+
+
+class Rehearsal:
+    """One crawl of a topic with an ordering over a virtual web, up to ``CRAWL_MAX_PAGES`` pages.
+
+    ``folder`` receives ``crawl.json`` and ``history.jsonl``. ``progress`` is called after each fetch. ``archive`` and
+    ``cache_dir`` are those of ``assemble``.
+    """
+
+    def __init__(
+        self,
+        topic: Topic,
+        options: Options,
+        web: Web,
+        *,
+        agent: str,
+        folder: Path,
+        graph: Graph | None = None,
+        progress: Callable[[Crawl], None] | None = None,
+        archive: Archive | None = None,
+        cache_dir: Path | None = None,
+    ) -> None:
+        self.now = 0.0
+        self.crawl = assemble(
+            topic,
+            options,
+            clock=lambda: self.now,
+            folder=folder,
+            graph=graph,
+            rehearsal=True,
+            archive=archive,
+            cache_dir=cache_dir,
+        )
+        self._web = web
+        self._progress = progress
+        self._robots = RobotsCache(size=options.crawl_robots_cache_size, max_age=float("inf"), agent=agent)
+
+    def run(self, pages: JudgedPages) -> Crawl:
+        """Crawl to the end, with pages that are judged for this topic; the crawl, closed."""
+        while not self.crawl.end_reason(self.now):
+            url = self.crawl.take(self.now)
+            if url is not None:
+                self._fetch(url, pages)
+                if self._progress:
+                    self._progress(self.crawl)
+                continue
+            due = self.crawl.frontier.next_due(self.now)
+            if due is None:
+                break
+            self.now = max(due, self.now)
+        self.crawl.close(self.crawl.end_reason(self.now) or DEAD_END, self.now)
+        return self.crawl
+
+    def _fetch(self, url: CrawlUrl, pages: JudgedPages) -> None:
+        if is_probe(url.url):
+            self._probe(url)
+            return
+        rules = self._rules(url)
+        if not rules.allows(url.url):
+            self.crawl.refuse(url.url, f"robots/{'unreachable' if rules.unreachable else 'forbidden'}", url.parent)
+            return
+        if is_sitemap(url):
+            self._list(url)
+            return
+        reply, page = pages.get(url.url)
+        self.now += reply.seconds
+        fetch = Fetch(reply.status, self.now, reply.seconds)
+        if page is not None:
+            self._receive(url, page, fetch)
+        elif location(reply):
+            self._redirect(url, location(reply), fetch)
+        else:
+            self.crawl.fail(url, reply.error or _why_no_page(reply), fetch)
+
+    def _probe(self, probe: CrawlUrl) -> None:
+        target, step = probe_of(probe.url)
+        url = replace(probe, url=target)
+        if not self._rules(url).allows(target):
+            self.crawl.refuse(probe.url, "robots/forbidden", probe.parent)
+            return
+        options = self.crawl.options
+        reply = get_as(self._web, target, options.crawl_cloaking_agent) if step in DISGUISED else self._web.get(target)
+        seconds = latency(reply)
+        self.now += seconds
+        fetch = Fetch(reply.status, self.now, seconds)
+        answer = Answer(fetch, error=reply.error or _why_no_page(reply))
+        if location(reply):
+            redirect = canonical_or_none(self.crawl.canonicalize, location(reply), target)
+            answer = Answer(fetch, redirect=redirect or "", error="" if redirect else "redirect to no URL")
+        elif wanted(reply, options.page_content_types):
+            page = self.crawl.read(url, reply.body, content_type=reply.headers.get("content-type", ""))
+            answer = Answer(fetch, page, page.redirect)
+        self.crawl.probe(probe, answer)
+
+    def _list(self, url: CrawlUrl) -> None:
+        reply = self._web.get(url.url)
+        seconds = latency(reply)
+        self.now += seconds
+        fetch = Fetch(reply.status, self.now, seconds)
+        if 200 <= reply.status < 300:
+            self.crawl.enlist(url, reply.body, fetch)
+        elif location(reply):
+            self._redirect(url, location(reply), fetch)
+        else:
+            self.crawl.fail(url, reply.error or f"http {reply.status}", fetch)
+
+    def _receive(self, url: CrawlUrl, page: Page, fetch: Fetch) -> None:
+        if page.redirect:
+            self.crawl.redirect(url, page.redirect, fetch)
+            return
+        page = replace(page, depth=url.depth, parent=url.parent, score=url.score, inherited=url.inherited)
+        page = self.crawl.examine(page, fetch)
+        if page.nature:
+            self.crawl.dismiss(url, page, fetch)
+            return
+        self.crawl.keep(page, self.crawl.visit(url, page, b"", fetch))
+        self.crawl.offer(page, fetch)
+
+    def _redirect(self, url: CrawlUrl, href: str, fetch: Fetch) -> None:
+        target = canonical_or_none(self.crawl.canonicalize, href, url.url)
+        if target is None or target == url.url:
+            self.crawl.fail(url, "redirect to no URL" if target is None else "redirect to itself", fetch)
+        else:
+            self.crawl.redirect(url, target, fetch)
+
+    def _rules(self, url: CrawlUrl) -> RobotsRules:
+        """robots.txt of the URL's origin; its fetch takes no virtual time."""
+        origin = origin_of(url.url)
+        rules = self._robots.get(origin, self.now)
+        if rules is None:
+            reply = self._robots_reply(f"{origin}/robots.txt")
+            rules = self._robots.store(origin, reply.status, reply.headers, reply.body, self.now)
+            delay = rules.crawl_delay(self.crawl.options.politeness_max_crawl_delay)
+            self.crawl.crawl_delay(host_of(url.url), delay)
+            self.crawl.name_sitemaps(rules.sitemaps, url)
+        return rules
+
+    def _robots_reply(self, url: str) -> Reply:
+        """The reply behind at most five redirects (RFC 9309 section 2.3.1.2)."""
+        reply = self._web.get(url)
+        for _ in range(MAX_REDIRECTS):
+            target = canonical_or_none(self.crawl.canonicalize, location(reply), url) if location(reply) else None
+            if target is None:
+                break
+            url, reply = target, self._web.get(target)
+        return reply
+
+
+def _why_no_page(reply: Reply) -> str:
+    if 200 <= reply.status < 300:
+        return f"content type {reply.headers.get('content-type', '')[:60]}"
+    return f"http {reply.status}"

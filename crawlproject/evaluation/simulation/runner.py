@@ -1,0 +1,192 @@
+"""A web, and what the rehearsals on it share: every ordering on every topic, one folder a run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from crawlproject.storage.append_log import write_atomically
+from crawlproject.crawl.assembly import make_canonicalizer, make_reader, make_traps, respell
+from crawlproject.crawl.crawl import Crawl
+from crawlproject.errors import BadCrawlDir
+from crawlproject.options import Options, read_options, refuse_unknown
+from crawlproject.orderings.base import Graph
+from crawlproject.records import Topic
+from crawlproject.webs.archived_pages import ArchivedPages
+from crawlproject.webs.page_cache import JudgedPages, PageCache
+from crawlproject.evaluation.simulation.web_graph import graph_of, reachable
+from crawlproject.evaluation.simulation.run import Rehearsal
+from crawlproject.webs.page_cache_folder import Shelf
+from crawlproject.storage.manifest import read_manifest
+from crawlproject.storage.probe_log import NAME as PROBES
+from crawlproject.pages.robots_txt import product_token
+from crawlproject.pages.text.analyzer import Analyzer
+from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.webs.base import Web
+
+# Settings that decide how a page is read: topics that agree on them share the read pages.
+READING = {
+    "ordering_aggregation_level",
+    "page_max_bytes",
+    "page_content_types",
+    "page_max_links",
+    "page_obey_nofollow",
+    "page_obey_meta_robots",
+    "crawl_url_strip_parameters",
+    "crawl_url_default_pages",
+    "crawl_url_query_rules",
+}
+# Settings that have no say in a rehearsal.
+ELSEWHERE = {"crawl_dir", "crawl_progress_seconds", "virtual_web", "virtual_web_latency"}
+TRAPS = {name for name in Options.model_fields if name.startswith("trap_")}
+
+
+class Stage:
+    """Rehearses on ``web``, ``pages`` pages a run. ``settings_of`` gives the settings that hold for a topic, by name.
+
+    ``shelf`` keeps read pages for the next rehearsals on the same web, ``cache_dir`` the index of an archive that the
+    setting ``ORDERING_ARCHIVE`` names.
+    """
+
+    def __init__(
+        self,
+        web: Web,
+        settings_of: Callable[[Topic], Mapping[str, Any]],
+        *,
+        pages: int,
+        agent: str,
+        shelf: Shelf | None = None,
+        cache_dir: Path | None = None,
+    ) -> None:
+        self.web = web
+        self.shelf = shelf
+        self.cache_dir = cache_dir
+        self.settings_of = settings_of
+        self.pages = pages
+        self.agent = agent
+        self._caches: dict[str, PageCache] = {}
+        self._graphs: dict[tuple[int, str], Graph] = {}
+        self._latest: tuple[Topic, PageCache, JudgedPages] | None = None
+
+    def rehearse(
+        self,
+        topic: Topic,
+        names: Iterable[str],
+        out: Path,
+        progress: Callable[[Crawl], None] | None = None,
+        *,
+        repeat: int = 1,
+    ) -> Iterator[tuple[str, Path, Crawl | None]]:
+        """Run every ordering on one topic: its name, its folder, and the finished crawl.
+
+        A run that ended before is left as it is, and comes with None in place of the crawl; one that did not is started
+        anew. Each ``repeat`` (1, 2, ...) has a ``CRAWL_SEED`` and folders of its own. ``reachable.json`` beside the runs
+        lists the targets that can be reached from the seeds at all.
+        """
+        settings = {**self.settings_of(topic), "CRAWL_MAX_PAGES": self.pages}
+        refuse_unknown(settings)
+        options = read_options(settings)
+        options = options.model_copy(update={"crawl_seed": options.crawl_seed + repeat - 1})
+        cache = self._cache(topic.language, options)
+        graph = self._graph(cache, options)
+        if topic.targets:
+            _note_reachable(respell(topic, make_canonicalizer(options)), graph, out / topic.name / "reachable.json")
+        for name in names:
+            folder = out / topic.name / run_name(name, repeat)
+            chosen = options.model_copy(update={"ordering": name})
+            if finished(folder, chosen):
+                yield name, folder, None
+                continue
+            judged = self._judged(topic, cache)
+            rehearsal = Rehearsal(
+                topic,
+                chosen,
+                self.web,
+                agent=self.agent,
+                folder=folder,
+                graph=graph,
+                progress=progress,
+                archive=ArchivedPages(cache, judged, make_canonicalizer(options)),
+                cache_dir=self.cache_dir,
+            )
+            yield name, folder, rehearsal.run(judged)
+        cache.flush()
+
+    def _judged(self, topic: Topic, cache: PageCache) -> JudgedPages:
+        """The pages as the latest topic sees them: one topic's runs come one after the other."""
+        if self._latest is None or self._latest[:2] != (topic, cache):
+            self._latest = topic, cache, JudgedPages(cache, TopicJudge(topic.keywords, cache.reader.analyzer))
+        return self._latest[2]
+
+    def close(self) -> None:
+        """Write what was read and let the stores go."""
+        for cache in self._caches.values():
+            cache.close()
+
+    def _graph(self, cache: PageCache, options: Options) -> Graph:
+        """The links between the stored pages that the trap rules let through; made once for each cache and rules."""
+        key = id(cache), options.model_dump_json(include=TRAPS)
+        if key not in self._graphs:
+            traps = make_traps(options)
+            self._graphs[key] = graph_of(cache, make_canonicalizer(options), lambda url: traps.refusal(url) is None)
+        return self._graphs[key]
+
+    def _cache(self, language: str, options: Options) -> PageCache:
+        """The pages as this language and these settings read them."""
+        key = reading_key(language, options, self.agent)
+        if key not in self._caches:
+            self._caches[key] = read_pages(self.web, language, options, self.shelf, agent=self.agent)
+        return self._caches[key]
+
+
+def reading_key(language: str, options: Options, agent: str) -> str:
+    """What decides how a page is read, as text."""
+    return f"{language} {product_token(agent)} {options.model_dump_json(include=READING)}"
+
+
+def read_pages(web: Web, language: str, options: Options, shelf: Shelf | None = None, *, agent: str = "") -> PageCache:
+    """The pages of ``web`` as ``language`` and ``options`` read them, kept on ``shelf``.
+
+    ``agent`` is the User-Agent of the crawler: pages may ask something of it by its name.
+    """
+    reader = make_reader(options, Analyzer(language), make_canonicalizer(options), agent=product_token(agent))
+    store = shelf.store(language, reading_key(language, options, agent)) if shelf else None
+    return PageCache(web, reader, options, store=store)
+
+
+def run_name(ordering: str, repeat: int = 1) -> str:
+    """The name of a run's folder."""
+    return ordering if repeat == 1 else f"{ordering}.repeat-{repeat}"
+
+
+def _note_reachable(topic: Topic, graph: Graph, path: Path) -> None:
+    if not path.exists():
+        reached = set(reachable(graph, topic.seeds))
+        found = [target for target in topic.targets if target in reached]
+        write_atomically(path, [json.dumps({"targets": found}, indent=1).encode()])
+
+
+def finished(folder: Path, options: Options) -> bool:
+    """Whether a run ended in this folder; an unfinished one is removed, since a rehearsal starts anew.
+
+    Raises ``BadCrawlDir`` when the run that ended there had other settings: it does not answer the question asked.
+    """
+    found = read_manifest(folder)
+    if found.get("reason"):
+        _refuse_other_settings(folder, found.get("settings", {}), options.model_dump(mode="json", exclude=ELSEWHERE))
+        return True
+    for name in ("crawl.json", "history.jsonl", "refused.json", PROBES):
+        (folder / name).unlink(missing_ok=True)
+    return False
+
+
+def _refuse_other_settings(folder: Path, held: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
+    for name, value in asked.items():
+        if name in held and held[name] != value:
+            raise BadCrawlDir(
+                str(folder),
+                f"holds a rehearsal with {name.upper()} {held[name]!r}, not {value!r}; "
+                "choose another folder for the runs, or remove this one to rehearse anew",
+            )

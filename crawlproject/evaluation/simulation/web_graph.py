@@ -1,0 +1,50 @@
+"""The whole graph of a virtual web, for omniscience and reachability."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+
+from crawlproject.orderings.base import Graph
+from crawlproject.webs.page_cache import PageCache, location
+from crawlproject.urls.canonical import canonical_or_none
+
+
+def graph_of(pages: PageCache, canonicalize: Callable[..., str], admit: Callable[[str], bool]) -> Graph:
+    """``url -> URLs it leads to`` over the stored part of a web: links of a page, the target of a redirect.
+
+    Only URLs that the web lists and that ``admit`` lets in are led to: what else a web may answer (traps without end) is
+    not part of the graph. None for a URL that is neither a page nor a redirect. Every answer is remembered.
+    """
+    stored = {canonical_or_none(canonicalize, url) for url in pages.web.urls()}
+    admitted = {url for url in stored if url and admit(url)}
+
+    @cache
+    def successors(url: str) -> Sequence[str] | None:
+        links = pages.links(url)
+        if links is not None:
+            return tuple(dict.fromkeys(link for link in links if link in admitted))
+        reply, _ = pages.get(url)
+        if location(reply):
+            target = canonical_or_none(canonicalize, location(reply), url)
+            return (target,) if target and target in admitted else ()
+        return None
+
+    return successors
+
+
+def reachable(graph: Graph, seeds: Iterable[str]) -> Iterator[str]:
+    """Every URL that answers with a page or a redirect and can be reached from the seeds, nearest first."""
+    queue = deque(dict.fromkeys(seeds))
+    seen = set(queue)
+    while queue:
+        url = queue.popleft()
+        linked = graph(url)
+        if linked is None:
+            continue
+        yield url
+        for target in linked:
+            if target not in seen:
+                seen.add(target)
+                queue.append(target)

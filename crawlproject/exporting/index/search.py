@@ -1,0 +1,143 @@
+"""Asking the index."""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import tantivy
+
+from crawlproject.errors import BadCrawlDir
+from crawlproject.exporting.index.store import BOOSTS, FOLDER, TEXT, State, damaged, is_unspaced, open_store, read_state
+from crawlproject.pages.text.printable import printable
+
+SNIPPET = 240  # characters
+MAX_QUERY = 1_000  # characters
+MAX_REACH = 10_000  # hits that can be paged through
+
+_NO_OPERATOR = re.compile(r"[^\w\s]+|\b(?:AND|OR|NOT|IN)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A page that was found.
+
+    ``snippet`` is HTML: text of the page, escaped, with the matches in ``<b>``. ``score`` is what hits are ranked by,
+    ``relevance`` that of the page to the topic of the crawl. ``at`` is when the page was fetched, in seconds since 1970,
+    ``published`` the day that it states. ``title`` is text, in one line.
+    """
+
+    url: str
+    title: str
+    snippet: str
+    score: float
+    relevance: float
+    at: float
+    md5: str
+    language: str = ""
+    published: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """``total`` pages match; ``hits`` are those that were asked for, best first."""
+
+    total: int
+    hits: tuple[Hit, ...]
+
+
+def search(crawl_dir: Path, query: str, limit: int = 10, offset: int = 0) -> SearchResult:
+    """The ``limit`` best pages for ``query`` after the first ``offset``.
+
+    The score is BM25 over title, text and the anchor that led to the page, matches in the title counting three times and
+    in the anchor twice, times log2(2 + 6 r) for a page of relevance r to the topic: of two pages that match alike the
+    more topical one comes first. Words are alternatives; ``+word``, ``-word``, ``"a phrase"``, ``AND``, ``OR``,
+    parentheses and ``title:word`` work, and ``*`` finds every page. What cannot be understood as such is searched for as words.
+
+    Raises ``BadCrawlDir`` when the folder has no index, or a damaged one.
+    """
+    stamp = crawl_dir / FOLDER / "pages" / "meta.json"
+    try:
+        changed = stamp.stat().st_mtime_ns
+    except OSError:
+        raise BadCrawlDir(str(crawl_dir), f"has no index to search; make one: scrapy index {crawl_dir}") from None
+    return _opened(crawl_dir.resolve(), changed).search(query[:MAX_QUERY], max(0, limit), max(0, offset))
+
+
+@lru_cache(maxsize=4)
+def _opened(crawl_dir: Path, changed: int) -> _Searchable:
+    """``changed``: an index that was added to is opened again."""
+    return _Searchable(crawl_dir, read_state(crawl_dir) or State(""))
+
+
+class _Searchable:
+    def __init__(self, crawl_dir: Path, state: State) -> None:
+        self._crawl_dir = crawl_dir
+        self._index = open_store(crawl_dir, state)
+        self._searcher = self._index.searcher()
+        self._unspaced = is_unspaced(state.language)
+
+    def search(self, text: str, limit: int, offset: int) -> SearchResult:
+        query = self._query(text)
+        wanted = max(1, min(limit, MAX_REACH - offset))
+        if offset >= MAX_REACH:
+            wanted, offset, limit = 1, 0, 0
+        try:
+            found = self._searcher.search(query, wanted, count=True, offset=offset, weight_by_field="weight")
+            snippets = tantivy.SnippetGenerator.create(self._searcher, query, self._index.schema, TEXT)
+            snippets.set_max_num_chars(SNIPPET)
+            hits = [self._hit(float(score), place, snippets) for score, place in found.hits[:limit]]
+        except (ValueError, OSError) as damage:
+            raise damaged(self._crawl_dir, damage) from None
+        return SearchResult(int(getattr(found, "count", 0)), tuple(hits))
+
+    def _query(self, text: str) -> tantivy.Query:
+        text = text.encode("utf-8", "replace").decode()
+        if self._unspaced and text.strip() != "*":
+            return self._of_characters(text)
+        query, errors = self._index.parse_query_lenient(text, list(BOOSTS), field_boosts=BOOSTS)
+        if errors:  # a URL, half a parenthesis, a colon: words after all
+            query, _ = self._index.parse_query_lenient(_NO_OPERATOR.sub(" ", text), list(BOOSTS), field_boosts=BOOSTS)
+        return query
+
+    def _of_characters(self, text: str) -> tantivy.Query:
+        """Each word is an alternative, and of a word every pair of characters must be there."""
+        words = []
+        for word in _NO_OPERATOR.sub(" ", text).lower().split():
+            terms = [word[at : at + 2] for at in range(len(word) - 1)] or [word]
+            for field, boost in BOOSTS.items():
+                pairs = [
+                    (tantivy.Occur.Must, tantivy.Query.term_query(self._index.schema, field, term)) for term in terms
+                ]
+                words.append(
+                    (tantivy.Occur.Should, tantivy.Query.boost_query(tantivy.Query.boolean_query(pairs), boost))
+                )
+        return tantivy.Query.boolean_query(words) if words else tantivy.Query.empty_query()
+
+    def _hit(self, score: float, place: tantivy.DocAddress, snippets: tantivy.SnippetGenerator) -> Hit:
+        page = self._searcher.doc(place)
+        marked = snippets.snippet_from_doc(page).to_html()
+        snippet = _line(marked) or html.escape(_line(_first(page, TEXT)[: 2 * SNIPPET])[:SNIPPET])
+        return Hit(
+            url=_first(page, "url"),
+            title=_line(_first(page, "title")),
+            snippet=snippet,
+            score=score,
+            relevance=float(_first(page, "relevance")),
+            at=float(_first(page, "at")),
+            md5=_first(page, "md5"),
+            language=_first(page, "language"),
+            published=_first(page, "published"),
+        )
+
+
+def _first(page: tantivy.Document, name: str) -> str:
+    value = page.get_first(name)
+    return "" if value is None else str(value)
+
+
+def _line(text: str) -> str:
+    return " ".join(printable(text).split())

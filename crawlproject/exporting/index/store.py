@@ -1,0 +1,160 @@
+"""The index of a crawl folder on disk: its fields, how their text becomes terms, and how far it has come.
+
+index/state.json     what is indexed, and up to which line of items.jsonl
+index/pages/         Tantivy's files
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+import tantivy
+
+from crawlproject.storage.append_log import write_atomically
+from crawlproject.errors import BadCrawlDir, StorageFailed
+from crawlproject.storage.tail import ITEMS, START, Place
+from crawlproject.storage.manifest import read_manifest
+from crawlproject.pages.text.languages import tokenizer
+from crawlproject.pages.text.tokenizer import Bigrams
+
+FOLDER = "index"
+VERSION = 1  # raise it when the fields or their terms change: older indexes are then built anew
+
+TITLE, ANCHOR, TEXT = "title", "anchor", "text"
+BOOSTS = {TITLE: 3.0, ANCHOR: 2.0, TEXT: 1.0}  # what a match is worth in each field
+RELEVANCE_WEIGHT = 6.0  # a page of relevance r counts log2(2 + 6 r) times: 1 at 0, 2 at 1/3, 3 at 1
+
+_TERMS = "page"
+_MAX_TERM = 60  # characters; longer ones are no words
+_STEMMERS = {
+    "ar": "arabic", "da": "danish", "de": "german", "el": "greek", "en": "english", "es": "spanish",
+    "fi": "finnish", "fr": "french", "hu": "hungarian", "it": "italian", "nb": "norwegian", "nl": "dutch",
+    "pt": "portuguese", "ro": "romanian", "ru": "russian", "sv": "swedish", "ta": "tamil", "tr": "turkish",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What ``state.json`` says: language of the terms, whether copies are in, the pages, and the place in the items."""
+
+    language: str
+    with_duplicates: bool = False
+    pages: int = 0
+    place: Place = START
+
+    def after(self, pages: int, place: Place) -> State:
+        return replace(self, pages=pages, place=place)
+
+
+def is_unspaced(language: str) -> bool:
+    """Whether words of the language stand side by side, so that terms are pairs of characters."""
+    return isinstance(tokenizer(language), Bigrams)
+
+
+def analyzer(language: str) -> tantivy.TextAnalyzer:
+    """Text to terms: lower case, stems where the language has a stemmer, letters without accents.
+
+    Languages without spaces are indexed by characters and pairs of characters.
+    """
+    if is_unspaced(language):
+        pairs = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.ngram(1, 2, False))
+        return pairs.filter(tantivy.Filter.lowercase()).build()
+    builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+    builder = builder.filter(tantivy.Filter.remove_long(_MAX_TERM)).filter(tantivy.Filter.lowercase())
+    if language == "en":  # accents are of other languages: without them the stemmer knows more words
+        builder = builder.filter(tantivy.Filter.ascii_fold())
+    if language in _STEMMERS:
+        builder = builder.filter(tantivy.Filter.stemmer(_STEMMERS[language]))
+    return builder.filter(tantivy.Filter.ascii_fold()).build()
+
+
+def open_store(crawl_dir: Path, state: State) -> tantivy.Index:
+    """Tantivy's index of a crawl folder, made when there is none. Raises ``BadCrawlDir`` and ``StorageFailed``."""
+    folder = crawl_dir / FOLDER / "pages"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        index = tantivy.Index(_schema(), str(folder))
+    except OSError as error:
+        raise StorageFailed(f"cannot open the index in {folder}: {error}") from error
+    except ValueError as damage:
+        raise damaged(crawl_dir, damage) from None
+    index.register_tokenizer(_TERMS, analyzer(state.language))
+    return index
+
+
+def read_state(crawl_dir: Path) -> State | None:
+    """How far the index has come; None when there is none, or one of another version. Raises ``BadCrawlDir``."""
+    try:
+        found = orjson.loads((crawl_dir / FOLDER / "state.json").read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError) as damage:
+        raise damaged(crawl_dir, damage) from None
+    if not isinstance(found, Mapping) or found.get("version") != VERSION:
+        return None
+    try:
+        pages, language = int(found["pages"]), str(found["language"])
+        return State(language, bool(found["with_duplicates"]), pages, Place.from_json(found["place"]))
+    except (KeyError, TypeError, ValueError) as damage:
+        raise damaged(crawl_dir, damage) from None
+
+
+def is_behind(crawl_dir: Path) -> bool:
+    """Whether the crawl has stored pages that the index was not shown yet. Raises ``BadCrawlDir``."""
+    state, items = read_state(crawl_dir), crawl_dir / ITEMS
+    return items.exists() and items.stat().st_size > (state.place.offset if state else 0)
+
+
+def write_state(crawl_dir: Path, state: State) -> None:
+    """Raises ``StorageFailed``."""
+    found: dict[str, Any] = {
+        "version": VERSION,
+        "language": state.language,
+        "with_duplicates": state.with_duplicates,
+        "pages": state.pages,
+        "place": state.place.as_json(),
+    }
+    write_atomically(crawl_dir / FOLDER / "state.json", [orjson.dumps(found, option=orjson.OPT_INDENT_2)])
+
+
+def new_state(crawl_dir: Path, with_duplicates: bool) -> State:
+    """The state of an index that is empty, in the language of the crawl's topic. Raises ``BadCrawlDir``."""
+    manifest = read_manifest(crawl_dir)
+    if not manifest:
+        raise BadCrawlDir(str(crawl_dir), "expected a crawl folder, and there is no crawl.json in it")
+    return State(str(manifest["topic"].get("language") or "en"), with_duplicates)
+
+
+def remove(crawl_dir: Path) -> None:
+    """Remove the index. Raises ``StorageFailed``."""
+    try:
+        shutil.rmtree(crawl_dir / FOLDER)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise StorageFailed(f"cannot remove {crawl_dir / FOLDER}: {error}") from error
+
+
+def damaged(crawl_dir: Path, damage: Exception) -> BadCrawlDir:
+    """The error for an index that cannot be read."""
+    return BadCrawlDir(
+        str(crawl_dir / FOLDER), f"the index cannot be read ({damage}); scrapy index --rebuild makes it anew"
+    )
+
+
+def _schema() -> tantivy.Schema:
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field(TITLE, stored=True, tokenizer_name=_TERMS)
+    builder.add_text_field(ANCHOR, tokenizer_name=_TERMS)
+    builder.add_text_field(TEXT, stored=True, tokenizer_name=_TERMS)
+    for name in ("url", "md5", "language", "published"):
+        builder.add_text_field(name, stored=True, tokenizer_name="raw", index_option="basic")
+    builder.add_float_field("relevance", stored=True, indexed=True)
+    builder.add_float_field("weight", fast=True)
+    builder.add_float_field("at", stored=True)
+    return builder.build()

@@ -1,0 +1,147 @@
+"""Adding to the index what was crawled since the last time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tantivy
+
+from crawlproject.errors import BadCrawlDir, StorageFailed
+from crawlproject.exporting.index.store import (
+    FOLDER,
+    RELEVANCE_WEIGHT,
+    State,
+    new_state,
+    open_store,
+    read_state,
+    remove,
+    write_state,
+)
+from crawlproject.storage.tail import ITEMS, Follower
+
+BATCH = 5_000  # pages between two commits
+_HEAP = 64_000_000  # bytes that the writer may collect before it writes a segment
+
+
+@dataclass(frozen=True, slots=True)
+class Updated:
+    """What an update did: pages ``added``, copies ``left_out``, and the ``pages`` that are in the index now."""
+
+    added: int
+    left_out: int
+    pages: int
+
+
+def update(
+    crawl_dir: Path,
+    *,
+    with_duplicates: bool | None = None,
+    rebuild: bool = False,
+    batch: int = BATCH,
+    progress: Callable[[float], None] = lambda share: None,
+) -> Updated:
+    """Index the pages of ``crawl_dir`` that are not indexed yet; works while a crawl adds to them.
+
+    Pages that are copies of another (``duplicate_of``) are left out, unless ``with_duplicates``; None keeps what the
+    index was begun with, and another wish than that builds it anew, as ``rebuild`` does. Every ``batch`` pages the work
+    is committed: a process that is killed loses what came after, and the next update does it again. ``progress`` is told
+    the share that is done.
+
+    Raises ``BadCrawlDir`` for what is no crawl folder, for a damaged one, and when another process updates the index, and
+    ``StorageFailed``.
+    """
+    begun = None if rebuild else read_state(crawl_dir)
+    if begun is None or with_duplicates not in (None, begun.with_duplicates):
+        state = new_state(crawl_dir, bool(with_duplicates))
+        remove(crawl_dir)
+    else:
+        state = begun
+    index = open_store(crawl_dir, state)
+    try:
+        writer = index.writer(_HEAP, num_threads=1)
+    except ValueError as held:
+        raise _refused(crawl_dir, held) from None
+    try:
+        return _Update(crawl_dir, state, index, writer).run(batch, progress)
+    except ValueError as error:  # what Tantivy raises when the disk refuses
+        if isinstance(error, BadCrawlDir):
+            raise
+        raise StorageFailed(f"cannot write the index in {crawl_dir / FOLDER}: {error}") from error
+
+
+def _refused(crawl_dir: Path, held: ValueError) -> BadCrawlDir | StorageFailed:
+    if "lock" in str(held).lower():
+        return BadCrawlDir(str(crawl_dir / FOLDER), "another process updates this index; wait until it has ended")
+    return StorageFailed(f"cannot write the index in {crawl_dir / FOLDER}: {held}")
+
+
+class _Update:
+    def __init__(self, crawl_dir: Path, state: State, index: tantivy.Index, writer: tantivy.IndexWriter) -> None:
+        self._crawl_dir = crawl_dir
+        self._state = state
+        self._index = index
+        self._writer = writer
+        self._follower = Follower(crawl_dir / ITEMS, state.place)
+        searcher = index.searcher()
+        self._before = searcher.num_docs
+        # An update that was killed between its commit and its note has indexed lines that it does not know of.
+        self._known = searcher if self._follower.restarted or self._before != state.pages else None
+        self._pages = self._before
+        self._waiting = 0
+
+    def run(self, batch: int, progress: Callable[[float], None]) -> Updated:
+        left_out = 0
+        for item in self._follower:
+            if item.get("duplicate_of") and not self._state.with_duplicates:
+                left_out += 1
+                continue
+            self._put(item)
+            self._waiting += 1
+            if self._waiting >= batch:
+                self._commit()
+                progress(self._follower.share)
+        self._commit()
+        self._writer.wait_merging_threads()
+        progress(1.0)
+        return Updated(self._pages - self._before, left_out, self._pages)
+
+    def _put(self, item: Mapping[str, Any]) -> None:
+        document = _document(item, self._follower.here)
+        md5 = str(item["md5"])
+        if self._known is not None and self._known.doc_freq("md5", md5):
+            self._writer.delete_documents_by_term("md5", md5)
+            self._pages -= 1
+        self._writer.add_document(document)
+        self._pages += 1
+
+    def _commit(self) -> None:
+        """First what Tantivy holds, then how far it came."""
+        place = self._follower.place
+        if self._waiting:
+            self._writer.commit()
+        if place != self._state.place or self._pages != self._state.pages:
+            self._state = self._state.after(self._pages, place)
+            write_state(self._crawl_dir, self._state)
+        self._waiting = 0
+
+
+def _document(item: Mapping[str, Any], place: str) -> tantivy.Document:
+    try:
+        relevance = float(item["relevance"])
+        return tantivy.Document(
+            title=item["title"],
+            anchor=item["anchor"],
+            text=item["text"],
+            url=item["url"],
+            md5=item["md5"],
+            language=item["language"],
+            published=item.get("published", ""),  # older crawls did not ask
+            relevance=relevance,
+            weight=RELEVANCE_WEIGHT * relevance,
+            at=float(item["at"]),
+        )
+    except (KeyError, TypeError, ValueError) as damage:
+        raise BadCrawlDir(place, f"expected the fields of an item ({damage!r})") from None

@@ -1,0 +1,105 @@
+"""The HTTP side of OpenSearch and Elasticsearch: one connection that is kept, and opened again when it broke."""
+
+from __future__ import annotations
+
+import http.client
+import re
+import ssl
+from base64 import b64encode
+from collections.abc import Mapping
+from urllib.parse import unquote, urlsplit
+
+import orjson
+
+from crawlproject.errors import BadInput
+from crawlproject.exporting.send import Answer
+
+_WISH = "expected the URL of an index, such as http://localhost:9200/pages"
+_INDEX = re.compile(r"[a-z0-9][a-z0-9_.-]{0,254}")
+_MAX_ANSWER = 256_000_000  # bytes
+
+
+class SearchServer:
+    """The index at ``url``: ``http(s)://[user:password@]host[:port][/prefix]/index``.
+
+    Without a user in the URL, ``environment`` is asked for ``OPENSEARCH_API_KEY``, or for ``OPENSEARCH_USERNAME`` and
+    ``OPENSEARCH_PASSWORD``. ``timeout`` in seconds. Raises ``BadInput`` for what is no such URL.
+    """
+
+    def __init__(self, url: str, environment: Mapping[str, str], *, timeout: float = 60.0) -> None:
+        try:
+            parts = urlsplit(url)
+            port = parts.port
+        except ValueError:
+            raise BadInput(f"URL {_without_secrets(url)!r}", _WISH) from None
+        prefix, _, self.index = parts.path.rstrip("/").rpartition("/")
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+            raise BadInput(f"URL {_without_secrets(url)!r}", _WISH)
+        if not _INDEX.fullmatch(self.index):
+            wish = f"{_WISH}; {self.index!r} is no name of an index: small letters, digits, _ . -"
+            raise BadInput(f"URL {_without_secrets(url)!r}", wish)
+        self.name = f"{parts.scheme}://{parts.hostname}{f':{port}' if port else ''}{prefix}/{self.index}"
+        self._prefix = prefix
+        self._headers = {
+            "Content-Type": "application/x-ndjson",
+            "Accept": "application/json",
+            **_credentials(parts, environment),
+        }
+        if parts.scheme == "https":
+            context = ssl.create_default_context()
+            self._connection: http.client.HTTPConnection = http.client.HTTPSConnection(
+                parts.hostname, port, timeout=timeout, context=context
+            )
+        else:
+            self._connection = http.client.HTTPConnection(parts.hostname, port, timeout=timeout)
+
+    def request(self, method: str, path: str, body: bytes = b"") -> Answer:
+        """The whole answer. Raises ``OSError`` when none came."""
+        headers = dict(self._headers)
+        if not path.endswith("/_bulk"):
+            headers["Content-Type"] = "application/json"
+        try:
+            self._connection.request(method, self._prefix + path, body or None, headers)
+            response = self._connection.getresponse()
+            content = response.read(_MAX_ANSWER)
+        except (http.client.HTTPException, OSError) as broken:
+            self.close()
+            if isinstance(broken, OSError):
+                raise
+            raise ConnectionError(f"the answer broke off ({type(broken).__name__})") from broken
+        if response.will_close:
+            self.close()
+        return Answer(response.status, _parsed(content), _seconds(response.getheader("Retry-After")))
+
+    def close(self) -> None:
+        """The next request opens the connection again."""
+        self._connection.close()
+
+
+def _credentials(parts: object, environment: Mapping[str, str]) -> dict[str, str]:
+    user, password = getattr(parts, "username", None), getattr(parts, "password", None)
+    if user is None and environment.get("OPENSEARCH_API_KEY"):
+        return {"Authorization": f"ApiKey {environment['OPENSEARCH_API_KEY']}"}
+    if user is None and environment.get("OPENSEARCH_USERNAME"):
+        user, password = environment["OPENSEARCH_USERNAME"], environment.get("OPENSEARCH_PASSWORD", "")
+    elif user is not None:
+        user, password = unquote(user), unquote(password or "")
+    else:
+        return {}
+    return {"Authorization": "Basic " + b64encode(f"{user}:{password}".encode()).decode()}
+
+
+def _without_secrets(url: str) -> str:
+    """The URL as it may be shown: without user and password."""
+    return re.sub(r"//[^/]*@", "//", url)
+
+
+def _parsed(content: bytes) -> object:
+    try:
+        return orjson.loads(content)
+    except orjson.JSONDecodeError:
+        return content[:500].decode("utf-8", "replace") or None
+
+
+def _seconds(value: str | None) -> float:
+    return float(value) if value and value.strip().isdigit() else 0.0

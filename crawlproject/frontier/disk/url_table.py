@@ -1,0 +1,147 @@
+"""What is known of each URL, in 24 bytes, by the number of the URL."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from crawlproject.frontier.disk.mapped_file import MappedFile
+
+WAITING, LEASED, DONE, GONE, PARKED, DELAYED = 1, 2, 3, 4, 5, 6
+"""States: in the line of all, being fetched, known for ever, unknown again; in the line of its host, for a time to come."""
+
+IN_LINE = frozenset((WAITING, PARKED, DELAYED))
+UNKNOWN = frozenset((0, GONE))
+
+ROW = struct.Struct("<dQII")
+NUMBERED_ROW = struct.Struct("<QdQII")
+_BITS = 16
+_ROWS_A_PIECE = 1 << _BITS  # 1.5 MiB
+_INSIDE = _ROWS_A_PIECE - 1
+DTYPE = np.dtype([("score", "<f8"), ("offset", "<u8"), ("host", "<u4"), ("state", "<u4")])
+
+
+class Row(NamedTuple):
+    """``score``; ``offset`` of the record in ``urls.jsonl``; number of the ``host``; ``state``."""
+
+    score: float
+    offset: int
+    host: int
+    state: int
+
+
+class UrlRows:
+    """Rows by number, and those that the step under way has changed: they are written when ``apply`` says so.
+
+    Raises ``StorageFailed``.
+    """
+
+    def __init__(self, path: Path, *, readonly: bool = False) -> None:
+        self._file = MappedFile(path, _ROWS_A_PIECE * ROW.size, readonly=readonly)
+        self._maps = self._file.maps
+        self.changed: dict[int, Row] = {}
+        self._last = -1  # the number of the row that was read last
+        self._last_row = Row(0.0, 0, 0, 0)
+
+    def __getitem__(self, number: int) -> Row:
+        row = self.changed.get(number)
+        if row is not None:
+            return row
+        if number != self._last:  # the row of a URL is asked for several times in a row
+            self._last_row = Row(*ROW.unpack_from(self._maps[number >> _BITS], (number & _INSIDE) * 24))
+            self._last = number
+        return self._last_row
+
+    def __setitem__(self, number: int, row: Row) -> None:
+        self.changed[number] = row
+
+    def stands(self, number: int, score: float, state: int) -> bool:
+        """Whether the URL is in this state with this score."""
+        row = self.changed.get(number) or ROW.unpack_from(self._maps[number >> _BITS], (number & _INSIDE) * 24)
+        return row[3] == state and row[0] == score
+
+    def stand(self, numbers: np.ndarray, scores: np.ndarray, states: Collection[int]) -> np.ndarray:
+        """Of many, whether each is in one of the states; those that the step under way has changed count as True."""
+        found = np.empty(len(numbers), bool)
+        pieces = numbers >> _BITS
+        for piece in np.unique(pieces):
+            inside = pieces == piece
+            if piece >= len(self._maps):
+                found[inside] = True
+                continue
+            rows = self._array(int(piece))[numbers[inside] & _INSIDE]
+            found[inside] = np.isin(rows["state"], list(states)) & (rows["score"] == scores[inside])
+        if self.changed:
+            found |= np.isin(numbers, np.fromiter(self.changed, np.int64, len(self.changed)))
+        return found
+
+    def pack(self) -> list[bytes]:
+        """The changed rows, each behind its number (8 bytes), in the order of ``changed``."""
+        pack = NUMBERED_ROW.pack
+        return [pack(number, *row) for number, row in self.changed.items()]
+
+    def apply(self, packed: Iterable[bytes]) -> None:
+        """Write the changed rows, which ``pack`` has given. They stay changed when the disk is full."""
+        self._last = -1
+        maps = self._maps
+        for number, data in zip(self.changed, packed, strict=True):
+            piece = number >> _BITS
+            while piece >= len(maps):
+                self._file.grow()
+            at = (number & _INSIDE) * 24
+            maps[piece][at : at + 24] = data[8:]
+        self.changed.clear()
+
+    def chunks(self, end: int) -> Iterator[tuple[int, np.ndarray]]:
+        """The rows before number ``end`` as arrays that may be written to, each with the number of its first row."""
+        for piece in range(min(len(self._maps), (end + _ROWS_A_PIECE - 1) >> _BITS)):
+            first = piece << _BITS
+            yield first, self._array(piece)[: end - first]
+
+    def snapshot(self, end: int) -> Iterator[tuple[int, np.ndarray]]:
+        """Copies of the rows before number ``end``, each chunk with the number of its first row, and with all changes."""
+        changed = sorted(self.changed.items())
+        at = 0
+        for first, rows in self.chunks(end):
+            copy = rows.copy()
+            while at < len(changed) and changed[at][0] < first + len(copy):
+                number, row = changed[at]
+                copy[number - first] = row
+                at += 1
+            yield first, copy
+        if at < len(changed):  # there is no room for them yet; they have the numbers up to the end
+            yield changed[at][0], np.array([row for _, row in changed[at:]], DTYPE)
+
+    def room(self) -> int:
+        """Rows that the file has room for."""
+        return len(self._maps) << _BITS
+
+    def wipe(self, start: int) -> int:
+        """Zero all rows from number ``start`` on; the first number that has no row yet."""
+        self._last = -1
+        for piece in range(start >> _BITS, len(self._maps)):
+            self._array(piece)[max(0, start - (piece << _BITS)) :] = (0.0, 0, 0, 0)
+        return max(start, self.room())
+
+    def set_states(self, numbers: np.ndarray, state: int) -> None:
+        """Write the state of many rows at once, past the journal."""
+        self._last = -1
+        pieces = numbers >> _BITS
+        for piece in np.unique(pieces).tolist():
+            self._array(piece)["state"][numbers[pieces == piece] & _INSIDE] = state
+
+    def give_back(self) -> None:
+        self._file.give_back()
+
+    def sync(self) -> None:
+        self._file.sync()
+
+    def close(self) -> None:
+        self._file.close()
+
+    def _array(self, piece: int) -> np.ndarray:
+        return np.frombuffer(self._maps[piece], DTYPE)

@@ -1,0 +1,91 @@
+"""Looking into a frontier on disk without opening it for a crawl."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from crawlproject.frontier.disk.url_table import DONE, IN_LINE, LEASED
+from crawlproject.frontier.disk.store import Store
+from crawlproject.frontier.host_queue import queue_of
+from crawlproject.frontier.inspect.view import Counts, State
+from crawlproject.records import CrawlUrl
+
+
+class DiskView:
+    """A ``FrontierView`` of the files in ``folder``, at the moment of opening; nothing is written.
+
+    The steps in the journal are read into memory, at most some tens of megabytes of them. Raises ``BadCrawlDir``, and
+    ``StorageFailed`` when the files cannot be read.
+    """
+
+    kind = "disk"
+
+    def __init__(self, folder: Path) -> None:
+        self._store = Store(folder, cache=0, readonly=True)
+
+    def counts(self) -> Counts:
+        waiting = leased = done = 0
+        hosts: set[int] = set()
+        for rows in self._chunks():
+            in_line = np.isin(rows["state"], list(IN_LINE))
+            waiting += int(in_line.sum())
+            leased += int((rows["state"] == LEASED).sum())
+            done += int((rows["state"] == DONE).sum())
+            hosts.update(np.unique(rows["host"][in_line]).tolist())
+        return Counts(waiting, leased, done, len(hosts), self._store.evicted)
+
+    def waiting(self) -> Iterator[CrawlUrl]:
+        return self._store.records(IN_LINE)
+
+    def best(self, n: int) -> list[CrawlUrl]:
+        """The ``n`` waiting URLs with the highest scores, of equal ones those that came first. Reads their records only."""
+        found: list[tuple[float, int]] = []
+        for first, rows in self._store.rows.snapshot(self._store.urls_known):
+            numbers = np.flatnonzero(np.isin(rows["state"], list(IN_LINE)))
+            ranks = -rows["score"][numbers]
+            best = np.lexsort((numbers, ranks))[:n]
+            found = sorted([*found, *zip(ranks[best].tolist(), (numbers[best] + first).tolist(), strict=True)])[:n]
+        return [self._store.record(number, self._store.rows[number]) for _, number in found]
+
+    def leased(self) -> Iterator[CrawlUrl]:
+        return self._store.records((LEASED,))
+
+    def find(self, url: str) -> tuple[State, CrawlUrl | None]:
+        number = self._store.find(self._store.digest(url))
+        row = self._store.rows[number] if number is not None else None
+        if number is None or row is None:
+            return "", None
+        if row.state in IN_LINE:
+            return "waiting", self._store.record(number, row)
+        if row.state == LEASED:
+            return "leased", self._store.record(number, row)
+        return ("done" if row.state == DONE else ""), None
+
+    def rests(self) -> Mapping[str, float]:
+        return self._named(self._store.rests)
+
+    def crawl_delays(self) -> Mapping[str, float]:
+        return self._named({host: seconds for host, seconds in self._store.asks.items() if seconds})
+
+    # ------------------------------------------------------------ inside
+
+    def _named(self, values: Mapping[int, float]) -> dict[str, float]:
+        """Host names for numbers: that of the first URL of each. Hosts without one are left out."""
+        wanted = np.fromiter(values, np.int64, len(values))
+        named: dict[str, float] = {}
+        for rows in self._chunks():
+            if not len(wanted):
+                break
+            hosts, firsts = np.unique(rows["host"], return_index=True)
+            found = np.isin(hosts, wanted)
+            for host, first in zip(hosts[found].tolist(), firsts[found].tolist(), strict=True):
+                named[queue_of(self._store.urls.url(int(rows["offset"][first])))] = values[host]
+            wanted = wanted[~np.isin(wanted, hosts)]
+        return named
+
+    def _chunks(self) -> Iterator[np.ndarray]:
+        """All rows, with the changes of the journal."""
+        return (rows for _, rows in self._store.rows.snapshot(self._store.urls_known))

@@ -1,0 +1,90 @@
+"""What a person asks a frontier: its hosts, the best that wait, and why a URL is not taken yet. Pure, over a view."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from crawlproject.frontier.host_queue import queue_of
+from crawlproject.frontier.inspect.view import FrontierView, RankedView, State
+from crawlproject.records import CrawlUrl
+
+
+@dataclass(slots=True)
+class HostRow:
+    """A host with waiting or leased URLs. ``rests`` is in seconds from now, 0 when it may be visited."""
+
+    host: str
+    waiting: int = 0
+    best: float | None = None
+    leased: bool = False
+    rests: float = 0.0
+    crawl_delay: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a URL is. ``ahead`` waiting URLs come before it, ``ahead_on_host`` of these on its own host."""
+
+    url: str
+    state: State
+    record: CrawlUrl | None
+    host: HostRow
+    ahead: int = 0
+    ahead_on_host: int = 0
+
+
+def host_rows(view: FrontierView, now: float) -> list[HostRow]:
+    """The hosts, those with the most waiting URLs first. O(waiting URLs)."""
+    rows: dict[str, HostRow] = {}
+    for record in view.waiting():
+        row = _row(rows, queue_of(record.url))
+        row.waiting += 1
+        if row.best is None or record.score > row.best:
+            row.best = record.score
+    for record in view.leased():
+        _row(rows, queue_of(record.url)).leased = True
+    rests, delays = view.rests(), view.crawl_delays()
+    for host, row in rows.items():
+        row.rests = max(0.0, rests.get(host, 0.0) - now)
+        row.crawl_delay = delays.get(host, 0.0)
+    return sorted(rows.values(), key=lambda row: (-row.waiting, row.host))
+
+
+def best_waiting(view: FrontierView, n: int, host: str | None = None) -> list[CrawlUrl]:
+    """The ``n`` waiting URLs with the highest scores, of equal ones those that came first; of one host if it is named."""
+    if host is None and isinstance(view, RankedView):
+        return view.best(n)
+    records: Iterator[CrawlUrl] = view.waiting()
+    if host is not None:
+        records = (record for record in records if queue_of(record.url) == host)
+    return heapq.nlargest(n, records, key=lambda record: record.score)
+
+
+def place_of(view: FrontierView, url: str, now: float) -> Place:
+    """Where ``url`` is, and what comes before it. O(waiting URLs) when it waits."""
+    state, record = view.find(url)
+    row = HostRow(queue_of(url))
+    row.rests = max(0.0, view.rests().get(row.host, 0.0) - now)
+    row.crawl_delay = view.crawl_delays().get(row.host, 0.0)
+    row.leased = any(queue_of(lease.url) == row.host for lease in view.leased())
+    if state != "waiting" or record is None:
+        return Place(url, state, record, row)
+    ahead = ahead_on_host = 0
+    passed = False  # of equal scores, those before it in the line are ahead
+    for other in view.waiting():
+        passed = passed or other.url == url
+        first = other.score > record.score or (other.score == record.score and not passed)
+        mine = queue_of(other.url) == row.host
+        ahead += first
+        ahead_on_host += first and mine
+        row.waiting += mine
+    return Place(url, state, record, row, ahead, ahead_on_host)
+
+
+def _row(rows: dict[str, HostRow], host: str) -> HostRow:
+    row = rows.get(host)
+    if row is None:
+        row = rows[host] = HostRow(host)
+    return row

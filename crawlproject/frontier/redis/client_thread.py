@@ -1,0 +1,235 @@
+"""The thread that speaks with Redis, so that nobody else waits for it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from threading import Condition, Thread
+from typing import Any
+
+import redis
+
+from crawlproject.errors import StorageFailed
+from crawlproject.frontier.host_queue import queue_of
+from crawlproject.frontier.redis.connection import LOST, will_pass
+from crawlproject.frontier.redis.frontier import RedisFrontier
+from crawlproject.frontier.redis.operations import counts_of, records_of, slot_of, take_of
+from crawlproject.frontier.redis.script import Operation
+from crawlproject.records import CrawlUrl
+
+logger = logging.getLogger(__name__)
+
+POLL = 0.1  # seconds at most between two looks for something to take: other workers put URLs, too
+_AT_ONCE = 2000  # operations of one call: the server does nothing else meanwhile
+_PAUSES = (
+    0.05,
+    0.1,
+    0.2,
+    0.5,
+    1.0,
+    2.0,
+)  # seconds between tries while the server is away; the last one again and again
+_REMIND = 30.0  # seconds between messages that the server is still away
+
+
+@dataclass(slots=True)
+class Errand:
+    """An operation on its way. ``url`` is what a put was about; ``unpick``: a lease that ends gives its pick back."""
+
+    operation: Operation
+    host: str
+    url: CrawlUrl | None = None
+    unpick: str = ""
+    ends: bool = False  # it ends a lease: other slots must have everything that came before
+
+
+@dataclass(slots=True)
+class Answers:
+    """What an exchange brought."""
+
+    taken: list[CrawlUrl] = field(default_factory=list)
+    answered: list[tuple[Errand, Any]] = field(default_factory=list)
+    counts: list[tuple[Any, ...]] = field(default_factory=list)
+    due: float | None = None
+
+
+class Exchange:
+    """Carries errands to the server in the order given, takes what is wanted, and hands over the answers.
+
+    ``wanted`` tells how many URLs to take, and is asked right before; at most ``limit`` leases are open at once.
+    ``deliver`` and ``failed`` are called in the thread of the exchange. ``clock`` gives seconds since the epoch. While the
+    server is away, is loading or is full, the same call is tried again and again: nothing is lost, and the script answers
+    a repeated call as it did the first time.
+    """
+
+    def __init__(
+        self,
+        frontier: RedisFrontier,
+        *,
+        clock: Callable[[], float],
+        limit: int,
+        wanted: Callable[[], int],
+        deliver: Callable[[Answers], None],
+        failed: Callable[[StorageFailed], object],
+        heartbeat: float,
+    ) -> None:
+        self._frontier = frontier
+        self._clock = clock
+        self._limit = limit
+        self._wanted = wanted
+        self._deliver = deliver
+        self._failed = failed
+        self._heartbeat = heartbeat
+        self._condition = Condition()
+        self._errands: list[Errand] = []
+        self._asked = False
+        self._closing = False
+        self._give_up_at = float("inf")  # by the monotonic clock
+        self._counts: list[tuple[Any, ...]] = [(0,) * 6 + (None,)] * frontier.slots
+        self._questions = 0
+        self._thread = Thread(target=self._run, name="redis-frontier", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def send(self, errands: Sequence[Errand]) -> None:
+        """Carry these, all together and after all before them."""
+        with self._condition:
+            self._errands.extend(errands)
+            self._condition.notify()
+
+    def ask(self) -> None:
+        """Something is wanted."""
+        with self._condition:
+            if not self._asked:
+                self._asked = True
+                self._condition.notify()
+
+    def close(self, patience: float) -> bool:
+        """Carry what is left, for ``patience`` seconds at most. False: the server was away for so long."""
+        with self._condition:
+            self._closing = True
+            self._give_up_at = time.monotonic() + patience
+            self._condition.notify()
+        self._thread.join()
+        return not self._errands
+
+    # ------------------------------------------------------------ in the thread
+
+    def _run(self) -> None:
+        pause = 0.0
+        try:
+            while True:
+                with self._condition:
+                    if not self._errands and not self._closing and pause > 0:
+                        self._condition.wait(pause)
+                    elif not self._errands and not self._closing and not self._asked:
+                        self._condition.wait(self._heartbeat)
+                    if self._closing and not self._errands:
+                        return
+                    errands = self._errands[:_AT_ONCE]
+                    asked = self._asked and not self._closing
+                answers = self._exchange(errands, self._wanted() if asked else 0)
+                with self._condition:
+                    del self._errands[: len(errands)]
+                    if answers.taken:
+                        self._asked = False
+                self._deliver(answers)
+                pause = 0.0 if answers.taken or not asked else self._until(answers.due)
+        except StorageFailed as failure:
+            self._failed(failure)
+        except Exception as error:  # a wrong password, a wrong type of key: no retry would help
+            self._failed(StorageFailed(f"Redis refused: {error}"))
+
+    def _until(self, due: float | None) -> float:
+        """How long to wait for the next take."""
+        return POLL if due is None else min(POLL, max(0.001, due - self._clock()))
+
+    def _exchange(self, errands: Sequence[Errand], wanted: int) -> Answers:
+        answers = Answers()
+        if self._frontier.slots == 1:
+            self._visit(0, errands, wanted, float("inf"), answers)
+        else:
+            self._deal(errands, answers)
+            for slot, floor in self._by_head():
+                left = wanted - len(answers.taken)
+                self._visit(slot, (), left, floor, answers)
+        for errand, answer in answers.answered:
+            if errand.unpick and answer == 1:
+                self._frontier.give_back_pick(errand.unpick)
+        answers.counts = list(self._counts)
+        return answers
+
+    def _deal(self, errands: Sequence[Errand], answers: Answers) -> None:
+        """To each slot its errands; what ends a lease comes after all others have arrived."""
+        for ends in (False, True):
+            groups: dict[int, list[Errand]] = {}
+            for errand in errands:
+                if errand.ends is ends:
+                    groups.setdefault(slot_of(errand.host, self._frontier.slots), []).append(errand)
+            for slot, some in groups.items():
+                self._visit(slot, some, 0, 0.0, answers)
+
+    def _by_head(self) -> list[tuple[int, float]]:
+        """The slots, those with the best known heads first, each with the head of the next: so far its URLs are best."""
+        heads = sorted(
+            (float("inf") if count[6] is None else count[6], slot) for slot, count in enumerate(self._counts)
+        )
+        floors = [head for head, _ in heads[1:]] + [float("inf")]
+        return [(slot, floor) for (_, slot), floor in zip(heads, floors, strict=True)]
+
+    def _visit(self, slot: int, errands: Sequence[Errand], wanted: int, floor: float, answers: Answers) -> None:
+        frontier = self._frontier
+        elsewhere = sum(count[2] for other, count in enumerate(self._counts) if other != slot)
+        self._questions += 1
+        operations = [errand.operation for errand in errands]
+        again = False
+
+        def call() -> list[Any]:
+            nonlocal again
+            now = self._clock()
+            take = take_of(now, wanted, frontier.picks, floor=floor, question=self._questions, again=again)
+            again = True
+            asked = [("due", now, 0, "\n".join(frontier.picks))] if wanted > 0 else []
+            return frontier.script.call(
+                slot, [*operations, take, *asked, ("counts",)], sent=now, hosts_elsewhere=elsewhere
+            )
+
+        *results, counts = self._persist(call)
+        self._counts[slot] = counts_of(counts)
+        answers.answered += zip(errands, results[: len(errands)], strict=True)
+        taken = records_of(results[len(errands)])
+        answers.taken += taken
+        frontier.picks += [queue_of(url.url) for url in taken]
+        frontier.trim_picks(self._limit)
+        due = results[len(errands) + 1] if wanted > 0 else b""
+        if due:
+            answers.due = min(float(due), float("inf") if answers.due is None else answers.due)
+
+    def _persist(self, call: Callable[[], list[Any]]) -> list[Any]:
+        """Call until there is an answer."""
+        since, told, tries = time.monotonic(), 0.0, 0
+        while True:
+            try:
+                answer = call()
+            except LOST as error:
+                reason: Exception = error
+            except redis.exceptions.ResponseError as error:
+                if not will_pass(error):
+                    raise
+                reason = error
+            else:
+                if told:
+                    logger.warning("Redis answers again after %.1f s: the crawl goes on", time.monotonic() - since)
+                return answer
+            now = time.monotonic()
+            if now > self._give_up_at:
+                raise StorageFailed(f"Redis gives no answer: {reason}")
+            if not told or now - told > _REMIND:
+                short = str(reason).partition(" script: ")[0]
+                logger.warning("Redis gives no answer (%s): the crawl waits, nothing is lost", short)
+                told = now
+            time.sleep(_PAUSES[min(tries, len(_PAUSES) - 1)])
+            tries += 1

@@ -1,0 +1,83 @@
+"""Seeds that people push to Redis while the crawl runs, as users of scrapy-redis do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from crawlproject.frontier.host_queue import queue_of
+from crawlproject.frontier.redis.connection import Server
+from crawlproject.frontier.redis.operations import put_of, slot_of
+from crawlproject.frontier.redis.script import Rules, Script
+from crawlproject.records import CrawlUrl
+
+_AT_ONCE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """An entry as it lies in Redis, and where."""
+
+    key: str
+    raw: bytes
+
+
+class PushedSeeds:
+    """What lies under ``keys``: a list, a set or a sorted set (highest score first) of URLs or JSON objects with a ``url``.
+
+    An entry is removed when its seed is in the frontier: whoever is killed between leaves it to the next worker. Every
+    method waits for its answer; raises what ``redis`` raises.
+    """
+
+    def __init__(self, server: Server, crawl: str, rules: Rules, slots: int, keys: Iterable[str]) -> None:
+        self._server = server
+        self._script = Script(server, crawl, "", "", rules)
+        self._slots = slots
+        self._keys = list(dict.fromkeys(keys))
+
+    def look(self) -> list[Pushed]:
+        """The first entries."""
+        return [Pushed(key, raw) for key in self._keys for raw in self._first(key)]
+
+    def plant(self, seeds: Sequence[CrawlUrl]) -> None:
+        """Put them into the frontier."""
+        for seed in seeds:
+            self._script.call(slot_of(queue_of(seed.url), self._slots), [put_of(seed)])
+
+    def remove(self, entries: Iterable[Pushed]) -> None:
+        """Take entries out that ``look`` gave."""
+        for entry in entries:
+            kind = self._server.type(entry.key)
+            if kind == b"list":
+                self._server.lrem(entry.key, 1, entry.raw)
+            elif kind == b"set":
+                self._server.srem(entry.key, entry.raw)
+            elif kind == b"zset":
+                self._server.zrem(entry.key, entry.raw)
+
+    def _first(self, key: str) -> list[bytes]:
+        kind = self._server.type(key)
+        if kind == b"list":
+            return list(self._server.lrange(key, 0, _AT_ONCE - 1))
+        if kind == b"set":
+            return list(self._server.srandmember(key, _AT_ONCE))
+        return list(self._server.zrevrange(key, 0, _AT_ONCE - 1)) if kind == b"zset" else []
+
+
+def read_seed(raw: bytes, encoding: str) -> tuple[str, float | None]:
+    """The URL of an entry, and its score when ``{"url": ..., "meta": {"score": ...}}`` gives one.
+
+    Raises ``ValueError`` for what is neither text nor such an object.
+    """
+    text = raw.decode(encoding).strip()
+    if not text.startswith("{"):
+        return text, None
+    fields: Any = orjson.loads(text)
+    url, meta = fields.get("url"), fields.get("meta") or {}
+    if not isinstance(url, str) or not isinstance(meta, dict):
+        raise ValueError('expected a URL, or {"url": "...", "meta": {...}}')
+    score = meta.get("score")
+    return url, float(score) if isinstance(score, int | float) else None

@@ -1,0 +1,141 @@
+"""What a crawl knows of redundant content, put together: copies, rules about spellings, templates that say nothing new.
+
+Everything is learned from the history, so that a resumed crawl learns it again from there; only the sketches of texts are
+kept on disk, since they would have to be made from the pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from crawlproject.storage.append_log import read_lines
+from crawlproject.crawl.crawl import NOT_KEPT
+from crawlproject.inspection.duplicates.index import DuplicateIndex
+from crawlproject.inspection.duplicates.inspector import DuplicateInspector
+from crawlproject.inspection.duplicates.url_templates import TemplateStanding
+from crawlproject.inspection.duplicates.sketch_store import NAME as SKETCHES
+from crawlproject.inspection.duplicates.sketch_store import OriginalsInMemory, OriginalsOnDisk
+from crawlproject.inspection.duplicates.url_rule_learner import DustLearner, Testimony
+from crawlproject.inspection.duplicates.url_rule_store import CONFIRMED, GIVEN, WITHDRAWN, Entry, RuleBook, read_rules
+from crawlproject.errors import BadSetting
+from crawlproject.inspection.examiner import Inspector, Learner
+from crawlproject.options import Options
+from crawlproject.records import Page
+from crawlproject.storage.crawl_folder import CrawlFolder
+
+
+class Redundancy:
+    """The parts that are switched on; None for those that are not."""
+
+    def __init__(
+        self,
+        *,
+        copies: DuplicateInspector | None = None,
+        dust: DustLearner | None = None,
+        templates: TemplateStanding | None = None,
+        rules: RuleBook | None = None,
+    ) -> None:
+        self.copies = copies
+        self.dust = dust
+        self.templates = templates
+        self.rules = rules
+        self.inspectors: tuple[Inspector, ...] = (copies,) if copies else ()
+        self.learners: tuple[Learner, ...] = tuple(part for part in (dust, templates) if part is not None)
+        self.respellers = (dust,) if dust else ()
+        self.standings = (templates,) if templates else ()
+
+    def resume(self, history: Path, stored: Callable[[Mapping[str, Any]], Page | None]) -> None:
+        """Learn again from the lines of ``history``; ``stored`` reads the page of a line, None when there is none.
+
+        After ``kill -9`` the sketch of the last page may be missing; when the file of sketches was removed, all are.
+        """
+        unsketched: list[Mapping[str, Any]] = []
+        last = self.copies.index.last_url if self.copies else ""
+        for line in read_lines(history):
+            page = lesson(line)
+            for learner in self.learners:
+                if line["error"] and line["error"] != NOT_KEPT:
+                    learner.failed(line["url"])
+                if page is not None:
+                    learner.learn(page)
+            if page is None or page.nature or page.duplicate_of:
+                continue
+            unsketched.append(line)
+            if line["url"] == last:
+                unsketched.clear()
+        if self.copies:
+            for page in filter(None, map(stored, unsketched)):
+                self.copies.remember(page)
+        if self.rules and self.dust:
+            for testimony in self.dust.testimonies():
+                self._note(testimony)
+            self.dust.changed = self._note
+
+    def close(self) -> None:
+        """Close the files."""
+        if self.copies:
+            self.copies.index.close()
+        if self.rules:
+            self.rules.close()
+
+    def _note(self, testimony: Testimony) -> None:
+        assert self.rules is not None
+        if testimony.believed or testimony.rule in self.rules.entries:
+            event = CONFIRMED if testimony.believed else WITHDRAWN
+            self.rules.note(testimony.rule, event, testimony.pairs, testimony.examples)
+
+
+def lesson(line: Mapping[str, Any]) -> Page | None:
+    """What a line of the history teaches, as a page without text; None for a fetch that brought no document."""
+    error = line["error"]
+    if line["redirect"] or (error and not 200 <= line["status"] < 300):
+        return None
+    nature = "" if error == NOT_KEPT else error
+    return Page(
+        url=line["url"], nature=nature, duplicate_of=line.get("duplicate_of", ""), signs=line.get("signs") or {}
+    )
+
+
+def make_redundancy(options: Options, folder: CrawlFolder, known: Callable[[str], bool]) -> Redundancy:
+    """The parts that the settings ask for. ``known`` says whether a URL waits or was fetched.
+
+    Raises ``BadSetting``, ``BadCrawlDir`` and ``StorageFailed``.
+    """
+    rules = RuleBook(folder.path) if options.crawl_learn_rules and folder.bodies else None
+    return Redundancy(
+        copies=_copies(folder, options.page_duplicates_known) if options.page_duplicates else None,
+        dust=_dust(options.crawl_rules, known, rules) if options.crawl_learn_rules else None,
+        templates=TemplateStanding() if options.trap_templates else None,
+        rules=rules,
+    )
+
+
+def _copies(folder: CrawlFolder, most: int) -> DuplicateInspector:
+    known = folder.history.__contains__
+    originals = OriginalsOnDisk(folder.path / SKETCHES, known) if folder.bodies else OriginalsInMemory()
+    return DuplicateInspector(DuplicateIndex(originals, most=most))
+
+
+def _dust(places: Iterable[str], known: Callable[[str], bool], rules: RuleBook | None) -> DustLearner:
+    """The learner with the rules that it begins with: those of earlier crawls, and what a person said about ours."""
+    dust = DustLearner(known)
+    for entry in _given(places):
+        if rules is None:
+            dust.give(entry.rule, entry.pairs)
+        elif entry.rule not in rules.entries:
+            rules.note(entry.rule, GIVEN, entry.pairs, entry.examples)
+    for entry in rules.entries.values() if rules else ():
+        if entry.given is not None:
+            dust.give(entry.rule, entry.given)
+        if entry.off:
+            dust.switch(entry.rule, off=True)
+    return dust
+
+
+def _given(places: Iterable[str]) -> Iterator[Entry]:
+    for place in places:
+        if not Path(place).exists():
+            raise BadSetting("setting CRAWL_RULES", f"expected crawl folders or files of rules; there is no {place}")
+        yield from (entry for entry in read_rules(Path(place)).values() if entry.holds and not entry.off)

@@ -1,0 +1,143 @@
+"""The sketches of the pages that are no copies: in memory for a rehearsal, in ``sketches.jsonl`` of a crawl folder."""
+
+from __future__ import annotations
+
+import os
+from array import array
+from binascii import Error as BadBase64
+from binascii import a2b_base64, b2a_base64
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Protocol
+
+import orjson
+
+from crawlproject.storage.append_log import AppendLog, unexpected
+from crawlproject.errors import StorageFailed
+
+NAME = "sketches.jsonl"
+_BYTES = ("minima", "menu")  # fields that are no text
+
+
+@dataclass(frozen=True, slots=True)
+class Original:
+    """A page that is no copy, as far as copies of it are known by it.
+
+    ``minima``: 256 bytes, 128 little-endian numbers. ``text``, ``title``, ``headline``, ``name``, ``series`` (title and name
+    but for their numbers) and ``links`` are digests, 0 to 2^64 - 1; 0 when the title says little, or there are no links.
+    ``menu``: sketch of the names that the links lead to, 64 bytes or none. ``words`` (of the headline), ``terms`` and
+    ``shingles`` are numbers of them.
+    """
+
+    url: str
+    minima: bytes
+    text: int
+    title: int
+    headline: int
+    words: int
+    name: int
+    series: int
+    links: int
+    menu: bytes
+    terms: int
+    shingles: int
+
+
+_NAMES = tuple(field.name for field in fields(Original))
+
+
+class Originals(Protocol):
+    """The originals, numbered in the order in which they came."""
+
+    def append(self, original: Original) -> int:
+        """Keep an original; its number."""
+        ...
+
+    def __getitem__(self, number: int) -> Original: ...
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Original]: ...
+
+    def close(self) -> None: ...
+
+
+class OriginalsInMemory:
+    """For a crawl that leaves nothing on disk."""
+
+    def __init__(self) -> None:
+        self._kept: list[Original] = []
+
+    def append(self, original: Original) -> int:
+        self._kept.append(original)
+        return len(self._kept) - 1
+
+    def __getitem__(self, number: int) -> Original:
+        return self._kept[number]
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def __iter__(self) -> Iterator[Original]:
+        return iter(self._kept)
+
+    def close(self) -> None:
+        """Nothing to do."""
+
+
+class OriginalsOnDisk:
+    """One line an original, about 700 bytes; in memory 8 bytes of each.
+
+    ``known`` says which URLs are in the history: last lines of others are removed, since these pages will be fetched again.
+    Raises ``BadCrawlDir`` for a damaged line and ``StorageFailed``.
+    """
+
+    def __init__(self, path: Path, known: Callable[[str], bool]) -> None:
+        self._path = path
+        self._log = AppendLog(path)
+        self._log.trim(lambda line: known(line["url"]))
+        self._starts = array("Q")
+        self._end = 0
+        try:
+            self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError as error:
+            raise StorageFailed(f"cannot read {path}: {error}") from error
+
+    def append(self, original: Original) -> int:
+        line = {name: getattr(original, name) for name in _NAMES}
+        for name in _BYTES:
+            line[name] = b2a_base64(line[name], newline=False).decode("ascii")
+        written = orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)
+        self._log.append_lines(written)
+        self._starts.append(self._end)
+        self._end += len(written)
+        return len(self._starts) - 1
+
+    def __getitem__(self, number: int) -> Original:
+        start = self._starts[number]
+        end = self._starts[number + 1] if number + 1 < len(self._starts) else self._end
+        return self._read(os.pread(self._file, end - start, start), number)
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def __iter__(self) -> Iterator[Original]:
+        """All of them, read from the file; after this they can be asked for by number."""
+        self._starts, self._end = array("Q"), 0
+        with self._path.open("rb") as file:
+            for number, line in enumerate(file):
+                self._starts.append(self._end)
+                self._end += len(line)
+                yield self._read(line, number)
+
+    def close(self) -> None:
+        self._log.close()
+        os.close(self._file)
+
+    def _read(self, line: bytes, number: int) -> Original:
+        try:
+            fields: dict[str, Any] = orjson.loads(line)
+            return Original(**{**fields, **{name: a2b_base64(fields[name]) for name in _BYTES}})
+        except (ValueError, TypeError, KeyError, BadBase64) as damage:
+            raise unexpected(self._path, number + 1, damage) from None

@@ -1,0 +1,37 @@
+"""What comes back to a probe."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from crawlproject.pages.page_types import NATURES
+from crawlproject.records import Fetch, Page
+
+_ASKING = (429, 503)  # statuses that mean the host, not the page
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a probe brought: a ``page``, the canonical URL of a ``redirect``, or an ``error`` as in the history."""
+
+    fetch: Fetch
+    page: Page | None = None
+    redirect: str = ""
+    error: str = ""
+
+    @property
+    def nature(self) -> str:
+        """Why the page is no content; empty when it is some, or when there is none."""
+        return next((nature for nature in NATURES if self.page and self.page.signs.get(nature)), "")
+
+    @property
+    def blocks(self) -> bool:
+        """Whether the host does not want to be asked: then it rests as after a wall."""
+        return self.fetch.status in _ASKING or self.nature.startswith("block/")
+
+    @property
+    def trouble(self) -> str:
+        """Why nothing can be told from it; empty when something can."""
+        if self.page is None and not self.redirect:
+            return self.error or f"http {self.fetch.status}"
+        return self.nature if self.nature.startswith(("block/", "parked")) else ""

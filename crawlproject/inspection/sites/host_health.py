@@ -1,0 +1,116 @@
+"""How hosts behave: one that blocks is rested, longer each time, and then given up.
+
+A host has a level. Each block raises it by one, each page with content lowers it by one; so a wall that comes up for every
+second page still wears the crawl out, and one that came up once is forgotten. What a parked domain says of itself needs
+no second opinion but one.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Any
+
+from crawlproject.pages.page_types import PARKED
+from crawlproject.records import CrawlUrl
+from crawlproject.urls.domains import domain_of
+from crawlproject.urls.hosts import host_of
+
+GIVEN_UP = "host/given_up"  # the reason why URLs of such a host are refused
+
+LONGEST_REST = 3_600.0  # seconds
+_ASKING = (429, 503)  # statuses that mean the host, not the page
+_FORBIDDEN = 403
+_SEVERAL = 3  # forbidden pages in a row before the host is meant
+_PARKED_PAGES = 2
+_REMEMBERED = 100_000  # hosts and sites that misbehaved; the one that did so longest ago is forgotten first
+
+
+class HostConduct:
+    """``first_rest`` seconds of rest after the first block, doubled with each level; given up at ``patience`` levels.
+
+    0 of ``patience`` means never, 0 of ``first_rest`` no rest. Nothing is remembered of hosts that behave.
+    """
+
+    def __init__(self, *, first_rest: float = 30.0, patience: int = 6) -> None:
+        self._first_rest = first_rest
+        self._patience = patience
+        self._levels: OrderedDict[str, int] = OrderedDict()
+        self._resting: OrderedDict[str, float] = OrderedDict()
+        self._parked: OrderedDict[str, int] = OrderedDict()
+        self.given_up: set[str] = set()  # hosts, and sites that are parked
+
+    def failed(self, url: str, status: int, error: str, at: float) -> float:
+        """A fetch brought no content; ``error`` as in the history. Until when the host rests, 0: no longer than usual."""
+        if error == PARKED:
+            self._count(self._parked, domain_of(url), _PARKED_PAGES)
+            return 0.0
+        host = host_of(url)
+        blocked = error.startswith("block/") or status in _ASKING or status == _FORBIDDEN
+        if not blocked:
+            return 0.0
+        level = self._count(self._levels, host, self._patience)
+        if status == _FORBIDDEN and not error.startswith("block/") and level < _SEVERAL:
+            return 0.0
+        until = at + min(LONGEST_REST, self._first_rest * 2.0 ** (level - 1))
+        self._resting.pop(host, None)
+        self._resting[host] = until
+        if len(self._resting) > _REMEMBERED:
+            self._resting.popitem(last=False)
+        return until
+
+    def answered(self, url: str) -> None:
+        """A page with content came."""
+        host = host_of(url)
+        self._resting.pop(host, None)
+        level = self._levels.get(host)
+        if level is None:
+            return
+        if level > 1:
+            self._levels[host] = level - 1
+        else:
+            del self._levels[host]
+
+    def refusal(self, url: str) -> str:
+        """``GIVEN_UP`` when nothing is fetched any more from the host of ``url``, else empty."""
+        if not self.given_up:
+            return ""
+        return GIVEN_UP if host_of(url) in self.given_up or domain_of(url) in self.given_up else ""
+
+    # ------------------------------------------------------------ at the door
+
+    def lowered(self, url: str, score: float) -> float:
+        """A host that rests is not worth less afterwards."""
+        return score
+
+    def waits_until(self, url: CrawlUrl, now: float) -> float:
+        """The end of the rest of a host that blocked."""
+        return self.held_until(url.url)
+
+    def held_until(self, url: str) -> float:
+        """The same: a rest that is over has no effect."""
+        return self._resting.get(host_of(url), 0.0) if self._resting else 0.0
+
+    def merit(self, url: str, now: float) -> float:
+        """None while the host rests: it asked for that."""
+        return 0.0 if self.held_until(url) > now else 1.0
+
+    def pardon(self, url: str) -> None:
+        """A rest is not a budget: it is kept."""
+
+    def relive(self, line: Mapping[str, Any]) -> None:
+        """After a resume: a line of the history happens once more."""
+        if line["error"]:
+            self.failed(line["url"], line["status"], line["error"], line["at"])
+        elif not line["redirect"]:
+            self.answered(line["url"])
+
+    def _count(self, levels: OrderedDict[str, int], name: str, most: int) -> int:
+        level = levels.pop(name, 0) + 1
+        if most and level >= most:
+            self.given_up.add(name)
+            return level
+        levels[name] = level
+        if len(levels) > _REMEMBERED:
+            levels.popitem(last=False)
+        return level

@@ -1,0 +1,307 @@
+"""Adaptive: learns during the crawl what links are worth, and what lies behind them. Ours.
+
+page ─► worth ─► its links: rows of evidence ─► value = worth + prospect * what lies behind ─► shortlist ─► frontier
+           └──► what the evidence about this page had promised is corrected: group means, weights
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from crawlproject.errors import BadSetting
+from crawlproject.orderings.adaptive.link_features import KINDS, LinkEvidence
+from crawlproject.orderings.adaptive.link_table import ANCHOR, AROUND, WORDS, Groups, LinkTable, Origin, Rows
+from crawlproject.orderings.adaptive.ridge import Ridge
+from crawlproject.orderings.adaptive.shortlist import shortlist
+from crawlproject.orderings.adaptive.document_frequencies import TermTable
+from crawlproject.orderings.adaptive.url_words import UrlWords
+from crawlproject.orderings.adaptive.bm25 import PageWorth
+from crawlproject.orderings.base import SEEDS_FIRST, BaseOrdering, OrderingContext
+from crawlproject.records import CrawlUrl, Link, Page
+from crawlproject.urls.hosts import host_of
+
+Vector = npt.NDArray[np.float64]
+
+REVISE_EVERY = 16  # pages between two looks at all that waits
+RECENT = 64  # pages that tell whether the crawl finds anything
+LOST = 0.12  # mean worth of these, below which attention widens
+FOUND = 0.24  # and from which on the topic is found: later lows mean that it is exhausted
+WIDEST = 16.0  # times the attention
+BEST_LINKS = 10  # new links of a page whose promise makes its prospect
+MOVED = 0.005  # a waiting URL's score is told anew when it is off by more
+NO_ROWS: Rows = np.zeros(0, dtype=np.int64)
+
+
+class Adaptive(BaseOrdering):
+    """``value = worth + prospect * behind``, both predicted by regressions that learn from every fetched page.
+
+    The *worth* of a page is BM25 of the keywords (``orderings/adaptive/bm25.py``); what lies *behind* it is the mean predicted worth
+    of its ten best new links. The evidence about a link is in ``orderings/adaptive/link_features.py``: keywords and the vocabulary of
+    good pages in anchor, surroundings and URL, the pages that link to it, and what was found so far on its host, in its
+    folder, at its place and in its family. The regressions begin with weights that hold on most webs, worth
+    ``strength`` examples, and are carried on by the crawl's own.
+
+    Only the ``attention`` best waiting URLs are in the frontier (0: all), with the best URL of some other hosts, at most
+    ``explore`` times the hosts of the best; the others are put aside until they are wanted. Otherwise hosts take turns
+    under the k rule whether they deserve one or not. Until the topic is found the scores mean little, and up to ``WIDEST``
+    times as many URLs are attended to. ``without`` leaves kinds of evidence out, divided by commas.
+    Raises ``BadSetting`` for a kind that there is not, and for numbers below 0 (``strength``: below 1).
+    """
+
+    learns = True
+    puts_aside = True
+    reads_tag_paths = True
+
+    def __init__(
+        self,
+        context: OrderingContext,
+        *,
+        prospect: float = 1.0,
+        attention: int = 256,
+        explore: float = 1.0,
+        strength: float = 60.0,
+        without: str = "",
+    ) -> None:
+        super().__init__(context)
+        _refuse_below("prospect", prospect, 0)
+        _refuse_below("attention", attention, 0)
+        _refuse_below("explore", explore, 0)
+        _refuse_below("strength", strength, 1)
+        self.prospect = prospect
+        self.attention = attention
+        self.explore = explore
+        self.strength = strength
+        self.without = without
+        query = tuple(context.judge.query)
+        self._terms = TermTable()
+        keywords = self._terms.numbers(query)
+        self._worth = PageWorth(self._terms, dict(zip(query, keywords.tolist(), strict=True)))
+        self._words = UrlWords(context.judge.analyzer)
+        self._table = LinkTable()
+        self._evidence = LinkEvidence(self._table, self._terms, keywords, _kinds(without))
+        self._ridge = Ridge(self._evidence.prior, strength)
+        self._ended = set(context.topic.seeds)  # seeds wait from the start, whatever links to them
+        self._scores: dict[str, float] = {}
+        self._pages = 0
+        self._harvest = 0.0  # mean worth of the recent pages
+        self._found = False  # the topic
+        self._attended = 0
+        self._level = -np.inf  # the lowest score in the shortlist
+        self._told, self._aside, self._recalled = NO_ROWS, NO_ROWS, NO_ROWS
+
+    # ------------------------------------------------------------ what the crawl asks
+
+    def seed_score(self, url: str) -> float:
+        return SEEDS_FIRST
+
+    def score(self, page: Page, link: Link) -> float | None:
+        """The value that ``observe`` found; None: put aside, or fetched already."""
+        return self._scores.get(link.url)
+
+    def revise(self) -> Iterator[tuple[str, float]]:
+        if self._pages % REVISE_EVERY == 0:
+            self._look_at_all()
+        rows, self._told = self._told, NO_ROWS
+        rows = rows[self._table.attended[rows]]  # since the look, some may have ended
+        return zip(self._table.urls(rows), self._table.score[rows].tolist(), strict=True)
+
+    def put_aside(self) -> Iterator[str]:
+        rows, self._aside = self._aside, NO_ROWS
+        return self._table.urls(rows[~self._table.attended[rows]])  # since the look, a row may have got another URL
+
+    def recall(self) -> list[CrawlUrl]:
+        if not len(self._recalled) and self._is_short_of_urls():
+            self._look_at_all()
+        rows, self._recalled = self._recalled, NO_ROWS
+        return [self._crawl_url(row) for row in rows.tolist()]
+
+    def explain(self, url: CrawlUrl) -> Mapping[str, float]:
+        """What each kind of evidence adds, what lies behind, and by how much the score was out of date."""
+        row = self._table.row(url.url)
+        if row is None:
+            return {}
+        evidence = self._evidence.of(np.array([row]))[:, 0]
+        parts = dict(zip(KINDS, (evidence[0] * self._ridge.weights[0]).tolist(), strict=True))
+        parts["behind"] = self.prospect * float(_behind(evidence[1] @ self._ridge.weights[1]))
+        parts["learned since"] = url.score - sum(parts.values())
+        return dict(sorted(((name, part) for name, part in parts.items() if part), key=lambda item: -item[1]))
+
+    # ------------------------------------------------------------ what the crawl tells
+
+    def observe(self, page: Page) -> None:
+        self._pages += 1
+        numbers = self._terms.observe(page.counts, len(page.terms))
+        worth = self._worth(page.counts, len(page.terms))
+        self._harvest += max(1.0 / self._pages, 1.0 / RECENT) * (worth - self._harvest)
+        self._found = self._found or self._harvest >= FOUND
+        self._evidence.feedback.observe(worth, numbers, page.counts)
+        if self._pages < REVISE_EVERY:  # at first every page is news
+            self._evidence.refresh()
+            self._ridge.solve()
+        row = self._table.row(page.url)
+        promised = self._evidence.of(np.array([row]))[:, 0] if row is not None else None
+        rows, fresh = self._note_links(page, worth)
+        outcome = np.array([worth, self._promise(rows, fresh)])
+        if row is None or promised is None:
+            self._evidence.learn_host(host_of(page.url), outcome)
+        else:
+            self._evidence.learn(Groups(*self._table.groups[row].tolist()), outcome)
+            self._ridge.learn(promised, outcome)
+        self.failed(page.url)
+
+    def listed(self, page: Page) -> None:
+        self._promise(*self._note_links(page, 0.0))
+        self.failed(page.url)
+
+    def failed(self, url: str) -> None:
+        self._ended.add(url)
+        self._attended -= self._table.remove(url)
+
+    def too_deep(self, url: str) -> None:
+        self._attended -= self._table.remove(url)  # or it would keep its place in the shortlist for ever
+
+    def postponed(self, url: str) -> None:
+        self._attended -= self._table.remove(url)  # it waits without us, or it would keep others from their place
+
+    def redirected(self, url: str, target: str) -> None:
+        known = target in self._ended or self._table.row(target) is not None
+        if known or self._table.row(url) is None:
+            self.failed(url)
+            return
+        self._ended.add(url)
+        row = self._table.rename(url, target)
+        place, family = self._table.groups[row, 2:].tolist()
+        groups = self._evidence.groups_of(host_of(target), _folder(target), ("", ""), "")
+        self._table.groups[row] = (groups.host, groups.folder, place, family)
+
+    def resumed(self, waiting: Collection[str]) -> None:
+        rows = self._table.waiting()
+        self._table.attended[rows] = [url in waiting for url in self._table.urls(rows)]
+        self._attended = int(self._table.attended[rows].sum())
+        self._told, self._aside, self._recalled = NO_ROWS, NO_ROWS, NO_ROWS
+
+    # ------------------------------------------------------------ links become rows
+
+    def _note_links(self, page: Page, worth: float) -> tuple[Rows, Vector]:
+        """The rows of the page's links that wait, each once, and which of them are new."""
+        table, rows, fresh = self._table, {}, []
+        host = host_of(page.url)
+        for link in page.links:
+            if link.url in rows or link.url in self._ended:
+                continue
+            row = table.row(link.url)
+            new = row is None
+            origin = Origin(page.url, link.anchor, link.context_score, page.depth + 1)
+            if row is None:
+                row = table.add(link.url, origin, worth)
+            else:
+                table.nearer(row, origin)
+            if new or table.meet(row, worth):
+                self._describe(row, page, link, host)
+            rows[link.url] = row
+            fresh.append(new)
+        return np.fromiter(rows.values(), np.int64, len(rows)), np.array(fresh, dtype=bool)
+
+    def _describe(self, row: int, page: Page, link: Link, host: str) -> None:
+        """Terms and groups of a link, as they stand on the best page that has it."""
+        start, end = link.anchor_span
+        first = max(link.context_span.start, start - (AROUND.stop - AROUND.start) // 2)
+        texts = (
+            (ANCHOR, page.terms[start:end]),
+            (AROUND, page.terms[first : link.context_span.end]),
+            (WORDS, self._words.of(link.url, WORDS.stop - WORDS.start)),
+        )
+        terms = self._table.terms[row]
+        terms[:] = 0
+        for columns, text in texts:
+            numbers = self._terms.numbers(text[: columns.stop - columns.start])
+            terms[columns.start : columns.start + len(numbers)] = numbers
+        place = (host, link.tag_path)
+        self._table.groups[row] = self._evidence.groups_of(host_of(link.url), _folder(link.url), place, page.url)
+
+    # ------------------------------------------------------------ rows become scores
+
+    def _values(self, rows: Rows) -> tuple[Vector, Vector]:
+        """The predicted worth of each row, and its value."""
+        worth, behind = np.einsum("orf,of->or", self._evidence.of(rows), self._ridge.weights)
+        return worth, worth + self.prospect * _behind(behind)
+
+    def _promise(self, rows: Rows, fresh: Vector) -> float:
+        """Score the rows of a page's links; the mean predicted worth of the best that are new."""
+        self._scores = {}
+        if not len(rows):
+            return 0.0
+        table = self._table
+        worth, values = self._values(rows)
+        wanted = values >= self._level
+        self._attended += int((wanted & ~table.attended[rows]).sum())
+        table.attended[rows] |= wanted
+        table.score[rows] = values
+        followed = table.attended[rows]
+        self._scores = dict(zip(table.urls(rows[followed]), values[followed].tolist(), strict=True))
+        best = np.sort(np.clip(worth[fresh], 0.0, 1.0))[-BEST_LINKS:]
+        return float(best.sum()) / BEST_LINKS
+
+    # ------------------------------------------------------------ the shortlist
+
+    def _is_short_of_urls(self) -> bool:
+        return 2 * self._attended < min(self.attention, len(self._table))
+
+    def _breadth(self) -> int:
+        """How many URLs are attended to now."""
+        if self._found:
+            return self.attention
+        return round(self.attention * min(WIDEST, max(1.0, (LOST / max(self._harvest, 1e-6)) ** 2)))
+
+    def _look_at_all(self) -> None:
+        """Score all that waits by what is known now, and decide what belongs into the frontier."""
+        self._evidence.refresh()
+        self._ridge.solve()
+        table = self._table
+        rows = table.waiting()
+        if not len(rows):
+            return
+        _, values = self._values(rows)
+        wanted = np.ones(len(rows), dtype=bool)
+        size = self._breadth()
+        if size:
+            wanted = shortlist(values, table.groups[rows, 0], size, self.explore)
+        self._level = -np.inf if wanted.all() else float(np.sort(values)[-size])
+        attended = table.attended[rows]
+        moved = ~attended | (np.abs(values - table.score[rows]) > MOVED)
+        table.score[rows[moved]] = values[moved]
+        self._told = rows[attended & wanted & moved]
+        self._aside = rows[attended & ~wanted]
+        self._recalled = rows[wanted & ~attended]
+        table.attended[rows] = wanted
+        self._attended = int(wanted.sum())
+
+    def _crawl_url(self, row: int) -> CrawlUrl:
+        origin = self._table.origin(row)
+        score = float(self._table.score[row])
+        return CrawlUrl(self._table.url(row), score, origin.depth, origin.parent, origin.anchor, origin.context_score)
+
+
+def _behind(predicted: float | Vector) -> float | Vector:
+    """A prospect is at least nothing; far above 1 it is a slip of the regression."""
+    return np.clip(predicted, 0.0, 1.5)
+
+
+def _folder(url: str) -> str:
+    return url.rpartition("/")[0]
+
+
+def _kinds(names: str) -> tuple[str, ...]:
+    kinds = tuple(name.strip() for name in names.split(",") if name.strip())
+    for kind in kinds:
+        if kind not in KINDS:
+            raise BadSetting("setting ORDERING_WITHOUT", f"expected kinds of {', '.join(KINDS)}; not {kind!r}")
+    return kinds
+
+
+def _refuse_below(name: str, value: float, least: float) -> None:
+    if not value >= least:
+        raise BadSetting(f"setting ORDERING_{name.upper()}", f"expected at least {least:g}, not {value!r}")

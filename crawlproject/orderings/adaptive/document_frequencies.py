@@ -1,0 +1,54 @@
+"""In how many pages each term was seen, for texts that are numbers (``TermNumbers``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import log
+
+import numpy as np
+import numpy.typing as npt
+
+from crawlproject.orderings.learning.term_ids import Numbers, TermNumbers
+
+Vector = npt.NDArray[np.float64]
+
+
+class TermTable:
+    """Document frequencies over the pages observed so far, by the number of a term; 0 is no term."""
+
+    def __init__(self) -> None:
+        self.documents = 0
+        self.mean_length = 0.0  # terms a page
+        self._numbers = TermNumbers()
+        self._frequency = np.zeros(4096)
+
+    def numbers(self, terms: Iterable[str]) -> Numbers:
+        """The number of each term."""
+        return self._numbers.of(terms)
+
+    def observe(self, counts: Mapping[str, int], length: int) -> Numbers:
+        """One more page, given as its term counts and its number of terms; the numbers of ``counts``, in its order."""
+        numbers = self._numbers.of(counts)
+        self._frequency = self.grown(self._frequency)
+        self._frequency[numbers] += 1
+        self.documents += 1
+        self.mean_length += (length - self.mean_length) / self.documents
+        return numbers
+
+    def idf(self, number: int) -> float:
+        """``ln(1 + (N + 1) / (df + 1))``: above 0 for every term, since pages are few at first."""
+        return log(1 + (self.documents + 1) / (self._frequency[number] + 1))
+
+    def idfs(self) -> Vector:
+        """``idf`` of every number there is room for."""
+        self._frequency = self.grown(self._frequency)
+        return np.log(1 + (self.documents + 1) / (self._frequency + 1))
+
+    def grown(self, vector: Vector) -> Vector:
+        """``vector`` with a place for every term there is, new places 0."""
+        terms = len(self._numbers)
+        if len(vector) >= terms:
+            return vector
+        larger = np.zeros(2 * terms)
+        larger[: len(vector)] = vector
+        return larger

@@ -1,0 +1,58 @@
+"""Relevance feedback (Rocchio): the vocabulary of the best pages so far, which the keywords do not name."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from crawlproject.orderings.learning.term_ids import Numbers
+from crawlproject.orderings.adaptive.document_frequencies import TermTable
+
+Vector = npt.NDArray[np.float64]
+
+PAGES = 30
+TERMS = 40
+
+
+class RelevanceFeedback:
+    """Remembers the ``PAGES`` best pages and weighs the ``TERMS`` terms that mark them.
+
+    The weight of a term is the sum of ``(1 + ln tf) / sqrt(distinct terms + 1)`` over those pages, each as heavy as its
+    worth, times the term's idf, in units of the highest (the positive part of Rocchio 1971).
+    """
+
+    def __init__(self, table: TermTable) -> None:
+        self._table = table
+        self._best: list[tuple[float, int, Numbers, Vector]] = []
+        self._pages = 0
+
+    def observe(self, worth: float, numbers: Numbers, counts: Mapping[str, int]) -> None:
+        """A page: its terms by number and, in the same order, by count."""
+        self._pages += 1
+        if worth <= 0 or (len(self._best) == PAGES and worth <= self._best[0][0]):
+            return
+        weights = (1 + np.log(np.fromiter(counts.values(), float, len(counts)))) / np.sqrt(len(counts) + 1)
+        page = (worth, self._pages, numbers, weights)
+        if len(self._best) < PAGES:
+            heapq.heappush(self._best, page)
+        else:
+            heapq.heapreplace(self._best, page)
+
+    def weights(self, keywords: Numbers) -> Vector:
+        """A weight from 0 to 1 for every term number; the ``keywords`` have their idf in units of the highest of them."""
+        idfs = self._table.idfs()
+        sums = np.zeros_like(idfs)
+        for worth, _, numbers, weights in self._best:
+            sums[numbers] += worth * weights
+        sums *= idfs
+        sums[0] = sums[keywords] = 0
+        best = np.argpartition(-sums, TERMS)[:TERMS]
+        highest = sums[best].max()
+        found = np.zeros_like(sums)
+        if highest > 0:
+            found[best] = sums[best] / highest
+        found[keywords] = idfs[keywords] / idfs[keywords].max()
+        return found

@@ -1,0 +1,217 @@
+"""Intelligent crawling (paper 004 section 4.2.1.2; Aggarwal, Al-Garawi and Yu 2001, reference [5] there)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+
+import numpy as np
+
+from crawlproject.orderings.intelligent.candidates import Candidate, Source, links_in_turn
+from crawlproject.orderings.intelligent.interest_ratio import LiftTable, log_interest
+from crawlproject.orderings.learning.waiting_urls import Waiting
+from crawlproject.orderings.base import BaseOrdering, OrderingContext
+from crawlproject.records import CrawlUrl, Link, Page
+
+TURNS = 16  # pages whose links are looked at again after each page, at most
+REVISIONS = 256  # links of these, at most
+STEP = 0.05  # scores are multiples of it
+WORDS = 128  # words of a page that are evidence, the most frequent ones
+TOKENS = 24  # tokens of a URL
+SOURCES = 8  # pages linking to a URL that are remembered, the first ones
+KINDS = ("content", "url", "links", "siblings")
+BOUND = 10.0  # no kind of evidence says more than this, as a logarithm
+
+_TOKEN = re.compile(r"[^\W\d_]{2,}")
+
+
+class Intelligent(BaseOrdering):
+    """The weighted sum of the logarithms of four interest ratios, each learned while crawling.
+
+    ``content``: words of the pages that link to the URL. ``url``: tokens of the URL. ``links``: whether these pages are
+    relevant themselves. ``siblings``: how many of the other links of these pages, as far as fetched, were relevant. See
+    ``LiftTable`` for the ratio and its ``significance``, 2 standard deviations in the source. The ratios of several
+    words are multiplied, and so are those of several tokens; over several linking pages the mean is taken.
+
+    The predicate to learn: the relevance of a page is above ``threshold``, and above the mean of all pages so far. The
+    mean makes it adapt to topics with many and with few keywords. Weights of 1 make the score the logarithm of the
+    product of all ratios.
+
+    Nothing but relevance is asked of the topic: without evidence every link scores 0, first in first out, and the crawl
+    begins as breadth-first.
+    """
+
+    learns = True
+
+    def __init__(
+        self,
+        context: OrderingContext,
+        *,
+        threshold: float = 0.0,
+        significance: float = 2.0,
+        content_weight: float = 1.0,
+        url_weight: float = 1.0,
+        link_weight: float = 1.0,
+        sibling_weight: float = 1.0,
+    ) -> None:
+        super().__init__(context)
+        self.threshold = threshold
+        self.significance = significance
+        self.content_weight = content_weight
+        self.url_weight = url_weight
+        self.link_weight = link_weight
+        self.sibling_weight = sibling_weight
+        self._words = LiftTable(significance)
+        self._tokens = LiftTable(significance)
+        self._origins = LiftTable(significance)
+        self._origin = self._origins.numbers(["irrelevant page", "relevant page"])
+        self._waiting: Waiting[Candidate] = Waiting()
+        self._turns: dict[Source, None] = {}  # sources with waiting links, the one revised longest ago first
+        self._touched: dict[Source, None] = {}  # sources of the latest page
+        self._relevance = 0.0
+        self._pages = 0
+        self._weights = np.array([content_weight, url_weight, link_weight, sibling_weight])
+        self._page: Page | None = None  # the latest page, and the scores of its links
+        self._latest: dict[str, float] = {}
+
+    # ------------------------------------------------------------ the contract
+
+    def score(self, page: Page, link: Link) -> float:
+        if page is not self._page:
+            self._find_links(page, self._is_relevant(page))
+        return self._latest.get(link.url, 0.0)
+
+    def seed_score(self, url: str) -> float:
+        """Above the sum of the bounds."""
+        return BOUND * float(np.abs(self._weights).sum()) + 1.0
+
+    def observe(self, page: Page) -> None:
+        relevant = self._is_relevant(page)
+        self._pages += 1
+        self._relevance += page.relevance
+        self._learn(page.url, relevant)
+        self._find_links(page, relevant)
+
+    def revise(self) -> Iterable[tuple[str, float]]:
+        sources = self._next_sources()
+        for source, content in zip(sources, self._words.sums([source.words for source in sources]), strict=True):
+            source.content = float(content)
+        return self._scores(islice(links_in_turn(sources), REVISIONS))
+
+    def redirected(self, url: str, target: str) -> None:
+        candidate = self._end(url)
+        if candidate and not self._waiting.has_ended(target) and self._waiting.get(target) is None:
+            self._wait(target, candidate)
+
+    def failed(self, url: str) -> None:
+        self._end(url)
+
+    def explain(self, url: CrawlUrl) -> Mapping[str, float]:
+        """What each kind of evidence says; ``before``: what changed since the score was given, and rounding."""
+        candidate = self._waiting.get(url.url)
+        if candidate is None:
+            return {}
+        parts = dict(zip(KINDS, map(float, self._parts([candidate])[0]), strict=True))
+        parts["before"] = url.score - sum(parts.values())
+        return dict(sorted(parts.items(), key=lambda part: -part[1]))
+
+    # ------------------------------------------------------------ learning
+
+    def _is_relevant(self, page: Page) -> bool:
+        mean = self._relevance / self._pages if self._pages else 0.0
+        return page.relevance > max(self.threshold, mean)
+
+    def _learn(self, url: str, relevant: bool) -> None:
+        """Count the evidence there was for a URL, now that it is known what it is worth."""
+        candidate = self._end(url)
+        if candidate is None:
+            return
+        sources = candidate.sources
+        words = sources[0].words if len(sources) == 1 else np.unique(np.concatenate([s.words for s in sources]))
+        self._words.count(words, relevant)
+        self._tokens.count(candidate.tokens, relevant)
+        self._origins.count(self._origin[sorted({int(source.relevant) for source in sources})], relevant)
+        for source in sources:
+            source.fetched += 1
+            source.hits += relevant
+            self._touched[source] = None
+
+    def _end(self, url: str) -> Candidate | None:
+        candidate = self._waiting.end(url)
+        for source in candidate.sources if candidate else ():
+            self._leave(source, url)
+        return candidate
+
+    def _leave(self, source: Source, url: str) -> None:
+        source.waiting.pop(url, None)
+        if not source.waiting:
+            self._turns.pop(source, None)
+
+    # ------------------------------------------------------------ links
+
+    def _find_links(self, page: Page, relevant: bool) -> None:
+        self._page = page
+        frequent = sorted(page.counts, key=page.counts.__getitem__, reverse=True)[:WORDS]
+        source = Source(self._words.numbers(frequent), relevant)
+        source.content = float(self._words.logarithms(source.words).sum())
+        urls = dict.fromkeys(link.url for link in page.links)
+        for url in urls:
+            candidate = self._waiting.get(url)
+            if candidate is not None:
+                if len(candidate.sources) < SOURCES:
+                    candidate.sources.append(source)
+                    source.waiting[url] = None
+            elif not self._waiting.has_ended(url):
+                tokens = dict.fromkeys(_TOKEN.findall(url.partition("://")[2].lower()))
+                self._wait(url, Candidate([source], self._tokens.numbers(islice(tokens, TOKENS))))
+        if source.waiting:
+            self._turns[source] = None
+        self._latest = dict(self._scores(urls))
+
+    def _wait(self, url: str, candidate: Candidate) -> None:
+        for source in candidate.sources:
+            source.waiting[url] = None
+            self._turns.setdefault(source)
+        forgotten = self._waiting.put(url, candidate)
+        for source in forgotten[1].sources if forgotten else ():
+            self._leave(source, forgotten[0] if forgotten else "")
+
+    # ------------------------------------------------------------ scores
+
+    def _parts(self, candidates: Sequence[Candidate]) -> np.ndarray:
+        """What each kind of evidence (a column, as in ``KINDS``) says of each candidate (a row)."""
+        content = [sum([source.content for source in found.sources]) / len(found.sources) for found in candidates]
+        against, in_favour = self._origins.logarithms(self._origin)
+        favour = [sum([source.relevant for source in found.sources]) / len(found.sources) for found in candidates]
+        siblings = log_interest(
+            np.array([sum([source.hits for source in found.sources]) for found in candidates]),
+            np.array([sum([source.fetched for source in found.sources]) for found in candidates]),
+            self._tokens.share,
+            self.significance,
+        )
+        logarithms = (
+            np.array(content),
+            self._tokens.sums([found.tokens for found in candidates]),
+            against + (in_favour - against) * np.array(favour),
+            siblings,
+        )
+        return self._weights * np.column_stack(logarithms).clip(-BOUND, BOUND)
+
+    def _next_sources(self) -> list[Source]:
+        """The pages whose links are due: what a link of theirs brought has just been seen, or it is their turn."""
+        sources = [source for source in self._touched if source.waiting]
+        self._touched.clear()
+        sources += [source for source in islice(self._turns, TURNS) if source not in sources]
+        for source in sources:
+            self._turns.pop(source, None)
+            self._turns[source] = None
+        return sources
+
+    def _scores(self, urls: Iterable[str]) -> list[tuple[str, float]]:
+        """The waiting ones of ``urls`` with their scores, in steps of ``STEP``: a frontier has no work with equal ones."""
+        known = [(url, found) for url in urls if (found := self._waiting.get(url)) is not None]
+        if not known:
+            return []
+        sums = self._parts([found for _, found in known]).sum(axis=1)
+        return list(zip([url for url, _ in known], (np.rint(sums / STEP) * STEP).tolist(), strict=True))

@@ -1,0 +1,78 @@
+"""Pages on the topic and off it for an ordering that learns from examples, wherever they come from."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from crawlproject.errors import BadSetting
+from crawlproject.orderings.learning.naive_bayes import Counts
+from crawlproject.orderings.learning.taxonomy import Taxonomy
+from crawlproject.orderings.base import OrderingContext
+from crawlproject.records import Page
+
+_WEB = "web"  # the leaf of pages that are no files
+_TOP = 20  # of the pages drawn, the most relevant 1 / _TOP pass for examples of the topic
+
+
+def good_pages(context: OrderingContext, drawn: Sequence[Page]) -> Sequence[Page]:
+    """The topic's positive examples.
+
+    When there are none: the seeds' pages in the archive and the most relevant twentieth of the pages ``drawn`` from it,
+    each once.
+    """
+    if context.positive or context.archive is None:
+        return context.positive
+    seeds = filter(None, map(context.archive.page, context.topic.seeds))
+    ranked = sorted(drawn, key=lambda page: -page.relevance)
+    best = [page for page in ranked[: max(1, len(ranked) // _TOP)] if page.relevance]
+    return list({page.url: page for page in (*seeds, *best)}.values())
+
+
+def bad_pages(context: OrderingContext, drawn: Sequence[Page]) -> Sequence[Page]:
+    """The topic's negative examples; when there are none, the less relevant half of the pages ``drawn``."""
+    return context.negative or sorted(drawn, key=lambda page: -page.relevance)[len(drawn) // 2 :]
+
+
+def drawn_pages(context: OrderingContext, count: int) -> Sequence[Page]:
+    """``count`` random pages of the archive; all that have a text when there are fewer, none without an archive."""
+    if context.archive is None:
+        return ()
+    urls = list(context.archive.urls())
+    context.random.shuffle(urls)
+    found: dict[str, Page] = {}
+    for url in urls:
+        if len(found) >= count:
+            break
+        page = context.archive.page(url)
+        if page is not None and page.counts:
+            found.setdefault(page.url, page)
+    return list(found.values())
+
+
+def taxonomy_of(context: OrderingContext, sample: int) -> Taxonomy:
+    """The taxonomy of the good and the bad pages: files of one folder make a leaf, pages of the web another.
+
+    ``sample`` pages are drawn from the archive when the topic lacks examples of a side; the keywords are then one more
+    text on the topic. Raises ``BadSetting`` when a side stays empty.
+    """
+    drawn = () if context.positive and context.negative else drawn_pages(context, sample)
+    good, bad = _leaves(good_pages(context, drawn)), _leaves(bad_pages(context, drawn))
+    for side, found in (("positive", good), ("negative", bad)):
+        if not found:
+            raise BadSetting(
+                "ordering focused",
+                f"has no {side} examples: name pages in examples.{side} of the topic file, "
+                "or set ORDERING_ARCHIVE to a web with such pages",
+            )
+    if not context.positive:
+        good[_WEB].append(context.judge.query)
+    return Taxonomy(good, bad)
+
+
+def _leaves(pages: Iterable[Page]) -> dict[str, list[Counts]]:
+    leaves: dict[str, list[Counts]] = defaultdict(list)
+    for page in pages:
+        folder = page.url.rpartition("/")[0] if page.url.startswith("file:") else _WEB
+        leaves[folder].append(page.counts)
+    return leaves

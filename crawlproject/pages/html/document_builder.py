@@ -1,0 +1,280 @@
+"""An lxml parser target that turns the events of a tidied tree into a ``Document``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import chain
+
+from crawlproject.pages.html.link_context import AggregationNodes
+from crawlproject.pages.html.hidden_elements import concealing_classes, is_concealed
+from crawlproject.pages.html.document import Document, RawLink
+from crawlproject.pages.html.publication_date import Published
+from crawlproject.pages.html.html_redirects import INSTANT, refresh_of, script_target
+from crawlproject.pages.html.meta_robots import RobotsRules, robots_rules
+from crawlproject.pages.html.tag_path import TagPaths
+from crawlproject.pages.html.tags import BREAKING, HIDDEN, LINKS
+from crawlproject.pages.text.printable import printable
+
+Attributes = Mapping[str, str]
+
+
+class TooDeep(Exception):
+    """The document is nested deeper than the cap: reading ends here. Never leaves ``parse_document``."""
+
+
+class DocumentBuilder:
+    """Receives ``start``, ``data`` and ``end`` in document order, then gives the ``document``.
+
+    Text arrives in pieces that are kept as they come: ``data`` is the ``append`` of a list, which costs no Python call.
+    While reading, a position is a number of pieces; it becomes a number of characters at the end. ``base`` is the
+    ``href`` of the first ``<base>`` as written. Without ``tag_paths`` those of the links are empty. ``agent`` is the name, in
+    lower case, by which a meta tag may address this robot.
+    """
+
+    def __init__(
+        self,
+        nodes: AggregationNodes,
+        *,
+        max_links: int,
+        max_text: int,
+        max_depth: int,
+        tag_paths: bool = True,
+        agent: str = "",
+    ) -> None:
+        self._nodes = nodes
+        self._max_links = max_links
+        self._max_text = max_text
+        self._agent = agent
+        self._pieces: list[str] = []
+        self.data = self._pieces.append
+        self._paths = TagPaths()
+        self._path = self._paths.path if tag_paths else str
+        self._hidden: list[int] = []  # where each open hidden element began
+        self._title = ""
+        self._hrefs: list[tuple[str, bool, str]] = []
+        self._open_links: list[int | None] = []
+        self._alts: list[str] = []
+        self._robots = RobotsRules()
+        self._language = ""
+        self._refresh = ""
+        self._redirect = ""
+        self._classes: frozenset[str] = frozenset()  # that a style sheet of the page hides
+        self._concealed = 0  # pieces of text that are not shown
+        self._unscripted = False  # inside <noscript>: for readers without scripts
+        self._published = Published()
+        self._linked_data = False  # whether the open script is JSON-LD
+        self._dropped = 0
+        self._too_deep = False
+        self.base = ""
+        self.start, self.end = self._handlers(max_depth, tag_paths)
+
+    def _handlers(
+        self, max_depth: int, tag_paths: bool
+    ) -> tuple[Callable[[str, Attributes], None], Callable[[str], None]]:
+        """What is called as an element opens, and as the innermost one closes.
+
+        Most of the time that reading a page takes in Python is spent in these two, so they are functions that find what
+        they need in local names, and look at a tag once.
+        """
+        pieces, put, begins = self._pieces, self._pieces.append, self._nodes.starts
+        open_at, close, elements = begins.append, begins.pop, self._paths.elements
+        waiting, nodes = self._nodes.waiting, self._nodes
+        concealed_at = 0  # depth of the outermost open element that is not shown, and where it began
+        concealed_from = 0
+
+        def start(tag: str, attributes: Attributes) -> None:
+            nonlocal concealed_at, concealed_from
+            if tag in BREAKING:
+                put("\n")
+            open_at(len(pieces))
+            if (
+                attributes
+                and not concealed_at
+                and ("style" in attributes or "hidden" in attributes or self._classes)
+                and is_concealed(attributes, self._classes)
+            ):
+                concealed_at, concealed_from = len(begins), len(pieces)
+            if tag_paths:
+                elements.append((tag, attributes))
+            if len(begins) > max_depth:
+                self._too_deep = True
+                raise TooDeep
+            if tag in _OPENERS:
+                _OPENERS[tag](self, attributes)
+
+        def end(tag: str) -> None:
+            nonlocal concealed_at
+            if tag in _CLOSERS:
+                _CLOSERS[tag](self, tag)
+            if concealed_at and len(begins) == concealed_at:
+                self._concealed += sum(len(piece.strip()) for piece in pieces[concealed_from:])
+                concealed_at = 0
+            if waiting and len(begins) in waiting:
+                nodes.leave(len(pieces))
+            else:
+                close()
+            if tag_paths:
+                elements.pop()
+            if tag in BREAKING:
+                put("\n")
+
+        return start, end
+
+    def close(self) -> None:
+        """The input ends. lxml asks for this method."""
+
+    def document(self, *, base: str, encoding: str) -> Document:
+        """What was read, with every element that is still open closed here. Nothing can be received after that."""
+        del self.start, self.end  # they hold the builder, and it holds them
+        while self._open_links:
+            self._end_link()
+        if self._hidden:
+            del self._pieces[self._hidden[0] :]
+        self._nodes.finish(len(self._pieces))
+        text, at = self._text()
+        return Document(
+            title=self._title,
+            text=text[: self._max_text],
+            language=self._language,
+            published=self._published.day,
+            links=self._links(at),
+            concealed=self._concealed,
+            redirect=self._redirect,
+            base=base,
+            robots=self._robots,
+            encoding=encoding,
+            links_dropped=self._dropped,
+            truncated=self._too_deep or len(text) > self._max_text,
+        )
+
+    def _text(self) -> tuple[str, dict[int, int]]:
+        """The whole text, and how many of its characters, ``max_text`` at most, stand before the pieces where ranges end."""
+        edges = {edge for ranges in (self._nodes.anchors, self._nodes.contexts) for edge in chain.from_iterable(ranges)}
+        parts: list[str] = []
+        at: dict[int, int] = {}
+        done = length = 0
+        for edge in sorted(edges):
+            part = "".join(self._pieces[done:edge])
+            parts.append(part)
+            length += len(part)
+            at[edge] = min(length, self._max_text)
+            done = edge
+        parts += self._pieces[done:]
+        return "".join(parts), at
+
+    def _links(self, at: Mapping[int, int]) -> tuple[RawLink, ...]:
+        """The links with their ranges counted in characters."""
+        ranges = zip(self._hrefs, self._nodes.anchors, self._nodes.contexts, strict=True)
+        refresh = [RawLink(self._refresh, (0, 0), (0, 0), False)] if self._refresh else []
+        links = [
+            RawLink(href, (at[a], at[b]), (at[c], at[d]), nofollow, path)
+            for (href, nofollow, path), (a, b), (c, d) in ranges
+        ]
+        return tuple(refresh + links)
+
+    def _start_html(self, attributes: Attributes) -> None:
+        tag = attributes.get("lang") or attributes.get("xml:lang") or ""
+        code = tag.strip().lower().replace("_", "-").split("-")[0]
+        if not self._language and len(code) == 2 and code.isascii() and code.isalpha():
+            self._language = code
+
+    def _start_base(self, attributes: Attributes) -> None:
+        self.base = self.base or attributes.get("href", "").strip()
+
+    def _start_meta(self, attributes: Attributes) -> None:
+        name = attributes.get("name", "").strip().lower()
+        if name == "robots" or (name and name == self._agent):
+            self._robots |= robots_rules(attributes.get("content", ""), self._agent)
+        elif attributes.get("http-equiv", "").strip().lower() == "refresh":
+            target, seconds = refresh_of(attributes.get("content", ""))
+            self._refresh = target or self._refresh
+            if target and seconds <= INSTANT and not self._unscripted:
+                self._redirect = self._redirect or target
+        else:
+            self._published.meta(attributes)
+
+    def _start_time(self, attributes: Attributes) -> None:
+        self._published.time(attributes)
+
+    def _start_script(self, attributes: Attributes) -> None:
+        self._linked_data = attributes.get("type", "").strip().lower() == "application/ld+json"
+        self._start_hidden(attributes)
+
+    def _start_noscript(self, attributes: Attributes) -> None:
+        self._unscripted = True
+        self._start_hidden(attributes)
+
+    def _start_hidden(self, attributes: Attributes) -> None:
+        self._hidden.append(len(self._pieces))
+
+    def _end_hidden(self, tag: str) -> None:
+        start = self._hidden.pop()
+        if tag == "title" and not self._title:
+            self._title = printable(" ".join("".join(self._pieces[start:]).split()))
+        elif tag == "script" and self._linked_data:
+            self._published.script("".join(self._pieces[start:]))
+        elif tag == "script" and len(self._pieces) > start and not self._redirect:
+            self._redirect = script_target("".join(self._pieces[start:]))
+        elif tag == "style" and len(self._pieces) > start:
+            self._classes |= concealing_classes("".join(self._pieces[start:]))
+        elif tag == "noscript":
+            self._unscripted = False
+        del self._pieces[start:]
+
+    def _start_a(self, attributes: Attributes) -> None:
+        self._start_link(attributes.get("href"), attributes)
+
+    def _start_area(self, attributes: Attributes) -> None:
+        self._start_link(attributes.get("href"), attributes)
+        self._start_img(attributes)
+
+    def _start_frame(self, attributes: Attributes) -> None:
+        self._start_link(attributes.get("src"), attributes)
+
+    def _start_link(self, href: str | None, attributes: Attributes) -> None:
+        number = None
+        if href is None or self._hidden:
+            pass
+        elif len(self._hrefs) < self._max_links:
+            rel = attributes.get("rel")
+            nofollow = rel is not None and "nofollow" in rel.lower().split()
+            self._hrefs.append((href, nofollow, self._path()))
+            number = self._nodes.link()
+            self._alts.clear()
+        else:
+            self._dropped += 1
+        self._open_links.append(number)
+
+    def _start_img(self, attributes: Attributes) -> None:
+        if self._open_links and "alt" in attributes:
+            self._alts.append(attributes["alt"])
+
+    def _end_link(self) -> None:
+        number = self._open_links.pop()
+        if number is None:
+            return
+        start = self._nodes.anchors[number][0]
+        if self._alts:
+            if not "".join(self._pieces[start:]).strip():
+                self._pieces.append(" ".join(self._alts))
+            self._alts.clear()
+        self._nodes.anchors[number] = (start, len(self._pieces))
+
+
+_CLOSERS: dict[str, Callable[[DocumentBuilder, str], None]] = {
+    **dict.fromkeys(HIDDEN, DocumentBuilder._end_hidden),
+    **dict.fromkeys(LINKS, lambda builder, tag: builder._end_link()),
+}
+_OPENERS: dict[str, Callable[[DocumentBuilder, Attributes], None]] = {
+    **dict.fromkeys(HIDDEN, DocumentBuilder._start_hidden),
+    "a": DocumentBuilder._start_a,
+    "area": DocumentBuilder._start_area,
+    "base": DocumentBuilder._start_base,
+    "frame": DocumentBuilder._start_frame,
+    "html": DocumentBuilder._start_html,
+    "img": DocumentBuilder._start_img,
+    "meta": DocumentBuilder._start_meta,
+    "noscript": DocumentBuilder._start_noscript,
+    "script": DocumentBuilder._start_script,
+    "time": DocumentBuilder._start_time,
+}

@@ -1,0 +1,78 @@
+"""Bytes to ``Document``: broken HTML tidied into one tree by lxml, read in a single pass.
+
+The tree is read while lxml builds it (its parser-target interface), not walked afterwards: implied tags are opened and
+closed just the same, in document order, but no node is ever stored. That is faster than a walk, keeps memory at the
+size of the text, and avoids what libxml2 does to a stored tree: it drops the rest of a page at a depth of 256 and takes
+quadratic time for an element with 100,000 attributes. Nothing here recurses, resolves external entities or touches the
+network.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from urllib.parse import urljoin
+
+from lxml import etree
+
+from crawlproject.pages.html.link_context import AggregationNodes
+from crawlproject.pages.html.document_builder import DocumentBuilder, TooDeep
+from crawlproject.pages.html.document import Document
+from crawlproject.pages.html.encoding import decode
+
+MAX_LINKS = 5_000
+MAX_TEXT = 2_000_000
+MAX_DEPTH = 512
+
+
+def parse_document(
+    body: bytes,
+    *,
+    content_type: str = "",
+    url: str = "",
+    aggregation_level: int | str = 1,
+    max_links: int = MAX_LINKS,
+    max_text: int = MAX_TEXT,
+    max_depth: int = MAX_DEPTH,
+    tag_paths: bool = True,
+    agent: str = "",
+) -> Document:
+    """Read ``body``, the document at ``url`` that came with the HTTP header ``Content-Type: content_type``.
+
+    Links are the ``href`` of ``a`` and ``area`` and the ``src`` of ``frame``; an ``iframe`` is a part of the page like
+    an image, mostly a widget or an advertisement, and is not followed. The text of a link without text is the ``alt``
+    of its images. ``aggregation_level`` is that of ``AggregationNodes``; ``tag_paths`` is False where nobody reads the tag
+    paths of links, which then stay empty. ``agent`` is the name of this robot in meta tags. Plain text (any ``text/`` type
+    but HTML and XML) is taken as it is.
+
+    Caps on what a hostile page may cost: ``max_links`` links are kept, ``max_text`` characters of text, and reading
+    ends at the first element nested deeper than ``max_depth``, because an unmatched end tag costs libxml2 time
+    proportional to the depth. Malformed input raises nothing; ``BadInput`` for a wrong ``aggregation_level``.
+    """
+    nodes = AggregationNodes(aggregation_level)
+    encoding, markup = decode(body, content_type)
+    if "\0" in markup:  # browsers drop it from text; libxml2 would make an event of each
+        markup = markup.replace("\0", "")
+    if _is_plain_text(content_type):
+        text = " ".join(markup[:max_text].split())
+        return Document(text=text, base=url, encoding=encoding, truncated=len(markup) > max_text)
+    builder = DocumentBuilder(
+        nodes, max_links=max_links, max_text=max_text, max_depth=max_depth, tag_paths=tag_paths, agent=agent
+    )
+    # The parser gets UTF-8 that is known to be valid, whatever the page was written in.
+    parser = etree.HTMLParser(target=builder, encoding="utf-8", huge_tree=True, no_network=True)
+    with suppress(TooDeep):
+        etree.fromstring(markup.encode("utf-8"), parser)
+    return builder.document(base=_absolute(builder.base, url), encoding=encoding)
+
+
+def _is_plain_text(content_type: str) -> bool:
+    kind = content_type.partition(";")[0].strip().lower()
+    return kind.startswith("text/") and kind not in ("text/html", "text/xml")
+
+
+def _absolute(base: str, url: str) -> str:
+    """``base`` as written in the document at ``url``; ``url`` itself when there is none, or none that can be joined."""
+    try:
+        return urljoin(url, base)
+    except ValueError:
+        return url

@@ -1,0 +1,181 @@
+"""Bytes to ``Page``: the document parsed, its text tokenised once, its links canonical.
+
+Links refer to the terms of the page by spans, so the contexts of 5,000 links cost no more text than the page itself.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+from crawlproject.errors import InvalidUrl
+from crawlproject.pages.html.link_context import AggregationNodes
+from crawlproject.pages.html.document import Document, RawLink
+from crawlproject.pages.html.parse import MAX_LINKS, MAX_TEXT, parse_document
+from crawlproject.pages.html.meta_robots import robots_rules
+from crawlproject.pages.content_features import signs_of
+from crawlproject.pages.text.printable import printable
+from crawlproject.records import Link, Page, Span
+from crawlproject.pages.text.analyzer import Analyzer
+
+MAX_ANCHOR = 1_000
+
+Canonicalize = Callable[[str, str | None], str]
+
+
+class Reader:
+    """Reads fetched documents into pages.
+
+    ``canonicalize(href, base)`` gives the canonical URL of a link or raises ``InvalidUrl``. ``aggregation_level``,
+    ``max_links``, ``max_text`` and ``tag_paths`` are those of ``parse_document``. ``obey_nofollow`` drops links with
+    ``rel="nofollow"``; ``obey_meta_robots`` obeys ``noindex`` and ``nofollow`` of ``<meta name="robots">`` and of
+    ``X-Robots-Tag``, those for all robots and those for ``agent``, a product token. Raises ``BadInput`` for a wrong
+    ``aggregation_level``.
+
+    ``counters`` says what became of links and texts: ``links/kept``, ``links/self`` (to the page itself),
+    ``links/invalid``, ``links/nofollow``, ``links/meta-nofollow``, ``links/over-limit``, ``text/truncated``.
+    """
+
+    def __init__(
+        self,
+        analyzer: Analyzer,
+        *,
+        canonicalize: Canonicalize,
+        aggregation_level: int | str = 1,
+        obey_nofollow: bool = True,
+        obey_meta_robots: bool = True,
+        max_links: int = MAX_LINKS,
+        max_text: int = MAX_TEXT,
+        tag_paths: bool = True,
+        agent: str = "",
+    ) -> None:
+        self.analyzer = analyzer
+        self.counters: Counter[str] = Counter()
+        AggregationNodes(aggregation_level)  # a wrong level is refused here, not at the first page
+        self._canonicalize = canonicalize
+        self._aggregation_level = aggregation_level
+        self._obey_nofollow = obey_nofollow
+        self._obey_meta_robots = obey_meta_robots
+        self._max_links = max_links
+        self._max_text = max_text
+        self._tag_paths = tag_paths
+        self._agent = agent
+
+    def read(
+        self,
+        url: str,
+        body: bytes,
+        *,
+        content_type: str = "",
+        robots_tag: str = "",
+        depth: int = 0,
+        parent: str | None = None,
+        score: float = 0.0,
+        inherited: tuple[float, ...] = (),
+        now: float = 0.0,
+    ) -> Page:
+        """The page at the canonical ``url``, not yet judged: ``relevance`` and every ``context_score`` are 0.
+
+        ``content_type`` and ``robots_tag`` are the values of the HTTP headers ``Content-Type`` and ``X-Robots-Tag``, the latter
+        with a line for each header. ``now``, in seconds since the epoch, is when the page was fetched: it may have been to
+        be kept until then (``unavailable_after``).
+        The rest goes to the page as it is. Raises nothing for malformed input.
+        """
+        document = parse_document(
+            body,
+            content_type=content_type,
+            url=url,
+            aggregation_level=self._aggregation_level,
+            max_links=self._max_links,
+            max_text=self._max_text,
+            tag_paths=self._tag_paths,
+            agent=self._agent,
+        )
+        rules = document.robots | robots_rules(robots_tag, self._agent)
+        self._count("text/truncated", int(document.truncated))
+        self._count("links/over-limit", document.links_dropped)
+        kept = self._followed(document, url, rules.nofollow)
+        redirect = self._elsewhere(document, url)
+        if redirect:  # what else it links to is for readers who never come
+            kept = [(redirect, RawLink(document.redirect, (0, 0), (0, 0), False))]
+        terms, links = self._link_terms(document.text, kept)
+        counts = Counter(terms)
+        return Page(
+            url=url,
+            title=document.title,
+            text=document.text,
+            language=document.language,
+            published=document.published,
+            terms=terms,
+            counts=counts,
+            links=links,
+            depth=depth,
+            parent=parent,
+            score=score,
+            inherited=inherited,
+            indexable=not (self._obey_meta_robots and rules.bars(now)),
+            redirect=redirect,
+            signs=signs_of(document, counts, len(terms), body),
+        )
+
+    def _followed(self, document: Document, url: str, nofollow: bool) -> list[tuple[str, RawLink]]:
+        """The links to follow with their canonical URLs."""
+        if nofollow and self._obey_meta_robots:
+            self._count("links/meta-nofollow", len(document.links))
+            return []
+        kept: list[tuple[str, RawLink]] = []
+        targets: dict[str, str] = {}
+        for link in document.links:
+            if link.nofollow and self._obey_nofollow:
+                self._count("links/nofollow", 1)
+                continue
+            target = targets.get(link.href)
+            if target is None:
+                target = targets[link.href] = self._target(link.href, document.base)
+            if target == url:
+                self._count("links/self", 1)
+            elif target:
+                kept.append((target, link))
+            else:
+                self._count("links/invalid", 1)
+        self._count("links/kept", len(kept))
+        return kept
+
+    def _elsewhere(self, document: Document, url: str) -> str:
+        """Where the document sends its reader at once, as a canonical URL; empty when it does not."""
+        target = self._target(document.redirect, document.base) if document.redirect else ""
+        return "" if target == url else target
+
+    def _target(self, href: str, base: str) -> str:
+        """The canonical URL of a link, empty when there is none."""
+        try:
+            return self._canonicalize(href, base)
+        except InvalidUrl:
+            return ""
+
+    def _link_terms(self, text: str, links: Sequence[tuple[str, RawLink]]) -> tuple[list[str], tuple[Link, ...]]:
+        """The terms of ``text``, and the links with ranges of characters turned into spans of terms."""
+        edges: set[int] = set()
+        for _, link in links:
+            edges.update(link.anchor)
+            edges.update(link.context)
+        terms, terms_before = self.analyzer.terms_between(text, edges)
+        return terms, tuple([_link(url, link, text, terms_before) for url, link in links])
+
+    def _count(self, key: str, number: int) -> None:
+        if number:
+            self.counters[key] += number
+
+
+def _link(url: str, link: RawLink, text: str, terms_before: Mapping[int, int]) -> Link:
+    """``terms_before`` turns a position in ``text`` into a position among its terms."""
+    start, end = link.anchor
+    context_start, context_end = link.context
+    anchor = text[start : min(end, start + MAX_ANCHOR)]
+    return Link(
+        url,
+        printable(" ".join(anchor.split())),
+        Span(terms_before[start], terms_before[end]),
+        Span(terms_before[context_start], terms_before[context_end]),
+        tag_path=link.tag_path,
+    )

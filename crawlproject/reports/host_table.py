@@ -1,0 +1,106 @@
+"""What each host was asked for, and whether the pauses between the fetches of a host were long enough."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from crawlproject.storage.read import CrawlInfo
+from crawlproject.records import CRAWL_DELAY, RETRY_AFTER, Visit
+
+TOLERANCE = 0.001  # seconds: clocks and rounding
+WALL = "block/"  # how the errors of documents begin that are a wall, such as a captcha
+REFUSING = frozenset({403, 429, 503})  # statuses of servers that do not want to serve a crawler, or not now
+
+
+class HostLine(NamedTuple):
+    """One host. ``smallest_gap`` is in seconds, None with fewer than two fetches.
+
+    ``crawl_delay`` is the longest delay in seconds that its robots.txt asked for, 0 when it asked for none; ``rests`` are
+    the replies that asked for a rest (``Retry-After``), ``blocks`` those that refused to serve a crawler (a wall, or a
+    status in ``REFUSING``).
+    """
+
+    host: str
+    pages: int
+    fetches: int
+    mean_relevance: float
+    smallest_gap: float | None
+    too_soon: int
+    failures: int
+    crawl_delay: float = 0.0
+    rests: int = 0
+    blocks: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """The pause asked for after a fetch: ``max(min_delay, crawl_delay, factor * seconds of the fetch)``, in seconds.
+
+    The ``Crawl-delay`` of the host and what a reply asked for with ``Retry-After``, which comes on top, stand among the
+    signs of the visit.
+    """
+
+    min_delay: float
+    factor: float
+
+    def after(self, visit: Visit) -> float:
+        signs = visit.signs
+        rest = max(self.min_delay, self.factor * visit.seconds, signs.get(CRAWL_DELAY, 0.0))
+        return rest + signs.get(RETRY_AFTER, 0.0)
+
+
+def pause_of(info: CrawlInfo) -> Pause:
+    """The pause that the settings of a crawl ask for."""
+    return Pause(info.number("POLITENESS_MIN_DELAY", 0.0), info.number("POLITENESS_FACTOR", 0.0))
+
+
+@dataclass(slots=True)
+class HostTally:
+    """Counts of one host, fed with its visits in fetch order."""
+
+    pages: int = 0
+    fetches: int = 0
+    relevance: float = 0.0
+    smallest_gap: float | None = None
+    gaps: int = 0
+    too_soon: int = 0
+    failures: int = 0
+    crawl_delay: float = 0.0
+    rests: int = 0
+    blocks: int = 0
+    _end: float | None = None
+    _required: float = 0.0
+
+    def add(self, visit: Visit, *, page: bool, pause: Pause) -> None:
+        """Count a fetch; ``page``: a page was stored that was not there before."""
+        self.fetches += 1
+        if page:
+            self.pages += 1
+            self.relevance += visit.relevance
+        elif not visit.md5:
+            self.failures += 1
+            self.blocks += visit.status in REFUSING or visit.error.startswith(WALL)
+        if visit.signs:
+            self.crawl_delay = max(self.crawl_delay, visit.signs.get(CRAWL_DELAY, 0.0))
+            self.rests += RETRY_AFTER in visit.signs
+        if visit.status or visit.seconds > 0:  # otherwise nothing was sent to the host
+            self._measure_gap(visit.at - visit.seconds)
+            self._end = visit.at
+            self._required = pause.after(visit)
+
+    def line(self, host: str) -> HostLine:
+        mean = self.relevance / self.pages if self.pages else 0.0
+        return HostLine(
+            host, self.pages, self.fetches, mean, self.smallest_gap, self.too_soon, self.failures,
+            self.crawl_delay, self.rests, self.blocks,
+        )  # fmt: skip
+
+    def _measure_gap(self, start: float) -> None:
+        if self._end is None:
+            return
+        gap = start - self._end
+        self.gaps += 1
+        self.smallest_gap = gap if self.smallest_gap is None else min(gap, self.smallest_gap)
+        if gap < self._required - TOLERANCE:
+            self.too_soon += 1

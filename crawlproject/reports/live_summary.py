@@ -1,0 +1,191 @@
+"""A crawl as its history tells it so far: read line by line while the crawl runs, for whoever looks on.
+
+Nothing is read twice and nothing is kept that grows with the number of pages; memory grows with the number of hosts.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter, deque
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from crawlproject.storage.append_log import unexpected
+from crawlproject.errors import BadCrawlDir
+from crawlproject.storage.read import HISTORY, CrawlInfo, visit_from
+from crawlproject.records import AGENT, Visit
+from crawlproject.reports.best_pages import BestPages
+from crawlproject.reports.host_table import HostLine, HostTally, pause_of
+from crawlproject.storage.tail import START, Follower
+from crawlproject.urls.hosts import host_of
+
+BEST = 40  # pages kept as the best
+LATEST = 12  # fetches kept as the latest
+HOSTS = 15  # hosts listed
+WINDOW = 100  # latest pages of the running harvest rate
+_POINTS = 400  # of the harvest curve, after which every second one is dropped
+_AGENTS = 64  # agents told apart
+_KINDS = 100  # kinds of errors told apart
+_BLOCK = 1 << 18
+
+
+@dataclass(slots=True)
+class AgentTally:
+    """What one agent of an ordering has fetched."""
+
+    number: int
+    pages: int = 0
+    relevant: int = 0
+    relevance: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A stored page: ``number`` counts fetches from 1 on; ``agent`` is None where the ordering has none."""
+
+    number: int
+    visit: Visit
+    agent: int | None
+
+
+class Trail:
+    """What happened in the crawl in ``folder``, up to where ``advance`` has read.
+
+    ``curve`` has a tuple for some of the pages: pages stored, harvest rate so far, harvest rate of the latest ``WINDOW``.
+    """
+
+    def __init__(self, folder: Path, info: CrawlInfo, threshold: float) -> None:
+        self._path = folder / HISTORY
+        self._pause = pause_of(info)
+        self._threshold = threshold
+        self._start()
+
+    def _start(self) -> None:
+        self._place = START
+        self.fetches = self.pages = self.relevant = self.duplicates = self.redirects = self.size = 0
+        self.relevance = 0.0
+        self.last_at: float | None = None
+        self.failures: Counter[str] = Counter()
+        self.latest: deque[Found] = deque(maxlen=LATEST)
+        self.agents: dict[int, AgentTally] = {}
+        self.curve: list[tuple[int, float, float]] = []
+        self.gaps = self.too_soon = 0
+        self.smallest_gap: float | None = None
+        self._best = BestPages(BEST)
+        self._hosts: dict[str, HostTally] = {}
+        self._window: deque[bool] = deque(maxlen=WINDOW)
+        self._stride = 1
+        self._busiest: tuple[int, list[HostLine]] = (0, [])
+
+    # ------------------------------------------------------------ reading on
+
+    def advance(self, most: int = 5_000) -> bool:
+        """Read up to ``most`` new lines; whether all that is there has been read.
+
+        A history that was cut or replaced (the crawl was started anew) is read from its beginning. Raises
+        ``BadCrawlDir`` for a damaged line.
+        """
+        follower = Follower(self._path, self._place)
+        if follower.restarted:
+            self._start()
+        before = self.fetches
+        for line in islice(follower, most):
+            number = self.fetches + 1
+            try:
+                self._add(visit_from(line, f"{self._path}, line {number}"))
+            except BadCrawlDir:
+                raise
+            except (ValueError, TypeError, LookupError, AttributeError) as damage:  # a field of the wrong kind
+                raise unexpected(self._path, number, damage) from None
+        self._place = follower.place
+        return self.fetches - before < most
+
+    def _add(self, visit: Visit) -> None:
+        self.fetches += 1
+        self.size += visit.size
+        self.last_at = visit.at
+        agent = _agent_of(visit)
+        found = Found(self.fetches, visit, agent)
+        self.latest.append(found)
+        self._add_to_host(visit)
+        if visit.md5:
+            self._add_page(found)
+        elif visit.redirect:
+            self.redirects += 1
+        else:
+            self._add_failure(visit)
+
+    def _add_to_host(self, visit: Visit) -> None:
+        tally = self._hosts.setdefault(host_of(visit.url), HostTally())
+        gaps, too_soon = tally.gaps, tally.too_soon
+        tally.add(visit, page=bool(visit.md5), pause=self._pause)
+        self.gaps += tally.gaps - gaps
+        self.too_soon += tally.too_soon - too_soon
+        if tally.smallest_gap is not None:
+            self.smallest_gap = min(tally.smallest_gap, self.smallest_gap or tally.smallest_gap)
+
+    def _add_page(self, found: Found) -> None:
+        visit = found.visit
+        relevant = visit.relevance >= self._threshold
+        self.pages += 1
+        self.relevance += visit.relevance
+        self.relevant += relevant
+        self._window.append(relevant)
+        if visit.duplicate_of:
+            self.duplicates += 1
+        if found.agent is not None and (found.agent in self.agents or len(self.agents) < _AGENTS):
+            tally = self.agents.setdefault(found.agent, AgentTally(found.agent))
+            tally.pages += 1
+            tally.relevant += relevant
+            tally.relevance += visit.relevance
+        if self.pages % self._stride == 0:
+            self._draw()
+        self._best.add(found.number, visit)
+
+    def _draw(self) -> None:
+        self.curve.append((self.pages, self.relevant / self.pages, sum(self._window) / len(self._window)))
+        if len(self.curve) > _POINTS:
+            self.curve = self.curve[1::2]
+            self._stride *= 2
+
+    def _add_failure(self, visit: Visit) -> None:
+        kind = visit.error or (f"http {visit.status}" if visit.status else "no response")
+        self.failures[kind if kind in self.failures or len(self.failures) < _KINDS else "other"] += 1
+
+    # ------------------------------------------------------------ what is asked
+
+    @property
+    def harvest(self) -> float | None:
+        """Share of relevant pages so far; None before the first page."""
+        return self.relevant / self.pages if self.pages else None
+
+    @property
+    def recent(self) -> float | None:
+        """Share of relevant pages among the latest ``WINDOW``."""
+        return sum(self._window) / len(self._window) if self._window else None
+
+    @property
+    def hosts(self) -> int:
+        """Hosts visited."""
+        return len(self._hosts)
+
+    def best(self) -> list[Found]:
+        """The most relevant pages, the earlier one first among equals."""
+        return [Found(number, visit, _agent_of(visit)) for number, visit in self._best.ranked()]
+
+    def busiest(self) -> list[HostLine]:
+        """The hosts with the most pages; looked for anew when fetches grew by a fiftieth."""
+        counted, lines = self._busiest
+        if self.fetches > counted * 1.02 or (self.fetches != counted and len(self._hosts) < 1_000):
+            top = heapq.nsmallest(
+                HOSTS, self._hosts.items(), key=lambda item: (-item[1].pages, -item[1].fetches, item[0])
+            )
+            lines = [tally.line(host) for host, tally in top]
+            self._busiest = self.fetches, lines
+        return lines
+
+
+def _agent_of(visit: Visit) -> int | None:
+    number = visit.signs.get(AGENT)
+    return int(number) if isinstance(number, int | float) else None

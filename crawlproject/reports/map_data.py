@@ -1,0 +1,172 @@
+"""The part of a crawl that is worth a map: relevant pages, the way to each of them, and the links among all these.
+
+After Mapuccino (paper 000 section 5.3): a crawler that is guided by a topic finds the pages, and a drawing highlights those
+that are relevant.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from crawlproject.storage.append_log import unexpected
+from crawlproject.errors import BadInput
+from crawlproject.storage.read import LINKS, CrawlInfo, read_info, read_visits
+from crawlproject.reports.why.path import why_each
+from crawlproject.records import Visit
+from crawlproject.urls.hosts import host_of
+
+NODES = 1_000  # pages of a map unless asked for otherwise
+EDGES_PER_NODE = 5  # links that are kept besides those of the paths
+RELEVANT = 0.1  # when the manifest does not name PAGE_RELEVANT
+_SOURCE = b'{"source":"'
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A page on the map. ``parent`` is the index of the page that led to it, -1 for a seed or when it is not on the map."""
+
+    url: str
+    title: str
+    relevance: float
+    site: int
+    depth: int
+    parent: int
+    seed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TopicMap:
+    """Pages and links. ``sites`` are host names, those with the most pages first. ``edges`` are pairs of indexes of
+    ``places``, without those from a parent to its child. ``pages`` is how many pages the crawl has, ``left_out`` how many
+    links among the places are not in ``edges``."""
+
+    info: CrawlInfo
+    site: str
+    threshold: float
+    pages: int
+    places: tuple[Place, ...]
+    sites: tuple[str, ...]
+    edges: tuple[tuple[int, int], ...]
+    left_out: int
+
+
+def read_map(folder: Path, *, site: str = "", limit: int = NODES) -> TopicMap:
+    """The map of a crawl folder: at most ``limit`` pages, the most relevant ones and their ways from a seed.
+
+    With ``site``, a host name, only its pages and those of hosts below it count, and then the pages of other hosts with the
+    most links from or to them. Raises ``BadCrawlDir``, and ``BadInput`` when no page of the site was stored.
+    """
+    info = read_info(folder)
+    site = site.lower().strip(".")
+    best, pages = _best_pages(read_visits(folder), site, limit)
+    if site and not best:
+        raise BadInput(f"site {site!r}", "expected a host of which the crawl has pages")
+    chosen = _with_their_ways(folder, best, limit)
+    if site and len(chosen) < limit:
+        near = _neighbours(folder, chosen, site)
+        chosen |= {url: None for url, _ in near.most_common(limit - len(chosen))}
+    visits = {visit.url: visit for visit in read_visits(folder) if visit.url in chosen}
+    return _map_of(folder, info, site, pages, list(visits.values()))
+
+
+def _best_pages(visits: Iterable[Visit], site: str, limit: int) -> tuple[list[str], int]:
+    """The most relevant pages, the earlier one first among equals; and how many pages there are."""
+    heap: list[tuple[float, int, str]] = []
+    pages = 0
+    for visit in visits:
+        if not visit.md5:
+            continue
+        pages += 1
+        if visit.duplicate_of or (site and not _is_of(host_of(visit.url), site)):
+            continue
+        entry = (visit.relevance, -pages, visit.url)
+        if len(heap) < limit:
+            heapq.heappush(heap, entry)
+        elif entry > heap[0]:
+            heapq.heapreplace(heap, entry)
+    return [url for *_, url in sorted(heap, reverse=True)], pages
+
+
+def _with_their_ways(folder: Path, best: Collection[str], limit: int) -> dict[str, None]:
+    """The best pages with all pages on their paths from a seed, as many as there is room for."""
+    chosen: dict[str, None] = {}
+    for url, path in why_each(folder, best).items():
+        way = [step.url for step in path if step.url not in chosen]
+        if len(chosen) + len(way) <= limit:
+            chosen |= dict.fromkeys(way or [url])
+    return chosen
+
+
+def _neighbours(folder: Path, chosen: Collection[str], site: str) -> Counter[str]:
+    """Pages of other hosts with links from or to the chosen pages of the site, and the number of these."""
+    near: Counter[str] = Counter()
+    for source, target in _links(folder):
+        if source in chosen and target not in chosen and not _is_of(host_of(target), site):
+            near[target] += 1
+        elif target in chosen and source not in chosen:
+            near[source] += 1
+    if near:
+        fetched = {visit.url for visit in read_visits(folder) if visit.md5 and visit.url in near}
+        near = Counter({url: count for url, count in near.items() if url in fetched})
+    return near
+
+
+def _map_of(folder: Path, info: CrawlInfo, site: str, pages: int, visits: list[Visit]) -> TopicMap:
+    index = {visit.url: number for number, visit in enumerate(visits)}
+    hosts = Counter(host_of(visit.url) for visit in visits)
+    sites = tuple(host for host, _ in sorted(hosts.items(), key=lambda item: (-item[1], item[0])))
+    numbers = {host: number for number, host in enumerate(sites)}
+    places = tuple(
+        Place(
+            visit.url, visit.title, visit.relevance, numbers[host_of(visit.url)], visit.depth,
+            index.get(visit.parent or "", -1), visit.parent is None,
+        )
+        for visit in visits
+    )  # fmt: skip
+    pairs = {(index[source], index[target]) for source, target in _links(folder, index) if target in index}
+    pairs = {(a, b) for a, b in pairs if a != b and places[b].parent != a and places[a].parent != b}
+    single = {(min(pair), max(pair)) for pair in pairs}
+    most = EDGES_PER_NODE * len(places)
+    kept = heapq.nsmallest(most, single, key=lambda pair: _standing(pair, places))
+    threshold = info.number("PAGE_RELEVANT", RELEVANT)
+    return TopicMap(info, site, threshold, pages, places, sites, tuple(sorted(kept)), len(single) - len(kept))
+
+
+def _standing(pair: tuple[int, int], places: tuple[Place, ...]) -> tuple[bool, float, tuple[int, int]]:
+    """Links between sites first, then those between the most relevant pages."""
+    a, b = places[pair[0]], places[pair[1]]
+    return a.site == b.site, -(a.relevance + b.relevance), pair
+
+
+def _links(folder: Path, sources: Collection[str] | None = None) -> Iterator[tuple[str, str]]:
+    """The links of the pages in ``sources`` (None: of all), as (source, target). Other lines are not parsed."""
+    path = folder / LINKS
+    if not path.exists():
+        return
+    # No quote or backslash is in a canonical URL, so its text stands in the line as it is.
+    wanted = None if sources is None else {url.encode() for url in sources}
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            if wanted is not None and line.startswith(_SOURCE):
+                end = line.find(b'"', len(_SOURCE))
+                if line[len(_SOURCE) : end] not in wanted:
+                    continue
+            if not line.endswith(b"\n"):  # torn by a kill
+                return
+            try:
+                link = orjson.loads(line)
+                source, target = link["source"], link["target"]
+            except (orjson.JSONDecodeError, KeyError, TypeError) as damage:
+                raise unexpected(path, number, damage) from None
+            if wanted is None or source.encode() in wanted:
+                yield source, target
+
+
+def _is_of(host: str, site: str) -> bool:
+    return host == site or host.endswith("." + site)

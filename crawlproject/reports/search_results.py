@@ -1,0 +1,64 @@
+"""What a search found, for a terminal: title, address and text of each page."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Protocol, TextIO
+
+from rich.console import Console
+from rich.text import Text
+
+from crawlproject.pages.text.printable import counted, printable
+
+_PIPE_WIDTH = 10_000  # columns, so that lines of a pipe do not wrap
+_MARKED = re.compile("<b>(.*?)</b>", re.DOTALL)
+
+
+class Found(Protocol):
+    """The fields of a hit that are shown."""
+
+    @property
+    def url(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def snippet(self) -> str: ...
+    @property
+    def score(self) -> float: ...
+    @property
+    def relevance(self) -> float: ...
+    @property
+    def at(self) -> float: ...
+    @property
+    def published(self) -> str: ...
+
+
+def print_hits(hits: Sequence[Found], total: int, first: int, stream: TextIO) -> None:
+    """The hits, numbered from ``first``, and how many there are in all; matches are bold on a terminal."""
+    terminal = stream.isatty()
+    console = Console(file=stream, width=None if terminal else _PIPE_WIDTH, highlight=False, no_color=not terminal)
+    for number, hit in enumerate(hits, start=first):
+        console.print(Text(f"{number}. {printable(hit.title) or '(no title)'}", style="bold"))
+        console.print(Text(f"   {printable(hit.url)}", style="blue"), soft_wrap=True)
+        console.print(Text("   ").append_text(_marked(hit.snippet)), soft_wrap=not terminal)
+        console.print(Text(f"   {_facts(hit)}", style="dim"))
+        console.print()
+    shown = f"{first:,} to {first + len(hits) - 1:,} of " if hits else ""
+    console.print(Text(f"{shown}{counted(total, 'page')}"))
+
+
+def _facts(hit: Found) -> str:
+    fetched = datetime.fromtimestamp(hit.at, UTC).date()
+    published = f", published {hit.published}" if hit.published else ""
+    return f"score {hit.score:.2f}, relevance {hit.relevance:.3f}, fetched {fetched}{published}"
+
+
+def _marked(snippet: str) -> Text:
+    """The snippet without its mark-up, matches in bold."""
+    shown = Text()
+    for number, part in enumerate(_MARKED.split(snippet)):
+        shown.append(printable(html.unescape(part)), style="bold yellow" if number % 2 else "")
+    return shown

@@ -1,0 +1,83 @@
+"""``report.json``: the numbers of a report, how each was counted, and where in the crawl folder it was counted from."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from crawlproject.reports.summary import CrawlSummary
+from crawlproject.reports.problems import LINES, Lines
+
+EVIDENCE = "report.json"
+
+
+class Number(NamedTuple):
+    """A number of the report: its anchor, name and value, how it is counted, and what counts it again in a shell."""
+
+    anchor: str
+    name: str
+    value: float | None
+    how: str
+    again: str = ""
+
+
+def numbers(summary: CrawlSummary, threshold: float) -> list[Number]:
+    """The headline numbers."""
+    relevant = summary.relevant(threshold)
+    stored = """select(.md5 != "")"""
+    return [
+        Number(
+            "pages", "pages stored", summary.pages, "lines of history.jsonl with an md5, each md5 once",
+            f"jq -r '{stored} | .md5' history.jsonl | sort -u | wc -l",
+        ),
+        Number(
+            "harvest", "relevant pages", relevant, f"of these, pages with a relevance of at least {threshold:g}",
+            f"jq -r '{stored} | select(.relevance >= {threshold:g}) | .md5' history.jsonl | sort -u | wc -l",
+        ),
+        Number(
+            "relevance", "mean relevance", summary.mean_relevance if summary.pages else None,
+            "mean of relevance over these pages",
+            f"jq -s 'map({stored} | .relevance) | add / length' history.jsonl",
+        ),
+        Number("fetches", "fetches", summary.fetches, "lines of history.jsonl", "wc -l < history.jsonl"),
+        Number(
+            "visited", "hosts visited", summary.hosts, "hosts of all URLs in history.jsonl",
+            "jq -r .url history.jsonl | cut -d/ -f3 | cut -d: -f1 | sort -u | wc -l",
+        ),
+        Number(
+            "time", "crawling time in seconds", summary.active if summary.fetches else None,
+            "from the first fetch to the last, by at and seconds in history.jsonl; breaks of more than ten minutes left out",
+        ),
+        Number("speed", "pages a second", summary.pages_per_second, "pages stored, divided by the crawling time"),
+        Number(
+            "copies-counted", "copies of other pages", summary.trouble.copies.count, "stored pages with a duplicate_of",
+            f"""jq -r '{stored} | select((.duplicate_of // "") != "") | .md5' history.jsonl | sort -u | wc -l""",
+        ),
+    ]  # fmt: skip
+
+
+def evidence(summary: CrawlSummary, threshold: float) -> dict[str, Any]:
+    """Everything of the report that is counted. Lines are those of ``history.jsonl``, from 1 on, the first ``LINES``."""
+    trouble = summary.trouble
+    return {
+        "numbers": [number._asdict() for number in numbers(summary, threshold)],
+        "lines_listed": LINES,
+        "best": [
+            {"line": line, "url": visit.url, "relevance": visit.relevance}
+            for line, visit in zip(summary.best_lines, summary.best, strict=True)
+        ],
+        "hosts": [host._asdict() for host in summary.every_host],
+        "too_soon": _lines(summary.hasty),
+        "failures": {failure.kind: _lines(failure.lines) for failure in trouble.failures},
+        "redirects": _lines(trouble.redirects),
+        "fetched_again": _lines(trouble.again),
+        "copies": {**_lines(trouble.copies), "originals": dict(trouble.originals)},
+        "spam": {
+            **_lines(trouble.spam),
+            "worst": [{"line": line, "url": visit.url, "spam": visit.spam} for line, visit in trouble.spammy],
+        },
+        "farms": _lines(trouble.farmed),
+    }
+
+
+def _lines(lines: Lines) -> dict[str, Any]:
+    return {"count": lines.count, "lines": lines.first}

@@ -1,0 +1,117 @@
+"""The crawl folder as a whole: opened together, written in step, closed together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from crawlproject.errors import BadCrawlDir, StorageFailed
+from crawlproject.storage.folder_lock import FolderLock
+from crawlproject.records import Page, Topic, Visit
+from crawlproject.storage.history import History
+from crawlproject.storage.items import Items
+from crawlproject.storage.link_log import LinkGraph
+from crawlproject.storage.manifest import Manifest
+from crawlproject.storage.page_files import PageRepository
+from crawlproject.storage.refusals import Refusals
+from crawlproject.storage.robots_log import RobotsLog
+from crawlproject.storage.sitemap_log import NAME as SITEMAPS
+from crawlproject.storage.sitemap_log import SitemapLog
+from crawlproject.urls.naming import page_name
+from crawlproject.storage.warc.archive import CrawlArchive
+
+SAVE_EVERY = 200  # fetches between two saves of the refusal counts
+
+
+class Closing(Protocol):
+    """Something that has files open."""
+
+    def close(self) -> None: ...
+
+
+class CrawlFolder:
+    """``crawl.json``, ``history.jsonl``, ``links.jsonl``, ``items.jsonl``, ``refused.json``, ``pages/`` and, when it read some,
+    ``sitemaps.jsonl`` of one crawl.
+
+    ``bodies=False`` keeps the history only (rehearsals): page files, items and links are not written. As such a crawl
+    starts anew after an interruption, the refusal counts are saved when it ends, and not every ``SAVE_EVERY`` fetches too.
+    Raises ``BadCrawlDir`` when the folder holds another crawl or another process crawls in it, ``StorageFailed`` when it
+    cannot be written.
+    """
+
+    def __init__(
+        self, path: Path, topic: Topic, ordering: str, parameters: Mapping[str, Any], *, bodies: bool = True
+    ) -> None:
+        self.path = path
+        self.bodies = bodies
+        self._fetches_at_save = 0
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except FileExistsError:
+            raise BadCrawlDir(str(path), "expected a crawl folder, and a file is in its place") from None
+        except OSError as error:
+            raise StorageFailed(f"cannot make the crawl folder {path}: {error}") from error
+        self._lock = FolderLock(path) if bodies else None
+        self.manifest = Manifest(path, topic, ordering, parameters)
+        self.history = History(path / "history.jsonl")
+        self.refusals = Refusals(path / "refused.json")
+        self.pages = PageRepository(path / "pages")
+        self._links = LinkGraph(path / "links.jsonl", self.history) if bodies else None
+        self._items = Items(path / "items.jsonl", self.history) if bodies else None
+        self._sitemaps = SitemapLog(path / SITEMAPS, self.history) if bodies else None
+        self.robots = RobotsLog(path)
+        self.archive: CrawlArchive | None = None  # set when the crawl is archived while it runs
+        self.beside: list[Closing] = []  # what else writes into the folder
+
+    def store(self, url: str, body: bytes) -> str:
+        """Store a page's bytes; its name."""
+        return self.pages.store(url, body) if self.bodies else page_name(url)
+
+    def keep(self, page: Page, visit: Visit) -> None:
+        """Write the links of a fetched page, its item when it is stored, and last its visit: all of them or none."""
+        try:
+            if self._links:
+                self._links.append(page)
+            if self._items and visit.md5:
+                self._items.append(page, visit)
+            if self.archive and visit.md5:
+                self.archive.commit(visit)
+            elif self.archive:
+                self.archive.forget(visit.url)
+            self.history.append(visit)
+        except StorageFailed:
+            for log in (self._links, self._items):
+                if log:
+                    log.trim(self.history)
+            raise
+        self._save_now_and_then()
+
+    def note_sitemap(self, visit: Visit, pages: Sequence[tuple[str, str]]) -> None:
+        """Write what a sitemap lists, as ``(URL, lastmod)``, and last its visit."""
+        if self._sitemaps:
+            self._sitemaps.append(visit.url, visit.at, pages)
+        self.note(visit)
+
+    def note(self, visit: Visit) -> None:
+        """Write the visit of a fetch that brought no page."""
+        if self.archive:
+            self.archive.commit(visit)
+        self.history.append(visit)
+        self._save_now_and_then()
+
+    def _save_now_and_then(self) -> None:
+        if self.bodies and len(self.history) - self._fetches_at_save >= SAVE_EVERY:
+            self._fetches_at_save = len(self.history)
+            self.refusals.save()
+
+    def close(self, reason: str, now: float, stats: Mapping[str, Any]) -> None:
+        """Save the counts and note why the crawl ended."""
+        logs = self._links, self._items, self._sitemaps, self.robots, self.archive, self.history
+        for log in (*self.beside, *logs):
+            if log:
+                log.close()
+        self.refusals.save()
+        self.manifest.finish(reason, now, stats)
+        if self._lock:
+            self._lock.close()

@@ -1,0 +1,46 @@
+"""``finished.json``: a small file that is there exactly while the crawl in the folder is complete.
+
+A pipeline that starts with the end of a crawl waits for this file: it is written last, whole, and taken away when the
+crawl is gone on with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from crawlproject.storage.append_log import write_atomically
+from crawlproject.errors import StorageFailed
+
+MARKER = "finished.json"
+VERSION = 1
+
+
+def write_marker(folder: Path, manifest: Mapping[str, Any], now: float) -> Path:
+    """Say what the manifest of the ended crawl says, ``now`` in seconds since the epoch. Raises ``StorageFailed``."""
+    stats = manifest["stats"]
+    found = {
+        "version": VERSION,
+        "topic": manifest["topic"]["name"],
+        "ordering": manifest["ordering"],
+        "reason": manifest["reason"],
+        "finished": now,
+        "pages": stats.get("history/pages", 0),
+        "fetches": stats.get("history/fetches", 0),
+        "errors": stats.get("history/errors", 0),
+        "waiting": stats.get("frontier/waiting", 0),
+    }
+    path = folder / MARKER
+    write_atomically(path, [orjson.dumps(found, option=orjson.OPT_INDENT_2), b"\n"])
+    return path
+
+
+def clear_marker(folder: Path) -> None:
+    """Take the marker away. Raises ``StorageFailed``."""
+    try:
+        (folder / MARKER).unlink(missing_ok=True)
+    except OSError as error:
+        raise StorageFailed(f"cannot remove {folder / MARKER}: {error}") from error

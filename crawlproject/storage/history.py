@@ -1,0 +1,73 @@
+"""The crawl history: one line per finished fetch, in fetch order (paper 000 section 2.2).
+
+The history is the commit record of the crawl folder: a page counts when its line is there. Page file, items and links
+of a page are written before it and are dropped on opening when it is missing.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+
+from crawlproject.storage.append_log import AppendLog, read_lines, unexpected
+from crawlproject.records import Visit
+from crawlproject.storage.digest_set import DigestSet
+
+RECENT = 100  # pages of the sliding window (000 section 4.2: running average)
+
+
+class History:
+    """``history.jsonl``, and what is known from it at any moment of the crawl.
+
+    Raises ``BadCrawlDir`` for a damaged line, ``StorageFailed`` when the file cannot be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._log = AppendLog(path)
+        self._path = path
+        self._urls = DigestSet()
+        self._recent: deque[float] = deque(maxlen=RECENT)
+        self.pages = 0
+        self.errors = 0
+        self.last_url = ""
+        self.seeds_led_to: set[str] = set()  # where seeds redirected to, in the crawl that is gone on with
+        for number, line in enumerate(read_lines(path), start=1):
+            try:
+                self._count(str(line["url"]), line["md5"], float(line["relevance"]), line["error"])
+                if line["redirect"] and not line["depth"]:
+                    self.seeds_led_to.add(str(line["redirect"]))
+            except (KeyError, TypeError, ValueError) as damage:
+                raise unexpected(path, number, damage) from damage
+
+    def append(self, visit: Visit) -> None:
+        """Write the line of a fetch. Raises ``StorageFailed``."""
+        self._log.append(visit)
+        self._count(visit.url, visit.md5, visit.relevance, visit.error)
+
+    def recent_relevance(self) -> float:
+        """Mean relevance of the last ``RECENT`` pages, 0 before the first."""
+        return sum(self._recent) / len(self._recent) if self._recent else 0.0
+
+    def __contains__(self, url: str) -> bool:
+        return url in self._urls
+
+    def __len__(self) -> int:
+        return len(self._urls)
+
+    def __iter__(self) -> Iterator[str]:
+        """The URLs in fetch order, read from the file."""
+        return (str(line["url"]) for line in read_lines(self._path))
+
+    def close(self) -> None:
+        self._log.sync()
+        self._log.close()
+
+    def _count(self, url: str, md5: str, relevance: float, error: str) -> None:
+        self._urls.add(url)
+        self.last_url = url
+        if md5:
+            self.pages += 1
+            self._recent.append(relevance)
+        elif error:
+            self.errors += 1

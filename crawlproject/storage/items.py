@@ -1,0 +1,71 @@
+"""``items.jsonl``: one line per stored page, ready for an index.
+
+``item.schema.json`` beside this file says what each field is, as a JSON Schema (draft 2020-12).
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from crawlproject.storage.append_log import AppendLog
+from crawlproject.records import Page, Visit
+from crawlproject.storage.history import History
+
+
+class Items:
+    """Lines with URL, title, visible text, language, relevance, and which link led to the page."""
+
+    def __init__(self, path: Path, history: History) -> None:
+        self._log = AppendLog(path)
+        self.trim(history)
+
+    def append(self, page: Page, visit: Visit) -> None:
+        """Write the line of a stored page. Raises ``StorageFailed``."""
+        self._log.append(item_fields(page, visit))
+
+    def trim(self, history: History) -> None:
+        """Remove the last lines whose page is not in the history."""
+        self._log.trim(lambda line: line["url"] in history)
+
+    def close(self) -> None:
+        self._log.close()
+
+
+def item_schema() -> dict[str, Any]:
+    """The JSON Schema of a line. Its ``properties`` are in the order of the fields."""
+    schema: dict[str, Any] = orjson.loads(files(__package__).joinpath("item.schema.json").read_bytes())
+    return schema
+
+
+def item_fields(page: Page, visit: Visit) -> dict[str, object]:
+    """What an index wants to know of a page; the same fields as Scrapy's feed exports."""
+    return {
+        "url": page.url,
+        "title": page.title,
+        "text": _lines_with_text(page.text),
+        "language": page.language,
+        "relevance": page.relevance,
+        "score": visit.score,
+        "depth": visit.depth,
+        "parent": visit.parent,
+        "anchor": visit.anchor,
+        "context_score": visit.context_score,
+        "status": visit.status,
+        "at": visit.at,
+        "md5": visit.md5,
+        "published": page.published,
+        "parts": visit.parts,
+        "duplicate_of": visit.duplicate_of,
+        "spam": visit.spam,
+        "digest": visit.digest,
+        "content_type": visit.content_type,
+    }
+
+
+def _lines_with_text(text: str) -> str:
+    """``text`` without its empty lines, of which mark-up leaves many, and without white space around the others."""
+    return "\n".join([shown for line in text.split("\n") if (shown := line.strip())])

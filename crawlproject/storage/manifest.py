@@ -1,0 +1,88 @@
+"""``crawl.json``: what a crawl folder holds, so that it is never mixed up with another crawl."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from crawlproject.storage.append_log import write_atomically
+from crawlproject.errors import BadCrawlDir
+from crawlproject.records import Topic
+
+NAME = "crawl.json"
+VERSION = 1
+
+
+class Manifest:
+    """Topic, ordering, parameters, settings, start and end of a crawl.
+
+    Opening a folder of another topic (name, keywords or seeds differ) or another ordering raises ``BadCrawlDir``.
+    """
+
+    def __init__(self, folder: Path, topic: Topic, ordering: str, parameters: Mapping[str, Any]) -> None:
+        self._path = folder / NAME
+        self.asked: dict[str, Any] = {
+            "topic": {key: value for key, value in dataclasses.asdict(topic).items() if key != "settings"},
+            "ordering": ordering,
+            "parameters": dict(parameters),
+        }
+        self.found = read_manifest(folder)
+        if self.found:
+            self._refuse_another_crawl()
+
+    @property
+    def resumed(self) -> bool:
+        """Whether the folder held this crawl already."""
+        return bool(self.found)
+
+    def begin(self, settings: Mapping[str, Any], web: str, now: float) -> None:
+        """Write the manifest of a running crawl."""
+        self.found = {
+            "version": VERSION,
+            **self.asked,
+            "settings": dict(settings),
+            "web": web,
+            "started": self.found.get("started", now),
+            "resumes": [*self.found.get("resumes", []), now] if self.found else [],
+            "reason": "",
+            "finished": None,
+            "stats": self.found.get("stats", {}),
+        }
+        self._write()
+
+    def finish(self, reason: str, now: float, stats: Mapping[str, Any]) -> None:
+        """Note how the crawl ended."""
+        self.found.update(reason=reason, finished=now, stats=dict(stats))
+        self._write()
+
+    def _refuse_another_crawl(self) -> None:
+        wish = "choose another CRAWL_DIR, or remove this folder to start anew"
+        for key in ("name", "keywords", "seeds"):
+            found, asked = self.found["topic"].get(key), self.asked["topic"][key]
+            if found != (list(asked) if isinstance(asked, tuple) else asked):
+                raise BadCrawlDir(str(self._path.parent), f"holds a crawl of another topic ({key} differs); {wish}")
+        held, name = self.found.get("ordering"), self.asked["ordering"]
+        if held != name:
+            raise BadCrawlDir(str(self._path.parent), f"holds a crawl ordered by {held}, not {name}; {wish}")
+
+    def _write(self) -> None:
+        document = orjson.dumps(self.found, option=orjson.OPT_INDENT_2, default=str)
+        write_atomically(self._path, [document])
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """What the manifest in a crawl folder says; empty when there is none. Raises ``BadCrawlDir`` for a damaged one."""
+    path = folder / NAME
+    try:
+        found = orjson.loads(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except (orjson.JSONDecodeError, OSError) as damage:
+        raise BadCrawlDir(str(path), f"expected the manifest of a crawl ({damage})") from None
+    if not isinstance(found, dict) or found.get("version") != VERSION or not isinstance(found.get("topic"), dict):
+        raise BadCrawlDir(str(path), f"expected the manifest of a crawl, version {VERSION}")
+    return found

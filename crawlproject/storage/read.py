@@ -1,0 +1,167 @@
+"""Reading a crawl folder after the crawl, or after its crash: what was asked, and what was fetched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from crawlproject.storage.append_log import read_lines
+from crawlproject.errors import BadCrawlDir
+from crawlproject.records import Visit
+
+MANIFEST = "crawl.json"
+HISTORY = "history.jsonl"
+LINKS = "links.jsonl"
+REFUSED = "refused.json"
+
+_VISIT_FIELDS = frozenset(item.name for item in fields(Visit))
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlInfo:
+    """What ``crawl.json`` says. A crawl that was killed has no ``reason``, no ``finished`` and no ``stats``.
+
+    ``targets`` are canonical, ``positive`` and ``negative`` are URLs or paths. ``settings`` are named in capitals. Times
+    are seconds since the epoch.
+    """
+
+    topic: str = ""
+    keywords: tuple[str, ...] = ()
+    seeds: tuple[str, ...] = ()
+    language: str = ""
+    description: str = ""
+    targets: tuple[str, ...] = ()
+    positive: tuple[str, ...] = ()
+    negative: tuple[str, ...] = ()
+    ordering: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    web: str = ""
+    started: float | None = None
+    finished: float | None = None
+    reason: str = ""
+    stats: Mapping[str, Any] = field(default_factory=dict)
+
+    def number(self, setting: str, default: float) -> float:
+        """A setting that is a number; ``default`` when the manifest does not say."""
+        value = self.settings.get(setting)
+        return float(value) if isinstance(value, int | float) else default
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Why links were not followed: ``count`` of them, and ``samples`` of (url, page it was found on)."""
+
+    reason: str
+    count: int
+    samples: tuple[tuple[str, str | None], ...] = ()
+
+
+def read_info(folder: Path) -> CrawlInfo:
+    """The manifest of a crawl folder; missing keys take their defaults. Raises ``BadCrawlDir``."""
+    found = read_json(folder / MANIFEST)
+    if found is None:
+        raise BadCrawlDir(str(folder), f"expected a crawl folder, and there is no {MANIFEST} in it")
+    topic = _mapping(found.get("topic"))
+    return CrawlInfo(
+        topic=str(topic.get("name") or ""),
+        keywords=_strings(topic.get("keywords")),
+        seeds=_strings(topic.get("seeds")),
+        language=str(topic.get("language") or ""),
+        description=str(topic.get("description") or ""),
+        targets=_strings(topic.get("targets")),
+        positive=_strings(topic.get("positive")),
+        negative=_strings(topic.get("negative")),
+        ordering=str(found.get("ordering") or ""),
+        parameters=_mapping(found.get("parameters")),
+        settings={str(name).upper(): value for name, value in _mapping(found.get("settings")).items()},
+        web=str(found.get("web") or ""),
+        started=_number(found.get("started")),
+        finished=_number(found.get("finished")),
+        reason=str(found.get("reason") or ""),
+        stats=_mapping(found.get("stats")),
+    )
+
+
+def read_visits(folder: Path) -> Iterator[Visit]:
+    """The history of a crawl, streamed in fetch order; a torn last line is passed over.
+
+    Fields that ``Visit`` does not know are ignored. Raises ``BadCrawlDir`` for a line that is damaged otherwise.
+    """
+    path = folder / HISTORY
+    for number, line in enumerate(read_lines(path), start=1):
+        yield visit_from(line, f"{path}, line {number}")
+
+
+def read_links(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """The link graph that a crawl saw: each page with what it links to, streamed in the order of the crawl.
+
+    Nothing for a rehearsal, which keeps no links. Raises ``BadCrawlDir`` for a damaged file.
+    """
+    path = folder / LINKS
+    try:
+        for source, lines in groupby(read_lines(path), key=itemgetter("source")):
+            yield source, [line["target"] for line in lines]
+    except (KeyError, TypeError) as damage:
+        raise BadCrawlDir(str(path), f"expected objects with source and target, not {damage!r}") from None
+
+
+def visit_from(line: Any, place: str) -> Visit:
+    """One parsed line of the history as a ``Visit``; raises ``BadCrawlDir`` naming ``place``."""
+    if not isinstance(line, dict):
+        raise BadCrawlDir(place, f"expected an object with the fields of a fetch, not {str(line)[:80]}")
+    try:
+        return Visit(**line)
+    except TypeError:  # an unknown field (ours to ignore), or a missing one (an error)
+        known = {name: value for name, value in line.items() if name in _VISIT_FIELDS}
+    try:
+        return Visit(**known)
+    except TypeError as missing:
+        raise BadCrawlDir(place, f"expected the fields of a fetch: {missing}") from None
+
+
+def read_refused(folder: Path) -> list[Refused]:
+    """Refusals by reason, the most frequent first; none when the crawl left no such file. Raises ``BadCrawlDir``."""
+    found = read_json(folder / REFUSED) or {}
+    samples = _mapping(found.get("samples"))
+    counts = [(str(reason), _number(count)) for reason, count in _mapping(found.get("counts")).items()]
+    refused = [Refused(reason, int(count), _samples(samples.get(reason))) for reason, count in counts if count]
+    return sorted(refused, key=lambda refusal: (-refusal.count, refusal.reason))
+
+
+def read_json(path: Path) -> dict[str, Any] | None:
+    """The object in a JSON file, None when there is no such file; raises ``BadCrawlDir`` when it is damaged."""
+    try:
+        found = orjson.loads(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (orjson.JSONDecodeError, OSError) as damage:
+        raise BadCrawlDir(str(path), f"expected a file of JSON ({damage})") from None
+    if not isinstance(found, dict):
+        raise BadCrawlDir(str(path), "expected a JSON object")
+    return found
+
+
+def _samples(value: object) -> tuple[tuple[str, str | None], ...]:
+    pairs = [pair for pair in value if isinstance(pair, list) and len(pair) == 2] if isinstance(value, list) else []
+    return tuple((str(url), None if parent is None else str(parent)) for url, parent in pairs)
+
+
+def _strings(value: object) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return (value,)
+    return tuple(str(part) for part in value) if isinstance(value, list) else ()
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None

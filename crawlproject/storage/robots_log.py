@@ -1,0 +1,48 @@
+"""``robots.jsonl``: each robots.txt that a crawl was given, so that what was forbidden can be looked up and rehearsed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from crawlproject.storage.append_log import AppendLog, read_lines, unexpected
+from crawlproject.storage.warc.exchange import Exchange
+
+NAME = "robots.jsonl"
+MAX_BODY = 512_000  # bytes that are noted: what a parser has to read at least (RFC 9309 section 2.5)
+
+
+class RobotsLog:
+    """Lines ``{"url", "status", "at", "content_type", "location", "body"}``; the body as ISO 8859-1 reads its bytes.
+
+    The file is made with its first line. Raises ``StorageFailed``.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / NAME
+        self._log: AppendLog | None = None
+
+    def append(self, url: str, status: int, at: float, *, content_type: str, location: str, body: bytes) -> None:
+        """Note a response, decompressed. ``content_type`` and ``location`` are its headers."""
+        self._log = self._log or AppendLog(self._path)
+        said = {"content_type": content_type, "location": location, "body": body[:MAX_BODY].decode("latin-1")}
+        self._log.append({"url": url, "status": status, "at": at, **said})
+
+    def close(self) -> None:
+        if self._log:
+            self._log.close()
+            self._log = None
+
+
+def read_robots(folder: Path) -> Iterator[Exchange]:
+    """What was noted, in order. Raises ``BadCrawlDir``."""
+    path = folder / NAME
+    for number, line in enumerate(read_lines(path), start=1):
+        try:
+            headers = ((b"Content-Type", line["content_type"]), (b"Location", line["location"]))
+            known = tuple((name, value.encode("latin-1", "replace")) for name, value in headers if value)
+            yield Exchange(
+                line["url"], int(line["status"]), known, line["body"].encode("latin-1", "replace"), line["at"]
+            )
+        except (AttributeError, KeyError, TypeError, ValueError) as damage:
+            raise unexpected(path, number, damage) from None

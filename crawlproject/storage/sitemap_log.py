@@ -1,0 +1,47 @@
+"""The sitemaps that were read: ``sitemaps.jsonl``, one line a sitemap, with what was last changed when.
+
+For whoever visits the pages again, and for a resumed crawl, whose ordering learns the links once more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from crawlproject.storage.append_log import AppendLog, read_lines
+from crawlproject.storage.history import History
+
+NAME = "sitemaps.jsonl"
+
+
+class SitemapLog:
+    """Lines ``{"sitemap", "at", "pages": [[URL, lastmod], ...]}`` in the order of the history. There is no file before the
+    first."""
+
+    def __init__(self, path: Path, history: History) -> None:
+        self._path = path
+        self._log: AppendLog | None = None
+        if path.exists():
+            self._log = AppendLog(path)
+            self.trim(history)
+
+    def append(self, url: str, at: float, pages: Sequence[tuple[str, str]]) -> None:
+        """Write what a sitemap lists; ``at`` is in seconds since the epoch. Raises ``StorageFailed``."""
+        if self._log is None:
+            self._log = AppendLog(self._path)
+        self._log.append({"sitemap": url, "at": at, "pages": pages})
+
+    def trim(self, history: History) -> None:
+        """Remove the last lines whose sitemap is not in the history."""
+        if self._log is not None:
+            self._log.trim(lambda line: line["sitemap"] in history)
+
+    def close(self) -> None:
+        if self._log is not None:
+            self._log.close()
+
+
+def read_sitemap_lines(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """The sitemaps of a crawl folder, in the order of the history, each with the URLs of its pages."""
+    for line in read_lines(folder / NAME):
+        yield line["sitemap"], [url for url, _ in line["pages"]]

@@ -1,0 +1,103 @@
+"""Following ``items.jsonl`` while it grows: what is new since a reader was here last.
+
+A crawl appends to the file, a resume may cut lines off its end and write others, and merging the folders of workers
+writes it anew. So a place in the file is told with a digest of what stands just before it; where that has changed, reading
+begins at the start again, and the reader has to bear lines that it has seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from hashlib import md5
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from crawlproject.storage.append_log import parse_line
+
+ITEMS = "items.jsonl"
+_TAIL = 4096  # bytes before a place that are digested
+
+
+class Place(NamedTuple):
+    """After ``lines`` lines, at the byte ``offset``; ``tail`` is the digest of the last 4,096 bytes before it."""
+
+    offset: int = 0
+    lines: int = 0
+    tail: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        return self._asdict()
+
+    @classmethod
+    def from_json(cls, found: object) -> Place:
+        """The start for what is no place."""
+        try:
+            return cls(int(found["offset"]), int(found["lines"]), str(found["tail"]))  # type: ignore[index]
+        except (KeyError, TypeError, ValueError):
+            return cls()
+
+
+START = Place()
+
+
+class Follower:
+    """Reads the whole lines of the file at ``path`` behind ``place``.
+
+    ``restarted`` tells that the file is not the one that was read before, so that reading began at its start. A torn last line
+    is left for the next time. Raises ``BadCrawlDir`` for a damaged line.
+    """
+
+    def __init__(self, path: Path, place: Place = START) -> None:
+        self._path = path
+        self._offset, self._lines = place.offset, place.lines
+        self._tail = _bytes_before(path, place.offset)
+        self.restarted = place.offset > 0 and _digest(self._tail) != place.tail
+        if self.restarted:
+            self._offset = self._lines = 0
+            self._tail = b""
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        if not self._path.exists():
+            return
+        with self._path.open("rb") as file:
+            file.seek(self._offset)
+            for line in file:
+                if not line.endswith(b"\n"):
+                    return
+                record = parse_line(line, self._path, self._lines + 1)
+                self._offset += len(line)
+                self._lines += 1
+                self._tail = line[-_TAIL:] if len(line) >= _TAIL else (self._tail + line)[-_TAIL:]
+                yield record
+
+    @property
+    def place(self) -> Place:
+        """Behind the last line that was given."""
+        return Place(self._offset, self._lines, _digest(self._tail))
+
+    @property
+    def here(self) -> str:
+        """File and line of the record that was given last, for messages."""
+        return f"{self._path}, line {self._lines}"
+
+    @property
+    def share(self) -> float:
+        """How much of the file is read, 0 to 1."""
+        size = self._path.stat().st_size if self._path.exists() else 0
+        return self._offset / size if size else 1.0
+
+
+def _digest(tail: bytes) -> str:
+    return md5(tail, usedforsecurity=False).hexdigest() if tail else ""
+
+
+def _bytes_before(path: Path, offset: int) -> bytes:
+    """Nothing when the file is shorter."""
+    length = min(offset, _TAIL)
+    try:
+        with path.open("rb") as file:
+            file.seek(offset - length)
+            tail = file.read(length)
+    except FileNotFoundError:
+        return b""
+    return tail if len(tail) == length else b""

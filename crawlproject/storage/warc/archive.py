@@ -1,0 +1,132 @@
+"""What a crawl archives while it runs: each exchange once its fetch is in the history, or about to be.
+
+Responses come in before anybody knows what they are. They wait here until the fetch ends, and are written just before
+its line in the history: so a page that counts is in the archive, and one that asks not to be kept is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from hashlib import md5
+from pathlib import Path
+from typing import Any
+
+from crawlproject.records import Topic, Visit
+from crawlproject.storage.warc.exchange import Exchange, reconstructed
+from crawlproject.storage.warc.files import WarcFiles, read_entries
+from crawlproject.storage.warc.record import Record, warcinfo
+
+FOLDER = "warc"
+_MOST_WAITING = 1_000  # URLs with a response whose fetch has not ended: many times what can be in flight
+_MOST_OF_ONE = 10  # responses of one URL that wait: retries, and redirects to other spellings of it
+
+Load = Callable[[Visit], bytes]  # the stored body of a page
+
+
+class CrawlArchive:
+    """The archive of one crawl in ``crawl_dir / "warc"``.
+
+    ``load`` gives the stored body of a page; ``about`` are the fields of ``warcinfo``, dated by ``clock``. ``name``,
+    ``seed`` and ``max_bytes`` are those of ``WarcFiles``, and so is what is raised.
+    """
+
+    def __init__(
+        self,
+        crawl_dir: Path,
+        name: str,
+        about: Mapping[str, object],
+        load: Load,
+        *,
+        clock: Callable[[], float],
+        seed: str,
+        max_bytes: int,
+    ) -> None:
+        def describe(file: str, identity: str) -> Record:
+            return warcinfo(about, name=file, at=clock(), identity=identity)
+
+        self._load = load
+        self._files = WarcFiles(crawl_dir / FOLDER, name, describe, seed=seed, max_bytes=max_bytes)
+        self._waiting: dict[str, list[Exchange]] = {}
+
+    def received(self, url: str, exchange: Exchange) -> None:
+        """A response to the URL with this canonical spelling; its fetch goes on."""
+        waiting = self._waiting.setdefault(url, [])
+        waiting[:] = [each for each in waiting if each.url != exchange.url][
+            1 - _MOST_OF_ONE :
+        ]  # a retry: the last counts
+        waiting.append(exchange)
+        if len(self._waiting) > _MOST_WAITING:
+            del self._waiting[next(iter(self._waiting))]
+
+    def add(self, exchange: Exchange) -> None:
+        """Write a response that is no fetch of the crawl, such as robots.txt."""
+        self._files.append(exchange)
+
+    def commit(self, visit: Visit) -> None:
+        """Write what came for the URL of a fetch that is about to enter the history.
+
+        A page whose response was not seen, or cannot be archived as it came, is archived as it is stored.
+        """
+        waiting = self._waiting.pop(visit.url, [])
+        if not visit.md5:
+            for exchange in waiting:
+                self._files.append(exchange, key_of(visit))
+            return
+        for exchange in waiting[:-1]:
+            self._files.append(exchange)
+        last = waiting[-1] if waiting and waiting[-1].status == visit.status else None
+        if last is None:
+            last = reconstructed(visit, self._load(visit))
+        elif not last.can_be_undone():
+            last = last.decoded(self._load(visit))
+        self._files.append(last, key_of(visit))
+
+    def forget(self, url: str) -> None:
+        """The page asks not to be kept, or is not fetched after all."""
+        self._waiting.pop(url, None)
+
+    def repair(self, visits: Iterable[Visit]) -> int:
+        """Archive the stored pages among ``visits`` that are missing: how many.
+
+        They are missing when the archive is asked for in the middle of a crawl, or lost its end in a power failure.
+        """
+        there = {entry.key for entry in read_entries(self._files.folder) if entry.key}
+        missing = 0
+        for visit in visits:
+            if visit.md5 and key_of(visit) not in there:
+                try:
+                    body = self._load(visit)
+                except FileNotFoundError:  # a page file that somebody removed
+                    continue
+                self._files.append(reconstructed(visit, body), key_of(visit))
+                missing += 1
+        return missing
+
+    def close(self) -> None:
+        """Responses whose fetch did not end are let go: their URLs are fetched again."""
+        self._waiting.clear()
+        self._files.close()
+
+
+def key_of(visit: Visit) -> str:
+    """Which fetch an entry of the archive is: 24 hexadecimal digits of what was fetched and what came."""
+    return f"{_hash(visit.url)}{_hash(visit.digest)}"
+
+
+def _hash(text: str) -> str:
+    return md5(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()[:12]
+
+
+def about(topic: Topic, settings: Mapping[str, Any], ordering: str) -> dict[str, object]:
+    """The fields of ``warcinfo``: the software, the topic and the settings."""
+    return {
+        "software": "topical-crawler",
+        "format": "WARC File Format 1.1",
+        "conformsTo": "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
+        "robots": "obey",
+        "isPartOf": topic.name,
+        "description": topic.description,
+        "topic": {"name": topic.name, "keywords": topic.keywords, "seeds": topic.seeds, "language": topic.language},
+        "ordering": ordering,
+        "settings": dict(settings),
+    }

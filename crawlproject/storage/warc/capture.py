@@ -1,0 +1,111 @@
+"""An exchange as records: response or revisit, with the request beside it; and the line that finds it again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from crawlproject.storage.warc.exchange import Exchange, content_type, request_block, response_block
+from crawlproject.storage.warc.record import IDENTICAL, Original, Record, date_of, digest_of, identity_of, record
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A response or revisit in an archive: ``length`` bytes of ``file`` from ``offset`` on.
+
+    ``mime`` is ``warc/revisit`` for a revisit, as in CDX files. ``key`` tells which fetch of the crawl it is; see
+    ``CrawlArchive``. ``end`` is where the records of the exchange end.
+    """
+
+    url: str
+    date: str
+    status: int
+    mime: str
+    digest: str
+    file: str
+    offset: int
+    length: int
+    end: int
+    key: str = ""
+
+    @classmethod
+    def from_json(cls, line: dict[str, Any]) -> Entry:
+        """Raises ``TypeError`` for what is none."""
+        return cls(**line)
+
+
+class Originals:
+    """The payloads that were archived, so that a copy becomes a revisit: the last ``most`` of them."""
+
+    def __init__(self, most: int = 100_000) -> None:
+        self._most = most
+        self._known: dict[str, Original] = {}
+
+    def get(self, digest: str) -> Original | None:
+        return self._known.get(digest)
+
+    def add(self, digest: str, original: Original) -> None:
+        self._known.setdefault(digest, original)
+        if len(self._known) > self._most:
+            del self._known[next(iter(self._known))]
+
+    def note(self, entry: Entry) -> None:
+        """An entry of the archive that is gone on with."""
+        if entry.mime != "warc/revisit":
+            self.add(entry.digest, Original(entry.url, entry.date))
+
+
+def capture(
+    exchange: Exchange, originals: Originals, *, file: str, offset: int, warcinfo: str, key: str = ""
+) -> tuple[tuple[Record, ...], Entry]:
+    """The records of an exchange that is written to ``file`` at ``offset``, and its entry in the index."""
+    block, start = response_block(exchange)
+    payload = block[start:]
+    digest, date = digest_of(payload), date_of(exchange.at)
+    original = originals.get(digest) if payload else None
+    identity = identity_of(warcinfo, file, offset, exchange.url)
+    fields = {
+        "WARC-Date": date,
+        "WARC-Target-URI": exchange.url,
+        "WARC-IP-Address": exchange.ip,
+        "WARC-Warcinfo-ID": f"<{warcinfo}>",
+        "WARC-Payload-Digest": digest,
+        "Content-Type": "application/http; msgtype=response",
+    }
+    if original is None:
+        fields["WARC-Truncated"] = "length" if exchange.truncated else ""
+        main = record("response", fields, block, identity=identity)
+        if payload:
+            originals.add(digest, Original(exchange.url, date))
+    else:
+        fields |= {
+            "WARC-Profile": IDENTICAL,
+            "WARC-Refers-To-Target-URI": original.url,
+            "WARC-Refers-To-Date": original.date,
+        }
+        main = record("revisit", fields, block[:start], identity=identity)
+    records = [main]
+    if exchange.request is not None:
+        fields = {
+            "WARC-Date": date,
+            "WARC-Target-URI": exchange.url,
+            "WARC-Warcinfo-ID": f"<{warcinfo}>",
+            "WARC-Concurrent-To": f"<{identity}>",
+            "Content-Type": "application/http; msgtype=request",
+        }
+        asked = identity_of(identity, "request")
+        records.append(record("request", fields, request_block(exchange), identity=asked))
+    length = len(main.data)
+    entry = Entry(
+        url=exchange.url,
+        date=date,
+        status=exchange.status,
+        mime="warc/revisit" if original else content_type(exchange.headers) or "unk",
+        digest=digest,
+        file=file,
+        offset=offset,
+        length=length,
+        end=offset + sum(len(each.data) for each in records),
+        key=key,
+    )
+    return tuple(records), entry

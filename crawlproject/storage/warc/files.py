@@ -1,0 +1,135 @@
+"""The WARC files of one crawl, written as it goes: appended to, rotated, and whole again after ``kill -9``.
+
+    warc/<name>-00000.warc.gz     records, each a gzip member
+    warc/records.jsonl            a line for each response: where it is
+
+The records of an exchange are one write, and their line in ``records.jsonl`` commits them. What a killed process wrote
+beyond the last line is cut off when the folder is opened again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from crawlproject.storage.append_log import AppendLog, read_lines, unexpected
+from crawlproject.errors import StorageFailed
+from crawlproject.storage.warc.capture import Entry, Originals, capture
+from crawlproject.storage.warc.exchange import Exchange
+from crawlproject.storage.warc.record import Record, identity_of, joined
+
+INDEX = "records.jsonl"
+
+Describe = Callable[[str, str], Record]  # file name and URN -> the warcinfo record of the file
+
+
+class WarcFiles:
+    """Appends exchanges to the files in ``folder``. ``max_bytes`` is the size from which a new file is begun.
+
+    ``describe`` makes the first record of a file; ``seed`` is a text that no other crawl has. One process at a time: the
+    lock of the crawl folder sees to that. Raises ``StorageFailed``, and ``BadCrawlDir`` for a damaged ``records.jsonl``.
+    """
+
+    def __init__(self, folder: Path, name: str, describe: Describe, *, seed: str, max_bytes: int) -> None:
+        self.folder = folder
+        self.originals = Originals()
+        self._name = name
+        self._describe = describe
+        self._seed = seed
+        self._max_bytes = max_bytes
+        self._file = -1
+        self._size = 0
+        self._log = AppendLog(folder / INDEX)
+        self._log.trim(self._is_there)
+        last = None
+        for last in read_entries(folder):
+            self.originals.note(last)
+        if last is not None and last.file.startswith(f"{name}-"):
+            self._number = _number(last.file)
+            self._open_file(last.end)
+        else:  # files that no line tells of are somebody's: they stay as they are
+            self._number = max(map(_number, (path.name for path in folder.glob("*.warc.gz"))), default=-1)
+
+    def append(self, exchange: Exchange, key: str = "") -> None:
+        """Write the records of an exchange and the line that commits them."""
+        if self._file < 0 or self._size >= self._max_bytes:
+            self._begin_file()
+        records, entry = capture(
+            exchange, self.originals, file=self._path.name, offset=self._size, warcinfo=self._warcinfo, key=key
+        )
+        self._write(joined(records))
+        self._log.append(entry)
+
+    def close(self) -> None:
+        """Force everything onto the disk and let it go."""
+        try:
+            if self._file >= 0:
+                os.fsync(self._file)
+            self._log.sync()
+        except OSError as error:
+            raise StorageFailed(f"cannot write to {self.folder}: {error}") from error
+        finally:
+            self._close_file()
+            self._log.close()
+
+    @property
+    def _path(self) -> Path:
+        return self.folder / f"{self._name}-{self._number:05}.warc.gz"
+
+    @property
+    def _warcinfo(self) -> str:
+        return identity_of(self._seed, self._path.name)
+
+    def _is_there(self, line: Mapping[str, Any]) -> bool:
+        """Whether the disk has all bytes of a record; after a power failure it may not."""
+        path = self.folder / str(line["file"])
+        return path.exists() and path.stat().st_size >= int(line["end"])
+
+    def _begin_file(self) -> None:
+        self._close_file()
+        self._number += 1
+        self._open_file(0)
+        self._write(self._describe(self._path.name, self._warcinfo).data)
+
+    def _open_file(self, size: int) -> None:
+        """Go on behind ``size`` bytes; what follows them was never committed."""
+        try:
+            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            os.ftruncate(self._file, size)
+        except OSError as error:
+            self._close_file()
+            raise StorageFailed(f"cannot open {self._path} for writing: {error}") from error
+        self._size = size
+
+    def _close_file(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+    def _write(self, data: bytes) -> None:
+        try:
+            if os.pwrite(self._file, data, self._size) != len(data):
+                raise OSError("the disk took only a part of it (is it full?)")
+        except OSError as error:
+            with suppress(OSError):  # what is left then is cut off when the folder is opened again
+                os.ftruncate(self._file, self._size)
+            raise StorageFailed(f"cannot write to {self._path}: {error}") from error
+        self._size += len(data)
+
+
+def _number(name: str) -> int:
+    number = name.removesuffix(".warc.gz").rpartition("-")[2]
+    return int(number) if number.isdigit() else -1
+
+
+def read_entries(folder: Path) -> Iterator[Entry]:
+    """The lines of ``records.jsonl``, in the order in which they were written. Raises ``BadCrawlDir``."""
+    path = folder / INDEX
+    for number, line in enumerate(read_lines(path), start=1):
+        try:
+            yield Entry.from_json(line)
+        except TypeError as damage:
+            raise unexpected(path, number, damage) from None

@@ -1,0 +1,118 @@
+"""A topic file from answers: its text, and words that make examples what they are."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from unicodedata import category
+
+from crawlproject.records import Page
+from crawlproject.pages.text.analyzer import Analyzer
+
+MIN_LETTERS = 3  # of a word that is proposed as a keyword
+_SLUG = 40  # characters of a name
+_OF_WORDS = "LMN"  # kinds of Unicode characters: letters, marks on them (vowels of Hindi or Thai), numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a person said about a topic. ``pages`` is the budget (``CRAWL_MAX_PAGES``), 0 for none."""
+
+    name: str
+    keywords: Sequence[str]
+    seeds: Sequence[str]
+    language: str = "en"
+    description: str = ""
+    positive: Sequence[str] = ()
+    pages: int = 0
+
+
+def topic_text(draft: Draft) -> str:
+    """The topic file (TOML)."""
+    lines = [
+        "# What the crawl is about; `scrapy topic check` says what is weak about it, docs/topic-file.md what may stand here.",
+        f"name = {_text(draft.name)}",
+        *_list("keywords", draft.keywords),
+        *_list("seeds", draft.seeds),
+    ]
+    if draft.language != "en":
+        lines.append(f"language = {_text(draft.language)}")
+    if draft.description:
+        lines.append(f"description = {_text(draft.description)}")
+    if draft.positive:
+        lines += ["", "[examples]", *_list("positive", draft.positive)]
+    if draft.pages:
+        lines += ["", "[crawl]", f"CRAWL_MAX_PAGES = {draft.pages}"]
+    return "\n".join(lines) + "\n"
+
+
+def name_for(keywords: Iterable[str]) -> str:
+    """A name for a topic and its crawl folder, from its first keyword: ``coral-reef``; ``topic`` when nothing is left."""
+    for keyword in keywords:
+        words = "".join(letter if category(letter)[0] in _OF_WORDS else " " for letter in keyword.lower()).split()
+        if words:
+            return "-".join(words)[:_SLUG].strip("-")
+    return "topic"
+
+
+def characteristic_words(
+    examples: Sequence[Page],
+    background: Sequence[Page],
+    analyzer: Analyzer,
+    *,
+    known: Iterable[str] = (),
+    most: int = 5,
+) -> list[str]:
+    """Words that stand on the examples rather than elsewhere, the most telling first.
+
+    A word's weight is its mean share of an example's words, times the logarithm of how much more often an example has it
+    than a page of the ``background`` (each smoothed by one page). It must stand on half of the examples at least, on two
+    if there are two, and in none of the ``known`` keywords. Words are told in their most frequent spelling. The pages need
+    their ``text``.
+    """
+    taken = set(analyzer.terms(" ".join(known)))
+    elsewhere = Counter(term for page in background for term in page.counts)
+    standing = Counter(term for page in examples for term in page.counts)
+    weights: dict[str, float] = {}
+    least = max(min(2, len(examples)), len(examples) / 2)
+    for term, pages in standing.items():
+        if term in taken or pages < least or len(term) < MIN_LETTERS or not _is_word(term):
+            continue
+        lift = (pages + 1) / (len(examples) + 1) / ((elsewhere[term] + 1) / (len(background) + 1))
+        share = sum(page.counts.get(term, 0) / max(1, len(page.terms)) for page in examples) / len(examples)
+        if lift > 1:
+            weights[term] = share * math.log(lift)
+    best = sorted(weights, key=lambda term: (-weights[term], term))[:most]
+    spellings = _spellings(examples, analyzer)
+    return [spellings.get(term, term) for term in best]
+
+
+def _is_word(text: str) -> bool:
+    """Whether it is letters and the marks on them; ``str.isalpha`` knows no marks."""
+    return text.isalpha() or (bool(text) and all(category(letter)[0] in "LM" for letter in text))
+
+
+def _spellings(pages: Iterable[Page], analyzer: Analyzer) -> dict[str, str]:
+    """Each term in its most frequent spelling, lower case."""
+    found: dict[str, Counter[str]] = {}
+    for page in pages:
+        for word, times in Counter(page.text.lower().split()).items():
+            bare = word.strip(".,;:!?()[]{}\"'«»“”‘’…")
+            terms = analyzer.terms(bare)
+            if len(terms) == 1 and _is_word(bare):
+                found.setdefault(terms[0], Counter())[bare] += times
+    return {term: max(words, key=lambda word: (words[word], word)) for term, words in found.items()}
+
+
+def _list(name: str, values: Sequence[str]) -> list[str]:
+    if len(values) == 1:
+        return [f"{name} = [{_text(values[0])}]"]
+    return [f"{name} = [", *(f"  {_text(value)}," for value in values), "]"]
+
+
+def _text(value: str) -> str:
+    """A basic string of TOML is a string of JSON, except that TOML wants DEL escaped, too."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")

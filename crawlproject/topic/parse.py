@@ -1,0 +1,164 @@
+"""The topic file: TOML that a person wrote, made into a ``Topic`` or into one message that says what to change.
+
+keywords = ["climate data", "netCDF"]        # a list, or one string with commas
+seeds = ["https://projectpythia.org/"]       # where the crawl starts
+name = "climate"                             # default: the file's name without ``.toml``
+language = "en"                              # a language that spaCy knows
+description = "Working with gridded data."   # for evaluation, and for orderings that ask for it
+targets = ["https://xarray.dev/"]            # for evaluation only
+[examples]
+positive = ["https://docs.xarray.dev/"]      # URLs, or files; a relative path starts at the topic file
+negative = ["off-topic.html"]
+[crawl]
+ORDERING = "dom"                             # settings of ours, for this topic
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
+
+from crawlproject.errors import BadTopic
+from crawlproject.records import Topic
+from crawlproject.topic.fields import (
+    checked_example,
+    checked_keywords,
+    checked_language,
+    checked_name,
+    checked_seeds,
+    checked_settings,
+    checked_url,
+    split_keywords,
+    unknown_field,
+)
+
+_MOST_WISHES = 5
+
+Url = Annotated[str, AfterValidator(checked_url)]
+Example = Annotated[str, AfterValidator(checked_example)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Examples(_Table):
+    """``[examples]``: pages on the topic and off it."""
+
+    positive: list[Example] = []
+    negative: list[Example] = []
+
+
+class TopicFile(_Table):
+    """The fields of a topic file, each with its check."""
+
+    keywords: Annotated[list[str], BeforeValidator(split_keywords), AfterValidator(checked_keywords)]
+    seeds: Annotated[list[Url], AfterValidator(checked_seeds)]
+    name: Annotated[str, AfterValidator(checked_name)]
+    language: Annotated[str, AfterValidator(checked_language)] = "en"
+    description: str = ""
+    targets: list[Url] = []
+    examples: Examples = Field(default_factory=Examples)
+    crawl: Annotated[dict[str, object], AfterValidator(checked_settings)] = {}
+
+
+def load_topic(path: str | Path) -> Topic:
+    """Read a topic file. Raises BadTopic, which names the file, the field and the wish."""
+    path = Path(path)
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadTopic(str(path), f"must be UTF-8 text; byte {error.start} is not") from None
+    except (OSError, ValueError) as error:  # ValueError: a null byte in the path
+        reason = getattr(error, "strerror", None) or str(error)
+        raise BadTopic(str(path), f"cannot be read: {reason}") from None
+    return parse_topic(text, str(path), folder=path.parent)
+
+
+def parse_topic(text: str, place: str, folder: Path | None = None, *, named: bool = True) -> Topic:
+    """Read the text of a topic file. Raises BadTopic.
+
+    ``place`` names the text in messages and, if ``named``, the topic when the text does not. Example files are looked for
+    in ``folder``; without one they are taken as they are written.
+    """
+    given = {"name": Path(place).name.removesuffix(".toml")} if named else {}
+    fields = {**given, **_toml(text, place)}
+    try:
+        file = TopicFile.model_validate(fields, context=folder)
+    except ValidationError as error:
+        raise BadTopic(place, _wishes(error.errors(include_url=False))) from None
+    return Topic(
+        name=file.name,
+        keywords=tuple(file.keywords),
+        seeds=_distinct(file.seeds),
+        language=file.language,
+        description=file.description,
+        targets=_distinct(file.targets),
+        positive=_distinct(file.examples.positive),
+        negative=_distinct(file.examples.negative),
+        settings=file.crawl,
+    )
+
+
+def _toml(text: str, place: str) -> dict[str, object]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        what, _, where = str(error).rpartition(" (at ")
+        where = where.rstrip(")").replace("end of document", f"line {text.rstrip().count(chr(10)) + 1}")
+        raise BadTopic(place, f"{where}: not TOML ({what})") from None
+    except RecursionError:
+        raise BadTopic(place, "not TOML of a topic (lists or tables nested too deep)") from None
+
+
+def _distinct(items: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(items))
+
+
+def _wishes(errors: list[ErrorDetails]) -> str:
+    """All that is wrong in one line; a list of hundreds of wrong URLs is cut."""
+    wishes = [f"{_field(error['loc'])}: {_wish(error)}" for error in errors[:_MOST_WISHES]]
+    if len(errors) > _MOST_WISHES:
+        wishes.append(f"and {len(errors) - _MOST_WISHES} more")
+    return "; ".join(wishes)
+
+
+def _field(location: tuple[int | str, ...]) -> str:
+    """``("examples", "positive", 0)`` is ``examples.positive[0]``."""
+    return re.sub(r"\.(\d+)(?=\.|\Z)", r"[\1]", ".".join(map(str, location)))
+
+
+_TYPE_WISHES = {
+    "string_type": 'must be text in quotes, such as "solar power"',
+    "list_type": 'must be a list of texts, such as ["first", "second"]',
+    "dict_type": "must be a table of settings, such as [crawl] with lines below it",
+    "model_type": "must be a table, such as [examples] with the lines positive and negative below it",
+}
+
+
+_REQUIRED: dict[int | str, str] = {
+    "keywords": 'keywords = ["solar power", "photovoltaics"]',
+    "seeds": 'seeds = ["https://example.org/"]',
+    "name": 'name = "solar"',
+}
+
+
+def _wish(error: ErrorDetails) -> str:
+    """Our words for one of pydantic's errors."""
+    if error["type"] == "value_error":
+        return str(error["ctx"]["error"])
+    if error["type"] == "missing":
+        return f"is missing; add a line such as {_REQUIRED[error['loc'][0]]}"
+    if error["type"] == "extra_forbidden":
+        return unknown_field(str(error["loc"][-1]), _fields_at(error["loc"]))
+    return _TYPE_WISHES.get(error["type"], error["msg"])
+
+
+def _fields_at(location: tuple[int | str, ...]) -> Mapping[str, object]:
+    return Examples.model_fields if location[0] == "examples" and len(location) > 1 else TopicFile.model_fields

@@ -1,0 +1,57 @@
+"""What an HTTP server makes of a reply: the rules that the server and the download handler share.
+
+Methods, conditional requests (RFC 9110 section 13) and bodies that are not sent. So a crawl of a virtual web sees the
+same answers with and without sockets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from crawlproject.webs.base import Reply, Web, get_as
+
+METHODS = ("GET", "HEAD")
+_BODYLESS = (204, 304)
+_KEPT_BY_304 = ("cache-control", "date", "etag", "expires", "last-modified", "vary")  # RFC 9110 section 15.4.5
+
+
+def answer(web: Web, method: str, url: str, headers: Mapping[str, str]) -> Reply:
+    """The web's answer to a request. Of ``headers``, User-Agent, If-Modified-Since and If-None-Match are looked at.
+
+    405 for a method other than GET and HEAD; 304 for a page that has not changed. ``Reply.body`` is the body to send.
+    """
+    if method not in METHODS:
+        return Reply(url, 405, {"allow": ", ".join(METHODS)})
+    reply = get_as(web, url, headers.get("User-Agent", ""))
+    if reply.status == 200 and _is_fresh(reply, headers):
+        kept = {name: value for name, value in reply.headers.items() if name in _KEPT_BY_304}
+        return Reply(url, 304, kept, seconds=reply.seconds)
+    if method == "HEAD":
+        return replace(reply, headers={**reply.headers, "content-length": str(len(reply.body))}, body=b"")
+    if reply.status in _BODYLESS:
+        return replace(reply, body=b"")
+    return reply
+
+
+def _is_fresh(reply: Reply, headers: Mapping[str, str]) -> bool:
+    """RFC 9110 section 13.2.2: If-None-Match decides; If-Modified-Since is asked in its absence."""
+    tags = headers.get("If-None-Match")
+    if tags is not None:
+        etag = reply.headers.get("etag", "").removeprefix("W/")
+        return tags.strip() == "*" or (
+            bool(etag) and etag in (tag.strip().removeprefix("W/") for tag in tags.split(","))
+        )
+    since = _date(headers.get("If-Modified-Since", ""))
+    changed = _date(reply.headers.get("last-modified", ""))
+    return since is not None and changed is not None and changed <= since
+
+
+def _date(value: str) -> datetime | None:
+    try:
+        date = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    return date if date.tzinfo else date.replace(tzinfo=UTC)

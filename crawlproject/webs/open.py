@@ -1,0 +1,41 @@
+"""Open a virtual web by the name a person gives: a WARC, a folder of hosts, an earlier crawl, ``sample``, or ``hostile``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from crawlproject.errors import BadWeb
+from crawlproject.webs.warc_file import Archive
+from crawlproject.webs.base import Reply, Web
+from crawlproject.webs.crawl_folder import CrawledWeb, is_crawl_folder
+from crawlproject.webs.host_folder import HostFolder
+from benchmarks.hostile_web.opening import is_hostile, open_hostile
+from crawlproject.webs.sample import SampleWeb
+
+__all__ = ["WEB_WISH", "Reply", "Web", "open_web"]
+
+WEB_WISH = (
+    "expected a WARC file (.warc, .warc.gz), a folder of <host>/<path> files, a crawl folder, "
+    "or one of the words `sample` and `hostile`"
+)
+
+
+def open_web(name: str | Path, *, cache_dir: Path) -> Web:
+    """The web called ``name``: a WARC file, a folder of ``<host>/<path>`` files, a crawl folder, ``sample``, or one
+    of the names of the hostile web.
+
+    ``cache_dir`` keeps the indexes of archives, so that an archive is parsed once; it is made when it is missing.
+    Raises ``BadWeb`` when there is no such web.
+    """
+    if str(name) == "sample":
+        return SampleWeb()
+    if is_hostile(str(name)):
+        return open_hostile(str(name))
+    path = Path(name)
+    if path.is_dir():
+        return CrawledWeb(path) if is_crawl_folder(path) else HostFolder(path)
+    if path.is_file():
+        return Archive(path, cache_dir=cache_dir)
+    if path.exists():
+        raise BadWeb(f"web {str(name)!r}", f"neither a file nor a folder; {WEB_WISH}")
+    raise BadWeb(f"web {str(name)!r}", f"there is no such file or folder; {WEB_WISH}")

@@ -1,0 +1,121 @@
+"""The bundled sample web: some two thousand readable pages on 120 hosts, made from a seed number.
+
+Six themes (coral reefs, sourdough, bees, volcanoes, medieval music, railways) and everyday life; hubs, directories,
+hidden sites behind tunnels, mirrors, redirects, robots rules, slow and failing hosts, an endless calendar and an
+endless session id. Everything is planned when the web is opened; a page is written when it is asked for. No clock and
+no global random generator take part: the same seed gives the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from email.utils import formatdate
+from random import Random
+
+from crawlproject.webs.base import Reply, not_held, spellings
+from crawlproject.webs.sample.builder import build
+from crawlproject.webs.sample.plan import Plan, Redirect, SamplePage, Site
+from crawlproject.webs.sample.prose import text_of
+from crawlproject.webs.sample.render import render
+from crawlproject.webs.sample.trouble import SESSION_SHOP, month_of, with_session
+from crawlproject.webs.sample.wiring import Links, PageLink, Wiring
+
+DEFAULT_SEED = 2004
+_FIRST_DAY = 1_041_379_200  # 2003-01-01, in seconds since the epoch: the oldest page
+_DAYS = 500
+_BYTES_A_SECOND = 250_000  # of every host
+
+
+class SampleWeb:
+    """The sample web for ``seed``; another seed gives other texts, titles and links on the same hosts."""
+
+    def __init__(self, seed: int = DEFAULT_SEED) -> None:
+        self.warnings: Sequence[str] = ()
+        self.plan: Plan = build(seed)
+        self._seed = seed
+        self._wiring = Wiring(self.plan)
+
+    def get(self, url: str) -> Reply:
+        for name in spellings(url):
+            if reply := self._answer(name, url):
+                return reply
+        site = self._site(url)
+        return not_held(url) if site is None else _of_host(site, not_held(url))
+
+    def urls(self) -> Iterator[str]:
+        yield from self.plan.pages
+        yield from self.plan.redirects
+
+    def __contains__(self, url: str) -> bool:
+        return any(self._answer(name, url) is not None for name in spellings(url))
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _answer(self, name: str, url: str) -> Reply | None:
+        if month := month_of(name, self.plan.sites):
+            return self._month(*month, url)
+        if page := self.plan.pages.get(name):
+            return self._page(page, url)
+        if redirect := self.plan.redirects.get(name):
+            return _redirect(redirect, url)
+        site = self._site(name)
+        return _robots(site, url) if site and name == f"{site.url}robots.txt" else None
+
+    def _page(self, page: SamplePage, url: str) -> Reply:
+        rng = Random(f"{self._seed} {page.url}")
+        text = text_of(page, rng)
+        links = self._wiring.links(page, rng)
+        if page.site.host == SESSION_SHOP:
+            links = links._replace(entries=[link._replace(url=with_session(link.url, url)) for link in links.entries])
+        return _html(page.site, url, render(page, text, links, rng), rng)
+
+    def _month(self, site: Site, year: int, month: int, url: str) -> Reply:
+        """A month of the endless calendar."""
+        rng = Random(f"{self._seed} {site.host} {year} {month}")
+        before, after = year * 12 + month - 2, year * 12 + month
+        links = Links(
+            nav=[PageLink(site.url, "Home")],
+            entries=[
+                PageLink(_month_url(site, before), "Previous month"),
+                PageLink(_month_url(site, after), "Next month"),
+            ],
+        )
+        page = SamplePage(url, site, "calendar", f"Calendar of {site.title}, {year}-{month:02}", site.theme, "")
+        return _html(site, url, render(page, text_of(page, rng), links, rng), rng)
+
+    def _site(self, url: str) -> Site | None:
+        return self.plan.sites.get(url.removeprefix("http://").partition("/")[0])
+
+
+def _html(site: Site, url: str, text: str, rng: Random) -> Reply:
+    changed = formatdate(_FIRST_DAY + rng.randrange(_DAYS) * 86_400, usegmt=True)
+    headers = {"content-type": f"text/html; charset={site.charset}", "last-modified": changed}
+    return _of_host(site, Reply(url, 200, headers, text.encode(site.charset, "xmlcharrefreplace")))
+
+
+def _redirect(redirect: Redirect, url: str) -> Reply:
+    return Reply(url, redirect.status, {"location": redirect.location}, seconds=0.05)
+
+
+def _robots(site: Site, url: str) -> Reply:
+    if site.robots_status != 200 or site.robots is None:
+        status = site.robots_status if site.robots_status != 200 else 404
+        return Reply(url, status, seconds=site.seconds, error=site.error)
+    body = site.robots.encode()
+    return Reply(url, 200, {"content-type": "text/plain"}, body, seconds=site.seconds)
+
+
+def _of_host(site: Site, reply: Reply) -> Reply:
+    """The reply as the host gives it: in its own time, or not at all."""
+    if site.error:
+        return Reply(reply.url, 0, seconds=site.seconds, error=site.error)
+    seconds = site.seconds + len(reply.body) / _BYTES_A_SECOND
+    if site.status != 200:
+        return Reply(reply.url, site.status, {"content-type": "text/plain"}, b"internal error\n", seconds)
+    return Reply(reply.url, reply.status, reply.headers, reply.body, seconds)
+
+
+def _month_url(site: Site, months: int) -> str:
+    year, month = divmod(months, 12)
+    return f"{site.url}calendar/{year:04}/{month + 1:02}/"

@@ -1,0 +1,92 @@
+"""What the sample web consists of, before any HTML is written: sites, pages, redirects, and who hides from whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from crawlproject.webs.base import Failure
+from crawlproject.webs.sample.themes import Theme
+
+TROUBLE = "trouble"  # the kind of the sites that only make difficulties
+
+
+@dataclass(slots=True)
+class Site:
+    """A host and how it behaves.
+
+    ``seconds`` is the latency of a page. A ``hidden`` site is linked only from the everyday page at the end of its
+    tunnel. ``robots`` is the text of robots.txt, None when there is none. A ``status`` other than 200, or an
+    ``error``, is what every page of the host answers.
+    """
+
+    host: str
+    title: str
+    kind: str
+    theme: Theme
+    seconds: float = 0.1
+    layout: str = "modern"
+    charset: str = "utf-8"
+    hidden: bool = False
+    robots: str | None = None
+    robots_status: int = 200
+    status: int = 200
+    error: Failure = ""
+    pages: list[SamplePage] = field(default_factory=list)
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.host}/"
+
+    def of_kind(self, *kinds: str) -> list[SamplePage]:
+        return [page for page in self.pages if page.kind in kinds]
+
+
+class SamplePage(NamedTuple):
+    """A page that will be written when it is asked for.
+
+    ``kind`` says which links it has (``crawlproject.webs.sample.wiring``), ``theme`` and ``subject`` what it is
+    about; ``number`` tells pages of one kind apart.
+    """
+
+    url: str
+    site: Site
+    kind: str
+    title: str
+    theme: Theme
+    subject: str
+    number: int = 0
+
+
+class Redirect(NamedTuple):
+    """An answer that sends elsewhere; ``location`` may be relative or oddly spelled."""
+
+    status: int
+    location: str
+
+
+@dataclass(slots=True)
+class Plan:
+    """The whole sample web. ``tunnels`` are everyday pages, by URL, that link to a hidden site.
+
+    ``sites_about`` and ``articles_about`` hold, by the key of a theme, what the rest of the web knows of.
+    """
+
+    sites: Mapping[str, Site]
+    redirects: Mapping[str, Redirect]
+    tunnels: Mapping[str, Site]
+    pages: dict[str, SamplePage] = field(init=False)
+    sites_about: dict[str, list[Site]] = field(init=False)
+    articles_about: dict[str, list[SamplePage]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.pages = {page.url: page for site in self.sites.values() for page in site.pages}
+        self.sites_about = {}
+        self.articles_about = {}
+        for site in self.sites.values():
+            if site.hidden or site.kind == TROUBLE:
+                continue
+            self.sites_about.setdefault(site.theme.key, []).append(site)
+            for page in site.of_kind("article"):
+                self.articles_about.setdefault(page.theme.key, []).append(page)

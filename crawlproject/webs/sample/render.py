@@ -1,0 +1,85 @@
+"""HTML of the sample web, in three styles: of today, with tables as in 1998, and barely any."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from random import Random
+
+from crawlproject.webs.sample.plan import SamplePage
+from crawlproject.webs.sample.prose import Section
+from crawlproject.webs.sample.wiring import Links, PageLink
+
+_MENTIONS = (
+    "More about this stands in {link}: {note}.",
+    "See also {link}: {note}.",
+    "Compare it with {link}: {note}.",
+    "We have it from {link}: {note}.",
+)
+_META = {
+    "archive": '<meta name="robots" content="noindex">',
+    "print": '<meta name="robots" content="noindex, nofollow">',
+    "guestbook": '<meta name="robots" content="noindex">',
+}
+
+
+def render(page: SamplePage, sections: Sequence[Section], links: Links, rng: Random) -> str:
+    """The whole document."""
+    body = _body(page, sections, links, rng)
+    head = f'<meta charset="{page.site.charset}">' + _META.get(page.kind, "")
+    title = page.title if page.title == page.site.title else f"{page.title} | {page.site.title}"
+    head += f"\n<title>{escape(title)}</title>"
+    return f"<!doctype html>\n<html lang=en><head>{head}</head>\n<body>\n{body}\n</body></html>\n"
+
+
+def _body(page: SamplePage, sections: Sequence[Section], links: Links, rng: Random) -> str:
+    nav, footer = _list(links.nav), _row(links.footer)
+    main = _main(page, sections, links, rng)
+    aside = f"<h3>Friends of this site</h3>{_list(links.aside)}" if links.aside else ""
+    name = escape(page.site.title)
+    if page.site.layout == "tables":
+        return (
+            f"<table width=100%><tr><td colspan=2><b>{name}</b></td></tr><tr><td valign=top>{nav}{aside}</td>\n"
+            f"<td>{main}</td></tr><tr><td colspan=2><small>Served by {footer}</small></td></tr></table>"
+        )
+    if page.site.layout == "plain":
+        return f"<center>{_row(links.nav)}</center><hr>\n{main}\n<hr>{aside}<p><i>Thanks to {footer}</i>"
+    return (
+        f"<header><p>{name}</p><nav>{nav}</nav></header>\n<main>{main}</main>\n"
+        f"<aside>{aside}</aside>\n<footer><p>Hosted by {footer}</p></footer>"
+    )
+
+
+def _main(page: SamplePage, sections: Sequence[Section], links: Links, rng: Random) -> str:
+    blocks = [f"<h1>{escape(page.title)}</h1>"]
+    for number, section in enumerate(sections):
+        if section.heading:
+            blocks.append(f"<h2>{escape(section.heading)}</h2>")
+        blocks += [f"<p>{escape(text)}</p>" for text in section.paragraphs]
+        blocks += [f"<p>{_mention(link, rng)}</p>" for link in links.inline[number :: len(sections)]]
+    if links.entries:
+        blocks.append(_list(links.entries))
+    if links.further:
+        blocks.append(f"<h2>Further reading</h2>{_list(links.further)}")
+    return "\n".join(blocks)
+
+
+def _mention(link: PageLink, rng: Random) -> str:
+    return rng.choice(_MENTIONS).format(link=_anchor(link), note=escape(link.note.rstrip(".")))
+
+
+def _list(links: Iterable[PageLink]) -> str:
+    return "<ul>" + "\n".join(f"<li>{_described(link)}</li>" for link in links) + "</ul>"
+
+
+def _row(links: Iterable[PageLink]) -> str:
+    return " | ".join(_anchor(link) for link in links)
+
+
+def _described(link: PageLink) -> str:
+    return f"{_anchor(link)}: {escape(link.note)}" if link.note else _anchor(link)
+
+
+def _anchor(link: PageLink) -> str:
+    rel = " rel=nofollow" if link.nofollow else ""
+    return f'<a href="{escape(link.url)}"{rel}>{escape(link.text)}</a>'

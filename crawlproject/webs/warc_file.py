@@ -1,0 +1,213 @@
+"""A WARC file (ISO 28500) as a web.
+
+``response`` records are served with their HTTP status and headers, ``resource`` records as a 200 with the record's
+content type, ``revisit`` records with their own status and headers and the payload of the record that they are the same as;
+``request`` and the rest are not. Reading a page is one seek and one parsed record.
+robots.txt is a record like any other; when it was not archived it is a 404, that is: everything is allowed.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import BinaryIO, Literal
+
+from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
+
+from crawlproject.errors import BadWeb
+from crawlproject.webs.base import Reply, not_held, spellings
+from crawlproject.webs.warc_index import Capture, Place, WarcIndex, index_path, keep_index, load_index
+
+_DAMAGED = 502  # the status of a record that cannot be read any more
+MAX_BODY = 64 * 2**20  # bytes of a decoded body that are served: an archived gzip bomb stays small
+_HEADER_ROOM = 2**20  # bytes of a record beyond its body that are read
+_RECORD_BEGINNINGS = (b"WARC/", b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18")  # plain, gzip, zstd, LZ4
+_SERVED = (WarcRecordType.response, WarcRecordType.resource, WarcRecordType.revisit)
+_IDENTICAL = "identical-payload-digest"  # end of the profile of revisits that have a payload
+
+# They describe the bytes on the wire of 1997 or 2024, not the body that is served.
+_DROPPED = frozenset(
+    ("connection", "content-encoding", "content-length", "keep-alive", "proxy-connection", "te", "trailer",
+     "transfer-encoding", "upgrade")
+)  # fmt: skip
+
+
+class Archive:
+    """The web in the WARC at ``path``.
+
+    The first opening reads the whole file and keeps an index in ``cache_dir``; later ones open the index. A file that
+    breaks off, or is damaged half-way, serves what is whole and says so in ``warnings``. Raises ``BadWeb`` for a file
+    that is not a WARC, holds no page, or is compressed as one piece, so that no record can be reached alone.
+    """
+
+    def __init__(self, path: Path, *, cache_dir: Path) -> None:
+        self._index = _open_index(path, cache_dir)
+        self._file = path.open("rb", buffering=0)
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        return self._index.warnings
+
+    def get(self, url: str) -> Reply:
+        place = self._find(url)
+        return not_held(url) if place is None else self._reply(url, place)
+
+    def _reply(self, url: str, place: Place) -> Reply:
+        reply = _reply(url, _bytes_at(self._file, place))
+        if place.payload is None or reply.status == _DAMAGED:
+            return reply
+        original = _reply(url, _bytes_at(self._file, place.payload))
+        return original if original.status == _DAMAGED else replace(reply, body=original.body)
+
+    def urls(self) -> Iterator[str]:
+        return self._index.urls()
+
+    def __contains__(self, url: str) -> bool:
+        return self._find(url) is not None
+
+    def close(self) -> None:
+        self._index.close()
+        self._file.close()
+
+    def _find(self, url: str) -> Place | None:
+        for name in spellings(url):
+            try:
+                return self._index[name]
+            except KeyError:
+                continue
+        return None
+
+
+def _open_index(path: Path, cache_dir: Path) -> WarcIndex:
+    place = f"web {str(path)!r}"
+    try:
+        kept = index_path(path, cache_dir)
+        index = load_index(kept)
+        if index is None:
+            with path.open("rb") as file:
+                warnings: list[str] = []
+                index = keep_index(kept, _captures(file, place, warnings), warnings)
+    except OSError as unreadable:
+        raise BadWeb(place, f"cannot be read: {unreadable}") from None
+    return index
+
+
+def _captures(file: BinaryIO, place: str, warnings: list[str]) -> Iterator[Capture]:
+    """The served records of a WARC in file order; ``warnings`` tells what was not whole."""
+    found = 0
+    skipped = 0
+    waiting: Capture | None = None  # its end is known when the next record begins
+    try:
+        for record in ArchiveIterator(file, parse_http=True, auto_decode="none"):
+            if waiting is not None:
+                found += 1
+                yield waiting._replace(length=record.stream_pos - waiting.start)
+            waiting = _capture(record)
+            skipped += waiting is None and record.record_type in _SERVED
+    except OSError as broken:
+        if waiting is None and not found:
+            raise BadWeb(place, f"not a WARC file ({broken})") from None
+        warnings.append(f"the archive is damaged ({broken}): what follows the damage is not served")
+    if waiting is not None:
+        _check_reachable(file, waiting, place)
+        if _is_whole(file, waiting):
+            found += 1
+            yield waiting
+        else:
+            warnings.append(f"the archive breaks off inside a record: {waiting.url} is not served")
+    if skipped:
+        warnings.append(f"records without a URL or an HTTP status: {skipped}; they are not served")
+    if not found:
+        raise BadWeb(place, "holds no page: expected a WARC file with response records")
+
+
+def _capture(record: WarcRecord) -> Capture | None:
+    """What the index needs of a record, its length an upper bound; None when it is not served."""
+    url = (record.headers.get("WARC-Target-URI") or "").strip("<> ")
+    if record.record_type not in _SERVED or not url.startswith(("http://", "https://")):
+        return None
+    bound = record.content_length + _HEADER_ROOM
+    if record.record_type == WarcRecordType.resource:
+        return Capture(url, 200, "", record.stream_pos, bound)
+    status = _status(record)
+    if status is None:
+        return None
+    location = record.http_headers.get("Location") or ""
+    digest = record.headers.get("WARC-Payload-Digest") or ""
+    revisit = record.record_type == WarcRecordType.revisit
+    if revisit and not (record.headers.get("WARC-Profile") or "").endswith(_IDENTICAL):
+        return None
+    return Capture(url, status, location, record.stream_pos, bound, digest, revisit)
+
+
+def _check_reachable(file: BinaryIO, capture: Capture, place: str) -> None:
+    """Records can be read alone only when each was compressed alone, as WARC 1.0 annex D asks."""
+    file.seek(capture.start)
+    if not file.read(5).startswith(_RECORD_BEGINNINGS):
+        raise BadWeb(place, "compressed as one piece: decompress it, or compress it record by record")
+
+
+def _is_whole(file: BinaryIO, capture: Capture) -> bool:
+    file.seek(capture.start)
+    try:
+        record = _first_record(file)
+        size = record.content_length
+        while chunk := record.reader.read(2**16):
+            size -= len(chunk)
+    except OSError:
+        return False
+    return size == 0
+
+
+def _bytes_at(file: io.FileIO, place: Place) -> bytes:
+    """One ``pread``: no shared file position, so threads may read at once."""
+    return os.pread(file.fileno(), min(place.length, MAX_BODY + _HEADER_ROOM), place.start)
+
+
+def _reply(url: str, raw: bytes) -> Reply:
+    """The reply in one record: a 502 when the record was damaged after the archive was indexed."""
+    # Many tools archive the decoded body under the headers of the encoded one: hence the second try.
+    for encodings in ("all", "none"):
+        try:
+            return _decoded(url, raw, encodings)
+        except OSError:
+            continue
+    return Reply(url, _DAMAGED)
+
+
+def _decoded(url: str, raw: bytes, encodings: Literal["all", "none"]) -> Reply:
+    record = _first_record(io.BytesIO(raw))
+    if record.record_type == WarcRecordType.resource:
+        headers = {"content-type": record.headers.get("Content-Type") or "application/octet-stream"}
+        return Reply(url, 200, headers, record.reader.read(MAX_BODY))
+    record.parse_http(auto_decode=encodings)
+    status = _status(record)
+    if status is None:
+        raise OSError("not an HTTP response")
+    body = record.reader.read(MAX_BODY)
+    return Reply(url, status, _served_headers(record.http_headers), body)
+
+
+def _status(record: WarcRecord) -> int | None:
+    """The status of an HTTP response; None for what is none, or has a number that is no status (RFC 9110 section 15)."""
+    status: int | None = record.http_headers.status_code if record.http_headers is not None else None
+    return status if status is not None and 100 <= status <= 999 else None
+
+
+def _first_record(file: BinaryIO) -> WarcRecord:
+    for record in ArchiveIterator(file, parse_http=False):
+        return record
+    raise OSError("not a WARC record")
+
+
+def _served_headers(headers: Iterable[tuple[str, str]]) -> Mapping[str, str]:
+    """Names in lower case; a header that came several times is joined as RFC 9110 section 5.3 allows."""
+    served: dict[str, str] = {}
+    for name, value in headers:
+        key = name.lower()
+        if key not in _DROPPED:
+            served[key] = f"{served[key]}, {value}" if key in served else value
+    return served

@@ -1,0 +1,114 @@
+"""What the page shows of a crawl folder."""
+
+import json
+import os
+import stat
+
+import orjson
+import pytest
+
+from crawlproject.components.dashboard import address_file as beacon
+from crawlproject.components.dashboard.address_file import Beacon
+from crawlproject.components.dashboard.folder_watch import Watched
+from crawlproject.components.dashboard.crawls import Workshop
+from crawlproject.errors import BadCrawlDir, BadInput
+
+
+def test_a_crawl_in_numbers(write_crawl, crawl_of_pages, tmp_path):
+    refused = {"counts": {"trap/too_long": 3, "robots/forbidden": 5}, "samples": {}}
+    folder = write_crawl(tmp_path / "wind", crawl_of_pages(120), refused, settings={"crawl_max_pages": 500})
+    document = Watched(folder).document()
+    assert (document["pages"], document["budget"], document["reading"]) == (120, 500, False)
+    assert document["refused"] == [("robots/forbidden", 5), ("trap/too_long", 3)] and document["refused_total"] == 8
+    assert len(document["best"]) == 40 and document["best"][0]["relevance"] >= document["best"][1]["relevance"]
+    assert document["politeness"]["gaps"] > 0
+    assert orjson.loads(orjson.dumps(document))["curve"][-1][0] == 120
+
+
+def test_a_long_history_is_read_a_little_at_a_time(write_crawl, crawl_of_pages, tmp_path):
+    watched = Watched(write_crawl(tmp_path, crawl_of_pages(100)))
+    assert watched.document(most=40)["reading"]
+    while (document := watched.document(most=40))["reading"]:
+        pass
+    assert document["pages"] == 100
+
+
+def test_what_the_web_says_is_cut_and_cleaned(write_crawl, page, tmp_path):
+    wild = page("http://a.example/" + "x" * 900, title="\x1b[31m\u202ered" + "x" * 9000, relevance=0.9)
+    found = Watched(write_crawl(tmp_path, [wild])).document()["best"][0]
+    assert (
+        not found["web"]
+        and len(found["title"]) <= 200
+        and "\x1b" not in found["title"]
+        and "\u202e" not in found["title"]
+    )
+
+
+def test_a_crawl_that_is_starting_is_read_with_its_settings_as_soon_as_it_has_any(write_crawl, page, tmp_path):
+    watched = Watched(tmp_path / "new")
+    assert watched.document() == {"reading": False}
+    write_crawl(tmp_path / "new", [page("http://a.example/", relevance=0.5)], settings={"page_relevant": 0.6})
+    document = watched.document()
+    assert (document["pages"], document["relevant"]) == (1, 0)
+
+
+def test_a_damaged_folder_is_named(tmp_path):
+    (tmp_path / "crawl.json").write_text("{")
+    with pytest.raises(BadCrawlDir):
+        Watched(tmp_path).document()
+    with pytest.raises(BadCrawlDir):  # and again: it may have been repaired meanwhile
+        Watched(tmp_path).document()
+
+
+class TestWorkshop:
+    def test_it_lists_crawl_folders_and_nothing_else(self, write_crawl, page, tmp_path):
+        write_crawl(tmp_path / "reefs", [page("http://a.example/")], reason="page budget")
+        write_crawl(tmp_path / "bread" / "dom", reason="shutdown")
+        (tmp_path / "notes").mkdir()
+        (tmp_path / "topic.toml").write_text("")  # somebody's topic, no crawl
+        crawls = {crawl["name"]: crawl["status"] for crawl in Workshop(tmp_path, {}).crawls()}
+        assert crawls == {"reefs": "ended", "bread/dom": "interrupted"}
+
+    def test_a_folder_that_does_not_exist_has_no_crawls(self, tmp_path):
+        assert Workshop(tmp_path / "none", {}).crawls() == []
+
+    @pytest.mark.parametrize("name", ["../secret", "/etc", "", "reefs/../../secret", "secret"])
+    def test_no_name_leads_out_of_the_list(self, write_crawl, tmp_path, name):
+        write_crawl(tmp_path / "secret")
+        write_crawl(tmp_path / "crawls" / "reefs")
+        with pytest.raises(BadInput):
+            Workshop(tmp_path / "crawls", {}).folder(name)
+
+    def test_a_lock_of_a_dead_process_is_no_running_crawl(self, write_crawl, tmp_path):
+        folder = write_crawl(tmp_path / "reefs")
+        (folder / "lock").write_text("999999999\n")
+        assert [crawl["status"] for crawl in Workshop(tmp_path, {}).crawls()] == ["interrupted"]
+
+
+class TestBeacon:
+    def test_only_its_owner_may_read_it(self, tmp_path):
+        lit = Beacon("http://127.0.0.1:1234", "token", os.getpid())
+        beacon.light(tmp_path, lit)
+        assert beacon.find(tmp_path) == lit
+        assert stat.S_IMODE((tmp_path / beacon.NAME).stat().st_mode) == 0o600
+        beacon.put_out(tmp_path)
+        assert beacon.find(tmp_path) is None
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "",
+            "[]",
+            "{}",
+            '{"url": "file:///etc", "token": "", "process": 1}',
+            '{"url": "http://x", "token": "", "process": 99999999}',
+        ],
+    )
+    def test_a_stale_or_strange_one_is_none(self, tmp_path, text):
+        (tmp_path / beacon.NAME).write_text(text)
+        assert beacon.find(tmp_path) is None
+
+
+def test_curve_points_are_plain_numbers(write_crawl, page, tmp_path):
+    document = Watched(write_crawl(tmp_path, [page("http://a.example/", relevance=0.5)])).document()
+    assert json.dumps(document["curve"]) == "[[1, 1.0, 1.0]]"

@@ -1,0 +1,75 @@
+"""Link farms in a whole crawl: what was learned of them is there again when it is resumed, killed or not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crawlproject.crawl.assembly import assemble
+from crawlproject.crawl.crawl import Crawl
+from crawlproject.options import read_options
+from crawlproject.records import CLIQUE, CrawlUrl, Fetch, Page
+from benchmarks.hostile_web import HostileWeb
+from benchmarks.hostile_web.topic import topic_of
+
+WEB = HostileWeb(good=30, kinds=["link_farm", "hidden_text", "stuffed"])
+FETCH = Fetch(200, 1500.0, 0.1)
+OPTIONS = read_options({"ORDERING": "dom", "POLITENESS_MIN_DELAY": 0, "FRONTIER_BATCH_SIZE": 1})
+
+
+def live(folder: Path) -> Crawl:
+    return assemble(topic_of(WEB), OPTIONS, clock=lambda: 1000.0, folder=folder)
+
+
+def examined(crawl: Crawl, url: CrawlUrl, fetch: Fetch) -> tuple[Page, bytes]:
+    body = WEB.get(url.url).body
+    return crawl.examine(crawl.read(url, body), fetch), body
+
+
+def crawl_on(crawl: Crawl, fetches: int, *, kill: bool = False) -> None:
+    """Fetches by the steps of a live crawl; ``kill``: the last page is in the history and no more."""
+    for number in range(fetches):
+        url = crawl.take(1000.0 + number)
+        assert url is not None
+        fetch = Fetch(200, 1000.0 + number, 0.1)
+        page, body = examined(crawl, url, fetch)
+        page = crawl.weigh_links(crawl.weigh(page))
+        visit = crawl.visit(url, page, body, fetch)
+        if kill and number == fetches - 1:
+            crawl.folder.keep(page, visit)
+            return
+        crawl.keep(page, visit)
+        crawl.offer(page, fetch)
+
+
+def known(crawl: Crawl) -> dict[str, Any]:
+    """What is known of the company of sites, and what follows for their budgets."""
+    company, links = {}, {}
+    for url in crawl.folder.history:
+        site, budget = crawl.conduct.farms.site(url), crawl.conduct.sites.site(url)
+        assert site is not None and budget is not None
+        company[url] = site.pages, site.spam, site.doubt, site.degree, list(site.links)
+        links[url] = budget.links, budget.fetches, budget.worth, budget.openness, budget.recommended, budget.hearsay
+    return {"company": company, "links": links, "trust": crawl.conduct.sites.trust}
+
+
+@pytest.mark.parametrize("kill", [False, True])
+def test_a_resumed_crawl_keeps_the_same_company(tmp_path: Path, kill: bool) -> None:
+    whole, halved = live(tmp_path / "whole"), live(tmp_path / "halved")
+    crawl_on(whole, 80)
+    crawl_on(halved, 80, kill=kill)
+    if kill:
+        assert halved.folder._lock is not None
+        halved.folder._lock.close()
+    else:
+        halved.close("shutdown", 2000.0)
+    resumed = live(tmp_path / "halved")
+    assert known(resumed) == known(whole)
+    waiting = sorted(whole.frontier.waiting(), key=lambda url: url.url)[::10]
+    found = [[examined(crawl, url, FETCH)[0] for url in waiting] for crawl in (whole, resumed)]
+    assert found[0] == found[1]
+    assert sum(CLIQUE in page.signs for page in found[0]) > 5, "there are farms by now"
+    for crawl in (whole, resumed):
+        crawl.close("shutdown", 2000.0)

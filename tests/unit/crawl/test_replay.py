@@ -1,0 +1,139 @@
+"""After a resume, a learning ordering has seen what it had seen before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crawlproject.crawl.assembly import assemble
+from crawlproject.crawl.crawl import Crawl
+from crawlproject.options import read_options
+from crawlproject.orderings import registry
+from crawlproject.orderings.base import BaseOrdering, OrderingContext
+from crawlproject.records import CrawlUrl, Fetch, Link, Page, Topic
+
+TOPIC = Topic("reefs", ("coral reef",), ("http://a.example/", "http://b.example/", "http://c.example/"))
+
+
+class Diary(BaseOrdering):
+    """Writes down everything it is told."""
+
+    learns = True
+
+    def __init__(self, context: OrderingContext) -> None:
+        super().__init__(context)
+        self.events: list[tuple[Any, ...]] = []
+
+    def observe(self, page: Page) -> None:
+        self.events.append(("page", page.url, page.depth, page.parent, page.relevance, page.inherited, page.counts))
+
+    def bequeath(self, page: Page) -> tuple[float, ...]:
+        return (*page.inherited, page.relevance)
+
+    def score(self, page: Page, link: Link) -> float:
+        self.events.append(("link", page.url, link.url, link.anchor, link.context_score, link.tag_path))
+        return 0.5
+
+    def redirected(self, url: str, target: str) -> None:
+        self.events.append(("redirect", url, target))
+
+    def failed(self, url: str) -> None:
+        self.events.append(("failure", url))
+
+    def refused(self, url: str) -> None:
+        self.events.append(("refusal", url))
+
+    def revise(self) -> Iterable[tuple[str, float]]:
+        self.events.append(("revision",))
+        return ()
+
+
+@pytest.fixture(autouse=True)
+def diary(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(registry.ORDERINGS, "diary", Diary)
+
+
+def open_crawl(folder: Path) -> tuple[Crawl, Diary]:
+    options = read_options({"ORDERING": "diary", "FRONTIER_BATCH_SIZE": 1, "POLITENESS_MIN_DELAY": 0})
+    crawl = assemble(TOPIC, options, clock=lambda: 0.0, folder=folder)
+    assert isinstance(crawl.ordering, Diary)
+    return crawl, crawl.ordering
+
+
+def fetch(crawl: Crawl, now: float, body: bytes, content_type: str = "text/html", robots_tag: str = "") -> None:
+    url = crawl.take(now)
+    assert url is not None
+    page = crawl.weigh_links(crawl.weigh(crawl.read(url, body, content_type=content_type, robots_tag=robots_tag)))
+    ended = Fetch(200, now, 0.1, content_type=content_type)
+    crawl.keep(page, crawl.visit(url, page, body, ended))
+    crawl.offer(page, ended)
+
+
+def taken(crawl: Crawl, url: str) -> CrawlUrl:
+    found = crawl.take(50.0)
+    assert found is not None and found.url == url
+    return found
+
+
+def test_a_resumed_ordering_has_seen_the_same(tmp_path: Path) -> None:
+    crawl, before = open_crawl(tmp_path)
+    fetch(crawl, 10, b"<p>coral reef <a href='/more'>more coral</a> <a href='http://d.example/'>d</a>")
+    fetch(crawl, 20, b"<p>nothing <a href='http://a.example/more'>coral</a>")
+    third = crawl.take(30)
+    assert third is not None
+    crawl.redirect(third, "http://e.example/", Fetch(301, 30, 0.1))
+    fourth = crawl.take(40)
+    assert fourth is not None
+    crawl.fail(fourth, "http 404", Fetch(404, 40, 0.1))
+    fetch(crawl, 50, b"<a href='http://f.example/'>coral reef</a>")
+    crawl.close("stopped", 60)
+
+    resumed, after = open_crawl(tmp_path)
+    assert len(before.events) > 8
+    assert after.events == before.events
+    resumed.close("stopped", 70)
+
+
+def test_a_page_is_read_as_its_headers_wanted(tmp_path: Path) -> None:
+    """They are not kept with it: the charset and the type stand in the history, ``nofollow`` in the number of links."""
+    crawl, live = open_crawl(tmp_path)
+    fetch(crawl, 10.0, "<p>ко<a href=/x>раллы".encode("koi8-r"), "text/html; charset=koi8-r")
+    fetch(crawl, 20.0, b"<a href=/y>reef</a>", "text/plain")
+    fetch(crawl, 30.0, b"<a href=/z>reef</a>", robots_tag="nofollow")
+    crawl.close("test", 40.0)
+    resumed, after = open_crawl(tmp_path)
+    assert after.events == live.events
+    assert [event[2] for event in after.events if event[0] == "link"] == ["http://a.example/x"]
+    resumed.close("test", 50.0)
+
+
+def test_refusals_are_told_again(tmp_path: Path) -> None:
+    crawl, before = open_crawl(tmp_path)
+    fetch(crawl, 10, b"<p>coral reef <a href='/film.mp4'>film</a> <a href='/forbidden'>f</a> <a href='/later'>l</a>")
+    crawl.redirect(taken(crawl, "http://b.example/"), "http://b.example/b.zip", Fetch(301, 20, 0.1))
+    crawl.refuse(taken(crawl, "http://c.example/").url, "robots/unreachable")
+    crawl.refuse(taken(crawl, "http://a.example/forbidden").url, "robots/forbidden")
+    crawl.close("stopped", 60)
+    refusals = [event for event in before.events if event[0] == "refusal"]
+    assert refusals == [
+        ("refusal", f"http://{url}") for url in ("a.example/film.mp4", "b.example/b.zip", "a.example/forbidden")
+    ]
+
+    resumed, after = open_crawl(tmp_path)
+    assert [event for event in after.events if event[0] == "refusal"] == refusals
+    assert [url.url for url in resumed.frontier.waiting()] == ["http://a.example/later"]
+    resumed.close("stopped", 70)
+
+
+def test_of_pages_that_are_not_there_nothing_is_learnt(tmp_path: Path) -> None:
+    crawl, _ = open_crawl(tmp_path)
+    fetch(crawl, 10, b"<p>coral")
+    fetch(crawl, 20, b"<meta name=robots content=noindex><p>coral")
+    crawl.folder.pages.path("http://a.example/").unlink()
+    crawl.close("stopped", 60)
+    resumed, after = open_crawl(tmp_path)
+    assert after.events == [("refusal", "http://a.example/"), ("refusal", "http://b.example/")]
+    resumed.close("stopped", 70)

@@ -1,0 +1,85 @@
+"""The stored part of a web as a graph: finite, also when the web is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from support.pages import ANALYZER
+from support.webs import HTML, DictWeb, html, page
+
+from crawlproject.crawl.assembly import make_canonicalizer, make_reader, make_traps
+from crawlproject.options import read_options
+from crawlproject.orderings.base import Graph
+from crawlproject.webs.page_cache import PageCache
+from crawlproject.evaluation.simulation.web_graph import graph_of, reachable
+from crawlproject.webs.base import Reply
+
+HOME = "http://a.example/"
+
+
+class EndlessWeb(DictWeb):
+    """Behind the stored pages is a calendar that has a next day for ever."""
+
+    def get(self, url: str) -> Reply:
+        head, _, day = url.partition("/day/")
+        if day.isdecimal():
+            return Reply(url, 200, HTML, html(f"{head}/day/{int(day) + 1}", HOME, text="a day"))
+        return super().get(url)
+
+
+def graph(web: DictWeb, admit: Callable[[str], bool] = lambda url: True) -> Graph:
+    options = read_options({})
+    canonicalize = make_canonicalizer(options)
+    return graph_of(PageCache(web, make_reader(options, ANALYZER, canonicalize), options), canonicalize, admit)
+
+
+def moved(url: str, to: str) -> tuple[str, Reply]:
+    return url, Reply(url, 301, {"location": to})
+
+
+def test_pages_lead_to_their_links_once_and_redirects_to_their_target() -> None:
+    web = DictWeb(
+        dict(
+            [
+                page(HOME, "/b", "http://b.example/", "/b#part", "/gone", HOME),
+                moved("http://a.example/b", "b/c?utm_source=x"),
+                page("http://a.example/b/c"),
+                page("http://b.example/"),
+            ]
+        )
+    )
+    leads_to = graph(web)
+    assert leads_to(HOME) == ("http://a.example/b", "http://b.example/")
+    assert leads_to("http://a.example/b") == ("http://a.example/b/c",)
+    assert leads_to("http://a.example/b/c") == ()
+    assert leads_to("http://a.example/gone") is None
+
+
+def test_a_redirect_to_nowhere_leads_nowhere() -> None:
+    entries = [moved(f"{HOME}{n}", to) for n, to in enumerate(["mailto:x@a.example", "http://[", "/gone"])]
+    leads_to = graph(DictWeb(dict(entries)))
+    assert [leads_to(url) for url, _ in entries] == [(), (), ()]
+
+
+def test_what_is_not_admitted_is_not_led_to() -> None:
+    traps = make_traps(read_options({}))
+    web = DictWeb(dict([page(HOME, "/a/a/a/", "/b"), page("http://a.example/a/a/a/"), page("http://a.example/b")]))
+    assert graph(web, lambda url: traps.refusal(url) is None)(HOME) == ("http://a.example/b",)
+
+
+def test_reachable_pages_come_nearest_first() -> None:
+    far = {f"{HOME}{n}": [f"{HOME}{n + 1}", HOME] for n in range(5)}
+    web = DictWeb(dict([page(HOME, "/0", "/4", "/gone"), *(page(url, *links) for url, links in far.items())]))
+    assert list(reachable(graph(web), [HOME, HOME])) == [HOME, *(f"{HOME}{n}" for n in (0, 4, 1, 2, 3))]
+    assert list(reachable(graph(web), ["http://elsewhere.example/"])) == []
+
+
+def test_a_web_without_end_has_an_end_for_the_graph() -> None:
+    web = EndlessWeb(dict([page(HOME, "/day/1", "/real"), page("http://a.example/real", HOME)]))
+    leads_to = graph(web)
+    assert list(reachable(leads_to, [HOME])) == [HOME, "http://a.example/real"]
+    assert set(reachable(leads_to, ["http://a.example/day/7"])) == {
+        "http://a.example/day/7",
+        HOME,
+        "http://a.example/real",
+    }

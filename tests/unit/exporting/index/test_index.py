@@ -1,0 +1,271 @@
+"""The index of a crawl folder: what is in it, in which order it comes, and what a kill does to it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from hashlib import md5
+from pathlib import Path
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.crawling import ROOT
+from support.items import a_crawl, add, an_item
+
+from crawlproject.errors import BadCrawlDir, StorageFailed
+from crawlproject.exporting.index import is_behind, search, update
+
+
+def found(folder: Path, query: str, **more: int) -> list[int]:
+    return [int(hit.url.rpartition("/")[2]) for hit in search(folder, query, **more).hits]
+
+
+def test_words_stems_phrases_and_fields(tmp_path: Path) -> None:
+    crawl = a_crawl(
+        tmp_path,
+        an_item(0, "Corals build reefs in warm seas."),
+        an_item(1, "A reef of living coral."),
+        an_item(2, "Steam engines. Ünïted railways", title="Coral Express", anchor="timetable"),
+    )
+    assert update(crawl).pages == 3
+    assert sorted(found(crawl, "coral")) == [0, 1, 2]
+    assert found(crawl, '"living coral"') == [1]
+    assert found(crawl, "title:coral") == [2]
+    assert found(crawl, "+coral -reef") == [2]
+    assert found(crawl, "united") == found(crawl, "ÜNÏTED") == found(crawl, "timetable") == [2]
+    assert found(crawl, "coral AND engine") == [2]
+    assert sorted(found(crawl, "*")) == [0, 1, 2]
+    assert found(crawl, "nothing here") == [] and search(crawl, "nothing").total == 0
+
+
+def test_of_pages_that_match_alike_the_more_topical_one_comes_first(tmp_path: Path) -> None:
+    relevances = [0.1, 0.5, 0.0, 0.3]
+    crawl = a_crawl(tmp_path, *(an_item(n, "coral reef", relevance=r, title="") for n, r in enumerate(relevances)))
+    update(crawl)
+    assert found(crawl, "coral") == [1, 3, 0, 2]
+    scores = {hit.relevance: hit.score for hit in search(crawl, "coral").hits}
+    assert scores[0.3] / scores[0.0] == pytest.approx(1.926, abs=0.001)  # log2(2 + 6 * 0.3)
+
+
+def test_a_hit_tells_its_page(tmp_path: Path) -> None:
+    text = "Before. " * 60 + 'A <img src=x onerror="alert(1)"> coral & more.\n\n' + "After. " * 60
+    crawl = a_crawl(tmp_path, an_item(7, text, title="T\x1b[31m", relevance=0.25, at=5.5, published="2024-03-09"))
+    update(crawl)
+    [hit] = search(crawl, "corals").hits
+    assert "<b>coral</b> &amp; more." in hit.snippet and "&lt;img src=x onerror=&quot;alert(1)&quot;&gt;" in hit.snippet
+    assert "<" not in hit.snippet.replace("<b>", "").replace("</b>", "")
+    assert (hit.url, hit.title, hit.relevance, hit.at) == ("http://a.example/7", "T[31m", 0.25, 5.5)
+    assert (hit.md5, hit.language, hit.published) == (md5(hit.url.encode()).hexdigest(), "en", "2024-03-09")
+    [unmarked] = search(crawl, "title:t").hits
+    assert unmarked.snippet.startswith("Before. Before.") and "<" not in unmarked.snippet
+
+
+def test_pages_of_hits(tmp_path: Path) -> None:
+    crawl = a_crawl(tmp_path, *(an_item(n, "coral " * (n + 1) + "x " * (40 - n)) for n in range(25)))
+    update(crawl)
+    everything = found(crawl, "coral", limit=25)
+    assert sorted(everything) == list(range(25))
+    assert found(crawl, "coral", limit=10) + found(crawl, "coral", limit=10, offset=10) == everything[:20]
+    assert search(crawl, "coral", limit=3, offset=24).total == 25
+    assert found(crawl, "coral", limit=0) == found(crawl, "coral", offset=100) == []
+    assert found(crawl, "coral", offset=10**12) == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        "-",
+        "AND (",
+        '"',
+        "http://a.example/0",
+        "a:b:c",
+        "coral:",
+        "\0",
+        "\ud800",
+        "((((",
+        "title:",
+        "NOT",
+        "x" * 9_000,
+    ],
+)
+def test_no_query_breaks_the_search(tmp_path: Path, query: str) -> None:
+    update(a_crawl(tmp_path, an_item(0, "coral example http")))
+    search(tmp_path, query)
+
+
+@pytest.fixture(scope="module")
+def one_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    crawl = a_crawl(tmp_path_factory.mktemp("one"), an_item(0, "coral"))
+    update(crawl)
+    return crawl
+
+
+@given(st.text(st.one_of(st.characters(), st.sampled_from(list('"()[]{}:+-^~*?/\\&|!<> aANDORT'))), max_size=40))
+def test_any_query(one_page: Path, query: str) -> None:
+    assert search(one_page, query).total in (0, 1)
+
+
+def test_what_cannot_be_understood_is_words(one_page: Path) -> None:
+    assert search(one_page, "what: coral").total == search(one_page, "(coral").total == 1
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "query", "expected"),
+    [
+        ("ja", "珊瑚礁は海の中にある", "珊瑚", 1),
+        ("ja", "珊瑚礁は海の中にある", "海", 1),
+        ("ja", "珊瑚礁は海の中にある", "礁珊", 0),
+        ("zh", "大堡礁 Great Barrier Reef", "reef", 1),
+        ("de", "Die Häuser am Meer", "haus", 1),
+        ("eo", "Koralaj rifoj", "rifoj", 1),
+    ],
+)
+def test_languages(tmp_path: Path, language: str, text: str, query: str, expected: int) -> None:
+    crawl = a_crawl(tmp_path, an_item(0, text), language=language)
+    update(crawl)
+    result = search(crawl, query)
+    assert result.total == expected
+    assert all("<b>" in hit.snippet for hit in result.hits)
+
+
+# ------------------------------------------------------------ growing
+
+
+def test_an_update_adds_new_pages_only(tmp_path: Path) -> None:
+    crawl = a_crawl(tmp_path, an_item(0, "coral"), an_item(1, "coral"))
+    assert (update(crawl).added, update(crawl).added) == (2, 0)
+    add(crawl, an_item(2, "coral"))
+    assert update(crawl, batch=1).added == 1
+    assert sorted(found(crawl, "coral")) == [0, 1, 2]
+
+
+def test_copies_are_left_out_unless_they_are_wanted(tmp_path: Path) -> None:
+    crawl = a_crawl(tmp_path, an_item(0, "coral"), an_item(1, "coral", duplicate_of="http://a.example/0"))
+    assert (update(crawl).left_out, found(crawl, "coral")) == (1, [0])
+    assert update(crawl, with_duplicates=True).pages == 2
+    assert sorted(found(crawl, "coral")) == [0, 1]
+    add(crawl, an_item(2, "coral", duplicate_of="http://a.example/0"))
+    assert update(crawl).pages == 3, "the index stays what it was begun as"
+    assert update(crawl, with_duplicates=False).pages == 1
+
+
+def test_lines_that_a_resume_cut_off_and_wrote_again(tmp_path: Path) -> None:
+    crawl = a_crawl(tmp_path, an_item(0, "coral"), an_item(1, "coral once"))
+    update(crawl)
+    (tmp_path / "items.jsonl").write_bytes(b"")
+    add(crawl, an_item(0, "coral"), an_item(1, "coral twice"), an_item(2, "coral"))
+    assert update(crawl).pages == 3
+    assert sorted(found(crawl, "coral")) == [0, 1, 2]
+    assert (found(crawl, "once"), found(crawl, "twice")) == ([], [1])
+
+
+@pytest.mark.parametrize("lost", ["note", "nothing noted", "everything"])
+def test_an_update_that_died_is_done_again(tmp_path: Path, lost: str) -> None:
+    """Killed between Tantivy's commit and the note of how far it came; or the note was lost."""
+    crawl = a_crawl(tmp_path, *(an_item(n, "coral") for n in range(3)))
+    update(crawl)
+    note = (tmp_path / "index" / "state.json").read_bytes()
+    add(crawl, *(an_item(n, "coral") for n in range(3, 8)))
+    update(crawl)
+    if lost == "note":
+        (tmp_path / "index" / "state.json").write_bytes(note)
+    elif lost == "nothing noted":
+        (tmp_path / "index" / "state.json").unlink()
+    else:
+        update(crawl, rebuild=True)
+    assert update(crawl).pages == 8
+    assert sorted(found(crawl, "coral")) == list(range(8))
+
+
+def test_killed_at_any_moment(tmp_path: Path) -> None:
+    """Processes that die in the middle of an update, each a little later: in the end every page is there once."""
+    crawl = a_crawl(tmp_path, *(an_item(n, f"coral w{n}") for n in range(200)))
+    dying = (
+        "import os, sys; from pathlib import Path; import crawlproject.exporting.index.update as u, crawlproject.exporting.index.store as s\n"
+        "left = int(sys.argv[2]); write = u.write_state\n"
+        "def dies(*a):\n    global left\n    left -= 1\n    if left < 0: os.kill(os.getpid(), 9)\n    write(*a)\n"
+        "u.write_state = dies\nu.update(Path(sys.argv[1]), batch=20)"
+    )
+    for steps in (0, 1, 0, 3, 0):
+        died = subprocess.run([sys.executable, "-c", dying, str(crawl), str(steps)], cwd=ROOT, check=False)
+        assert died.returncode == -9
+    assert update(crawl).pages == 200
+    assert search(crawl, "coral", limit=300).total == 200
+    assert len(set(found(crawl, "coral", limit=300))) == 200
+
+
+def test_a_search_sees_what_was_added(tmp_path: Path) -> None:
+    crawl = a_crawl(tmp_path, an_item(0, "coral"))
+    update(crawl)
+    assert search(crawl, "coral").total == 1
+    add(crawl, an_item(1, "coral"))
+    assert search(crawl, "coral").total == 1 and is_behind(crawl)
+    update(crawl)
+    assert search(crawl, "coral").total == 2 and not is_behind(crawl)
+
+
+# ------------------------------------------------------------ what is wrong is said
+
+
+def test_no_crawl_and_no_index(tmp_path: Path) -> None:
+    with pytest.raises(BadCrawlDir, match=r"crawl\.json"):
+        update(tmp_path)
+    with pytest.raises(BadCrawlDir, match="scrapy index"):
+        search(tmp_path, "coral")
+
+
+def test_two_updates_at_once(tmp_path: Path) -> None:
+    crawl = a_crawl(tmp_path, an_item(0, "coral"), an_item(1, "coral"))
+    refused: list[str] = []
+
+    def meanwhile(share: float) -> None:
+        if share < 1.0:
+            with pytest.raises(BadCrawlDir) as wrong:
+                update(crawl)
+            refused.append(str(wrong.value))
+
+    assert update(crawl, batch=1, progress=meanwhile).added == 2
+    assert refused and all("another process" in text for text in refused)
+    add(crawl, an_item(2, "coral"))
+    assert update(crawl).added == 1
+
+
+@pytest.mark.parametrize("name", ["state.json", "pages/meta.json"])
+def test_a_damaged_index(tmp_path: Path, name: str) -> None:
+    crawl = a_crawl(tmp_path, an_item(0, "coral"))
+    update(crawl)
+    (tmp_path / "index" / name).write_text("{oops")
+    with pytest.raises(BadCrawlDir, match="--rebuild"):
+        update(crawl)
+    with pytest.raises(BadCrawlDir, match="--rebuild"):
+        search(crawl, "coral")
+    assert update(crawl, rebuild=True).pages == 1
+    assert search(crawl, "coral").total == 1
+
+
+def test_an_index_of_another_version_is_made_anew(tmp_path: Path) -> None:
+    crawl = a_crawl(tmp_path, an_item(0, "coral"))
+    update(crawl)
+    state = orjson.loads((tmp_path / "index" / "state.json").read_bytes())
+    (tmp_path / "index" / "state.json").write_bytes(orjson.dumps({**state, "version": 0}))
+    assert update(crawl).added == 1
+
+
+def test_a_damaged_item(tmp_path: Path) -> None:
+    with pytest.raises(BadCrawlDir, match=r"items\.jsonl"):
+        update(a_crawl(tmp_path, {"url": "http://a.example/"}))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    crawl = a_crawl(tmp_path, an_item(0, "coral"))
+    tmp_path.chmod(0o500)
+    try:
+        with pytest.raises(StorageFailed):
+            update(crawl)
+    finally:
+        tmp_path.chmod(0o700)

@@ -1,0 +1,309 @@
+"""Every page reaches the search server once, whatever happens on the way; over real sockets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support.crawling import command, scrapy
+from support.items import a_crawl, add, an_item
+from support.searchdouble import (
+    Fault,
+    SearchDouble,
+    answered,
+    broken_off,
+    fine,
+    search_double,
+    silent,
+    turned_away,
+)
+
+from crawlproject.errors import BadInput, StorageFailed
+from crawlproject.exporting.documents import MAPPING
+from crawlproject.exporting.search_server import SearchServer
+from crawlproject.exporting.selection import Selection
+from crawlproject.exporting.send import FOLDER, Patience, Sender, Sent
+from crawlproject.storage.items import item_schema
+
+COUNT = 40
+ALL = {an_item(n, "")["md5"] for n in range(COUNT)}
+WHOLE_ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n{"
+
+
+@pytest.fixture
+def crawl(tmp_path: Path) -> Path:
+    return a_crawl(
+        tmp_path / "crawl", *(an_item(n, f"coral {n} " + "x" * 100, relevance=n / 100) for n in range(COUNT))
+    )
+
+
+@pytest.fixture
+def server() -> Iterable[SearchDouble]:
+    with search_double() as double:
+        yield double
+
+
+def send(crawl: Path, double: SearchDouble, waits: list[float] | None = None, **more: Any) -> Sent:
+    options = {"max_bytes": 2_000, "selection": Selection(), "retries": 4, "url": double.url(), **more}
+    patience = Patience((waits if waits is not None else []).append, Random(1).random, options.pop("retries"))
+    target = SearchServer(options.pop("url"), options.pop("environment", {}), timeout=0.5)
+    return Sender(crawl, target, options.pop("selection"), patience, **options).run()
+
+
+def test_everything_arrives_as_it_is(crawl: Path, server: SearchDouble) -> None:
+    sent = send(crawl, server)
+    assert (sent.taken, sent.refused) == (COUNT, 0) and server.ids() == ALL
+    source = server.indexes["pages"][an_item(3, "")["md5"]]
+    assert list(source) == list(item_schema()["properties"])
+    assert source == {
+        **an_item(3, "coral 3 " + "x" * 100, relevance=0.03),
+        "at": "1970-01-01T00:16:43.000Z",
+        "published": None,
+    }
+    assert len([path for method, path in server.requests if path == "/pages/_bulk"]) > 5, "in parts"
+    assert server.requests[-1] == ("POST", "/pages/_refresh")
+
+
+def test_the_index_is_made_with_a_type_for_every_field(crawl: Path, server: SearchDouble) -> None:
+    send(crawl, server)
+    assert server.mappings["pages"] == MAPPING
+    assert list(MAPPING["mappings"]["properties"]) == list(item_schema()["properties"])
+    send(crawl, server)
+    assert [method for method, _ in server.requests].count("PUT") == 1
+
+
+def test_only_what_is_new_is_sent(crawl: Path, server: SearchDouble) -> None:
+    send(crawl, server)
+    before = len(server.requests)
+    assert send(crawl, server).taken == COUNT
+    assert not [path for _, path in server.requests[before:] if path.endswith("_bulk")]
+    add(crawl, an_item(COUNT, "new"))
+    assert send(crawl, server).taken == COUNT + 1
+    assert server.writes == COUNT + 1
+
+
+def test_selected_pages_only(crawl: Path, server: SearchDouble) -> None:
+    add(crawl, an_item(99, "copy", relevance=0.9, duplicate_of="http://a.example/1"))
+    assert send(crawl, server, selection=Selection(min_relevance=0.2)).taken == 20
+    assert send(crawl, server, selection=Selection(0.2, with_duplicates=True)).taken == 21
+    assert send(crawl, server).taken == COUNT and len(server.ids()) == COUNT + 1
+
+
+FAULTS: dict[str, list[Fault]] = {
+    "busy": [turned_away(429), turned_away(429), turned_away(503)],
+    "ill": [turned_away(500), turned_away(502), turned_away(504)],
+    "gone before": [broken_off(taken=False)],
+    "gone after": [broken_off(taken=True)],
+    "torn answer": [broken_off(taken=True, after=WHOLE_ANSWER)],
+    "no HTTP": [broken_off(taken=False, after=b"oops\r\n\r\n")],
+    "silent": [silent(0.8)],
+    "no JSON": [answered("hello"), answered(None)],
+    "tells of fewer": [answered({"took": 1, "errors": False, "items": []})],
+    "tells nothing": [answered({"items": [{}]}), answered({"items": None}), answered([])],
+    "in the middle": [fine, fine, turned_away(429), fine, broken_off(taken=True), fine],
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_nothing_is_lost(crawl: Path, server: SearchDouble, name: str) -> None:
+    server.faults = list(FAULTS[name])
+    sent = send(crawl, server)
+    assert server.faults == []
+    assert (sent.taken, sent.refused) == (COUNT, 0)
+    assert server.ids() == ALL
+
+
+def test_documents_that_a_busy_server_left_out_are_sent_again_alone(crawl: Path, server: SearchDouble) -> None:
+    left = dict.fromkeys(list(ALL)[::4], 3)
+
+    def busy(identity: str) -> bool:
+        left[identity] = left.get(identity, 0) - 1
+        return left[identity] >= 0
+
+    server.busy = busy
+    waits: list[float] = []
+    sent = send(crawl, server, waits)
+    assert sent.taken == COUNT and server.ids() == ALL
+    assert server.writes == COUNT, "what was taken is not sent again"
+    assert waits
+
+
+def test_waits_grow_and_are_as_long_as_the_server_asks(crawl: Path, server: SearchDouble) -> None:
+    server.faults = [turned_away(429)] * 4
+    waits: list[float] = []
+    send(crawl, server, waits)
+    assert all(0.25 * 2**n <= wait <= 0.5 * 2**n for n, wait in enumerate(waits)) and len(waits) == 4
+    server.faults = [turned_away(503, Retry_After="17")]
+    waits.clear()
+    send(crawl, server, waits, restart=True)
+    assert waits == [17.0]
+
+
+def test_a_document_that_the_server_never_takes_is_listed_and_the_rest_arrives(
+    crawl: Path, server: SearchDouble
+) -> None:
+    server.refuses = lambda source: "failed to parse" if source["url"].endswith("/7") else ""
+    sent = send(crawl, server)
+    assert (sent.taken, sent.refused) == (COUNT - 1, 1)
+    assert server.ids() == ALL - {an_item(7, "")["md5"]}
+    [listed] = (crawl / FOLDER).glob("*.refused.jsonl")
+    told = json.loads(listed.read_text())
+    assert told["url"] == "http://a.example/7" and told["status"] == 400
+    assert told["error"] == "mapper_parsing_exception: failed to parse"
+    server.refuses = lambda source: ""
+    assert send(crawl, server, restart=True) == Sent(COUNT, 0, send(crawl, server).place)
+    assert not listed.exists()
+
+
+def test_requests_that_are_too_large_are_halved(crawl: Path, server: SearchDouble) -> None:
+    server.max_bytes = 1_200
+    sent = send(crawl, server, max_bytes=20_000)
+    assert sent.taken == COUNT and server.ids() == ALL
+    add(crawl, an_item(COUNT, "x" * 5_000))
+    assert send(crawl, server).refused == 1
+
+
+def test_a_server_that_stays_away(crawl: Path, server: SearchDouble) -> None:
+    server.faults = [fine, fine, *[turned_away(503)] * 5]
+    with pytest.raises(StorageFailed, match="goes on later"):
+        send(crawl, server)
+    taken = len(server.ids())
+    assert 0 < taken < COUNT
+    before = server.writes
+    assert send(crawl, server).taken == COUNT
+    assert server.writes - before == COUNT - taken, "it went on where it was"
+
+
+def test_no_server(crawl: Path) -> None:
+    with search_double() as double:
+        pass
+    with pytest.raises(StorageFailed, match=r"127\.0\.0\.1"):
+        send(crawl, double)
+
+
+def test_an_index_that_was_removed_is_filled_anew(crawl: Path, server: SearchDouble) -> None:
+    send(crawl, server)
+    server.indexes.clear()
+    assert send(crawl, server).taken == COUNT and server.ids() == ALL
+
+
+def test_a_damaged_note_sends_all_again(crawl: Path, server: SearchDouble) -> None:
+    send(crawl, server)
+    for note in (crawl / FOLDER).glob("*.json"):
+        note.write_text("{oops")
+    assert send(crawl, server).taken == COUNT and len(server.ids()) == COUNT
+
+
+def test_merged_items_in_another_order_are_sent_again(crawl: Path, server: SearchDouble) -> None:
+    send(crawl, server)
+    lines = (crawl / "items.jsonl").read_bytes().splitlines(keepends=True)
+    new = json.dumps(an_item(77, "new")).encode() + b"\n"
+    (crawl / "items.jsonl").write_bytes(b"".join([*lines[:20], new, *lines[20:]]))
+    assert send(crawl, server).taken == COUNT + 1 and len(server.ids()) == COUNT + 1
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(
+        st.sampled_from([fault for name, faults in FAULTS.items() if name != "silent" for fault in faults]), max_size=30
+    )
+)
+def test_any_run_of_faults(crawl: Path, faults: list[Fault]) -> None:
+    """Given up and begun again as often as it takes: in the end every page is there, none twice."""
+    for note in (crawl / FOLDER).glob("*"):
+        note.unlink()
+    with search_double() as double:
+        double.faults = list(faults)
+        for _ in range(40):
+            try:
+                sent = send(crawl, double, retries=2)
+                break
+            except StorageFailed:
+                continue
+        assert double.ids() == ALL
+        assert sent.taken == COUNT
+
+
+# ------------------------------------------------------------ who may
+
+
+def test_credentials(crawl: Path, server: SearchDouble) -> None:
+    server.password = "admin:a:b@c/d"
+    with pytest.raises(BadInput, match="OPENSEARCH_USERNAME"):
+        send(crawl, server)
+    send(crawl, server, url=server.url(userinfo="admin:a%3Ab%40c%2Fd@"))
+    assert server.ids() == ALL
+    environment = {"OPENSEARCH_USERNAME": "admin", "OPENSEARCH_PASSWORD": "a:b@c/d"}
+    send(crawl, server, environment=environment, restart=True)
+    server.password = ""
+    send(crawl, server, environment={"OPENSEARCH_API_KEY": "k3y"})
+    assert server.authorizations[-1] == "ApiKey k3y"
+    for note in (crawl / FOLDER).iterdir():
+        assert "a:b" not in note.read_text() and "%3A" not in note.read_text()
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "pages",
+        "http://",
+        "http://h",
+        "http://h/",
+        "ftp://h/pages",
+        "http://h/Pages",
+        "http://h/_all",
+        "http://h:x/p",
+    ],
+)
+def test_what_is_no_url_of_an_index(url: str) -> None:
+    with pytest.raises(BadInput, match=r"URL .*: expected the URL of an index"):
+        SearchServer(url, {})
+
+
+def test_an_index_behind_a_prefix(crawl: Path, server: SearchDouble) -> None:
+    send(crawl, server, url=f"http://127.0.0.1:{server.port}/prefix/pages")
+    assert server.ids() == ALL and all(path.startswith("/prefix/pages") for _, path in server.requests)
+
+
+# ------------------------------------------------------------ as a person types it
+
+
+def test_the_command(crawl: Path, server: SearchDouble) -> None:
+    done = scrapy("export", crawl, "--to", "opensearch", server.url(userinfo="admin:secret@"))
+    assert done.returncode == 0 and done.stdout == f"{COUNT} documents in http://127.0.0.1:{server.port}/pages\n"
+    server.refuses = lambda source: "no" if source["url"].endswith("/7") else ""
+    refused = scrapy("export", crawl, "--to", "opensearch", server.url(), "--restart")
+    assert refused.returncode == 2 and "refused 1 document," in refused.stderr
+    server.faults = [turned_away(503)] * 9
+    add(crawl, an_item(COUNT, "new"))
+    away = scrapy("export", crawl, "--to", "opensearch", server.url(), "--retries", "0")
+    assert away.returncode == 3 and "goes on later" in away.stderr
+
+
+def test_killed_in_the_middle(crawl: Path, server: SearchDouble) -> None:
+    import subprocess
+
+    from support.crawling import ROOT, environment
+
+    holds: list[subprocess.Popen[bytes]] = []
+
+    def kills(double: SearchDouble, handler: Any, actions: Any) -> bool:
+        double.take("pages", actions)
+        holds[0].kill()
+        return False
+
+    for after in (3, 0, 2):
+        server.faults = [*[fine] * after, kills]
+        arguments = command("export", crawl, "--to", "opensearch", server.url(), "--batch-bytes", 2_000)
+        with subprocess.Popen(arguments, cwd=ROOT, env=environment(), stdout=subprocess.DEVNULL) as process:
+            holds[:] = [process]
+        assert process.returncode == -9
+    done = scrapy("export", crawl, "--to", "opensearch", server.url())
+    assert done.returncode == 0 and server.ids() == ALL

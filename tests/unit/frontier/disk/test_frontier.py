@@ -1,0 +1,334 @@
+"""The frontier on disk: the same as the frontier in memory, step by step, and still there after ``kill -9``."""
+
+from __future__ import annotations
+
+import itertools
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from support.frontiersteps import Driver, facts, random_steps, waiting
+
+from crawlproject.errors import BadCrawlDir, StorageFailed
+from crawlproject.frontier.base import Frontier
+from crawlproject.frontier.disk.frontier import DiskFrontier
+from crawlproject.frontier.disk.url_queues import Room
+from crawlproject.frontier.journal import JournaledFrontier
+from crawlproject.frontier.memory import MemoryFrontier
+from crawlproject.frontier.inspect.queries import best_waiting
+from crawlproject.frontier.politeness import Politeness
+from crawlproject.frontier.inspect.open import clear_frontier, read_frontier
+from crawlproject.records import CrawlUrl
+
+ROOT = Path(__file__).resolve().parents[3]
+TIGHT = Room(all=3, host=2, crowd=1, hosts=4)  # so that a few URLs are many
+RULES = list(itertools.product([1, 3, 50], [1, 5], [0, 40]))
+
+
+def memory(k: int = 50, commit: int = 1, max_urls: int = 0) -> MemoryFrontier:
+    politeness = Politeness(1.0, 0.5)
+    return MemoryFrontier(batch_size=k, commit=commit, max_urls=max_urls, politeness=politeness, random=Random(3))
+
+
+def disk(
+    folder: Path, now: float = 0.0, k: int = 50, commit: int = 1, max_urls: int = 0, **options: Any
+) -> DiskFrontier:
+    return DiskFrontier(
+        folder,
+        batch_size=k,
+        commit=commit,
+        max_urls=max_urls,
+        politeness=Politeness(1.0, 0.5),
+        random=Random(3),
+        clock=lambda: now,
+        **options,
+    )
+
+
+def urls(number: int, start: int = 0) -> list[CrawlUrl]:
+    return [CrawlUrl(f"http://h{i % 97}.test/{i}", (i * 7919 % 1000) / 1000) for i in range(start, start + number)]
+
+
+# ---------------------------------------------------------------- side by side
+
+
+@pytest.mark.parametrize("room", [Room(), TIGHT], ids=["roomy", "tight"])
+@pytest.mark.parametrize("rules", RULES, ids=str)
+def test_memory_and_disk_take_the_same_through_random_steps(
+    tmp_path: Path, rules: tuple[int, int, int], room: Room
+) -> None:
+    """Together the cases are 24,000 steps."""
+    one, other = Driver(memory(*rules)), Driver(disk(tmp_path, 0.0, *rules, room=room))
+    now = 0.0
+    for number, step in enumerate(itertools.islice(random_steps(hash(rules)), 1000)):
+        now = step.arguments[0] if step.name == "next_due" else now
+        assert one.do(step) == other.do(step), (number, step)
+        assert facts(one.frontier, now) == facts(other.frontier, now), (number, step)
+    assert waiting(one.frontier) == waiting(other.frontier)
+    other.frontier.close()
+
+
+def test_memory_and_disk_take_the_same_through_10_000_steps(tmp_path: Path) -> None:
+    one, other = Driver(memory(10)), Driver(disk(tmp_path, 0.0, 10, room=Room(30, 5, 8, 20)))
+    for number, step in enumerate(itertools.islice(random_steps(11, hosts=200, pages=40), 10_000)):
+        assert one.do(step) == other.do(step), (number, step)
+    assert waiting(one.frontier) == waiting(other.frontier)
+    other.frontier.close()
+
+
+@pytest.mark.parametrize("closed", [True, False], ids=["closed", "killed"])
+def test_a_reopened_frontier_goes_on_as_the_journaled_one_does(tmp_path: Path, closed: bool) -> None:
+    def reopened(now: float) -> tuple[Frontier, Frontier]:
+        return JournaledFrontier(memory(3), tmp_path / "m", clock=lambda: now), disk(tmp_path / "d", now, 3, room=TIGHT)
+
+    pair = reopened(0.0)
+    now = 0.0
+    one, other = map(Driver, pair)
+    for number, step in enumerate(itertools.islice(random_steps(7), 3000)):
+        now = step.arguments[0] if step.name == "next_due" else now
+        assert one.do(step) == other.do(step), (number, step)
+        if number % 331 == 330:
+            if closed:
+                for frontier in pair:
+                    frontier.close()
+            pair = reopened(now)
+            one, other = map(Driver, pair)
+            assert waiting(one.frontier) == waiting(other.frontier)
+            assert facts(one.frontier, now) == facts(other.frontier, now)
+
+
+# ---------------------------------------------------------------- kill -9, full disks, damage
+
+
+def acknowledged_then_killed(folder: Path, seed: int, seconds: float) -> int:
+    """Do steps to a frontier in a process of its own, kill it after some time; how many it had acknowledged."""
+    child = f"""
+import os, sys
+sys.path[:0] = [{str(ROOT)!r}, {str(ROOT / "tests")!r}]
+from pathlib import Path
+from random import Random
+from support.frontiersteps import Driver, random_steps
+from crawlproject.frontier.disk.frontier import DiskFrontier
+from crawlproject.frontier.disk.url_queues import Room
+from crawlproject.frontier.inspect.queries import best_waiting
+from crawlproject.frontier.politeness import Politeness
+frontier = DiskFrontier(Path({str(folder)!r}), politeness=Politeness(1.0, 0.5), random=Random(3), clock=lambda: 0.0,
+                        room=Room(30, 5, 8, 20))
+driver = Driver(frontier)
+for step in random_steps({seed}, hosts=300, pages=500):
+    driver.do(step)
+    os.write(1, b".")
+"""
+    with subprocess.Popen([sys.executable, "-c", child], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.read(1)
+        time.sleep(seconds)
+        process.send_signal(signal.SIGKILL)
+        return 1 + len(process.stdout.read())
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_kill_9_at_any_instruction_loses_no_acknowledged_step(tmp_path: Path, seed: int) -> None:
+    steps = acknowledged_then_killed(tmp_path, seed, Random(seed).random() * 0.4)
+    found = disk(tmp_path)
+    states = []
+    one = Driver(memory())
+    for number, step in enumerate(itertools.islice(random_steps(seed, hosts=300, pages=500), steps + 1), start=1):
+        one.do(step)
+        if number >= steps:  # the last step may or may not have happened: nobody was told
+            known = {record.url for record in one.frontier.waiting()} | set(one.leases)
+            states.append((known, one.frontier.evicted()))
+    assert ({record.url for record in found.waiting()}, found.evicted()) in states
+    scores = {record.url: record.score for record in one.frontier.waiting()}
+    differ = [record for record in found.waiting() if scores.get(record.url, record.score) != record.score]
+    assert len(differ) <= 1
+    found.close()
+
+
+def test_a_file_that_cannot_grow_is_told_and_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
+    frontier = disk(tmp_path, room=TIGHT)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2_500_000, limits[1]))
+    put = 0
+    try:
+        with pytest.raises(StorageFailed, match="cannot write to"):
+            for put in range(0, 200_000, 50):
+                frontier.put_many(urls(50, put))
+        assert put
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert frontier.put(CrawlUrl("http://later.test/", 1.0)), "with space again it goes on"
+    del frontier
+    again = disk(tmp_path)
+    assert all(record.url in again for record in urls(put))
+    assert "http://later.test/" in again
+    again.close()
+
+
+def test_a_batch_that_fills_the_frontier_up_is_still_one_step(tmp_path: Path) -> None:
+    """The order of the worst is built in the middle of it, from rows that are not written yet."""
+    frontier = disk(tmp_path, max_urls=100)
+    frontier.put_many(urls(60))
+    try:
+        with frontier.batch():
+            for record in urls(90, 60):
+                frontier.put(record)
+            raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        kept = waiting(frontier)
+    assert len(kept) == 100 and frontier.evicted()
+    del frontier
+    again = disk(tmp_path, max_urls=100)
+    assert waiting(again) == kept
+    again.close()
+
+
+def test_a_torn_last_frame_has_not_happened(tmp_path: Path) -> None:
+    """Even when the mapped files know of it, as they may after a power failure."""
+    frontier = disk(tmp_path)
+    frontier.put_many(urls(10))
+    frontier.put(CrawlUrl("http://last.test/", 1.0))
+    [journal] = tmp_path.glob("journal.*")
+    data = journal.read_bytes()
+    end = len(data.rstrip(b"\0"))
+    journal.write_bytes(data[: end - 3].ljust(len(data), b"\0"))
+    del frontier
+    again = disk(tmp_path)
+    assert all(record.url in again for record in urls(10))
+    assert "http://last.test/" not in again
+    assert again.put(CrawlUrl("http://next.test/", 1.0)) and again.put(CrawlUrl("http://last.test/", 1.0))
+    assert {record.url for record in again.waiting()} >= {"http://next.test/", "http://last.test/"}
+    again.close()
+
+
+def test_a_damaged_frame_is_named(tmp_path: Path) -> None:
+    frontier = disk(tmp_path)
+    for record in urls(10):
+        frontier.put(record)
+    [journal] = tmp_path.glob("journal.*")
+    data = bytearray(journal.read_bytes())
+    data[30] ^= 1
+    journal.write_bytes(data)
+    del frontier
+    with pytest.raises(BadCrawlDir, match=r"journal\.1, byte 0: a frame is damaged"):
+        disk(tmp_path)
+
+
+@pytest.mark.parametrize("state", [b"{", b"[]", b'{"format": "disk frontier", "version": 99}'])
+def test_a_damaged_state_is_named(tmp_path: Path, state: bytes) -> None:
+    disk(tmp_path).close()
+    (tmp_path / "state.json").write_bytes(state)
+    with pytest.raises(BadCrawlDir, match=r"state\.json: expected the state of a frontier"):
+        disk(tmp_path)
+
+
+# ---------------------------------------------------------------- size
+
+
+def test_the_journal_is_summed_up_when_it_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawlproject.frontier.disk.store._JOURNAL_BYTES", 20_000)
+    frontier = disk(tmp_path)
+    for start in range(0, 20_000, 40):
+        frontier.put_many(urls(40, start))
+    deadline = time.monotonic() + 10
+    while len(list(tmp_path.glob("journal.*"))) > 1 and time.monotonic() < deadline:
+        time.sleep(0.01)
+        frontier.put_many(urls(1, 20_000 + int(time.monotonic() * 1000) % 10_000))
+    assert sum(path.stat().st_size for path in tmp_path.glob("journal.*")) <= 3 * 2**20
+    del frontier
+    again = disk(tmp_path)
+    assert len(again) >= 20_000
+    assert again.hosts() == 97
+    again.close()
+
+
+def test_hosts_that_are_not_in_use_take_no_memory(tmp_path: Path) -> None:
+    frontier = disk(tmp_path)
+    frontier.put_many(CrawlUrl(f"http://h{i}.test/", 0.5) for i in range(3000))
+    for step in range(500):
+        taken = frontier.take(float(step))
+        assert taken is not None
+        frontier.done(taken.url, float(step), 0.0)
+    assert frontier.hosts() == 2500
+    assert frontier.hosts_in_memory() < 60
+    frontier.close()
+
+
+def test_hosts_that_have_been_visited_leave_memory_too(tmp_path: Path) -> None:
+    frontier = disk(tmp_path, room=Room(crowd=1, hosts=300))
+    frontier.put_many(CrawlUrl(f"http://h{i}.test/{page}", 1 / (1 + page)) for i in range(3000) for page in range(3))
+    assert frontier.hosts_in_memory() == 3000
+    for step in range(3000):
+        taken = frontier.take(0.01 * step)
+        assert taken is not None
+        frontier.done(taken.url, 0.01 * step, 0.0)
+    assert frontier.hosts() == 3000
+    assert frontier.hosts_in_memory() < 1000
+    frontier.close()
+
+
+def test_a_host_with_all_the_best_urls_holds_nobody_up(tmp_path: Path) -> None:
+    frontier = disk(tmp_path)
+    frontier.put_many(CrawlUrl(f"http://big.test/{i}", 0.9) for i in range(5000))
+    frontier.put_many(CrawlUrl(f"http://h{i}.test/", 0.1) for i in range(60))
+    taken = [frontier.take(0.0) for _ in range(50)]
+    assert [record.score for record in taken if record] == [0.9] + 49 * [0.1]
+    assert len(frontier) == 5010
+    frontier.close()
+
+
+def test_urls_of_a_host_are_counted(tmp_path: Path) -> None:
+    frontier = disk(tmp_path)
+    frontier.put_many(CrawlUrl(f"http://a.test/{i}", 0.5) for i in range(5))
+    frontier.withdraw("http://a.test/4")
+    taken = frontier.take(0.0)
+    assert taken is not None
+    frontier.done(taken.url, 0.0, 0.0)
+    assert frontier.urls_of_host("http://a.test/other") == 4
+    assert frontier.urls_of_host("http://b.test/") == 0
+    frontier.close()
+    assert disk(tmp_path).urls_of_host("http://a.test/") == 4
+
+
+# ---------------------------------------------------------------- looking in
+
+
+@pytest.mark.parametrize("closed", [True, False], ids=["closed", "open"])
+def test_a_view_shows_what_is_there_and_writes_nothing(tmp_path: Path, closed: bool) -> None:
+    frontier = disk(tmp_path)
+    frontier.put_many(urls(300))
+    taken = [frontier.take(0.0) for _ in range(3)]
+    assert taken[0] and taken[1]
+    frontier.done(taken[0].url, 5.0, 0.0)
+    frontier.crawl_delay("h5.test", 7.0)
+    if closed:
+        frontier.close()
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    view = read_frontier(tmp_path)
+    assert view is not None and view.kind == "disk"
+    assert view.counts() == (297, 2, 1, 97, 0)
+    assert len(list(view.waiting())) == 297
+    assert {record.url for record in view.leased()} == {record.url for record in taken[1:] if record}
+    assert view.find(taken[0].url) == ("done", None)
+    assert view.find(taken[1].url)[0] == "leased"
+    assert view.find("http://nobody.test/") == ("", None)
+    waits = sorted(view.waiting(), key=lambda record: -record.score)
+    assert best_waiting(view, 7) == waits[:7], "of equal scores the first come first"
+    assert view.rests()[taken[0].url.split("/")[2]] == 6.0
+    assert view.crawl_delays() == {"h5.test": 7.0}
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_clear_removes_the_frontier_and_nothing_else(tmp_path: Path) -> None:
+    disk(tmp_path).close()
+    (tmp_path / "mine.txt").write_text("keep")
+    assert clear_frontier(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+    assert not clear_frontier(tmp_path)
+    assert read_frontier(tmp_path) is None

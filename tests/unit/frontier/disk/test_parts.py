@@ -1,0 +1,242 @@
+"""The parts of the frontier on disk against their models: a dict, a heap, a list of lines."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from hashlib import md5
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawlproject.errors import BadCrawlDir
+from crawlproject.frontier.disk.hash_table import HashTable
+from crawlproject.frontier.disk.journal import Frame, Journal, Summary
+from crawlproject.frontier.disk.url_table import DONE, NUMBERED_ROW, WAITING, Row, UrlRows
+from crawlproject.frontier.disk.spilled_queue import SpilledLine, SpillFile
+from crawlproject.frontier.disk.url_records import UrlFile
+from crawlproject.records import CrawlUrl
+
+
+def digest(number: int) -> bytes:
+    return md5(str(number).encode()).digest()
+
+
+# ---------------------------------------------------------------- the hash table
+
+
+def test_a_table_finds_what_was_set_and_nothing_else(tmp_path: Path) -> None:
+    table = HashTable(tmp_path / "t")
+    for number in range(30_000):
+        assert table.get(digest(number)) is None
+        table.set(digest(number), number)
+    for number in range(0, 30_000, 7):
+        table.set(digest(number), number + 100_000)
+    again = HashTable(tmp_path / "t")
+    for found in (table, again):
+        assert all(found.get(digest(n)) == (n + 100_000 if n % 7 == 0 else n) for n in range(30_000))
+        assert all(found.get(digest(n)) is None for n in range(30_000, 40_000))
+    again.set(digest(30_000), 5)
+    assert again.get(digest(30_000)) == 5
+
+
+def test_keys_that_crowd_in_one_place_and_run_over_its_end_are_found(tmp_path: Path) -> None:
+    """Digests whose home is one of the last slots of a segment: they run over to its beginning."""
+    table = HashTable(tmp_path / "t")
+    random = Random(1)
+    homes = [(random.getrandbits(40) << 36 | (4095 - random.randrange(3)) << 24 | n) % 2**64 for n in range(6000)]
+    keys = [home.to_bytes(8, "little") + random.randbytes(8) for home in homes]
+    for number, key in enumerate(keys):
+        table.set(key, number)
+    assert [table.get(key) for key in keys] == list(range(6000))
+    assert [HashTable(tmp_path / "t").get(key) for key in keys] == list(range(6000))
+
+
+def test_88_bits_are_compared(tmp_path: Path) -> None:
+    table = HashTable(tmp_path / "t")
+    table.set(bytes(16), 1)
+    assert table.get(bytes(8) + b"\1" + bytes(7)) is None
+    assert table.get(bytes(7) + b"\1" + bytes(8)) is None
+    assert table.get(bytes(10) + b"\1" + bytes(5)) is None
+
+
+@pytest.mark.parametrize("step", range(1, 6))
+def test_a_split_that_was_killed_at_any_store_leaves_the_table_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
+) -> None:
+    """A split fills two halves, marks both, and retires the whole: five stores in this order."""
+    table = HashTable(tmp_path / "t")
+    stores = 0
+
+    def counted(name: str) -> None:
+        real = getattr(HashTable, name)
+
+        def store(self: HashTable, *arguments: object) -> None:
+            nonlocal stores
+            stores += 1
+            if stores == step:
+                raise KeyboardInterrupt
+            real(self, *arguments)
+
+        monkeypatch.setattr(HashTable, name, store)
+
+    counted("_fill")
+    counted("_mark")
+    kept = 0
+    with pytest.raises(KeyboardInterrupt):
+        for kept in range(4000):
+            table.set(digest(kept), kept)
+    monkeypatch.undo()
+    again = HashTable(tmp_path / "t")
+    assert kept > 2000 and all(again.get(digest(number)) == number for number in range(kept))
+    for number in range(kept, 12_000):
+        again.set(digest(number), number)
+    assert all(again.get(digest(number)) == number for number in range(12_000))
+
+
+# ---------------------------------------------------------------- the lines
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["put", "put", "die", "pop"]), st.integers(0, 30), st.integers(0, 40)), max_size=300
+    )
+)
+def test_a_spilled_line_is_a_heap_whose_items_may_die(tmp_path_factory: pytest.TempPathFactory, steps: list) -> None:
+    alive: dict[int, float] = {}
+
+    def stands(entry: tuple[float, int]) -> bool:
+        return alive.get(entry[1]) == entry[0]
+
+    def many(ranks: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+        return np.array([stands(entry) for entry in zip(ranks.tolist(), numbers.tolist(), strict=True)], bool)
+
+    file = SpillFile(tmp_path_factory.mktemp("spill") / "lines")
+    line = SpilledLine(file, stands, many, limit=2, chunk=2)
+    for kind, rank, number in steps:
+        best = min(((score, name) for name, score in alive.items()), default=None)
+        assert line.first() == best
+        if kind == "put" and number not in alive:
+            alive[number] = float(rank)
+            line.push((float(rank), number))
+        elif kind == "die" and number in alive:
+            del alive[number]
+            line.died()
+        elif kind == "pop" and best:
+            assert line.pop() == best
+            del alive[best[1]]
+    model = [(score, name) for name, score in alive.items()]
+    heapq.heapify(model)
+    while model:
+        entry = heapq.heappop(model)
+        assert line.pop() == entry
+        del alive[entry[1]]
+    assert line.pop() is None
+    file.close()
+
+
+def test_a_line_keeps_its_best_whatever_the_ranks(tmp_path: Path) -> None:
+    file = SpillFile(tmp_path / "lines")
+    line = SpilledLine(file, lambda entry: True, lambda ranks, numbers: np.ones(len(ranks), bool), limit=3, chunk=1)
+    ranks = [math.inf, -math.inf, 0.0, -0.0, 1e-300, -1e300, 5.0, 5.0]
+    for number, rank in enumerate(ranks):
+        line.push((rank, number))
+    line.load(np.array([4.0, -2.0]), np.array([100, 101]))
+    taken = [line.pop() for _ in range(10)]
+    assert taken == sorted([*zip(ranks, range(8), strict=True), (4.0, 100), (-2.0, 101)])
+
+
+def test_a_line_does_not_grow_with_scores_that_change(tmp_path: Path) -> None:
+    """100,000 changes of 100 URLs: the dead leave, in memory and on disk."""
+    scores: dict[int, float] = {}
+    file = SpillFile(tmp_path / "lines")
+
+    def many(ranks: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+        return np.array([scores[n] == r for r, n in zip(ranks.tolist(), numbers.tolist(), strict=True)], bool)
+
+    line = SpilledLine(file, lambda entry: scores.get(entry[1]) == entry[0], many, limit=16, chunk=4)
+    random = Random(3)
+    for _ in range(100_000):
+        number = random.randrange(100)
+        if number in scores:
+            scores[number] = math.nan
+            line.died()
+        scores[number] = random.random()
+        line.push((scores[number], number))
+    assert file.size() < 200_000
+    assert [line.pop() for _ in range(100)] == sorted((score, number) for number, score in scores.items())
+
+
+# ---------------------------------------------------------------- records, rows, journal
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        CrawlUrl("http://a.test/", 0.5),
+        CrawlUrl("http://a.test/", 0.5, context_score=0.25),
+        CrawlUrl("http://a.test/", 0.5, 3, "http://b.test/", "Grüße ", math.inf),
+        CrawlUrl("http://a.test/", 0.5, 3, "http://b.test/", "x", 0.1, 0.0, (0.5, -math.inf), '{"method": "POST"}'),
+        CrawlUrl("http://a.test/", 0.5, anchor="long " * 5000),
+    ],
+)
+def test_a_record_comes_back_written_or_not(tmp_path: Path, record: CrawlUrl) -> None:
+    file = UrlFile(tmp_path / "urls.jsonl")
+    file.add(CrawlUrl("http://first.test/", 0.0))
+    offset = file.add(record)
+    assert file.load(offset, 0.5, 0.0) == record
+    file.write()
+    assert file.load(offset, 0.5, 0.0) == record
+    assert file.url(offset) == record.url
+
+
+def test_half_a_surrogate_becomes_text(tmp_path: Path) -> None:
+    file = UrlFile(tmp_path / "urls.jsonl")
+    offset = file.add(CrawlUrl("http://a.test/", 0.5, 1, None, "x\ud800y"))
+    file.write()
+    assert file.load(offset, 0.5, 0.0).anchor == "x?y"
+
+
+def test_a_damaged_record_is_named(tmp_path: Path) -> None:
+    (tmp_path / "urls.jsonl").write_text('["http://a.test/"\n')
+    with pytest.raises(BadCrawlDir, match=r"urls\.jsonl, byte 0: expected a record of a URL"):
+        UrlFile(tmp_path / "urls.jsonl").url(0)
+
+
+def test_rows_are_changed_when_they_are_applied(tmp_path: Path) -> None:
+    rows = UrlRows(tmp_path / "rows")
+    rows[70_000] = Row(0.5, 10, 3, WAITING)
+    rows[5] = Row(0.25, 20, 4, DONE)
+    assert rows[70_000].host == 3
+    rows.apply(rows.pack())
+    rows[5] = Row(1.0, 20, 4, DONE)
+    again = UrlRows(tmp_path / "rows", readonly=True)
+    assert again[70_000] == Row(0.5, 10, 3, WAITING) and again[5].score == 0.25
+    numbers = np.array([5, 6, 70_000])
+    assert rows.stand(numbers, np.array([7.0, 0.0, 0.5]), (WAITING,)).tolist() == [True, False, True]
+    assert again.stand(numbers, np.array([0.25, 0.0, 0.5]), (WAITING,)).tolist() == [False, False, True]
+
+
+def test_frames_come_back_in_order_across_the_pieces_of_the_file(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.begin(Summary())
+    frames = [
+        Frame(
+            {n: Row(n / 7, n, n, WAITING) for n in range(size)},
+            {digest(size): size},
+            {digest(-size): 1},
+            size,
+            [["pick", 1]],
+        )
+        for size in (1, 0, 30_000, 5, 60_000)
+    ]
+    for frame in frames:
+        packed = [NUMBERED_ROW.pack(number, *row) for number, row in frame.rows.items()]
+        journal.append(packed, frame.urls, frame.hosts, frame.urls_end, frame.notes)
+    journal.close()
+    assert list(Journal(tmp_path).frames()) == frames

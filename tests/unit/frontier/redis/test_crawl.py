@@ -1,0 +1,93 @@
+"""A crawl whose frontier other workers take from, too; nothing runs, so every step can be told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import redis
+from support.redisserver import empty_database
+from support.webs import html
+
+from crawlproject.crawl.assembly import assemble
+from crawlproject.crawl.crawl import Crawl
+from crawlproject.options import read_options
+from crawlproject.orderings.adaptive.adaptive import REVISE_EVERY
+from crawlproject.records import Fetch, Topic
+
+FRONT = "http://a.example/"
+
+
+def worker(folder: Path, database: redis.Redis, name: str, **settings: object) -> Crawl:
+    where = database.connection_pool.connection_kwargs
+    asked = {"FRONTIER": "redis", "REDIS_PORT": where["port"], "REDIS_DB": where["db"], "CRAWL_WORKER": name}
+    options = read_options({"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, **asked, **settings})
+    return assemble(Topic("reef", ("coral reef",), (FRONT,)), options, clock=lambda: 100.0, folder=folder)
+
+
+def fetch(crawl: Crawl, *links: str) -> str | None:
+    """Take a URL, and find a page with these links there."""
+    url = crawl.take(100.0)
+    if url is None:
+        return None
+    page = crawl.read(url, html(*links, text="coral reef"))
+    crawl.keep(page, crawl.visit(url, page, b"", fetched := Fetch(200, 100.0, 0.1)))
+    crawl.offer(page, fetched)
+    return url.url
+
+
+@pytest.fixture
+def database() -> redis.Redis:
+    return empty_database()
+
+
+def test_what_is_put_aside_is_recalled_when_others_fetched_all_that_waited(tmp_path: Path, database) -> None:
+    first = worker(tmp_path / "first", database, "first", ORDERING="adaptive", ORDERING_ATTENTION=4)
+    second = worker(tmp_path / "second", database, "second", ORDERING="dom")
+    links = [f"http://h{number}.example/{page}" for number in range(12) for page in range(5)]
+    fetched = [fetch(first, *links)] + [fetch(first) for _ in range(REVISE_EVERY)]
+    assert 4 <= len(first.frontier) < len(links) - len(fetched), "the rest is aside"
+    while url := fetch(second):
+        fetched.append(url)
+    while url := fetch(first):
+        fetched.append(url)
+    assert sorted(map(str, fetched)) == sorted([FRONT, *links])
+
+
+def test_a_resumed_worker_learns_what_became_of_its_links(tmp_path: Path, database) -> None:
+    first = worker(tmp_path, database, "first", ORDERING="adaptive", ORDERING_ATTENTION=4)
+    links = [f"http://h{number}.example/{page}" for number in range(6) for page in range(5)]
+    assert fetch(first, *links) == FRONT
+    assert first.take(100.0) is not None, "a lease that is open when the process dies"
+    first.folder.close("", 100.0, {})
+    second = worker(tmp_path, database, "second", ORDERING="dom")
+    others = fetch(second)
+    first = worker(tmp_path, database, "first", ORDERING="adaptive", ORDERING_ATTENTION=4)
+    fetched = {others}
+    while url := fetch(first):
+        assert url not in fetched
+        fetched.add(url)
+    assert fetched == set(links)
+
+
+def test_pages_are_counted_once_for_all_workers(tmp_path: Path, database) -> None:
+    first = worker(tmp_path, database, "first", ORDERING="dom", CRAWL_MAX_PAGES=3)
+    second = worker(tmp_path, database, "second", ORDERING="dom", CRAWL_MAX_PAGES=3)
+    assert fetch(first, *(f"http://h{number}.example/" for number in range(9))) == FRONT
+    assert (first.spent, second.spent, second.pages) == (False, False, 0)
+    held = first.take(100.0)
+    assert held is not None
+    assert fetch(second) is not None
+    assert second.take(100.0) is None, "the third page is being fetched already"
+    assert not second.spent
+    first.fail(held, "http 500", Fetch(500, 100.0, 0.1))
+    assert fetch(second) is not None
+    assert first.spent and second.spent
+    assert first.take(100.0) is None
+
+
+def test_the_worker_of_a_name_is_one_process(tmp_path: Path, database) -> None:
+    old = worker(tmp_path / "old", database, "same", ORDERING="dom")
+    worker(tmp_path / "new", database, "same", ORDERING="dom")
+    with pytest.raises(OSError, match="CRAWL_WORKER"):
+        old.take(100.0)

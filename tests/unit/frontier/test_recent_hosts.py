@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlproject.frontier.recent_hosts import PickWindow
+
+
+def barred(window: PickWindow, hosts: str = "abcde") -> str:
+    return "".join(host for host in hosts if window.bars(host))
+
+
+def picked(hosts: str, size: int) -> PickWindow:
+    window = PickWindow()
+    for host in hosts:
+        window.pick(host)
+        window.fit(size)
+    return window
+
+
+def test_the_last_picks_bar_their_hosts():
+    window = picked("abcd", 2)
+    assert barred(window) == "cd"
+    assert list(window) == ["a", "b", "c", "d"]
+
+
+def test_the_window_shrinks_and_grows_again():
+    window = picked("abcd", 3)
+    assert window.fit(1) == ["b", "c"]
+    assert barred(window) == "d"
+    assert window.fit(4) == ["c", "b", "a"]
+    assert barred(window) == "abcd"
+
+
+def test_a_pick_given_back_lets_an_older_one_in():
+    window = picked("abc", 2)
+    window.give_back("c")
+    assert window.fit(2) == ["a"]
+    assert barred(window) == "ab"
+
+
+def test_a_host_picked_twice_is_barred_by_its_later_pick():
+    window = picked("aba", 2)
+    assert window.last("a") > window.last("b")
+    window.give_back("a")
+    window.fit(2)
+    assert window.last("a") < window.last("b")
+
+
+def test_what_is_forgotten_cannot_be_given_back():
+    window = picked("abcd", 1)
+    window.remember(2)
+    assert list(window) == ["c", "d"]
+    window.give_back("a")
+    assert list(window) == ["c", "d"]
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.tuples(st.just("pick"), st.sampled_from("abcde")),
+            st.tuples(st.just("give_back"), st.sampled_from("abcde")),
+            st.tuples(st.just("fit"), st.integers(0, 6)),
+        )
+    )
+)
+def test_it_is_the_end_of_a_list(operations):
+    window, picks, size = PickWindow(), [], 0
+    for operation, value in operations:
+        if operation == "pick":
+            window.pick(value)
+            picks.append(value)
+        elif operation == "fit":
+            size = value
+        elif value in picks:
+            window.give_back(value)
+            del picks[len(picks) - 1 - picks[::-1].index(value)]
+        before = barred(window)
+        moved = window.fit(size)
+        assert barred(window) == "".join(sorted(set(picks[len(picks) - min(size, len(picks)) :])))
+        assert set(before) ^ set(barred(window)) <= set(moved)
+        assert list(window) == picks

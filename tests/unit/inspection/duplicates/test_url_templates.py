@@ -1,0 +1,135 @@
+"""Templates that say nothing new wait, are tried now and then, and recover."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawlproject.inspection.duplicates.url_templates import FACTOR, FARTHEST, FIRST_DELAY, TemplateStanding
+from crawlproject.records import NOVELTY, CrawlUrl, Page
+
+A = "http://a.example"
+
+
+def barren(number: int) -> Page:
+    return Page(f"{A}/cal/{number}", duplicate_of=f"{A}/cal/0")
+
+
+def fruitful(number: int) -> Page:
+    return Page(f"{A}/cal/{number}")
+
+
+def demoted() -> TemplateStanding:
+    standing = TemplateStanding()
+    for number in range(6):
+        standing.learn(barren(number))
+    return standing
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        barren(1),
+        Page(f"{A}/cal/1", signs={NOVELTY: 0.02}),
+        Page(f"{A}/cal/1", nature="soft_404"),
+        Page(f"{A}/cal/1", nature="parked"),
+    ],
+    ids=["copy", "nothing new", "soft 404", "parked"],
+)
+def test_a_template_whose_pages_say_nothing_is_demoted(page):
+    standing = TemplateStanding()
+    for _ in range(2):
+        standing.learn(page)
+    assert standing.demoted(f"{A}/cal/77") is None
+    standing.learn(page)
+    assert standing.demoted(f"{A}/cal/77") == "a.example/cal/#"
+    assert standing.lowered(f"{A}/cal/77", 0.5) == 0.5 * FACTOR
+    assert standing.lowered(f"{A}/cal/77", -0.5) < -0.5
+    assert standing.lowered(f"{A}/reef", 0.5) == 0.5
+
+
+def test_walls_and_failures_say_nothing_about_a_template():
+    standing = TemplateStanding()
+    for number in range(20):
+        standing.learn(Page(f"{A}/cal/{number}", nature="block/captcha"))
+        standing.failed(f"{A}/cal/{number}")
+    assert standing.demoted(f"{A}/cal/1") is None
+
+
+def test_mixed_pages_do_not_demote():
+    standing = TemplateStanding()
+    for number in range(60):
+        standing.learn(barren(number) if number % 2 else fruitful(number))
+        assert standing.demoted(f"{A}/cal/1") is None
+    assert standing.demoted(f"{A}/cal/1") is None
+
+
+def test_names_of_words_are_demoted_with_their_folder():
+    standing = TemplateStanding()
+    for name in ("reef", "fish", "kelp", "crab", "tide", "sand", "wave", "foam", "gull", "salt", "sun", "sky", "dune"):
+        standing.learn(Page(f"{A}/gone/{name}", nature="soft_404"))
+    assert standing.demoted(f"{A}/gone/shell")
+    assert standing.demoted(f"{A}/kept/shell") == f"{A[7:]}/**"
+    standing.learn(Page(f"{A}/kept/one"))
+    standing.learn(Page(f"{A}/kept/two"))
+    assert standing.demoted(f"{A}/kept/shell") is None
+
+
+def test_a_path_that_grows_is_demoted_with_all_below_its_first_segment():
+    standing = TemplateStanding()
+    path = f"{A}/grow"
+    for depth in range(14):
+        path += f"/{'abcdefghijklmn'[depth]}"
+        standing.learn(Page(path, duplicate_of=f"{A}/grow/a"))
+    assert standing.demoted(f"{path}/x")
+
+
+def test_urls_of_a_demoted_template_wait_one_behind_the_other():
+    standing = demoted()
+    turns = [standing.waits_until(CrawlUrl(f"{A}/cal/{number}", 1.0), 1000.0) for number in range(100, 103)]
+    gap = turns[1] - turns[0]
+    assert gap >= FIRST_DELAY
+    assert turns == [1000.0 + gap * place for place in (1, 2, 3)]
+    assert standing.waits_until(CrawlUrl(f"{A}/cal/100", 1.0, not_before=turns[0]), turns[0]) == turns[0]
+    assert standing.waits_until(CrawlUrl(f"{A}/reef", 1.0), 1000.0) == 1000.0
+
+
+def test_nobody_waits_longer_than_a_day():
+    standing = demoted()
+    assert max(standing.waits_until(CrawlUrl(f"{A}/cal/{n}", 1.0), 0.0) for n in range(5000)) == FARTHEST
+
+
+def test_each_barren_page_makes_the_delay_longer_and_a_fruitful_one_short_again():
+    standing = demoted()
+
+    def delay() -> float:
+        return next(template.delay for name, template in standing.list_demoted() if name == "a.example/cal/#")
+
+    first = delay()
+    standing.learn(barren(7))
+    assert delay() == 2 * first
+    standing.learn(fruitful(8))
+    assert delay() == FIRST_DELAY
+
+
+def test_a_template_recovers():
+    standing = demoted()
+    for number in range(10):
+        standing.learn(fruitful(number))
+    assert standing.demoted(f"{A}/cal/1") is None
+    assert list(standing.list_demoted()) == []
+
+
+def test_a_pardoned_url_may_go():
+    standing = demoted()
+    standing.pardon(f"{A}/cal/5")
+    assert standing.waits_until(CrawlUrl(f"{A}/cal/5", 1.0), 7.0) == 7.0
+    assert standing.waits_until(CrawlUrl(f"{A}/cal/6", 1.0), 7.0) > 7.0
+
+
+def test_what_is_known_is_limited():
+    standing = TemplateStanding(most=10)
+    for host in range(20):
+        for number in range(8):
+            standing.learn(Page(f"http://{host}.example/cal/{number}", duplicate_of=f"http://{host}.example/cal/0"))
+    assert standing.demoted("http://0.example/cal/1") is None
+    assert standing.demoted("http://19.example/cal/1") is not None

@@ -1,0 +1,292 @@
+"""Adaptive: what it learns, what it explains, and that putting aside loses nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+
+import pytest
+from support.pages import ANALYZER, a_context
+from support.webs import DictWeb, page
+
+from crawlproject.storage.append_log import read_lines
+from crawlproject.errors import BadSetting
+from crawlproject.orderings.adaptive.link_features import KINDS
+from crawlproject.orderings.adaptive.adaptive import RECENT, REVISE_EVERY, WIDEST, Adaptive
+from crawlproject.records import CrawlUrl, Link, Page, Span, Topic
+from crawlproject.evaluation.simulation.runner import Stage
+from crawlproject.webs.base import Reply
+
+GOOD, BAD = "html body main a", "html body footer a"
+PORTAL = "http://portal.example/"
+IMPATIENT = {"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, "FRONTIER_BATCH_SIZE": 1}
+
+
+def a_page(url: str, text: str = "", *links: tuple[str, str, str], depth: int = 0) -> Page:
+    """A page of this text whose links are ``(url, anchor, tag path)``; a link's context is its anchor."""
+    terms: list[str] = ANALYZER.terms(text)
+    made = []
+    for target, anchor, path in links:
+        span = Span(len(terms), len(terms) + len(ANALYZER.terms(anchor)))
+        terms += ANALYZER.terms(anchor)
+        made.append(Link(target, anchor, span, span, 0.0, path))
+    return Page(url, terms=terms, counts=Counter(terms), links=tuple(made), depth=depth)
+
+
+def adaptive(**parameters: object) -> Adaptive:
+    return Adaptive(a_context("coral reef", seeds=["http://a.example/"]), **parameters)  # type: ignore[arg-type]
+
+
+def scores(ordering: Adaptive, seen: Page) -> list[float | None]:
+    ordering.observe(seen)
+    return [ordering.score(seen, link) for link in seen.links]
+
+
+def numbers(ordering: Adaptive, seen: Page) -> list[float]:
+    found = scores(ordering, seen)
+    assert None not in found
+    return [score for score in found if score is not None]
+
+
+def links_to(names: Sequence[str], anchor: str = "", path: str = "") -> list[tuple[str, str, str]]:
+    return [(f"http://b.example/{name}", anchor, path) for name in names]
+
+
+# ------------------------------------------------------------ what is learned
+
+
+def test_with_nothing_learned_keywords_decide_as_in_dom() -> None:
+    anchors = ["coral reef", "coral", "steam", ""]
+    ordering = adaptive(without="anchor feedback")  # the one page is all that feedback knows
+    links = [(f"http://b.example/{n}", anchor, "") for n, anchor in enumerate(anchors)]
+    found = numbers(ordering, a_page("http://a.example/", "", *links))
+    assert found[0] >= found[1] > found[2] == found[3]
+
+
+def test_links_at_the_place_that_led_to_good_pages_score_higher() -> None:
+    """Ten links of the same words and the same folder; those in the main part lead to reefs, those in the footer to steam."""
+    ordering = adaptive()
+    places = [GOOD, BAD] * 5
+    links = [(f"http://a.example/{n}", "more", place) for n, place in enumerate(places)]
+    first = numbers(ordering, a_page("http://a.example/", "coral reef", *links))
+    assert first == pytest.approx([first[0]] * 10), "nothing tells them apart"
+    for n, place in enumerate(places[:8]):
+        ordering.observe(a_page(f"http://a.example/{n}", "coral reef" if place == GOOD else "steam engine"))
+    good, bad = numbers(ordering, a_page("http://c.example/", "", *links[8:]))
+    assert good > bad + 0.05
+    assert good > first[8] and bad < good
+
+
+def test_what_waits_is_told_its_new_score() -> None:
+    ordering = adaptive()
+    links = links_to([f"{n}" for n in range(REVISE_EVERY + 4)], "more", GOOD)
+    before = numbers(ordering, a_page("http://a.example/", "steam", *links))
+    told: dict[str, float] = {}
+    for url, _, _ in links[: REVISE_EVERY - 1]:
+        assert not told
+        ordering.observe(a_page(url, "coral reef"))
+        told = dict(ordering.revise())
+    assert set(told) == {url for url, _, _ in links[REVISE_EVERY - 1 :]}, "what ended is not told"
+    assert min(told.values()) > max(before)
+
+
+def test_prospect_counts_what_lies_behind() -> None:
+    def behind(prospect: float) -> list[float]:
+        ordering = adaptive(prospect=prospect)
+        ordering.observe(a_page("http://a.example/", "", *links_to(["hub", "leaf"], "more", GOOD)))
+        many = links_to([f"x{n}" for n in range(20)], "coral reef")
+        ordering.observe(a_page("http://b.example/hub", "index", *many))
+        new = ("http://b.example/new", "more", GOOD)
+        return numbers(ordering, a_page("http://a.example/", "", new))
+
+    assert behind(1.0)[0] > behind(0.0)[0]
+
+
+# ------------------------------------------------------------ what is explained and what is left out
+
+
+def test_the_parts_sum_to_the_score_also_when_more_is_known_since() -> None:
+    ordering = adaptive()
+    link = ("http://a.example/coral", "coral reef", GOOD)
+    score = numbers(ordering, a_page("http://a.example/", "coral reef polyp", link))[0]
+    url = CrawlUrl(link[0], score, 1, "http://a.example/")
+    parts = ordering.explain(url)
+    assert sum(parts.values()) == pytest.approx(score)
+    assert list(parts.values()) == sorted(parts.values(), reverse=True)
+    assert {"anchor", "behind"} < set(parts) <= {*KINDS, "behind", "learned since"}
+    ordering.observe(a_page("http://c.example/", "coral reef", link))
+    later = ordering.explain(url)
+    assert sum(later.values()) == pytest.approx(score) and later["learned since"] != parts["learned since"]
+    assert ordering.explain(CrawlUrl("http://nobody-knows.example/", 1.0)) == {}
+
+
+def test_evidence_that_is_left_out_has_no_part() -> None:
+    ordering = adaptive(without="anchor, around,anchor feedback")
+    found = numbers(
+        ordering, a_page("http://a.example/", "", *links_to(["1"], "coral reef"), *links_to(["2"], "steam"))
+    )
+    assert found[0] == pytest.approx(found[1])
+    assert not {"anchor", "around", "anchor feedback"} & set(ordering.explain(CrawlUrl("http://b.example/1", found[0])))
+
+
+def test_an_unknown_kind_of_evidence_is_refused() -> None:
+    with pytest.raises(BadSetting, match="anchr"):
+        adaptive(without="place, anchr")
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"), [("attention", -1), ("explore", -0.5), ("strength", 0.0), ("prospect", -1)]
+)
+def test_a_number_that_makes_no_sense_is_told(parameter: str, value: float) -> None:
+    with pytest.raises(BadSetting, match=f"ORDERING_{parameter.upper()}: expected at least"):
+        adaptive(**{parameter: value})
+
+
+# ------------------------------------------------------------ redirects
+
+
+def test_what_is_known_of_a_url_holds_for_where_it_redirects_to() -> None:
+    ordering = adaptive()
+    score = numbers(ordering, a_page("http://a.example/", "coral reef", ("http://a.example/old", "coral reef", GOOD)))[
+        0
+    ]
+    ordering.redirected("http://a.example/old", "http://a.example/new")
+    assert ordering.explain(CrawlUrl("http://a.example/old", score)) == {}
+    parts = ordering.explain(CrawlUrl("http://a.example/new", score))
+    assert parts["anchor"] > 0 and sum(parts.values()) == pytest.approx(score)
+    back = a_page("http://c.example/", "", ("http://a.example/old", "coral reef", GOOD))
+    assert scores(ordering, back) == [None], "the old address has ended"
+
+
+def test_a_redirect_to_what_is_known_is_an_end() -> None:
+    ordering = adaptive()
+    ordering.observe(a_page("http://a.example/", "", *links_to(["old"], "coral reef"), *links_to(["new"], "steam")))
+    ordering.redirected("http://b.example/old", "http://b.example/new")
+    ordering.redirected("http://nobody-knows.example/", "http://b.example/other")
+    assert (
+        ordering.explain(CrawlUrl("http://b.example/old", 1.0))
+        == {}
+        == ordering.explain(CrawlUrl("http://b.example/other", 1.0))
+    )
+    assert ordering.explain(CrawlUrl("http://b.example/new", 1.0)).get("anchor", 0) == 0, "it keeps its own evidence"
+
+
+# ------------------------------------------------------------ attention
+
+
+def aside(ordering: Adaptive, text: str = "coral reef") -> set[str]:
+    """What is put aside by the time at which all that waits is looked at, after pages with this text."""
+    for n in range(REVISE_EVERY - 1):
+        ordering.observe(a_page(f"http://other.example/{text}/{n}", text))
+    list(ordering.revise())
+    return set(ordering.put_aside())
+
+
+def test_the_best_stay_the_others_come_back_when_they_are_wanted() -> None:
+    ordering = adaptive(attention=2, explore=0.0)
+    good, poor = links_to(["g1", "g2"], "coral reef"), links_to(["p1", "p2", "p3"], "steam")
+    ordering.observe(a_page("http://a.example/", "", *good, *poor, depth=4))
+    assert aside(ordering) == {url for url, _, _ in poor}
+    assert list(ordering.put_aside()) == [] == ordering.recall()
+    for url, _, _ in good:
+        ordering.observe(a_page(url, "coral reef"))
+    recalled = ordering.recall()
+    assert [(url.url, url.depth, url.parent, url.anchor) for url in recalled] == [
+        (url, 5, "http://a.example/", "steam") for url, _, _ in poor[:2]
+    ]
+    assert all(sum(ordering.explain(url).values()) == pytest.approx(url.score) for url in recalled)
+    assert ordering.recall() == []
+
+
+def test_a_crawl_that_has_not_found_its_topic_attends_to_more() -> None:
+    ordering = adaptive(attention=2, explore=0.0)
+    ordering.observe(a_page("http://a.example/", "", *links_to([f"{n}" for n in range(50)], "steam")))
+    assert len(aside(ordering, "steam")) == 50 - 2 * WIDEST
+    ordering.observe(a_page("http://found.example/", "coral reef"))
+    assert len(aside(ordering)) == 2 * WIDEST - 2, "the others are aside already"
+    for n in range(5 * RECENT):
+        ordering.observe(a_page(f"http://exhausted.example/{n}", "steam"))
+    ordering.recall()
+    assert aside(ordering, "steam") == set() == set(ordering.recall()), "it was found"
+
+
+def test_after_a_break_the_frontier_says_what_has_attention() -> None:
+    ordering = adaptive(attention=2, explore=0.0)
+    ordering.observe(a_page("http://a.example/", "", *links_to(["1", "2", "3", "4"], "coral reef")))
+    ordering.resumed({"http://b.example/4", "http://b.example/unknown"})
+    assert list(ordering.put_aside()) == [] == ordering.recall(), "one of two is enough"
+    ordering.resumed(set())
+    assert [url.url for url in ordering.recall()] == ["http://b.example/1", "http://b.example/2"]
+
+
+def test_what_is_too_deep_gives_its_place_to_others_and_may_be_found_nearer() -> None:
+    ordering = adaptive(attention=1, explore=0.0)
+    deep, other = links_to(["deep"], "coral reef"), links_to(["other"], "steam")
+    ordering.observe(a_page("http://a.example/", "", *deep, *other, depth=9))
+    ordering.resumed(set())
+    assert [url.url for url in ordering.recall()] == ["http://b.example/deep"]
+    ordering.too_deep("http://b.example/deep")
+    assert [url.url for url in ordering.recall()] == ["http://b.example/other"]
+    assert None not in scores(ordering, a_page("http://c.example/", "", *deep, depth=2))
+    ordering.observe(a_page("http://d.example/", "", *deep, depth=1))
+    ordering.resumed(set())
+    assert [(url.url, url.depth) for url in ordering.recall()] == [("http://b.example/deep", 2)]
+
+
+def test_only_what_has_no_attention_is_put_aside() -> None:
+    """A look before a fetch puts a URL aside; it fails, and a URL that is followed gets its row before that is done."""
+    ordering = adaptive(attention=4, explore=0.0)
+    ordering.observe(a_page("http://a.example/", "", *links_to(["old"], "steam"), *links_to("1234", "coral reef")))
+    ordering.resumed({"http://b.example/old"})
+    assert {url.url for url in ordering.recall()} == {f"http://b.example/{n}" for n in range(1, 5)}
+    ordering.failed("http://b.example/old")
+    found = scores(ordering, a_page("http://c.example/", "coral reef", ("http://c.example/new", "coral reef", GOOD)))
+    assert found != [None]
+    assert list(ordering.put_aside()) == []
+
+
+# ------------------------------------------------------------ whole crawls
+
+
+def random_web(seed: int) -> DictWeb:
+    """90 URLs of 8 hosts: pages, redirects, what is not there, and films that the trap rules refuse."""
+    random = Random(seed)
+    urls = [f"http://h{n % 8}.example/{n}" + random.choice(["", "", ".mp4"]) for n in range(90)]
+    entries = dict([page(PORTAL, *random.sample(urls, 12), text="reef")])
+    for url in urls:
+        kind = random.random()
+        if kind < 0.1:
+            entries[url] = Reply(url, 301, {"location": random.choice(urls)}, b"")
+        elif kind < 0.9:
+            text = random.choice(["coral reef", "reef", "steam engine"])
+            entries |= dict([page(url, *random.sample(urls, random.randrange(7)), text=text)])
+    return DictWeb(entries)
+
+
+def fetched(web: DictWeb, out: Path, **settings: object) -> list[str]:
+    topic = Topic("reef", ("coral reef",), (PORTAL,))
+    stage = Stage(web, lambda _: {**IMPATIENT, **settings}, pages=10_000, agent="topical-crawler")
+    list(stage.rehearse(topic, ["adaptive"], out))
+    return [line["url"] for line in read_lines(out / "reef" / "adaptive" / "history.jsonl")]
+
+
+@pytest.mark.parametrize("seed", [1, 3, 4])
+@pytest.mark.parametrize("attention", [1, 2])
+def test_with_time_enough_little_attention_fetches_the_same_pages(tmp_path: Path, seed: int, attention: int) -> None:
+    web = random_web(seed)
+    everything = fetched(web, tmp_path / "all", ORDERING_ATTENTION=0)
+    little = fetched(web, tmp_path / "little", ORDERING_ATTENTION=attention, ORDERING_EXPLORE=0)
+    assert len(everything) > 30 and sorted(little) == sorted(everything)
+
+
+def test_what_is_too_deep_does_not_end_the_crawl(tmp_path: Path) -> None:
+    hub, deep = "http://a.example/1", [f"http://a.example/deep{n}" for n in range(5)]
+    leaves = [f"http://b{n}.example/" for n in range(20)]
+    web = DictWeb(
+        dict([page(PORTAL, hub, *leaves, text="reef"), page(hub, *deep, text="coral reef")])
+        | dict(page(url, text="steam") for url in leaves)
+    )
+    found = fetched(web, tmp_path, ORDERING_ATTENTION=2, ORDERING_EXPLORE=0, TRAP_MAX_DEPTH=1)
+    assert sorted(found) == sorted([PORTAL, hub, *leaves])

@@ -1,0 +1,42 @@
+"""The words of URLs."""
+
+from __future__ import annotations
+
+from support.pages import ANALYZER
+
+from crawlproject.orderings.adaptive import url_words as urlwords
+from crawlproject.orderings.adaptive.url_words import UrlWords
+from crawlproject.pages.text.analyzer import Analyzer
+from crawlproject.urls.canonical import canonical_url
+
+
+def test_the_last_words_are_stems_without_stop_words() -> None:
+    words = UrlWords(ANALYZER)
+    url = "https://www.Divers.example/The-Reefs/corals2024_of_bali.html"
+    expected = ANALYZER.terms("www divers example reefs corals bali html")
+    assert words.of(url, 99) == expected and "https" not in expected
+    assert words.of(url, 3) == expected[-3:]
+    assert words.of("http://1.2/3", 8) == []
+
+
+def test_what_is_percent_encoded_counts_as_what_it_stands_for() -> None:
+    url = canonical_url("http://h.example/wiki/Коралловый_риф?page=2%2F3&q=coral%20reef")
+    assert "%D0" in url
+    found = UrlWords(Analyzer("ru")).of(url, 99)
+    assert found == Analyzer("ru").terms("h example wiki коралловый риф page q coral reef")
+    assert UrlWords(Analyzer("ja")).of(canonical_url("http://h.example/珊瑚礁"), 2) == ["珊瑚", "瑚礁"]
+    assert UrlWords(ANALYZER).of("http://h.example/%FF%80%7F%00corals", 1) == ANALYZER.terms("corals")
+
+
+def test_a_word_is_analysed_once_as_long_as_it_is_remembered(monkeypatch) -> None:
+    asked: list[str] = []
+
+    class Spy:
+        def terms(self, text: str) -> list[str]:
+            asked.append(text)
+            return [text]
+
+    monkeypatch.setattr(urlwords, "_REMEMBERED", 2)
+    words = UrlWords(Spy())
+    assert words.of("http://a/a/b", 9) == ["a", "a", "b"] and asked == ["a", "b"]
+    assert words.of("http://c/a", 9) == ["c", "a"] and asked == ["a", "b", "c", "a"], "forgotten, found anew"

@@ -1,0 +1,74 @@
+"""The context graph of an archive made by hand."""
+
+from __future__ import annotations
+
+import pytest
+from support.pages import DictArchive, a_context, a_link, a_text_page
+
+from crawlproject.errors import BadSetting
+from crawlproject.orderings.context_graph.context_graph import ContextGraph
+from crawlproject.orderings.context_graph.context_layers import merged_context_graph
+
+COURSE, FACULTY, HOME = "http://uni.example/course", "http://uni.example/faculty", "http://uni.example/"
+LAW = "http://law.example/"
+
+
+def archive() -> DictArchive:
+    """The paper's example: a department's home page leads to its faculty, the faculty to a course on the topic.
+
+    Each page says its own words and a few of the topic, so that the vocabulary of layer 0 can tell them apart.
+    """
+    return DictArchive(
+        a_text_page(COURSE, "numerical analysis interpolation interpolation professor", relevance=1.0),
+        a_text_page(FACULTY, "professor numerical teaching", "http://uni.example/old"),
+        a_text_page(HOME, "department analysis", FACULTY, COURSE + "x"),
+        a_text_page(LAW, "court", LAW + "2"),
+        redirects={"http://uni.example/old": COURSE},
+    )
+
+
+CONTEXT = {"seeds": [COURSE], "archive": archive()}
+
+
+def test_layers_are_found_backwards_through_redirects() -> None:
+    found = archive()
+    layers = merged_context_graph(a_context(**CONTEXT), found, [found.pages[COURSE]], layers=4, layer_pages=9)
+    assert [[page.url for page in layer] for layer in layers] == [[COURSE], [FACULTY], [HOME]]
+    short = merged_context_graph(a_context(**CONTEXT), found, [found.pages[COURSE]], layers=1, layer_pages=9)
+    assert len(short) == 2
+
+
+def test_large_layers_are_drawn_from() -> None:
+    pages = [a_text_page(f"http://p.example/{number}", "word", COURSE) for number in range(30)]
+    found = DictArchive(archive().pages[COURSE], *pages)
+    drawn = []
+    for seed in (1, 1, 2):
+        context = a_context(seed=seed)
+        _, layer = merged_context_graph(context, found, [found.pages[COURSE]], layers=1, layer_pages=5)
+        drawn.append([page.url for page in layer])
+    assert len(drawn[0]) == 5 and drawn[0] == drawn[1] != drawn[2]
+
+
+def test_nearer_layers_come_first_and_others_last() -> None:
+    """Three layers make four bands of 0.25: a page of layer l scores between (3 - l) / 4 and (4 - l) / 4."""
+    ordering = ContextGraph(a_context(**CONTEXT), confidence=0.4)
+    found = archive().pages
+    scores = {url: ordering.score(found[url], a_link()) for url in (COURSE, FACULTY, HOME, LAW)}
+    assert 0.75 < scores[COURSE] <= 1.0
+    assert 0.5 < scores[FACULTY] <= 0.75
+    assert 0.25 < scores[HOME] <= 0.5
+    assert scores[LAW] == pytest.approx((1 / 3) / 4)  # no word of the vocabulary: as likely in each of the three layers
+
+
+def test_without_a_threshold_there_is_no_other() -> None:
+    ordering = ContextGraph(a_context(**CONTEXT), confidence=0.0)
+    assert ordering.score(archive().pages[LAW], a_link()) >= 0.25
+
+
+def test_an_archive_is_needed_with_pages_that_link_to_the_topic() -> None:
+    with pytest.raises(BadSetting, match=r"ordering context_graph: .*ORDERING_ARCHIVE"):
+        ContextGraph(a_context(seeds=[COURSE]))
+    with pytest.raises(BadSetting, match="finds no page in the archive that links to"):
+        ContextGraph(a_context(seeds=[COURSE], archive=DictArchive(archive().pages[COURSE])))
+    with pytest.raises(BadSetting, match="finds no page in the archive that links to"):
+        ContextGraph(a_context(seeds=["http://elsewhere.example/"], archive=DictArchive()))

@@ -1,0 +1,43 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlproject.pages.text.tokenizer import Bigrams, Tokenizer, Words
+
+
+def test_words_are_letters_digits_marks_and_apostrophes() -> None:
+    assert Words()("The crawler's 2nd “visit”—naïve, snake_case; हिन्दी भाषा।") == [
+        *("The", "crawler's", "2nd", "visit", "naïve", "snake", "case", "हिन्दी", "भाषा")
+    ]
+
+
+def test_bigrams_overlap_inside_a_run_and_leave_other_words_alone() -> None:
+    assert Bigrams()("北京大学 in 京，Python3") == ["北京", "京大", "大学", "in", "京", "Python3"]
+
+
+@pytest.mark.parametrize(
+    ("text", "position", "boundary"),
+    [
+        ("crawlers go", 7, 8),  # <a>crawler</a>s
+        ("Google's", 6, 8),  # <a>Google</a>'s
+        ("l'homme", 2, 7),  # l'<a>homme</a>: one token, and for the analyzer to see that the second half is all of it
+        ("two words", 3, 3),
+        ("two words", 4, 4),
+        ("end", 3, 3),
+        ("start", 0, 0),
+    ],
+)
+def test_a_word_is_not_cut(text: str, position: int, boundary: int) -> None:
+    assert Words().boundary(text, position) == boundary
+
+
+def test_unspaced_text_can_be_cut_anywhere() -> None:
+    assert [Bigrams().boundary("北京abc", position) for position in range(6)] == [0, 1, 5, 5, 5, 5]
+
+
+@given(st.text(), st.integers(0, 20), st.sampled_from([Words(), Bigrams()]))
+def test_boundaries_lie_ahead_and_cut_no_token_of_words(text: str, position: int, tokenizer: Tokenizer) -> None:
+    position = min(position, len(text))
+    boundary = tokenizer.boundary(text, position)
+    assert position <= boundary <= len(text)
+    assert tokenizer.boundary(text, boundary) == boundary

@@ -1,0 +1,51 @@
+"""One process at a time in a folder; the kernel lets go when the process ends, however it ends."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.crawling import ROOT
+
+from crawlproject.errors import BadCrawlDir, StorageFailed
+from crawlproject.storage.folder_lock import FolderLock, holder_of
+
+HOLD = "import sys; from pathlib import Path; from crawlproject.storage.folder_lock import FolderLock\n"
+HOLD += "lock = FolderLock(Path(sys.argv[1])); print('held', flush=True); sys.stdin.read()"
+
+
+def holding(folder: Path) -> subprocess.Popen[str]:
+    """Another process that holds ``folder``."""
+    other = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(folder)], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert other.stdout is not None and other.stdout.readline() == "held\n"
+    return other
+
+
+def test_another_process_is_refused_until_the_first_is_killed(tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    with holding(folder) as other:
+        assert holder_of(folder) == str(other.pid)
+        with pytest.raises(BadCrawlDir, match=f"crawl: in use by process {other.pid}; wait until it has ended"):
+            FolderLock(folder)
+        other.kill()
+    assert holder_of(folder) is None
+    FolderLock(folder).close()
+
+
+def test_a_folder_that_was_let_go_is_free(tmp_path: Path) -> None:
+    lock = FolderLock(tmp_path)
+    assert holder_of(tmp_path / "elsewhere") is None
+    lock.close()
+    lock.close()
+    with holding(tmp_path) as other:
+        other.kill()
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(StorageFailed, match="cannot open"):
+        FolderLock(tmp_path / "file" / "crawl")

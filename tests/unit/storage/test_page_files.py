@@ -1,0 +1,91 @@
+"""Page files: named by the MD5 of the canonical URL, whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from crawlproject.errors import StorageFailed
+from crawlproject.storage.page_files import PageRepository
+
+IOWA = "http://www.uiowa.edu/"
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+def test_the_example_of_the_paper(tmp_path: Path) -> None:
+    """Paper 000 section 2.2 names this page 160766577426e1d01fcb7735091ec584."""
+    pages = PageRepository(tmp_path)
+    assert pages.store(IOWA, b"<title>Iowa</title>") == "160766577426e1d01fcb7735091ec584"
+    assert files(tmp_path) == ["16/07/160766577426e1d01fcb7735091ec584"]
+    assert pages.path(IOWA).read_bytes() == b"<title>Iowa</title>"
+
+
+def test_a_page_is_known_once_it_is_stored(tmp_path: Path) -> None:
+    pages = PageRepository(tmp_path)
+    assert IOWA not in pages
+    with pytest.raises(FileNotFoundError):
+        pages.load(IOWA)
+    pages.store(IOWA, b"")
+    assert IOWA in pages and pages.load(IOWA) == b""
+    assert IOWA in PageRepository(tmp_path)
+
+
+def test_storing_again_replaces_the_page(tmp_path: Path) -> None:
+    pages = PageRepository(tmp_path)
+    pages.store(IOWA, b"a long first version")
+    pages.store(IOWA, b"second")
+    assert pages.load(IOWA) == b"second"
+    assert len(files(tmp_path)) == 1
+
+
+def test_a_page_that_cannot_be_put_in_its_place_leaves_the_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    pages = PageRepository(tmp_path)
+    pages.store(IOWA, b"old")
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(StorageFailed, match=r"http://www\.uiowa\.edu/.*No space"):
+        pages.store(IOWA, b"new")
+    assert pages.load(IOWA) == b"old"
+    assert len(files(tmp_path)) == 1, "no draft stays behind"
+
+
+LIMITED = """
+import resource, signal, sys
+from pathlib import Path
+from crawlproject.errors import StorageFailed
+from crawlproject.storage.page_files import PageRepository
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+pages = PageRepository(Path(sys.argv[1]))
+pages.store("http://a.example/", b"x" * 1000)
+try:
+    pages.store("http://a.example/", b"y" * 1001)
+except StorageFailed as failure:
+    print(failure)
+"""
+
+
+def test_a_disk_that_takes_a_part_only_stores_nothing(tmp_path: Path) -> None:
+    """A full disk may take the beginning of a write without an error."""
+    done = subprocess.run([sys.executable, "-c", LIMITED, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert "cannot store the page http://a.example/" in done.stdout
+    assert PageRepository(tmp_path).load("http://a.example/") == b"x" * 1000
+    assert len(files(tmp_path)) == 1
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "pages").write_bytes(b"")
+    with pytest.raises(StorageFailed, match="cannot store the page"):
+        PageRepository(tmp_path / "pages").store(IOWA, b"")

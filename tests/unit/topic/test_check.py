@@ -1,0 +1,93 @@
+"""What is weak about a topic."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from crawlproject.options import read_options
+from crawlproject.records import Link, Page, Span, Topic, Visit
+from crawlproject.pages.text.analyzer import Analyzer
+from crawlproject.topic.check import Probed, weak_as_fetched, weak_as_written
+
+ANALYZER = Analyzer("en")
+OPTIONS = read_options({"CRAWL_MAX_PAGES": 100})
+SEEDS = tuple(f"http://{host}.example/" for host in "abc")
+
+
+def topic(*keywords: str, seeds: tuple[str, ...] = SEEDS, **fields: object) -> Topic:
+    return Topic("reef", keywords or ("coral reef",), seeds, **fields)  # type: ignore[arg-type]
+
+
+def written(asked: Topic, **settings: object) -> list[tuple[str, str]]:
+    options = read_options({"CRAWL_MAX_PAGES": 100, **settings})
+    return [(weak.grade, weak.subject) for weak in weak_as_written(asked, options, ANALYZER)]
+
+
+def probed(url: str, text: str = "coral reef", relevance: float = 0.5, links: int = 1, **fields: str) -> Probed:
+    terms = ANALYZER.terms(text)
+    link = Link("http://z.example/", "z", Span(0, 0), Span(0, 0))
+    page = Page(url, terms=terms, counts=Counter(terms), relevance=relevance, links=(link,) * links, **fields)  # type: ignore[arg-type]
+    return Probed(url, Visit(url, 200, 1.0, md5="x"), "", url, page)
+
+
+def fetched(asked: Topic, seeds: list[Probed], sample: list[Probed] | None = None) -> list[tuple[str, str]]:
+    return [(weak.grade, weak.subject) for weak in weak_as_fetched(asked, OPTIONS, ANALYZER, seeds, sample or [])]
+
+
+def test_a_good_topic_has_no_weakness() -> None:
+    assert written(topic()) == []
+    sample = [probed(f"http://d.example/{n}", "other things" if n % 2 else "coral reef", n % 2) for n in range(12)]
+    assert fetched(topic(), [probed(seed) for seed in SEEDS], sample) == []
+
+
+def test_keywords_that_say_nothing() -> None:
+    assert written(topic("the", "coral reef")) == [("warning", "keywords")]
+    assert written(topic("reefs of coral", "reef corals")) == [("hint", "keywords")]
+    assert written(topic("coral")) == [("warning", "keywords")]
+    assert written(topic("the", "and")) == [("warning", "keywords")] * 2 + [("problem", "keywords")]
+
+
+def test_seeds_that_are_too_few_or_all_in_one_place() -> None:
+    assert written(topic(seeds=SEEDS[:2])) == [("warning", "seeds")]
+    assert written(topic(seeds=tuple(f"http://a.example/{n}" for n in range(4)))) == [("warning", "seeds")]
+
+
+def test_targets_that_are_seeds_and_a_crawl_without_end() -> None:
+    assert written(topic(targets=(SEEDS[0], "http://t.example/"))) == [("hint", "targets")]
+    assert written(topic(), CRAWL_MAX_PAGES=0) == [("hint", "CRAWL_MAX_PAGES")]
+    assert written(topic(), CRAWL_MAX_PAGES=0, CRAWL_MIN_HARVEST=0.1) == []
+
+
+def test_seeds_that_are_no_pages() -> None:
+    dead = Probed(SEEDS[0], Visit(SEEDS[0], 404, 1.0, error="http 404"))
+    barred, late = Probed(SEEDS[1], refusal="robots/forbidden"), Probed(SEEDS[2])
+    assert fetched(topic(), [dead, barred, late]) == [*(("warning", seed) for seed in SEEDS), ("problem", "seeds")]
+    assert fetched(topic(), [dead, probed(SEEDS[1])]) == [("warning", SEEDS[0])]
+
+
+def test_seeds_off_the_topic_in_another_language_or_without_links() -> None:
+    good = probed(SEEDS[0])
+    assert fetched(topic(), [good, probed(SEEDS[1], relevance=0.01)]) == [("warning", SEEDS[1])]
+    assert fetched(topic(), [good, probed(SEEDS[1], language="de-AT")]) == [("warning", SEEDS[1])]
+    assert fetched(topic(), [good, probed(SEEDS[1], language="EN_us")]) == []
+    assert fetched(topic(), [good, probed(SEEDS[1], links=0)]) == [("hint", SEEDS[1])]
+    assert fetched(topic(), [probed(SEEDS[0], links=0)]) == [("hint", SEEDS[0]), ("problem", "seeds")]
+
+
+def test_a_seed_that_leads_elsewhere() -> None:
+    page = probed("http://new.example/").page
+    moved = Probed(SEEDS[0], Visit("http://new.example/", 200, 1.0, md5="x"), "", "http://new.example/", page)
+    assert fetched(topic(), [moved]) == [("hint", SEEDS[0])]
+
+
+def test_keywords_that_match_nothing_or_everything() -> None:
+    seeds = [probed(seed) for seed in SEEDS]
+    assert fetched(topic("coral reef", "zyzzy"), seeds) == [("warning", "keywords")]
+    everywhere = [probed(f"http://d.example/{n}", "page of a coral reef" if n < 3 else "page", 0.0) for n in range(12)]
+    assert fetched(topic("coral reef", "page"), seeds, everywhere) == [("warning", "keywords")]
+    assert fetched(topic("coral reef", "page"), seeds, everywhere[:9]) == [], "too few to tell"
+
+
+def test_a_threshold_that_tells_nothing_apart() -> None:
+    sample = [probed(f"http://d.example/{n}", "reef" if n else "coral reef", 0.3) for n in range(12)]
+    assert fetched(topic(), [probed(seed) for seed in SEEDS], sample) == [("hint", "PAGE_RELEVANT")]
