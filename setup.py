@@ -11,7 +11,7 @@ setup(
     version="0.1.0",
     packages=find_packages(include=["crawlproject*", "spiders*", "middlewares*", "pipelines*", "topics"]),
     package_data={
-        "crawlproject.components.dashboard": ["assets/*"],
+        "crawlproject.components.dashboard": ["assets/*", "templates/*"],
         "crawlproject.frontier.redis": ["lua/*.lua"],
         "crawlproject.reports": ["templates/*"],
         "crawlproject.storage": ["*.json"],

@@ -38,10 +38,10 @@ from typing import Any
 import redis
 
 from benchmarks.redis_server import RedisServer
+from crawlproject.components.virtual_web_server import WebServer
 from crawlproject.urls.hosts import host_of
 from crawlproject.webs.access_log import Access, AccessLog, read_log
 from crawlproject.webs.base import Reply, Web, not_held
-from crawlproject.components.virtual_web_server import WebServer
 
 ROOT = Path(__file__).resolve().parent.parent
 PORTAL = "http://portal.example/"

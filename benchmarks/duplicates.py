@@ -25,13 +25,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python b
 from benchmarks.edited_pages import Author, edited_pairs
 from crawlproject.crawl.assembly import make_canonicalizer, make_reader
 from crawlproject.inspection.duplicates.index import DuplicateIndex, is_copy, original_of
-from crawlproject.inspection.duplicates.novelty import SeenShingles
 from crawlproject.inspection.duplicates.minhash import similarity, sketch
+from crawlproject.inspection.duplicates.novelty import SeenShingles
 from crawlproject.inspection.duplicates.sketch_store import OriginalsInMemory, OriginalsOnDisk
 from crawlproject.options import read_options
 from crawlproject.pages.reader import Reader
-from crawlproject.records import Page
 from crawlproject.pages.text.analyzer import Analyzer
+from crawlproject.records import Page
 from crawlproject.urls.hosts import host_of
 from crawlproject.webs.open import open_web
 

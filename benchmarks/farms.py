@@ -19,17 +19,17 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
+from benchmarks.hostile_web import HostileWeb
+from benchmarks.hostile_web.opening import is_hostile, open_hostile
+from benchmarks.hostile_web.topic import topic_of
+from crawlproject.evaluation.simulation.runner import Stage
 from crawlproject.inspection.sites import tracker as conduct
 from crawlproject.inspection.sites.link_farms import THRESHOLD, LinkFarms
 from crawlproject.records import CLIQUE, Fetch, Page, Topic
-from crawlproject.evaluation.simulation.runner import Stage
 from crawlproject.topic.parse import load_topic
 from crawlproject.urls.domains import domain_of
 from crawlproject.urls.hosts import host_of
 from crawlproject.webs.base import Web
-from benchmarks.hostile_web import HostileWeb
-from benchmarks.hostile_web.opening import is_hostile, open_hostile
-from benchmarks.hostile_web.topic import topic_of
 from crawlproject.webs.open import open_web
 
 DEGREE = 0.25  # from which on a page counts as marked

@@ -28,8 +28,8 @@ from crawlproject.evaluation.popularity import IMPORTANCE
 from crawlproject.evaluation.question import Question
 from crawlproject.evaluation.runs import RunFolder, find_runs
 from crawlproject.evaluation.significance import PairedTest, paired_t_test
-from crawlproject.evaluation.simulation.plan import Plan, rehearse_here
 from crawlproject.evaluation.simulation.page_importance import WebScorer
+from crawlproject.evaluation.simulation.plan import Plan, rehearse_here
 from crawlproject.topic.parse import load_topic
 
 ALONE = {"FRONTIER_BATCH_SIZE": 1, "POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0}

@@ -24,11 +24,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python benchmarks/hostile.py`
 
-from benchmarks.measured_process import MeasuredProcess
-from crawlproject.urls.hosts import host_of
 from benchmarks.hostile_web import DEFAULT_SEED, GROUPS, KINDS, HostileWeb
 from benchmarks.hostile_web.opening import open_hostile
 from benchmarks.hostile_web.topic import topic_of
+from benchmarks.measured_process import MeasuredProcess
+from crawlproject.urls.hosts import host_of
 
 ORDERINGS = ("dom", "best_first", "adaptive")
 PLAIN = "scrapy"
@@ -116,8 +116,8 @@ def _found(fetched: list[tuple[str, bool]], web: HostileWeb) -> dict[str, Any]:
 def _rehearse(
     ordering: str, web_name: str, web: HostileWeb, pages: int, folder: Path, settings: dict[str, str]
 ) -> list[tuple[str, bool]]:
-    from crawlproject.storage.append_log import read_lines
     from crawlproject.evaluation.simulation.runner import Stage
+    from crawlproject.storage.append_log import read_lines
 
     stage = Stage(web, lambda topic: settings, pages=pages, agent="benchmark")
     for _, place, _ in stage.rehearse(topic_of(web), [ordering], folder):

@@ -11,8 +11,8 @@ from typing import Any
 
 from benchmarks.cost import Cost
 from benchmarks.side_by_side import Entry
-from crawlproject.storage.append_log import write_atomically
 from crawlproject.errors import BadInput
+from crawlproject.storage.append_log import write_atomically
 
 
 class Ledger:

@@ -21,9 +21,9 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import mean
 
+from crawlproject.components.virtual_web_server import running
 from crawlproject.webs.access_log import Access, AccessLog, read_log
 from crawlproject.webs.base import Reply, not_held
-from crawlproject.components.virtual_web_server import running
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -27,11 +27,11 @@ from benchmarks.changing_pages import CHANGES, Serve, added, also, everything, f
 from benchmarks.duplicates import a_reader
 from crawlproject.inspection.duplicates.index import is_copy, original_of
 from crawlproject.inspection.duplicates.minhash import sketch
-from crawlproject.inspection.probes.probe_response import Answer
 from crawlproject.inspection.probes.cloaking import can_be_judged, judge
-from crawlproject.inspection.probes.text_difference import copy_of
 from crawlproject.inspection.probes.probe_key import BROWSER, DISGUISED
+from crawlproject.inspection.probes.probe_response import Answer
 from crawlproject.inspection.probes.soft_404 import Missing, made_up
+from crawlproject.inspection.probes.text_difference import copy_of
 from crawlproject.pages.reader import Reader
 from crawlproject.records import Fetch, Page
 from crawlproject.storage.probe_log import CLOAKED, HONEST, MADE_UP, UNDECIDED, Finding

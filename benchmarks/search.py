@@ -30,13 +30,13 @@ import orjson
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from crawlproject.pages.html.parse import parse_document  # noqa: E402
 from crawlproject.exporting.index import search, update  # noqa: E402
+from crawlproject.pages.html.parse import parse_document  # noqa: E402
 from crawlproject.records import Page, Topic, Visit  # noqa: E402
 from crawlproject.storage.items import item_fields  # noqa: E402
 from crawlproject.storage.manifest import Manifest  # noqa: E402
-from crawlproject.webs.sample import SampleWeb  # noqa: E402
 from crawlproject.webs.open import Web, open_web  # noqa: E402
+from crawlproject.webs.sample import SampleWeb  # noqa: E402
 
 QUERIES = 200
 SHOWN = 10

@@ -21,9 +21,9 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.crawl_and_stop import crawl_and_stop, crawl_and_stop_with_threshold, limited_buffer
 from benchmarks.figure import standalone
 from benchmarks.virtual_crawler import Backlinks, Estimate, Fixed, Opic, Ranks, Web, buffered, crawl
-from benchmarks.crawl_and_stop import crawl_and_stop, crawl_and_stop_with_threshold, limited_buffer
 from crawlproject.evaluation.measures import Curve, value_at
 from crawlproject.orderings.graph.pagerank import pagerank
 from crawlproject.reports.plots import Axis, Series, line_chart

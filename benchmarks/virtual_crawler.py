@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from benchmarks.crawl_and_stop import LimitedBuffer
 from crawlproject.frontier.lazy_heap import LazyHeap
-from crawlproject.orderings.graph.opic_cash import Cash
 from crawlproject.orderings.graph.linkgraph import adjacency
+from crawlproject.orderings.graph.opic_cash import Cash
 from crawlproject.orderings.graph.pagerank import GrowingPageRank
 
 

@@ -11,11 +11,11 @@ from typing import Any
 from crawlproject.crawl.assembly import make_canonicalizer, respell
 from crawlproject.options import Options
 from crawlproject.records import Topic, Visit
-from crawlproject.webs.page_cache import location, wanted
 from crawlproject.storage.history import History
 from crawlproject.storage.manifest import Manifest
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.webs.base import Reply, Web
+from crawlproject.webs.page_cache import location, wanted
 
 
 class WatchedWeb:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.misc import load_object
 
+from crawlproject.components.request_scheduler import RequestScheduler, frontier_options
 from crawlproject.errors import BadSetting
 from crawlproject.options import unknown_settings
-from crawlproject.components.request_scheduler import RequestScheduler, frontier_options
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

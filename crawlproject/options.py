@@ -18,10 +18,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from crawlproject import settings as defaults
 from crawlproject.errors import BadSetting
-from crawlproject.storage.merge_workers import WORKERS
-from crawlproject.crawl.stopping import NEAREST
 
 THEIRS = ("REDIS_", "MAX_IDLE_TIME_BEFORE_CLOSE")  # settings that are named and mean what they do in scrapy-redis
+WORKERS = "workers"  # folder of a crawl folder in which each worker of a shared frontier has its own
+NEAREST = 50  # pages whose worth tells what a URL with such a score is worth (crawl/stopping.py)
 OURS = ("FRONTIER", "ORDERING", "TOPIC_", "PAGE_", "POLITENESS_", "TRAP_", "CRAWL_", "DASHBOARD", "VIRTUAL_WEB")
 
 

@@ -30,6 +30,7 @@ AGENT = "agent"  # number of the agent that fetched the page, in orderings that 
 NOVELTY = "novelty"  # which share of a page's text is new on its host, 0 to 1; told of pages that say nothing new
 CLIQUE = "clique"  # how much the page's site is part of a link farm, 0 to 1; told of pages of which it is
 SUSPECTS = "suspects"  # so many sites of doubtful pages are linked by the site of such a page
+NOT_KEPT = "noindex"  # ``Visit.error`` of a page that was read and asked not to be kept
 OWN_LINKS = "own_links"  # 1 for a copy whose links lead elsewhere than those of the first page with its text
 
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import IgnoreRequest
 
+from crawlproject.components.meta import AS_SPELLED
 from crawlproject.crawl.assembly import make_canonicalizer
 from crawlproject.errors import InvalidUrl
 from crawlproject.options import read_options
-from crawlproject.components.scheduler import AS_SPELLED
 
 if TYPE_CHECKING:
     from typing import Self

@@ -7,8 +7,8 @@ from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddlewa
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 
-from crawlproject.crawl.address_policy import BOMB
 from crawlproject.components.refused import Refused
+from crawlproject.crawl.address_policy import BOMB
 
 MAX_CODINGS = 2  # contents are packed once, and by mistake twice
 

@@ -18,15 +18,15 @@ from scrapy import Request
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http.request import NO_CALLBACK
 
-from crawlproject.errors import InvalidUrl
-from crawlproject.components.running import crawl_of, stopped, stopping
-from crawlproject.options import read_options
+from crawlproject.components.meta import AWAITED_ROBOTS, ROBOTS, robots_agent
+from crawlproject.components.refused import Refused
 from crawlproject.components.request_json import lease_key
+from crawlproject.components.running import crawl_of, stopped, stopping
 from crawlproject.crawl.robots import MAX_REDIRECTS, RobotsCache, RobotsRules
-from crawlproject.components.scheduler import AWAITED_ROBOTS
+from crawlproject.errors import InvalidUrl
+from crawlproject.options import read_options
 from crawlproject.urls.canonical import canonical_or_none, canonical_url
 from crawlproject.urls.hosts import host_of, origin_of
-from crawlproject.components.refused import Refused
 
 if TYPE_CHECKING:
     from typing import Self
@@ -34,11 +34,9 @@ if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-    from scrapy.settings import BaseSettings
 
 logger = logging.getLogger(__name__)
 
-ROBOTS = "robots"  # meta: the request is for a robots.txt
 _REDIRECTS = (301, 302, 303, 307, 308)
 _ALLOWED = "robots_allowed"  # meta: the rules were read and allow it
 _TRIES = "robots_tries"  # meta: fetches of robots.txt that failed
@@ -179,12 +177,6 @@ class RobotsMiddleware:
     def _count(self, event: str) -> None:
         if self.crawler.stats:
             self.crawler.stats.inc_value(f"robots/{event}")
-
-
-def robots_agent(settings: BaseSettings) -> str:
-    """What robots.txt and robots tags are read for: Scrapy's ``ROBOTSTXT_USER_AGENT``, else ``USER_AGENT``."""
-    agent: str = settings.get("ROBOTSTXT_USER_AGENT") or settings["USER_AGENT"]
-    return agent
 
 
 def _target(response: Response) -> str | None:

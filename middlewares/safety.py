@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
 
+from crawlproject.components.refused import Refused
 from crawlproject.components.running import safety_of
 from crawlproject.options import read_options
-from crawlproject.components.refused import Refused
 
 if TYPE_CHECKING:
     from typing import Self

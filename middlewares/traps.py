@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawlproject.components.refused import Refused
 from crawlproject.crawl.assembly import make_traps
 from crawlproject.options import read_options
-from crawlproject.components.refused import Refused
 
 if TYPE_CHECKING:
     from typing import Self

@@ -8,11 +8,11 @@ from weakref import WeakKeyDictionary
 from scrapy import signals
 from scrapy.exceptions import StopDownload
 
+from crawlproject.components.meta import ROBOTS
 from crawlproject.components.running import crawl_of
-from crawlproject.options import read_options
 from crawlproject.crawl.robots import MAX_BYTES as ROBOTS_MAX_BYTES
 from crawlproject.crawl.sitemaps import SITEMAP
-from middlewares.robots import ROBOTS
+from crawlproject.options import read_options
 
 if TYPE_CHECKING:
     from typing import Self

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from scrapy.exceptions import DropItem
 
-from crawlproject.crawl.crawl import Crawl
 from crawlproject.components.items import PageItem
+from crawlproject.crawl.crawl import Crawl
 from pipelines.base import PagePipeline
 
 

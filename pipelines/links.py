@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from crawlproject.crawl.crawl import Crawl
 from crawlproject.components.items import PageItem
+from crawlproject.crawl.crawl import Crawl
 from pipelines.base import PagePipeline
 
 

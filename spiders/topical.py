@@ -13,26 +13,25 @@ from typing import TYPE_CHECKING, Any
 import scrapy
 from scrapy.exceptions import IgnoreRequest
 
-from crawlproject.crawl.assembly import assemble
-from crawlproject.components.subcommand import cache_dir
-from crawlproject.crawl.crawl import Crawl
-from crawlproject.errors import BadInput, StorageFailed
 from crawlproject.components.items import PageItem
+from crawlproject.components.meta import ENDED_AT, PROBE, fetch_of, robots_agent
+from crawlproject.components.refused import Refused
+from crawlproject.components.request_json import lease_key
 from crawlproject.components.running import attach, stopped, stopping
+from crawlproject.components.subcommand import cache_dir
+from crawlproject.crawl.address_policy import ADDRESS, PORT, make_safety
+from crawlproject.crawl.assembly import assemble
+from crawlproject.crawl.crawl import Crawl
+from crawlproject.crawl.sitemaps import SITEMAP, is_sitemap
+from crawlproject.errors import BadInput, StorageFailed
+from crawlproject.inspection.probes.probe_key import DISGUISED, is_probe, probe_of
+from crawlproject.inspection.probes.probe_response import Answer
 from crawlproject.options import read_options, refuse_unknown
 from crawlproject.pages.text.printable import printable
-from crawlproject.inspection.probes.probe_response import Answer
-from crawlproject.inspection.probes.probe_key import DISGUISED, is_probe, probe_of
 from crawlproject.records import CrawlUrl
-from crawlproject.components.request_json import PROBE, lease_key
-from crawlproject.crawl.address_policy import ADDRESS, PORT, make_safety
-from crawlproject.components.scheduler import ENDED_AT, fetch_of
-from crawlproject.crawl.sitemaps import SITEMAP, is_sitemap
 from crawlproject.topic.find import find_topic
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.webs.open import open_web
-from crawlproject.components.refused import Refused
-from middlewares.robots import robots_agent
 from middlewares.truncate import media_type
 
 if TYPE_CHECKING:

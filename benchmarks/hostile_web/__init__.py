@@ -11,18 +11,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 
-from crawlproject.webs.base import Reply, not_held, spellings
-from benchmarks.hostile_web import detours
-from benchmarks.hostile_web import endless
-from benchmarks.hostile_web import forged
-from benchmarks.hostile_web import markup
-from benchmarks.hostile_web import prose
-from benchmarks.hostile_web import spam
-from benchmarks.hostile_web import traps
-from benchmarks.hostile_web import walls
+from benchmarks.hostile_web import detours, endless, forged, markup, prose, spam, traps, walls
 from benchmarks.hostile_web.bad import THROWAWAY, Answer, BadSite
 from benchmarks.hostile_web.good import GoodPart, make_sites
 from benchmarks.hostile_web.markup import A
+from crawlproject.webs.base import Reply, not_held, spellings
 
 FIRST: Mapping[str, Answer] = {
     "calendar": traps.calendar,

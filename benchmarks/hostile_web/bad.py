@@ -8,10 +8,9 @@ from functools import cached_property
 from random import Random
 from typing import Protocol
 
-from crawlproject.webs.base import Reply
-from benchmarks.hostile_web import markup
-from benchmarks.hostile_web import prose
+from benchmarks.hostile_web import markup, prose
 from benchmarks.hostile_web.markup import A
+from crawlproject.webs.base import Reply
 
 THROWAWAY = 9973  # the remainder of the number in the name of a throwaway domain is that of its owner
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from urllib.parse import parse_qsl, quote, urlencode
 
-from crawlproject.webs.base import Reply
-from benchmarks.hostile_web import markup
-from benchmarks.hostile_web import prose
+from benchmarks.hostile_web import markup, prose
 from benchmarks.hostile_web.bad import BadSite
 from benchmarks.hostile_web.markup import A
+from crawlproject.webs.base import Reply
 
 _TEXTS = 12  # that such a site really has
 

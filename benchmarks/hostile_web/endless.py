@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from urllib.parse import parse_qsl, quote_plus, urlencode
 
-from crawlproject.webs.base import Reply
-from benchmarks.hostile_web import markup
-from benchmarks.hostile_web import prose
+from benchmarks.hostile_web import markup, prose
 from benchmarks.hostile_web.bad import BadSite
 from benchmarks.hostile_web.markup import A
+from crawlproject.webs.base import Reply
 
 _TEXTS = 40  # that such a site really has
 _ARTICLE = re.compile(r"^/text/[^/]*?(\d{1,4})\.html$")

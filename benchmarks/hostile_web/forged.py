@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from random import Random
 
-from crawlproject.webs.base import Reply
-from benchmarks.hostile_web import markup
-from benchmarks.hostile_web import prose
+from benchmarks.hostile_web import markup, prose
 from benchmarks.hostile_web.bad import BadSite
 from benchmarks.hostile_web.markup import A
+from crawlproject.webs.base import Reply
 
 
 def content_farm(site: BadSite, url: str, path: str, query: str) -> Reply:

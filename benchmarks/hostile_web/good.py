@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from html import unescape
 from random import Random
 
-from benchmarks.hostile_web import markup
-from benchmarks.hostile_web import prose
+from benchmarks.hostile_web import markup, prose
 from benchmarks.hostile_web.markup import A
 
 PER_LIST = 15  # articles that one page of a list leads to

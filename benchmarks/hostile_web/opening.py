@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from crawlproject.errors import BadWeb
 from benchmarks.hostile_web import DEFAULT_SEED, GROUPS, KINDS, HostileWeb
+from crawlproject.errors import BadWeb
 
 NAME = "hostile"
 _NAME = re.compile(rf"{NAME}(?::(?P<part>[^@]*))?(?:@(?P<seed>.*))?$", re.DOTALL)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from html import escape
 
-from crawlproject.webs.base import Reply
-from benchmarks.hostile_web import markup
-from benchmarks.hostile_web import prose
+from benchmarks.hostile_web import markup, prose
 from benchmarks.hostile_web.bad import BadSite
+from crawlproject.webs.base import Reply
 
 
 def link_farm(site: BadSite, url: str, path: str, query: str) -> Reply:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from crawlproject.records import Topic
 from benchmarks.hostile_web import HostileWeb
 from benchmarks.hostile_web.prose import KEYWORDS
+from crawlproject.records import Topic
 
 SEEDS = 5
 

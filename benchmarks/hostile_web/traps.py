@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from random import Random
 
-from crawlproject.webs.base import Reply
-from benchmarks.hostile_web import markup
-from benchmarks.hostile_web import prose
+from benchmarks.hostile_web import markup, prose
 from benchmarks.hostile_web.bad import BadSite
 from benchmarks.hostile_web.markup import A
+from crawlproject.webs.base import Reply
 
 _DATE = re.compile(r"(\d{4})\D{1,9}(\d{1,2})(?:\D{1,9}(\d{1,2}))?")
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
-from crawlproject.webs.base import Reply
-from benchmarks.hostile_web import markup
-from benchmarks.hostile_web import prose
+from benchmarks.hostile_web import markup, prose
 from benchmarks.hostile_web.bad import BadSite
 from benchmarks.hostile_web.markup import A
+from crawlproject.webs.base import Reply
 
 _MISSING = (
     ("Page not found", "The page you are looking for does not exist."),

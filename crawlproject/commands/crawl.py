@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.exceptions import UsageError
 
+from crawlproject.components.running import interrupted, stopped
 from crawlproject.components.subcommand import STOPPED, refuse_options, reporting_errors
 from crawlproject.errors import BadInput, StorageFailed
-from crawlproject.components.running import interrupted, stopped
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

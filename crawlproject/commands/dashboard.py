@@ -52,9 +52,9 @@ class Command(Subcommand):
 async def _serve(root: Path, port: int | None, command: ScrapyCommand) -> None:
     """Serve until SIGINT or SIGTERM."""
     # Scrapy imports every command at every start: what is heavy is imported when it is needed.
+    from crawlproject.components.dashboard.crawls import Workshop
     from crawlproject.components.dashboard.launch import startable_orderings
     from crawlproject.components.dashboard.server import Dashboard, listen
-    from crawlproject.components.dashboard.crawls import Workshop
     from crawlproject.options import read_options
 
     assert command.settings is not None, "scrapy.cmdline sets it"

@@ -17,8 +17,8 @@ from crawlproject.pages.text.printable import counted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from crawlproject.frontier.inspect.queries import Place
     from crawlproject.frontier.inspect.place import FrontierPlace
+    from crawlproject.frontier.inspect.queries import Place
     from crawlproject.records import CrawlUrl
 
 _ACTIONS = {"stats": 1, "hosts": 1, "peek": 1, "why": 2, "clear": 1}  # with the number of arguments behind each

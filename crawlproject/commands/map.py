@@ -41,8 +41,8 @@ class Command(Subcommand):
         if len(args) != 1:
             raise UsageError("expected one crawl folder", print_help=False)
         # Scrapy imports every command at every start: what is heavy is imported when it is needed.
-        from crawlproject.reports.map_data import read_map
         from crawlproject.reports.map import write_map
+        from crawlproject.reports.map_data import read_map
 
         with reporting_errors(self):
             if not 1 <= opts.limit <= _MOST:

@@ -66,9 +66,9 @@ class Command(Subcommand):
 
     def _plan(self, web: str, topic_names: list[str], opts: argparse.Namespace) -> Plan:
         # Scrapy imports every command at every start: what is heavy is imported when it is needed.
+        from crawlproject.evaluation.simulation.plan import Plan
         from crawlproject.options import read_options
         from crawlproject.orderings.registry import ordering_class
-        from crawlproject.evaluation.simulation.plan import Plan
         from crawlproject.topic.find import find_topic
         from crawlproject.webs.open import open_web
 

@@ -97,9 +97,9 @@ def _switch(folders: list[Path], spelled: str, *, off: bool) -> None:
 
     Raises ``BadInput`` when none has it, ``BadCrawlDir`` when one is in use.
     """
+    from crawlproject.errors import BadInput
     from crawlproject.inspection.duplicates.url_rule import Rule
     from crawlproject.inspection.duplicates.url_rule_store import OFF, ON, RuleBook, read_rules
-    from crawlproject.errors import BadInput
     from crawlproject.storage.folder_lock import FolderLock
 
     rule = Rule.spelled(spelled)

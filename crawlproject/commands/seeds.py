@@ -13,8 +13,8 @@ from scrapy.exceptions import UsageError
 from crawlproject.components.subcommand import Subcommand, cache_dir, reporting_errors, settings_for
 
 if TYPE_CHECKING:
-    from crawlproject.topic.hubs import Hub
     from crawlproject.records import Topic
+    from crawlproject.topic.hubs import Hub
 
 
 class Command(Subcommand):
@@ -51,12 +51,12 @@ class Command(Subcommand):
             self._augment(args[0], Path(args[1]), opts)
 
     def _augment(self, source: str, path: Path, opts: argparse.Namespace) -> None:
-        from crawlproject.storage.append_log import write_atomically
         from crawlproject.crawl.assembly import make_canonicalizer, respell
-        from crawlproject.topic.hubs import find_hubs
         from crawlproject.options import read_options
-        from crawlproject.topic.parse import load_topic, parse_topic
+        from crawlproject.storage.append_log import write_atomically
         from crawlproject.topic.add_seeds import with_seeds
+        from crawlproject.topic.hubs import find_hubs
+        from crawlproject.topic.parse import load_topic, parse_topic
 
         topic = load_topic(path)
         settings = settings_for(self, topic)
@@ -83,11 +83,11 @@ class Command(Subcommand):
 def _links(source: str, topic: Topic, settings: dict[str, Any], *, agent: str) -> Iterator[tuple[str, Sequence[str]]]:
     """The links of every page of a web, or of an earlier crawl."""
     from crawlproject.crawl.assembly import make_canonicalizer
-    from crawlproject.storage.read import MANIFEST, read_links
-    from crawlproject.options import read_options
-    from crawlproject.webs.page_cache_folder import Shelf
     from crawlproject.evaluation.simulation.runner import read_pages
+    from crawlproject.options import read_options
+    from crawlproject.storage.read import MANIFEST, read_links
     from crawlproject.webs.open import open_web
+    from crawlproject.webs.page_cache_folder import Shelf
 
     if (Path(source) / MANIFEST).is_file():
         yield from read_links(Path(source))

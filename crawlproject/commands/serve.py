@@ -49,7 +49,9 @@ class Command(Subcommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise UsageError("expected one web", print_help=False)
-        from crawlproject.components.virtual_web_server import WebServer  # aiohttp is slow to import, and every command is imported
+        from crawlproject.components.virtual_web_server import (
+            WebServer,  # aiohttp is slow to import, and every command is imported
+        )
 
         with reporting_errors(self), closing(open_web(args[0], cache_dir=cache_dir())) as web:
             for warning in web.warnings:

@@ -77,8 +77,8 @@ class Command(Subcommand):
 
     def _new(self, path: Path, opts: argparse.Namespace) -> None:
         from crawlproject.storage.append_log import write_atomically
-        from crawlproject.topic.parse import parse_topic
         from crawlproject.topic.draft import Draft, name_for, topic_text
+        from crawlproject.topic.parse import parse_topic
 
         if path.exists():
             raise BadTopic(str(path), "is there already; name a file that is not")
@@ -149,8 +149,8 @@ class Command(Subcommand):
             self.exitcode = WEAK
 
     def _probe(self, topic: Topic, folder: Path) -> Any:
-        from crawlproject.options import read_options
         from crawlproject.components.preview import Probe
+        from crawlproject.options import read_options
 
         settings = settings_for(self, topic)
         assert self.settings is not None, "scrapy.cmdline sets it"

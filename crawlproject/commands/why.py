@@ -14,8 +14,8 @@ from crawlproject.components.subcommand import Subcommand, reporting_errors
 from crawlproject.errors import BadInput, InvalidUrl
 
 if TYPE_CHECKING:
-    from crawlproject.reports.why.lookup import Cause, Standing
     from crawlproject.frontier.inspect.view import FrontierView
+    from crawlproject.reports.why.lookup import Cause, Standing
     from crawlproject.urls.canonical import Canonicalizer
 
 
@@ -42,12 +42,12 @@ class Command(Subcommand):
 
 def _tell(folder: Path, asked: str, agent: str) -> None:
     # Scrapy imports every command at every start: what is heavy is imported when it is needed.
-    from crawlproject.storage.read import read_info
-    from crawlproject.reports.probe_findings import findings_about
-    from crawlproject.reports.why.lookup import whereabouts
     from crawlproject.frontier.inspect.open import read_frontier
-    from crawlproject.reports.why.text import print_whereabouts
+    from crawlproject.reports.probe_findings import findings_about
     from crawlproject.reports.why.causes import causes
+    from crawlproject.reports.why.lookup import whereabouts
+    from crawlproject.reports.why.text import print_whereabouts
+    from crawlproject.storage.read import read_info
 
     url = _canonical(folder, asked)
     frontier = read_frontier(folder / "frontier")
@@ -77,8 +77,8 @@ def _canonical(folder: Path, asked: str) -> str:
 def canonicalizer_of(folder: Path) -> Canonicalizer:
     """The canonical spelling of the crawl in ``folder``. Raises ``BadCrawlDir``."""
     from crawlproject.crawl.assembly import make_canonicalizer
-    from crawlproject.storage.read import read_info
     from crawlproject.options import read_options
+    from crawlproject.storage.read import read_info
 
     settings = read_info(folder).settings
     return make_canonicalizer(
@@ -88,8 +88,8 @@ def canonicalizer_of(folder: Path) -> Canonicalizer:
 
 def _standing(frontier: FrontierView | None, url: str) -> Standing | None:
     """What the frontier says about ``url``; None when it never had it, or is not on disk."""
-    from crawlproject.reports.why.lookup import Standing
     from crawlproject.frontier.inspect.queries import place_of
+    from crawlproject.reports.why.lookup import Standing
 
     if frontier is None:
         return None

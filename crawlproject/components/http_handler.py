@@ -31,11 +31,11 @@ from scrapy.exceptions import (
 from scrapy.http import Headers
 from yarl import URL
 
-from crawlproject.components.running import safety_of
-from crawlproject.options import read_options
-from crawlproject.crawl.address_policy import ADDRESS, Safety
-from crawlproject.urls.addresses import read_address
 from crawlproject.components.refused import Refused
+from crawlproject.components.running import safety_of
+from crawlproject.crawl.address_policy import ADDRESS, Safety
+from crawlproject.options import read_options
+from crawlproject.urls.addresses import read_address
 
 READ_AHEAD = 2**18  # bytes of a body that wait to be read: most pages are one piece
 KEEP_ALIVE = 15.0  # seconds that an idle connection stays open: longer than most hosts rest

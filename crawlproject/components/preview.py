@@ -13,16 +13,16 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from crawlproject.crawl.assembly import make_canonicalizer, make_reader
 from crawlproject.components.subcommand import BAD_INPUT
-from crawlproject.errors import BadInput, TopicalError
-from crawlproject.storage.read import read_refused, read_visits
-from crawlproject.options import Options
-from crawlproject.records import Page, Topic, Visit
-from crawlproject.storage.page_files import PageRepository
 from crawlproject.crawl.address_policy import make_safety
+from crawlproject.crawl.assembly import make_canonicalizer, make_reader
+from crawlproject.errors import BadInput, TopicalError
+from crawlproject.options import Options
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.records import Page, Topic, Visit
+from crawlproject.storage.page_files import PageRepository
+from crawlproject.storage.read import read_refused, read_visits
 from crawlproject.topic.check import Probed
 from crawlproject.topic.draft import Draft, topic_text
 

@@ -13,11 +13,10 @@ from scrapy import Request
 from scrapy.utils.misc import load_object
 from scrapy.utils.request import fingerprint, request_from_dict
 
-from crawlproject.errors import InvalidUrl
 from crawlproject.components.json_values import from_plain, to_plain
+from crawlproject.components.meta import PROBE
+from crawlproject.errors import InvalidUrl
 from crawlproject.urls.canonical import canonical_or_none
-
-PROBE = "probe"  # meta: the key of the probe that this is
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,12 +19,13 @@ from scrapy.dupefilters import RFPDupeFilter
 from scrapy.utils.asyncio import is_asyncio_available
 from scrapy.utils.misc import build_from_crawler, load_object
 
-from crawlproject.storage.folder_lock import FolderLock
+from crawlproject.components.feeds import SafeFeeds
+from crawlproject.components.meta import LEASE, TAKEN_AT, fetch_of
+from crawlproject.components.scheduler import FrontierScheduler
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.options import Options, read_options
 from crawlproject.records import CrawlUrl
-from crawlproject.components.feeds import SafeFeeds
-from crawlproject.components.scheduler import TAKEN_AT, FrontierScheduler, fetch_of
+from crawlproject.storage.folder_lock import FolderLock
 from crawlproject.urls.canonical import canonical_or_none
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-LEASE = "frontier_lease"  # meta: the key of the lease inside which the request is fetched
 # A project may have settings of its own that start like our others do.
 _READ = ("FRONTIER", "POLITENESS_", "REDIS_", "CRAWL_WORKER")
 

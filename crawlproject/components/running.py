@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from scrapy.utils.asyncio import is_asyncio_available
 from scrapy.utils.defer import deferred_from_coro
 
+from crawlproject.crawl.address_policy import Safety, make_safety
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.errors import StorageFailed
 from crawlproject.options import read_options
-from crawlproject.crawl.address_policy import Safety, make_safety
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

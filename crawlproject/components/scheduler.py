@@ -25,15 +25,16 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.exceptions import CloseSpider
 from scrapy.utils.asyncio import call_later
 
-from crawlproject.crawl.assembly import make_canonicalizer
-from crawlproject.errors import StorageFailed
-from crawlproject.frontier.shared import SharedFrontier
-from crawlproject.frontier.factory import join_frontier, make_frontier, open_frontier
-from crawlproject.components.running import crawl_of, frontier_closing, stop, stopped, stopping
-from crawlproject.options import Options, read_options
-from crawlproject.records import CrawlUrl, Fetch
+from crawlproject.components.meta import AS_SPELLED, ASKED_REST, AWAITED_ROBOTS, ENDED_AT, TAKEN_AT, fetch_of
 from crawlproject.components.request_json import dump_request, frontier_key, lease_key, load_request
 from crawlproject.components.retry_after import asked_rest
+from crawlproject.components.running import crawl_of, frontier_closing, stop, stopped, stopping
+from crawlproject.crawl.assembly import make_canonicalizer
+from crawlproject.errors import StorageFailed
+from crawlproject.frontier.factory import join_frontier, make_frontier, open_frontier
+from crawlproject.frontier.shared import SharedFrontier
+from crawlproject.options import Options, read_options
+from crawlproject.records import CrawlUrl
 from crawlproject.urls.canonical import canonical_or_none
 
 if TYPE_CHECKING:
@@ -49,18 +50,6 @@ logger = logging.getLogger(__name__)
 
 _KEPT = 10_000  # request objects that a worker of a shared frontier keeps for retries and redirects
 _UNLIMITED = 1000  # leases of a worker whose CONCURRENT_REQUESTS is 0
-
-TAKEN_AT = "frontier_taken_at"  # meta: when the request left the frontier, seconds since the epoch
-ENDED_AT = "frontier_ended_at"  # meta: when the last byte of the response had come, seconds since the epoch
-ASKED_REST = "frontier_asked_rest"  # meta: seconds for which the server asked to be left alone (Retry-After)
-AS_SPELLED = "as_spelled"  # meta: do not canonicalize, the server insists on this spelling
-AWAITED_ROBOTS = "awaited_robots"  # meta: the fetch was robots.txt; the page itself is still to come
-
-
-def fetch_of(request: Request, status: int, now: float) -> Fetch:
-    """How the fetch of a request that was taken from the frontier went; it ended ``now``, unless its end was noted."""
-    at = request.meta.get(ENDED_AT, now)
-    return Fetch(status, at, max(0.0, at - request.meta.get(TAKEN_AT, at)), request.meta.get(ASKED_REST, 0.0))
 
 
 class FrontierScheduler(BaseScheduler):

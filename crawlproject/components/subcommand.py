@@ -37,7 +37,7 @@ class Subcommand(ScrapyCommand):
     @property
     def agent(self) -> str:
         """The name by which a crawl with these settings asks robots.txt, and by which pages may address it."""
-        from middlewares.robots import robots_agent  # here, since Scrapy imports every command at every start
+        from crawlproject.components.meta import robots_agent  # here, since Scrapy imports every command at every start
 
         assert self.settings is not None, "scrapy.cmdline sets it"
         return robots_agent(self.settings)

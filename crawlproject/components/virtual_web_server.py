@@ -19,8 +19,8 @@ from typing import Self
 from aiohttp import web as http
 
 from crawlproject.webs.access_log import AccessLog
-from crawlproject.webs.http_answer import answer
 from crawlproject.webs.base import Reply, Web
+from crawlproject.webs.http_answer import answer
 
 LOOPBACK = "127.0.0.1"
 _GRACE = 0.5  # seconds that open requests have to end when the server stops

@@ -14,14 +14,14 @@ from itertools import islice
 from math import prod
 from typing import Protocol
 
+from crawlproject.crawl.sitemaps import is_sitemap
 from crawlproject.frontier.base import CountingFrontier, Frontier, SparingFrontier
 from crawlproject.frontier.shared import FULL, HOST_FULL, SharedFrontier
-from crawlproject.orderings.base import BaseOrdering
 from crawlproject.inspection.probes.probe_key import is_probe
+from crawlproject.orderings.base import BaseOrdering
 from crawlproject.records import CrawlUrl
 from crawlproject.storage.history import History
 from crawlproject.storage.refusals import Refusals
-from crawlproject.crawl.sitemaps import is_sitemap
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.hosts import host_of
 from crawlproject.urls.traps import TrapFilter

@@ -9,39 +9,39 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from crawlproject.storage.append_log import read_lines
-from crawlproject.crawl.crawl import Crawl
 from crawlproject.crawl.admission import Door
-from crawlproject.errors import BadCrawlDir
-from crawlproject.inspection.examiner import Examiner
-from crawlproject.storage.folder_lock import holder_of
-from crawlproject.frontier.base import CountingFrontier, Frontier
-from crawlproject.frontier.shared import SharedFrontier
-from crawlproject.frontier.factory import make_frontier, open_frontier
-from crawlproject.inspection.sites.tracker import Conduct
-from crawlproject.inspection.sites.host_health import HostConduct
-from crawlproject.pages.page_types import NatureInspector
-from crawlproject.inspection.sites.site_budgets import SiteBudgets
-from crawlproject.inspection.spam import SpamInspector
+from crawlproject.crawl.crawl import Crawl
 from crawlproject.crawl.prior_pages import Library
+from crawlproject.crawl.replay import relearn, stored_page
+from crawlproject.crawl.stopping import Stopping
+from crawlproject.errors import BadCrawlDir
+from crawlproject.frontier.base import CountingFrontier, Frontier
+from crawlproject.frontier.factory import make_frontier, open_frontier
+from crawlproject.frontier.shared import SharedFrontier
+from crawlproject.inspection.duplicates.deduplication import Redundancy, make_redundancy
+from crawlproject.inspection.examiner import Examiner
+from crawlproject.inspection.probes.probes import Probes
+from crawlproject.inspection.probes.site_trust import Doubts
+from crawlproject.inspection.probes.soft_404 import Missing
+from crawlproject.inspection.sites.host_health import HostConduct
+from crawlproject.inspection.sites.site_budgets import SiteBudgets
+from crawlproject.inspection.sites.tracker import Conduct
+from crawlproject.inspection.spam import SpamInspector
 from crawlproject.options import Options
 from crawlproject.orderings.base import Archive, BaseOrdering, Graph, OrderingContext
 from crawlproject.orderings.registry import make_ordering, ordering_class, parameters_of
-from crawlproject.inspection.probes.site_trust import Doubts
-from crawlproject.inspection.probes.soft_404 import Missing
-from crawlproject.inspection.probes.probes import Probes
+from crawlproject.pages.page_types import NatureInspector
 from crawlproject.pages.reader import Reader
-from crawlproject.records import Topic
-from crawlproject.inspection.duplicates.deduplication import Redundancy, make_redundancy
-from crawlproject.crawl.replay import relearn, stored_page
-from crawlproject.storage.open_archive import open_archive
-from crawlproject.storage.crawl_folder import CrawlFolder
-from crawlproject.storage.probe_log import NAME as PROBES
-from crawlproject.storage.probe_log import ProbeLog, read_findings
 from crawlproject.pages.robots_txt import product_token
-from crawlproject.crawl.stopping import Stopping
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.records import Topic
+from crawlproject.storage.append_log import read_lines
+from crawlproject.storage.crawl_folder import CrawlFolder
+from crawlproject.storage.folder_lock import holder_of
+from crawlproject.storage.open_archive import open_archive
+from crawlproject.storage.probe_log import NAME as PROBES
+from crawlproject.storage.probe_log import ProbeLog, read_findings
 from crawlproject.urls.canonical import Canonicalizer
 from crawlproject.urls.traps import NOT_A_PAGE, TrapFilter
 

@@ -14,27 +14,38 @@ from dataclasses import replace
 from typing import Any
 
 from crawlproject.crawl.admission import Door
-from crawlproject.inspection.examiner import Examiner, honest
+from crawlproject.crawl.sitemaps import SITEMAP, Listing, Sitemaps
 from crawlproject.crawl.stats import Figures
+from crawlproject.crawl.stopping import PAGE_BUDGET, Stopping
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.shared import SharedFrontier
+from crawlproject.inspection.examiner import Examiner, honest
+from crawlproject.inspection.probes.probe_key import is_probe
+from crawlproject.inspection.probes.probe_response import Answer
+from crawlproject.inspection.probes.probes import Probes
 from crawlproject.inspection.sites.tracker import Conduct
-from crawlproject.pages.page_types import SOFT_404
 from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering
-from crawlproject.inspection.probes.probe_response import Answer
-from crawlproject.inspection.probes.probe_key import is_probe
-from crawlproject.inspection.probes.probes import Probes
+from crawlproject.pages.page_types import SOFT_404
 from crawlproject.pages.reader import Reader
-from crawlproject.records import AGENT, CRAWL_DELAY, OWN_LINKS, RETRY_AFTER, CrawlUrl, Fetch, Link, Page, Topic, Visit
-from crawlproject.storage.crawl_folder import CrawlFolder
-from crawlproject.crawl.sitemaps import SITEMAP, Listing, Sitemaps
-from crawlproject.crawl.stopping import PAGE_BUDGET, Stopping
 from crawlproject.pages.text.relevance import TopicJudge, with_context_score
+from crawlproject.records import (
+    AGENT,
+    CRAWL_DELAY,
+    NOT_KEPT,
+    OWN_LINKS,
+    RETRY_AFTER,
+    CrawlUrl,
+    Fetch,
+    Link,
+    Page,
+    Topic,
+    Visit,
+)
+from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.hosts import host_of
 
 UNREACHABLE = "robots/unreachable"
-NOT_KEPT = "noindex"  # what the history says of a page that was read and asked not to be kept
 
 
 class Crawl(Figures):

@@ -7,16 +7,16 @@ from contextlib import suppress
 from pathlib import Path
 
 from crawlproject.errors import BadWeb
-from crawlproject.topic.examples import ExampleReader, Lookup
 from crawlproject.options import Options
 from crawlproject.orderings.base import Archive
 from crawlproject.pages.reader import Reader
-from crawlproject.webs.archived_pages import ArchivedPages
-from crawlproject.webs.page_cache import JudgedPages, PageCache
 from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.topic.examples import ExampleReader, Lookup
+from crawlproject.webs.archived_pages import ArchivedPages
 from crawlproject.webs.base import Web
 from crawlproject.webs.crawl_folder import CrawledWeb, is_crawl_folder
 from crawlproject.webs.open import open_web
+from crawlproject.webs.page_cache import JudgedPages, PageCache
 
 ARCHIVE_CACHE = 500  # pages of an archive that stay in memory; an ordering looks at most of them once
 

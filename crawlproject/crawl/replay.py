@@ -11,15 +11,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from crawlproject.storage.append_log import read_lines
-from crawlproject.crawl.crawl import NOT_KEPT, Crawl
-from crawlproject.inspection.examiner import honest
+from crawlproject.crawl.crawl import Crawl
+from crawlproject.crawl.sitemaps import SITEMAP
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.shared import SharedFrontier
+from crawlproject.inspection.examiner import honest
 from crawlproject.inspection.probes.probe_key import is_probe
-from crawlproject.records import OWN_LINKS, CrawlUrl, Page
+from crawlproject.records import NOT_KEPT, OWN_LINKS, CrawlUrl, Page
+from crawlproject.storage.append_log import read_lines
 from crawlproject.storage.sitemap_log import read_sitemap_lines
-from crawlproject.crawl.sitemaps import SITEMAP
 
 
 def relearn(crawl: Crawl) -> int:

@@ -16,9 +16,9 @@ from heapq import nsmallest
 from itertools import accumulate, pairwise
 from urllib.parse import unquote
 
-from crawlproject.records import CrawlUrl, Link, Page, Span
 from crawlproject.pages.sitemap_xml import Entry, read_sitemap
 from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.records import CrawlUrl, Link, Page, Span
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.hosts import host_of, origin_of
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from crawlproject.frontier.base import Frontier
-from crawlproject.inspection.sites.tracker import Conduct
 from crawlproject.inspection.probes.probes import Probes
+from crawlproject.inspection.sites.tracker import Conduct
 from crawlproject.pages.reader import Reader
 from crawlproject.storage.crawl_folder import CrawlFolder
 

@@ -16,12 +16,13 @@ from collections.abc import Callable, Iterable, Mapping
 from heapq import nsmallest
 from typing import Any
 
+from crawlproject.options import NEAREST
+
 PAGE_BUDGET = "page budget"
 TIME_BUDGET = "time budget"
 SATURATED = "saturated"
 DEAD_END = "frontier empty"
 
-NEAREST = 50  # pages whose worth tells what a URL with such a score is worth
 EVERY = 20  # pages between two looks at the frontier
 
 

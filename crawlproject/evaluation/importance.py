@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from crawlproject.errors import BadInput
 from crawlproject.evaluation.pool import ranked
-from crawlproject.records import Page
 from crawlproject.pages.text.vectors import DocumentFrequencies, cosine, tf_idf
+from crawlproject.records import Page
 
 Values = npt.NDArray[np.float64]
 Counts = Mapping[str, int]

@@ -12,11 +12,11 @@ import numpy.typing as npt
 
 from crawlproject.errors import BadInput
 from crawlproject.evaluation import measures, pool
-from crawlproject.storage.read import CrawlInfo
 from crawlproject.evaluation.measures import Curve
 from crawlproject.evaluation.pool import Scores
 from crawlproject.evaluation.runs import Run, are_split
 from crawlproject.evaluation.significance import PairedTest, paired_t_test, wilcoxon_test
+from crawlproject.storage.read import CrawlInfo
 
 MEASURES = {
     "recall": "target recall",

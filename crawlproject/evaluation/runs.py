@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from crawlproject.errors import BadCrawlDir, BadInput
-from crawlproject.storage.read import MANIFEST, CrawlInfo, read_info, read_json, read_visits
 from crawlproject.evaluation.measures import Curve
+from crawlproject.storage.read import MANIFEST, CrawlInfo, read_info, read_json, read_visits
 
 REACHABLE = "reachable.json"
 SEED = "CRAWL_SEED"  # runs that differ in nothing else are repeats of one experiment

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from crawlproject.errors import BadInput
-from crawlproject.exporting.graphml import write_graphml
 from crawlproject.exporting.atomic_file import written_whole
+from crawlproject.exporting.graphml import write_graphml
 from crawlproject.exporting.selection import Selection, read_items, require_crawl
 from crawlproject.exporting.tables import write_csv, write_jsonl, write_parquet
 from crawlproject.exporting.wacz import write_wacz

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from xml.sax.saxutils import escape
 
-from crawlproject.storage.append_log import read_lines
 from crawlproject.errors import BadCrawlDir
 from crawlproject.exporting.selection import Item
+from crawlproject.storage.append_log import read_lines
 from crawlproject.storage.digest_set import DigestSet
 from crawlproject.urls.naming import page_name
 

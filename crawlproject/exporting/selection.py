@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from crawlproject.storage.append_log import read_lines
 from crawlproject.errors import BadCrawlDir
-from crawlproject.storage.tail import ITEMS
+from crawlproject.storage.append_log import read_lines
 from crawlproject.storage.items import item_schema
 from crawlproject.storage.manifest import read_manifest
+from crawlproject.storage.tail import ITEMS
 
 Item = Mapping[str, Any]
 

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple, Protocol
 
 import orjson
 
-from crawlproject.storage.append_log import AppendLog, write_atomically
 from crawlproject.errors import BadInput, StorageFailed
 from crawlproject.exporting.documents import MAPPING, Document, batches, document
 from crawlproject.exporting.selection import Selection, require_crawl, whole
+from crawlproject.storage.append_log import AppendLog, write_atomically
 from crawlproject.storage.tail import ITEMS, START, Follower, Place
 
 FOLDER = "export"

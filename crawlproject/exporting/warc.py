@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from crawlproject.errors import BadCrawlDir
-from crawlproject.storage.read import read_visits
 from crawlproject.records import Visit
 from crawlproject.storage.digest_set import DigestSet
 from crawlproject.storage.merge_workers import workers_of
+from crawlproject.storage.read import read_visits
 from crawlproject.storage.robots_log import read_robots
-from crawlproject.urls.naming import page_path
 from crawlproject.storage.warc.archive import FOLDER, key_of
 from crawlproject.storage.warc.capture import Entry, Originals, capture
 from crawlproject.storage.warc.exchange import Exchange, reconstructed
 from crawlproject.storage.warc.files import read_entries
 from crawlproject.storage.warc.record import identity_of, joined, warcinfo
+from crawlproject.urls.naming import page_path
 
 _CHUNK = 1 << 20  # bytes that are copied at a time
 _UNWANTED = "content type "  # how the history begins to tell of what was no page

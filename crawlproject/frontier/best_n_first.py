@@ -8,8 +8,8 @@ from random import Random
 from typing import Any
 
 from crawlproject.frontier.host_queue import HostQueue
-from crawlproject.frontier.lazy_heap import LazyHeap
 from crawlproject.frontier.host_schedule import HostSchedule
+from crawlproject.frontier.lazy_heap import LazyHeap
 
 _RETURNED = -1.0  # the rank of a committed URL that came back: before all others of its batch
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import orjson
 
-from crawlproject.storage.append_log import AppendLog, read_lines, write_atomically
 from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.frontier.base import HostStanding
 from crawlproject.frontier.changes import Change, from_json, to_json
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.records import CrawlUrl
+from crawlproject.storage.append_log import AppendLog, read_lines, write_atomically
 
 NAME = "journal.jsonl"
 _VERSION = {"format": "frontier journal", "version": 1}

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from random import Random
 
 from crawlproject.frontier.base import HostStanding
+from crawlproject.frontier.best_n_first import BestNFirst
 from crawlproject.frontier.changes import (
     Asks,
     Change,
@@ -21,11 +22,10 @@ from crawlproject.frontier.changes import (
     Returned,
     Waits,
 )
-from crawlproject.frontier.best_n_first import BestNFirst
 from crawlproject.frontier.entry import Entry
 from crawlproject.frontier.host_queue import HostQueue, queue_of
-from crawlproject.frontier.politeness import Politeness
 from crawlproject.frontier.host_schedule import HostSchedule
+from crawlproject.frontier.politeness import Politeness
 from crawlproject.frontier.state import FrontierState
 from crawlproject.records import CrawlUrl
 

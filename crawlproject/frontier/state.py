@@ -8,13 +8,13 @@ from itertools import count
 from typing import Any
 
 from crawlproject.frontier import changes
-from crawlproject.frontier.changes import Change
 from crawlproject.frontier.best_n_first import BestNFirst
+from crawlproject.frontier.changes import Change
 from crawlproject.frontier.entry import Entry
 from crawlproject.frontier.host_queue import queue_of
+from crawlproject.frontier.host_schedule import HostSchedule
 from crawlproject.frontier.lazy_heap import LazyHeap
 from crawlproject.frontier.politeness import Politeness
-from crawlproject.frontier.host_schedule import HostSchedule
 from crawlproject.records import CrawlUrl
 
 

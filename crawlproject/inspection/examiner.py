@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from crawlproject.records import Fetch, Page
 from crawlproject.pages.text.relevance import with_context_score
+from crawlproject.records import Fetch, Page
 
 
 class Inspector(Protocol):

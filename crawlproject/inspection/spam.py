@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import prod
 
-from crawlproject.pages.page_types import NATURES
 from crawlproject.pages.content_features import CONCEALED, LINKED, REPEATED, SMALL_WORDS
+from crawlproject.pages.page_types import NATURES
 from crawlproject.records import Fetch, Page
 from crawlproject.urls.domains import domain_of
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import ClassVar, Protocol
 
-from crawlproject.records import CrawlUrl, Link, Page, Topic
 from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.records import CrawlUrl, Link, Page, Topic
 
 # url -> canonical URLs it links to; None for a URL that the archive does not hold. Only ``omniscient`` asks for it.
 Graph = Callable[[str], Sequence[str] | None]

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from crawlproject.errors import BadSetting
+from crawlproject.orderings.base import BaseOrdering, OrderingContext
 from crawlproject.orderings.graph.distiller import Distiller
+from crawlproject.orderings.learning.examples import taxonomy_of
 from crawlproject.orderings.learning.taxonomy import Taxonomy
 from crawlproject.orderings.learning.waiting_urls import Waiting
-from crawlproject.orderings.base import BaseOrdering, OrderingContext
-from crawlproject.orderings.learning.examples import taxonomy_of
 from crawlproject.records import CrawlUrl, Link, Page
 from crawlproject.urls.hosts import host_of
 

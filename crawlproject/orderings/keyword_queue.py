@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from crawlproject.errors import BadSetting
-from crawlproject.orderings.learning.waiting_urls import Waiting
 from crawlproject.orderings.backlink_count import BacklinkCount
 from crawlproject.orderings.base import SEEDS_FIRST, BaseOrdering, OrderingContext
 from crawlproject.orderings.breadth_first import BreadthFirst
+from crawlproject.orderings.learning.waiting_urls import Waiting
 from crawlproject.orderings.pagerank import PageRank
-from crawlproject.records import CrawlUrl, Link, Page
 from crawlproject.pages.text.keyword_match import phrases
+from crawlproject.records import CrawlUrl, Link, Page
 
 HOT = 1e9  # above any count of backlinks, below the seeds
 RESTS: dict[str, type[BaseOrdering]] = {

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from crawlproject.orderings.graph.opic_cash import Cash
 from crawlproject.orderings.base import OrderingContext
+from crawlproject.orderings.graph.opic_cash import Cash
 from crawlproject.orderings.link_based import LinkBased
 from crawlproject.records import Page
 

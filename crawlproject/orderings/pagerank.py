@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from crawlproject.orderings.graph.pagerank import DAMPING, GrowingPageRank
 from crawlproject.orderings.base import OrderingContext
+from crawlproject.orderings.graph.pagerank import DAMPING, GrowingPageRank
 from crawlproject.orderings.link_based import LinkBased
 from crawlproject.records import Page
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from crawlproject.orderings.learning.seeded_random import UrlDraw
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
+from crawlproject.orderings.learning.seeded_random import UrlDraw
 from crawlproject.records import Link, Page
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from heapq import heappush, heapreplace
 from math import ceil, exp
 
-from crawlproject.orderings.learning.waiting_urls import Waiting
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
-from crawlproject.records import CrawlUrl, Link, Page
+from crawlproject.orderings.learning.waiting_urls import Waiting
 from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.records import CrawlUrl, Link, Page
 
 LEVELS = 4  # of cues, above 0
 PRIOR = (0.01, 0.25, 0.5, 0.75, 1.0)  # expected score by level before the first page: the cue itself

@@ -9,14 +9,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from crawlproject.errors import InvalidUrl
-from crawlproject.pages.html.link_context import AggregationNodes
-from crawlproject.pages.html.document import Document, RawLink
-from crawlproject.pages.html.parse import MAX_LINKS, MAX_TEXT, parse_document
-from crawlproject.pages.html.meta_robots import robots_rules
 from crawlproject.pages.content_features import signs_of
+from crawlproject.pages.html.document import Document, RawLink
+from crawlproject.pages.html.link_context import AggregationNodes
+from crawlproject.pages.html.meta_robots import robots_rules
+from crawlproject.pages.html.parse import MAX_LINKS, MAX_TEXT, parse_document
+from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.printable import printable
 from crawlproject.records import Link, Page, Span
-from crawlproject.pages.text.analyzer import Analyzer
 
 MAX_ANCHOR = 1_000
 

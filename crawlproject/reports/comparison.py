@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from crawlproject.storage.append_log import write_atomically
 from crawlproject.evaluation.comparison import LEVEL, OMNISCIENT, Comparison, Duel
 from crawlproject.evaluation.question import MEASURES
 from crawlproject.evaluation.significance import PairedTest
 from crawlproject.reports import html, verdict
-from crawlproject.reports.plots import Axis, Chart, Series, line_chart
 from crawlproject.reports.measure_tables import summary_cells, summary_headings
+from crawlproject.reports.plots import Axis, Chart, Series, line_chart
+from crawlproject.storage.append_log import write_atomically
 
 COMPARISON = "compare.html"
 _BARS = 10  # error bars of a trajectory

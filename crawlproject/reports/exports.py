@@ -10,10 +10,10 @@ from typing import Any
 
 import orjson
 
-from crawlproject.storage.append_log import write_atomically
 from crawlproject.evaluation.comparison import Comparison, Duel
 from crawlproject.reports.measure_tables import summary_columns, summary_row
 from crawlproject.reports.verdict import verdict
+from crawlproject.storage.append_log import write_atomically
 
 
 def write_json(comparison: Comparison, path: Path) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from crawlproject.storage.read import CrawlInfo
 from crawlproject.records import CRAWL_DELAY, RETRY_AFTER, Visit
+from crawlproject.storage.read import CrawlInfo
 
 TOLERANCE = 0.001  # seconds: clocks and rounding
 WALL = "block/"  # how the errors of documents begin that are a wall, such as a captcha

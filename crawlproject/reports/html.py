@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import re
 from datetime import UTC, datetime
+from functools import partial
 from importlib import resources
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
@@ -19,9 +20,9 @@ _UNWANTED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u
 _OVERFLOW = OverflowError, OSError, ValueError  # what datetime raises for a time that is no date
 
 
-def render(template: str, **values: object) -> bytes:
-    """A template of this package, filled in, as UTF-8."""
-    return _environment().get_template(template).render(**values).encode()
+def render(template: str, package: str = __package__, **values: object) -> bytes:
+    """A template of ``package``, filled in, as UTF-8."""
+    return _environment(package).get_template(template).render(**values).encode()
 
 
 def clean(value: object) -> object:
@@ -89,9 +90,9 @@ def thousands(count: int) -> str:
     return f"{count:,}"
 
 
-def _environment() -> Environment:
+def _environment(package: str) -> Environment:
     environment = Environment(
-        loader=FunctionLoader(source),
+        loader=FunctionLoader(partial(source, package=package)),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=clean,
@@ -106,6 +107,6 @@ def _environment() -> Environment:
     return environment
 
 
-def source(name: str) -> str:
-    """The text of a file among the templates, also when the package runs from a zip file."""
-    return (resources.files(__package__) / "templates" / name).read_text(encoding="utf-8")
+def source(name: str, package: str = __package__) -> str:
+    """The text of a file among the templates of ``package``, also when the package runs from a zip file."""
+    return (resources.files(package) / "templates" / name).read_text(encoding="utf-8")

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from crawlproject.storage.append_log import unexpected
 from crawlproject.errors import BadCrawlDir
-from crawlproject.storage.read import HISTORY, CrawlInfo, visit_from
 from crawlproject.records import AGENT, Visit
 from crawlproject.reports.best_pages import BestPages
 from crawlproject.reports.host_table import HostLine, HostTally, pause_of
+from crawlproject.storage.append_log import unexpected
+from crawlproject.storage.read import HISTORY, CrawlInfo, visit_from
 from crawlproject.storage.tail import START, Follower
 from crawlproject.urls.hosts import host_of
 

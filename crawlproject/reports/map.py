@@ -17,11 +17,11 @@ import numpy as np
 import orjson
 from markupsafe import Markup
 
-from crawlproject.storage.append_log import write_atomically
 from crawlproject.errors import BadInput
-from crawlproject.reports.map_data import TopicMap
-from crawlproject.reports.graph_layout import layout
 from crawlproject.reports import html
+from crawlproject.reports.graph_layout import layout
+from crawlproject.reports.map_data import TopicMap
+from crawlproject.storage.append_log import write_atomically
 
 UNIT = 10.0  # units of the drawing between neighbours, on average
 LABELLED_SITES = 30  # sites whose names are drawn, half as many in the static drawing

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import orjson
 
-from crawlproject.storage.append_log import unexpected
 from crawlproject.errors import BadInput
-from crawlproject.storage.read import LINKS, CrawlInfo, read_info, read_visits
-from crawlproject.reports.why.path import why_each
 from crawlproject.records import Visit
+from crawlproject.reports.why.path import why_each
+from crawlproject.storage.append_log import unexpected
+from crawlproject.storage.read import LINKS, CrawlInfo, read_info, read_visits
 from crawlproject.urls.hosts import host_of
 
 NODES = 1_000  # pages of a map unless asked for otherwise

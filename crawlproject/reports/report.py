@@ -8,18 +8,18 @@ from pathlib import Path
 
 import orjson
 
-from crawlproject.storage.append_log import write_atomically
-from crawlproject.storage.read import CrawlInfo, read_info, read_refused, read_visits
-from crawlproject.reports.learned_rules import learned_rules
 from crawlproject.evaluation.measures import final_url, search_length, target_recall
-from crawlproject.reports.probe_findings import probed
-from crawlproject.reports.why.path import why_each
 from crawlproject.evaluation.runs import REACHABLE, RunFolder, known_targets, load_run
 from crawlproject.reports import html, trends
-from crawlproject.reports.sources import EVIDENCE, evidence, numbers
+from crawlproject.reports.learned_rules import learned_rules
 from crawlproject.reports.plots import Chart
-from crawlproject.reports.summary import CrawlSummary, summarise
+from crawlproject.reports.probe_findings import probed
 from crawlproject.reports.problems import SPAM
+from crawlproject.reports.sources import EVIDENCE, evidence, numbers
+from crawlproject.reports.summary import CrawlSummary, summarise
+from crawlproject.reports.why.path import why_each
+from crawlproject.storage.append_log import write_atomically
+from crawlproject.storage.read import CrawlInfo, read_info, read_refused, read_visits
 
 REPORT = "report.html"
 RELEVANT = 0.1  # when the manifest does not name PAGE_RELEVANT

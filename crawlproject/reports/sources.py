@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from crawlproject.reports.summary import CrawlSummary
 from crawlproject.reports.problems import LINES, Lines
+from crawlproject.reports.summary import CrawlSummary
 
 EVIDENCE = "report.json"
 

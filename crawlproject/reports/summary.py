@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crawlproject.storage.read import CrawlInfo
 from crawlproject.evaluation.measures import Curve
 from crawlproject.records import Visit
 from crawlproject.reports.best_pages import BestPages
 from crawlproject.reports.host_table import HostLine, HostTally, Pause, pause_of
 from crawlproject.reports.problems import Failures, Lines, Trouble, TroubleTally
+from crawlproject.storage.read import CrawlInfo
 from crawlproject.urls.hosts import host_of
 
 BEST = 25  # pages listed as the best

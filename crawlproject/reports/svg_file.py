@@ -6,9 +6,9 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from crawlproject.storage.append_log import write_atomically
 from crawlproject.reports.html import render
 from crawlproject.reports.plots import HEIGHT, WIDTH, Chart
+from crawlproject.storage.append_log import write_atomically
 
 _HEADING, _ROW = 24, 18  # heights in units of the drawing
 _MARK, _LETTER = 44, 6.5  # widths: of a mark in the legend, of a letter

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
-from crawlproject.storage.folder_lock import FolderLock
 from crawlproject.records import Page, Topic, Visit
+from crawlproject.storage.folder_lock import FolderLock
 from crawlproject.storage.history import History
 from crawlproject.storage.items import Items
 from crawlproject.storage.link_log import LinkGraph
@@ -18,8 +18,8 @@ from crawlproject.storage.refusals import Refusals
 from crawlproject.storage.robots_log import RobotsLog
 from crawlproject.storage.sitemap_log import NAME as SITEMAPS
 from crawlproject.storage.sitemap_log import SitemapLog
-from crawlproject.urls.naming import page_name
 from crawlproject.storage.warc.archive import CrawlArchive
+from crawlproject.urls.naming import page_name
 
 SAVE_EVERY = 200  # fetches between two saves of the refusal counts
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import orjson
 
-from crawlproject.storage.append_log import write_atomically
 from crawlproject.errors import StorageFailed
+from crawlproject.storage.append_log import write_atomically
 
 MARKER = "finished.json"
 VERSION = 1

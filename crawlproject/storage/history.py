@@ -10,8 +10,8 @@ from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
-from crawlproject.storage.append_log import AppendLog, read_lines, unexpected
 from crawlproject.records import Visit
+from crawlproject.storage.append_log import AppendLog, read_lines, unexpected
 from crawlproject.storage.digest_set import DigestSet
 
 RECENT = 100  # pages of the sliding window (000 section 4.2: running average)

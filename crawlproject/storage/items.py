@@ -11,8 +11,8 @@ from typing import Any
 
 import orjson
 
-from crawlproject.storage.append_log import AppendLog
 from crawlproject.records import Page, Visit
+from crawlproject.storage.append_log import AppendLog
 from crawlproject.storage.history import History
 
 

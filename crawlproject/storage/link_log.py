@@ -6,8 +6,8 @@ from pathlib import Path
 
 import orjson
 
-from crawlproject.storage.append_log import AppendLog
 from crawlproject.records import Page
+from crawlproject.storage.append_log import AppendLog
 from crawlproject.storage.history import History
 
 

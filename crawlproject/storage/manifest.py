@@ -9,9 +9,9 @@ from typing import Any
 
 import orjson
 
-from crawlproject.storage.append_log import write_atomically
 from crawlproject.errors import BadCrawlDir
 from crawlproject.records import Topic
+from crawlproject.storage.append_log import write_atomically
 
 NAME = "crawl.json"
 VERSION = 1

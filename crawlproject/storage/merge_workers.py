@@ -14,8 +14,9 @@ from typing import Any
 
 import orjson
 
-from crawlproject.storage.append_log import read_lines, unexpected, write_atomically
 from crawlproject.errors import BadCrawlDir, StorageFailed
+from crawlproject.options import WORKERS
+from crawlproject.storage.append_log import read_lines, unexpected, write_atomically
 from crawlproject.storage.manifest import NAME as MANIFEST
 from crawlproject.storage.manifest import read_manifest
 from crawlproject.storage.probe_log import NAME as PROBES
@@ -24,7 +25,6 @@ from crawlproject.storage.robots_log import NAME as ROBOTS
 from crawlproject.storage.sitemap_log import NAME as SITEMAPS
 from crawlproject.urls.naming import page_path
 
-WORKERS = "workers"
 PAGES = "pages"
 _SUMMED = ("refused/", "probes/", "reader/", "scheduler/", "downloader/", "item_scraped")  # statistics that add up
 

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from crawlproject.storage.append_log import read_lines
 from crawlproject.records import Topic, Visit
+from crawlproject.storage.append_log import read_lines
 from crawlproject.storage.crawl_folder import CrawlFolder
-from crawlproject.urls.naming import page_path
 from crawlproject.storage.warc.archive import CrawlArchive, about
+from crawlproject.urls.naming import page_path
 
 
 def open_archive(

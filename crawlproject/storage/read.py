@@ -11,9 +11,9 @@ from typing import Any
 
 import orjson
 
-from crawlproject.storage.append_log import read_lines
 from crawlproject.errors import BadCrawlDir
 from crawlproject.records import Visit
+from crawlproject.storage.append_log import read_lines
 
 MANIFEST = "crawl.json"
 HISTORY = "history.jsonl"

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import orjson
 
-from crawlproject.storage.append_log import write_atomically
 from crawlproject.errors import BadCrawlDir
+from crawlproject.storage.append_log import write_atomically
 
 SAMPLES = 20  # URLs kept as examples of a reason
 SHOWN = 2000  # characters of them

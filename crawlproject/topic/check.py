@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from crawlproject.options import Options
-from crawlproject.records import Page, Topic, Visit
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.keyword_match import Phrase
+from crawlproject.records import Page, Topic, Visit
 from crawlproject.urls.hosts import host_of
 
 FEW_SEEDS = 3

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from unicodedata import category
 
-from crawlproject.records import Page
 from crawlproject.pages.text.analyzer import Analyzer
+from crawlproject.records import Page
 
 MIN_LETTERS = 3  # of a word that is proposed as a keyword
 _SLUG = 40  # characters of a name

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from crawlproject.errors import BadTopic
 from crawlproject.pages.reader import Reader
-from crawlproject.records import Page, Topic
 from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.records import Page, Topic
 
 Lookup = Callable[[str], Page | None]
 

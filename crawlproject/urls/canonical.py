@@ -26,8 +26,8 @@ from functools import lru_cache
 import ada_url
 
 from crawlproject.errors import InvalidUrl
-from crawlproject.urls.percent_encoding import spell_form, spell_path, spell_query
 from crawlproject.urls.parameters import ParameterRules, path_without_session
+from crawlproject.urls.percent_encoding import spell_form, spell_path, spell_query
 from crawlproject.urls.resolve import MAX_LENGTH, absolute, cleaned
 
 DEFAULT_PAGES = frozenset(

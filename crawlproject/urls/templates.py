@@ -1,7 +1,7 @@
 """The template of a URL: what is left when numbers and ids are folded. Pages of one template are made by one script.
 
 A trap has URLs without end and few templates. Which part of a URL varies is not known beforehand, so a URL has several
-templates, from the narrowest to its whole host; what was seen of the narrow ones counts first (``inspection/duplicates/url_templates.py``).
+templates, from the narrowest to its whole host; what was seen of the narrow ones counts first.
 """
 
 from __future__ import annotations

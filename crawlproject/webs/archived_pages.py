@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 from crawlproject.records import Page
-from crawlproject.webs.page_cache import JudgedPages, PageCache, location
 from crawlproject.urls.canonical import canonical_or_none
+from crawlproject.webs.page_cache import JudgedPages, PageCache, location
 
 _REDIRECTS = 5  # as many as a fetch of robots.txt follows
 

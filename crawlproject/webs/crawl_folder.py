@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from crawlproject.storage.append_log import read_lines, unexpected
 from crawlproject.errors import BadWeb
+from crawlproject.storage.append_log import read_lines, unexpected
 from crawlproject.urls.naming import page_path
 from crawlproject.webs.base import Failure, Reply, not_held, spellings
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from benchmarks.hostile_web.opening import is_hostile, open_hostile
 from crawlproject.errors import BadWeb
-from crawlproject.webs.warc_file import Archive
 from crawlproject.webs.base import Reply, Web
 from crawlproject.webs.crawl_folder import CrawledWeb, is_crawl_folder
 from crawlproject.webs.host_folder import HostFolder
-from benchmarks.hostile_web.opening import is_hostile, open_hostile
 from crawlproject.webs.sample import SampleWeb
+from crawlproject.webs.warc_file import Archive
 
 __all__ = ["WEB_WISH", "Reply", "Web", "open_web"]
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 from crawlproject.options import Options
 from crawlproject.pages.reader import Reader
-from crawlproject.records import Page
-from crawlproject.webs.page_store import PageStore
 from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.records import Page
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.webs.base import Reply, Web
+from crawlproject.webs.page_store import PageStore
 
 BYTES_PER_SECOND = 1_000_000.0  # latency model: what the virtual line carries
 ROUND_TRIP = 0.1  # seconds: latency model, one request and the first byte of its reply

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from crawlproject.records import Page
-from crawlproject.webs.page_format import pack, unpack, unpack_targets
 from crawlproject.webs.base import Reply
+from crawlproject.webs.page_format import pack, unpack, unpack_targets
 
 MAX_BYTES = 2**30  # of a file: when it is full, nothing more is added
 _WAITING = 200  # pages that are written in one transaction

@@ -13,8 +13,8 @@ import pytest
 from support.crawling import QUICK, ROOT, command, crawl, environment, history, stored, topic_file
 from support.webs import host_farm
 
-from crawlproject.storage.page_files import PageRepository
 from crawlproject.components.virtual_web_server import running
+from crawlproject.storage.page_files import PageRepository
 
 HOSTS, PAGES = 12, 8
 

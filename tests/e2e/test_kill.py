@@ -10,8 +10,8 @@ import pytest
 from support.crawling import QUICK, crawl, history, kill_after_growth, stored, topic_file
 from support.webs import host_farm
 
-from crawlproject.webs.access_log import AccessLog, read_log
 from crawlproject.components.virtual_web_server import running
+from crawlproject.webs.access_log import AccessLog, read_log
 
 KILLS = 4
 CONCURRENT = 8

@@ -26,8 +26,8 @@ from support.redisserver import PROGRAM, redis_server
 from support.twofaced import BROWSER, CLOAKS, HONEST, PORTAL, SENDS, SOFT, TwoFacedWeb
 from support.webs import by_host, gaps, robots
 
-from crawlproject.webs.access_log import AccessLog, read_log
 from crawlproject.components.virtual_web_server import running
+from crawlproject.webs.access_log import AccessLog, read_log
 
 DELAY = 0.05
 PROBING = {"CRAWL_CLOAKING_PROBE": 1, "CRAWL_CLOAKING_AGENT": BROWSER, "CRAWL_SOFT_404_PROBE": 2}

@@ -10,14 +10,14 @@ from support.webs import DictWeb
 
 from crawlproject.crawl.assembly import assemble, make_canonicalizer
 from crawlproject.crawl.crawl import Crawl
+from crawlproject.evaluation.simulation.runner import read_pages
 from crawlproject.options import Options, read_options
 from crawlproject.orderings.base import Archive
 from crawlproject.orderings.registry import ORDERINGS, parameters_of
+from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import Fetch, Topic
 from crawlproject.webs.archived_pages import ArchivedPages
 from crawlproject.webs.page_cache import JudgedPages, location
-from crawlproject.evaluation.simulation.runner import read_pages
-from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.webs.sample import SampleWeb
 
 TOPIC = Topic(

@@ -11,9 +11,9 @@ import pytest
 from support.crawling import QUICK, crawl, history, kill_after_growth, refusals, stored, topic_file
 from support.webs import DictWeb, page, robots
 
+from crawlproject.components.virtual_web_server import running
 from crawlproject.webs.access_log import AccessLog, read_log
 from crawlproject.webs.base import Reply
-from crawlproject.components.virtual_web_server import running
 
 HOME = "http://a.example/"
 PAGES = [f"http://a.example/coral/{number}" for number in range(30)]

@@ -24,9 +24,9 @@ from support.redisserver import empty_database, shared_server
 from support.warcs import cdxj, check, records, same_index
 from support.wireweb import HTML, Answer, linked, serving
 
-from crawlproject.webs.open import open_web
 from crawlproject.storage.warc.cdxj import cdxj_line, sorted_lines
 from crawlproject.storage.warc.files import read_entries
+from crawlproject.webs.open import open_web
 
 HOSTS, PAGES = 10, 6
 ONE_BY_ONE = {"CONCURRENT_REQUESTS": 1, "CRAWL_MAX_PAGES": 40}  # in an order that no clock decides

@@ -14,16 +14,16 @@ from scrapy.http import Response
 from support.crawling import QUICK
 from twisted.python.failure import Failure
 
-from crawlproject.storage.append_log import read_lines
+from crawlproject.components.extensions.failures import Failures
+from crawlproject.components.items import PageItem
+from crawlproject.components.meta import ASKED_REST, ENDED_AT, TAKEN_AT, fetch_of
+from crawlproject.components.running import attach, stopped
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.errors import StorageFailed
-from crawlproject.components.extensions.failures import Failures
-from crawlproject.components.items import PageItem
-from crawlproject.components.running import attach, stopped
 from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl, Topic
-from crawlproject.components.scheduler import ASKED_REST, ENDED_AT, TAKEN_AT, fetch_of
+from crawlproject.storage.append_log import read_lines
 
 SEED = "http://h.example/"
 META = {TAKEN_AT: 100.0, ENDED_AT: 104.0, ASKED_REST: 30.0}

@@ -18,17 +18,17 @@ from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.project import get_project_settings
 from support.webs import DictWeb, page, robots
 
+from crawlproject.components.meta import AS_SPELLED, AWAITED_ROBOTS, ROBOTS
+from crawlproject.components.refused import Refused
+from crawlproject.components.running import attach
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.frontier.factory import MARGIN
-from crawlproject.components.running import attach
 from crawlproject.options import read_options
 from crawlproject.records import Topic
-from crawlproject.components.scheduler import AS_SPELLED, AWAITED_ROBOTS
 from crawlproject.webs.base import Reply
 from middlewares.canonicalize import CanonicalizeMiddleware
-from crawlproject.components.refused import Refused
-from middlewares.robots import ROBOTS, RobotsMiddleware
+from middlewares.robots import RobotsMiddleware
 from middlewares.traps import TrapMiddleware
 from middlewares.truncate import TruncateMiddleware, media_type
 

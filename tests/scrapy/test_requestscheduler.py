@@ -18,9 +18,9 @@ from scrapy.utils.request import RequestFingerprinter
 from scrapy.utils.test import get_crawler
 
 from crawlproject.addon import FrontierAddon
+from crawlproject.components.request_scheduler import RequestScheduler, frontier_options
 from crawlproject.errors import BadCrawlDir, BadSetting
 from crawlproject.storage.folder_lock import FolderLock
-from crawlproject.components.request_scheduler import RequestScheduler, frontier_options
 
 A, B = "http://a.example/", "http://b.example/"
 QUICK = {"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0}

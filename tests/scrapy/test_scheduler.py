@@ -17,14 +17,15 @@ from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.project import get_project_settings
 
 from crawlproject.components import scheduler as scheduler_module
-from crawlproject.storage.append_log import read_lines
+from crawlproject.components.meta import TAKEN_AT
+from crawlproject.components.running import attach
+from crawlproject.components.scheduler import FrontierScheduler
 from crawlproject.crawl.assembly import assemble
 from crawlproject.errors import StorageFailed
 from crawlproject.frontier.factory import MARGIN
-from crawlproject.components.running import attach
 from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl, Fetch, Topic
-from crawlproject.components.scheduler import TAKEN_AT, FrontierScheduler
+from crawlproject.storage.append_log import read_lines
 
 
 class World:

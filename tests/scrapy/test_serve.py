@@ -19,9 +19,9 @@ from urllib.request import ProxyHandler, Request, build_opener
 import pytest
 
 from crawlproject.commands.serve import Command
+from crawlproject.components.virtual_web_server import WebServer, running
 from crawlproject.webs.access_log import Access, AccessLog, read_log
 from crawlproject.webs.base import Reply, not_held
-from crawlproject.components.virtual_web_server import WebServer, running
 
 ROOT = Path(__file__).parents[2]
 HTML = {"content-type": "text/html; charset=utf-8"}

@@ -21,10 +21,10 @@ from scrapy.exceptions import (
 from scrapy.http import HtmlResponse, Response, TextResponse
 from scrapy.utils.test import get_crawler
 
-from crawlproject.errors import BadWeb
 from crawlproject.components import virtual_web_handler as handler_module
-from crawlproject.webs.base import Reply, not_held
 from crawlproject.components.virtual_web_handler import CHUNK, VirtualWebDownloadHandler
+from crawlproject.errors import BadWeb
+from crawlproject.webs.base import Reply, not_held
 
 LONG = b"x" * (3 * CHUNK + 1)
 HTML = {"content-type": "text/html; charset=utf-8"}

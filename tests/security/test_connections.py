@@ -16,8 +16,8 @@ from scrapy.utils.test import get_crawler
 
 from crawlproject.components import http_handler as httphandler
 from crawlproject.components.http_handler import HttpDownloadHandler
-from crawlproject.crawl.address_policy import ADDRESS
 from crawlproject.components.refused import Refused
+from crawlproject.crawl.address_policy import ADDRESS
 
 PUBLIC = "93.184.215.14"
 Fetch = Callable[..., Awaitable[Any]]

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawlproject.components.extensions.plain_log import spell_out
 from crawlproject.components.subcommand import reporting_errors
 from crawlproject.errors import BadInput
-from crawlproject.components.extensions.plain_log import spell_out
-from crawlproject.pages.text.printable import PlainStream, printable, visible
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.analyzer import Analyzer
+from crawlproject.pages.text.printable import PlainStream, printable, visible
 from crawlproject.urls.canonical import canonical_url
 
 ESCAPES = ("\x1b]0;owned\x07", "\x1b[2J", "\x9b2J", "\x08\x08\x08", "\r", "\u202etxt.exe", "\x1b[8m", "\x7f")

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from random import Random
 
 from crawlproject.orderings.base import Archive, Graph, OrderingContext
-from crawlproject.records import Link, Page, Span, Topic
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.records import Link, Page, Span, Topic
 
 ANALYZER = Analyzer("en")
 

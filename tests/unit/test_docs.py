@@ -29,9 +29,9 @@ from support.pages import a_context, a_link, a_page
 
 from crawlproject import settings
 from crawlproject.crawl.crawl import Crawl
+from crawlproject.evaluation.simulation.runner import Stage
 from crawlproject.options import OURS, THEIRS, Options
 from crawlproject.orderings import registry
-from crawlproject.evaluation.simulation.runner import Stage
 from crawlproject.topic.parse import load_topic, parse_topic
 from crawlproject.webs.sample import SampleWeb
 

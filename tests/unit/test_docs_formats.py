@@ -21,13 +21,13 @@ from crawlproject.frontier.changes import Change, Waits, to_json
 from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl, Fetch, Topic
 from crawlproject.reports.report import write_report
-from crawlproject.storage.items import item_schema
 from crawlproject.storage.finished_marker import write_marker
+from crawlproject.storage.items import item_schema
 from crawlproject.storage.probe_log import Finding
 from crawlproject.storage.robots_log import RobotsLog
+from crawlproject.storage.warc.capture import Entry
 from crawlproject.topic.parse import Examples, TopicFile, load_topic
 from crawlproject.webs.sample import SampleWeb
-from crawlproject.storage.warc.capture import Entry
 
 DEMO = load_topic(ROOT / "topics" / "demo.toml")
 

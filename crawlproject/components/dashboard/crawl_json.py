@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from crawlproject.storage.read import CrawlInfo
 from crawlproject.reports.html import clip, is_web
 from crawlproject.reports.live_summary import Found, Trail
+from crawlproject.storage.read import CrawlInfo
 
 KINDS = 12  # kinds of failures and reasons of refusals that are listed
 _TITLE, _URL = 200, 500  # characters

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from crawlproject.components.dashboard import address_file as beacon
 from crawlproject.components.dashboard import launch
+from crawlproject.components.dashboard.folder_watch import Watched
 from crawlproject.components.dashboard.guard import TOKEN
 from crawlproject.components.dashboard.running_crawl import ACTIONS
-from crawlproject.components.dashboard.folder_watch import Watched
 from crawlproject.errors import BadCrawlDir, BadInput
-from crawlproject.storage.read import MANIFEST
 from crawlproject.reports.report import CUT_SHORT
+from crawlproject.storage.read import MANIFEST
 
 if TYPE_CHECKING:
     import aiohttp

@@ -7,9 +7,9 @@ from typing import Any
 
 from crawlproject.components.dashboard.crawl_json import counted, crawl_document
 from crawlproject.errors import BadCrawlDir
-from crawlproject.storage.read import MANIFEST, REFUSED, CrawlInfo, read_info, read_refused
-from crawlproject.reports.report import RELEVANT
 from crawlproject.reports.live_summary import Trail
+from crawlproject.reports.report import RELEVANT
+from crawlproject.storage.read import MANIFEST, REFUSED, CrawlInfo, read_info, read_refused
 
 AT_ONCE = 2_000  # lines of history that are read in one go: some 30 ms
 

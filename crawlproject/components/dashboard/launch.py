@@ -13,8 +13,8 @@ from typing import Any
 
 from crawlproject.errors import BadInput, BadTopic, StorageFailed
 from crawlproject.orderings.registry import ORDERINGS, ordering_class
-from crawlproject.topic.parse import parse_topic
 from crawlproject.topic.draft import name_for
+from crawlproject.topic.parse import parse_topic
 
 CONSOLE = "console.log"  # what the process prints
 TOPIC = "topic.toml"

@@ -24,8 +24,8 @@ def report_page(folder: Path) -> tuple[bytes, str]:
 
 def map_page(folder: Path) -> tuple[bytes, str]:
     """The map of the crawl and its policy. Raises ``BadCrawlDir``."""
-    from crawlproject.reports.map_data import read_map
     from crawlproject.reports.map import map_html
+    from crawlproject.reports.map_data import read_map
 
     return map_html(read_map(folder, limit=MAP_NODES))
 

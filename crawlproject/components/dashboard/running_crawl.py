@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from crawlproject.components.dashboard.crawl_json import counted
 from crawlproject.components.extensions.progress import Speed
-from crawlproject.frontier.base import HostStanding, WatchedFrontier
 from crawlproject.components.running import INTERRUPTED, crawl_of
+from crawlproject.frontier.base import HostStanding, WatchedFrontier
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -119,7 +119,11 @@ class Dashboard:
         from crawlproject.reports.html import render
 
         page = render(
-            "dashboard.html.j2", token=self.token, can_start=self._crawls.can_start, orderings=self._orderings()
+            "dashboard.html.j2",
+            __package__,
+            token=self.token,
+            can_start=self._crawls.can_start,
+            orderings=self._orderings(),
         )
         return _answer(page, "text/html; charset=utf-8")
 

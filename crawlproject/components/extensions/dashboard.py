@@ -14,8 +14,8 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from crawlproject.components.dashboard import address_file as beacon
-from crawlproject.errors import StorageFailed
 from crawlproject.components.running import crawl_of
+from crawlproject.errors import StorageFailed
 from crawlproject.options import read_options
 
 if TYPE_CHECKING:
@@ -57,8 +57,8 @@ class DashboardServer:
 
     async def begin(self) -> None:
         """Serve from now on, and say where."""
-        from crawlproject.components.dashboard.running_crawl import LiveCrawl
         from crawlproject.components.dashboard.own_crawl import OwnCrawl
+        from crawlproject.components.dashboard.running_crawl import LiveCrawl
         from crawlproject.components.dashboard.server import Dashboard
 
         crawl = crawl_of(self._crawler)

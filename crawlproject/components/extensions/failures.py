@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
-from crawlproject.errors import StorageFailed
 from crawlproject.components.items import PageItem
-from crawlproject.components.running import crawl_of, stop, stopped, stopping
+from crawlproject.components.meta import fetch_of
 from crawlproject.components.request_json import lease_key
-from crawlproject.components.scheduler import fetch_of
+from crawlproject.components.running import crawl_of, stop, stopped, stopping
+from crawlproject.errors import StorageFailed
 
 if TYPE_CHECKING:
     from typing import Self

@@ -20,13 +20,13 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
-from crawlproject.storage.append_log import write_atomically
-from crawlproject.errors import BadSetting, StorageFailed
 from crawlproject.components.extensions.progress import Speed
-from crawlproject.frontier.host_queue import queue_of
 from crawlproject.components.items import PageItem
 from crawlproject.components.running import crawl_of, frontier_closing
+from crawlproject.errors import BadSetting, StorageFailed
+from crawlproject.frontier.host_queue import queue_of
 from crawlproject.options import read_options
+from crawlproject.storage.append_log import write_atomically
 
 if TYPE_CHECKING:
     from typing import Self
@@ -53,7 +53,10 @@ class Metrics:
     """
 
     def __init__(self, crawler: Crawler, listening: socket.socket | None, path: Path | None) -> None:
-        from crawlproject.components.extensions.metric_families import Pauses, Steps  # prometheus_client takes a while to import
+        from crawlproject.components.extensions.metric_families import (  # prometheus_client takes a while to import
+            Pauses,
+            Steps,
+        )
 
         self.crawler = crawler
         self._listening = listening

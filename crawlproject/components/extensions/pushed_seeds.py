@@ -11,8 +11,8 @@ from scrapy import signals
 from scrapy.exceptions import DontCloseSpider, NotConfigured
 from scrapy.utils.asyncio import run_in_thread
 
-from crawlproject.frontier.factory import redis_rules, server_of
 from crawlproject.components.running import crawl_of, stopped
+from crawlproject.frontier.factory import redis_rules, server_of
 from crawlproject.options import read_options
 
 if TYPE_CHECKING:

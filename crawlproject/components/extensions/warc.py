@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 
 from scrapy import signals
 
+from crawlproject.components.meta import ENDED_AT, PROBE, ROBOTS, TAKEN_AT
 from crawlproject.components.running import crawl_of, stopped, stopping
-from crawlproject.components.request_json import PROBE
-from crawlproject.components.scheduler import ENDED_AT, TAKEN_AT
 from crawlproject.storage.warc.exchange import Exchange, Header
-from middlewares.robots import ROBOTS
 
 if TYPE_CHECKING:
     from typing import Self

@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from crawlproject.errors import BadInput
-from crawlproject.storage.read import CrawlInfo
 from crawlproject.evaluation.importance import Counts, Importance, PagePool
 from crawlproject.evaluation.pool import Scores
+from crawlproject.evaluation.simulation.runner import read_pages, reading_key
 from crawlproject.options import Options, read_options
 from crawlproject.records import Page
+from crawlproject.storage.read import CrawlInfo
+from crawlproject.webs.open import open_web
 from crawlproject.webs.page_cache import PageCache
 from crawlproject.webs.page_cache_folder import Shelf
-from crawlproject.evaluation.simulation.runner import read_pages, reading_key
-from crawlproject.webs.open import open_web
 
 
 class WebScorer:

@@ -10,10 +10,10 @@ from typing import Any
 
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.errors import BadInput
-from crawlproject.records import Topic
-from crawlproject.webs.page_cache_folder import Shelf
 from crawlproject.evaluation.simulation.runner import Stage
+from crawlproject.records import Topic
 from crawlproject.webs.open import open_web
+from crawlproject.webs.page_cache_folder import Shelf
 
 Line = dict[str, Any]
 

@@ -11,18 +11,18 @@ from pathlib import Path
 
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
-from crawlproject.options import Options
-from crawlproject.orderings.base import Archive, Graph
-from crawlproject.inspection.probes.probe_response import Answer
-from crawlproject.inspection.probes.probe_key import DISGUISED, is_probe, probe_of
-from crawlproject.records import CrawlUrl, Fetch, Page, Topic
-from crawlproject.webs.page_cache import JudgedPages, latency, location, wanted
 from crawlproject.crawl.robots import MAX_REDIRECTS, RobotsCache, RobotsRules
 from crawlproject.crawl.sitemaps import is_sitemap
 from crawlproject.crawl.stopping import DEAD_END
+from crawlproject.inspection.probes.probe_key import DISGUISED, is_probe, probe_of
+from crawlproject.inspection.probes.probe_response import Answer
+from crawlproject.options import Options
+from crawlproject.orderings.base import Archive, Graph
+from crawlproject.records import CrawlUrl, Fetch, Page, Topic
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.hosts import host_of, origin_of
 from crawlproject.webs.base import Reply, Web, get_as
+from crawlproject.webs.page_cache import JudgedPages, latency, location, wanted
 
 
 class Rehearsal:

@@ -7,24 +7,24 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from crawlproject.storage.append_log import write_atomically
 from crawlproject.crawl.assembly import make_canonicalizer, make_reader, make_traps, respell
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.errors import BadCrawlDir
+from crawlproject.evaluation.simulation.run import Rehearsal
+from crawlproject.evaluation.simulation.web_graph import graph_of, reachable
 from crawlproject.options import Options, read_options, refuse_unknown
 from crawlproject.orderings.base import Graph
-from crawlproject.records import Topic
-from crawlproject.webs.archived_pages import ArchivedPages
-from crawlproject.webs.page_cache import JudgedPages, PageCache
-from crawlproject.evaluation.simulation.web_graph import graph_of, reachable
-from crawlproject.evaluation.simulation.run import Rehearsal
-from crawlproject.webs.page_cache_folder import Shelf
-from crawlproject.storage.manifest import read_manifest
-from crawlproject.storage.probe_log import NAME as PROBES
 from crawlproject.pages.robots_txt import product_token
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.records import Topic
+from crawlproject.storage.append_log import write_atomically
+from crawlproject.storage.manifest import read_manifest
+from crawlproject.storage.probe_log import NAME as PROBES
+from crawlproject.webs.archived_pages import ArchivedPages
 from crawlproject.webs.base import Web
+from crawlproject.webs.page_cache import JudgedPages, PageCache
+from crawlproject.webs.page_cache_folder import Shelf
 
 # Settings that decide how a page is read: topics that agree on them share the read pages.
 READING = {

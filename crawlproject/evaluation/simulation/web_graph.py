@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
 from crawlproject.orderings.base import Graph
-from crawlproject.webs.page_cache import PageCache, location
 from crawlproject.urls.canonical import canonical_or_none
+from crawlproject.webs.page_cache import PageCache, location
 
 
 def graph_of(pages: PageCache, canonicalize: Callable[..., str], admit: Callable[[str], bool]) -> Graph:

@@ -15,12 +15,12 @@ from typing import Any
 import orjson
 import tantivy
 
-from crawlproject.storage.append_log import write_atomically
 from crawlproject.errors import BadCrawlDir, StorageFailed
-from crawlproject.storage.tail import ITEMS, START, Place
-from crawlproject.storage.manifest import read_manifest
 from crawlproject.pages.text.languages import tokenizer
 from crawlproject.pages.text.tokenizer import Bigrams
+from crawlproject.storage.append_log import write_atomically
+from crawlproject.storage.manifest import read_manifest
+from crawlproject.storage.tail import ITEMS, START, Place
 
 FOLDER = "index"
 VERSION = 1  # raise it when the fields or their terms change: older indexes are then built anew

@@ -11,9 +11,9 @@ from typing import Any
 
 from crawlproject.frontier.base import HostStanding
 from crawlproject.frontier.disk.host_paging import Slip
+from crawlproject.frontier.disk.store import Store
 from crawlproject.frontier.disk.url_queues import Lines, Room
 from crawlproject.frontier.disk.url_table import DONE, GONE, IN_LINE, LEASED, UNKNOWN, WAITING, Row
-from crawlproject.frontier.disk.store import Store
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.politeness import Politeness
 from crawlproject.records import CrawlUrl

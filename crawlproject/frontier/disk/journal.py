@@ -13,10 +13,10 @@ from zlib import crc32
 
 import orjson
 
-from crawlproject.storage.append_log import write_atomically
 from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.frontier.disk.mapped_file import MappedFile
 from crawlproject.frontier.disk.url_table import NUMBERED_ROW, Row
+from crawlproject.storage.append_log import write_atomically
 
 _PIECE = 1 << 20  # bytes by which the file grows
 _FORMAT = {"format": "disk frontier", "version": 1}

@@ -14,8 +14,8 @@ from xxhash import xxh3_128_digest
 
 from crawlproject.frontier.disk.hash_table import HashTable
 from crawlproject.frontier.disk.journal import Journal, Summary
-from crawlproject.frontier.disk.url_table import Row, UrlRows
 from crawlproject.frontier.disk.url_records import UrlFile
+from crawlproject.frontier.disk.url_table import Row, UrlRows
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.records import CrawlUrl
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from crawlproject.frontier.best_n_first import BestNFirst
 from crawlproject.frontier.disk.host_paging import FedSchedule, HostLine, Slip
-from crawlproject.frontier.disk.url_table import DELAYED, IN_LINE, LEASED, PARKED, UNKNOWN, WAITING, Row
 from crawlproject.frontier.disk.spilled_queue import Entry, SpilledLine, SpillFile
 from crawlproject.frontier.disk.store import Store
+from crawlproject.frontier.disk.url_table import DELAYED, IN_LINE, LEASED, PARKED, UNKNOWN, WAITING, Row
 from crawlproject.frontier.host_queue import HostQueue
 from crawlproject.frontier.host_schedule import HostSchedule
 

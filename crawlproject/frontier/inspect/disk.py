@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from crawlproject.frontier.disk.url_table import DONE, IN_LINE, LEASED
 from crawlproject.frontier.disk.store import Store
+from crawlproject.frontier.disk.url_table import DONE, IN_LINE, LEASED
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.inspect.view import Counts, State
 from crawlproject.records import CrawlUrl

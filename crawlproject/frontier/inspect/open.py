@@ -9,10 +9,10 @@ from random import Random
 from crawlproject.frontier.changes import Waits
 from crawlproject.frontier.disk.store import is_disk_frontier, remove_disk_frontier
 from crawlproject.frontier.inspect.disk import DiskView
+from crawlproject.frontier.inspect.view import Counts, FrontierView, State
 from crawlproject.frontier.journal import NAME, Journal
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.frontier.politeness import Politeness
-from crawlproject.frontier.inspect.view import Counts, FrontierView, State
 from crawlproject.records import CrawlUrl
 
 

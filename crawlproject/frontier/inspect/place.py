@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
-from crawlproject.storage.folder_lock import holder_of
 from crawlproject.frontier.inspect.open import clear_frontier, read_frontier
 from crawlproject.frontier.inspect.view import FrontierView
+from crawlproject.storage.folder_lock import holder_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ def find_place(asked: str) -> FrontierPlace:
 
 
 def _in_redis(asked: str) -> FrontierPlace:
-    from crawlproject.frontier.redis.connection import connect
     from crawlproject.frontier.inspect.redis import RedisView
+    from crawlproject.frontier.redis.connection import connect
 
     url, _, crawl = asked.rpartition("/")
     view = RedisView(connect(url=url, slots=None), crawl)

@@ -7,12 +7,12 @@ from itertools import islice
 from typing import TypeVar
 
 from crawlproject.frontier.host_queue import queue_of
+from crawlproject.frontier.inspect.view import Counts, State
 from crawlproject.frontier.redis.codec import digest, load_record
 from crawlproject.frontier.redis.connection import Server
 from crawlproject.frontier.redis.frontier import SLOTS
 from crawlproject.frontier.redis.operations import counts_of, records_of, slot_of
 from crawlproject.frontier.redis.script import Rules, Script, crawl_prefix, shared_prefix
-from crawlproject.frontier.inspect.view import Counts, State
 from crawlproject.records import CrawlUrl
 
 _AT_ONCE = 500  # keys or fields a call

@@ -12,9 +12,9 @@ from redis.exceptions import RedisError
 
 from crawlproject.errors import StorageFailed
 from crawlproject.frontier.host_queue import queue_of
+from crawlproject.frontier.redis.client_thread import Answers, Errand, Exchange
 from crawlproject.frontier.redis.codec import digest
 from crawlproject.frontier.redis.connection import Server
-from crawlproject.frontier.redis.client_thread import Answers, Errand, Exchange
 from crawlproject.frontier.redis.frontier import RedisFrontier
 from crawlproject.frontier.redis.operations import done_of, drop_of, postpone_of, put_of, release_of, rescore_of
 from crawlproject.frontier.redis.script import Rules

@@ -10,19 +10,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from crawlproject.storage.append_log import read_lines
-from crawlproject.crawl.crawl import NOT_KEPT
+from crawlproject.errors import BadSetting
 from crawlproject.inspection.duplicates.index import DuplicateIndex
 from crawlproject.inspection.duplicates.inspector import DuplicateInspector
-from crawlproject.inspection.duplicates.url_templates import TemplateStanding
 from crawlproject.inspection.duplicates.sketch_store import NAME as SKETCHES
 from crawlproject.inspection.duplicates.sketch_store import OriginalsInMemory, OriginalsOnDisk
 from crawlproject.inspection.duplicates.url_rule_learner import DustLearner, Testimony
 from crawlproject.inspection.duplicates.url_rule_store import CONFIRMED, GIVEN, WITHDRAWN, Entry, RuleBook, read_rules
-from crawlproject.errors import BadSetting
+from crawlproject.inspection.duplicates.url_templates import TemplateStanding
 from crawlproject.inspection.examiner import Inspector, Learner
 from crawlproject.options import Options
-from crawlproject.records import Page
+from crawlproject.records import NOT_KEPT, Page
+from crawlproject.storage.append_log import read_lines
 from crawlproject.storage.crawl_folder import CrawlFolder
 
 

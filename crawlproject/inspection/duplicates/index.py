@@ -30,8 +30,8 @@ import numpy as np
 from xxhash import xxh3_64_intdigest
 
 from crawlproject.inspection.duplicates.key_table import KeyTable
-from crawlproject.inspection.duplicates.page_names import headline, link_names, name_of, series_of, title_of
 from crawlproject.inspection.duplicates.minhash import Sketch, same_names, similarity, sketch_names
+from crawlproject.inspection.duplicates.page_names import headline, link_names, name_of, series_of, title_of
 from crawlproject.inspection.duplicates.sketch_store import Original, Originals
 from crawlproject.records import Page
 from crawlproject.urls.hosts import host_of

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from crawlproject.inspection.duplicates.index import DuplicateIndex, leads_elsewhere, original_of
-from crawlproject.inspection.duplicates.novelty import SeenShingles
 from crawlproject.inspection.duplicates.minhash import sketch
+from crawlproject.inspection.duplicates.novelty import SeenShingles
 from crawlproject.inspection.duplicates.sketch_store import Original
 from crawlproject.records import NOVELTY, OWN_LINKS, Fetch, Page
 from crawlproject.urls.hosts import host_of

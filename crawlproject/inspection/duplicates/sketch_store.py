@@ -13,8 +13,8 @@ from typing import Any, Protocol
 
 import orjson
 
-from crawlproject.storage.append_log import AppendLog, unexpected
 from crawlproject.errors import StorageFailed
+from crawlproject.storage.append_log import AppendLog, unexpected
 
 NAME = "sketches.jsonl"
 _BYTES = ("minima", "menu")  # fields that are no text

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 
 from xxhash import xxh3_64_intdigest
 
-from crawlproject.inspection.duplicates.wilson_bound import at_least
 from crawlproject.inspection.duplicates.url_rule import Parts, Rule, parts_of, proposals, spelled, value_of
+from crawlproject.inspection.duplicates.wilson_bound import at_least
 from crawlproject.records import Page
 
 CONFIRMED_FROM = 0.6

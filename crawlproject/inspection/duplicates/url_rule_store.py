@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from crawlproject.storage.append_log import AppendLog, read_lines, unexpected
-from crawlproject.inspection.duplicates.url_rule import Rule
 from crawlproject.errors import BadCrawlDir, BadInput
+from crawlproject.inspection.duplicates.url_rule import Rule
+from crawlproject.storage.append_log import AppendLog, read_lines, unexpected
 
 NAME = "rules.jsonl"
 VERSION = 1

@@ -20,9 +20,17 @@ from itertools import product
 
 from xxhash import xxh3_64_intdigest
 
-from crawlproject.inspection.probes.probe_response import Answer
-from crawlproject.inspection.probes.text_difference import LEAST_LINKS, LEAST_SHINGLES, NOTHING, Copy, Outline, copies_from, copy_of
 from crawlproject.inspection.probes.probe_key import AGAIN, BROWSER, BROWSER_AGAIN
+from crawlproject.inspection.probes.probe_response import Answer
+from crawlproject.inspection.probes.text_difference import (
+    LEAST_LINKS,
+    LEAST_SHINGLES,
+    NOTHING,
+    Copy,
+    Outline,
+    copies_from,
+    copy_of,
+)
 from crawlproject.records import Page
 from crawlproject.storage.probe_log import CLOAKED, HONEST, OPEN, UNDECIDED
 from crawlproject.urls.domains import domain_of

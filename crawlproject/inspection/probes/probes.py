@@ -12,13 +12,13 @@ from dataclasses import replace
 from math import inf, nextafter
 from typing import Any, Protocol
 
-from crawlproject.pages.page_types import SOFT_404
-from crawlproject.inspection.probes.probe_response import Answer
 from crawlproject.inspection.probes.cloaking import can_be_judged, is_sampled, judge
-from crawlproject.inspection.probes.text_difference import copy_of
-from crawlproject.inspection.probes.site_trust import Doubts
 from crawlproject.inspection.probes.probe_key import BROWSER, MISSING, key_of, probe_of
+from crawlproject.inspection.probes.probe_response import Answer
+from crawlproject.inspection.probes.site_trust import Doubts
 from crawlproject.inspection.probes.soft_404 import Missing
+from crawlproject.inspection.probes.text_difference import copy_of
+from crawlproject.pages.page_types import SOFT_404
 from crawlproject.records import CrawlUrl, Fetch, Page
 from crawlproject.storage.probe_log import CLOAKED, HONEST, OPEN, UNDECIDED, Finding
 from crawlproject.urls.hosts import host_of

@@ -33,7 +33,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from crawlproject.inspection.sites.site import SPAM, Site, ramp
-from crawlproject.records import NOVELTY, OWN_LINKS, CrawlUrl, Fetch, Page
+from crawlproject.records import NOT_KEPT, NOVELTY, OWN_LINKS, CrawlUrl, Fetch, Page
 from crawlproject.urls.domains import domain_of, sites_linked
 
 FIRST = 2.0
@@ -58,7 +58,6 @@ _MISSING = 0.1  # of a fetch is what a page that is not there counts for: a link
 _HONEST = 0.25  # mean worth of a site that is let go beyond its budget before others
 _COPY = 0.5  # worth that a copy takes from its site
 _WALL = 1.5  # that a wall takes, or a soft 404
-_NOT_KEPT = "noindex"  # what the history says of a page that was read and not kept
 _WASTE = ("block/", "parked", "soft_404")
 _SURELY_OPEN, _SURELY_ENDLESS = 0.92, 0.98  # openness of a site from which on it makes the whole crawl careful
 _TEDIOUS = 0.5  # of a waste is a page of a site that is surely endless
@@ -144,7 +143,7 @@ class SiteBudgets:
         self._latest = max(at, self._latest)
         self._fetches += 1
         site = self._site(domain_of(url))
-        cost = _MISSING if error and not error.startswith(_WASTE) and error != _NOT_KEPT else 1.0
+        cost = _MISSING if error and not error.startswith(_WASTE) and error != NOT_KEPT else 1.0
         self._hearsay += cost * site.hearsay
         site.fetches += cost
         site.out.discard(url)
@@ -324,4 +323,4 @@ class SiteBudgets:
 
 def is_page(line: Mapping[str, Any]) -> bool:
     """Whether a line of the history is of a page that was read, kept or not."""
-    return bool(line["md5"]) or line["error"] == _NOT_KEPT
+    return bool(line["md5"]) or line["error"] == NOT_KEPT

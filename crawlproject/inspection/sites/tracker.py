@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from crawlproject.inspection.sites.link_farms import FARMS, LinkFarms
 from crawlproject.inspection.sites.host_health import HostConduct
+from crawlproject.inspection.sites.link_farms import FARMS, LinkFarms
 from crawlproject.inspection.sites.new_link_ratio import OpenSites
 from crawlproject.inspection.sites.site_budgets import SiteBudgets, is_page
 from crawlproject.records import OWN_LINKS, Fetch, Page

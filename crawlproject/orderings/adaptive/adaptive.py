@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from crawlproject.errors import BadSetting
+from crawlproject.orderings.adaptive.bm25 import PageWorth
+from crawlproject.orderings.adaptive.document_frequencies import TermTable
 from crawlproject.orderings.adaptive.link_features import KINDS, LinkEvidence
 from crawlproject.orderings.adaptive.link_table import ANCHOR, AROUND, WORDS, Groups, LinkTable, Origin, Rows
 from crawlproject.orderings.adaptive.ridge import Ridge
 from crawlproject.orderings.adaptive.shortlist import shortlist
-from crawlproject.orderings.adaptive.document_frequencies import TermTable
 from crawlproject.orderings.adaptive.url_words import UrlWords
-from crawlproject.orderings.adaptive.bm25 import PageWorth
 from crawlproject.orderings.base import SEEDS_FIRST, BaseOrdering, OrderingContext
 from crawlproject.records import CrawlUrl, Link, Page
 from crawlproject.urls.hosts import host_of
@@ -38,8 +38,8 @@ NO_ROWS: Rows = np.zeros(0, dtype=np.int64)
 class Adaptive(BaseOrdering):
     """``value = worth + prospect * behind``, both predicted by regressions that learn from every fetched page.
 
-    The *worth* of a page is BM25 of the keywords (``orderings/adaptive/bm25.py``); what lies *behind* it is the mean predicted worth
-    of its ten best new links. The evidence about a link is in ``orderings/adaptive/link_features.py``: keywords and the vocabulary of
+    The *worth* of a page is BM25 of the keywords (``bm25.py``); what lies *behind* it is the mean predicted worth
+    of its ten best new links. The evidence about a link is in ``link_features.py``: keywords and the vocabulary of
     good pages in anchor, surroundings and URL, the pages that link to it, and what was found so far on its host, in its
     folder, at its place and in its family. The regressions begin with weights that hold on most webs, worth
     ``strength`` examples, and are carried on by the crawl's own.

@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from crawlproject.orderings.adaptive.rocchio import RelevanceFeedback
+from crawlproject.orderings.adaptive.document_frequencies import TermTable
 from crawlproject.orderings.adaptive.group_means import GroupMeans
 from crawlproject.orderings.adaptive.link_table import ANCHOR, AROUND, WORDS, Groups, LinkTable, Rows
+from crawlproject.orderings.adaptive.rocchio import RelevanceFeedback
 from crawlproject.orderings.learning.term_ids import Numbers
-from crawlproject.orderings.adaptive.document_frequencies import TermTable
 
 Vector = npt.NDArray[np.float64]
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from crawlproject.orderings.learning.term_ids import Numbers
 from crawlproject.orderings.adaptive.document_frequencies import TermTable
+from crawlproject.orderings.learning.term_ids import Numbers
 
 Vector = npt.NDArray[np.float64]
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from crawlproject.errors import BadSetting
-from crawlproject.orderings.learning.naive_bayes import NaiveBayes
-from crawlproject.orderings.context_graph.term_selection import telling_terms
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
 from crawlproject.orderings.context_graph.context_layers import merged_context_graph
+from crawlproject.orderings.context_graph.term_selection import telling_terms
 from crawlproject.orderings.learning.examples import drawn_pages, good_pages
+from crawlproject.orderings.learning.naive_bayes import NaiveBayes
 from crawlproject.records import Link, Page
 
 

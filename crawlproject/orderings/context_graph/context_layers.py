@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from crawlproject.orderings.graph.linkgraph import LinkGraph
 from crawlproject.orderings.base import Archive, OrderingContext
+from crawlproject.orderings.graph.linkgraph import LinkGraph
 from crawlproject.records import Page
 
 

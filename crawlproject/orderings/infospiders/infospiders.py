@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from math import log
 
-from crawlproject.orderings.infospiders.agents import Agent, LinkNet, Prospect
-from crawlproject.orderings.learning.seeded_random import UrlDraw
-from crawlproject.orderings.infospiders.proximity import keyword_proximity
-from crawlproject.orderings.learning.waiting_urls import Waiting
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
-from crawlproject.records import CrawlUrl, Link, Page
+from crawlproject.orderings.infospiders.agents import Agent, LinkNet, Prospect
+from crawlproject.orderings.infospiders.proximity import keyword_proximity
+from crawlproject.orderings.learning.seeded_random import UrlDraw
+from crawlproject.orderings.learning.waiting_urls import Waiting
 from crawlproject.pages.text.vectors import cosine
+from crawlproject.records import CrawlUrl, Link, Page
 
 REVISIONS = 256  # waiting URLs that get a new score after a page, at most
 TOLERANCE = 0.2  # how far the sum of an agent's frontier, as a logarithm, may be from what its scores have

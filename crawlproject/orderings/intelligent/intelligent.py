@@ -8,10 +8,10 @@ from itertools import islice
 
 import numpy as np
 
+from crawlproject.orderings.base import BaseOrdering, OrderingContext
 from crawlproject.orderings.intelligent.candidates import Candidate, Source, links_in_turn
 from crawlproject.orderings.intelligent.interest_ratio import LiftTable, log_interest
 from crawlproject.orderings.learning.waiting_urls import Waiting
-from crawlproject.orderings.base import BaseOrdering, OrderingContext
 from crawlproject.records import CrawlUrl, Link, Page
 
 TURNS = 16  # pages whose links are looked at again after each page, at most

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from crawlproject.errors import BadSetting
+from crawlproject.orderings.base import OrderingContext
 from crawlproject.orderings.learning.naive_bayes import Counts
 from crawlproject.orderings.learning.taxonomy import Taxonomy
-from crawlproject.orderings.base import OrderingContext
 from crawlproject.records import Page
 
 _WEB = "web"  # the leaf of pages that are no files

@@ -8,9 +8,9 @@ from itertools import chain
 
 import numpy as np
 
+from crawlproject.orderings.base import Archive
 from crawlproject.orderings.graph.linkgraph import LinkGraph
 from crawlproject.orderings.reinforcement.discounted_reward import graph_values
-from crawlproject.orderings.base import Archive
 from crawlproject.records import Link, Page
 
 MAX_PAGES = 3_000  # of an archive, the nearest to the seeds

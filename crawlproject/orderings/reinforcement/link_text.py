@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from crawlproject.orderings.reinforcement.value_classifier import BinnedValues, Values
 from crawlproject.orderings.learning.term_ids import Numbers
+from crawlproject.orderings.reinforcement.value_classifier import BinnedValues, Values
 from crawlproject.records import Link
 
 Pieces = tuple[int, int, int, int, int, int]  # start and end of the anchor, the context and the words around

@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from crawlproject.errors import BadSetting
-from crawlproject.orderings.reinforcement.value_classifier import BinnedValues
-from crawlproject.orderings.reinforcement.link_text import Pieces, expected_values, pieces_of, text_of
-from crawlproject.orderings.reinforcement.discounted_reward import Returns
+from crawlproject.orderings.base import BaseOrdering, OrderingContext
 from crawlproject.orderings.learning.term_ids import Numbers, TermNumbers
 from crawlproject.orderings.learning.waiting_urls import Waiting
-from crawlproject.orderings.base import BaseOrdering, OrderingContext
+from crawlproject.orderings.reinforcement.discounted_reward import Returns
 from crawlproject.orderings.reinforcement.known_paths import known_paths
+from crawlproject.orderings.reinforcement.link_text import Pieces, expected_values, pieces_of, text_of
+from crawlproject.orderings.reinforcement.value_classifier import BinnedValues
 from crawlproject.records import Link, Page
 
 EXAMPLES = 5_000  # the latest links whose value is known; older ones are forgotten

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from heapq import heappop, heappush
 from math import log, sqrt
 
-from crawlproject.orderings.learning.seeded_random import UrlDraw
-from crawlproject.orderings.tag_path_bandit.tag_path_clusters import TagPathClusters
-from crawlproject.orderings.learning.waiting_urls import Waiting
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
+from crawlproject.orderings.learning.seeded_random import UrlDraw
+from crawlproject.orderings.learning.waiting_urls import Waiting
+from crawlproject.orderings.tag_path_bandit.tag_path_clusters import TagPathClusters
 from crawlproject.records import CrawlUrl, Link, Page
 
 EPSILON = 1e-6

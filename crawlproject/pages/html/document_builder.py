@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from itertools import chain
 
-from crawlproject.pages.html.link_context import AggregationNodes
-from crawlproject.pages.html.hidden_elements import concealing_classes, is_concealed
 from crawlproject.pages.html.document import Document, RawLink
-from crawlproject.pages.html.publication_date import Published
+from crawlproject.pages.html.hidden_elements import concealing_classes, is_concealed
 from crawlproject.pages.html.html_redirects import INSTANT, refresh_of, script_target
+from crawlproject.pages.html.link_context import AggregationNodes
 from crawlproject.pages.html.meta_robots import RobotsRules, robots_rules
+from crawlproject.pages.html.publication_date import Published
 from crawlproject.pages.html.tag_path import TagPaths
 from crawlproject.pages.html.tags import BREAKING, HIDDEN, LINKS
 from crawlproject.pages.text.printable import printable

@@ -14,10 +14,10 @@ from urllib.parse import urljoin
 
 from lxml import etree
 
-from crawlproject.pages.html.link_context import AggregationNodes
-from crawlproject.pages.html.document_builder import DocumentBuilder, TooDeep
 from crawlproject.pages.html.document import Document
+from crawlproject.pages.html.document_builder import DocumentBuilder, TooDeep
 from crawlproject.pages.html.encoding import decode
+from crawlproject.pages.html.link_context import AggregationNodes
 
 MAX_LINKS = 5_000
 MAX_TEXT = 2_000_000

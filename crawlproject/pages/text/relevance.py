@@ -8,10 +8,10 @@ from dataclasses import replace
 from itertools import accumulate, repeat
 
 from crawlproject.errors import BadInput
-from crawlproject.records import Link, Page, Span
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.span_statistics import span_squared_norms
 from crawlproject.pages.text.vectors import cosine_of, dot, squared_norm
+from crawlproject.records import Link, Page, Span
 
 
 class TopicJudge:

@@ -12,15 +12,15 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from crawlproject.crawl.assembly import make_traps
+from crawlproject.crawl.robots import RobotsRules
+from crawlproject.errors import BadInput
 from crawlproject.inspection.duplicates.url_rule import parts_of, spelled
 from crawlproject.inspection.duplicates.url_rule_store import read_rules
-from crawlproject.errors import BadInput
-from crawlproject.storage.read import CrawlInfo, Refused, read_refused
-from crawlproject.reports.why.lookup import Cause
 from crawlproject.options import Options, read_options
 from crawlproject.orderings.registry import ORDERINGS
+from crawlproject.reports.why.lookup import Cause
+from crawlproject.storage.read import CrawlInfo, Refused, read_refused
 from crawlproject.storage.robots_log import read_robots
-from crawlproject.crawl.robots import RobotsRules
 from crawlproject.urls.hosts import host_of, origin_of
 
 SCOPE = "scope/domain"

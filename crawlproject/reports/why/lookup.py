@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
+from crawlproject.records import CrawlUrl, Visit
+from crawlproject.reports.why.path import Step, why
 from crawlproject.storage.append_log import read_lines, unexpected
 from crawlproject.storage.read import Refused, read_refused, read_visits
-from crawlproject.reports.why.path import Step, why
-from crawlproject.records import CrawlUrl, Visit
 from crawlproject.storage.refusals import SHOWN
 
 LINKS = "links.jsonl"

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from crawlproject.records import Visit
 from crawlproject.storage.append_log import parse_line
 from crawlproject.storage.read import HISTORY, visit_from
-from crawlproject.records import Visit
 
 _BLOCK = 1 << 18
 

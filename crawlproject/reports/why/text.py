@@ -9,10 +9,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from crawlproject.reports.why.path import Step
-from crawlproject.reports.why.lookup import Cause, LinkTo, Standing, Whereabouts
 from crawlproject.pages.text.printable import counted
 from crawlproject.records import AGENT, CLIQUE, CRAWL_DELAY, RETRY_AFTER, SUSPECTS, CrawlUrl, Visit
+from crawlproject.reports.why.lookup import Cause, LinkTo, Standing, Whereabouts
+from crawlproject.reports.why.path import Step
 from crawlproject.storage.refusals import SHOWN
 from crawlproject.urls.naming import page_path
 

@@ -15,8 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from crawlproject.storage.append_log import AppendLog, read_lines, unexpected
 from crawlproject.errors import StorageFailed
+from crawlproject.storage.append_log import AppendLog, read_lines, unexpected
 from crawlproject.storage.warc.capture import Entry, Originals, capture
 from crawlproject.storage.warc.exchange import Exchange
 from crawlproject.storage.warc.record import Record, identity_of, joined

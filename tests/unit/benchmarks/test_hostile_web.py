@@ -8,11 +8,11 @@ from urllib.parse import urljoin
 
 import pytest
 
+from benchmarks.hostile_web import GROUPS, KINDS, HostileWeb
+from benchmarks.hostile_web.topic import topic_of, topic_text
 from crawlproject.errors import BadWeb
 from crawlproject.pages.html.parse import parse_document
 from crawlproject.urls.hosts import host_of
-from benchmarks.hostile_web import GROUPS, KINDS, HostileWeb
-from benchmarks.hostile_web.topic import topic_of, topic_text
 from crawlproject.webs.open import open_web
 
 

@@ -17,15 +17,15 @@ from scrapy.exceptions import UsageError
 from support.crawling import scrapy
 
 from crawlproject.commands import frontier as command
-from crawlproject.storage.folder_lock import FolderLock
+from crawlproject.components.request_json import dump_request
 from crawlproject.frontier.base import Frontier
-from crawlproject.frontier.inspect.queries import best_waiting, host_rows, place_of
-from crawlproject.frontier.inspect.open import read_frontier
 from crawlproject.frontier.factory import open_frontier
+from crawlproject.frontier.inspect.open import read_frontier
+from crawlproject.frontier.inspect.queries import best_waiting, host_rows, place_of
 from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl, Topic
+from crawlproject.storage.folder_lock import FolderLock
 from crawlproject.storage.manifest import Manifest
-from crawlproject.components.request_json import dump_request
 
 NOW = 1_000_000.0
 

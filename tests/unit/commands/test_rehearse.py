@@ -9,8 +9,7 @@ from support.invoking import invoke
 
 from crawlproject.commands import rehearse
 from crawlproject.evaluation.runs import find_runs
-from crawlproject.evaluation.simulation import plan
-from crawlproject.evaluation.simulation import workers
+from crawlproject.evaluation.simulation import plan, workers
 from crawlproject.webs.sample import SampleWeb
 
 

@@ -12,12 +12,12 @@ from scrapy.exceptions import UsageError
 from support.invoking import invoke
 
 from crawlproject.commands import why
-from crawlproject.reports.why.lookup import LinkTo, Standing, whereabouts
+from crawlproject.frontier.inspect.open import read_frontier
 from crawlproject.frontier.journal import JournaledFrontier
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.frontier.politeness import Politeness
-from crawlproject.frontier.inspect.open import read_frontier
 from crawlproject.records import CrawlUrl
+from crawlproject.reports.why.lookup import LinkTo, Standing, whereabouts
 from crawlproject.reports.why.text import print_whereabouts
 
 SEED, HUB, REEF = "http://seed.example/", "http://hub.example/", "http://reef.example/"

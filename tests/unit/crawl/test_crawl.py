@@ -9,25 +9,25 @@ from random import Random
 import pytest
 from support.webs import html
 
-from crawlproject.storage.append_log import read_lines
+from crawlproject.crawl.admission import Door
 from crawlproject.crawl.assembly import assemble, make_canonicalizer, make_reader, make_traps
 from crawlproject.crawl.crawl import Crawl
-from crawlproject.crawl.admission import Door
+from crawlproject.crawl.stopping import Stopping
 from crawlproject.errors import StorageFailed
-from crawlproject.inspection.examiner import Examiner
-from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.frontier.factory import make_frontier
-from crawlproject.inspection.sites.tracker import Conduct
+from crawlproject.frontier.memory import MemoryFrontier
+from crawlproject.inspection.examiner import Examiner
 from crawlproject.inspection.sites.host_health import HostConduct
 from crawlproject.inspection.sites.site_budgets import SiteBudgets
+from crawlproject.inspection.sites.tracker import Conduct
 from crawlproject.options import read_options
 from crawlproject.orderings.base import OrderingContext
 from crawlproject.orderings.registry import make_ordering
-from crawlproject.records import CrawlUrl, Fetch, Page, Topic
-from crawlproject.storage.crawl_folder import CrawlFolder
-from crawlproject.crawl.stopping import Stopping
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.records import CrawlUrl, Fetch, Page, Topic
+from crawlproject.storage.append_log import read_lines
+from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.canonical import canonical_or_none
 
 SEED = "http://a.example/"

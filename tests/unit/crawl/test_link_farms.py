@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from benchmarks.hostile_web import HostileWeb
+from benchmarks.hostile_web.topic import topic_of
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.options import read_options
 from crawlproject.records import CLIQUE, CrawlUrl, Fetch, Page
-from benchmarks.hostile_web import HostileWeb
-from benchmarks.hostile_web.topic import topic_of
 
 WEB = HostileWeb(good=30, kinds=["link_farm", "hidden_text", "stuffed"])
 FETCH = Fetch(200, 1500.0, 0.1)

@@ -8,13 +8,13 @@ from random import Random
 import pytest
 from support.webs import html
 
-from crawlproject.storage.append_log import read_lines
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
-from crawlproject.options import read_options
-from crawlproject.inspection.probes.probe_response import Answer
 from crawlproject.inspection.probes.probe_key import BROWSER, MISSING, is_probe, probe_of
+from crawlproject.inspection.probes.probe_response import Answer
+from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl, Fetch, Page, Topic
+from crawlproject.storage.append_log import read_lines
 from crawlproject.storage.probe_log import read_findings
 
 SEED = "http://www.a.example/"

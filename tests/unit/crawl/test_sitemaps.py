@@ -10,15 +10,15 @@ from support.markdown import doc, first_cells, section
 from support.webs import DictWeb, page, robots
 
 from crawlproject.crawl.assembly import assemble, make_canonicalizer, make_reader
+from crawlproject.crawl.sitemaps import SITEMAP, Sitemaps, is_sitemap
+from crawlproject.evaluation.simulation.run import Rehearsal
 from crawlproject.options import read_options
 from crawlproject.orderings.registry import ORDERINGS
-from crawlproject.records import CrawlUrl, Fetch, Topic
-from crawlproject.webs.page_cache import JudgedPages, PageCache
-from crawlproject.evaluation.simulation.run import Rehearsal
-from crawlproject.crawl.sitemaps import SITEMAP, Sitemaps, is_sitemap
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.records import CrawlUrl, Fetch, Topic
 from crawlproject.webs.base import Reply
+from crawlproject.webs.page_cache import JudgedPages, PageCache
 
 HOME = "http://h.example/"
 MAP = CrawlUrl("http://h.example/map.xml", 0.5, 3, "http://h.example/robots.txt")

@@ -24,12 +24,12 @@ from crawlproject.options import read_options
 from crawlproject.records import Fetch, Topic, Visit
 from crawlproject.storage.page_files import PageRepository
 from crawlproject.storage.robots_log import RobotsLog
-from crawlproject.topic.parse import load_topic
-from crawlproject.webs.sample import SampleWeb
-from crawlproject.webs.open import open_web
 from crawlproject.storage.warc import cdxj as index
 from crawlproject.storage.warc.archive import CrawlArchive
 from crawlproject.storage.warc.exchange import Exchange
+from crawlproject.topic.parse import load_topic
+from crawlproject.webs.open import open_web
+from crawlproject.webs.sample import SampleWeb
 
 URL = "http://a.example/"
 LATIN = "text/html; charset=iso-8859-1"

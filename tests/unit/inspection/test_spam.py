@@ -7,12 +7,12 @@ from random import Random
 import pytest
 
 from crawlproject.crawl.assembly import make_canonicalizer, make_reader
-from crawlproject.pages.content_features import CONCEALED, REPEATED
 from crawlproject.inspection.spam import FARMED, STUFFED, SpamInspector
 from crawlproject.options import read_options
-from crawlproject.records import Fetch, Page
+from crawlproject.pages.content_features import CONCEALED, REPEATED
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.records import Fetch, Page
 
 ANALYZER = Analyzer("en")
 OPTIONS = read_options({})

@@ -7,10 +7,10 @@ from itertools import pairwise
 import pytest
 
 from crawlproject.errors import BadCrawlDir
-from crawlproject.storage.read import CrawlInfo
 from crawlproject.reports import live_summary as trail
-from crawlproject.reports.summary import summarise
 from crawlproject.reports.live_summary import Trail
+from crawlproject.reports.summary import summarise
+from crawlproject.storage.read import CrawlInfo
 
 INFO = CrawlInfo(settings={"POLITENESS_MIN_DELAY": 1.0, "POLITENESS_FACTOR": 1.0})
 

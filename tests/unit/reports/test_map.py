@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 import pytest
 
 from crawlproject.errors import BadInput
-from crawlproject.reports.map_data import read_map
 from crawlproject.reports.map import Drawing, map_html, map_svg, write_map
+from crawlproject.reports.map_data import read_map
 
 WILD = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'&\u2028\u202e\x00"
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlproject.reports import trends
-from crawlproject.reports.svg_file import write_figure
 from crawlproject.reports.plots import HEIGHT, WIDTH, Axis, Series, line_chart, scatter_chart, style_class, tidy
+from crawlproject.reports.svg_file import write_figure
 
 
 def points(svg):

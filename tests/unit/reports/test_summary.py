@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from crawlproject.storage.read import CrawlInfo
 from crawlproject.reports.summary import BEST, summarise
+from crawlproject.storage.read import CrawlInfo
 
 
 def test_counts_worked_by_hand(page):

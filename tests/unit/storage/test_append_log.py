@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.storage.append_log import AppendLog, parse_line, read_lines, write_atomically
 from crawlproject.errors import BadCrawlDir, StorageFailed
+from crawlproject.storage.append_log import AppendLog, parse_line, read_lines, write_atomically
 
 records = st.dictionaries(st.text(max_size=5), st.none() | st.integers(-9, 9) | st.text(max_size=20), max_size=3)
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from support.pages import a_link, a_page
 
-from crawlproject.storage.append_log import read_lines
 from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.records import Page, Topic, Visit
+from crawlproject.storage.append_log import read_lines
 from crawlproject.storage.crawl_folder import SAVE_EVERY, CrawlFolder
 
 TOPIC = Topic("reef", ("coral reef",), ("http://a.example/",))

@@ -10,13 +10,13 @@ import pytest
 from jsonschema import Draft202012Validator, ValidationError
 from support.crawling import ROOT
 
-from crawlproject.crawl.assembly import assemble
-from crawlproject.pages.html.parse import parse_document
 from crawlproject.components.items import PageItem
+from crawlproject.crawl.assembly import assemble
 from crawlproject.options import read_options
+from crawlproject.pages.html.parse import parse_document
 from crawlproject.records import CrawlUrl, Fetch, Page, Visit
-from crawlproject.storage.items import item_fields, item_schema
 from crawlproject.settings import FEED_EXPORT_FIELDS
+from crawlproject.storage.items import item_fields, item_schema
 from crawlproject.topic.parse import load_topic
 from crawlproject.webs.sample import SampleWeb
 

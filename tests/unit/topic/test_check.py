@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from crawlproject.options import read_options
-from crawlproject.records import Link, Page, Span, Topic, Visit
 from crawlproject.pages.text.analyzer import Analyzer
+from crawlproject.records import Link, Page, Span, Topic, Visit
 from crawlproject.topic.check import Probed, weak_as_fetched, weak_as_written
 
 ANALYZER = Analyzer("en")

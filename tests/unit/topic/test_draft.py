@@ -7,10 +7,10 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.records import Page
 from crawlproject.pages.text.analyzer import Analyzer
-from crawlproject.topic.parse import parse_topic
+from crawlproject.records import Page
 from crawlproject.topic.draft import Draft, characteristic_words, name_for, topic_text
+from crawlproject.topic.parse import parse_topic
 
 ANALYZER = Analyzer("en")
 words = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=12).filter(

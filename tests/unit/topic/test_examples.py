@@ -9,11 +9,11 @@ import pytest
 
 from crawlproject.crawl.assembly import make_canonicalizer, make_reader
 from crawlproject.errors import BadTopic
-from crawlproject.topic.examples import ExampleReader, Lookup
 from crawlproject.options import read_options
-from crawlproject.records import Page, Topic
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.records import Page, Topic
+from crawlproject.topic.examples import ExampleReader, Lookup
 
 REEF = "http://reef.example/"
 

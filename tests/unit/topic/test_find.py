@@ -11,8 +11,8 @@ import pytest
 from support.crawling import ROOT
 
 from crawlproject.errors import BadTopic
-from crawlproject.topic.parse import load_topic
 from crawlproject.topic.find import find_topic, topic_names
+from crawlproject.topic.parse import load_topic
 
 TEXT = 'name = "sun"\nkeywords = ["solar = power"]\nseeds = ["http://example.org/"]\n'
 

@@ -6,11 +6,11 @@ from support.webs import DictWeb, page, robots
 
 from crawlproject.crawl.assembly import make_canonicalizer, make_reader
 from crawlproject.options import read_options
-from crawlproject.webs.archived_pages import ArchivedPages
-from crawlproject.webs.page_cache import JudgedPages, PageCache
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.webs.archived_pages import ArchivedPages
 from crawlproject.webs.base import Reply
+from crawlproject.webs.page_cache import JudgedPages, PageCache
 
 HOME, OLD, LOOP, PLAIN = (f"http://h.example/{name}" for name in ("", "old", "loop", "plain"))
 

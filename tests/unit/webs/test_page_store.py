@@ -17,11 +17,11 @@ from crawlproject.crawl.assembly import make_canonicalizer, make_reader
 from crawlproject.options import read_options
 from crawlproject.records import Link, Page, Span
 from crawlproject.webs import page_cache_folder as shelves
+from crawlproject.webs.base import Reply
 from crawlproject.webs.page_cache import PageCache
+from crawlproject.webs.page_cache_folder import Shelf
 from crawlproject.webs.page_format import pack, unpack
 from crawlproject.webs.page_store import PageStore
-from crawlproject.webs.page_cache_folder import Shelf
-from crawlproject.webs.base import Reply
 
 URL = "http://a.example/"
 REPLY = Reply(URL, 203, seconds=0.25)

@@ -16,6 +16,7 @@ import pytest
 from crawlproject.errors import InvalidUrl
 from crawlproject.urls.canonical import canonical_url
 from crawlproject.webs.base import Reply, Web
+from crawlproject.webs.open import open_web
 from crawlproject.webs.sample import SampleWeb
 from crawlproject.webs.sample.demo import TOPICS, topic_file
 from crawlproject.webs.sample.trouble import (
@@ -28,7 +29,6 @@ from crawlproject.webs.sample.trouble import (
     SESSION_SHOP,
     SLEEPING,
 )
-from crawlproject.webs.open import open_web
 
 ROOT = Path(__file__).parents[3]
 HREF = re.compile(r'<a href="([^"]+)"( rel=nofollow)?>')

@@ -15,9 +15,9 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from crawlproject.errors import BadWeb
+from crawlproject.webs.open import open_web
 from crawlproject.webs.warc_file import Archive
 from crawlproject.webs.warc_index import index_path
-from crawlproject.webs.open import open_web
 
 HTML = [("Content-Type", "text/html; charset=utf-8")]
 

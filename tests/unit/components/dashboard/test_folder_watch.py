@@ -9,8 +9,8 @@ import pytest
 
 from crawlproject.components.dashboard import address_file as beacon
 from crawlproject.components.dashboard.address_file import Beacon
-from crawlproject.components.dashboard.folder_watch import Watched
 from crawlproject.components.dashboard.crawls import Workshop
+from crawlproject.components.dashboard.folder_watch import Watched
 from crawlproject.errors import BadCrawlDir, BadInput
 
 

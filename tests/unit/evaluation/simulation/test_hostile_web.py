@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from crawlproject.storage.append_log import read_lines
-from crawlproject.evaluation.simulation.runner import Stage
-from crawlproject.urls.hosts import host_of
 from benchmarks.hostile_web import HostileWeb
 from benchmarks.hostile_web.topic import topic_of
+from crawlproject.evaluation.simulation.runner import Stage
+from crawlproject.storage.append_log import read_lines
+from crawlproject.urls.hosts import host_of
 
 IMPATIENT = {"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0}
 

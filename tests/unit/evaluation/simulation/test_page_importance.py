@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from crawlproject.errors import BadInput
-from crawlproject.storage.read import CrawlInfo
 from crawlproject.evaluation.popularity import IMPORTANCE
 from crawlproject.evaluation.simulation.page_importance import WebScorer
+from crawlproject.storage.read import CrawlInfo
 
 PAGES = {"a": "reef reef fish", "b": "coral reef", "c": "train"}
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from support.twofaced import BROWSER, CLOAKS, HONEST, PORTAL, SENDS, SOFT, TwoFacedWeb
 
-from crawlproject.storage.append_log import read_lines
-from crawlproject.records import Topic
+from benchmarks.hostile_web import HostileWeb
+from benchmarks.hostile_web.topic import topic_of
 from crawlproject.evaluation.simulation.runner import Stage
+from crawlproject.records import Topic
+from crawlproject.storage.append_log import read_lines
 from crawlproject.storage.probe_log import read_findings
 from crawlproject.urls.hosts import host_of
 from crawlproject.webs.base import Web
-from benchmarks.hostile_web import HostileWeb
-from benchmarks.hostile_web.topic import topic_of
 
 PROBING = {"CRAWL_CLOAKING_PROBE": 1, "CRAWL_CLOAKING_AGENT": BROWSER, "CRAWL_SOFT_404_PROBE": 2}
 

@@ -13,15 +13,15 @@ import pytest
 from support.krule import broken_picks, hosts_of, picks_under_the_rule
 from support.webs import HTML, DictWeb, html, page, robots
 
-from crawlproject.storage.append_log import read_lines
 from crawlproject.errors import BadCrawlDir, BadSetting
+from crawlproject.evaluation.simulation.runner import Stage
 from crawlproject.orderings.registry import ORDERINGS
 from crawlproject.records import Topic
-from crawlproject.webs.page_cache import ROUND_TRIP
-from crawlproject.webs.page_cache_folder import Shelf
-from crawlproject.evaluation.simulation.runner import Stage
+from crawlproject.storage.append_log import read_lines
 from crawlproject.webs.base import Reply
 from crawlproject.webs.open import open_web
+from crawlproject.webs.page_cache import ROUND_TRIP
+from crawlproject.webs.page_cache_folder import Shelf
 
 HOSTS, PAGES = 60, 6
 PORTAL = "http://portal.example/"

@@ -8,11 +8,11 @@ from support.pages import ANALYZER
 from support.webs import HTML, DictWeb, html, page
 
 from crawlproject.crawl.assembly import make_canonicalizer, make_reader, make_traps
+from crawlproject.evaluation.simulation.web_graph import graph_of, reachable
 from crawlproject.options import read_options
 from crawlproject.orderings.base import Graph
-from crawlproject.webs.page_cache import PageCache
-from crawlproject.evaluation.simulation.web_graph import graph_of, reachable
 from crawlproject.webs.base import Reply
+from crawlproject.webs.page_cache import PageCache
 
 HOME = "http://a.example/"
 

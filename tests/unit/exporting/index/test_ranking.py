@@ -16,10 +16,10 @@ import Stemmer
 from support.crawling import ROOT
 from support.items import a_crawl, an_item
 
-from crawlproject.pages.html.parse import parse_document
 from crawlproject.exporting.index import search, update
-from crawlproject.webs.sample import SampleWeb
+from crawlproject.pages.html.parse import parse_document
 from crawlproject.webs.open import open_web
+from crawlproject.webs.sample import SampleWeb
 
 K1, B = 1.2, 0.75
 BOOSTS = {"title": 3.0, "anchor": 2.0, "text": 1.0}

@@ -19,11 +19,11 @@ from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.disk.frontier import DiskFrontier
 from crawlproject.frontier.disk.url_queues import Room
+from crawlproject.frontier.inspect.open import clear_frontier, read_frontier
+from crawlproject.frontier.inspect.queries import best_waiting
 from crawlproject.frontier.journal import JournaledFrontier
 from crawlproject.frontier.memory import MemoryFrontier
-from crawlproject.frontier.inspect.queries import best_waiting
 from crawlproject.frontier.politeness import Politeness
-from crawlproject.frontier.inspect.open import clear_frontier, read_frontier
 from crawlproject.records import CrawlUrl
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from crawlproject.errors import BadCrawlDir
 from crawlproject.frontier.disk.hash_table import HashTable
 from crawlproject.frontier.disk.journal import Frame, Journal, Summary
-from crawlproject.frontier.disk.url_table import DONE, NUMBERED_ROW, WAITING, Row, UrlRows
 from crawlproject.frontier.disk.spilled_queue import SpilledLine, SpillFile
 from crawlproject.frontier.disk.url_records import UrlFile
+from crawlproject.frontier.disk.url_table import DONE, NUMBERED_ROW, WAITING, Row, UrlRows
 from crawlproject.records import CrawlUrl
 
 

@@ -12,9 +12,9 @@ from support.eventloop import Loop, crawl
 from support.redisserver import PROGRAM, RedisServer
 
 from crawlproject.errors import BadSetting
+from crawlproject.frontier.inspect.redis import RedisView
 from crawlproject.frontier.redis.connection import connect
 from crawlproject.frontier.redis.frontier import RedisFrontier
-from crawlproject.frontier.inspect.redis import RedisView
 from crawlproject.frontier.redis.script import Rules
 from crawlproject.frontier.redis.worker import RedisWorker, join
 from crawlproject.records import CrawlUrl

@@ -10,19 +10,19 @@ from typing import Any
 import pytest
 from support.webs import HTML, DictWeb
 
-from crawlproject.storage.append_log import read_lines
 from crawlproject.crawl.assembly import assemble, make_canonicalizer, make_reader
 from crawlproject.crawl.crawl import Crawl
+from crawlproject.errors import BadSetting
+from crawlproject.evaluation.simulation.run import Rehearsal
 from crawlproject.inspection.duplicates.url_rule import Rule
 from crawlproject.inspection.duplicates.url_rule_store import OFF, RuleBook, read_rules
-from crawlproject.errors import BadSetting
 from crawlproject.options import read_options
-from crawlproject.records import Fetch, Topic
-from crawlproject.webs.page_cache import JudgedPages, PageCache
-from crawlproject.evaluation.simulation.run import Rehearsal
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.records import Fetch, Topic
+from crawlproject.storage.append_log import read_lines
 from crawlproject.webs.base import Reply
+from crawlproject.webs.page_cache import JudgedPages, PageCache
 
 A = "http://a.example"
 TOPIC = Topic("reefs", ("coral reef",), (f"{A}/",))

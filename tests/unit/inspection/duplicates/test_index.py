@@ -7,10 +7,10 @@ from random import Random
 
 import pytest
 
+from crawlproject.errors import BadCrawlDir
 from crawlproject.inspection.duplicates.index import DuplicateIndex, is_copy, leads_elsewhere, original_of
 from crawlproject.inspection.duplicates.minhash import sketch
 from crawlproject.inspection.duplicates.sketch_store import Original, OriginalsInMemory, OriginalsOnDisk
-from crawlproject.errors import BadCrawlDir
 from crawlproject.records import Link, Page, Span
 
 WORDS = [f"w{number}" for number in range(5000)]

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.inspection.duplicates.url_rule import Rule, parts_of, proposals, spelled, value_of
 from crawlproject.errors import BadInput
+from crawlproject.inspection.duplicates.url_rule import Rule, parts_of, proposals, spelled, value_of
 
 A = "a.example"
 

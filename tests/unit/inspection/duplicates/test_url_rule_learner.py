@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from crawlproject.inspection.duplicates.url_rule_learner import AUDITED, DustLearner
 from crawlproject.inspection.duplicates.url_rule import Rule
+from crawlproject.inspection.duplicates.url_rule_learner import AUDITED, DustLearner
 from crawlproject.records import Page
 
 A = "http://a.example"

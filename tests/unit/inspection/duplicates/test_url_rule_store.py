@@ -6,9 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from crawlproject.inspection.duplicates.url_rule import Rule
-from crawlproject.inspection.duplicates.url_rule_store import CONFIRMED, GIVEN, NAME, OFF, ON, WITHDRAWN, RuleBook, read_rules
 from crawlproject.errors import BadCrawlDir
+from crawlproject.inspection.duplicates.url_rule import Rule
+from crawlproject.inspection.duplicates.url_rule_store import (
+    CONFIRMED,
+    GIVEN,
+    NAME,
+    OFF,
+    ON,
+    WITHDRAWN,
+    RuleBook,
+    read_rules,
+)
 
 SID = Rule("a.example", "param", "sid")
 PAIR = ("http://a.example/?sid=1", "http://a.example/?sid=2")

@@ -13,12 +13,12 @@ from support.pages import a_link
 
 from crawlproject.errors import BadCrawlDir
 from crawlproject.frontier.factory import open_frontier
-from crawlproject.options import read_options
-from crawlproject.inspection.probes.probe_response import Answer
-from crawlproject.inspection.probes.site_trust import Doubts
 from crawlproject.inspection.probes.probe_key import AGAIN, BROWSER, MISSING, is_probe, key_of, probe_of
-from crawlproject.inspection.probes.soft_404 import Missing
+from crawlproject.inspection.probes.probe_response import Answer
 from crawlproject.inspection.probes.probes import Probes
+from crawlproject.inspection.probes.site_trust import Doubts
+from crawlproject.inspection.probes.soft_404 import Missing
+from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl, Fetch, Page
 from crawlproject.storage.probe_log import ProbeLog, read_findings
 

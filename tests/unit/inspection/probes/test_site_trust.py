@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.inspection.sites.site_budgets import SiteBudgets
 from crawlproject.inspection.probes.site_trust import CLOSELY, REMEMBERED, Doubts
+from crawlproject.inspection.sites.site_budgets import SiteBudgets
 from crawlproject.records import CrawlUrl, Page
 
 URL = "http://www.spam.example/page"

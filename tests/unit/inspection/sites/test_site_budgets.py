@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.pages import a_link
 
-from crawlproject.inspection.sites.tracker import Conduct
 from crawlproject.inspection.sites.host_health import HostConduct
 from crawlproject.inspection.sites.site_budgets import FIRST, HEARSAY, MOST_TRUST, SUPPORTED, TRIALS, SiteBudgets
+from crawlproject.inspection.sites.tracker import Conduct
 from crawlproject.records import CrawlUrl, Fetch, Page
 
 

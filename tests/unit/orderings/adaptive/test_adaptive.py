@@ -11,12 +11,12 @@ import pytest
 from support.pages import ANALYZER, a_context
 from support.webs import DictWeb, page
 
-from crawlproject.storage.append_log import read_lines
 from crawlproject.errors import BadSetting
-from crawlproject.orderings.adaptive.link_features import KINDS
-from crawlproject.orderings.adaptive.adaptive import RECENT, REVISE_EVERY, WIDEST, Adaptive
-from crawlproject.records import CrawlUrl, Link, Page, Span, Topic
 from crawlproject.evaluation.simulation.runner import Stage
+from crawlproject.orderings.adaptive.adaptive import RECENT, REVISE_EVERY, WIDEST, Adaptive
+from crawlproject.orderings.adaptive.link_features import KINDS
+from crawlproject.records import CrawlUrl, Link, Page, Span, Topic
+from crawlproject.storage.append_log import read_lines
 from crawlproject.webs.base import Reply
 
 GOOD, BAD = "html body main a", "html body footer a"

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.orderings.adaptive.document_frequencies import TermTable
 from crawlproject.orderings.adaptive.bm25 import PageWorth
+from crawlproject.orderings.adaptive.document_frequencies import TermTable
 
 counts = st.dictionaries(st.sampled_from(["coral", "reef", "steam"]), st.integers(1, 50))
 

@@ -7,9 +7,9 @@ from math import log
 import numpy as np
 import pytest
 
+from crawlproject.orderings.adaptive.document_frequencies import TermTable
 from crawlproject.orderings.adaptive.link_features import KINDS, LinkEvidence
 from crawlproject.orderings.adaptive.link_table import ANCHOR, AROUND, WORDS, Groups, LinkTable, Origin
-from crawlproject.orderings.adaptive.document_frequencies import TermTable
 
 ORIGIN = Origin("http://p.example/", "", 0.0, 1)
 

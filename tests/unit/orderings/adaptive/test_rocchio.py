@@ -7,8 +7,8 @@ from math import log, sqrt
 import numpy as np
 import pytest
 
-from crawlproject.orderings.adaptive.rocchio import PAGES, TERMS, RelevanceFeedback
 from crawlproject.orderings.adaptive.document_frequencies import TermTable
+from crawlproject.orderings.adaptive.rocchio import PAGES, TERMS, RelevanceFeedback
 
 
 class Pages:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawlproject.orderings.context_graph.term_selection import telling_terms
 from crawlproject.orderings.learning.naive_bayes import NaiveBayes
 from crawlproject.orderings.learning.taxonomy import Taxonomy
-from crawlproject.orderings.context_graph.term_selection import telling_terms
 
 
 def test_two_documents_worked_out_by_hand() -> None:

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.pages import ANALYZER
 
-from crawlproject.orderings.reinforcement.value_classifier import BinnedValues
-from crawlproject.orderings.reinforcement.link_text import expected_values, pieces_of, text_of
-from crawlproject.orderings.reinforcement.discounted_reward import Returns, graph_values
 from crawlproject.orderings.learning.term_ids import TermNumbers
+from crawlproject.orderings.reinforcement.discounted_reward import Returns, graph_values
+from crawlproject.orderings.reinforcement.link_text import expected_values, pieces_of, text_of
+from crawlproject.orderings.reinforcement.value_classifier import BinnedValues
 from crawlproject.records import Link, Span
 
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlproject.pages.html.document import Document
-from crawlproject.pages.html.parse import parse_document
 from crawlproject.pages.html.meta_robots import RobotsRules
+from crawlproject.pages.html.parse import parse_document
 
 SOUP = (
     *("<a href=x>", "</a>", "<p>", "</p>", "<table>", "<td>", "<title>", "</title>", "<script>", "</script>"),

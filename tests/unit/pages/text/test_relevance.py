@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlproject.errors import BadInput
-from crawlproject.records import Link, Page, Span
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.pages.text.span_statistics import span_squared_norms
 from crawlproject.pages.text.vectors import cosine
+from crawlproject.records import Link, Page, Span
 
 ANALYZER = Analyzer()
 JUDGE = TopicJudge(["web crawlers", "crawling"], ANALYZER)  # the terms web, crawler, crawl

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from crawlproject.storage.read import read_info
 from crawlproject.reports.why.causes import causes, respelling
+from crawlproject.storage.read import read_info
 
 URL = "http://reef.example/page?view=print&id=7"
 

@@ -1,0 +1,32 @@
+"""Keys of ``request.meta`` that this project writes, and what is read from them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlproject.records import Fetch
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.settings import BaseSettings
+
+TAKEN_AT = "frontier_taken_at"  # when the request left the frontier, seconds since the epoch
+ENDED_AT = "frontier_ended_at"  # when the last byte of the response had come, seconds since the epoch
+ASKED_REST = "frontier_asked_rest"  # seconds for which the server asked to be left alone (Retry-After)
+LEASE = "frontier_lease"  # the key of the lease inside which the request is fetched
+AS_SPELLED = "as_spelled"  # do not canonicalize, the server insists on this spelling
+PROBE = "probe"  # the key of the probe that this is
+ROBOTS = "robots"  # the request is for a robots.txt
+AWAITED_ROBOTS = "awaited_robots"  # the fetch was robots.txt; the page itself is still to come
+
+
+def fetch_of(request: Request, status: int, now: float) -> Fetch:
+    """How the fetch of a request that was taken from the frontier went; it ended ``now``, unless its end was noted."""
+    at = request.meta.get(ENDED_AT, now)
+    return Fetch(status, at, max(0.0, at - request.meta.get(TAKEN_AT, at)), request.meta.get(ASKED_REST, 0.0))
+
+
+def robots_agent(settings: BaseSettings) -> str:
+    """What robots.txt and robots tags are read for: Scrapy's ``ROBOTSTXT_USER_AGENT``, else ``USER_AGENT``."""
+    agent: str = settings.get("ROBOTSTXT_USER_AGENT") or settings["USER_AGENT"]
+    return agent
