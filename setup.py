@@ -20,6 +20,8 @@ setup(
     install_requires=[line for line in REQUIREMENTS.read_text().splitlines() if line and not line.startswith("#")],
     entry_points={
         "scrapy": ["settings = crawlproject.settings"],
-        "scrapy.commands": ["frontier = crawlproject.commands.frontier:Command"],  # in projects with the add-on, too
+        "scrapy.commands": [
+            "frontier = crawlproject.commands.frontier:FrontierCommand"
+        ],  # in projects with the add-on, too
     },
 )

@@ -27,7 +27,7 @@ from crawlproject.crawl.assembly import make_canonicalizer, make_reader
 from crawlproject.inspection.duplicates.index import DuplicateIndex, is_copy, original_of
 from crawlproject.inspection.duplicates.minhash import similarity, sketch
 from crawlproject.inspection.duplicates.novelty import SeenShingles
-from crawlproject.inspection.duplicates.sketch_store import OriginalsInMemory, OriginalsOnDisk
+from crawlproject.inspection.duplicates.sketch_store import DiskSketchStore, MemorySketchStore
 from crawlproject.options import read_options
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.analyzer import Analyzer
@@ -71,7 +71,7 @@ def a_reader() -> Reader:
 
 def judge_generated(reader: Reader, seed: int, per_kind: int) -> dict[str, Score]:
     """The index is asked, with all first pages in it."""
-    index = DuplicateIndex(OriginalsInMemory())
+    index = DuplicateIndex(MemorySketchStore())
     pairs = []
     for pair in edited_pairs(seed, per_kind):
         pages = [reader.read(article.url, article.html()) for article in (pair.first, pair.second)]
@@ -115,7 +115,7 @@ def check_estimates(seed: int, pairs: int = 2000, length: int = 300) -> Iterator
         truth = len(sets[0] & sets[1]) / len(sets[0] | sets[1])
         url, title = f"http://a.example/{number}/reef", f"Pages of reef {number}"
         first, second = (Page(u, title=title, terms=t) for u, t in ((url, one), (f"{url[:-4]}v2/reef", two)))
-        index = DuplicateIndex(OriginalsInMemory())
+        index = DuplicateIndex(MemorySketchStore())
         index.add(original_of(first, sketch(first)))
         estimate = similarity(sketch(first).minima, sketch(second).minima)
         by_step[int(truth * 10)].append(
@@ -133,7 +133,7 @@ def cost(reader: Reader, pages: Iterable[Page]) -> dict[str, float]:
     spent: dict[str, list[float]] = defaultdict(list)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "sketches.jsonl"
-        index, seen = DuplicateIndex(OriginalsOnDisk(path, lambda url: True)), SeenShingles()
+        index, seen = DuplicateIndex(DiskSketchStore(path, lambda url: True)), SeenShingles()
         for page in pages:
             times = [process_time()]
             made = sketch(page)

@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 from benchmarks.hostile_web import HostileWeb
 from benchmarks.hostile_web.opening import is_hostile, open_hostile
 from benchmarks.hostile_web.topic import topic_of
-from crawlproject.evaluation.simulation.runner import Stage
+from crawlproject.evaluation.simulation.runner import Runner
 from crawlproject.inspection.sites import tracker as conduct
 from crawlproject.inspection.sites.link_farms import THRESHOLD, LinkFarms
 from crawlproject.records import CLIQUE, Fetch, Page, Topic
@@ -85,7 +85,7 @@ def main() -> None:
     WatchedFarms.accuse, WatchedFarms.draw = chosen.accuse, chosen.draw
     with TemporaryDirectory() as folder:
         web, topics = _opened(chosen.web, chosen.topics, chosen.cache or Path(folder) / "cache")
-        stage = Stage(web, lambda topic: {}, pages=chosen.pages, agent="benchmark")
+        stage = Runner(web, lambda topic: {}, pages=chosen.pages, agent="benchmark")
         for topic in topics:
             _measure(stage, topic, chosen.ordering, Path(folder), web)
 
@@ -99,7 +99,7 @@ def _opened(name: str, topics: list[Path], cache: Path) -> tuple[Web, list[Topic
     return open_web(name, cache_dir=cache), [load_topic(path) for path in topics]
 
 
-def _measure(stage: Stage, topic: Topic, ordering: str, folder: Path, web: Web) -> None:
+def _measure(stage: Runner, topic: Topic, ordering: str, folder: Path, web: Web) -> None:
     for _ in stage.rehearse(topic, [ordering], folder):
         pass
     farms = WatchedFarms.latest

@@ -22,12 +22,12 @@ class RedisStore:
         from crawlproject.frontier.redis.connection import connect
         from crawlproject.frontier.redis.frontier import RedisFrontier
         from crawlproject.frontier.redis.operations import done_of
-        from crawlproject.frontier.redis.script import Rules
+        from crawlproject.frontier.redis.script import FrontierRules
 
         self._done_of = done_of
         server = connect(url=url, slots=1)
         self._frontier = RedisFrontier(
-            server, "load", "w", Rules(**rules, min_delay=1.0, factor=1.0), now=0.0, random=Random(1)
+            server, "load", "w", FrontierRules(**rules, min_delay=1.0, factor=1.0), now=0.0, random=Random(1)
         )
         self._asked = Redis.from_url(url)
         self._memory = _used_memory(self._asked)

@@ -116,10 +116,10 @@ def _found(fetched: list[tuple[str, bool]], web: HostileWeb) -> dict[str, Any]:
 def _rehearse(
     ordering: str, web_name: str, web: HostileWeb, pages: int, folder: Path, settings: dict[str, str]
 ) -> list[tuple[str, bool]]:
-    from crawlproject.evaluation.simulation.runner import Stage
+    from crawlproject.evaluation.simulation.runner import Runner
     from crawlproject.storage.append_log import read_lines
 
-    stage = Stage(web, lambda topic: settings, pages=pages, agent="benchmark")
+    stage = Runner(web, lambda topic: settings, pages=pages, agent="benchmark")
     for _, place, _ in stage.rehearse(topic_of(web), [ordering], folder):
         lines = read_lines(place / "history.jsonl")
         return [(line["url"], bool(line["md5"])) for line in lines]

@@ -29,8 +29,8 @@ from crawlproject.inspection.duplicates.index import is_copy, original_of
 from crawlproject.inspection.duplicates.minhash import sketch
 from crawlproject.inspection.probes.cloaking import can_be_judged, judge
 from crawlproject.inspection.probes.probe_key import BROWSER, DISGUISED
-from crawlproject.inspection.probes.probe_response import Answer
-from crawlproject.inspection.probes.soft_404 import Missing, made_up
+from crawlproject.inspection.probes.probe_response import ProbeResponse
+from crawlproject.inspection.probes.soft_404 import Soft404Detector, made_up
 from crawlproject.inspection.probes.text_difference import copy_of
 from crawlproject.pages.reader import Reader
 from crawlproject.records import Fetch, Page
@@ -55,7 +55,7 @@ def probed(reader: Reader, url: str, body: bytes, serve: Serve, number: int) -> 
     step, copies, fetches = BROWSER, copy_of(page).numbers(), 0
     while True:
         fetches += 1
-        found = judge(step, copies, Answer(Fetch(200, 1.0, 0.1), fetched(step)), url)
+        found = judge(step, copies, ProbeResponse(Fetch(200, 1.0, 0.1), fetched(step)), url)
         if not found.then:
             return found.verdict, fetches
         step, copies = found.then, found.copies
@@ -140,11 +140,11 @@ def report_missing(reader: Reader, hosts: dict[str, list[tuple[str, bytes]]], rn
         print(f"not there, {name + ':':<24} {100 * found_missing(reader, hosts, change, rng):5.1f}% are recognised")
 
 
-def answering(reader: Reader, answer: Page) -> Missing:
+def answering(reader: Reader, answer: Page) -> Soft404Detector:
     """What is known of a host that answers with this page."""
-    missing = Missing(after=1)
+    missing = Soft404Detector(after=1)
     url = made_up(answer.url, 1)
-    said = missing.judge(url, Answer(Fetch(200, 1.0, 0.1), answer))
+    said = missing.judge(url, ProbeResponse(Fetch(200, 1.0, 0.1), answer))
     missing.learn(Finding(url, "missing", answer.url, 1.0, 0.1, 200, **said))
     assert said["verdict"] == MADE_UP
     return missing

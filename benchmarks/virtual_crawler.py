@@ -11,7 +11,7 @@ import numpy.typing as npt
 from benchmarks.crawl_and_stop import LimitedBuffer
 from crawlproject.frontier.lazy_heap import LazyHeap
 from crawlproject.orderings.graph.linkgraph import adjacency
-from crawlproject.orderings.graph.opic_cash import Cash
+from crawlproject.orderings.graph.opic_cash import OpicCash
 from crawlproject.orderings.graph.pagerank import GrowingPageRank
 
 
@@ -100,7 +100,7 @@ class Opic:
     """The cash of a node."""
 
     def __init__(self, start: int) -> None:
-        self._cash = Cash([start])
+        self._cash = OpicCash([start])
 
     def visit(self, node: int, targets: Sequence[int]) -> bool:
         self._cash.spend(node, targets)

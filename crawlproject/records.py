@@ -86,10 +86,10 @@ class Page:
     ``url`` is canonical. ``terms`` are the stems of the visible text in document order (stop words left out) and
     ``counts`` their frequencies. ``depth`` is the number of links followed from a seed. ``score`` is what the ordering
     gave the URL before the fetch, ``relevance`` (0 to 1) what the page turned out to be worth. ``inherited`` is what the
-    ordering handed down along the path (see ``Ordering.bequeath``). ``indexable`` is False when the page asks not to be
-    kept (``<meta name="robots" content="noindex">``). The inspectors (``examination.py``) fill in the rest: ``nature`` says why
-    the document is no content (``block/captcha``, ``soft_404``), ``duplicate_of`` is the URL of the first page with this
-    text, ``spam`` (0 to 1) how much it looks like spam, and ``signs`` the evidence by name. ``published`` is the day of
+    ordering handed down along the path (see ``Ordering.inherited_for_links``). ``indexable`` is False when the page asks
+    not to be kept (``<meta name="robots" content="noindex">``). The inspectors (``inspection/``) fill in the rest:
+    ``page_type`` says why the document is no content (``block/captcha``, ``soft_404``), ``duplicate_of`` is the URL of the
+    first page with this text, ``spam`` (0 to 1) how much it looks like spam, and ``signs`` the evidence by name. ``published`` is the day of
     publication as the page states it, ``YYYY-MM-DD``, or empty. ``redirect`` is the canonical URL that a browser would show
     in its place: it is no page then, but a redirect.
     """
@@ -107,7 +107,7 @@ class Page:
     relevance: float = 0.0
     inherited: tuple[float, ...] = ()
     indexable: bool = True
-    nature: str = ""
+    page_type: str = ""
     duplicate_of: str = ""
     spam: float = 0.0
     signs: Mapping[str, float] = field(default_factory=dict)

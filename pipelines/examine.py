@@ -14,6 +14,6 @@ class ExaminePipeline(PagePipeline):
 
     def step(self, item: PageItem, crawl: Crawl) -> None:
         item.page = crawl.examine(item.page, item.fetch)
-        if item.page.nature:
-            crawl.dismiss(item.lease, item.page, item.fetch)
-            raise DropItem(f"{item.page.nature}: {item.page.url}", log_level="DEBUG")
+        if item.page.page_type:
+            crawl.discard_page(item.lease, item.page, item.fetch)
+            raise DropItem(f"{item.page.page_type}: {item.page.url}", log_level="DEBUG")

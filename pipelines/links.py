@@ -11,4 +11,4 @@ class LinksPipeline(PagePipeline):
     """Context score of each link: cosine of its aggregation node's text and the keywords (paper 003 section 4.4)."""
 
     def step(self, item: PageItem, crawl: Crawl) -> None:
-        item.page = crawl.weigh_links(item.page)
+        item.page = crawl.score_links(item.page)

@@ -11,4 +11,4 @@ class RelevancePipeline(PagePipeline):
     """Cosine of page and keywords (paper 000 eq. 1)."""
 
     def step(self, item: PageItem, crawl: Crawl) -> None:
-        item.page = crawl.weigh(item.page)
+        item.page = crawl.score_page(item.page)

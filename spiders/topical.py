@@ -25,7 +25,7 @@ from crawlproject.crawl.crawl import Crawl
 from crawlproject.crawl.sitemaps import SITEMAP, is_sitemap
 from crawlproject.errors import BadInput, StorageFailed
 from crawlproject.inspection.probes.probe_key import DISGUISED, is_probe, probe_of
-from crawlproject.inspection.probes.probe_response import Answer
+from crawlproject.inspection.probes.probe_response import ProbeResponse
 from crawlproject.options import read_options, refuse_unknown
 from crawlproject.pages.text.printable import printable
 from crawlproject.records import CrawlUrl
@@ -118,13 +118,13 @@ class TopicalSpider(scrapy.Spider):
         fetch = fetch_of(request, response.status, time())
         location = (response.headers.get(b"Location") or b"").decode("utf-8", "replace")
         content_type = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
-        answer = Answer(fetch, error=self._why_no_page(response.status, media_type(content_type)))
+        answer = ProbeResponse(fetch, error=self._why_no_page(response.status, media_type(content_type)))
         if 300 <= response.status < 400 and location:
             target = canonical_or_none(self.crawl.canonicalize, location, request.url)
-            answer = Answer(fetch, redirect=target or "", error="" if target else "redirect to no URL")
+            answer = ProbeResponse(fetch, redirect=target or "", error="" if target else "redirect to no URL")
         elif not answer.error:
             page = self.crawl.read(replace(lease, url=request.url), response.body, content_type=content_type)
-            answer = Answer(fetch, page, page.redirect)
+            answer = ProbeResponse(fetch, page, page.redirect)
         with stopping(self.crawler):
             self.crawl.probe(lease, answer)
 
@@ -139,7 +139,7 @@ class TopicalSpider(scrapy.Spider):
         fetch = replace(fetch, content_type=printable(content_type[:MAX_CONTENT_TYPE]))
         if is_sitemap(lease) and 200 <= response.status < 300:
             with stopping(self.crawler):
-                self.crawl.enlist(lease, response.body, fetch)
+                self.crawl.add_sitemap_links(lease, response.body, fetch)
             return
         error = self._why_no_page(response.status, media_type(content_type))
         if error:

@@ -23,7 +23,7 @@ from crawlproject.reports.terminal import print_comparison
 from crawlproject.reports.verdict import heading
 
 
-class Command(Subcommand):
+class CompareCommand(Subcommand):
     def syntax(self) -> str:
         return "[options] DIR"
 

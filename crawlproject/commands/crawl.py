@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class Command(ScrapyCrawl):
+class CrawlCommand(ScrapyCrawl):
     """Scrapy's own command, except that a wrong topic or setting is one message instead of a traceback."""
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:

@@ -19,7 +19,7 @@ from crawlproject.errors import BadInput
 _OWN = ("DASHBOARD", "CRAWL_DIR", "LOG_FILE")  # settings of the command line that crawls are not handed on
 
 
-class Command(Subcommand):
+class DashboardCommand(Subcommand):
     requires_project = True
 
     def syntax(self) -> str:
@@ -52,7 +52,7 @@ class Command(Subcommand):
 async def _serve(root: Path, port: int | None, command: ScrapyCommand) -> None:
     """Serve until SIGINT or SIGTERM."""
     # Scrapy imports every command at every start: what is heavy is imported when it is needed.
-    from crawlproject.components.dashboard.crawls import Workshop
+    from crawlproject.components.dashboard.crawls import CrawlManager
     from crawlproject.components.dashboard.launch import startable_orderings
     from crawlproject.components.dashboard.server import Dashboard, listen
     from crawlproject.options import read_options
@@ -61,7 +61,7 @@ async def _serve(root: Path, port: int | None, command: ScrapyCommand) -> None:
     options = read_options({name: command.settings[name] for name in command.settings if name.startswith("DASHBOARD")})
     host = options.dashboard_host
     listening = listen(host, options.dashboard_port if port is None else port)
-    workshop = Workshop(root, _given(command))
+    workshop = CrawlManager(root, _given(command))
     dashboard = Dashboard(workshop, listening, host, orderings=startable_orderings)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()

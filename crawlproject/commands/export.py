@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _FORMATS = ("csv", "graphml", "jsonl", "opensearch", "parquet", "wacz", "warc")
 
 
-class Command(Subcommand):
+class ExportCommand(Subcommand):
     def syntax(self) -> str:
         return "CRAWL_DIR --to FORMAT TARGET"
 

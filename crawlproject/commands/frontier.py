@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from crawlproject.frontier.inspect.place import FrontierPlace
-    from crawlproject.frontier.inspect.queries import Place
+    from crawlproject.frontier.inspect.queries import QueuePosition
     from crawlproject.records import CrawlUrl
 
 _ACTIONS = {"stats": 1, "hosts": 1, "peek": 1, "why": 2, "clear": 1}  # with the number of arguments behind each
@@ -26,7 +26,7 @@ _PIPE_WIDTH = 10_000  # columns, so that URLs in a pipe are never cut
 _SHOWN = 20
 
 
-class Command(Subcommand):
+class FrontierCommand(Subcommand):
     def syntax(self) -> str:
         return "stats|hosts|peek|clear PLACE  or  why PLACE URL"
 
@@ -210,7 +210,7 @@ def _agreed(question: str) -> bool:
 # ------------------------------------------------------------ words
 
 
-def _story(found: Place) -> Iterable[str]:
+def _story(found: QueuePosition) -> Iterable[str]:
     row = found.host
     if found.state == "":
         yield "Not known: it was never offered, or was dropped from a full frontier."

@@ -12,7 +12,7 @@ from crawlproject.components.subcommand import Subcommand, reporting_errors
 from crawlproject.pages.text.printable import counted
 
 
-class Command(Subcommand):
+class IndexCommand(Subcommand):
     def syntax(self) -> str:
         return "CRAWL_DIR"
 

@@ -15,7 +15,7 @@ _NODES = 1_000
 _MOST = 20_000
 
 
-class Command(Subcommand):
+class MapCommand(Subcommand):
     def syntax(self) -> str:
         return "[options] CRAWL_DIR"
 

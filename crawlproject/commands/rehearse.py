@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from crawlproject.evaluation.simulation.plan import Line, Plan
 
 
-class Command(Subcommand):
+class RehearseCommand(Subcommand):
     requires_project = True
 
     def syntax(self) -> str:

@@ -12,7 +12,7 @@ from crawlproject.reports.report import write_report
 from crawlproject.storage.merge_workers import whole_folder
 
 
-class Command(Subcommand):
+class ReportCommand(Subcommand):
     def syntax(self) -> str:
         return "CRAWL_DIR"
 

@@ -15,10 +15,10 @@ from crawlproject.components.subcommand import Subcommand, reporting_errors
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawlproject.inspection.duplicates.url_rule_store import Entry
+    from crawlproject.inspection.duplicates.url_rule_store import StoredRule
 
 
-class Command(Subcommand):
+class RulesCommand(Subcommand):
     def syntax(self) -> str:
         return "[options] CRAWL_DIR"
 
@@ -75,13 +75,13 @@ def _list(folders: list[Path], *, as_json: bool) -> None:
         print("No rules: no part of a URL was found to make no difference.")
 
 
-def _line(entry: Entry, worker: str) -> str:
+def _line(entry: StoredRule, worker: str) -> str:
     pairs = f"{entry.pairs[0]:g} for, {entry.pairs[1]:g} against"
     head = f"{entry.state:<9}  {entry.rule}  ({pairs}{f', worker {worker}' if worker else ''})"
     return "\n".join([head, *(f"             {one}\n           = {two}" for one, two in entry.examples[:1])])
 
 
-def _fields(entry: Entry, worker: str) -> dict[str, object]:
+def _fields(entry: StoredRule, worker: str) -> dict[str, object]:
     return {
         "rule": str(entry.rule),
         "state": entry.state,
@@ -98,15 +98,15 @@ def _switch(folders: list[Path], spelled: str, *, off: bool) -> None:
     Raises ``BadInput`` when none has it, ``BadCrawlDir`` when one is in use.
     """
     from crawlproject.errors import BadInput
-    from crawlproject.inspection.duplicates.url_rule import Rule
-    from crawlproject.inspection.duplicates.url_rule_store import OFF, ON, RuleBook, read_rules
+    from crawlproject.inspection.duplicates.url_rule import UrlRule
+    from crawlproject.inspection.duplicates.url_rule_store import OFF, ON, UrlRuleStore, read_rules
     from crawlproject.storage.folder_lock import FolderLock
 
-    rule = Rule.spelled(spelled)
+    rule = UrlRule.spelled(spelled)
     having = [folder for folder in folders if rule in read_rules(folder)]
     if not having:
         raise BadInput(f"rule {spelled!r}", "expected one of those that `scrapy rules CRAWL_DIR` lists")
     for folder in having:
-        with closing(FolderLock(folder)), closing(RuleBook(folder)) as book:
+        with closing(FolderLock(folder)), closing(UrlRuleStore(folder)) as book:
             book.note(rule, OFF if off else ON, book.entries[rule].pairs)
             print(f"{rule}: {book.entries[rule].state}")

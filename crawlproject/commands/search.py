@@ -15,7 +15,7 @@ from crawlproject.components.subcommand import Subcommand, reporting_errors
 _SHOWN = 10
 
 
-class Command(Subcommand):
+class SearchCommand(Subcommand):
     def syntax(self) -> str:
         return "[options] CRAWL_DIR QUERY"
 

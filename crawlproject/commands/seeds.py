@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from crawlproject.topic.hubs import Hub
 
 
-class Command(Subcommand):
+class SeedsCommand(Subcommand):
     requires_project = True
 
     def syntax(self) -> str:
@@ -87,7 +87,7 @@ def _links(source: str, topic: Topic, settings: dict[str, Any], *, agent: str) -
     from crawlproject.options import read_options
     from crawlproject.storage.read import MANIFEST, read_links
     from crawlproject.webs.open import open_web
-    from crawlproject.webs.page_cache_folder import Shelf
+    from crawlproject.webs.page_cache_folder import PageCacheFolder
 
     if (Path(source) / MANIFEST).is_file():
         yield from read_links(Path(source))
@@ -96,7 +96,7 @@ def _links(source: str, topic: Topic, settings: dict[str, Any], *, agent: str) -
     for warning in web.warnings:
         print(f"scrapy: web {source}: {warning}", file=sys.stderr)
     options = read_options(settings)
-    pages = read_pages(web, topic.language, options, Shelf(cache_dir(), source), agent=agent)
+    pages = read_pages(web, topic.language, options, PageCacheFolder(cache_dir(), source), agent=agent)
     try:
         yield from pages.all_links(make_canonicalizer(options))
     finally:

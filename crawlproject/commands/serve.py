@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from crawlproject.components.virtual_web_server import WebServer
 
 
-class Command(Subcommand):
+class ServeCommand(Subcommand):
     """Serve a virtual web on loopback as an HTTP proxy until interrupted."""
 
     requires_project = True

@@ -19,7 +19,7 @@ from crawlproject.pages.text.printable import counted
 
 if TYPE_CHECKING:
     from crawlproject.records import Page, Topic
-    from crawlproject.topic.check import Probed, Weakness
+    from crawlproject.topic.check import SeedPreview, Weakness
 
 T = TypeVar("T")
 
@@ -30,7 +30,7 @@ _WORDS = 5
 _MARKS = {"problem": "✗", "warning": "!", "hint": "·"}
 
 
-class Command(Subcommand):
+class TopicCommand(Subcommand):
     requires_project = True
 
     def syntax(self) -> str:
@@ -130,8 +130,8 @@ class Command(Subcommand):
         options = read_options(settings_for(self, topic))
         topic = respell(topic, make_canonicalizer(options))
         weaknesses = list(weak_as_written(topic, options, Analyzer(topic.language)))
-        seeds: list[Probed] = []
-        sample: list[Probed] = []
+        seeds: list[SeedPreview] = []
+        sample: list[SeedPreview] = []
         if not opts.no_fetch:
             with tempfile.TemporaryDirectory(prefix="topic-") as folder:
                 probe = self._probe(topic, Path(folder))
@@ -149,7 +149,7 @@ class Command(Subcommand):
             self.exitcode = WEAK
 
     def _probe(self, topic: Topic, folder: Path) -> Any:
-        from crawlproject.components.preview import Probe
+        from crawlproject.components.preview import Preview
         from crawlproject.options import read_options
 
         settings = settings_for(self, topic)
@@ -159,7 +159,7 @@ class Command(Subcommand):
             for name, value in self.settings.copy_to_dict().items()
             if self.settings.getpriority(name) == _COMMAND_LINE and isinstance(value, str | int | float)
         }
-        return Probe(topic, read_options(settings), {**topic.settings, **given}, folder)
+        return Preview(topic, read_options(settings), {**topic.settings, **given}, folder)
 
 
 _COMMAND_LINE = 40  # Scrapy's priority of ``-s``
@@ -232,7 +232,7 @@ def _number(answer: str, default: int) -> int:
     return int(answer)
 
 
-def _pages(probed: Sequence[Probed]) -> list[Page]:
+def _pages(probed: Sequence[SeedPreview]) -> list[Page]:
     return [each.page for each in probed if each.page is not None]
 
 
@@ -243,7 +243,9 @@ def _tell(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def _print(topic: Topic, seeds: Sequence[Probed], sample: Sequence[Probed], weaknesses: Sequence[Weakness]) -> None:
+def _print(
+    topic: Topic, seeds: Sequence[SeedPreview], sample: Sequence[SeedPreview], weaknesses: Sequence[Weakness]
+) -> None:
     from crawlproject.pages.text.printable import printable
 
     if seeds:
@@ -267,7 +269,7 @@ def _print(topic: Topic, seeds: Sequence[Probed], sample: Sequence[Probed], weak
 
 
 def _print_json(
-    topic: Topic, seeds: Sequence[Probed], sample: Sequence[Probed], weaknesses: Sequence[Weakness]
+    topic: Topic, seeds: Sequence[SeedPreview], sample: Sequence[SeedPreview], weaknesses: Sequence[Weakness]
 ) -> None:
     import orjson
 
@@ -280,7 +282,7 @@ def _print_json(
     print(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode())
 
 
-def _fields(probed: Probed) -> dict[str, Any]:
+def _fields(probed: SeedPreview) -> dict[str, Any]:
     visit, page = probed.visit, probed.page
     return {
         "url": probed.url,

@@ -15,11 +15,11 @@ from crawlproject.errors import BadInput, InvalidUrl
 
 if TYPE_CHECKING:
     from crawlproject.frontier.inspect.view import FrontierView
-    from crawlproject.reports.why.lookup import Cause, Standing
+    from crawlproject.reports.why.lookup import Cause, FrontierStatus
     from crawlproject.urls.canonical import Canonicalizer
 
 
-class Command(Subcommand):
+class WhyCommand(Subcommand):
     def syntax(self) -> str:
         return "CRAWL_DIR URL"
 
@@ -45,14 +45,14 @@ def _tell(folder: Path, asked: str, agent: str) -> None:
     from crawlproject.frontier.inspect.open import read_frontier
     from crawlproject.reports.probe_findings import findings_about
     from crawlproject.reports.why.causes import causes
-    from crawlproject.reports.why.lookup import whereabouts
+    from crawlproject.reports.why.lookup import url_status
     from crawlproject.reports.why.text import print_whereabouts
     from crawlproject.storage.read import read_info
 
     url = _canonical(folder, asked)
     frontier = read_frontier(folder / "frontier")
     standing = _standing(frontier, url)
-    found = whereabouts(folder, url, standing)
+    found = url_status(folder, url, standing)
     left_out: list[Cause] = []
     info = read_info(folder)
     seen = standing is not None or found.link_count or url in info.seeds
@@ -86,17 +86,17 @@ def canonicalizer_of(folder: Path) -> Canonicalizer:
     )
 
 
-def _standing(frontier: FrontierView | None, url: str) -> Standing | None:
+def _standing(frontier: FrontierView | None, url: str) -> FrontierStatus | None:
     """What the frontier says about ``url``; None when it never had it, or is not on disk."""
     from crawlproject.frontier.inspect.queries import place_of
-    from crawlproject.reports.why.lookup import Standing
+    from crawlproject.reports.why.lookup import FrontierStatus
 
     if frontier is None:
         return None
     now = time()
     place = place_of(frontier, url, now)
     if place.record is None:
-        return Standing() if place.state else None
+        return FrontierStatus() if place.state else None
     held = max(0.0, place.record.not_before - now)
     waiting = frontier.counts().waiting
-    return Standing(place.record, place.state == "leased", place.ahead, waiting, place.host.rests, held)
+    return FrontierStatus(place.record, place.state == "leased", place.ahead, waiting, place.host.rests, held)

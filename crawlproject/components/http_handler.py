@@ -33,7 +33,7 @@ from yarl import URL
 
 from crawlproject.components.refused import Refused
 from crawlproject.components.running import safety_of
-from crawlproject.crawl.address_policy import ADDRESS, Safety
+from crawlproject.crawl.address_policy import ADDRESS, AddressPolicy
 from crawlproject.options import read_options
 from crawlproject.urls.addresses import read_address
 
@@ -53,21 +53,21 @@ class HttpDownloadHandler(AiohttpDownloadHandler):
 
     Where it differs from Scrapy's: a URL is sent letter by letter as the request spells it, headers may be long, an idle
     connection lives as long as most rests of a host, and addresses are checked. Raises ``Refused`` for an address that is
-    not permitted. A proxy is the operator's choice, and so is a host that ``Safety.is_named``: these are not checked.
+    not permitted. A proxy is the operator's choice, and so is a host that ``AddressPolicy.is_named``: these are not checked.
     """
 
     experimental: ClassVar[bool] = False
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self._safety: Safety | None = None  # of the spider, which is not there yet
+        self._safety: AddressPolicy | None = None  # of the spider, which is not there yet
         self._unused = self._session  # of the parent; it has opened no connection
         options = read_options(crawler.settings)
         self._max_header_bytes, self._max_headers = options.crawl_max_header_bytes, options.crawl_max_headers
         self._session = self._make_session()  # to proxies, and to hosts that the operator named
         self._guarded: aiohttp.ClientSession | None = None
 
-    def _make_session(self, safety: Safety | None = None) -> aiohttp.ClientSession:
+    def _make_session(self, safety: AddressPolicy | None = None) -> aiohttp.ClientSession:
         """A session that connects to what ``safety`` permits, to anything without it."""
         self._resolver = SafeResolver(safety) if safety else None
         return aiohttp.ClientSession(
@@ -160,7 +160,7 @@ class SafeResolver(AbstractResolver):
     ``resolver`` is who is asked; aiohttp's own unless given.
     """
 
-    def __init__(self, safety: Safety, resolver: AbstractResolver | None = None) -> None:
+    def __init__(self, safety: AddressPolicy, resolver: AbstractResolver | None = None) -> None:
         self._safety = safety
         self._resolver = resolver or aiohttp.DefaultResolver()
 
@@ -180,7 +180,7 @@ class SafeResolver(AbstractResolver):
 class _SafeSockets:
     """Makes the socket for a connection to one address: what spells an address in its URL is never resolved."""
 
-    def __init__(self, safety: Safety) -> None:
+    def __init__(self, safety: AddressPolicy) -> None:
         self._safety = safety
 
     def __call__(self, address: tuple[int, int, int, str, tuple[str | int, ...]]) -> socket.socket:
@@ -190,6 +190,6 @@ class _SafeSockets:
         return socket.socket(family, kind, protocol)
 
 
-def _permits(safety: Safety, host: str) -> bool:
+def _permits(safety: AddressPolicy, host: str) -> bool:
     address = read_address(host)
     return address is not None and safety.permits(address)

@@ -23,7 +23,7 @@ from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import Page, Topic, Visit
 from crawlproject.storage.page_files import PageRepository
 from crawlproject.storage.read import read_refused, read_visits
-from crawlproject.topic.check import Probed
+from crawlproject.topic.check import SeedPreview
 from crawlproject.topic.draft import Draft, topic_text
 
 SECONDS = 120.0  # a look may take
@@ -39,7 +39,7 @@ _OWN = {
 }
 
 
-class Probe:
+class Preview:
     """Looks at URLs for one topic. ``settings`` are those of the command line; ``folder`` is empty, and filled."""
 
     def __init__(self, topic: Topic, options: Options, settings: Mapping[str, Any], folder: Path) -> None:
@@ -53,7 +53,7 @@ class Probe:
         self._reader = make_reader(options, self.analyzer, self._canonicalize, tag_paths=False)
         self._looks = 0
 
-    def look(self, urls: Sequence[str]) -> list[Probed]:
+    def look(self, urls: Sequence[str]) -> list[SeedPreview]:
         """Fetch the URLs and what they redirect to. Raises ``BadInput`` for what a crawl would refuse to start with."""
         if not urls:
             return []
@@ -65,7 +65,7 @@ class Probe:
         pages = PageRepository(folder / "pages")
         return [self._probed(self._canonicalize(url), visits, refused, pages) for url in urls]
 
-    def sample(self, pages: Sequence[Page], most: int, random: Random) -> list[Probed]:
+    def sample(self, pages: Sequence[Page], most: int, random: Random) -> list[SeedPreview]:
         """A look at up to ``most`` of the pages that ``pages`` link to, drawn by chance.
 
         They become seeds of a crawl, which may lie in the operator's own network; these links may not.
@@ -89,15 +89,15 @@ class Probe:
 
     def _probed(
         self, url: str, visits: Mapping[str, Visit], refused: Mapping[str, str], pages: PageRepository
-    ) -> Probed:
+    ) -> SeedPreview:
         visit, landed = visits.get(url), url
         while visit is not None and visit.redirect and visit.redirect in visits and visit.redirect != landed:
             landed = visit.redirect
             visit = visits[landed]
         if visit is None or not visit.md5:
-            return Probed(url, visit, refused.get(url, refused.get(visit.redirect, "") if visit else ""), landed)
+            return SeedPreview(url, visit, refused.get(url, refused.get(visit.redirect, "") if visit else ""), landed)
         page = self._reader.read(landed, pages.load(landed))
-        return Probed(url, visit, "", landed, replace(page, relevance=self._judge.relevance(page.counts)))
+        return SeedPreview(url, visit, "", landed, replace(page, relevance=self._judge.relevance(page.counts)))
 
 
 def _spelled(value: Any) -> str:

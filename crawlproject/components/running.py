@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from scrapy.utils.asyncio import is_asyncio_available
 from scrapy.utils.defer import deferred_from_coro
 
-from crawlproject.crawl.address_policy import Safety, make_safety
+from crawlproject.crawl.address_policy import AddressPolicy, make_safety
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.errors import StorageFailed
 from crawlproject.options import read_options
@@ -40,12 +40,12 @@ def crawl_of(crawler: Crawler) -> Crawl | None:
     return getattr(crawler, _ATTRIBUTE, None)
 
 
-def safety_of(crawler: Crawler) -> Safety:
+def safety_of(crawler: Crawler) -> AddressPolicy:
     """Where this crawler may connect to: what the settings allow, and the seeds of its topic, or of another spider.
 
     Not before the spider is there.
     """
-    safety: Safety | None = getattr(crawler, _SAFETY, None)
+    safety: AddressPolicy | None = getattr(crawler, _SAFETY, None)
     if safety is None:
         crawl = crawl_of(crawler)
         seeds = crawl.topic.seeds if crawl else getattr(crawler.spider, "start_urls", ())

@@ -38,7 +38,7 @@ _PORTS = {"http": 80, "https": 443}
 Place = tuple[str, int]
 
 
-class Safety:
+class AddressPolicy:
     """The rules of one crawl.
 
     ``allowed`` are networks, addresses, host names and ``host:port``, allowed besides the public Internet. ``ports`` are
@@ -134,7 +134,7 @@ def _network(entry: str) -> Network:
     return network
 
 
-def make_safety(options: Options, seeds: Iterable[str] = ()) -> Safety:
+def make_safety(options: Options, seeds: Iterable[str] = ()) -> AddressPolicy:
     """The rules as ``CRAWL_ALLOWED_*`` want them, for a crawl with these seeds. Raises ``BadSetting``."""
     refused = options.crawl_refused_addresses
-    return Safety(options.crawl_allowed_addresses, options.crawl_allowed_ports, seeds, refused)
+    return AddressPolicy(options.crawl_allowed_addresses, options.crawl_allowed_ports, seeds, refused)

@@ -1,7 +1,7 @@
 """The door of the frontier: every URL that wants in passes here, and every one that is taken passes out.
 
-On the way in a URL is respelled by what was learned (``Respeller``), refused by scope and trap rules, and put into the
-frontier with its score, lowered by its standing (``Standing``). On the way out it may have to wait: its template or its
+On the way in a URL is respelled by what was learned (``UrlNormalizer``), refused by scope and trap rules, and put into the
+frontier with its score, lowered by its standing (``UrlHold``). On the way out it may have to wait: its template or its
 site has lost its standing meanwhile. Whatever is refused is counted under a reason; nothing vanishes in silence.
 """
 
@@ -33,10 +33,10 @@ _LOOKED_AT = 1_000  # URLs that have to wait, or are refused, in one search for 
 _LOOKED_THROUGH = 20_000  # waiting URLs among which the best of these are looked for
 
 
-class Respeller(Protocol):
+class UrlNormalizer(Protocol):
     """A learned rule about spellings: different URLs, similar text."""
 
-    def respelled(self, url: str) -> str:
+    def normalized(self, url: str) -> str:
         """The canonical URL to crawl in place of ``url``; ``url`` itself when no rule applies.
 
         A URL that waits is asked about once more when its turn comes: the rule may be younger than it is.
@@ -44,22 +44,22 @@ class Respeller(Protocol):
         ...
 
 
-class Standing(Protocol):
+class UrlHold(Protocol):
     """What was learned about the company a URL keeps: its template, its site."""
 
-    def lowered(self, url: str, score: float) -> float:
+    def adjusted_score(self, url: str, score: float) -> float:
         """``score`` as far as the standing of ``url`` lets it count; never higher than ``score``."""
         ...
 
-    def waits_until(self, url: CrawlUrl, now: float) -> float:
+    def hold_until(self, url: CrawlUrl, now: float) -> float:
         """Until when a URL that is about to be fetched has to wait; ``now`` or earlier: it has not."""
         ...
 
-    def held_until(self, url: str) -> float:
+    def host_blocked_until(self, url: str) -> float:
         """Until when ``url`` would have to wait if it came now, in seconds since the epoch; a time that is over: it would not."""
         ...
 
-    def merit(self, url: str, now: float) -> float:
+    def release_order(self, url: str, now: float) -> float:
         """How much is to be said for ``url`` when all that is left has to wait, 0 to 1.
 
         1: nothing speaks against it here; 0: it has to wait all the same.
@@ -71,7 +71,7 @@ class Standing(Protocol):
         ...
 
 
-class Warden(Protocol):
+class HostFilter(Protocol):
     """What was learned about hosts: those from which nothing is fetched any more."""
 
     def refusal(self, url: str) -> str:
@@ -79,10 +79,10 @@ class Warden(Protocol):
         ...
 
 
-class Door:
+class Admission:
     """Admits URLs to the frontier of one crawl, and lets them out.
 
-    ``domains`` is ``CRAWL_ALLOWED_DOMAINS``; empty: the whole web. ``respellers``, ``standings`` and ``wardens`` are asked in
+    ``domains`` is ``CRAWL_ALLOWED_DOMAINS``; empty: the whole web. ``normalizers``, ``holds`` and ``host_filters`` are asked in
     turn. URLs that wait for their standing are let go when nothing would happen for ``patience`` seconds.
     """
 
@@ -96,9 +96,9 @@ class Door:
         ordering: BaseOrdering,
         refusals: Refusals,
         history: History,
-        respellers: Sequence[Respeller] = (),
-        standings: Sequence[Standing] = (),
-        wardens: Sequence[Warden] = (),
+        normalizers: Sequence[UrlNormalizer] = (),
+        holds: Sequence[UrlHold] = (),
+        host_filters: Sequence[HostFilter] = (),
         patience: float = 2.0,
     ) -> None:
         self.traps = traps
@@ -109,15 +109,15 @@ class Door:
         self._ordering = ordering
         self._refusals = refusals
         self._history = history
-        self._respellers = respellers
-        self._standings = standings
-        self._lowering = [standing.lowered for standing in standings]  # asked of every link
-        self._held_until = [standing.held_until for standing in standings]
-        self._wardens = wardens
+        self._normalizers = normalizers
+        self._holds = holds
+        self._lowering = [standing.adjusted_score for standing in holds]  # asked of every link
+        self._held_until = [standing.host_blocked_until for standing in holds]
+        self._host_filters = host_filters
         self._patience = patience
         self._now = 0.0  # of the latest search for a URL
         self._shared = frontier if isinstance(frontier, SharedFrontier) else None
-        if standings and isinstance(frontier, SparingFrontier):
+        if holds and isinstance(frontier, SparingFrontier):
             frontier.spare_dormant()
         if self._shared is not None:
             self._shared.when_turned_away(self._turned_away)
@@ -167,7 +167,7 @@ class Door:
         been raised).
         """
         known = url.url in self._frontier
-        if not known and (spelled := self._respelled(url)) is not url:
+        if not known and (spelled := self._normalized(url)) is not url:
             url, known = spelled, spelled.url in self._frontier
         if url.depth == 0:
             self.planted.add(url.url)
@@ -215,16 +215,16 @@ class Door:
 
     def _held(self, url: CrawlUrl) -> CrawlUrl:
         """``url`` itself, or its record with the time until which its standing makes it wait."""
-        if url.depth == 0 or not self._standings:
+        if url.depth == 0 or not self._holds:
             return url
         until = 0.0
-        for held_until in self._held_until:
-            until = max(until, held_until(url.url))
+        for host_blocked_until in self._held_until:
+            until = max(until, host_blocked_until(url.url))
         return replace(url, not_before=until) if until > self._now and until > url.not_before else url
 
-    def _respelled(self, url: CrawlUrl) -> CrawlUrl:
-        for respeller in self._respellers:
-            spelling = respeller.respelled(url.url)
+    def _normalized(self, url: CrawlUrl) -> CrawlUrl:
+        for normalizer in self._normalizers:
+            spelling = normalizer.normalized(url.url)
             if spelling != url.url:
                 self._refusals.count("dust/respelled")
                 self._ordering.redirected(url.url, spelling)
@@ -238,7 +238,7 @@ class Door:
         """
         if url.url in self.planted or is_probe(url.url):
             return False
-        spellings = {respeller.respelled(url.url) for respeller in self._respellers} - {url.url}
+        spellings = {normalizer.normalized(url.url) for normalizer in self._normalizers} - {url.url}
         return any(spelling in self._frontier for spelling in spellings)
 
     def _lowered(self, url: CrawlUrl) -> CrawlUrl:
@@ -246,8 +246,8 @@ class Door:
         return url if score == url.score else replace(url, score=score)
 
     def _score(self, url: str, score: float) -> float:
-        for lowered in self._lowering:
-            score = lowered(url, score)
+        for adjusted_score in self._lowering:
+            score = adjusted_score(url, score)
         return score
 
     # ------------------------------------------------------------ out
@@ -259,7 +259,7 @@ class Door:
         """
         self._now = now
         taken = self._take(now)
-        if taken is None and self._standings and self._only_standings_wait(now):
+        if taken is None and self._holds and self._only_standings_wait(now):
             self.recall()  # all that the ordering attends to has to wait: it may bring other URLs
             taken = self._take(now)
             if taken is None and self._pardon(now):
@@ -296,28 +296,32 @@ class Door:
     def _pardon(self, now: float) -> bool:
         """Let the best of the URLs go that wait for a later time; whether there were any."""
         waiting = islice((url for url in self._frontier.waiting() if url.not_before > now), _LOOKED_THROUGH)
-        merits = ((merit, url.score, url) for url in waiting if 0.0 < (merit := self._merit(url.url, now)) < 1.0)
+        merits = (
+            (release_order, url.score, url)
+            for url in waiting
+            if 0.0 < (release_order := self._release_order(url.url, now)) < 1.0
+        )
         best = [url for _, _, url in nlargest(_PARDONED, merits, key=lambda item: item[:2])]
         for url in best:
-            for standing in self._standings:
+            for standing in self._holds:
                 standing.pardon(url.url)
             self._frontier.withdraw(url.url)
             self._frontier.put(replace(url, not_before=0.0))
         return bool(best)
 
-    def _merit(self, url: str, now: float) -> float:
-        return prod([standing.merit(url, now) for standing in self._standings])
+    def _release_order(self, url: str, now: float) -> float:
+        return prod([standing.release_order(url, now) for standing in self._holds])
 
     def _barred_by_warden(self, url: str) -> str:
-        return next((reason for warden in self._wardens if (reason := warden.refusal(url))), "")
+        return next((reason for host_filter in self._host_filters if (reason := host_filter.refusal(url))), "")
 
     def _waits_until(self, url: CrawlUrl, now: float) -> float:
         if url.depth == 0:
             return now
         if is_probe(url.url):  # is no page of its site's budget, but a host that rests is left alone
-            rests = [standing for standing in self._standings if standing.merit(url.url, now) == 0.0]
-            return max([standing.held_until(url.url) for standing in rests], default=now)
-        return max([standing.waits_until(url, now) for standing in self._standings], default=now)
+            rests = [standing for standing in self._holds if standing.release_order(url.url, now) == 0.0]
+            return max([standing.host_blocked_until(url.url) for standing in rests], default=now)
+        return max([standing.hold_until(url, now) for standing in self._holds], default=now)
 
     # ------------------------------------------------------------ what a shared frontier answered later
 

@@ -9,28 +9,28 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from crawlproject.crawl.admission import Door
+from crawlproject.crawl.admission import Admission
 from crawlproject.crawl.crawl import Crawl
-from crawlproject.crawl.prior_pages import Library
+from crawlproject.crawl.prior_pages import PriorPages
 from crawlproject.crawl.replay import relearn, stored_page
 from crawlproject.crawl.stopping import Stopping
 from crawlproject.errors import BadCrawlDir
 from crawlproject.frontier.base import CountingFrontier, Frontier
 from crawlproject.frontier.factory import make_frontier, open_frontier
 from crawlproject.frontier.shared import SharedFrontier
-from crawlproject.inspection.duplicates.deduplication import Redundancy, make_redundancy
+from crawlproject.inspection.duplicates.deduplication import Deduplication, make_deduplication
 from crawlproject.inspection.examiner import Examiner
 from crawlproject.inspection.probes.probes import Probes
-from crawlproject.inspection.probes.site_trust import Doubts
-from crawlproject.inspection.probes.soft_404 import Missing
-from crawlproject.inspection.sites.host_health import HostConduct
+from crawlproject.inspection.probes.site_trust import SiteTrust
+from crawlproject.inspection.probes.soft_404 import Soft404Detector
+from crawlproject.inspection.sites.host_health import HostHealth
 from crawlproject.inspection.sites.site_budgets import SiteBudgets
-from crawlproject.inspection.sites.tracker import Conduct
+from crawlproject.inspection.sites.tracker import SiteTracker
 from crawlproject.inspection.spam import SpamInspector
 from crawlproject.options import Options
-from crawlproject.orderings.base import Archive, BaseOrdering, Graph, OrderingContext
+from crawlproject.orderings.base import BaseOrdering, Graph, OrderingContext, PageArchive
 from crawlproject.orderings.registry import make_ordering, ordering_class, parameters_of
-from crawlproject.pages.page_types import NatureInspector
+from crawlproject.pages.page_types import PageTypeInspector
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.robots_txt import product_token
 from crawlproject.pages.text.analyzer import Analyzer
@@ -103,7 +103,7 @@ def assemble(
     folder: Path | None = None,
     graph: Graph | None = None,
     rehearsal: bool = False,
-    archive: Archive | None = None,
+    archive: PageArchive | None = None,
     cache_dir: Path | None = None,
     agent: str = "",
 ) -> Crawl:
@@ -122,7 +122,7 @@ def assemble(
     place = options.own_folder(folder or options.folder(topic.name))
     if options.frontier == "redis" and (holder := holder_of(place)):
         raise BadCrawlDir(str(place), f"in use by process {holder}; give each worker its own CRAWL_WORKER")
-    library = Library(
+    library = PriorPages(
         options,
         judge,
         canonicalize,
@@ -140,9 +140,9 @@ def assemble(
         )
     )
     conduct = _make_conduct(topic, options, frontier)
-    redundancy = make_redundancy(options, crawl_folder, frontier.__contains__)
+    deduplication = make_deduplication(options, crawl_folder, frontier.__contains__)
     probes = _make_probes(options, conduct, crawl_folder, frontier)
-    crawl_folder.beside += [redundancy, probes]
+    crawl_folder.beside += [deduplication, probes]
     probing = (probes,) if _probes_are_wanted(options, crawl_folder) else ()
     crawl = Crawl(
         topic=topic,
@@ -154,7 +154,7 @@ def assemble(
         ),
         canonicalize=canonicalize,
         frontier=frontier,
-        door=Door(
+        admission=Admission(
             domains=options.crawl_allowed_domains,
             canonicalize=canonicalize,
             traps=make_traps(options, frontier),
@@ -162,14 +162,14 @@ def assemble(
             ordering=ordering,
             refusals=crawl_folder.refusals,
             history=crawl_folder.history,
-            respellers=redundancy.respellers,
-            standings=(conduct.hosts, conduct.sites, *[found.doubts for found in probing], *redundancy.standings),
-            wardens=(conduct.hosts,),
+            normalizers=deduplication.normalizers,
+            holds=(conduct.hosts, conduct.sites, *[found.doubts for found in probing], *deduplication.holds),
+            host_filters=(conduct.hosts,),
             patience=2 * options.politeness_min_delay,  # hosts that rest are no reason
         ),
         examiner=Examiner(
-            (NatureInspector(), SpamInspector(judge.query), conduct.farms, *probing, *redundancy.inspectors),
-            redundancy.learners,
+            (PageTypeInspector(), SpamInspector(judge.query), conduct.farms, *probing, *deduplication.inspectors),
+            deduplication.learners,
         ),
         conduct=conduct,
         folder=crawl_folder,
@@ -181,8 +181,8 @@ def assemble(
         ),
         probes=probes,
     )
-    _resume(crawl, redundancy, probing)
-    crawl.plant()
+    _resume(crawl, deduplication, probing)
+    crawl.add_seeds()
     return crawl
 
 
@@ -210,10 +210,10 @@ def _open_folder(
     return folder
 
 
-def _make_conduct(topic: Topic, options: Options, frontier: Frontier) -> Conduct:
+def _make_conduct(topic: Topic, options: Options, frontier: Frontier) -> SiteTracker:
     """What is remembered of hosts and sites; before anything else that a person recommends the seeds."""
-    conduct = Conduct(
-        HostConduct(first_rest=options.crawl_blocked_rest, patience=options.crawl_blocks_until_given_up),
+    conduct = SiteTracker(
+        HostHealth(first_rest=options.crawl_blocked_rest, patience=options.crawl_blocks_until_given_up),
         SiteBudgets(share=options.crawl_site_budget, alone=not isinstance(frontier, SharedFrontier)),
     )
     for seed in topic.seeds:
@@ -221,12 +221,12 @@ def _make_conduct(topic: Topic, options: Options, frontier: Frontier) -> Conduct
     return conduct
 
 
-def _make_probes(options: Options, conduct: Conduct, folder: CrawlFolder, frontier: Frontier) -> Probes:
+def _make_probes(options: Options, conduct: SiteTracker, folder: CrawlFolder, frontier: Frontier) -> Probes:
     return Probes(
         share=options.crawl_cloaking_probe,
         seed=options.crawl_seed,
-        missing=Missing(after=options.crawl_soft_404_probe, seed=options.crawl_seed),
-        doubts=Doubts(conduct.sites.doubted),
+        missing=Soft404Detector(after=options.crawl_soft_404_probe, seed=options.crawl_seed),
+        doubts=SiteTrust(conduct.sites.doubted),
         log=ProbeLog(folder.path),
         best=frontier.best,
     )
@@ -237,15 +237,15 @@ def _probes_are_wanted(options: Options, folder: CrawlFolder) -> bool:
     return bool(options.crawl_cloaking_probe or options.crawl_soft_404_probe) or (folder.path / PROBES).exists()
 
 
-def _resume(crawl: Crawl, redundancy: Redundancy, probing: Iterable[Probes]) -> None:
+def _resume(crawl: Crawl, deduplication: Deduplication, probing: Iterable[Probes]) -> None:
     """Let all that learns live through the history once more; nothing happens in a new crawl."""
     history, links = crawl.folder.path / "history.jsonl", crawl.folder.path / "links.jsonl"
     crawl.stopping.resume(read_lines(history))
     crawl.conduct.relive(read_lines(history), read_lines(links))
     for probes in probing:
         probes.relive(read_findings(crawl.folder.path), read_lines(history))
-    redundancy.resume(history, partial(stored_page, crawl))
-    crawl.door.recount()
+    deduplication.resume(history, partial(stored_page, crawl))
+    crawl.admission.recount()
     if crawl.ordering.learns and crawl.pages:
         relearn(crawl)
 
@@ -255,7 +255,7 @@ def _make_ordering(
     options: Options,
     judge: TopicJudge,
     graph: Graph | None,
-    library: Library,
+    library: PriorPages,
     crawl_folder: Path | None,
 ) -> BaseOrdering:
     cls = ordering_class(options.ordering)

@@ -13,17 +13,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from crawlproject.crawl.admission import Door
-from crawlproject.crawl.sitemaps import SITEMAP, Listing, Sitemaps
-from crawlproject.crawl.stats import Figures
+from crawlproject.crawl.admission import Admission
+from crawlproject.crawl.sitemaps import SITEMAP, SitemapListing, Sitemaps
+from crawlproject.crawl.stats import CrawlStats
 from crawlproject.crawl.stopping import PAGE_BUDGET, Stopping
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.inspection.examiner import Examiner, honest
 from crawlproject.inspection.probes.probe_key import is_probe
-from crawlproject.inspection.probes.probe_response import Answer
+from crawlproject.inspection.probes.probe_response import ProbeResponse
 from crawlproject.inspection.probes.probes import Probes
-from crawlproject.inspection.sites.tracker import Conduct
+from crawlproject.inspection.sites.tracker import SiteTracker
 from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.pages.page_types import SOFT_404
@@ -48,7 +48,7 @@ from crawlproject.urls.hosts import host_of
 UNREACHABLE = "robots/unreachable"
 
 
-class Crawl(Figures):
+class Crawl(CrawlStats):
     """The crawl of one topic. Not thread-safe; every method is quick enough for an event loop.
 
     Methods that write raise ``StorageFailed`` when the disk refuses.
@@ -64,9 +64,9 @@ class Crawl(Figures):
         reader: Reader,
         canonicalize: Callable[..., str],
         frontier: Frontier,
-        door: Door,
+        admission: Admission,
         examiner: Examiner,
-        conduct: Conduct,
+        conduct: SiteTracker,
         folder: CrawlFolder,
         stopping: Stopping,
         probes: Probes | None = None,
@@ -78,7 +78,7 @@ class Crawl(Figures):
         self.reader = reader
         self.canonicalize = canonicalize
         self.frontier = frontier
-        self.door = door
+        self.admission = admission
         self.sitemaps = Sitemaps(canonicalize, judge, per_host=options.crawl_sitemaps, most=options.crawl_sitemap_urls)
         self.examiner = examiner
         self.conduct = conduct
@@ -90,10 +90,10 @@ class Crawl(Figures):
 
     # ------------------------------------------------------------ the way in
 
-    def plant(self) -> None:
+    def add_seeds(self) -> None:
         """Put the seeds into the frontier. Seeds pass the scope and trap rules like every URL."""
         for seed in self.topic.seeds:
-            self.door.offer(CrawlUrl(url=seed, score=self.ordering.seed_score(seed)))
+            self.admission.offer(CrawlUrl(url=seed, score=self.ordering.seed_score(seed)))
 
     def take(self, now: float) -> CrawlUrl | None:
         """Lease the next URL, or None: nobody is eligible, or the budget of pages is spent or in flight."""
@@ -102,8 +102,8 @@ class Crawl(Figures):
         if self.shared is not None and self.ordering.puts_aside and not self.shared.pending():
             self.ordering.resumed(())  # others have fetched what it thinks is waiting: it may recall the rest
         with self.frontier.batch():
-            self.door.recall()
-            return self.door.take(now)
+            self.admission.recall()
+            return self.admission.take(now)
 
     def budget_in_flight(self) -> bool:
         """Whether the open leases may already fill ``CRAWL_MAX_PAGES``; a shared frontier sees to that itself."""
@@ -141,14 +141,14 @@ class Crawl(Figures):
         )
 
     def examine(self, page: Page, fetch: Fetch) -> Page:
-        """The page with what the inspectors found: its ``nature`` when it is no content, a copy, spam."""
+        """The page with what the inspectors found: its ``page_type`` when it is no content, a copy, spam."""
         return self.examiner.examine(page, fetch)
 
-    def weigh(self, page: Page) -> Page:
+    def score_page(self, page: Page) -> Page:
         """The page with its relevance to the topic (000 eq. 1)."""
         return replace(page, relevance=self.judge.relevance(page.counts))
 
-    def weigh_links(self, page: Page) -> Page:
+    def score_links(self, page: Page) -> Page:
         """The page whose links carry their context scores (003 section 4.4)."""
         scores = self.judge.context_scores(page.terms, [link.context_span for link in page.links])
         links = tuple(with_context_score(link, score) for link, score in zip(page.links, scores, strict=True))
@@ -205,15 +205,15 @@ class Crawl(Figures):
             if not repeats:
                 self._offer_links(seen)
             self.frontier.put_many(self.probes.wanted(page))
-            self.door.rescore(self.ordering.revise())
-            self.door.put_aside()
-            self.door.recall()
+            self.admission.rescore(self.ordering.revise())
+            self.admission.put_aside()
+            self.admission.recall()
             if self.shared is not None and page.indexable:
                 self.shared.count_page(page.url)
             self.frontier.done(page.url, fetch.rests_from, fetch.seconds)
 
     def _offer_links(self, page: Page) -> None:
-        inherited = self.ordering.bequeath(page)
+        inherited = self.ordering.inherited_for_links(page)
         for link in page.links:
             score = self.ordering.score(page, link)
             if score is not None:
@@ -222,16 +222,16 @@ class Crawl(Figures):
                 self.folder.refusals.count("ordering/not_followed")
 
     def _offer_link(self, page: Page, link: Link, score: float, inherited: tuple[float, ...]) -> None:
-        self.door.offer(
+        self.admission.offer(
             CrawlUrl(link.url, score, page.depth + 1, page.url, link.anchor, link.context_score, 0.0, inherited)
         )
 
     def name_sitemaps(self, hrefs: Sequence[str], found: CrawlUrl) -> None:
         """The robots.txt that was fetched for ``found`` names sitemaps: ``CRAWL_SITEMAPS`` of them are to be fetched."""
         for sitemap in self.sitemaps.named(hrefs, found):
-            self.door.offer(sitemap)
+            self.admission.offer(sitemap)
 
-    def enlist(self, url: CrawlUrl, body: bytes, fetch: Fetch) -> None:
+    def add_sitemap_links(self, url: CrawlUrl, body: bytes, fetch: Fetch) -> None:
         """End a lease that brought a sitemap: its links are offered like those of a page, which it is not."""
         found = self.sitemaps.listing(url, body)
         for reason, count in (("sitemap/foreign", found.foreign), ("sitemap/surplus", found.surplus)):
@@ -243,13 +243,13 @@ class Crawl(Figures):
         with self.frontier.batch():
             self._offer_links(found.page)
             for sitemap in found.sitemaps:
-                self.door.offer(sitemap)
-            self.door.rescore(self.ordering.revise())
-            self.door.put_aside()
-            self.door.recall()
+                self.admission.offer(sitemap)
+            self.admission.rescore(self.ordering.revise())
+            self.admission.put_aside()
+            self.admission.recall()
             self.frontier.done(url.url, fetch.rests_from, fetch.seconds)
 
-    def probe(self, probe: CrawlUrl, answer: Answer) -> None:
+    def probe(self, probe: CrawlUrl, answer: ProbeResponse) -> None:
         """End the lease of a probe. What it found goes into a log of its own, and what has to follow waits."""
         following = self.probes.answered(probe, answer)
         rests_from = answer.fetch.rests_from + (self.options.crawl_blocked_rest if answer.blocks else 0.0)
@@ -287,7 +287,7 @@ class Crawl(Figures):
     def fail(self, url: CrawlUrl, error: str, fetch: Fetch) -> None:
         """End a lease whose fetch brought no page: an HTTP error, a broken connection, an unwanted content type."""
         if is_probe(url.url):
-            self.probe(url, Answer(fetch, error=error))
+            self.probe(url, ProbeResponse(fetch, error=error))
             return
         self._record_end(url, fetch, error=error)
         self.examiner.failed(url.url)
@@ -298,10 +298,10 @@ class Crawl(Figures):
             rests_from = max(rests_from, rests_until)
         self.frontier.done(url.url, rests_from, fetch.seconds)
 
-    def dismiss(self, url: CrawlUrl, page: Page, fetch: Fetch) -> None:
+    def discard_page(self, url: CrawlUrl, page: Page, fetch: Fetch) -> None:
         """End a lease whose page is no content, such as a wall or a soft 404: its nature stands in the history."""
-        self.fail(url, page.nature, fetch)
-        self.examiner.dismissed(page)
+        self.fail(url, page.page_type, fetch)
+        self.examiner.page_discarded(page)
 
     def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:
         """End a lease that was answered with a redirect, and offer the canonical ``target`` in its place.
@@ -309,18 +309,18 @@ class Crawl(Figures):
         The target inherits score, depth and parent. False: it was refused or is known.
         """
         if self.probes.leads_nowhere(url, target) and target in self.frontier:
-            self.dismiss(url, Page(url.url, nature=SOFT_404), fetch)
+            self.discard_page(url, Page(url.url, page_type=SOFT_404), fetch)
             return False
         self._record_end(url, fetch, redirect=target)
         self.conduct.redirected(url.url, fetch)
         self.ordering.redirected(url.url, target)
         with self.frontier.batch():
-            offered = self.door.offer(replace(url, url=target, request=None))
+            offered = self.admission.offer(replace(url, url=target, request=None))
             self.frontier.done(url.url, fetch.rests_from, fetch.seconds)
         return offered
 
     def _record_end(
-        self, url: CrawlUrl, fetch: Fetch, *, error: str = "", redirect: str = "", listed: Listing | None = None
+        self, url: CrawlUrl, fetch: Fetch, *, error: str = "", redirect: str = "", listed: SitemapListing | None = None
     ) -> None:
         visit = Visit(
             url=url.url,

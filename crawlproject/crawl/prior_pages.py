@@ -8,7 +8,7 @@ from pathlib import Path
 
 from crawlproject.errors import BadWeb
 from crawlproject.options import Options
-from crawlproject.orderings.base import Archive
+from crawlproject.orderings.base import PageArchive
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.topic.examples import ExampleReader, Lookup
@@ -21,7 +21,7 @@ from crawlproject.webs.page_cache import JudgedPages, PageCache
 ARCHIVE_CACHE = 500  # pages of an archive that stay in memory; an ordering looks at most of them once
 
 
-class Library:
+class PriorPages:
     """Pages that are there before the crawl: what ``ORDERING_ARCHIVE`` names, and the rehearsed web if there is one.
 
     ``new_reader`` makes readers whose counters are not the crawl's. ``cache_dir`` keeps the indexes of archives. Raises
@@ -36,7 +36,7 @@ class Library:
         new_reader: Callable[[], Reader],
         *,
         cache_dir: Path,
-        rehearsed: Archive | None,
+        rehearsed: PageArchive | None,
     ) -> None:
         self._options = options
         self._judge = judge
@@ -58,15 +58,15 @@ class Library:
             with suppress(BadWeb):  # a crawl that was stopped before its first page
                 yield self._archive(CrawledWeb(crawl_folder)).page
 
-    def _named(self, web: str) -> Archive:
+    def _named(self, web: str) -> PageArchive:
         try:
             return self._opened(web)
         except BadWeb as wrong:
             raise BadWeb(f"setting ORDERING_ARCHIVE: {wrong.place}", wrong.wish) from None
 
-    def _opened(self, web: str) -> Archive:
+    def _opened(self, web: str) -> PageArchive:
         return self._archive(open_web(web, cache_dir=self._cache_dir))
 
-    def _archive(self, web: Web) -> Archive:
+    def _archive(self, web: Web) -> PageArchive:
         cache = PageCache(web, self._new_reader(), self._options, size=ARCHIVE_CACHE)
         return ArchivedPages(cache, JudgedPages(cache, self._judge, ARCHIVE_CACHE), self._canonicalize)

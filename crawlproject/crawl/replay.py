@@ -35,7 +35,7 @@ def relearn(crawl: Crawl) -> int:
     Raises ``BadCrawlDir`` for a damaged history.
     """
     ordering, frontier = crawl.ordering, crawl.frontier
-    handed_down: dict[str, tuple[float, ...]] = {}
+    inherited_by_links: dict[str, tuple[float, ...]] = {}
     linked: dict[str, None] = {}
     revised: list[tuple[str, float]] = []
     sitemaps = read_sitemap_lines(crawl.folder.path)
@@ -47,23 +47,23 @@ def relearn(crawl: Crawl) -> int:
         elif line["error"] == SITEMAP:
             listed = _listed(crawl, line, sitemaps)
             ordering.listed(listed)
-            handed_down[url] = ordering.bequeath(listed)
+            inherited_by_links[url] = ordering.inherited_for_links(listed)
             revised = _ask(crawl, listed, linked)
         elif _repeats(line) or (line["error"] and line["error"] != NOT_KEPT):
             ordering.failed(url)
-        elif (page := stored_page(crawl, line, handed_down.get(line["parent"], ()))) is None:
+        elif (page := stored_page(crawl, line, inherited_by_links.get(line["parent"], ()))) is None:
             ordering.refused(url)
         else:
             ordering.observe(page)
-            handed_down[url] = ordering.bequeath(page)
+            inherited_by_links[url] = ordering.inherited_for_links(page)
             revised = _ask(crawl, page, linked)
-    crawl.door.rescore(revised)
+    crawl.admission.rescore(revised)
     known, waiting = _states(frontier, linked)
     for url in linked:
         if url in known and url not in waiting and url not in crawl.folder.history:
             ordering.refused(url)
     ordering.resumed(waiting)
-    return len(handed_down)
+    return len(inherited_by_links)
 
 
 def _ask(crawl: Crawl, page: Page, linked: dict[str, None]) -> list[tuple[str, float]]:
@@ -100,7 +100,7 @@ def _pass_over(*answers: Iterable[object]) -> None:
 
 
 def _tell_if_barred(crawl: Crawl, url: str, depth: int) -> None:
-    if url not in crawl.frontier and crawl.door.is_barred(url, depth):
+    if url not in crawl.frontier and crawl.admission.is_barred(url, depth):
         crawl.ordering.refused(url)
 
 
@@ -118,4 +118,4 @@ def stored_page(crawl: Crawl, line: Mapping[str, Any], inherited: tuple[float, .
     url = CrawlUrl(line["url"], line["score"], line["depth"], line["parent"], inherited=inherited)
     unfollowed = "" if line["links"] else "nofollow"  # as the headers of its response may have asked
     page = crawl.read(url, body, content_type=line.get("content_type", ""), robots_tag=unfollowed)
-    return honest(crawl.weigh_links(replace(page, relevance=line["relevance"], spam=line.get("spam", 0.0))))
+    return honest(crawl.score_links(replace(page, relevance=line["relevance"], spam=line.get("spam", 0.0))))

@@ -16,7 +16,7 @@ from heapq import nsmallest
 from itertools import accumulate, pairwise
 from urllib.parse import unquote
 
-from crawlproject.pages.sitemap_xml import Entry, read_sitemap
+from crawlproject.pages.sitemap_xml import SitemapEntry, read_sitemap
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import CrawlUrl, Link, Page, Span
 from crawlproject.urls.canonical import canonical_or_none
@@ -35,7 +35,7 @@ def is_sitemap(url: CrawlUrl) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class SitemapListing:
     """What a sitemap came to: the ``page`` of its best links, ``entries`` as ``(URL, lastmod)`` in the order of the links, and
     the ``sitemaps`` that an index names. ``foreign`` and ``surplus`` count the URLs left out."""
 
@@ -61,14 +61,14 @@ class Sitemaps:
         if self.per_host and not is_sitemap(found):
             yield from self._offered(hrefs, origin_of(found.url) + ROBOTS_TXT, found, found.depth + 1)
 
-    def listing(self, url: CrawlUrl, body: bytes) -> Listing:
+    def listing(self, url: CrawlUrl, body: bytes) -> SitemapListing:
         """What the sitemap at ``url`` lists: the links whose words are nearest to the topic, then the latest changed."""
         file = read_sitemap(body)
         hosts = {_bare(host_of(url.url)), _bare(host_of(url.parent or url.url))}
         pages, sitemaps = self._own(file.pages, hosts), self._own(file.sitemaps, hosts)
         best = self._best(list(pages.items()), self._most)
         inner = [href for href, _ in self._best(list(sitemaps.items()), self.per_host)]
-        return Listing(
+        return SitemapListing(
             self.page(url, [href for href, _ in best]),
             tuple(best),
             tuple(self._offered(inner, url.parent or "", url, url.depth)) if inner else (),
@@ -103,7 +103,7 @@ class Sitemaps:
                 self._named[host] += 1
                 yield CrawlUrl(target, found.score, depth, robots_txt)
 
-    def _own(self, entries: Iterable[Entry], hosts: set[str]) -> dict[str, str]:
+    def _own(self, entries: Iterable[SitemapEntry], hosts: set[str]) -> dict[str, str]:
         """Canonical URL -> lastmod, of those that the sitemap may list."""
         found: dict[str, str] = {}
         for entry in entries:

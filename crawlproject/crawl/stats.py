@@ -7,18 +7,18 @@ from typing import Any
 
 from crawlproject.frontier.base import Frontier
 from crawlproject.inspection.probes.probes import Probes
-from crawlproject.inspection.sites.tracker import Conduct
+from crawlproject.inspection.sites.tracker import SiteTracker
 from crawlproject.pages.reader import Reader
 from crawlproject.storage.crawl_folder import CrawlFolder
 
 
-class Figures:
+class CrawlStats:
     """The figures of a crawl with these parts. All are O(1) but ``best_waiting``, which is O(log n) on average."""
 
     folder: CrawlFolder
     frontier: Frontier
     reader: Reader
-    conduct: Conduct
+    conduct: SiteTracker
     probes: Probes
 
     @property

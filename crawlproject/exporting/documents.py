@@ -40,7 +40,7 @@ MAPPING: Mapping[str, Any] = {
 }
 
 
-class Document(NamedTuple):
+class SearchDocument(NamedTuple):
     """A page as two lines of a bulk request. ``md5`` is the id: a page that is sent twice is there once."""
 
     md5: str
@@ -48,21 +48,21 @@ class Document(NamedTuple):
     lines: bytes
 
 
-def document(item: Item) -> Document:
+def document(item: Item) -> SearchDocument:
     """``at`` becomes a time stamp of ISO 8601, and a day of publication that is not known null."""
     at = datetime.fromtimestamp(item["at"], UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     source = {**item, "at": at, "published": item["published"] or None}
     action = orjson.dumps({"index": {"_id": item["md5"]}})
-    return Document(item["md5"], item["url"], b"%s\n%s\n" % (action, orjson.dumps(source)))
+    return SearchDocument(item["md5"], item["url"], b"%s\n%s\n" % (action, orjson.dumps(source)))
 
 
-def batches(documents: Iterable[Document | None], max_bytes: int) -> Iterator[list[Document]]:
+def batches(documents: Iterable[SearchDocument | None], max_bytes: int) -> Iterator[list[SearchDocument]]:
     """Documents in batches of at most ``max_bytes``; one that is larger comes alone. None is passed over.
 
     A batch is given as soon as it is known to be full, before anything after it is read: so that a place in the file
     behind the last document of a batch is known, each batch ends where reading stands.
     """
-    batch: list[Document] = []
+    batch: list[SearchDocument] = []
     size = 0
     for each in documents:
         if each is None:

@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 import orjson
 
 from crawlproject.errors import BadInput
-from crawlproject.exporting.send import Answer
+from crawlproject.exporting.send import ServerReply
 
 _WISH = "expected the URL of an index, such as http://localhost:9200/pages"
 _INDEX = re.compile(r"[a-z0-9][a-z0-9_.-]{0,254}")
@@ -53,7 +53,7 @@ class SearchServer:
         else:
             self._connection = http.client.HTTPConnection(parts.hostname, port, timeout=timeout)
 
-    def request(self, method: str, path: str, body: bytes = b"") -> Answer:
+    def request(self, method: str, path: str, body: bytes = b"") -> ServerReply:
         """The whole answer. Raises ``OSError`` when none came."""
         headers = dict(self._headers)
         if not path.endswith("/_bulk"):
@@ -69,7 +69,7 @@ class SearchServer:
             raise ConnectionError(f"the answer broke off ({type(broken).__name__})") from broken
         if response.will_close:
             self.close()
-        return Answer(response.status, _parsed(content), _seconds(response.getheader("Retry-After")))
+        return ServerReply(response.status, _parsed(content), _seconds(response.getheader("Retry-After")))
 
     def close(self) -> None:
         """The next request opens the connection again."""

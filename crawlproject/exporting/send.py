@@ -16,10 +16,10 @@ from typing import Any, NamedTuple, Protocol
 import orjson
 
 from crawlproject.errors import BadInput, StorageFailed
-from crawlproject.exporting.documents import MAPPING, Document, batches, document
+from crawlproject.exporting.documents import MAPPING, SearchDocument, batches, document
 from crawlproject.exporting.selection import Selection, require_crawl, whole
 from crawlproject.storage.append_log import AppendLog, write_atomically
-from crawlproject.storage.tail import ITEMS, START, Follower, Place
+from crawlproject.storage.tail import ITEMS, START, TailPosition, TailReader
 
 FOLDER = "export"
 FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0  # seconds; doubled each time between them
@@ -27,7 +27,7 @@ _LONGEST_ASKED = 300.0  # seconds of a Retry-After that are obeyed
 _ERROR = 500  # characters of what a server says that are told
 
 
-class Answer(NamedTuple):
+class ServerReply(NamedTuple):
     """Status, parsed body (None: no JSON), and the seconds that the server asks to wait."""
 
     status: int
@@ -41,7 +41,7 @@ class Server(Protocol):
     name: str  # scheme, host and index, without a password
     index: str
 
-    def request(self, method: str, path: str, body: bytes = b"") -> Answer: ...
+    def request(self, method: str, path: str, body: bytes = b"") -> ServerReply: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Sent:
 
     taken: int = 0
     refused: int = 0
-    place: Place = START
+    place: TailPosition = START
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class Sender:
         """
         if self._make_index():
             self._sent = Sent()  # somebody removed the index
-        follower = Follower(self._items, self._sent.place)
+        follower = TailReader(self._items, self._sent.place)
         if self._sent.place == START or follower.restarted:
             self._sent = Sent()
             self.refused_path.unlink(missing_ok=True)
@@ -127,7 +127,7 @@ class Sender:
             raise BadInput(self._server.name, f"the index cannot be made: {_said(made.found)}")
         return True
 
-    def _ask(self, method: str, path: str, wanted: Sequence[int], body: bytes = b"") -> Answer:
+    def _ask(self, method: str, path: str, wanted: Sequence[int], body: bytes = b"") -> ServerReply:
         """An answer with one of the statuses that are wanted."""
         tried = 0
         while True:
@@ -138,12 +138,12 @@ class Sender:
 
     # ------------------------------------------------------------ the documents
 
-    def _documents(self, follower: Follower) -> Iterator[Document | None]:
+    def _documents(self, follower: TailReader) -> Iterator[SearchDocument | None]:
         for line in follower:
             item = whole(line, follower.here)
             yield document(item) if self._selection.takes(item) else None
 
-    def _deliver(self, batch: Sequence[Document]) -> None:
+    def _deliver(self, batch: Sequence[SearchDocument]) -> None:
         """Until every document was taken or refused for good."""
         waiting = list(batch)
         tried = 0
@@ -165,13 +165,13 @@ class Sender:
                 elif not _may_pass(status):
                     self._refuse(each, status, said)
             if len(again) == len(waiting):
-                tried = self._wait(tried, Answer(429, {"error": results[0][1]}), "")
+                tried = self._wait(tried, ServerReply(429, {"error": results[0][1]}), "")
             elif again:
                 tried = 0
                 self._patience.wait(0, 0.0)
             waiting = again
 
-    def _deliver_less(self, batch: Sequence[Document]) -> None:
+    def _deliver_less(self, batch: Sequence[SearchDocument]) -> None:
         """The request was too large for the server."""
         if len(batch) == 1:
             self._refuse(batch[0], 413, "too large for the server")
@@ -180,7 +180,7 @@ class Sender:
         self._deliver(batch[:middle])
         self._deliver(batch[middle:])
 
-    def _refuse(self, each: Document, status: int, said: str) -> None:
+    def _refuse(self, each: SearchDocument, status: int, said: str) -> None:
         log = AppendLog(self.refused_path)
         try:
             log.append({"md5": each.md5, "url": each.url, "status": status, "error": said})
@@ -190,13 +190,13 @@ class Sender:
 
     # ------------------------------------------------------------ patience
 
-    def _request(self, method: str, path: str, body: bytes) -> tuple[Answer | None, str]:
+    def _request(self, method: str, path: str, body: bytes) -> tuple[ServerReply | None, str]:
         try:
             return self._server.request(method, path, body), ""
         except OSError as broken:
             return None, str(broken) or type(broken).__name__
 
-    def _wait(self, tried: int, answer: Answer | None, broken: str) -> int:
+    def _wait(self, tried: int, answer: ServerReply | None, broken: str) -> int:
         """Wait before the next try, the number of which is given; or give up."""
         if answer is not None and not _may_pass(answer.status) and not 200 <= answer.status < 300:
             raise BadInput(self._server.name, _refusal(answer))
@@ -213,11 +213,11 @@ class Sender:
             found = orjson.loads(self._note.read_bytes())
             if found["selection"] != asdict(self._selection):
                 return Sent()
-            return Sent(int(found["taken"]), int(found["refused"]), Place.from_json(found["place"]))
+            return Sent(int(found["taken"]), int(found["refused"]), TailPosition.from_json(found["place"]))
         except (OSError, ValueError, KeyError, TypeError):
             return Sent()  # to send all again loses nothing
 
-    def _remember(self, place: Place) -> None:
+    def _remember(self, place: TailPosition) -> None:
         self._sent = replace(self._sent, place=place)
         noted = {
             "target": self._server.name,
@@ -234,7 +234,7 @@ def _may_pass(status: int) -> bool:
     return status in (408, 429) or status >= 500
 
 
-def _results(answer: Answer | None, count: int) -> list[tuple[int, str]] | None:
+def _results(answer: ServerReply | None, count: int) -> list[tuple[int, str]] | None:
     """Status and error of each document; None when the answer does not tell of all."""
     if answer is None or answer.status != 200 or not isinstance(answer.found, dict):
         return None
@@ -256,7 +256,7 @@ def _said(found: Any) -> str:
     return (found if isinstance(found, str) else orjson.dumps(found, default=str).decode())[:_ERROR]
 
 
-def _refusal(answer: Answer) -> str:
+def _refusal(answer: ServerReply) -> str:
     if answer.status in (401, 403):
         return (
             f"the server asks for other credentials (HTTP {answer.status}): put them into the URL, or into "

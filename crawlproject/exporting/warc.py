@@ -15,7 +15,7 @@ from crawlproject.storage.merge_workers import workers_of
 from crawlproject.storage.read import read_visits
 from crawlproject.storage.robots_log import read_robots
 from crawlproject.storage.warc.archive import FOLDER, key_of
-from crawlproject.storage.warc.capture import Entry, Originals, capture
+from crawlproject.storage.warc.capture import ArchivedPayloads, IndexEntry, capture
 from crawlproject.storage.warc.exchange import Exchange, reconstructed
 from crawlproject.storage.warc.files import read_entries
 from crawlproject.storage.warc.record import identity_of, joined, warcinfo
@@ -27,7 +27,9 @@ _UNWANTED = "content type "  # how the history begins to tell of what was no pag
 Write = Callable[[bytes], object]
 
 
-def write_warc(crawl_dir: Path, manifest: dict[str, Any], write: Write, *, name: str, now: float) -> Iterator[Entry]:
+def write_warc(
+    crawl_dir: Path, manifest: dict[str, Any], write: Write, *, name: str, now: float
+) -> Iterator[IndexEntry]:
     """Write the records of the crawl and give an entry for each response and revisit, with its place in the file ``name``.
 
     First comes what was archived live (``CRAWL_WARC``), by each worker, as it is. What the history tells of besides is
@@ -37,7 +39,7 @@ def write_warc(crawl_dir: Path, manifest: dict[str, Any], write: Write, *, name:
     Raises ``BadCrawlDir``.
     """
     there = DigestSet()
-    originals = Originals()
+    originals = ArchivedPayloads()
     offset = 0
     for folder in _live(crawl_dir):
         for file, entries in groupby(read_entries(folder), key=lambda entry: entry.file):

@@ -139,7 +139,7 @@ class CountingFrontier(Protocol):
         ...
 
 
-class HostStanding(NamedTuple):
+class HostStats(NamedTuple):
     """A host of the frontier: URLs that wait, score of the best that may go, next visit (seconds since the epoch)."""
 
     host: str
@@ -153,7 +153,7 @@ class HostStanding(NamedTuple):
 class WatchedFrontier(Protocol):
     """A frontier that tells of its hosts while a crawl runs, at a cost that does not grow with the number of URLs."""
 
-    def busiest(self, n: int) -> list[HostStanding]:
+    def busiest(self, n: int) -> list[HostStats]:
         """The ``n`` hosts with the most waiting URLs, of those that the schedule has in memory. O(hosts in memory)."""
         ...
 

@@ -14,7 +14,7 @@ from crawlproject.frontier.lazy_heap import LazyHeap
 _RETURNED = -1.0  # the rank of a committed URL that came back: before all others of its batch
 
 
-class BestNFirst:
+class BestNFirstSchedule:
     """Two schedules under one k rule: the committed batch, in random order, and the pool of all other URLs.
 
     When the batch has left, the ``n`` best URLs of the pool that may go are committed. Better URLs that come meanwhile

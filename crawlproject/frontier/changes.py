@@ -121,10 +121,18 @@ def from_json(fields: list[Any]) -> Change:
     code, *values = fields
     if code == "wait":
         url, score, depth, parent, anchor, context_score, not_before, inherited, request = values
-        handed_down = tuple(map(float, inherited))
+        inherited_by_links = tuple(map(float, inherited))
         return Waits(
             CrawlUrl(
-                url, float(score), depth, parent, anchor, float(context_score), float(not_before), handed_down, request
+                url,
+                float(score),
+                depth,
+                parent,
+                anchor,
+                float(context_score),
+                float(not_before),
+                inherited_by_links,
+                request,
             )
         )
     if code == "score":

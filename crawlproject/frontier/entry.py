@@ -7,7 +7,7 @@ from typing import NamedTuple
 from crawlproject.records import CrawlUrl
 
 
-class Entry(NamedTuple):
+class QueueEntry(NamedTuple):
     """A waiting URL as the heaps compare it: least ``rank`` first, then least ``arrival``.
 
     ``rank`` is the negative score, or the position in a committed batch. ``arrival`` numbers the URLs in the order they

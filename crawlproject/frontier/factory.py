@@ -18,7 +18,7 @@ from crawlproject.options import Options
 
 if TYPE_CHECKING:  # the client of Redis takes a tenth of a second to import: only for crawls that need it
     from crawlproject.frontier.redis.connection import Server
-    from crawlproject.frontier.redis.script import Rules
+    from crawlproject.frontier.redis.script import FrontierRules
     from crawlproject.frontier.redis.worker import RedisWorker
 
 # Seconds added to every rest of a live crawl: a server on the same machine was seen to note the end of a response half a
@@ -112,12 +112,12 @@ def server_of(options: Options) -> Server:
     )
 
 
-def redis_rules(options: Options, commit: int = 1) -> Rules:
+def redis_rules(options: Options, commit: int = 1) -> FrontierRules:
     """What a crawl's calls tell the server."""
-    from crawlproject.frontier.redis.script import Rules
+    from crawlproject.frontier.redis.script import FrontierRules
 
     slots = options.frontier_redis_slots
-    return Rules(
+    return FrontierRules(
         batch_size=options.frontier_batch_size,
         max_urls=-(-options.frontier_max_urls // slots),
         commit=_commit(options, commit),

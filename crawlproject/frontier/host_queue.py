@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterator
 from sys import intern
 from typing import Any, Protocol
 
-from crawlproject.frontier.entry import Entry
+from crawlproject.frontier.entry import QueueEntry
 from crawlproject.frontier.lazy_heap import LazyHeap
 
 _WEB = frozenset(("http:", "https:"))
@@ -31,7 +31,7 @@ def queue_of(url: str) -> str:
     return intern(authority[:bracket] or authority.partition(":")[0])
 
 
-class Line(Protocol):
+class RankedQueue(Protocol):
     """Where entries wait by rank: a ``LazyHeap``, or something like it."""
 
     def push(self, item: Any) -> None: ...
@@ -63,7 +63,7 @@ class HostQueue:
         "size",
     )
 
-    def __init__(self, name: Hashable, alive: Callable[[Any], bool], ready: Line | None = None) -> None:
+    def __init__(self, name: Hashable, alive: Callable[[Any], bool], ready: RankedQueue | None = None) -> None:
         self.name = name
         self.size = 0
         self.due = -math.inf
@@ -74,11 +74,11 @@ class HostQueue:
         self.item: tuple[Any, ...] | None = None
         self.ripens: tuple[Any, ...] | None = None
         self._alive = alive
-        self.ready: Line = LazyHeap(alive) if ready is None else ready
-        self.later: LazyHeap[tuple[float, Entry]] | None = None
+        self.ready: RankedQueue = LazyHeap(alive) if ready is None else ready
+        self.later: LazyHeap[tuple[float, QueueEntry]] | None = None
         self._ripe = 0.0  # what may go at this time has left ``later``
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: QueueEntry) -> None:
         self.size += 1
         not_before = entry.not_before
         if not_before <= self._ripe:
@@ -88,7 +88,7 @@ class HostQueue:
             self.later = LazyHeap(lambda item: self._alive(item[1]))
         self.later.push((not_before, entry))
 
-    def remove(self, entry: Entry) -> None:
+    def remove(self, entry: QueueEntry) -> None:
         """Report that ``entry`` is not alive any more."""
         self.size -= 1
         if self.later is not None and entry.not_before > self._ripe:
@@ -105,7 +105,7 @@ class HostQueue:
             self.ready.push(item[1])
         self._ripe = now
 
-    def best(self) -> Entry | None:
+    def best(self) -> QueueEntry | None:
         """The first URL that may go, politeness aside."""
         return self.ready.first()
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from crawlproject.frontier.host_queue import HostQueue
 from crawlproject.frontier.lazy_heap import LazyHeap
-from crawlproject.frontier.recent_hosts import PickWindow
+from crawlproject.frontier.recent_hosts import RecentHosts
 
 
 class HostSchedule:
@@ -49,7 +49,7 @@ class HostSchedule:
         self._dormant = 0  # those of them whose URLs all wait for a later time
         self._spares_dormant = False
         self._leases = 0
-        self._window = PickWindow()
+        self._window = RecentHosts()
         self._serial = count()  # keeps hosts out of comparisons
         self._open: LazyHeap[Any] = LazyHeap(_stands)
         self._resting: LazyHeap[Any] = LazyHeap(_stands)

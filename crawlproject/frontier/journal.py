@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
-from crawlproject.frontier.base import HostStanding
+from crawlproject.frontier.base import HostStats
 from crawlproject.frontier.changes import Change, from_json, to_json
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.records import CrawlUrl
@@ -24,7 +24,7 @@ _WHOLE = "whole"  # ends the summary at the head of the file
 _CHANGES_A_LINE = 1000
 
 
-class Journal:
+class ChangeLog:
     """The file: a version line, a summary of the past, the line ``"whole"``, then one line per operation.
 
     A line is a JSON list of changes (see ``changes.to_json``) and one atomic unit: a torn last line has not happened.
@@ -108,7 +108,7 @@ class JournaledFrontier:
     ) -> None:
         self._inner = inner
         self._slack = slack
-        self._journal = Journal(folder / NAME)
+        self._journal = ChangeLog(folder / NAME)
         self._unwritten: list[Change] = []
         self._in_batch = False
         self._journal.replay(inner)
@@ -216,7 +216,7 @@ class JournaledFrontier:
     def resting(self) -> int:
         return self._inner.resting()
 
-    def busiest(self, n: int) -> list[HostStanding]:
+    def busiest(self, n: int) -> list[HostStats]:
         return self._inner.busiest(n)
 
     # ------------------------------------------------------------ inside

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from random import Random
 
-from crawlproject.frontier.base import HostStanding
-from crawlproject.frontier.best_n_first import BestNFirst
+from crawlproject.frontier.base import HostStats
+from crawlproject.frontier.best_n_first import BestNFirstSchedule
 from crawlproject.frontier.changes import (
     Asks,
     Change,
@@ -22,7 +22,7 @@ from crawlproject.frontier.changes import (
     Returned,
     Waits,
 )
-from crawlproject.frontier.entry import Entry
+from crawlproject.frontier.entry import QueueEntry
 from crawlproject.frontier.host_queue import HostQueue, queue_of
 from crawlproject.frontier.host_schedule import HostSchedule
 from crawlproject.frontier.politeness import Politeness
@@ -55,14 +55,14 @@ class MemoryFrontier:
         self._follower: Callable[[Change], object] = _nobody
 
         def new_schedule(
-            alive: Callable[[Entry], bool], hosts_waiting: Callable[[], int] | None = None
+            alive: Callable[[QueueEntry], bool], hosts_waiting: Callable[[], int] | None = None
         ) -> HostSchedule:
             return HostSchedule(lambda name: HostQueue(name, alive), batch_size, hosts_waiting)
 
-        def schedule(alive: Callable[[Entry], bool]) -> HostSchedule | BestNFirst:
+        def schedule(alive: Callable[[QueueEntry], bool]) -> HostSchedule | BestNFirstSchedule:
             if commit == 1:
                 return new_schedule(alive)
-            return BestNFirst(alive, new_schedule, batch_size=batch_size, n=commit, random=random)
+            return BestNFirstSchedule(alive, new_schedule, batch_size=batch_size, n=commit, random=random)
 
         self._state = FrontierState(schedule, politeness)
 
@@ -212,11 +212,11 @@ class MemoryFrontier:
         """Hosts with waiting URLs that rest, O(1)."""
         return self._state.schedule.resting()
 
-    def busiest(self, n: int) -> list[HostStanding]:
+    def busiest(self, n: int) -> list[HostStats]:
         """The ``n`` hosts with the most waiting URLs, O(hosts)."""
         queues = self._state.schedule.busiest(n, lambda host: host.size)
         return [
-            HostStanding(str(host.name), host.size, first.record.score if first else None, host.due, host.leased)
+            HostStats(str(host.name), host.size, first.record.score if first else None, host.due, host.leased)
             for host, first in ((host, host.best()) for host in queues)
         ]
 
@@ -270,7 +270,7 @@ class MemoryFrontier:
         while len(self._state.waiting) > self._limit and (worst := self._state.worst()):
             self._evict(worst)
 
-    def _evict(self, entry: Entry) -> None:
+    def _evict(self, entry: QueueEntry) -> None:
         self._change(Evicted(entry.record.url, self._state.evicted + 1))
 
 

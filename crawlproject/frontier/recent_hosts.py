@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator
 from itertools import count
 
 
-class PickWindow:
+class RecentHosts:
     """The sequence of picked hosts; the last ``size`` picks bar their hosts. Each step costs O(1).
 
     Picks that left the window are remembered for a while: the window may grow again, and picks may be given back.

@@ -8,9 +8,9 @@ from itertools import count
 from typing import Any
 
 from crawlproject.frontier import changes
-from crawlproject.frontier.best_n_first import BestNFirst
+from crawlproject.frontier.best_n_first import BestNFirstSchedule
 from crawlproject.frontier.changes import Change
-from crawlproject.frontier.entry import Entry
+from crawlproject.frontier.entry import QueueEntry
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.host_schedule import HostSchedule
 from crawlproject.frontier.lazy_heap import LazyHeap
@@ -26,18 +26,20 @@ class FrontierState:
     """
 
     def __init__(
-        self, schedule: Callable[[Callable[[Entry], bool]], HostSchedule | BestNFirst], politeness: Politeness
+        self,
+        schedule: Callable[[Callable[[QueueEntry], bool]], HostSchedule | BestNFirstSchedule],
+        politeness: Politeness,
     ) -> None:
-        self.waiting: dict[str, Entry] = {}
-        self.leases: dict[str, Entry] = {}
+        self.waiting: dict[str, QueueEntry] = {}
+        self.leases: dict[str, QueueEntry] = {}
         self.done: set[str] = set()
         self.evicted = 0
         self.schedule = schedule(self._alive)
         self.politeness = politeness
         self._arrivals = count()
         self._revisions = count(1)
-        self._best_first: LazyHeap[Entry] | None = None
-        self._worst_first: LazyHeap[tuple[float, int, Entry]] | None = None
+        self._best_first: LazyHeap[QueueEntry] | None = None
+        self._worst_first: LazyHeap[tuple[float, int, QueueEntry]] | None = None
         self._handlers: dict[type[Change], Callable[[Any], None]] = {
             changes.Waits: self._waits,
             changes.Rescored: self._rescored,
@@ -66,13 +68,13 @@ class FrontierState:
         yield from (changes.Rests(host, until) for host, until in self.schedule.clocks())
         yield from (changes.Asks(host, seconds) for host, seconds in self.politeness.crawl_delays())
 
-    def best(self) -> Entry | None:
+    def best(self) -> QueueEntry | None:
         """The best waiting URL, whether it may go or not."""
         if self._best_first is None:
             self._best_first = LazyHeap(self._alive, self.waiting.values())
         return self._best_first.first()
 
-    def worst(self) -> Entry | None:
+    def worst(self) -> QueueEntry | None:
         """The waiting URL with the lowest score, the latest of these."""
         if self._worst_first is None:
             self._worst_first = LazyHeap(lambda item: self._alive(item[2]), map(_worst_key, self.waiting.values()))
@@ -87,7 +89,7 @@ class FrontierState:
         if old is not None:
             self._replace(old, record)
             return
-        entry = self._enter(Entry(-record.score, next(self._arrivals), 0, record, queue_of(record.url)))
+        entry = self._enter(QueueEntry(-record.score, next(self._arrivals), 0, record, queue_of(record.url)))
         self.schedule.add(entry)
 
     def _rescored(self, change: changes.Rescored) -> None:
@@ -104,7 +106,7 @@ class FrontierState:
         record = old.record
         if record.not_before != change.not_before:
             record = replace(record, not_before=change.not_before)
-        entry = self._enter(Entry(old.rank, old.arrival, next(self._revisions), record, old.host))
+        entry = self._enter(QueueEntry(old.rank, old.arrival, next(self._revisions), record, old.host))
         self.schedule.add_back(entry)
 
     def _ended(self, change: changes.Ended) -> None:
@@ -126,10 +128,10 @@ class FrontierState:
 
     # ------------------------------------------------------------ the orders over all waiting URLs
 
-    def _alive(self, entry: Entry) -> bool:
+    def _alive(self, entry: QueueEntry) -> bool:
         return self.waiting.get(entry.record.url) is entry
 
-    def _enter(self, entry: Entry) -> Entry:
+    def _enter(self, entry: QueueEntry) -> QueueEntry:
         self.waiting[entry.record.url] = entry
         if self._best_first is not None:
             self._best_first.push(entry)
@@ -137,15 +139,15 @@ class FrontierState:
             self._worst_first.push(_worst_key(entry))
         return entry
 
-    def _leave(self, url: str) -> Entry:
+    def _leave(self, url: str) -> QueueEntry:
         entry = self.waiting.pop(url)
         self._report_death()
         self.schedule.remove(entry)
         return entry
 
-    def _replace(self, old: Entry, record: CrawlUrl) -> None:
+    def _replace(self, old: QueueEntry, record: CrawlUrl) -> None:
         """Another record for a waiting URL; its place in line stays."""
-        entry = self._enter(Entry(-record.score, old.arrival, next(self._revisions), record, old.host))
+        entry = self._enter(QueueEntry(-record.score, old.arrival, next(self._revisions), record, old.host))
         self._report_death()
         self.schedule.replace(old, entry)
 
@@ -155,5 +157,5 @@ class FrontierState:
                 order.died()
 
 
-def _worst_key(entry: Entry) -> tuple[float, int, Entry]:
+def _worst_key(entry: QueueEntry) -> tuple[float, int, QueueEntry]:
     return -entry.rank, -entry.arrival, entry

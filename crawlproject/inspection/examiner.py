@@ -1,6 +1,6 @@
 """What is this document, besides what it says: a page of the topic, a wall, the copy of another, spam?
 
-Between reading and judging, each inspector looks at the page and may write down what it found. A page whose ``nature``
+Between reading and judging, each inspector looks at the page and may write down what it found. A page whose ``page_type``
 is set is no content: it ends like a failed fetch, and nobody learns from it.
 """
 
@@ -18,7 +18,7 @@ class Inspector(Protocol):
     """One thing to look for."""
 
     def inspect(self, page: Page, fetch: Fetch) -> Page:
-        """``page``, with ``nature``, ``duplicate_of``, ``spam`` or ``signs`` filled in where there is something to tell."""
+        """``page``, with ``page_type``, ``duplicate_of``, ``spam`` or ``signs`` filled in where there is something to tell."""
         ...
 
     def kept(self, page: Page) -> None:
@@ -49,7 +49,7 @@ class Examiner:
         """The page with everything that was found."""
         for inspector in self.inspectors:
             page = inspector.inspect(page, fetch)
-            if page.nature:
+            if page.page_type:
                 break
         return page
 
@@ -60,7 +60,7 @@ class Examiner:
         for learner in self.learners:
             learner.learn(page)
 
-    def dismissed(self, page: Page) -> None:
+    def page_discarded(self, page: Page) -> None:
         """The page is no content, and its nature is in the history."""
         for learner in self.learners:
             learner.learn(page)

@@ -22,7 +22,7 @@ Graph = Callable[[str], Sequence[str] | None]
 SEEDS_FIRST = 1e18  # the score of seeds in orderings whose scores have no upper bound, such as counts
 
 
-class Archive(Protocol):
+class PageArchive(Protocol):
     """Pages fetched before this crawl, for orderings that learn from an archive: judged for this crawl's topic.
 
     It can be asked until the crawl ends. Each page may cost what reading it costs.
@@ -56,7 +56,7 @@ class OrderingContext:
     random: Random
     graph: Graph | None = None
     targets: tuple[str, ...] = ()
-    archive: Archive | None = None
+    archive: PageArchive | None = None
     positive: tuple[Page, ...] = ()
     negative: tuple[Page, ...] = ()
 
@@ -82,7 +82,7 @@ class Ordering(Protocol):
         """Take note of the links of a list that is no content, a sitemap, before they are scored."""
         ...
 
-    def bequeath(self, page: Page) -> tuple[float, ...]:
+    def inherited_for_links(self, page: Page) -> tuple[float, ...]:
         """What the links of ``page`` carry down the path; it comes back as ``Page.inherited`` of the linked pages."""
         ...
 
@@ -172,7 +172,7 @@ class BaseOrdering:
         """As ``observe``; orderings that learn from the text of pages take the links only."""
         self.observe(page)
 
-    def bequeath(self, page: Page) -> tuple[float, ...]:
+    def inherited_for_links(self, page: Page) -> tuple[float, ...]:
         return ()
 
     def revise(self) -> Iterable[tuple[str, float]]:

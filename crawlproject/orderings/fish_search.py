@@ -52,7 +52,7 @@ class FishSearch(BaseOrdering):
         for link in page.links:
             self._rank.setdefault(link.url, len(self._rank))
 
-    def bequeath(self, page: Page) -> tuple[float, ...]:
+    def inherited_for_links(self, page: Page) -> tuple[float, ...]:
         """The depth left to the children."""
         return (self._depth_left(page),)
 

@@ -10,7 +10,7 @@ from crawlproject.orderings.base import BaseOrdering, OrderingContext
 from crawlproject.orderings.graph.distiller import Distiller
 from crawlproject.orderings.learning.examples import taxonomy_of
 from crawlproject.orderings.learning.taxonomy import Taxonomy
-from crawlproject.orderings.learning.waiting_urls import Waiting
+from crawlproject.orderings.learning.waiting_urls import WaitingUrls
 from crawlproject.records import CrawlUrl, Link, Page
 from crawlproject.urls.hosts import host_of
 
@@ -63,7 +63,7 @@ class Focused(BaseOrdering):
         self._taxonomy: Taxonomy = taxonomy_of(context, sample)
         self._distiller = Distiller()
         self._next_distillation = distill_every
-        self._waiting: Waiting[_Worth] = Waiting()
+        self._waiting: WaitingUrls[_Worth] = WaitingUrls()
         self._raised: list[tuple[str, float]] = []
         self._page: Page | None = None  # whose links are scored now, its R, and whether they are followed
         self._relevance = 0.0

@@ -9,7 +9,7 @@ from crawlproject.errors import BadSetting
 from crawlproject.orderings.backlink_count import BacklinkCount
 from crawlproject.orderings.base import SEEDS_FIRST, BaseOrdering, OrderingContext
 from crawlproject.orderings.breadth_first import BreadthFirst
-from crawlproject.orderings.learning.waiting_urls import Waiting
+from crawlproject.orderings.learning.waiting_urls import WaitingUrls
 from crawlproject.orderings.pagerank import PageRank
 from crawlproject.pages.text.keyword_match import phrases
 from crawlproject.records import CrawlUrl, Link, Page
@@ -48,7 +48,7 @@ class KeywordQueue(BaseOrdering):
         self.occurrences = occurrences
         self._rest = RESTS[rest](context)
         self._keywords = phrases(context.topic.keywords, context.judge.analyzer)
-        self._hot: Waiting[bool] = Waiting()  # URLs in the hot queue
+        self._hot: WaitingUrls[bool] = WaitingUrls()  # URLs in the hot queue
         self._page: Page | None = None
         self._distance = 0
 
@@ -69,7 +69,7 @@ class KeywordQueue(BaseOrdering):
         self._hot.end(page.url)
         self._rest.observe(page)
 
-    def bequeath(self, page: Page) -> tuple[float, ...]:
+    def inherited_for_links(self, page: Page) -> tuple[float, ...]:
         """The distance of ``page`` from the last hot page: 0 when it is one, ``distance`` when that is too far."""
         return (float(self._distance_of(page)),)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crawlproject.orderings.base import OrderingContext
-from crawlproject.orderings.graph.opic_cash import Cash
+from crawlproject.orderings.graph.opic_cash import OpicCash
 from crawlproject.orderings.link_based import LinkBased
 from crawlproject.records import Page
 
@@ -19,7 +19,7 @@ class Opic(LinkBased):
 
     def __init__(self, context: OrderingContext) -> None:
         super().__init__(context)
-        self._cash: Cash[str] = Cash(context.topic.seeds)
+        self._cash: OpicCash[str] = OpicCash(context.topic.seeds)
 
     def worth(self, url: str) -> float:
         return self._cash.of(url)

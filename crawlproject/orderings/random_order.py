@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
-from crawlproject.orderings.learning.seeded_random import UrlDraw
+from crawlproject.orderings.learning.seeded_random import SeededDraw
 from crawlproject.records import Link, Page
 
 
@@ -12,7 +12,7 @@ class RandomOrder(BaseOrdering):
 
     def __init__(self, context: OrderingContext) -> None:
         super().__init__(context)
-        self._draw = UrlDraw(context.random)
+        self._draw = SeededDraw(context.random)
 
     def score(self, page: Page, link: Link) -> float:
         return self._draw(link.url)

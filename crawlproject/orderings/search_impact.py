@@ -7,7 +7,7 @@ from heapq import heappush, heapreplace
 from math import ceil, exp
 
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
-from crawlproject.orderings.learning.waiting_urls import Waiting
+from crawlproject.orderings.learning.waiting_urls import WaitingUrls
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import CrawlUrl, Link, Page
 
@@ -53,7 +53,7 @@ class SearchImpact(BaseOrdering):
         self._pages = [1] * len(PRIOR)
         self._ends = 0  # fetches that have ended
         self._due_at = 1.0
-        self._cues: Waiting[Cues] = Waiting()
+        self._cues: WaitingUrls[Cues] = WaitingUrls()
         for seed in context.topic.seeds:
             self._cues.end(seed)  # a seed keeps its score
         self._waiting: dict[Cues, dict[str, None]] = {}

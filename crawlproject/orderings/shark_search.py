@@ -31,7 +31,7 @@ class SharkSearch(BaseOrdering):
         self.depth = depth
 
     def score(self, page: Page, link: Link) -> float | None:
-        inherited, depth_left = self.bequeath(page)
+        inherited, depth_left = self.inherited_for_links(page)
         if depth_left <= 0:
             return None
         anchor = self.context.judge.span_score(page.terms, link.anchor_span)
@@ -39,7 +39,7 @@ class SharkSearch(BaseOrdering):
         neighborhood = self.beta * anchor + (1 - self.beta) * context
         return self.gamma * inherited + (1 - self.gamma) * neighborhood
 
-    def bequeath(self, page: Page) -> tuple[float, ...]:
+    def inherited_for_links(self, page: Page) -> tuple[float, ...]:
         """What the children inherit: the score of eq. 3, and the depth left to them."""
         if page.relevance > 0:
             return self.delta * page.relevance, self.depth

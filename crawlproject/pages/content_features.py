@@ -30,8 +30,8 @@ def signs_of(document: Document, counts: Mapping[str, int], terms: int, body: by
     linked = sum([link.anchor[1] - link.anchor[0] for link in document.links])
     share = min(1.0, linked / max(1, len(text)))
     signs: dict[str, float] = {}
-    if terms * (1.0 - share) < _WALL_TERMS and (nature := nature_of(document.title, text, linked, body)):
-        signs[nature] = 1.0
+    if terms * (1.0 - share) < _WALL_TERMS and (page_type := nature_of(document.title, text, linked, body)):
+        signs[page_type] = 1.0
     if terms < _MANY_TERMS:
         return signs
     if document.concealed:

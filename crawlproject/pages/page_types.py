@@ -97,13 +97,13 @@ def _is_missing(title: str, said: str, own: int) -> bool:
     return found is not None and found.start() < _SOON
 
 
-class NatureInspector:
+class PageTypeInspector:
     """Writes down the nature that the reader found (``Page.signs``), or that the status tells."""
 
     def inspect(self, page: Page, fetch: Fetch) -> Page:
-        for nature in NATURES:
-            if page.signs.get(nature):
-                return replace(page, nature=nature)
+        for page_type in NATURES:
+            if page.signs.get(page_type):
+                return replace(page, page_type=page_type)
         return page
 
     def kept(self, page: Page) -> None:

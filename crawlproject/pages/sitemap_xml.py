@@ -28,7 +28,7 @@ _LONGEST_REFERENCE = 12
 _DAYS = ("lastmod", "publication_date", "pubdate", "updated")  # the first that there is
 
 
-class Entry(NamedTuple):
+class SitemapEntry(NamedTuple):
     """A URL as written, and when it was changed last, as written; empty when that is not told."""
 
     url: str
@@ -38,8 +38,8 @@ class Entry(NamedTuple):
 class SitemapFile(NamedTuple):
     """The pages and the sitemaps of a file; one of them is empty."""
 
-    pages: tuple[Entry, ...] = ()
-    sitemaps: tuple[Entry, ...] = ()
+    pages: tuple[SitemapEntry, ...] = ()
+    sitemaps: tuple[SitemapEntry, ...] = ()
 
 
 def read_sitemap(body: bytes, *, max_entries: int = MAX_ENTRIES, max_bytes: int = MAX_BYTES) -> SitemapFile:
@@ -83,12 +83,12 @@ def _chained(first: bytes, rest: Iterable[bytes]) -> Iterator[bytes]:
     yield from rest
 
 
-def _from_text(body: bytes, limit: int) -> Iterator[Entry]:
+def _from_text(body: bytes, limit: int) -> Iterator[SitemapEntry]:
     for line in body.decode("utf-8-sig", "replace").splitlines():
         url = line.strip()
         if url.startswith(("http://", "https://")) and len(url) <= _MAX_LENGTH and limit > 0:
             limit -= 1
-            yield Entry(url)
+            yield SitemapEntry(url)
 
 
 class _Enough(Exception):
@@ -99,8 +99,8 @@ class _Target:
     """Receives the events of a parser: elements by their local names, in whatever namespace."""
 
     def __init__(self, limit: int) -> None:
-        self.pages: list[Entry] = []
-        self.sitemaps: list[Entry] = []
+        self.pages: list[SitemapEntry] = []
+        self.sitemaps: list[SitemapEntry] = []
         self._limit = limit
         self._elements = 0
         self._depth = 0
@@ -146,7 +146,7 @@ class _Target:
         url = self._values.get("loc", "")
         day = next((self._values[day] for day in _DAYS if day in self._values), "")
         if url and len(url) <= _MAX_LENGTH:
-            (self.sitemaps if name == "sitemap" else self.pages).append(Entry(url, day[:40]))
+            (self.sitemaps if name == "sitemap" else self.pages).append(SitemapEntry(url, day[:40]))
             if len(self.pages) + len(self.sitemaps) >= self._limit:
                 raise _Enough
 

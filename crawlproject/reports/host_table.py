@@ -13,7 +13,7 @@ WALL = "block/"  # how the errors of documents begin that are a wall, such as a 
 REFUSING = frozenset({403, 429, 503})  # statuses of servers that do not want to serve a crawler, or not now
 
 
-class HostLine(NamedTuple):
+class HostTableRow(NamedTuple):
     """One host. ``smallest_gap`` is in seconds, None with fewer than two fetches.
 
     ``crawl_delay`` is the longest delay in seconds that its robots.txt asked for, 0 when it asked for none; ``rests`` are
@@ -89,9 +89,9 @@ class HostTally:
             self._end = visit.at
             self._required = pause.after(visit)
 
-    def line(self, host: str) -> HostLine:
+    def line(self, host: str) -> HostTableRow:
         mean = self.relevance / self.pages if self.pages else 0.0
-        return HostLine(
+        return HostTableRow(
             host, self.pages, self.fetches, mean, self.smallest_gap, self.too_soon, self.failures,
             self.crawl_delay, self.rests, self.blocks,
         )  # fmt: skip

@@ -14,10 +14,10 @@ from pathlib import Path
 from crawlproject.errors import BadCrawlDir
 from crawlproject.records import AGENT, Visit
 from crawlproject.reports.best_pages import BestPages
-from crawlproject.reports.host_table import HostLine, HostTally, pause_of
+from crawlproject.reports.host_table import HostTableRow, HostTally, pause_of
 from crawlproject.storage.append_log import unexpected
 from crawlproject.storage.read import HISTORY, CrawlInfo, visit_from
-from crawlproject.storage.tail import START, Follower
+from crawlproject.storage.tail import START, TailReader
 from crawlproject.urls.hosts import host_of
 
 BEST = 40  # pages kept as the best
@@ -41,7 +41,7 @@ class AgentTally:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundPage:
     """A stored page: ``number`` counts fetches from 1 on; ``agent`` is None where the ordering has none."""
 
     number: int
@@ -49,7 +49,7 @@ class Found:
     agent: int | None
 
 
-class Trail:
+class LiveSummary:
     """What happened in the crawl in ``folder``, up to where ``advance`` has read.
 
     ``curve`` has a tuple for some of the pages: pages stored, harvest rate so far, harvest rate of the latest ``WINDOW``.
@@ -67,7 +67,7 @@ class Trail:
         self.relevance = 0.0
         self.last_at: float | None = None
         self.failures: Counter[str] = Counter()
-        self.latest: deque[Found] = deque(maxlen=LATEST)
+        self.latest: deque[FoundPage] = deque(maxlen=LATEST)
         self.agents: dict[int, AgentTally] = {}
         self.curve: list[tuple[int, float, float]] = []
         self.gaps = self.too_soon = 0
@@ -76,7 +76,7 @@ class Trail:
         self._hosts: dict[str, HostTally] = {}
         self._window: deque[bool] = deque(maxlen=WINDOW)
         self._stride = 1
-        self._busiest: tuple[int, list[HostLine]] = (0, [])
+        self._busiest: tuple[int, list[HostTableRow]] = (0, [])
 
     # ------------------------------------------------------------ reading on
 
@@ -86,7 +86,7 @@ class Trail:
         A history that was cut or replaced (the crawl was started anew) is read from its beginning. Raises
         ``BadCrawlDir`` for a damaged line.
         """
-        follower = Follower(self._path, self._place)
+        follower = TailReader(self._path, self._place)
         if follower.restarted:
             self._start()
         before = self.fetches
@@ -106,7 +106,7 @@ class Trail:
         self.size += visit.size
         self.last_at = visit.at
         agent = _agent_of(visit)
-        found = Found(self.fetches, visit, agent)
+        found = FoundPage(self.fetches, visit, agent)
         self.latest.append(found)
         self._add_to_host(visit)
         if visit.md5:
@@ -125,7 +125,7 @@ class Trail:
         if tally.smallest_gap is not None:
             self.smallest_gap = min(tally.smallest_gap, self.smallest_gap or tally.smallest_gap)
 
-    def _add_page(self, found: Found) -> None:
+    def _add_page(self, found: FoundPage) -> None:
         visit = found.visit
         relevant = visit.relevance >= self._threshold
         self.pages += 1
@@ -170,11 +170,11 @@ class Trail:
         """Hosts visited."""
         return len(self._hosts)
 
-    def best(self) -> list[Found]:
+    def best(self) -> list[FoundPage]:
         """The most relevant pages, the earlier one first among equals."""
-        return [Found(number, visit, _agent_of(visit)) for number, visit in self._best.ranked()]
+        return [FoundPage(number, visit, _agent_of(visit)) for number, visit in self._best.ranked()]
 
-    def busiest(self) -> list[HostLine]:
+    def busiest(self) -> list[HostTableRow]:
         """The hosts with the most pages; looked for anew when fetches grew by a fiftieth."""
         counted, lines = self._busiest
         if self.fetches > counted * 1.02 or (self.fetches != counted and len(self._hosts) < 1_000):

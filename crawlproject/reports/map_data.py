@@ -28,7 +28,7 @@ _SOURCE = b'{"source":"'
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class MapNode:
     """A page on the map. ``parent`` is the index of the page that led to it, -1 for a seed or when it is not on the map."""
 
     url: str
@@ -50,7 +50,7 @@ class TopicMap:
     site: str
     threshold: float
     pages: int
-    places: tuple[Place, ...]
+    places: tuple[MapNode, ...]
     sites: tuple[str, ...]
     edges: tuple[tuple[int, int], ...]
     left_out: int
@@ -123,7 +123,7 @@ def _map_of(folder: Path, info: CrawlInfo, site: str, pages: int, visits: list[V
     sites = tuple(host for host, _ in sorted(hosts.items(), key=lambda item: (-item[1], item[0])))
     numbers = {host: number for number, host in enumerate(sites)}
     places = tuple(
-        Place(
+        MapNode(
             visit.url, visit.title, visit.relevance, numbers[host_of(visit.url)], visit.depth,
             index.get(visit.parent or "", -1), visit.parent is None,
         )
@@ -138,7 +138,7 @@ def _map_of(folder: Path, info: CrawlInfo, site: str, pages: int, visits: list[V
     return TopicMap(info, site, threshold, pages, places, sites, tuple(sorted(kept)), len(single) - len(kept))
 
 
-def _standing(pair: tuple[int, int], places: tuple[Place, ...]) -> tuple[bool, float, tuple[int, int]]:
+def _standing(pair: tuple[int, int], places: tuple[MapNode, ...]) -> tuple[bool, float, tuple[int, int]]:
     """Links between sites first, then those between the most relevant pages."""
     a, b = places[pair[0]], places[pair[1]]
     return a.site == b.site, -(a.relevance + b.relevance), pair

@@ -33,7 +33,7 @@ class ProbedSite:
 
 
 @dataclass(slots=True)
-class Probed:
+class ProbeFindings:
     """``fetches`` of probes; ``pages`` probed for cloaking and ``hosts`` asked, by verdict; ``cloaking`` sites, the most
     often found first; ``answering``: hosts that answer for what is not there, with how they do.
     """
@@ -45,9 +45,9 @@ class Probed:
     answering: list[tuple[str, str]] = field(default_factory=list)
 
 
-def probed(folder: Path) -> Probed | None:
+def probed(folder: Path) -> ProbeFindings | None:
     """What was found; None when nothing was probed. Raises ``BadCrawlDir`` for a damaged file."""
-    found = Probed()
+    found = ProbeFindings()
     sites: dict[str, ProbedSite] = {}
     for finding in read_findings(folder):
         found.fetches += finding.at > 0

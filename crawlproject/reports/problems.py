@@ -18,7 +18,7 @@ _ORIGINALS_KNOWN = 100_000  # pages whose copies are counted each
 
 
 @dataclass(slots=True)
-class Lines:
+class LineSample:
     """A count, and the first ``LINES`` lines of ``history.jsonl`` that were counted, from 1 on."""
 
     count: int = 0
@@ -31,11 +31,11 @@ class Lines:
 
 
 @dataclass(frozen=True, slots=True)
-class Failures:
+class FailureKind:
     """Fetches that brought no page, by kind; ``sample`` is the first URL of it."""
 
     kind: str
-    lines: Lines
+    lines: LineSample
     sample: str
 
     @property
@@ -44,34 +44,34 @@ class Failures:
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class Problems:
     """``failures`` by kind, the most frequent first. ``originals``: the URLs with the most copies, and how many.
     ``spammy``: lines and visits of the pages that look most like spam; ``spam`` counts those from ``SPAM`` on, ``farmed`` the
     pages of link farms."""
 
-    failures: tuple[Failures, ...]
-    copies: Lines
+    failures: tuple[FailureKind, ...]
+    copies: LineSample
     originals: tuple[tuple[str, int], ...]
-    spam: Lines
+    spam: LineSample
     spammy: tuple[tuple[int, Visit], ...]
-    farmed: Lines
-    redirects: Lines
-    again: Lines
+    farmed: LineSample
+    redirects: LineSample
+    again: LineSample
 
 
-class TroubleTally:
+class ProblemTally:
     """Fed with the visits in fetch order; memory is bounded."""
 
     def __init__(self) -> None:
-        self._kinds: dict[str, Lines] = {}
+        self._kinds: dict[str, LineSample] = {}
         self._samples: dict[str, str] = {}
-        self._copies = Lines()
+        self._copies = LineSample()
         self._originals: Counter[str] = Counter()
-        self._spam = Lines()
+        self._spam = LineSample()
         self._spammy: list[tuple[float, int, Visit]] = []
-        self._farmed = Lines()
-        self.redirects = Lines()
-        self.again = Lines()
+        self._farmed = LineSample()
+        self.redirects = LineSample()
+        self.again = LineSample()
 
     def add_page(self, line: int, visit: Visit) -> None:
         """A page was stored that was not there before."""
@@ -93,13 +93,13 @@ class TroubleTally:
         kind = visit.error or (f"http {visit.status}" if visit.status else "no response")
         if len(self._kinds) >= KINDS and kind not in self._kinds:
             kind = "other"
-        self._kinds.setdefault(kind, Lines()).add(line)
+        self._kinds.setdefault(kind, LineSample()).add(line)
         self._samples.setdefault(kind, visit.url)
 
-    def trouble(self) -> Trouble:
+    def trouble(self) -> Problems:
         ranked = sorted(self._kinds.items(), key=lambda item: -item[1].count)
-        return Trouble(
-            failures=tuple(Failures(kind, lines, self._samples[kind]) for kind, lines in ranked),
+        return Problems(
+            failures=tuple(FailureKind(kind, lines, self._samples[kind]) for kind, lines in ranked),
             copies=self._copies,
             originals=tuple(self._originals.most_common(ORIGINALS)),
             spam=self._spam,

@@ -17,7 +17,7 @@ _PIPE_WIDTH = 10_000  # columns, so that lines of a pipe do not wrap
 _MARKED = re.compile("<b>(.*?)</b>", re.DOTALL)
 
 
-class Found(Protocol):
+class ShownHit(Protocol):
     """The fields of a hit that are shown."""
 
     @property
@@ -36,7 +36,7 @@ class Found(Protocol):
     def published(self) -> str: ...
 
 
-def print_hits(hits: Sequence[Found], total: int, first: int, stream: TextIO) -> None:
+def print_hits(hits: Sequence[ShownHit], total: int, first: int, stream: TextIO) -> None:
     """The hits, numbered from ``first``, and how many there are in all; matches are bold on a terminal."""
     terminal = stream.isatty()
     console = Console(file=stream, width=None if terminal else _PIPE_WIDTH, highlight=False, no_color=not terminal)
@@ -50,7 +50,7 @@ def print_hits(hits: Sequence[Found], total: int, first: int, stream: TextIO) ->
     console.print(Text(f"{shown}{counted(total, 'page')}"))
 
 
-def _facts(hit: Found) -> str:
+def _facts(hit: ShownHit) -> str:
     fetched = datetime.fromtimestamp(hit.at, UTC).date()
     published = f", published {hit.published}" if hit.published else ""
     return f"score {hit.score:.2f}, relevance {hit.relevance:.3f}, fetched {fetched}{published}"

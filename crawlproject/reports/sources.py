@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from crawlproject.reports.problems import LINES, Lines
+from crawlproject.reports.problems import LINES, LineSample
 from crawlproject.reports.summary import CrawlSummary
 
 EVIDENCE = "report.json"
@@ -79,5 +79,5 @@ def evidence(summary: CrawlSummary, threshold: float) -> dict[str, Any]:
     }
 
 
-def _lines(lines: Lines) -> dict[str, Any]:
+def _lines(lines: LineSample) -> dict[str, Any]:
     return {"count": lines.count, "lines": lines.first}

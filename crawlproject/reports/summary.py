@@ -15,8 +15,8 @@ import numpy as np
 from crawlproject.evaluation.measures import Curve
 from crawlproject.records import Visit
 from crawlproject.reports.best_pages import BestPages
-from crawlproject.reports.host_table import HostLine, HostTally, Pause, pause_of
-from crawlproject.reports.problems import Failures, Lines, Trouble, TroubleTally
+from crawlproject.reports.host_table import HostTableRow, HostTally, Pause, pause_of
+from crawlproject.reports.problems import FailureKind, LineSample, Problems, ProblemTally
 from crawlproject.storage.read import CrawlInfo
 from crawlproject.urls.hosts import host_of
 
@@ -46,16 +46,16 @@ class CrawlSummary:
     best: tuple[Visit, ...]
     best_lines: tuple[int, ...]
     hosts: int
-    busiest: tuple[HostLine, ...]
-    impolite: tuple[HostLine, ...]
+    busiest: tuple[HostTableRow, ...]
+    impolite: tuple[HostTableRow, ...]
     too_soon: int
     smallest_gap: float | None
     gaps: int
     pause: Pause
-    trouble: Trouble
+    trouble: Problems
     redirect_samples: tuple[tuple[str, str], ...]
-    hasty: Lines
-    every_host: tuple[HostLine, ...]
+    hasty: LineSample
+    every_host: tuple[HostTableRow, ...]
 
     @property
     def mean_relevance(self) -> float:
@@ -75,18 +75,18 @@ class CrawlSummary:
         return self.trouble.again.count
 
     @property
-    def failures(self) -> tuple[Failures, ...]:
+    def failures(self) -> tuple[FailureKind, ...]:
         return self.trouble.failures
 
     @property
-    def blocking(self) -> tuple[HostLine, ...]:
+    def blocking(self) -> tuple[HostTableRow, ...]:
         """Hosts that refused to serve a crawler, or asked for a rest, the most adamant first."""
         return tuple(
             sorted((h for h in self.every_host if h.blocks or h.rests), key=lambda h: (-h.blocks, -h.rests, h.host))
         )
 
     @property
-    def asking(self) -> tuple[HostLine, ...]:
+    def asking(self) -> tuple[HostTableRow, ...]:
         """Hosts whose robots.txt asks for a delay, the longest first."""
         return tuple(sorted((h for h in self.every_host if h.crawl_delay), key=lambda h: (-h.crawl_delay, h.host)))
 
@@ -111,8 +111,8 @@ class _Tally:
         self._scores = array("d")
         self._best = BestPages(BEST)
         self._hosts: dict[str, HostTally] = {}
-        self._trouble = TroubleTally()
-        self._hasty = Lines()
+        self._trouble = ProblemTally()
+        self._hasty = LineSample()
         self._redirects: list[tuple[str, str]] = []
         self._fetches = self._size = 0
         self._first: float | None = None

@@ -11,7 +11,7 @@ from crawlproject.records import Page, Topic, Visit
 from crawlproject.storage.folder_lock import FolderLock
 from crawlproject.storage.history import History
 from crawlproject.storage.items import Items
-from crawlproject.storage.link_log import LinkGraph
+from crawlproject.storage.link_log import LinkLog
 from crawlproject.storage.manifest import Manifest
 from crawlproject.storage.page_files import PageRepository
 from crawlproject.storage.refusals import Refusals
@@ -57,7 +57,7 @@ class CrawlFolder:
         self.history = History(path / "history.jsonl")
         self.refusals = Refusals(path / "refused.json")
         self.pages = PageRepository(path / "pages")
-        self._links = LinkGraph(path / "links.jsonl", self.history) if bodies else None
+        self._links = LinkLog(path / "links.jsonl", self.history) if bodies else None
         self._items = Items(path / "items.jsonl", self.history) if bodies else None
         self._sitemaps = SitemapLog(path / SITEMAPS, self.history) if bodies else None
         self.robots = RobotsLog(path)

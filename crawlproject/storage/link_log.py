@@ -11,7 +11,7 @@ from crawlproject.storage.append_log import AppendLog
 from crawlproject.storage.history import History
 
 
-class LinkGraph:
+class LinkLog:
     """Lines ``{"source", "target", "anchor", "context_score"}``, in the order of the pages and of their links."""
 
     def __init__(self, path: Path, history: History) -> None:

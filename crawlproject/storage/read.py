@@ -55,7 +55,7 @@ class CrawlInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusalCounts:
     """Why links were not followed: ``count`` of them, and ``samples`` of (url, page it was found on)."""
 
     reason: str
@@ -126,12 +126,12 @@ def visit_from(line: Any, place: str) -> Visit:
         raise BadCrawlDir(place, f"expected the fields of a fetch: {missing}") from None
 
 
-def read_refused(folder: Path) -> list[Refused]:
+def read_refused(folder: Path) -> list[RefusalCounts]:
     """Refusals by reason, the most frequent first; none when the crawl left no such file. Raises ``BadCrawlDir``."""
     found = read_json(folder / REFUSED) or {}
     samples = _mapping(found.get("samples"))
     counts = [(str(reason), _number(count)) for reason, count in _mapping(found.get("counts")).items()]
-    refused = [Refused(reason, int(count), _samples(samples.get(reason))) for reason, count in counts if count]
+    refused = [RefusalCounts(reason, int(count), _samples(samples.get(reason))) for reason, count in counts if count]
     return sorted(refused, key=lambda refusal: (-refusal.count, refusal.reason))
 
 

@@ -18,7 +18,7 @@ ITEMS = "items.jsonl"
 _TAIL = 4096  # bytes before a place that are digested
 
 
-class Place(NamedTuple):
+class TailPosition(NamedTuple):
     """After ``lines`` lines, at the byte ``offset``; ``tail`` is the digest of the last 4,096 bytes before it."""
 
     offset: int = 0
@@ -29,7 +29,7 @@ class Place(NamedTuple):
         return self._asdict()
 
     @classmethod
-    def from_json(cls, found: object) -> Place:
+    def from_json(cls, found: object) -> TailPosition:
         """The start for what is no place."""
         try:
             return cls(int(found["offset"]), int(found["lines"]), str(found["tail"]))  # type: ignore[index]
@@ -37,17 +37,17 @@ class Place(NamedTuple):
             return cls()
 
 
-START = Place()
+START = TailPosition()
 
 
-class Follower:
+class TailReader:
     """Reads the whole lines of the file at ``path`` behind ``place``.
 
     ``restarted`` tells that the file is not the one that was read before, so that reading began at its start. A torn last line
     is left for the next time. Raises ``BadCrawlDir`` for a damaged line.
     """
 
-    def __init__(self, path: Path, place: Place = START) -> None:
+    def __init__(self, path: Path, place: TailPosition = START) -> None:
         self._path = path
         self._offset, self._lines = place.offset, place.lines
         self._tail = _bytes_before(path, place.offset)
@@ -71,9 +71,9 @@ class Follower:
                 yield record
 
     @property
-    def place(self) -> Place:
+    def place(self) -> TailPosition:
         """Behind the last line that was given."""
-        return Place(self._offset, self._lines, _digest(self._tail))
+        return TailPosition(self._offset, self._lines, _digest(self._tail))
 
     @property
     def here(self) -> str:

@@ -35,7 +35,7 @@ class Weakness:
 
 
 @dataclass(frozen=True, slots=True)
-class Probed:
+class SeedPreview:
     """A URL that was looked at. ``visit`` is None when it was not fetched, ``refusal`` then says why ("": not in time).
 
     ``landed`` is where its redirects led, ``page`` what stood there, with its relevance; None when there was no page.
@@ -88,7 +88,7 @@ def _weak_keywords(topic: Topic, analyzer: Analyzer) -> Iterator[Weakness]:
 
 
 def weak_as_fetched(
-    topic: Topic, options: Options, analyzer: Analyzer, seeds: Sequence[Probed], sample: Sequence[Probed]
+    topic: Topic, options: Options, analyzer: Analyzer, seeds: Sequence[SeedPreview], sample: Sequence[SeedPreview]
 ) -> Iterator[Weakness]:
     """What the seeds and a sample of the pages behind their links tell."""
     for seed in seeds:
@@ -112,7 +112,7 @@ def weak_as_fetched(
         yield Weakness("hint", "PAGE_RELEVANT", what, advice)
 
 
-def _weak_seed(seed: Probed, topic: Topic, options: Options) -> Iterator[Weakness]:
+def _weak_seed(seed: SeedPreview, topic: Topic, options: Options) -> Iterator[Weakness]:
     trouble = _trouble(seed)
     if trouble:
         yield Weakness("warning", seed.url, *trouble)
@@ -137,7 +137,7 @@ def _weak_seed(seed: Probed, topic: Topic, options: Options) -> Iterator[Weaknes
         yield Weakness("hint", seed.url, f"leads to another site: {seed.landed}", "name that URL itself")
 
 
-def _trouble(seed: Probed) -> tuple[str, str] | None:
+def _trouble(seed: SeedPreview) -> tuple[str, str] | None:
     """Why a seed is no page, and what may help; None when it is one."""
     if seed.visit is None and not seed.refusal:
         return "was not reached in time", "try again, or look at it with a browser"

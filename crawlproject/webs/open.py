@@ -10,7 +10,7 @@ from crawlproject.webs.base import Reply, Web
 from crawlproject.webs.crawl_folder import CrawledWeb, is_crawl_folder
 from crawlproject.webs.host_folder import HostFolder
 from crawlproject.webs.sample import SampleWeb
-from crawlproject.webs.warc_file import Archive
+from crawlproject.webs.warc_file import WarcWeb
 
 __all__ = ["WEB_WISH", "Reply", "Web", "open_web"]
 
@@ -35,7 +35,7 @@ def open_web(name: str | Path, *, cache_dir: Path) -> Web:
     if path.is_dir():
         return CrawledWeb(path) if is_crawl_folder(path) else HostFolder(path)
     if path.is_file():
-        return Archive(path, cache_dir=cache_dir)
+        return WarcWeb(path, cache_dir=cache_dir)
     if path.exists():
         raise BadWeb(f"web {str(name)!r}", f"neither a file nor a folder; {WEB_WISH}")
     raise BadWeb(f"web {str(name)!r}", f"there is no such file or folder; {WEB_WISH}")

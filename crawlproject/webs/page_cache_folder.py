@@ -13,11 +13,11 @@ from crawlproject.webs.page_store import PageStore
 
 # The code that turns bytes into a page: when any of it changes, pages are read anew.
 _READERS = (
-    "html",
+    "pages/html",
     "inspection",
-    "text",
+    "pages/text",
     "urls",
-    "reading.py",
+    "pages/reader.py",
     "records.py",
     "webs/page_format.py",
     "webs/page_store.py",
@@ -25,7 +25,7 @@ _READERS = (
 _LIBRARIES = ("ada-url", "lxml", "PyStemmer", "spacy", "w3lib")
 
 
-class Shelf:
+class PageCacheFolder:
     """The page stores of one web in ``folder``, one for each language and each set of reading settings.
 
     ``web`` is the name by which the web was opened: a file or a folder.

@@ -19,7 +19,7 @@ from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
 from crawlproject.errors import BadWeb
 from crawlproject.webs.base import Reply, not_held, spellings
-from crawlproject.webs.warc_index import Capture, Place, WarcIndex, index_path, keep_index, load_index
+from crawlproject.webs.warc_index import Capture, RecordLocation, WarcIndex, index_path, keep_index, load_index
 
 _DAMAGED = 502  # the status of a record that cannot be read any more
 MAX_BODY = 64 * 2**20  # bytes of a decoded body that are served: an archived gzip bomb stays small
@@ -35,7 +35,7 @@ _DROPPED = frozenset(
 )  # fmt: skip
 
 
-class Archive:
+class WarcWeb:
     """The web in the WARC at ``path``.
 
     The first opening reads the whole file and keeps an index in ``cache_dir``; later ones open the index. A file that
@@ -55,7 +55,7 @@ class Archive:
         place = self._find(url)
         return not_held(url) if place is None else self._reply(url, place)
 
-    def _reply(self, url: str, place: Place) -> Reply:
+    def _reply(self, url: str, place: RecordLocation) -> Reply:
         reply = _reply(url, _bytes_at(self._file, place))
         if place.payload is None or reply.status == _DAMAGED:
             return reply
@@ -72,7 +72,7 @@ class Archive:
         self._index.close()
         self._file.close()
 
-    def _find(self, url: str) -> Place | None:
+    def _find(self, url: str) -> RecordLocation | None:
         for name in spellings(url):
             try:
                 return self._index[name]
@@ -162,7 +162,7 @@ def _is_whole(file: BinaryIO, capture: Capture) -> bool:
     return size == 0
 
 
-def _bytes_at(file: io.FileIO, place: Place) -> bytes:
+def _bytes_at(file: io.FileIO, place: RecordLocation) -> bytes:
     """One ``pread``: no shared file position, so threads may read at once."""
     return os.pread(file.fileno(), min(place.length, MAX_BODY + _HEADER_ROOM), place.start)
 

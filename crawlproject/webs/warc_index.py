@@ -59,7 +59,7 @@ class Capture(NamedTuple):
     revisit: bool = False
 
 
-class Place(NamedTuple):
+class RecordLocation(NamedTuple):
     """Where a record lies in the archive's file, in bytes; of a revisit also where the record with its payload lies."""
 
     start: int
@@ -68,11 +68,11 @@ class Place(NamedTuple):
     payload_length: int | None = None
 
     @property
-    def payload(self) -> Place | None:
+    def payload(self) -> RecordLocation | None:
         """The record that has the payload, when it is another one."""
         if self.payload_start is None or self.payload_length is None:
             return None
-        return Place(self.payload_start, self.payload_length)
+        return RecordLocation(self.payload_start, self.payload_length)
 
 
 class WarcIndex:
@@ -83,12 +83,12 @@ class WarcIndex:
         stored = (sentence for (sentence,) in database.execute("SELECT sentence FROM warnings"))
         self.warnings = (*stored, *warnings)
 
-    def __getitem__(self, name: str) -> Place:
+    def __getitem__(self, name: str) -> RecordLocation:
         """Raises ``KeyError``."""
         row = self._database.execute(_GET, (_storable(name),)).fetchone()
         if row is None:
             raise KeyError(name)
-        return Place(*row)
+        return RecordLocation(*row)
 
     def urls(self) -> Iterator[str]:
         """The exact URLs of the archive."""
@@ -161,18 +161,20 @@ def _fill(database: sqlite3.Connection, captures: Iterator[Capture], warnings: l
         database.executemany("INSERT INTO warnings VALUES (?)", ((sentence,) for sentence in warnings))
 
 
-def _payload(database: sqlite3.Connection, capture: Capture) -> Place | None:
+def _payload(database: sqlite3.Connection, capture: Capture) -> RecordLocation | None:
     """Where the payload of a revisit is; None when it is nowhere, and for what has its own, which is noted."""
     if capture.revisit:
         found = database.execute("SELECT start, length FROM payloads WHERE digest = ?", (capture.payload,)).fetchone()
-        return Place(*found) if found else None
+        return RecordLocation(*found) if found else None
     if capture.payload:
         row = (capture.payload, capture.start, capture.length)
         database.execute("INSERT OR IGNORE INTO payloads VALUES (?, ?, ?)", row)
     return None
 
 
-def _names(capture: Capture, payload: Place | None) -> Iterator[tuple[str, int, int, int | None, int | None, int]]:
+def _names(
+    capture: Capture, payload: RecordLocation | None
+) -> Iterator[tuple[str, int, int, int | None, int | None, int]]:
     """The rows of a capture: none for a redirect to its own canonical URL."""
     place = capture.start, capture.length, *(payload[:2] if payload else (None, None))
     canonical = _canonical_or_empty(capture.url)

@@ -18,7 +18,7 @@ from crawlproject.frontier.journal import JournaledFrontier
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.frontier.politeness import Politeness
 from crawlproject.frontier.redis.frontier import RedisFrontier
-from crawlproject.frontier.redis.script import Rules
+from crawlproject.frontier.redis.script import FrontierRules
 from crawlproject.records import CrawlUrl
 from crawlproject.urls.hosts import host_of
 
@@ -39,7 +39,7 @@ def disk(folder: Path, *, min_delay: float, factor: float, seed: int, **options:
 
 
 def in_redis(folder: Path, *, min_delay: float, factor: float, seed: int, **options: Any) -> Frontier:
-    rules = Rules(min_delay=min_delay, factor=factor, lease=math.inf, **options)
+    rules = FrontierRules(min_delay=min_delay, factor=factor, lease=math.inf, **options)
     return RedisFrontier(empty_database(), "crawl", "worker", rules, now=0.0, random=Random(seed))
 
 

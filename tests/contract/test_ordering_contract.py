@@ -76,9 +76,9 @@ class TestEveryOrdering:
     def test_what_is_handed_down_is_numbers_and_comes_back(self, name: str, page: Page) -> None:
         ordering = build(name)
         ordering.observe(page)
-        handed_down = ordering.bequeath(page)
-        assert all(math.isfinite(value) for value in handed_down)
-        child = a_page("http://h9.example/", links=page.links, inherited=handed_down)
+        inherited_by_links = ordering.inherited_for_links(page)
+        assert all(math.isfinite(value) for value in inherited_by_links)
+        child = a_page("http://h9.example/", links=page.links, inherited=inherited_by_links)
         ordering.observe(child)
         for link in child.links:
             ordering.score(child, link)
@@ -140,7 +140,7 @@ class TestEveryOrdering:
     def test_a_page_without_anything_is_no_problem(self, name: str) -> None:
         ordering = build(name)
         ordering.observe(a_page())
-        ordering.bequeath(a_page())
+        ordering.inherited_for_links(a_page())
 
     def test_parameters_have_defaults_and_can_be_set_as_text(self, name: str) -> None:
         own = parameters_of(ORDERINGS[name])

@@ -12,7 +12,7 @@ from crawlproject.crawl.assembly import assemble, make_canonicalizer
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.evaluation.simulation.runner import read_pages
 from crawlproject.options import Options, read_options
-from crawlproject.orderings.base import Archive
+from crawlproject.orderings.base import PageArchive
 from crawlproject.orderings.registry import ORDERINGS, parameters_of
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import Fetch, Topic
@@ -50,7 +50,7 @@ class Laboratory:
         small = DictWeb({url: self.web.get(url) for url in [*TOPIC.seeds, *list(self.web.urls())[::10]]})
         cache = read_pages(small, "en", options)
         judged = JudgedPages(cache, TopicJudge(TOPIC.keywords, cache.reader.analyzer))
-        self.archive: Archive = ArchivedPages(cache, judged, make_canonicalizer(options))
+        self.archive: PageArchive = ArchivedPages(cache, judged, make_canonicalizer(options))
 
     def crawl(self, ordering: str, folder: Path, *stops: int) -> Outcome:
         """Fetch ``FETCHES`` URLs; after each number of fetches in ``stops`` the crawl is closed and resumed."""
@@ -69,7 +69,7 @@ class Laboratory:
         reply, ended = self.web.get(url.url), Fetch(200, now, 0.1)
         if reply.status == 200:
             body = reply.body.replace(b"noindex", b"")
-            page = crawl.weigh_links(crawl.weigh(crawl.read(url, body)))
+            page = crawl.score_links(crawl.score_page(crawl.read(url, body)))
             crawl.keep(page, crawl.visit(url, page, body, ended))
             crawl.offer(page, ended)
         elif location(reply):

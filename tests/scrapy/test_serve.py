@@ -18,7 +18,7 @@ from urllib.request import ProxyHandler, Request, build_opener
 
 import pytest
 
-from crawlproject.commands.serve import Command
+from crawlproject.commands.serve import ServeCommand
 from crawlproject.components.virtual_web_server import WebServer, running
 from crawlproject.webs.access_log import Access, AccessLog, read_log
 from crawlproject.webs.base import Reply, not_held
@@ -251,7 +251,7 @@ def test_bad_input_is_one_message(
     with socket.create_server(("127.0.0.1", 0)) as busy:
         port = busy.getsockname()[1] if options.get("port") == "busy" else options.get("port", 0)
         log = folder if "log" in options else None
-        command = Command()
+        command = ServeCommand()
         command.run([str(options.get("web", folder))], Namespace(port=port, latency="off", access_log=log))
     assert command.exitcode == 2
     message = capsys.readouterr().err

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.crawl.address_policy import ADDRESS, PORT, SCHEME, Safety, make_safety
+from crawlproject.crawl.address_policy import ADDRESS, PORT, SCHEME, AddressPolicy, make_safety
 from crawlproject.errors import BadSetting, InvalidUrl
 from crawlproject.options import read_options
 from crawlproject.urls.addresses import is_public
@@ -71,7 +71,7 @@ def test_what_python_calls_local_is_never_public(address: IPv4Address | IPv6Addr
 @pytest.mark.parametrize("url", SPELLINGS)
 def test_a_spelling_of_a_private_address_is_refused_or_no_url(url: str) -> None:
     with suppress(InvalidUrl):
-        assert Safety().refusal(canonical_url(url)) == ADDRESS
+        assert AddressPolicy().refusal(canonical_url(url)) == ADDRESS
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_the_setting_allows_networks_addresses_names_and_places() -> None:
 @pytest.mark.parametrize("entry", ["http://10.0.0.1/", "a b/c", "host:port", "10.0.0.0/99", ":80", "user@host"])
 def test_an_entry_that_is_none_of_these_is_bad_input(entry: str) -> None:
     with pytest.raises(BadSetting, match="CRAWL_ALLOWED_ADDRESSES"):
-        Safety([entry])
+        AddressPolicy([entry])
 
 
 def test_own_public_addresses_can_be_refused() -> None:
@@ -149,7 +149,7 @@ def test_own_public_addresses_can_be_refused() -> None:
     assert safety.refusal("http://192.0.32.1/") == ADDRESS and safety.refusal("http://192.0.33.8/") is None
     assert safety.permits(ip_address("10.2.2.3")) and safety.permits(ip_address("8.8.8.8"))
     with pytest.raises(BadSetting, match="CRAWL_REFUSED_ADDRESSES"):
-        Safety(refused=["h.example"])
+        AddressPolicy(refused=["h.example"])
 
 
 def test_no_ports_means_all() -> None:
@@ -158,5 +158,5 @@ def test_no_ports_means_all() -> None:
 
 @given(st.text(max_size=60))
 def test_any_text_gets_an_answer(text: str) -> None:
-    Safety(ports=[80]).refusal(f"http://{text}/")
-    Safety(seeds=[text, f"http://{text}/"])
+    AddressPolicy(ports=[80]).refusal(f"http://{text}/")
+    AddressPolicy(seeds=[text, f"http://{text}/"])

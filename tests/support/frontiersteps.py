@@ -31,8 +31,8 @@ def random_steps(seed: int, *, hosts: int = 40, pages: int = 60) -> Iterator[Ste
     while True:
         kind = random.random()
         if kind < 0.35:
-            waits_until = random.choice([0.0, 0.0, 0.0, 0.0, now + 5 * random.random()])
-            record = CrawlUrl(url(), round(random.random(), 1), random.randrange(4), not_before=waits_until)
+            hold_until = random.choice([0.0, 0.0, 0.0, 0.0, now + 5 * random.random()])
+            record = CrawlUrl(url(), round(random.random(), 1), random.randrange(4), not_before=hold_until)
             yield Step("put", (record,))
         elif kind < 0.60:
             yield Step("take", (now,))

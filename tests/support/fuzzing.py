@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from lxml import html as lxml_html
 
 from crawlproject.components.retry_after import asked_rest
-from crawlproject.crawl.address_policy import ADDRESS, Safety
+from crawlproject.crawl.address_policy import ADDRESS, AddressPolicy
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.robots import RobotsRules, expiry
 from crawlproject.crawl.sitemaps import Sitemaps
@@ -39,7 +39,7 @@ from crawlproject.urls.domains import domain_of
 from crawlproject.urls.hosts import host_of, origin_of
 from crawlproject.urls.naming import page_name
 from crawlproject.urls.traps import TrapFilter
-from crawlproject.webs.warc_file import Archive
+from crawlproject.webs.warc_file import WarcWeb
 from support.fuzzinputs import HISTORY, HTML, LINE, ROBOTS, SITEMAP, TOPIC, WARC, hrefs
 
 URL = "http://h.example/dir/page.html"
@@ -71,8 +71,8 @@ def check_canonicalization(given: tuple[str, str, bool]) -> None:
     assert page_name(url).isalnum()
     TrapFilter().refusal(url, 1)
     address = read_address(host_of(url))
-    if address is not None and not Safety().permits(address):
-        assert Safety().refusal(url) == ADDRESS
+    if address is not None and not AddressPolicy().permits(address):
+        assert AddressPolicy().refusal(url) == ADDRESS
 
 
 def check_robots(given: tuple[bytes, str, str]) -> None:
@@ -126,7 +126,7 @@ def check_warc(body: bytes) -> None:
         path = Path(name) / "web.warc"
         path.write_bytes(body)
         with suppress(BadWeb):
-            archive = Archive(path, cache_dir=Path(name))
+            archive = WarcWeb(path, cache_dir=Path(name))
             for url in [*archive.urls(), "http://h.example/"]:
                 reply = archive.get(url)
                 assert 0 <= reply.status < 1000 and len(reply.body) <= 64 * 2**20
@@ -160,10 +160,10 @@ def check_crawl(bodies: list[tuple[bytes, str, int]]) -> None:
             page = crawl.examine(crawl.read(url, body, content_type=content_type), fetch)
             if page.redirect:
                 crawl.redirect(url, page.redirect, fetch)
-            elif page.nature:
-                crawl.dismiss(url, page, fetch)
+            elif page.page_type:
+                crawl.discard_page(url, page, fetch)
             else:
-                page = crawl.weigh_links(crawl.weigh(page))
+                page = crawl.score_links(crawl.score_page(page))
                 crawl.keep(page, crawl.visit(url, page, body, fetch))
                 crawl.offer(page, fetch)
         crawl.close("fuzzed", now)

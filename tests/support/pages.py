@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from random import Random
 
-from crawlproject.orderings.base import Archive, Graph, OrderingContext
+from crawlproject.orderings.base import Graph, OrderingContext, PageArchive
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import Link, Page, Span, Topic
@@ -49,7 +49,7 @@ def a_context(
     targets: Sequence[str] = (),
     graph: Graph | None = None,
     seed: int = 1,
-    archive: Archive | None = None,
+    archive: PageArchive | None = None,
     positive: Sequence[Page] = (),
     negative: Sequence[Page] = (),
 ) -> OrderingContext:

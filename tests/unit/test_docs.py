@@ -29,7 +29,7 @@ from support.pages import a_context, a_link, a_page
 
 from crawlproject import settings
 from crawlproject.crawl.crawl import Crawl
-from crawlproject.evaluation.simulation.runner import Stage
+from crawlproject.evaluation.simulation.runner import Runner
 from crawlproject.options import OURS, THEIRS, Options
 from crawlproject.orderings import registry
 from crawlproject.topic.parse import load_topic, parse_topic
@@ -212,7 +212,7 @@ def test_the_new_ordering_of_the_manual_works(tmp_path: Path, monkeypatch: pytes
     ordering.observe(a_page("http://b.example/", relevance=0.2))
     assert ordering.score(page, link) == pytest.approx(0.25 * 0.4 + 0.75 * 0.2)
 
-    stage = Stage(SampleWeb(), lambda topic: topic.settings, pages=30, agent="tests")
+    stage = Runner(SampleWeb(), lambda topic: topic.settings, pages=30, agent="tests")
     [(_, folder, crawl)] = stage.rehearse(replace(DEMO, targets=()), ["host_memory"], tmp_path)
     assert crawl is not None and crawl.pages == 30
     assert json.loads((folder / "crawl.json").read_text())["parameters"] == {"beta": 0.5}

@@ -25,7 +25,7 @@ from crawlproject.storage.finished_marker import write_marker
 from crawlproject.storage.items import item_schema
 from crawlproject.storage.probe_log import Finding
 from crawlproject.storage.robots_log import RobotsLog
-from crawlproject.storage.warc.capture import Entry
+from crawlproject.storage.warc.capture import IndexEntry
 from crawlproject.topic.parse import Examples, TopicFile, load_topic
 from crawlproject.webs.sample import SampleWeb
 
@@ -52,7 +52,7 @@ def crawl_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     crawl = assemble(topic, read_options({**DEMO.settings, "CRAWL_MAX_PAGES": 3}), clock=lambda: now, folder=folder)
     while url := crawl.take(now):
         body, fetch = web.get(url.url).body, Fetch(200, now, 0.1)
-        page = crawl.weigh_links(crawl.weigh(crawl.read(url, body, content_type="text/html")))
+        page = crawl.score_links(crawl.score_page(crawl.read(url, body, content_type="text/html")))
         crawl.keep(page, crawl.visit(url, page, body, fetch))
         crawl.offer(page, fetch)
     crawl.close("finished", now)
@@ -124,7 +124,7 @@ def test_every_field_of_the_notes_beside_a_crawl_is_told(tmp_path: Path) -> None
     log.append("http://a.example/robots.txt", 200, 1.0, content_type="", location="", body=b"")
     line = json.loads((tmp_path / "robots.jsonl").read_text())
     assert first_cells(section(doc("crawl-folder.md"), "robots.jsonl")) == list(line)
-    assert first_cells(section(doc("crawl-folder.md"), "warc/")) == [field.name for field in fields(Entry)]
+    assert first_cells(section(doc("crawl-folder.md"), "warc/")) == [field.name for field in fields(IndexEntry)]
 
 
 def test_every_field_of_a_finding_is_told() -> None:

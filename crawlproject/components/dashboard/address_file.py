@@ -17,7 +17,7 @@ from crawlproject.errors import StorageFailed
 NAME = "dashboard.json"
 
 
-class Beacon(NamedTuple):
+class AddressFile(NamedTuple):
     """The address of a live view as ``http://host:port``, the token that its requests carry, its process."""
 
     url: str
@@ -25,7 +25,7 @@ class Beacon(NamedTuple):
     process: int
 
 
-def light(folder: Path, beacon: Beacon) -> None:
+def light(folder: Path, beacon: AddressFile) -> None:
     """Leave word in the crawl folder. Raises ``StorageFailed``."""
     path = folder / NAME
     draft = path.with_name(f"{NAME}.{os.getpid()}.tmp")
@@ -44,11 +44,11 @@ def put_out(folder: Path) -> None:
         (folder / NAME).unlink()
 
 
-def find(folder: Path) -> Beacon | None:
+def find(folder: Path) -> AddressFile | None:
     """The live view of the crawl in ``folder``; None when there is none, or when its process has died."""
     try:
         found = orjson.loads((folder / NAME).read_bytes())
-        beacon = Beacon(str(found["url"]), str(found["token"]), int(found["process"]))
+        beacon = AddressFile(str(found["url"]), str(found["token"]), int(found["process"]))
         os.kill(beacon.process, 0)
     except (OSError, ValueError, KeyError, TypeError, OverflowError):
         return None

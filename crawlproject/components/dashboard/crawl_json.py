@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from crawlproject.reports.html import clip, is_web
-from crawlproject.reports.live_summary import Found, Trail
+from crawlproject.reports.live_summary import FoundPage, LiveSummary
 from crawlproject.storage.read import CrawlInfo
 
 KINDS = 12  # kinds of failures and reasons of refusals that are listed
 _TITLE, _URL = 200, 500  # characters
 
 
-def crawl_document(info: CrawlInfo, trail: Trail) -> dict[str, Any]:
+def crawl_document(info: CrawlInfo, trail: LiveSummary) -> dict[str, Any]:
     """What was asked, and what the history tells so far."""
     return {
         "topic": clip(info.topic, _TITLE),
@@ -64,7 +64,7 @@ def counted(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     return ranked[:KINDS] + ([("other", rest)] if rest else [])
 
 
-def _page(found: Found) -> dict[str, Any]:
+def _page(found: FoundPage) -> dict[str, Any]:
     visit = found.visit
     return {
         **_fetch(found),
@@ -74,7 +74,7 @@ def _page(found: Found) -> dict[str, Any]:
     }
 
 
-def _fetch(found: Found) -> dict[str, Any]:
+def _fetch(found: FoundPage) -> dict[str, Any]:
     visit = found.visit
     outcome = "" if visit.md5 else visit.error or ("redirect" if visit.redirect else f"http {visit.status}")
     return {

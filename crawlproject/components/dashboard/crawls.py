@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawlproject.components.dashboard import address_file as beacon
 from crawlproject.components.dashboard import launch
-from crawlproject.components.dashboard.folder_watch import Watched
+from crawlproject.components.dashboard.folder_watch import FolderWatch
 from crawlproject.components.dashboard.guard import TOKEN
 from crawlproject.components.dashboard.running_crawl import ACTIONS
 from crawlproject.errors import BadCrawlDir, BadInput
@@ -31,14 +31,14 @@ _PATIENCE = 30.0  # seconds for the crawls to end when the page ends
 _INSIDE = {"pages", "frontier", "workers", "archive", "index"}  # of a crawl folder
 
 
-class Workshop:
+class CrawlManager:
     """``root`` holds the crawls; ``settings`` of the command line go to each crawl that is started."""
 
     def __init__(self, root: Path, settings: Mapping[str, Any]) -> None:
         self._root = root
         self._settings = settings
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
-        self._watched: dict[str, Watched] = {}
+        self._watched: dict[str, FolderWatch] = {}
         self._folders: dict[str, Path] = {}
         self._looked = float("-inf")
         self._session: aiohttp.ClientSession | None = None
@@ -126,11 +126,11 @@ class Workshop:
 
     # ------------------------------------------------------------ inside
 
-    def _watch(self, name: str) -> Watched:
+    def _watch(self, name: str) -> FolderWatch:
         folder = self.folder(name)
         watched = self._watched.get(name)
         if watched is None or watched.folder != folder:
-            watched = self._watched[name] = Watched(folder)
+            watched = self._watched[name] = FolderWatch(folder)
         return watched
 
     def _status(self, name: str) -> str:
@@ -153,7 +153,7 @@ class Workshop:
         self._folders = {str(folder.relative_to(self._root)) or ".": folder for folder in found[:LISTED]}
         self._looked = monotonic()
 
-    async def _ask(self, live: beacon.Beacon, method: str, path: str, body: Any = None) -> dict[str, Any]:
+    async def _ask(self, live: beacon.AddressFile, method: str, path: str, body: Any = None) -> dict[str, Any]:
         """Ask the process of a crawl; nothing when it is about to end."""
         import aiohttp
 

@@ -7,14 +7,14 @@ from typing import Any
 
 from crawlproject.components.dashboard.crawl_json import counted, crawl_document
 from crawlproject.errors import BadCrawlDir
-from crawlproject.reports.live_summary import Trail
+from crawlproject.reports.live_summary import LiveSummary
 from crawlproject.reports.report import RELEVANT
 from crawlproject.storage.read import MANIFEST, REFUSED, CrawlInfo, read_info, read_refused
 
 AT_ONCE = 2_000  # lines of history that are read in one go: some 30 ms
 
 
-class Watched:
+class FolderWatch:
     """One crawl folder. Raises ``BadCrawlDir`` when it is damaged."""
 
     def __init__(self, folder: Path) -> None:
@@ -22,7 +22,7 @@ class Watched:
         self._read: dict[str, tuple[int, int]] = {}  # file -> when it was written, and its size, as it was read last
         self._info = CrawlInfo()
         self._refused: dict[str, Any] = {"refused": [], "refused_total": 0}
-        self._trail: Trail | None = None
+        self._trail: LiveSummary | None = None
 
     def info(self) -> CrawlInfo:
         """The manifest; an empty one while there is none."""
@@ -40,7 +40,7 @@ class Watched:
         if MANIFEST not in self._read:  # the crawl has not begun
             return {"reading": False}
         if self._trail is None:
-            self._trail = Trail(self.folder, info, info.number("PAGE_RELEVANT", RELEVANT))
+            self._trail = LiveSummary(self.folder, info, info.number("PAGE_RELEVANT", RELEVANT))
         whole = self._trail.advance(most)
         if self._changed(REFUSED):
             counts = {refused.reason: refused.count for refused in read_refused(self.folder)}

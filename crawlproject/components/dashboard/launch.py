@@ -24,7 +24,7 @@ _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class CrawlForm:
     """What was typed into the page: one crawl for each ordering, of ``pages`` pages."""
 
     query: str
@@ -33,7 +33,7 @@ class Wish:
     pages: int
 
 
-def read_wish(form: Any) -> Wish:
+def read_wish(form: Any) -> CrawlForm:
     """The form of the page, checked; raises ``BadInput``, which names the field and the wish."""
     if not isinstance(form, Mapping):
         raise BadInput("form", "expected an object with query, seeds, orderings and pages")
@@ -53,7 +53,7 @@ def read_wish(form: Any) -> Wish:
     if not isinstance(pages, int) or isinstance(pages, bool) or not 0 < pages <= MOST_PAGES:
         raise BadInput("pages", f"expected a number between 1 and {MOST_PAGES:,}")
     parse_topic(_topic_text("query", query, seeds, orderings[0], pages), "topic")  # says what is wrong with seeds
-    return Wish(query, seeds, tuple(dict.fromkeys(orderings)), pages)
+    return CrawlForm(query, seeds, tuple(dict.fromkeys(orderings)), pages)
 
 
 def startable_orderings() -> list[str]:
@@ -62,7 +62,7 @@ def startable_orderings() -> list[str]:
     return [name for name, cls in classes.items() if not cls.needs_targets and not cls.needs_archive]
 
 
-def prepare(wish: Wish, root: Path) -> list[Path]:
+def prepare(wish: CrawlForm, root: Path) -> list[Path]:
     """A new crawl folder with a topic file for each ordering of the wish, below ``root``. Raises ``StorageFailed``."""
     slug = name_for([wish.query])
     folders = []

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from crawlproject.components.dashboard.folder_watch import Watched
-from crawlproject.components.dashboard.running_crawl import LiveCrawl
+from crawlproject.components.dashboard.folder_watch import FolderWatch
+from crawlproject.components.dashboard.running_crawl import RunningCrawl
 from crawlproject.errors import BadInput
 
 _READING_ON = 500  # lines of a long history that are read at once, a few milliseconds in the event loop of the crawl
@@ -17,10 +17,10 @@ class OwnCrawl:
 
     can_start = False
 
-    def __init__(self, live: LiveCrawl, folder: Path) -> None:
+    def __init__(self, live: RunningCrawl, folder: Path) -> None:
         self._live = live
         self._folder = folder
-        self._watched = Watched(folder)
+        self._watched = FolderWatch(folder)
 
     @property
     def name(self) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from crawlproject.components.dashboard.crawl_json import counted
 from crawlproject.components.extensions.progress import Speed
 from crawlproject.components.running import INTERRUPTED, crawl_of
-from crawlproject.frontier.base import HostStanding, WatchedFrontier
+from crawlproject.frontier.base import HostStats, WatchedFrontier
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -22,7 +22,7 @@ SHARE = 0.01  # of the time that looking at the frontier may take
 ACTIONS = ("pause", "resume", "stop")
 
 
-class Sparingly:
+class Throttled:
     """Asks ``look`` again only when ``SHARE`` of the time since the last look covers what that one took.
 
     A look at the hosts of a frontier takes as long as there are hosts in memory.
@@ -42,13 +42,13 @@ class Sparingly:
         return self._seen
 
 
-class LiveCrawl:
+class RunningCrawl:
     """The crawl that runs in this process. Everything happens in its event loop, so nothing changes meanwhile."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._speed = Speed()
-        self._frontier_of = Sparingly(self._frontier)
+        self._frontier_of = Throttled(self._frontier)
         self._closing: asyncio.Task[None] | None = None
 
     @property
@@ -110,7 +110,7 @@ class LiveCrawl:
             engine._slot.nextcall.schedule()  # else the engine would look again after 5 seconds only
 
 
-def _host(standing: HostStanding, now: float) -> dict[str, Any]:
+def _host(standing: HostStats, now: float) -> dict[str, Any]:
     return {
         "host": standing.host[:100],
         "waiting": standing.waiting,

@@ -58,7 +58,7 @@ class DashboardServer:
     async def begin(self) -> None:
         """Serve from now on, and say where."""
         from crawlproject.components.dashboard.own_crawl import OwnCrawl
-        from crawlproject.components.dashboard.running_crawl import LiveCrawl
+        from crawlproject.components.dashboard.running_crawl import RunningCrawl
         from crawlproject.components.dashboard.server import Dashboard
 
         crawl = crawl_of(self._crawler)
@@ -66,11 +66,11 @@ class DashboardServer:
             self._listening.close()
             logger.warning("DASHBOARD: only crawls of the topical spider have a live view")
             return
-        live = LiveCrawl(self._crawler)
+        live = RunningCrawl(self._crawler)
         self._dashboard = Dashboard(OwnCrawl(live, crawl.folder.path), self._listening, self._host, live.document)
         await self._dashboard.begin()
         try:
-            beacon.light(crawl.folder.path, beacon.Beacon(self._dashboard.url, self._dashboard.token, os.getpid()))
+            beacon.light(crawl.folder.path, beacon.AddressFile(self._dashboard.url, self._dashboard.token, os.getpid()))
         except StorageFailed as failure:  # no reason to stop a crawl
             logger.warning("%s", failure)
         print(f"Live view: {self._dashboard.url}/", file=sys.stderr, flush=True)

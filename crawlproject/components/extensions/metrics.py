@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _WRITE_EVERY = 15.0  # seconds
-_TIMED = ("take", "read", "examine", "weigh", "weigh_links", "visit", "keep", "offer")  # steps of ``Crawl``
+_TIMED = ("take", "read", "examine", "score_page", "score_links", "visit", "keep", "offer")  # steps of ``Crawl``
 
 
 class Metrics:

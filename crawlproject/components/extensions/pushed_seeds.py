@@ -89,7 +89,7 @@ class PushedSeedsFeed:
                 if entries:
                     self._idle_since = None
                     seeds = [seed for entry in entries if (seed := self._seed_of(entry))]
-                    await run_in_thread(self.seeds.plant, seeds)
+                    await run_in_thread(self.seeds.add_seeds, seeds)
                     await run_in_thread(self.seeds.remove, entries)
                     logger.info("%d seeds were pushed, %d of them may enter", len(entries), len(seeds))
                     continue
@@ -107,4 +107,4 @@ class PushedSeedsFeed:
         except ValueError as wrong:
             logger.error("%s: no seed: %.200r (%s)", entry.key, entry.raw, wrong)
             return None
-        return crawl.door.seed(url, score)
+        return crawl.admission.seed(url, score)

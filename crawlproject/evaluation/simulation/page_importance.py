@@ -15,7 +15,7 @@ from crawlproject.records import Page
 from crawlproject.storage.read import CrawlInfo
 from crawlproject.webs.open import open_web
 from crawlproject.webs.page_cache import PageCache
-from crawlproject.webs.page_cache_folder import Shelf
+from crawlproject.webs.page_cache_folder import PageCacheFolder
 
 
 class WebScorer:
@@ -28,7 +28,7 @@ class WebScorer:
     def __init__(self, webs: Sequence[str], importance: Importance, *, cache_dir: Path, agent: str = "") -> None:
         self._agent = agent
         self._importance = importance
-        self._webs = {name: (open_web(name, cache_dir=cache_dir), Shelf(cache_dir, name)) for name in webs}
+        self._webs = {name: (open_web(name, cache_dir=cache_dir), PageCacheFolder(cache_dir, name)) for name in webs}
         self._caches: dict[tuple[str, str], PageCache] = {}
 
     def __call__(self, info: CrawlInfo, urls: Sequence[str]) -> Scores:

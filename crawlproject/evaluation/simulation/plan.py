@@ -10,10 +10,10 @@ from typing import Any
 
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.errors import BadInput
-from crawlproject.evaluation.simulation.runner import Stage
+from crawlproject.evaluation.simulation.runner import Runner
 from crawlproject.records import Topic
 from crawlproject.webs.open import open_web
-from crawlproject.webs.page_cache_folder import Shelf
+from crawlproject.webs.page_cache_folder import PageCacheFolder
 
 Line = dict[str, Any]
 
@@ -70,8 +70,8 @@ class Rehearser:
         self._web = open_web(plan.web, cache_dir=plan.cache_dir)
         self.warnings = self._web.warnings
         settings = dict(zip(map(id, plan.topics), plan.settings, strict=True))
-        shelf = Shelf(plan.cache_dir, plan.web)
-        self._stage = Stage(
+        shelf = PageCacheFolder(plan.cache_dir, plan.web)
+        self._stage = Runner(
             self._web,
             lambda topic: settings[id(topic)],
             pages=plan.pages,

@@ -15,9 +15,9 @@ from crawlproject.crawl.robots import MAX_REDIRECTS, RobotsCache, RobotsRules
 from crawlproject.crawl.sitemaps import is_sitemap
 from crawlproject.crawl.stopping import DEAD_END
 from crawlproject.inspection.probes.probe_key import DISGUISED, is_probe, probe_of
-from crawlproject.inspection.probes.probe_response import Answer
+from crawlproject.inspection.probes.probe_response import ProbeResponse
 from crawlproject.options import Options
-from crawlproject.orderings.base import Archive, Graph
+from crawlproject.orderings.base import Graph, PageArchive
 from crawlproject.records import CrawlUrl, Fetch, Page, Topic
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.hosts import host_of, origin_of
@@ -42,7 +42,7 @@ class Rehearsal:
         folder: Path,
         graph: Graph | None = None,
         progress: Callable[[Crawl], None] | None = None,
-        archive: Archive | None = None,
+        archive: PageArchive | None = None,
         cache_dir: Path | None = None,
     ) -> None:
         self.now = 0.0
@@ -108,13 +108,13 @@ class Rehearsal:
         seconds = latency(reply)
         self.now += seconds
         fetch = Fetch(reply.status, self.now, seconds)
-        answer = Answer(fetch, error=reply.error or _why_no_page(reply))
+        answer = ProbeResponse(fetch, error=reply.error or _why_no_page(reply))
         if location(reply):
             redirect = canonical_or_none(self.crawl.canonicalize, location(reply), target)
-            answer = Answer(fetch, redirect=redirect or "", error="" if redirect else "redirect to no URL")
+            answer = ProbeResponse(fetch, redirect=redirect or "", error="" if redirect else "redirect to no URL")
         elif wanted(reply, options.page_content_types):
             page = self.crawl.read(url, reply.body, content_type=reply.headers.get("content-type", ""))
-            answer = Answer(fetch, page, page.redirect)
+            answer = ProbeResponse(fetch, page, page.redirect)
         self.crawl.probe(probe, answer)
 
     def _list(self, url: CrawlUrl) -> None:
@@ -123,7 +123,7 @@ class Rehearsal:
         self.now += seconds
         fetch = Fetch(reply.status, self.now, seconds)
         if 200 <= reply.status < 300:
-            self.crawl.enlist(url, reply.body, fetch)
+            self.crawl.add_sitemap_links(url, reply.body, fetch)
         elif location(reply):
             self._redirect(url, location(reply), fetch)
         else:
@@ -135,8 +135,8 @@ class Rehearsal:
             return
         page = replace(page, depth=url.depth, parent=url.parent, score=url.score, inherited=url.inherited)
         page = self.crawl.examine(page, fetch)
-        if page.nature:
-            self.crawl.dismiss(url, page, fetch)
+        if page.page_type:
+            self.crawl.discard_page(url, page, fetch)
             return
         self.crawl.keep(page, self.crawl.visit(url, page, b"", fetch))
         self.crawl.offer(page, fetch)

@@ -24,7 +24,7 @@ from crawlproject.storage.probe_log import NAME as PROBES
 from crawlproject.webs.archived_pages import ArchivedPages
 from crawlproject.webs.base import Web
 from crawlproject.webs.page_cache import JudgedPages, PageCache
-from crawlproject.webs.page_cache_folder import Shelf
+from crawlproject.webs.page_cache_folder import PageCacheFolder
 
 # Settings that decide how a page is read: topics that agree on them share the read pages.
 READING = {
@@ -43,7 +43,7 @@ ELSEWHERE = {"crawl_dir", "crawl_progress_seconds", "virtual_web", "virtual_web_
 TRAPS = {name for name in Options.model_fields if name.startswith("trap_")}
 
 
-class Stage:
+class Runner:
     """Rehearses on ``web``, ``pages`` pages a run. ``settings_of`` gives the settings that hold for a topic, by name.
 
     ``shelf`` keeps read pages for the next rehearsals on the same web, ``cache_dir`` the index of an archive that the
@@ -57,7 +57,7 @@ class Stage:
         *,
         pages: int,
         agent: str,
-        shelf: Shelf | None = None,
+        shelf: PageCacheFolder | None = None,
         cache_dir: Path | None = None,
     ) -> None:
         self.web = web
@@ -146,7 +146,9 @@ def reading_key(language: str, options: Options, agent: str) -> str:
     return f"{language} {product_token(agent)} {options.model_dump_json(include=READING)}"
 
 
-def read_pages(web: Web, language: str, options: Options, shelf: Shelf | None = None, *, agent: str = "") -> PageCache:
+def read_pages(
+    web: Web, language: str, options: Options, shelf: PageCacheFolder | None = None, *, agent: str = ""
+) -> PageCache:
     """The pages of ``web`` as ``language`` and ``options`` read them, kept on ``shelf``.
 
     ``agent`` is the User-Agent of the crawler: pages may ask something of it by its name.

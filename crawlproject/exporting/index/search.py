@@ -11,7 +11,16 @@ from pathlib import Path
 import tantivy
 
 from crawlproject.errors import BadCrawlDir
-from crawlproject.exporting.index.store import BOOSTS, FOLDER, TEXT, State, damaged, is_unspaced, open_store, read_state
+from crawlproject.exporting.index.store import (
+    BOOSTS,
+    FOLDER,
+    TEXT,
+    IndexState,
+    damaged,
+    is_unspaced,
+    open_store,
+    read_state,
+)
 from crawlproject.pages.text.printable import printable
 
 SNIPPET = 240  # characters
@@ -70,11 +79,11 @@ def search(crawl_dir: Path, query: str, limit: int = 10, offset: int = 0) -> Sea
 @lru_cache(maxsize=4)
 def _opened(crawl_dir: Path, changed: int) -> _Searchable:
     """``changed``: an index that was added to is opened again."""
-    return _Searchable(crawl_dir, read_state(crawl_dir) or State(""))
+    return _Searchable(crawl_dir, read_state(crawl_dir) or IndexState(""))
 
 
 class _Searchable:
-    def __init__(self, crawl_dir: Path, state: State) -> None:
+    def __init__(self, crawl_dir: Path, state: IndexState) -> None:
         self._crawl_dir = crawl_dir
         self._index = open_store(crawl_dir, state)
         self._searcher = self._index.searcher()

@@ -20,7 +20,7 @@ from crawlproject.pages.text.languages import tokenizer
 from crawlproject.pages.text.tokenizer import Bigrams
 from crawlproject.storage.append_log import write_atomically
 from crawlproject.storage.manifest import read_manifest
-from crawlproject.storage.tail import ITEMS, START, Place
+from crawlproject.storage.tail import ITEMS, START, TailPosition
 
 FOLDER = "index"
 VERSION = 1  # raise it when the fields or their terms change: older indexes are then built anew
@@ -39,15 +39,15 @@ _STEMMERS = {
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class IndexState:
     """What ``state.json`` says: language of the terms, whether copies are in, the pages, and the place in the items."""
 
     language: str
     with_duplicates: bool = False
     pages: int = 0
-    place: Place = START
+    place: TailPosition = START
 
-    def after(self, pages: int, place: Place) -> State:
+    def after(self, pages: int, place: TailPosition) -> IndexState:
         return replace(self, pages=pages, place=place)
 
 
@@ -73,7 +73,7 @@ def analyzer(language: str) -> tantivy.TextAnalyzer:
     return builder.filter(tantivy.Filter.ascii_fold()).build()
 
 
-def open_store(crawl_dir: Path, state: State) -> tantivy.Index:
+def open_store(crawl_dir: Path, state: IndexState) -> tantivy.Index:
     """Tantivy's index of a crawl folder, made when there is none. Raises ``BadCrawlDir`` and ``StorageFailed``."""
     folder = crawl_dir / FOLDER / "pages"
     try:
@@ -87,7 +87,7 @@ def open_store(crawl_dir: Path, state: State) -> tantivy.Index:
     return index
 
 
-def read_state(crawl_dir: Path) -> State | None:
+def read_state(crawl_dir: Path) -> IndexState | None:
     """How far the index has come; None when there is none, or one of another version. Raises ``BadCrawlDir``."""
     try:
         found = orjson.loads((crawl_dir / FOLDER / "state.json").read_bytes())
@@ -99,7 +99,7 @@ def read_state(crawl_dir: Path) -> State | None:
         return None
     try:
         pages, language = int(found["pages"]), str(found["language"])
-        return State(language, bool(found["with_duplicates"]), pages, Place.from_json(found["place"]))
+        return IndexState(language, bool(found["with_duplicates"]), pages, TailPosition.from_json(found["place"]))
     except (KeyError, TypeError, ValueError) as damage:
         raise damaged(crawl_dir, damage) from None
 
@@ -110,7 +110,7 @@ def is_behind(crawl_dir: Path) -> bool:
     return items.exists() and items.stat().st_size > (state.place.offset if state else 0)
 
 
-def write_state(crawl_dir: Path, state: State) -> None:
+def write_state(crawl_dir: Path, state: IndexState) -> None:
     """Raises ``StorageFailed``."""
     found: dict[str, Any] = {
         "version": VERSION,
@@ -122,12 +122,12 @@ def write_state(crawl_dir: Path, state: State) -> None:
     write_atomically(crawl_dir / FOLDER / "state.json", [orjson.dumps(found, option=orjson.OPT_INDENT_2)])
 
 
-def new_state(crawl_dir: Path, with_duplicates: bool) -> State:
+def new_state(crawl_dir: Path, with_duplicates: bool) -> IndexState:
     """The state of an index that is empty, in the language of the crawl's topic. Raises ``BadCrawlDir``."""
     manifest = read_manifest(crawl_dir)
     if not manifest:
         raise BadCrawlDir(str(crawl_dir), "expected a crawl folder, and there is no crawl.json in it")
-    return State(str(manifest["topic"].get("language") or "en"), with_duplicates)
+    return IndexState(str(manifest["topic"].get("language") or "en"), with_duplicates)
 
 
 def remove(crawl_dir: Path) -> None:

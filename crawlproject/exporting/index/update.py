@@ -13,14 +13,14 @@ from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.exporting.index.store import (
     FOLDER,
     RELEVANCE_WEIGHT,
-    State,
+    IndexState,
     new_state,
     open_store,
     read_state,
     remove,
     write_state,
 )
-from crawlproject.storage.tail import ITEMS, Follower
+from crawlproject.storage.tail import ITEMS, TailReader
 
 BATCH = 5_000  # pages between two commits
 _HEAP = 64_000_000  # bytes that the writer may collect before it writes a segment
@@ -79,12 +79,12 @@ def _refused(crawl_dir: Path, held: ValueError) -> BadCrawlDir | StorageFailed:
 
 
 class _Update:
-    def __init__(self, crawl_dir: Path, state: State, index: tantivy.Index, writer: tantivy.IndexWriter) -> None:
+    def __init__(self, crawl_dir: Path, state: IndexState, index: tantivy.Index, writer: tantivy.IndexWriter) -> None:
         self._crawl_dir = crawl_dir
         self._state = state
         self._index = index
         self._writer = writer
-        self._follower = Follower(crawl_dir / ITEMS, state.place)
+        self._follower = TailReader(crawl_dir / ITEMS, state.place)
         searcher = index.searcher()
         self._before = searcher.num_docs
         # An update that was killed between its commit and its note has indexed lines that it does not know of.

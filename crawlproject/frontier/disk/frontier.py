@@ -9,11 +9,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from crawlproject.frontier.base import HostStanding
-from crawlproject.frontier.disk.host_paging import Slip
-from crawlproject.frontier.disk.store import Store
-from crawlproject.frontier.disk.url_queues import Lines, Room
-from crawlproject.frontier.disk.url_table import DONE, GONE, IN_LINE, LEASED, UNKNOWN, WAITING, Row
+from crawlproject.frontier.base import HostStats
+from crawlproject.frontier.disk.host_paging import DiskEntry
+from crawlproject.frontier.disk.store import DiskStore
+from crawlproject.frontier.disk.url_queues import MemoryLimits, UrlQueues
+from crawlproject.frontier.disk.url_table import DONE, GONE, IN_LINE, LEASED, UNKNOWN, WAITING, UrlRow
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.politeness import Politeness
 from crawlproject.records import CrawlUrl
@@ -44,7 +44,7 @@ class DiskFrontier:
         random: Random,
         clock: Callable[[], float],
         cache: int = 512 * 2**20,
-        room: Room | None = None,
+        room: MemoryLimits | None = None,
     ) -> None:
         for name, value, least in (("batch_size", batch_size, 1), ("commit", commit, 1), ("max_urls", max_urls, 0)):
             if value < least:
@@ -53,11 +53,13 @@ class DiskFrontier:
         self._politeness = politeness
         self._in_batch = False
         self._leases: dict[str, tuple[int, CrawlUrl]] = {}
-        self._store = Store(folder, cache)
+        self._store = DiskStore(folder, cache)
         self._rows = self._store.rows
         for host, seconds in self._store.asks.items():
             politeness.crawl_delay(host, seconds)
-        self._lines = Lines(self._store, batch_size=batch_size, commit=commit, random=random, room=room or Room())
+        self._lines = UrlQueues(
+            self._store, batch_size=batch_size, commit=commit, random=random, room=room or MemoryLimits()
+        )
         self._schedule = self._lines.schedule
         self._recover(clock())
 
@@ -90,7 +92,7 @@ class DiskFrontier:
         row = self._rows[number]
         record = self._store.record(number, row)
         self._lines.visit(slip)
-        self._rows.changed[number] = Row(row.score, row.offset, row.host, LEASED)
+        self._rows.changed[number] = UrlRow(row.score, row.offset, row.host, LEASED)
         self._leases[record.url] = number, record
         self._store.note("pick", row.host)
         self._commit()
@@ -111,7 +113,7 @@ class DiskFrontier:
             until = self._politeness.next_visit(row.host, now, seconds)
             self._schedule.end_visit(row.host, until)
             self._store.note("rest", row.host, until)
-            self._rows.changed[number] = Row(row.score, row.offset, row.host, DONE)
+            self._rows.changed[number] = UrlRow(row.score, row.offset, row.host, DONE)
             self._store.set_later(number, 0.0)
             self._commit()
             return
@@ -221,7 +223,7 @@ class DiskFrontier:
         """Hosts with waiting URLs that rest, O(1)."""
         return self._schedule.resting()
 
-    def busiest(self, n: int) -> list[HostStanding]:
+    def busiest(self, n: int) -> list[HostStats]:
         """The ``n`` hosts in use with the most waiting URLs; those that have not had their turn are not in memory."""
         on_host = self._lines.on_host
         queues = self._schedule.busiest(n, lambda host: on_host[host.name])
@@ -230,7 +232,7 @@ class DiskFrontier:
             first = next(host.heads(), None)
             if first is not None:
                 name = queue_of(self._store.record(first.arrival, self._rows[first.arrival]).url)
-                found.append(HostStanding(name, on_host[host.name], -first.rank, host.due, host.leased))
+                found.append(HostStats(name, on_host[host.name], -first.rank, host.due, host.leased))
         return found
 
     @contextmanager
@@ -274,7 +276,7 @@ class DiskFrontier:
             row = self._rows[number]
             if row.state in IN_LINE:
                 if score > row.score:
-                    better = Row(score, store.urls.add(record), row.host, row.state)
+                    better = UrlRow(score, store.urls.add(record), row.host, row.state)
                     self._replace(number, row, better, record.not_before)
                 return False
             if row.state not in UNKNOWN:
@@ -283,7 +285,7 @@ class DiskFrontier:
             return False
         host = store.host_of(record.url)
         number = store.new(digest, host)
-        self._rows.changed[number] = Row(score, store.urls.add(record), host, WAITING)
+        self._rows.changed[number] = UrlRow(score, store.urls.add(record), host, WAITING)
         if record.not_before:
             store.set_later(number, record.not_before)
         self._lines.enter_new(-score, number, host, record.not_before)
@@ -292,33 +294,33 @@ class DiskFrontier:
     def _number(self, url: str) -> int | None:
         return self._store.find(self._store.digest(url))
 
-    def _waiting(self, url: str) -> tuple[int, Row] | None:
+    def _waiting(self, url: str) -> tuple[int, UrlRow] | None:
         """Number and row of a URL that waits."""
         number = self._number(url)
         if number is None or (row := self._rows[number]).state not in IN_LINE:
             return None
         return number, row
 
-    def _slip(self, number: int, row: Row) -> Slip:
-        return Slip(-row.score, number, row.host, self._store.later.get(number, 0.0))
+    def _slip(self, number: int, row: UrlRow) -> DiskEntry:
+        return DiskEntry(-row.score, number, row.host, self._store.later.get(number, 0.0))
 
-    def _enter_again(self, number: int, row: Row) -> None:
+    def _enter_again(self, number: int, row: UrlRow) -> None:
         """A URL that was leased waits again."""
-        self._rows.changed[number] = Row(row.score, row.offset, row.host, WAITING)
+        self._rows.changed[number] = UrlRow(row.score, row.offset, row.host, WAITING)
         self._lines.enter_again(self._slip(number, row))
 
-    def _forget(self, number: int, row: Row) -> None:
+    def _forget(self, number: int, row: UrlRow) -> None:
         """The URL is as if it had never come."""
         self._leave(number, row, GONE)
         self._store.forgotten(row.host)
 
-    def _leave(self, number: int, row: Row, state: int) -> None:
+    def _leave(self, number: int, row: UrlRow, state: int) -> None:
         """The URL waits no more; the schedule hears of it before its row changes (see ``FedSchedule.remove``)."""
         self._lines.leave(self._slip(number, row))
-        self._rows.changed[number] = Row(row.score, row.offset, row.host, state)
+        self._rows.changed[number] = UrlRow(row.score, row.offset, row.host, state)
         self._store.set_later(number, 0.0)
 
-    def _replace(self, number: int, old: Row, new: Row, not_before: float) -> None:
+    def _replace(self, number: int, old: UrlRow, new: UrlRow, not_before: float) -> None:
         """The waiting URL has another score or record; its place in line stays."""
         before = self._slip(number, old)
         self._store.set_later(number, not_before)
@@ -330,12 +332,12 @@ class DiskFrontier:
         if number is None or self._rows[number].state in UNKNOWN:
             host = self._store.host_of(url)
             number = self._store.new(self._store.digest(url), host)
-            self._rows.changed[number] = Row(0.0, self._store.urls.add(CrawlUrl(url, 0.0)), host, DONE)
+            self._rows.changed[number] = UrlRow(0.0, self._store.urls.add(CrawlUrl(url, 0.0)), host, DONE)
             return
         row = self._rows[number]
         if lease is not None:
             self._schedule.free(row.host)
-            self._rows.changed[number] = Row(row.score, row.offset, row.host, DONE)
+            self._rows.changed[number] = UrlRow(row.score, row.offset, row.host, DONE)
             self._store.set_later(number, 0.0)
         else:
             self._leave(number, row, DONE)

@@ -8,14 +8,14 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from crawlproject.frontier.disk.spilled_queue import Entry, SpilledLine
+from crawlproject.frontier.disk.spilled_queue import Entry, SpilledQueue
 from crawlproject.frontier.host_queue import HostQueue
 from crawlproject.frontier.host_schedule import HostSchedule
 
 _SENT_BACK = 256  # hosts that are looked at together
 
 
-class Slip(NamedTuple):
+class DiskEntry(NamedTuple):
     """A waiting URL as the schedule sees it: ``arrival`` is its number."""
 
     rank: float
@@ -29,39 +29,39 @@ class Places(Protocol):
 
     on_host: array[int]
 
-    def slip(self, entry: Entry) -> Slip: ...
+    def slip(self, entry: Entry) -> DiskEntry: ...
     def is_parked(self, number: int) -> bool: ...
     def park(self, number: int) -> None: ...
     def delay(self, number: int) -> None: ...
     def unpark(self, number: int) -> None: ...
 
 
-class HostLine:
+class PagedHostQueue:
     """The line of one host, as ``HostQueue`` wants it: slips in, slips out."""
 
     __slots__ = ("_entry", "_host", "_line", "_new_line", "_places", "_slip")
 
-    def __init__(self, host: Hashable, new_line: Callable[[], SpilledLine], places: Places) -> None:
+    def __init__(self, host: Hashable, new_line: Callable[[], SpilledQueue], places: Places) -> None:
         self._host = host
         self._new_line = new_line
-        self._line: SpilledLine | None = None  # many hosts never need one
+        self._line: SpilledQueue | None = None  # many hosts never need one
         self._places = places
         self._entry: Entry | None = None
-        self._slip: Slip | None = None
+        self._slip: DiskEntry | None = None
 
-    def push(self, slip: Slip) -> None:
+    def push(self, slip: DiskEntry) -> None:
         if slip.not_before:
             self._places.park(slip.arrival)  # its time has come
         if self._line is None:
             self._line = self._new_line()
         self._line.push((slip.rank, slip.arrival))
 
-    def first(self) -> Slip | None:
+    def first(self) -> DiskEntry | None:
         entry = self._line.first() if self._line is not None else None
         if entry is None:
             return None
         if entry != self._entry:
-            self._entry, self._slip = entry, Slip(*entry, self._host, 0.0)
+            self._entry, self._slip = entry, DiskEntry(*entry, self._host, 0.0)
         return self._slip
 
     def died(self) -> None:
@@ -78,7 +78,7 @@ class HostLine:
         self._line.load(ranks, numbers)
 
 
-class FedSchedule:
+class PagedSchedule:
     """A ``HostSchedule`` of the hosts in use, fed from the line of all other URLs.
 
     Before a choice is made, URLs of hosts that cannot be visited move from the head of that line into the schedule, until
@@ -89,7 +89,7 @@ class FedSchedule:
     are in use, some of those that may be visited, but have nothing better than others, go back.
     """
 
-    def __init__(self, line: SpilledLine, hosts: HostSchedule, places: Places, crowd: int, most: int) -> None:
+    def __init__(self, line: SpilledQueue, hosts: HostSchedule, places: Places, crowd: int, most: int) -> None:
         self._line = line
         self._hosts = hosts
         self.known = hosts.known
@@ -107,7 +107,7 @@ class FedSchedule:
         self.bars = hosts.bars
         self.spare_dormant = hosts.spare_dormant
 
-    def add(self, slip: Slip) -> None:
+    def add(self, slip: DiskEntry) -> None:
         if slip.not_before:
             self._places.delay(slip.arrival)
         elif slip.host in self.known or self._on_host[slip.host] > self._crowd:
@@ -119,7 +119,7 @@ class FedSchedule:
 
     add_back = add
 
-    def remove(self, slip: Slip) -> None:
+    def remove(self, slip: DiskEntry) -> None:
         """It does not wait any more, or not here."""
         if self._places.is_parked(slip.arrival):
             self._places.unpark(slip.arrival)
@@ -127,11 +127,11 @@ class FedSchedule:
         else:
             self._line.died()
 
-    def replace(self, old: Slip, new: Slip) -> None:
+    def replace(self, old: DiskEntry, new: DiskEntry) -> None:
         self.remove(old)
         self.add(new)
 
-    def visit(self, name: Hashable, slip: Slip) -> None:
+    def visit(self, name: Hashable, slip: DiskEntry) -> None:
         """``lease``, ``remove`` and ``pick`` in one."""
         if self._places.is_parked(slip.arrival):
             self._hosts.visit(name, slip)

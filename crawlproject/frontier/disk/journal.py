@@ -15,7 +15,7 @@ import orjson
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.frontier.disk.mapped_file import MappedFile
-from crawlproject.frontier.disk.url_table import NUMBERED_ROW, Row
+from crawlproject.frontier.disk.url_table import NUMBERED_ROW, UrlRow
 from crawlproject.storage.append_log import write_atomically
 
 _PIECE = 1 << 20  # bytes by which the file grows
@@ -31,7 +31,7 @@ class Frame(NamedTuple):
     ``["ask", host, seconds]``, ``["later", number, not_before]``, ``["evicted", total]``.
     """
 
-    rows: dict[int, Row]
+    rows: dict[int, UrlRow]
     urls: dict[bytes, int]
     hosts: dict[bytes, int]
     urls_end: int
@@ -54,7 +54,7 @@ class Summary:
     later: list[tuple[int, float]] = field(default_factory=list)
 
 
-class Journal:
+class DiskJournal:
     """The files ``journal.N`` and ``state.json`` in ``folder``.
 
     Frames are appended to the journal of the last generation. ``turn`` begins a new one; the old one is kept until all
@@ -219,6 +219,6 @@ def _frame(body: bytes, rows: int, urls: int, hosts: int) -> Frame:
     a = rows * NUMBERED_ROW.size
     b = a + urls * _KNOWN.size
     c = b + hosts * _KNOWN.size
-    changed = {number: Row(*row) for number, *row in NUMBERED_ROW.iter_unpack(body[:a])}
+    changed = {number: UrlRow(*row) for number, *row in NUMBERED_ROW.iter_unpack(body[:a])}
     urls_end, notes = orjson.loads(body[c:])
     return Frame(changed, dict(_KNOWN.iter_unpack(body[a:b])), dict(_KNOWN.iter_unpack(body[b:c])), urls_end, notes)

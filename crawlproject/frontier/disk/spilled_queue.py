@@ -114,7 +114,7 @@ class _Run:
         return np.frombuffer(data, _DTYPE)
 
 
-class SpilledLine:
+class SpilledQueue:
     """A min-heap of entries with lazy deletion, like ``LazyHeap``, of which at most ``limit`` new ones are in memory.
 
     When there are more they become a sorted run on disk, and ``first`` merges the runs. An entry is dead when

@@ -13,9 +13,9 @@ import numpy as np
 from xxhash import xxh3_128_digest
 
 from crawlproject.frontier.disk.hash_table import HashTable
-from crawlproject.frontier.disk.journal import Journal, Summary
-from crawlproject.frontier.disk.url_records import UrlFile
-from crawlproject.frontier.disk.url_table import Row, UrlRows
+from crawlproject.frontier.disk.journal import DiskJournal, Summary
+from crawlproject.frontier.disk.url_records import UrlRecords
+from crawlproject.frontier.disk.url_table import UrlRow, UrlTable
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.records import CrawlUrl
 
@@ -26,7 +26,7 @@ _PICKS = 100_000
 _HOSTS_GAP = 4096  # more hosts than come in the second before a power failure
 
 
-class Store:
+class DiskStore:
     """The durable part: rows and records of URLs, the numbers of URLs and hosts, the journal.
 
     Changes are gathered (``rows.changed``, ``new``, ``note``, ...) until ``commit``, which makes them one atomic step. Opening
@@ -39,9 +39,9 @@ class Store:
         self._readonly = readonly
         self._seen = HashTable(folder / "seen", readonly=readonly)
         self._hosts = HashTable(folder / "hosts", readonly=readonly)
-        self.rows = UrlRows(folder / "rows", readonly=readonly)
-        self.urls = UrlFile(folder / "urls.jsonl", readonly=readonly)
-        self._journal = Journal(folder)
+        self.rows = UrlTable(folder / "rows", readonly=readonly)
+        self.urls = UrlRecords(folder / "urls.jsonl", readonly=readonly)
+        self._journal = DiskJournal(folder)
         self._new_urls: dict[bytes, int] = {}
         self._new_hosts: dict[bytes, int] = {}
         self._origins: dict[str, int] = {}
@@ -75,7 +75,7 @@ class Store:
                 return number
         return self._seen.get(digest)
 
-    def record(self, number: int, row: Row) -> CrawlUrl:
+    def record(self, number: int, row: UrlRow) -> CrawlUrl:
         """The URL with this number and row."""
         return self.urls.load(row.offset, row.score, self.later.get(number, 0.0))
 

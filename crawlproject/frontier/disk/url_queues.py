@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from crawlproject.frontier.best_n_first import BestNFirst
-from crawlproject.frontier.disk.host_paging import FedSchedule, HostLine, Slip
-from crawlproject.frontier.disk.spilled_queue import Entry, SpilledLine, SpillFile
-from crawlproject.frontier.disk.store import Store
-from crawlproject.frontier.disk.url_table import DELAYED, IN_LINE, LEASED, PARKED, UNKNOWN, WAITING, Row
+from crawlproject.frontier.best_n_first import BestNFirstSchedule
+from crawlproject.frontier.disk.host_paging import DiskEntry, PagedHostQueue, PagedSchedule
+from crawlproject.frontier.disk.spilled_queue import Entry, SpilledQueue, SpillFile
+from crawlproject.frontier.disk.store import DiskStore
+from crawlproject.frontier.disk.url_table import DELAYED, IN_LINE, LEASED, PARKED, UNKNOWN, WAITING, UrlRow
 from crawlproject.frontier.host_queue import HostQueue
 from crawlproject.frontier.host_schedule import HostSchedule
 
@@ -23,7 +23,7 @@ _CHUNK = 1 << 20  # rows that are sorted together at the opening
 
 
 @dataclass(frozen=True)
-class Room:
+class MemoryLimits:
     """How much of the lines is in memory: new URLs of the line of ``all`` and of each ``host`` before they become a run.
 
     A host that has more than ``crowd`` URLs gets a line of its own at once. About ``hosts`` of those that have one, and of
@@ -36,13 +36,13 @@ class Room:
     hosts: int = 50_000
 
 
-class Lines:
+class UrlQueues:
     """The schedule and its lines, made anew from the rows at every opening.
 
     ``waiting`` URLs and ``hosts_waiting`` are counted here.
     """
 
-    def __init__(self, store: Store, *, batch_size: int, commit: int, random: Random, room: Room) -> None:
+    def __init__(self, store: DiskStore, *, batch_size: int, commit: int, random: Random, room: MemoryLimits) -> None:
         self._store = store
         self._room = room
         self._rows = store.rows
@@ -50,13 +50,13 @@ class Lines:
         self.waiting = 0
         self.hosts_waiting = 0
         self.on_host = array("I")
-        self._worst: SpilledLine | None = None
+        self._worst: SpilledQueue | None = None
         self._all: _AllLine | None = None
         self._batch_size = batch_size
         if commit == 1:
             self.schedule: Any = self._new_schedule(None, self._count_hosts)
         else:
-            self.schedule = BestNFirst(
+            self.schedule = BestNFirstSchedule(
                 self._waits,
                 self._new_schedule,
                 self._new_all_line,
@@ -72,11 +72,11 @@ class Lines:
         """A URL that was not known waits."""
         self._entered(rank, number, host)
         if not_before or self._all is not None or host in self._pool.known or self.on_host[host] > self._room.crowd:
-            self.schedule.add(Slip(rank, number, host, not_before))
+            self.schedule.add(DiskEntry(rank, number, host, not_before))
         else:
             self._line.push((rank, number))  # what the schedule would do, without the way there
 
-    def enter_again(self, slip: Slip) -> None:
+    def enter_again(self, slip: DiskEntry) -> None:
         """A URL that was leased waits."""
         self._entered(slip.rank, slip.arrival, slip.host)
         self.schedule.add_back(slip)
@@ -94,18 +94,18 @@ class Lines:
         if self._worst is not None:
             self._worst.push((-rank, -number))
 
-    def leave(self, slip: Slip) -> None:
+    def leave(self, slip: DiskEntry) -> None:
         """A URL waits no more."""
         self.schedule.remove(slip)
         if self._left(slip):
             self.schedule.fit()
 
-    def visit(self, slip: Slip) -> None:
+    def visit(self, slip: DiskEntry) -> None:
         """The URL that was chosen is being fetched."""
         self._left(slip)
         self.schedule.visit(slip.host, slip)
 
-    def _left(self, slip: Slip) -> bool:
+    def _left(self, slip: DiskEntry) -> bool:
         """Count; whether it was the last URL of its host."""
         host: Any = slip.host
         self.on_host[host] -= 1
@@ -117,7 +117,7 @@ class Lines:
         self.hosts_waiting -= 1
         return self.hosts_waiting < self._batch_size
 
-    def replace(self, old: Slip, new: Slip) -> None:
+    def replace(self, old: DiskEntry, new: DiskEntry) -> None:
         """A waiting URL has another score or time; its row says so already."""
         if self._worst is not None:
             self._worst.push((-new.rank, -new.arrival))
@@ -129,7 +129,7 @@ class Lines:
     def best(self) -> float | None:
         """The least rank of all waiting URLs."""
         best = self._pool.best()
-        if not isinstance(self.schedule, BestNFirst):
+        if not isinstance(self.schedule, BestNFirstSchedule):
             return best
         ranks = [-self._rows[number].score for number in self.schedule.committed()]
         return min(ranks if best is None else [best, *ranks], default=None)
@@ -137,7 +137,7 @@ class Lines:
     def worst(self) -> int | None:
         """The number of the URL with the lowest score, the latest of these. The order is built when first asked for."""
         if self._worst is None:
-            self._worst = SpilledLine(
+            self._worst = SpilledQueue(
                 self._file, self._is_worst_entry, self._are_worst_entries, limit=self._room.all, chunk=64
             )
             for numbers, rows in self._waiting_rows():
@@ -182,7 +182,7 @@ class Lines:
         for number in self._store.later:
             row = self._rows[number]
             if row.state == WAITING:
-                self.schedule.add(Slip(-row.score, number, row.host, self._store.later[number]))
+                self.schedule.add(DiskEntry(-row.score, number, row.host, self._store.later[number]))
         self.schedule.fit()
         return leased
 
@@ -214,9 +214,9 @@ class Lines:
 
     # ------------------------------------------------------------ the places of the feed
 
-    def slip(self, entry: Entry) -> Slip:
+    def slip(self, entry: Entry) -> DiskEntry:
         rank, number = entry
-        return Slip(rank, number, self._rows[number].host, self._store.later.get(number, 0.0))
+        return DiskEntry(rank, number, self._rows[number].host, self._store.later.get(number, 0.0))
 
     def is_parked(self, number: int) -> bool:
         return self._rows[number].state != WAITING
@@ -232,11 +232,11 @@ class Lines:
 
     def _set_state(self, number: int, state: int) -> None:
         score, offset, host, _ = self._rows[number]
-        self._rows.changed[number] = Row(score, offset, host, state)
+        self._rows.changed[number] = UrlRow(score, offset, host, state)
 
     # ------------------------------------------------------------ making lines
 
-    def _new_schedule(self, among: Callable[[Any], bool] | None, hosts_waiting: Callable[[], int]) -> FedSchedule:
+    def _new_schedule(self, among: Callable[[Any], bool] | None, hosts_waiting: Callable[[], int]) -> PagedSchedule:
         """The schedule of all waiting URLs, or of those ``among`` them."""
         rows = self._rows
 
@@ -250,24 +250,24 @@ class Lines:
 
         parked, all_parked, is_delayed = alive(PARKED), alive_many(PARKED), alive(DELAYED)
 
-        def delayed(slip: Slip) -> bool:
+        def delayed(slip: DiskEntry) -> bool:
             return is_delayed(slip[:2]) and self._store.later.get(slip.arrival) == slip.not_before
 
-        def new_host_line() -> SpilledLine:
-            return SpilledLine(self._file, parked, all_parked, limit=self._room.host, chunk=16)
+        def new_host_line() -> SpilledQueue:
+            return SpilledQueue(self._file, parked, all_parked, limit=self._room.host, chunk=16)
 
         def new_queue(host: Hashable) -> HostQueue:
-            return HostQueue(host, delayed, HostLine(host, new_host_line, self))
+            return HostQueue(host, delayed, PagedHostQueue(host, new_host_line, self))
 
-        line = SpilledLine(self._file, alive(WAITING), alive_many(WAITING), limit=self._room.all, chunk=64)
+        line = SpilledQueue(self._file, alive(WAITING), alive_many(WAITING), limit=self._room.all, chunk=64)
         self._line = line
-        self._pool = FedSchedule(
+        self._pool = PagedSchedule(
             line, HostSchedule(new_queue, self._batch_size, hosts_waiting), self, self._room.crowd, self._room.hosts
         )
         return self._pool
 
     def _new_all_line(self, among: Callable[[Any], bool]) -> _AllLine:
-        line = SpilledLine(
+        line = SpilledQueue(
             self._file,
             lambda entry: among(self.slip(entry)),
             lambda ranks, numbers: self._rows.stand(numbers, -ranks, IN_LINE),
@@ -280,7 +280,7 @@ class Lines:
     def _count_hosts(self) -> int:
         return self.hosts_waiting
 
-    def _waits(self, slip: Slip) -> bool:
+    def _waits(self, slip: DiskEntry) -> bool:
         row = self._rows[slip.arrival]
         not_before = self._store.later.get(slip.arrival, 0.0)
         return row.score == -slip.rank and row.state in IN_LINE and not_before == slip.not_before
@@ -296,15 +296,15 @@ class Lines:
 class _AllLine:
     """The line of all waiting URLs that Best-N-First commits from: slips in, slips out."""
 
-    def __init__(self, line: SpilledLine, slip: Callable[[Entry], Slip]) -> None:
+    def __init__(self, line: SpilledQueue, slip: Callable[[Entry], DiskEntry]) -> None:
         self._line = line
         self._slip = slip
         self.died = line.died
         self.load = line.load
 
-    def push(self, slip: Slip) -> None:
+    def push(self, slip: DiskEntry) -> None:
         self._line.push((slip.rank, slip.arrival))
 
-    def pop(self) -> Slip | None:
+    def pop(self) -> DiskEntry | None:
         entry = self._line.pop()
         return self._slip(entry) if entry else None

@@ -15,7 +15,7 @@ from crawlproject.records import CrawlUrl
 _READ = 512  # bytes that are read at a guess; a longer line is read in a second go
 
 
-class UrlFile:
+class UrlRecords:
     """``urls.jsonl``. A line holds what never changes of a ``CrawlUrl``: all but its score and ``not_before``.
 
     Lines are gathered until ``write``. Until then ``load`` finds them in memory. Raises ``StorageFailed``, and
@@ -56,8 +56,10 @@ class UrlFile:
             url, depth, parent, anchor, context_score = fields
             return CrawlUrl(url, score, depth, parent, anchor, float(context_score), not_before)
         url, depth, parent, anchor, context_score, inherited, request = fields
-        handed_down = tuple(map(float, inherited))
-        return CrawlUrl(url, score, depth, parent, anchor, float(context_score), not_before, handed_down, request)
+        inherited_by_links = tuple(map(float, inherited))
+        return CrawlUrl(
+            url, score, depth, parent, anchor, float(context_score), not_before, inherited_by_links, request
+        )
 
     def url(self, offset: int) -> str:
         """The URL of the record at ``offset``."""

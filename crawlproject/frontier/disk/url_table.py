@@ -25,7 +25,7 @@ _INSIDE = _ROWS_A_PIECE - 1
 DTYPE = np.dtype([("score", "<f8"), ("offset", "<u8"), ("host", "<u4"), ("state", "<u4")])
 
 
-class Row(NamedTuple):
+class UrlRow(NamedTuple):
     """``score``; ``offset`` of the record in ``urls.jsonl``; number of the ``host``; ``state``."""
 
     score: float
@@ -34,7 +34,7 @@ class Row(NamedTuple):
     state: int
 
 
-class UrlRows:
+class UrlTable:
     """Rows by number, and those that the step under way has changed: they are written when ``apply`` says so.
 
     Raises ``StorageFailed``.
@@ -43,20 +43,20 @@ class UrlRows:
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
         self._file = MappedFile(path, _ROWS_A_PIECE * ROW.size, readonly=readonly)
         self._maps = self._file.maps
-        self.changed: dict[int, Row] = {}
+        self.changed: dict[int, UrlRow] = {}
         self._last = -1  # the number of the row that was read last
-        self._last_row = Row(0.0, 0, 0, 0)
+        self._last_row = UrlRow(0.0, 0, 0, 0)
 
-    def __getitem__(self, number: int) -> Row:
+    def __getitem__(self, number: int) -> UrlRow:
         row = self.changed.get(number)
         if row is not None:
             return row
         if number != self._last:  # the row of a URL is asked for several times in a row
-            self._last_row = Row(*ROW.unpack_from(self._maps[number >> _BITS], (number & _INSIDE) * 24))
+            self._last_row = UrlRow(*ROW.unpack_from(self._maps[number >> _BITS], (number & _INSIDE) * 24))
             self._last = number
         return self._last_row
 
-    def __setitem__(self, number: int, row: Row) -> None:
+    def __setitem__(self, number: int, row: UrlRow) -> None:
         self.changed[number] = row
 
     def stands(self, number: int, score: float, state: int) -> bool:

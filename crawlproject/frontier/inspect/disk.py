@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from crawlproject.frontier.disk.store import Store
+from crawlproject.frontier.disk.store import DiskStore
 from crawlproject.frontier.disk.url_table import DONE, IN_LINE, LEASED
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.inspect.view import Counts, State
@@ -24,7 +24,7 @@ class DiskView:
     kind = "disk"
 
     def __init__(self, folder: Path) -> None:
-        self._store = Store(folder, cache=0, readonly=True)
+        self._store = DiskStore(folder, cache=0, readonly=True)
 
     def counts(self) -> Counts:
         waiting = leased = done = 0

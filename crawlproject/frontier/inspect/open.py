@@ -10,7 +10,7 @@ from crawlproject.frontier.changes import Waits
 from crawlproject.frontier.disk.store import is_disk_frontier, remove_disk_frontier
 from crawlproject.frontier.inspect.disk import DiskView
 from crawlproject.frontier.inspect.view import Counts, FrontierView, State
-from crawlproject.frontier.journal import NAME, Journal
+from crawlproject.frontier.journal import NAME, ChangeLog
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.frontier.politeness import Politeness
 from crawlproject.records import CrawlUrl
@@ -21,7 +21,7 @@ class JournalView:
 
     kind = "memory"
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: ChangeLog) -> None:
         self._politeness = Politeness(0.0, 0.0)
         self._frontier = MemoryFrontier(max_urls=0, politeness=self._politeness, random=Random(0))
         journal.replay(self._frontier)
@@ -57,7 +57,7 @@ class JournalView:
 def read_frontier(folder: Path) -> FrontierView | None:
     """The frontier that the files in ``folder`` are of; None when there is none. Raises ``BadCrawlDir`` for damaged files."""
     if (folder / NAME).exists():
-        return JournalView(Journal(folder / NAME))
+        return JournalView(ChangeLog(folder / NAME))
     if is_disk_frontier(folder):
         return DiskView(folder)
     return None

@@ -24,7 +24,7 @@ class HostRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class QueuePosition:
     """Where a URL is. ``ahead`` waiting URLs come before it, ``ahead_on_host`` of these on its own host."""
 
     url: str
@@ -62,7 +62,7 @@ def best_waiting(view: FrontierView, n: int, host: str | None = None) -> list[Cr
     return heapq.nlargest(n, records, key=lambda record: record.score)
 
 
-def place_of(view: FrontierView, url: str, now: float) -> Place:
+def place_of(view: FrontierView, url: str, now: float) -> QueuePosition:
     """Where ``url`` is, and what comes before it. O(waiting URLs) when it waits."""
     state, record = view.find(url)
     row = HostRow(queue_of(url))
@@ -70,7 +70,7 @@ def place_of(view: FrontierView, url: str, now: float) -> Place:
     row.crawl_delay = view.crawl_delays().get(row.host, 0.0)
     row.leased = any(queue_of(lease.url) == row.host for lease in view.leased())
     if state != "waiting" or record is None:
-        return Place(url, state, record, row)
+        return QueuePosition(url, state, record, row)
     ahead = ahead_on_host = 0
     passed = False  # of equal scores, those before it in the line are ahead
     for other in view.waiting():
@@ -80,7 +80,7 @@ def place_of(view: FrontierView, url: str, now: float) -> Place:
         ahead += first
         ahead_on_host += first and mine
         row.waiting += mine
-    return Place(url, state, record, row, ahead, ahead_on_host)
+    return QueuePosition(url, state, record, row, ahead, ahead_on_host)
 
 
 def _row(rows: dict[str, HostRow], host: str) -> HostRow:

@@ -12,7 +12,7 @@ from crawlproject.frontier.redis.codec import digest, load_record
 from crawlproject.frontier.redis.connection import Server
 from crawlproject.frontier.redis.frontier import SLOTS
 from crawlproject.frontier.redis.operations import counts_of, records_of, slot_of
-from crawlproject.frontier.redis.script import Rules, Script, crawl_prefix, shared_prefix
+from crawlproject.frontier.redis.script import FrontierRules, Script, crawl_prefix, shared_prefix
 from crawlproject.records import CrawlUrl
 
 _AT_ONCE = 500  # keys or fields a call
@@ -29,7 +29,7 @@ class RedisView:
         self._server = server
         self._crawl = crawl
         self.slots = slots_of(server)
-        self._script = Script(server, crawl, "", "", Rules())
+        self._script = Script(server, crawl, "", "", FrontierRules())
 
     def counts(self) -> Counts:
         each = [counts_of(self._script.call(slot, [("counts",)])[0]) for slot in range(self.slots)]

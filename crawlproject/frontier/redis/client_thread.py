@@ -35,7 +35,7 @@ _REMIND = 30.0  # seconds between messages that the server is still away
 
 
 @dataclass(slots=True)
-class Errand:
+class PendingCall:
     """An operation on its way. ``url`` is what a put was about; ``unpick``: a lease that ends gives its pick back."""
 
     operation: Operation
@@ -46,16 +46,16 @@ class Errand:
 
 
 @dataclass(slots=True)
-class Answers:
+class Replies:
     """What an exchange brought."""
 
     taken: list[CrawlUrl] = field(default_factory=list)
-    answered: list[tuple[Errand, Any]] = field(default_factory=list)
+    answered: list[tuple[PendingCall, Any]] = field(default_factory=list)
     counts: list[tuple[Any, ...]] = field(default_factory=list)
     due: float | None = None
 
 
-class Exchange:
+class ClientThread:
     """Carries errands to the server in the order given, takes what is wanted, and hands over the answers.
 
     ``wanted`` tells how many URLs to take, and is asked right before; at most ``limit`` leases are open at once.
@@ -71,7 +71,7 @@ class Exchange:
         clock: Callable[[], float],
         limit: int,
         wanted: Callable[[], int],
-        deliver: Callable[[Answers], None],
+        deliver: Callable[[Replies], None],
         failed: Callable[[StorageFailed], object],
         heartbeat: float,
     ) -> None:
@@ -83,7 +83,7 @@ class Exchange:
         self._failed = failed
         self._heartbeat = heartbeat
         self._condition = Condition()
-        self._errands: list[Errand] = []
+        self._errands: list[PendingCall] = []
         self._asked = False
         self._closing = False
         self._give_up_at = float("inf")  # by the monotonic clock
@@ -94,7 +94,7 @@ class Exchange:
     def start(self) -> None:
         self._thread.start()
 
-    def send(self, errands: Sequence[Errand]) -> None:
+    def send(self, errands: Sequence[PendingCall]) -> None:
         """Carry these, all together and after all before them."""
         with self._condition:
             self._errands.extend(errands)
@@ -147,8 +147,8 @@ class Exchange:
         """How long to wait for the next take."""
         return POLL if due is None else min(POLL, max(0.001, due - self._clock()))
 
-    def _exchange(self, errands: Sequence[Errand], wanted: int) -> Answers:
-        answers = Answers()
+    def _exchange(self, errands: Sequence[PendingCall], wanted: int) -> Replies:
+        answers = Replies()
         if self._frontier.slots == 1:
             self._visit(0, errands, wanted, float("inf"), answers)
         else:
@@ -162,10 +162,10 @@ class Exchange:
         answers.counts = list(self._counts)
         return answers
 
-    def _deal(self, errands: Sequence[Errand], answers: Answers) -> None:
+    def _deal(self, errands: Sequence[PendingCall], answers: Replies) -> None:
         """To each slot its errands; what ends a lease comes after all others have arrived."""
         for ends in (False, True):
-            groups: dict[int, list[Errand]] = {}
+            groups: dict[int, list[PendingCall]] = {}
             for errand in errands:
                 if errand.ends is ends:
                     groups.setdefault(slot_of(errand.host, self._frontier.slots), []).append(errand)
@@ -180,7 +180,7 @@ class Exchange:
         floors = [head for head, _ in heads[1:]] + [float("inf")]
         return [(slot, floor) for (_, slot), floor in zip(heads, floors, strict=True)]
 
-    def _visit(self, slot: int, errands: Sequence[Errand], wanted: int, floor: float, answers: Answers) -> None:
+    def _visit(self, slot: int, errands: Sequence[PendingCall], wanted: int, floor: float, answers: Replies) -> None:
         frontier = self._frontier
         elsewhere = sum(count[2] for other, count in enumerate(self._counts) if other != slot)
         self._questions += 1

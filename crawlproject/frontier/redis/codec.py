@@ -38,8 +38,8 @@ def load_record(blob: bytes, score: float, not_before: float = 0.0) -> CrawlUrl:
     """The record that ``dump_record`` wrote."""
     fields: list[Any] = orjson.loads(blob)
     url, depth, parent, anchor, context_score, inherited, request = [*fields, *_DEFAULTS[len(fields) :]]
-    handed_down = tuple(map(float, inherited))
-    return CrawlUrl(url, score, depth, parent, anchor, float(context_score), not_before, handed_down, request)
+    inherited_by_links = tuple(map(float, inherited))
+    return CrawlUrl(url, score, depth, parent, anchor, float(context_score), not_before, inherited_by_links, request)
 
 
 def _number(value: float) -> float | str:

@@ -29,7 +29,7 @@ from crawlproject.frontier.redis.operations import (
     slot_of,
     take_of,
 )
-from crawlproject.frontier.redis.script import NAMESPACE, Operation, Rules, Script, crawl_prefix
+from crawlproject.frontier.redis.script import NAMESPACE, FrontierRules, Operation, Script, crawl_prefix
 from crawlproject.records import CrawlUrl
 
 State = Literal["waiting", "leased", "done", ""]
@@ -53,7 +53,7 @@ class RedisFrontier:
         server: Server,
         crawl: str,
         worker: str,
-        rules: Rules,
+        rules: FrontierRules,
         *,
         now: float,
         random: Random,

@@ -11,7 +11,7 @@ import orjson
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis.connection import Server
 from crawlproject.frontier.redis.operations import put_of, slot_of
-from crawlproject.frontier.redis.script import Rules, Script
+from crawlproject.frontier.redis.script import FrontierRules, Script
 from crawlproject.records import CrawlUrl
 
 _AT_ONCE = 100
@@ -32,7 +32,7 @@ class PushedSeeds:
     method waits for its answer; raises what ``redis`` raises.
     """
 
-    def __init__(self, server: Server, crawl: str, rules: Rules, slots: int, keys: Iterable[str]) -> None:
+    def __init__(self, server: Server, crawl: str, rules: FrontierRules, slots: int, keys: Iterable[str]) -> None:
         self._server = server
         self._script = Script(server, crawl, "", "", rules)
         self._slots = slots
@@ -42,7 +42,7 @@ class PushedSeeds:
         """The first entries."""
         return [Pushed(key, raw) for key in self._keys for raw in self._first(key)]
 
-    def plant(self, seeds: Sequence[CrawlUrl]) -> None:
+    def add_seeds(self, seeds: Sequence[CrawlUrl]) -> None:
         """Put them into the frontier."""
         for seed in seeds:
             self._script.call(slot_of(queue_of(seed.url), self._slots), [put_of(seed)])

@@ -21,7 +21,7 @@ Operation = tuple[bytes | str | int | float, ...]  # a name and its arguments, s
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class FrontierRules:
     """What a frontier goes by, told with every call, so that the server keeps no settings of anybody.
 
     ``max_urls`` is of one slot; ``max_urls_per_host``, ``max_pages``: 0 for no limit. ``lease`` is for how many seconds a
@@ -42,7 +42,7 @@ class Rules:
 class Script:
     """The calls of one worker of one crawl."""
 
-    def __init__(self, server: Server, crawl: str, worker: str, token: str, rules: Rules) -> None:
+    def __init__(self, server: Server, crawl: str, worker: str, token: str, rules: FrontierRules) -> None:
         self._server = server
         self._crawl = crawl
         rule = rules

@@ -12,12 +12,12 @@ from redis.exceptions import RedisError
 
 from crawlproject.errors import StorageFailed
 from crawlproject.frontier.host_queue import queue_of
-from crawlproject.frontier.redis.client_thread import Answers, Errand, Exchange
+from crawlproject.frontier.redis.client_thread import ClientThread, PendingCall, Replies
 from crawlproject.frontier.redis.codec import digest
 from crawlproject.frontier.redis.connection import Server
 from crawlproject.frontier.redis.frontier import RedisFrontier
 from crawlproject.frontier.redis.operations import done_of, drop_of, postpone_of, put_of, release_of, rescore_of
-from crawlproject.frontier.redis.script import Rules
+from crawlproject.frontier.redis.script import FrontierRules
 from crawlproject.frontier.shared import DONE, FULL, GONE, HOST_FULL
 from crawlproject.records import CrawlUrl
 
@@ -29,7 +29,7 @@ def join(
     server: Server,
     crawl: str,
     worker: str,
-    rules: Rules,
+    rules: FrontierRules,
     *,
     clock: Callable[[], float],
     random: Random,
@@ -55,11 +55,11 @@ class RedisWorker:
         self._strict = frontier
         self._clock = clock
         self._heartbeat = heartbeat
-        self._exchange: Exchange | None = None
+        self._exchange: ClientThread | None = None
         self._held: dict[str, CrawlUrl] = {}
         self._arrived: deque[CrawlUrl] = deque()
         self._known: dict[str, None] = {}
-        self._batch: list[Errand] | None = None
+        self._batch: list[PendingCall] | None = None
         self._unanswered = 0  # errands, and answers that were not heard yet
         self._delivered = 0  # URLs, counted by the thread of the exchange
         self._settled = 0  # those of them that have arrived here
@@ -80,7 +80,7 @@ class RedisWorker:
     ) -> None:
         self._limit = limit
         self._wake = wake
-        self._exchange = Exchange(
+        self._exchange = ClientThread(
             self._strict,
             clock=self._clock,
             limit=limit,
@@ -103,7 +103,7 @@ class RedisWorker:
     # ------------------------------------------------------------ what changes something
 
     def put(self, url: CrawlUrl) -> bool:
-        errand = Errand(put_of(url), queue_of(url.url), url)
+        errand = PendingCall(put_of(url), queue_of(url.url), url)
         if self._exchange is None:
             answer = self._strict.call(self._strict.slot_of(errand.host), [errand.operation])[0]
             if answer == DONE:
@@ -136,35 +136,35 @@ class RedisWorker:
         return url
 
     def done(self, url: str, now: float, seconds: float) -> None:
-        self._end(url, Errand(done_of(url, now, seconds), queue_of(url), ends=True))
+        self._end(url, PendingCall(done_of(url, now, seconds), queue_of(url), ends=True))
 
     def release(self, url: str, now: float, seconds: float, *, not_before: float = 0.0, picked: bool = True) -> None:
         operation = release_of(url, now, seconds, not_before)
         if url in self._held:
-            self._end(url, Errand(operation, queue_of(url), unpick="" if picked else url, ends=True))
+            self._end(url, PendingCall(operation, queue_of(url), unpick="" if picked else url, ends=True))
 
     def postpone(self, url: str, not_before: float) -> None:
         operation = postpone_of(url, not_before)
         if url in self._held:
-            self._end(url, Errand(operation, queue_of(url), unpick=url, ends=True))
+            self._end(url, PendingCall(operation, queue_of(url), unpick=url, ends=True))
 
     def drop(self, url: str, *, picked: bool = False) -> None:
-        self._end(url, Errand(drop_of(url), queue_of(url), unpick="" if picked else url, ends=True))
+        self._end(url, PendingCall(drop_of(url), queue_of(url), unpick="" if picked else url, ends=True))
 
     def rescore(self, url: str, score: float) -> bool:
-        self._send(Errand(rescore_of(url, score), queue_of(url), CrawlUrl(url, score)))
+        self._send(PendingCall(rescore_of(url, score), queue_of(url), CrawlUrl(url, score)))
         return True
 
     def withdraw(self, url: str) -> bool:
         self._known.pop(url, None)
-        self._send(Errand(("withdraw", digest(url), queue_of(url)), queue_of(url)))
+        self._send(PendingCall(("withdraw", digest(url), queue_of(url)), queue_of(url)))
         return True
 
     def crawl_delay(self, host: str, seconds: float) -> None:
-        self._send(Errand(("delay", host, float(seconds)), host))
+        self._send(PendingCall(("delay", host, float(seconds)), host))
 
     def count_page(self, url: str) -> None:
-        self._send(Errand(("page", digest(url)), queue_of(url), ends=True))
+        self._send(PendingCall(("page", digest(url)), queue_of(url), ends=True))
 
     @contextmanager
     def batch(self) -> Iterator[None]:
@@ -223,12 +223,12 @@ class RedisWorker:
 
     # ------------------------------------------------------------ inside
 
-    def _end(self, url: str, errand: Errand) -> None:
+    def _end(self, url: str, errand: PendingCall) -> None:
         self._held.pop(url, None)
         self._remember(url)
         self._send(errand)
 
-    def _send(self, *errands: Errand) -> None:
+    def _send(self, *errands: PendingCall) -> None:
         if self._batch is not None:
             self._batch += errands
         elif self._exchange is None:
@@ -249,12 +249,12 @@ class RedisWorker:
         if len(self._known) > _REMEMBERED:
             del self._known[next(iter(self._known))]
 
-    def _deliver(self, call_soon: Callable[[Callable[[], None]], object], answers: Answers) -> None:
+    def _deliver(self, call_soon: Callable[[Callable[[], None]], object], answers: Replies) -> None:
         """In the thread of the exchange."""
         self._delivered += len(answers.taken)
         call_soon(partial(self._settle, answers))
 
-    def _settle(self, answers: Answers) -> None:
+    def _settle(self, answers: Replies) -> None:
         self._arrived.extend(answers.taken)
         self._settled += len(answers.taken)
         self._unanswered -= len(answers.answered)
@@ -272,7 +272,7 @@ class RedisWorker:
         if answers.taken or self._quiet or self._counts[4] != pages:
             self._wake()
 
-    def _is_turned_away(self, errand: Errand, answer: int) -> bool:
+    def _is_turned_away(self, errand: PendingCall, answer: int) -> bool:
         name = errand.operation[0]
         if name == "put":
             return answer in (FULL, HOST_FULL, DONE)

@@ -14,10 +14,17 @@ from crawlproject.errors import BadSetting
 from crawlproject.inspection.duplicates.index import DuplicateIndex
 from crawlproject.inspection.duplicates.inspector import DuplicateInspector
 from crawlproject.inspection.duplicates.sketch_store import NAME as SKETCHES
-from crawlproject.inspection.duplicates.sketch_store import OriginalsInMemory, OriginalsOnDisk
-from crawlproject.inspection.duplicates.url_rule_learner import DustLearner, Testimony
-from crawlproject.inspection.duplicates.url_rule_store import CONFIRMED, GIVEN, WITHDRAWN, Entry, RuleBook, read_rules
-from crawlproject.inspection.duplicates.url_templates import TemplateStanding
+from crawlproject.inspection.duplicates.sketch_store import DiskSketchStore, MemorySketchStore
+from crawlproject.inspection.duplicates.url_rule_learner import RuleEvidence, UrlRuleLearner
+from crawlproject.inspection.duplicates.url_rule_store import (
+    CONFIRMED,
+    GIVEN,
+    WITHDRAWN,
+    StoredRule,
+    UrlRuleStore,
+    read_rules,
+)
+from crawlproject.inspection.duplicates.url_templates import UrlTemplates
 from crawlproject.inspection.examiner import Inspector, Learner
 from crawlproject.options import Options
 from crawlproject.records import NOT_KEPT, Page
@@ -25,16 +32,16 @@ from crawlproject.storage.append_log import read_lines
 from crawlproject.storage.crawl_folder import CrawlFolder
 
 
-class Redundancy:
+class Deduplication:
     """The parts that are switched on; None for those that are not."""
 
     def __init__(
         self,
         *,
         copies: DuplicateInspector | None = None,
-        dust: DustLearner | None = None,
-        templates: TemplateStanding | None = None,
-        rules: RuleBook | None = None,
+        dust: UrlRuleLearner | None = None,
+        templates: UrlTemplates | None = None,
+        rules: UrlRuleStore | None = None,
     ) -> None:
         self.copies = copies
         self.dust = dust
@@ -42,8 +49,8 @@ class Redundancy:
         self.rules = rules
         self.inspectors: tuple[Inspector, ...] = (copies,) if copies else ()
         self.learners: tuple[Learner, ...] = tuple(part for part in (dust, templates) if part is not None)
-        self.respellers = (dust,) if dust else ()
-        self.standings = (templates,) if templates else ()
+        self.normalizers = (dust,) if dust else ()
+        self.holds = (templates,) if templates else ()
 
     def resume(self, history: Path, stored: Callable[[Mapping[str, Any]], Page | None]) -> None:
         """Learn again from the lines of ``history``; ``stored`` reads the page of a line, None when there is none.
@@ -59,7 +66,7 @@ class Redundancy:
                     learner.failed(line["url"])
                 if page is not None:
                     learner.learn(page)
-            if page is None or page.nature or page.duplicate_of:
+            if page is None or page.page_type or page.duplicate_of:
                 continue
             unsketched.append(line)
             if line["url"] == last:
@@ -79,7 +86,7 @@ class Redundancy:
         if self.rules:
             self.rules.close()
 
-    def _note(self, testimony: Testimony) -> None:
+    def _note(self, testimony: RuleEvidence) -> None:
         assert self.rules is not None
         if testimony.believed or testimony.rule in self.rules.entries:
             event = CONFIRMED if testimony.believed else WITHDRAWN
@@ -91,35 +98,35 @@ def lesson(line: Mapping[str, Any]) -> Page | None:
     error = line["error"]
     if line["redirect"] or (error and not 200 <= line["status"] < 300):
         return None
-    nature = "" if error == NOT_KEPT else error
+    page_type = "" if error == NOT_KEPT else error
     return Page(
-        url=line["url"], nature=nature, duplicate_of=line.get("duplicate_of", ""), signs=line.get("signs") or {}
+        url=line["url"], page_type=page_type, duplicate_of=line.get("duplicate_of", ""), signs=line.get("signs") or {}
     )
 
 
-def make_redundancy(options: Options, folder: CrawlFolder, known: Callable[[str], bool]) -> Redundancy:
+def make_deduplication(options: Options, folder: CrawlFolder, known: Callable[[str], bool]) -> Deduplication:
     """The parts that the settings ask for. ``known`` says whether a URL waits or was fetched.
 
     Raises ``BadSetting``, ``BadCrawlDir`` and ``StorageFailed``.
     """
-    rules = RuleBook(folder.path) if options.crawl_learn_rules and folder.bodies else None
-    return Redundancy(
+    rules = UrlRuleStore(folder.path) if options.crawl_learn_rules and folder.bodies else None
+    return Deduplication(
         copies=_copies(folder, options.page_duplicates_known) if options.page_duplicates else None,
         dust=_dust(options.crawl_rules, known, rules) if options.crawl_learn_rules else None,
-        templates=TemplateStanding() if options.trap_templates else None,
+        templates=UrlTemplates() if options.trap_templates else None,
         rules=rules,
     )
 
 
 def _copies(folder: CrawlFolder, most: int) -> DuplicateInspector:
     known = folder.history.__contains__
-    originals = OriginalsOnDisk(folder.path / SKETCHES, known) if folder.bodies else OriginalsInMemory()
+    originals = DiskSketchStore(folder.path / SKETCHES, known) if folder.bodies else MemorySketchStore()
     return DuplicateInspector(DuplicateIndex(originals, most=most))
 
 
-def _dust(places: Iterable[str], known: Callable[[str], bool], rules: RuleBook | None) -> DustLearner:
+def _dust(places: Iterable[str], known: Callable[[str], bool], rules: UrlRuleStore | None) -> UrlRuleLearner:
     """The learner with the rules that it begins with: those of earlier crawls, and what a person said about ours."""
-    dust = DustLearner(known)
+    dust = UrlRuleLearner(known)
     for entry in _given(places):
         if rules is None:
             dust.give(entry.rule, entry.pairs)
@@ -133,7 +140,7 @@ def _dust(places: Iterable[str], known: Callable[[str], bool], rules: RuleBook |
     return dust
 
 
-def _given(places: Iterable[str]) -> Iterator[Entry]:
+def _given(places: Iterable[str]) -> Iterator[StoredRule]:
     for place in places:
         if not Path(place).exists():
             raise BadSetting("setting CRAWL_RULES", f"expected crawl folders or files of rules; there is no {place}")

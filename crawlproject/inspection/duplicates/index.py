@@ -32,7 +32,7 @@ from xxhash import xxh3_64_intdigest
 from crawlproject.inspection.duplicates.key_table import KeyTable
 from crawlproject.inspection.duplicates.minhash import Sketch, same_names, similarity, sketch_names
 from crawlproject.inspection.duplicates.page_names import headline, link_names, name_of, series_of, title_of
-from crawlproject.inspection.duplicates.sketch_store import Original, Originals
+from crawlproject.inspection.duplicates.sketch_store import OriginalPage, SketchStore
 from crawlproject.records import Page
 from crawlproject.urls.hosts import host_of
 
@@ -61,7 +61,7 @@ class DuplicateIndex:
     ``most``: when so many are known, no more are added, and copies of later pages are not found.
     """
 
-    def __init__(self, originals: Originals, *, most: int = 1_000_000) -> None:
+    def __init__(self, originals: SketchStore, *, most: int = 1_000_000) -> None:
         self._originals = originals
         self._most = most
         self._keys = KeyTable()
@@ -77,7 +77,7 @@ class DuplicateIndex:
         """Bytes of memory of the keys."""
         return self._keys.size
 
-    def first_with(self, page: Original) -> Original | None:
+    def first_with(self, page: OriginalPage) -> OriginalPage | None:
         """The first page with the text of ``page``; None when it is the first."""
         for number in self._keys.find(page.text):
             found = self._originals[number]
@@ -96,7 +96,7 @@ class DuplicateIndex:
                 best, first = jaccard, found
         return first
 
-    def add(self, page: Original) -> None:
+    def add(self, page: OriginalPage) -> None:
         """Remember a page that is no copy."""
         if len(self._originals) < self._most:
             self._enter(self._originals.append(page), page)
@@ -104,7 +104,7 @@ class DuplicateIndex:
     def close(self) -> None:
         self._originals.close()
 
-    def _enter(self, number: int, page: Original) -> None:
+    def _enter(self, number: int, page: OriginalPage) -> None:
         self.last_url = page.url
         self._keys.add(page.text, number)
         if page.shingles >= LEAST_SHINGLES:
@@ -112,11 +112,11 @@ class DuplicateIndex:
                 self._keys.add(key, number)
 
 
-def original_of(page: Page, sketch: Sketch) -> Original:
+def original_of(page: Page, sketch: Sketch) -> OriginalPage:
     """What the index knows a page by."""
     links = [link.url for link in page.links]
     head = headline(page.title)
-    return Original(
+    return OriginalPage(
         url=page.url,
         minima=sketch.minima.astype("<u2").tobytes(),
         text=sketch.text,
@@ -132,7 +132,7 @@ def original_of(page: Page, sketch: Sketch) -> Original:
     )
 
 
-def is_copy(page: Original, first: Original) -> bool:
+def is_copy(page: OriginalPage, first: OriginalPage) -> bool:
     """Whether two pages have the same text, as the table above has it."""
     if page.text == first.text and _same_whole(first, page):
         return True
@@ -140,7 +140,7 @@ def is_copy(page: Original, first: Original) -> bool:
     return long_enough and resemblance(page, first) >= threshold(page, first)
 
 
-def leads_elsewhere(copy: Original, first: Original) -> bool:
+def leads_elsewhere(copy: OriginalPage, first: OriginalPage) -> bool:
     """Whether the links of a copy lead to other pages than those of the first.
 
     A licence stands on many sites, each time with the menu of its site. A copy of a page in another folder or with another
@@ -149,12 +149,12 @@ def leads_elsewhere(copy: Original, first: Original) -> bool:
     return same_names(copy.menu, first.menu) < SAME_MENU
 
 
-def resemblance(one: Original, other: Original) -> float:
+def resemblance(one: OriginalPage, other: OriginalPage) -> float:
     """The estimated Jaccard coefficient of two pages."""
     return similarity(np.frombuffer(one.minima, "<u2"), np.frombuffer(other.minima, "<u2"))
 
 
-def threshold(one: Original, other: Original) -> float:
+def threshold(one: OriginalPage, other: OriginalPage) -> float:
     """How much of their text two pages have to share; above 1: none is enough."""
     name = one.name == other.name
     if host_of(one.url) != host_of(other.url):
@@ -167,12 +167,12 @@ def threshold(one: Original, other: Original) -> float:
     return SAME_SERIES if one.series == other.series != 0 else 2.0
 
 
-def _one_is_headline(one: Original, other: Original) -> bool:
+def _one_is_headline(one: OriginalPage, other: OriginalPage) -> bool:
     """Whether one title is the other's without the name of the site, as that of a print view."""
     return one.headline == other.headline != 0 and (one.title == one.headline or other.title == other.headline)
 
 
-def _same_whole(one: Original, other: Original) -> bool:
+def _same_whole(one: OriginalPage, other: OriginalPage) -> bool:
     """Whether pages with the same terms in the same order are the same page."""
     if one.text != other.text:
         return False
@@ -182,7 +182,7 @@ def _same_whole(one: Original, other: Original) -> bool:
     return shingles >= SOME_TEXT and (one.name == other.name or one.headline == other.headline != 0)
 
 
-def _keys_of(page: Original) -> Iterator[int]:
+def _keys_of(page: OriginalPage) -> Iterator[int]:
     """Up to 20 keys."""
     step = len(page.minima) // _BANDS
     for place in range(_BANDS):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from crawlproject.inspection.duplicates.index import DuplicateIndex, leads_elsewhere, original_of
 from crawlproject.inspection.duplicates.minhash import sketch
 from crawlproject.inspection.duplicates.novelty import SeenShingles
-from crawlproject.inspection.duplicates.sketch_store import Original
+from crawlproject.inspection.duplicates.sketch_store import OriginalPage
 from crawlproject.records import NOVELTY, OWN_LINKS, Fetch, Page
 from crawlproject.urls.hosts import host_of
 
@@ -24,7 +24,7 @@ class DuplicateInspector:
     def __init__(self, index: DuplicateIndex) -> None:
         self.index = index
         self._seen = SeenShingles()
-        self._examined: dict[str, Original] = {}  # between ``inspect`` and ``kept``
+        self._examined: dict[str, OriginalPage] = {}  # between ``inspect`` and ``kept``
 
     def inspect(self, page: Page, fetch: Fetch) -> Page:
         sketched = sketch(page)

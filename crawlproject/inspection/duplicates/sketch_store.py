@@ -21,7 +21,7 @@ _BYTES = ("minima", "menu")  # fields that are no text
 
 
 @dataclass(frozen=True, slots=True)
-class Original:
+class OriginalPage:
     """A page that is no copy, as far as copies of it are known by it.
 
     ``minima``: 256 bytes, 128 little-endian numbers. ``text``, ``title``, ``headline``, ``name``, ``series`` (title and name
@@ -44,49 +44,49 @@ class Original:
     shingles: int
 
 
-_NAMES = tuple(field.name for field in fields(Original))
+_NAMES = tuple(field.name for field in fields(OriginalPage))
 
 
-class Originals(Protocol):
+class SketchStore(Protocol):
     """The originals, numbered in the order in which they came."""
 
-    def append(self, original: Original) -> int:
+    def append(self, original: OriginalPage) -> int:
         """Keep an original; its number."""
         ...
 
-    def __getitem__(self, number: int) -> Original: ...
+    def __getitem__(self, number: int) -> OriginalPage: ...
 
     def __len__(self) -> int: ...
 
-    def __iter__(self) -> Iterator[Original]: ...
+    def __iter__(self) -> Iterator[OriginalPage]: ...
 
     def close(self) -> None: ...
 
 
-class OriginalsInMemory:
+class MemorySketchStore:
     """For a crawl that leaves nothing on disk."""
 
     def __init__(self) -> None:
-        self._kept: list[Original] = []
+        self._kept: list[OriginalPage] = []
 
-    def append(self, original: Original) -> int:
+    def append(self, original: OriginalPage) -> int:
         self._kept.append(original)
         return len(self._kept) - 1
 
-    def __getitem__(self, number: int) -> Original:
+    def __getitem__(self, number: int) -> OriginalPage:
         return self._kept[number]
 
     def __len__(self) -> int:
         return len(self._kept)
 
-    def __iter__(self) -> Iterator[Original]:
+    def __iter__(self) -> Iterator[OriginalPage]:
         return iter(self._kept)
 
     def close(self) -> None:
         """Nothing to do."""
 
 
-class OriginalsOnDisk:
+class DiskSketchStore:
     """One line an original, about 700 bytes; in memory 8 bytes of each.
 
     ``known`` says which URLs are in the history: last lines of others are removed, since these pages will be fetched again.
@@ -104,7 +104,7 @@ class OriginalsOnDisk:
         except OSError as error:
             raise StorageFailed(f"cannot read {path}: {error}") from error
 
-    def append(self, original: Original) -> int:
+    def append(self, original: OriginalPage) -> int:
         line = {name: getattr(original, name) for name in _NAMES}
         for name in _BYTES:
             line[name] = b2a_base64(line[name], newline=False).decode("ascii")
@@ -114,7 +114,7 @@ class OriginalsOnDisk:
         self._end += len(written)
         return len(self._starts) - 1
 
-    def __getitem__(self, number: int) -> Original:
+    def __getitem__(self, number: int) -> OriginalPage:
         start = self._starts[number]
         end = self._starts[number + 1] if number + 1 < len(self._starts) else self._end
         return self._read(os.pread(self._file, end - start, start), number)
@@ -122,7 +122,7 @@ class OriginalsOnDisk:
     def __len__(self) -> int:
         return len(self._starts)
 
-    def __iter__(self) -> Iterator[Original]:
+    def __iter__(self) -> Iterator[OriginalPage]:
         """All of them, read from the file; after this they can be asked for by number."""
         self._starts, self._end = array("Q"), 0
         with self._path.open("rb") as file:
@@ -135,9 +135,9 @@ class OriginalsOnDisk:
         self._log.close()
         os.close(self._file)
 
-    def _read(self, line: bytes, number: int) -> Original:
+    def _read(self, line: bytes, number: int) -> OriginalPage:
         try:
             fields: dict[str, Any] = orjson.loads(line)
-            return Original(**{**fields, **{name: a2b_base64(fields[name]) for name in _BYTES}})
+            return OriginalPage(**{**fields, **{name: a2b_base64(fields[name]) for name in _BYTES}})
         except (ValueError, TypeError, KeyError, BadBase64) as damage:
             raise unexpected(self._path, number + 1, damage) from None

@@ -26,7 +26,7 @@ Parts = tuple[str, str, str, str]  # scheme, host with port, path, query
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Rule:
+class UrlRule:
     """A part of the URLs of ``host``, a host with its port if there is one, that makes no difference."""
 
     host: str
@@ -37,7 +37,7 @@ class Rule:
         return " ".join(part for part in (self.host, self.kind, self.what) if part)
 
     @classmethod
-    def spelled(cls, text: str) -> Rule:
+    def spelled(cls, text: str) -> UrlRule:
         """The rule that ``str`` wrote. Raises ``BadInput``."""
         host, kind, what = [*text.split(" ", 2), "", ""][:3]
         if not host or kind not in KINDS or bool(what) != (kind in _NAMING):
@@ -84,46 +84,46 @@ def spelled(parts: Parts) -> str:
     return f"{scheme}://{host}{path}{'?' if query else ''}{query}"
 
 
-def value_of(rule: Rule, url: str) -> str:
+def value_of(rule: UrlRule, url: str) -> str:
     """The value of the query parameter that a rule speaks of; for other kinds the URL."""
     if rule.kind != "param":
         return url
     return "&".join(value for name, value in _pairs(parts_of(url)[3]) if name == rule.what)
 
 
-def proposals(url: str, first: str) -> Iterator[Rule]:
+def proposals(url: str, first: str) -> Iterator[UrlRule]:
     """The rules that would make one URL of two that have the same text; none when they differ in several ways."""
     one, two = parts_of(url), parts_of(first)
     differing = [place for place in range(4) if one[place] != two[place]]
     host = one[1]
     if differing == [0]:
-        yield Rule(host, "scheme")
+        yield UrlRule(host, "scheme")
     elif differing in ([1], [0, 1]):
-        yield Rule(host, "mirror", two[1])
+        yield UrlRule(host, "mirror", two[1])
     elif differing == [2]:
         yield from _paths(host, one[2], two[2])
     elif differing == [3]:
         names = {name for name, _ in set(_pairs(one[3])) ^ set(_pairs(two[3]))}
         if len(names) == 1:
-            yield Rule(host, "param", names.pop())
+            yield UrlRule(host, "param", names.pop())
 
 
-def _paths(host: str, one: str, two: str) -> Iterator[Rule]:
+def _paths(host: str, one: str, two: str) -> Iterator[UrlRule]:
     short, long = sorted((one, two), key=len)
     if short.lower() == long.lower():
-        yield Rule(host, "case")
+        yield UrlRule(host, "case")
     elif short.rstrip("/") == long.rstrip("/"):
-        yield Rule(host, "slash")
+        yield UrlRule(host, "slash")
     elif long.startswith(short):
         suffix = long[len(short) :]
         if len(suffix) <= _LONGEST and (suffix[0] in _BORDERS or short.endswith("/")):
-            yield Rule(host, "suffix", suffix)
+            yield UrlRule(host, "suffix", suffix)
     else:
         left = short.split("/")
         segments = long.split("/")
         for place, segment in enumerate(segments[:-1]):
             if 0 < len(segment) <= _LONGEST and segments[:place] + segments[place + 1 :] == left:
-                yield Rule(host, "segment", segment)
+                yield UrlRule(host, "segment", segment)
                 return
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from xxhash import xxh3_64_intdigest
 
-from crawlproject.inspection.duplicates.url_rule import Parts, Rule, parts_of, proposals, spelled, value_of
+from crawlproject.inspection.duplicates.url_rule import Parts, UrlRule, parts_of, proposals, spelled, value_of
 from crawlproject.inspection.duplicates.wilson_bound import at_least
 from crawlproject.records import Page
 
@@ -33,10 +33,10 @@ _FIRST_OF_KIND = 200_000  # URLs that others give way to
 
 
 @dataclass(slots=True)
-class Testimony:
+class RuleEvidence:
     """What is known of a rule. ``before``: pairs for and against it in earlier crawls. ``examples``: pairs for it."""
 
-    rule: Rule
+    rule: UrlRule
     believed: bool = False
     off: bool = False
     before: tuple[float, float] = (0.0, 0.0)
@@ -80,7 +80,7 @@ class Testimony:
         return enough and share >= CONFIRMED_FROM
 
 
-class DustLearner:
+class UrlRuleLearner:
     """The rules of a crawl: a ``Learner`` to the examiner and a ``Respeller`` to the door.
 
     ``known`` says whether a URL waits or was fetched. ``changed`` is told of every rule that is confirmed or withdrawn; to be
@@ -89,9 +89,9 @@ class DustLearner:
 
     def __init__(self, known: Callable[[str], bool]) -> None:
         self._known = known
-        self.changed: Callable[[Testimony], None] = lambda testimony: None
-        self._hosts: OrderedDict[str, dict[Rule, Testimony]] = OrderedDict()
-        self._believed: dict[str, list[Rule]] = {}
+        self.changed: Callable[[RuleEvidence], None] = lambda testimony: None
+        self._hosts: OrderedDict[str, dict[UrlRule, RuleEvidence]] = OrderedDict()
+        self._believed: dict[str, list[UrlRule]] = {}
         self._first: OrderedDict[int, str] = OrderedDict()  # digest of a normal form -> the first URL of its kind
         self._asked = 0
 
@@ -99,7 +99,7 @@ class DustLearner:
 
     def learn(self, page: Page) -> None:
         """A page was kept, or dismissed for its nature."""
-        if page.nature:
+        if page.page_type:
             return
         text = _digest(page.duplicate_of or page.url)
         if page.duplicate_of:
@@ -119,33 +119,33 @@ class DustLearner:
             if self._first.get(key) == url:
                 del self._first[key]
 
-    def give(self, rule: Rule, pairs: tuple[float, float]) -> None:
+    def give(self, rule: UrlRule, pairs: tuple[float, float]) -> None:
         """A rule that was confirmed in an earlier crawl, with the pairs for and against it."""
         testimony = self._testimony(rule)
         testimony.before = pairs
         testimony.believed = True
         self._settle()
 
-    def switch(self, rule: Rule, *, off: bool) -> None:
+    def switch(self, rule: UrlRule, *, off: bool) -> None:
         """Do as if a rule had never been found, or not any more."""
         self._testimony(rule).off = off
         self._settle()
 
-    def testimonies(self) -> Iterator[Testimony]:
+    def testimonies(self) -> Iterator[RuleEvidence]:
         """What is known of every rule, each once."""
         found = {rule: testimony for rules in self._hosts.values() for rule, testimony in rules.items()}
         return iter(found.values())
 
-    def _propose(self, rule: Rule, first: str, text: int) -> None:
+    def _propose(self, rule: UrlRule, first: str, text: int) -> None:
         rules = self._hosts.get(rule.host, {})
         if rule not in rules and len(rules) < _PER_HOST:
             self._testimony(rule).hear(first, text)
 
-    def _testimony(self, rule: Rule) -> Testimony:
+    def _testimony(self, rule: UrlRule) -> RuleEvidence:
         held = self._hosts.get(rule.host, {}).get(rule)
         if held is not None:
             return held
-        testimony = Testimony(rule)
+        testimony = RuleEvidence(rule)
         for host in rule.hosts:
             self._hosts.setdefault(host, {})[rule] = testimony
             self._hosts.move_to_end(host)
@@ -153,7 +153,7 @@ class DustLearner:
             self._hosts.popitem(last=False)
         return testimony
 
-    def _judge(self, testimony: Testimony) -> None:
+    def _judge(self, testimony: RuleEvidence) -> None:
         believed = testimony.judge()
         if believed == testimony.believed:
             return
@@ -178,7 +178,7 @@ class DustLearner:
 
     # ------------------------------------------------------------ the door's question
 
-    def respelled(self, url: str) -> str:
+    def normalized(self, url: str) -> str:
         """The first URL with this normal form; ``url`` when it is the first, when no rule speaks of it, or for an audit."""
         if not self._believed or parts_of(url)[1] not in self._believed:
             return url
@@ -192,7 +192,7 @@ class DustLearner:
         self._asked += 1
         return url if self._asked % AUDITED == 0 else first
 
-    def rules_for(self, url: str) -> list[Rule]:
+    def rules_for(self, url: str) -> list[UrlRule]:
         """The rules that make ``url`` give way, for whoever asks why it was not fetched."""
         parts, found = parts_of(url), []
         for rule in self._rules(parts):
@@ -214,7 +214,7 @@ class DustLearner:
             parts = rule.normal(parts)
         return parts
 
-    def _rules(self, parts: Parts) -> Iterator[Rule]:
+    def _rules(self, parts: Parts) -> Iterator[UrlRule]:
         """The rules of the host of a URL, and of the host that it mirrors."""
         rules = self._believed.get(parts[1], ())
         yield from rules

@@ -32,7 +32,7 @@ _WIDE_PAGES = 10.0  # pages until they count, when the narrow ones say nothing
 
 
 @dataclass(slots=True)
-class Template:
+class UrlTemplate:
     """What was seen of a template. ``turn`` is the time of the last place in line that was given away."""
 
     barren: float = 0.0
@@ -58,12 +58,12 @@ class Template:
             self.demoted = at_least(self.barren, self.fruitful) >= DEMOTED_FROM
 
 
-class TemplateStanding:
+class UrlTemplates:
     """Learns from the pages of a crawl and tells the door how URLs stand. Knows the ``most`` templates seen last."""
 
     def __init__(self, *, most: int = 100_000) -> None:
         self._most = most
-        self._templates: OrderedDict[str, Template] = OrderedDict()
+        self._templates: OrderedDict[str, UrlTemplate] = OrderedDict()
         self._pardoned: OrderedDict[str, None] = OrderedDict()
         self._hosts: Counter[str] = Counter()  # how many templates of a host are demoted: most have none
 
@@ -71,11 +71,11 @@ class TemplateStanding:
 
     def learn(self, page: Page) -> None:
         """A page was kept, or dismissed for its nature."""
-        if page.nature and not page.nature.startswith(_NOTHING):
+        if page.page_type and not page.page_type.startswith(_NOTHING):
             return  # a wall says nothing about what is behind it
-        barren = bool(page.nature or page.duplicate_of or page.signs.get(NOVELTY, 1.0) < 1.0)
+        barren = bool(page.page_type or page.duplicate_of or page.signs.get(NOVELTY, 1.0) < 1.0)
         for name in templates_of(page.url):
-            template = self._templates.setdefault(name, Template())
+            template = self._templates.setdefault(name, UrlTemplate())
             self._templates.move_to_end(name)
             before = template.demoted
             template.note(barren=barren)
@@ -89,13 +89,13 @@ class TemplateStanding:
 
     # ------------------------------------------------------------ the door's questions
 
-    def lowered(self, url: str, score: float) -> float:
+    def adjusted_score(self, url: str, score: float) -> float:
         """A tenth of a score that is above 0, ten times one that is below."""
         if self.demoted(url) is None:
             return score
         return score * FACTOR if score > 0 else score / FACTOR
 
-    def waits_until(self, url: CrawlUrl, now: float) -> float:
+    def hold_until(self, url: CrawlUrl, now: float) -> float:
         """The next place in line of a demoted template; a URL that has waited for its place may go."""
         name = self.demoted(url.url)
         if name is None or url.not_before > 0 or url.url in self._pardoned:
@@ -104,11 +104,11 @@ class TemplateStanding:
         template.turn = min(max(template.turn, now) + template.delay, now + FARTHEST)
         return template.turn
 
-    def held_until(self, url: str) -> float:
+    def host_blocked_until(self, url: str) -> float:
         """A place in line is given when a turn comes, not before."""
         return 0.0
 
-    def merit(self, url: str, now: float) -> float:
+    def release_order(self, url: str, now: float) -> float:
         """A tenth under a demoted template."""
         return 1.0 if self.demoted(url) is None else FACTOR
 
@@ -142,6 +142,6 @@ class TemplateStanding:
             if not self._hosts[host]:
                 del self._hosts[host]
 
-    def list_demoted(self) -> Iterator[tuple[str, Template]]:
+    def list_demoted(self) -> Iterator[tuple[str, UrlTemplate]]:
         """The templates that are demoted now."""
         return ((name, template) for name, template in self._templates.items() if template.demoted)

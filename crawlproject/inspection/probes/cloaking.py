@@ -21,13 +21,13 @@ from itertools import product
 from xxhash import xxh3_64_intdigest
 
 from crawlproject.inspection.probes.probe_key import AGAIN, BROWSER, BROWSER_AGAIN
-from crawlproject.inspection.probes.probe_response import Answer
+from crawlproject.inspection.probes.probe_response import ProbeResponse
 from crawlproject.inspection.probes.text_difference import (
     LEAST_LINKS,
     LEAST_SHINGLES,
     NOTHING,
-    Copy,
-    Outline,
+    MinHashSet,
+    PageCopy,
     copies_from,
     copy_of,
 )
@@ -64,7 +64,7 @@ def can_be_judged(page: Page) -> bool:
     return len(page.terms) >= LEAST_SHINGLES or len(page.links) >= LEAST_LINKS
 
 
-def judge(step: str, earlier: Sequence[float], answer: Answer, page: str) -> Judgement:
+def judge(step: str, earlier: Sequence[float], answer: ProbeResponse, page: str) -> Judgement:
     """What the ``answer`` to a ``step`` says about ``page``; ``earlier`` are the numbers of the copies before, ours first."""
     if answer.trouble:
         return Judgement(UNDECIDED, answer.trouble)
@@ -81,7 +81,7 @@ def judge(step: str, earlier: Sequence[float], answer: Answer, page: str) -> Jud
 
 
 def _judged(
-    step: str, ours: Sequence[Copy], browsers: Sequence[Copy], numbers: tuple[float, ...], redirect: str
+    step: str, ours: Sequence[PageCopy], browsers: Sequence[PageCopy], numbers: tuple[float, ...], redirect: str
 ) -> Judgement:
     part, hidden, churn = max(_parts(ours, browsers), key=lambda found: found[1] - found[2] - found[3])[:3]
     if not any(hidden - churn >= margin for _, hidden, churn, margin in _parts(ours, browsers)):
@@ -91,7 +91,7 @@ def _judged(
     return Judgement(CLOAKED, f"{part}, a redirect to {redirect}" if redirect else part, hidden, churn)
 
 
-def _parts(ours: Sequence[Copy], browsers: Sequence[Copy]) -> list[tuple[str, float, float, float]]:
+def _parts(ours: Sequence[PageCopy], browsers: Sequence[PageCopy]) -> list[tuple[str, float, float, float]]:
     """Of text and links: name, hidden, churn, margin. What is too little to tell has nothing hidden."""
     text = [copy.text for copy in ours], [copy.text for copy in browsers]
     links = [copy.links for copy in ours], [copy.links for copy in browsers]
@@ -101,7 +101,7 @@ def _parts(ours: Sequence[Copy], browsers: Sequence[Copy]) -> list[tuple[str, fl
     ]
 
 
-def _compared(ours: Sequence[Outline], browsers: Sequence[Outline], least: int) -> tuple[float, float]:
+def _compared(ours: Sequence[MinHashSet], browsers: Sequence[MinHashSet], least: int) -> tuple[float, float]:
     if min(own.size for own in ours) < least:
         return 0.0, 0.0
     hidden = min(own.surely_missing_from(other) for own, other in product(ours, browsers))
@@ -109,7 +109,7 @@ def _compared(ours: Sequence[Outline], browsers: Sequence[Outline], least: int) 
     return hidden, max(one.missing_from(other) for one, other in pairs)
 
 
-def _is_blank(browsers: Copy, ours: Copy) -> bool:
+def _is_blank(browsers: PageCopy, ours: PageCopy) -> bool:
     return browsers.text.size < _BLANK <= ours.text.size
 
 

@@ -11,7 +11,7 @@ _ASKING = (429, 503)  # statuses that mean the host, not the page
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ProbeResponse:
     """What a probe brought: a ``page``, the canonical URL of a ``redirect``, or an ``error`` as in the history."""
 
     fetch: Fetch
@@ -20,18 +20,18 @@ class Answer:
     error: str = ""
 
     @property
-    def nature(self) -> str:
+    def page_type(self) -> str:
         """Why the page is no content; empty when it is some, or when there is none."""
-        return next((nature for nature in NATURES if self.page and self.page.signs.get(nature)), "")
+        return next((page_type for page_type in NATURES if self.page and self.page.signs.get(page_type)), "")
 
     @property
     def blocks(self) -> bool:
         """Whether the host does not want to be asked: then it rests as after a wall."""
-        return self.fetch.status in _ASKING or self.nature.startswith("block/")
+        return self.fetch.status in _ASKING or self.page_type.startswith("block/")
 
     @property
     def trouble(self) -> str:
         """Why nothing can be told from it; empty when something can."""
         if self.page is None and not self.redirect:
             return self.error or f"http {self.fetch.status}"
-        return self.nature if self.nature.startswith(("block/", "parked")) else ""
+        return self.page_type if self.page_type.startswith(("block/", "parked")) else ""

@@ -14,9 +14,9 @@ from typing import Any, Protocol
 
 from crawlproject.inspection.probes.cloaking import can_be_judged, is_sampled, judge
 from crawlproject.inspection.probes.probe_key import BROWSER, MISSING, key_of, probe_of
-from crawlproject.inspection.probes.probe_response import Answer
-from crawlproject.inspection.probes.site_trust import Doubts
-from crawlproject.inspection.probes.soft_404 import Missing
+from crawlproject.inspection.probes.probe_response import ProbeResponse
+from crawlproject.inspection.probes.site_trust import SiteTrust
+from crawlproject.inspection.probes.soft_404 import Soft404Detector
 from crawlproject.inspection.probes.text_difference import copy_of
 from crawlproject.pages.page_types import SOFT_404
 from crawlproject.records import CrawlUrl, Fetch, Page
@@ -46,15 +46,15 @@ class Probes:
         *,
         share: float = 0.0,
         seed: int = 1,
-        missing: Missing | None = None,
-        doubts: Doubts | None = None,
+        missing: Soft404Detector | None = None,
+        doubts: SiteTrust | None = None,
         log: Log | None = None,
         best: Callable[[], float | None] = lambda: None,
     ) -> None:
-        self.doubts = doubts or Doubts()
+        self.doubts = doubts or SiteTrust()
         self._share = share
         self._seed = seed
-        self._missing = missing or Missing()
+        self._missing = missing or Soft404Detector()
         self._log = log
         self._best = best
         self._ended: OrderedDict[tuple[str, str], None] = OrderedDict()  # steps with a verdict
@@ -82,7 +82,7 @@ class Probes:
 
     # ------------------------------------------------------------ what they found
 
-    def answered(self, record: CrawlUrl, answer: Answer) -> list[CrawlUrl]:
+    def answered(self, record: CrawlUrl, answer: ProbeResponse) -> list[CrawlUrl]:
         """A probe came back: what it found is noted, and what has to follow is returned. Raises ``StorageFailed``."""
         url, step = probe_of(record.url)
         page, fetch = record.parent or url, answer.fetch
@@ -134,7 +134,7 @@ class Probes:
     def inspect(self, page: Page, fetch: Fetch) -> Page:
         """The page of a host that says so of what is not there is none; that of a doubted site looks like spam."""
         if self._missing.is_page(page):
-            return replace(page, nature=SOFT_404)
+            return replace(page, page_type=SOFT_404)
         return self.doubts.marked(page)
 
     def kept(self, page: Page) -> None:

@@ -22,7 +22,7 @@ SLIGHT = 0.3  # a doubt below which each of its pages is one however many there 
 _SITES = 20_000  # sites that are remembered: those probed last
 
 
-class Doubts:
+class SiteTrust:
     """A standing at the door, told of each page that was judged. ``changed`` is called with a site and the doubt about it."""
 
     def __init__(self, changed: Callable[[str, float], object] = lambda site, doubt: None) -> None:
@@ -62,21 +62,21 @@ class Doubts:
 
     # ------------------------------------------------------------ at the door
 
-    def lowered(self, url: str, score: float) -> float:
+    def adjusted_score(self, url: str, score: float) -> float:
         """The part of a score that is believed; of one that is below 0, as many times more."""
         doubt = self.about(url)
         if not doubt:
             return score
         return score * (1.0 - doubt) if score > 0 else score / (1.0 - doubt)
 
-    def waits_until(self, url: CrawlUrl, now: float) -> float:
+    def hold_until(self, url: CrawlUrl, now: float) -> float:
         """No longer than its site's budget makes it, which is told of the doubt."""
         return now
 
-    def held_until(self, url: str) -> float:
+    def host_blocked_until(self, url: str) -> float:
         return 0.0
 
-    def merit(self, url: str, now: float) -> float:
+    def release_order(self, url: str, now: float) -> float:
         """What is left beside the doubt."""
         return 1.0 - self.about(url)
 

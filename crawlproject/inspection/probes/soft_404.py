@@ -24,7 +24,7 @@ import numpy.typing as npt
 from xxhash import xxh3_64_intdigest, xxh3_128_hexdigest
 
 from crawlproject.inspection.duplicates.minhash import SHINGLE, outside_links, shingle_hashes, term_hashes
-from crawlproject.inspection.probes.probe_response import Answer
+from crawlproject.inspection.probes.probe_response import ProbeResponse
 from crawlproject.records import CrawlUrl, Page
 from crawlproject.storage.probe_log import HONEST, MADE_UP, UNDECIDED, Finding
 from crawlproject.urls.hosts import host_of, origin_of
@@ -46,7 +46,7 @@ Shingles = npt.NDArray[np.uint32]
 
 
 @dataclass(frozen=True, slots=True)
-class Nowhere:
+class MissingPageAnswer:
     """What a host answers for the made-up ``url``: a page, or where it redirects to."""
 
     url: str
@@ -56,7 +56,7 @@ class Nowhere:
     shingles: Shingles
 
 
-class Missing:
+class Soft404Detector:
     """What hosts answer, and the pages that are counted until one is asked.
 
     ``after`` pages a host is asked, 0: never; ``seed`` chooses the names. Knows the ``_ANSWERING`` hosts that were asked last
@@ -67,7 +67,7 @@ class Missing:
         self._after = after
         self._seed = seed
         self._pages: OrderedDict[str, int] = OrderedDict()
-        self._answers: OrderedDict[str, Nowhere] = OrderedDict()
+        self._answers: OrderedDict[str, MissingPageAnswer] = OrderedDict()
 
     def kept(self, url: str) -> None:
         """A host has brought a page."""
@@ -84,7 +84,7 @@ class Missing:
             return ""
         return made_up(url, self._seed)
 
-    def judge(self, url: str, answer: Answer) -> dict[str, Any]:
+    def judge(self, url: str, answer: ProbeResponse) -> dict[str, Any]:
         """What the answer to a made-up ``url`` says, as fields of a ``Finding``."""
         status = answer.fetch.status
         if status in _SAYS_NO:
@@ -107,7 +107,7 @@ class Missing:
         shingles = np.frombuffer(b64decode(finding.text, validate=True), "<u4").astype(np.uint32)
         host = host_of(finding.url)
         self._answers.pop(host, None)
-        self._answers[host] = Nowhere(finding.url, finding.redirect, finding.title, finding.links, shingles)
+        self._answers[host] = MissingPageAnswer(finding.url, finding.redirect, finding.title, finding.links, shingles)
         if len(self._answers) > _ANSWERING:
             self._answers.popitem(last=False)
 
@@ -166,7 +166,7 @@ def links_of(page: Page) -> int:
     return xxh3_64_intdigest("\n".join(targets).encode("utf-8", "replace")) if targets else 0
 
 
-def _same(shingles: Shingles, page: Page, nowhere: Nowhere) -> bool:
+def _same(shingles: Shingles, page: Page, nowhere: MissingPageAnswer) -> bool:
     if len(shingles) < LEAST or len(nowhere.shingles) < LEAST:
         return np.array_equal(shingles, nowhere.shingles) and links_of(page) == nowhere.links
     common = len(np.intersect1d(shingles, nowhere.shingles, assume_unique=True))

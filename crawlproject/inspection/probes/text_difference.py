@@ -33,13 +33,13 @@ _LENGTH = -(-2 * BINS // _PACKED) + 2
 
 
 @dataclass(frozen=True, slots=True)
-class Outline:
+class MinHashSet:
     """A set by its ``minima``, shape (128,), and its ``size``."""
 
     minima: Minima
     size: int
 
-    def missing_from(self, other: Outline) -> float:
+    def missing_from(self, other: MinHashSet) -> float:
         """Which share of this set is not in the ``other``, 0 to 1, estimated; 0 for none at all.
 
         With the Jaccard coefficient j of sets of m and n, they have j / (1 + j) * (m + n) in common. The standard error is at
@@ -53,7 +53,7 @@ class Outline:
         common = alike / (1.0 + alike) * (self.size + other.size)
         return min(1.0, max(0.0, 1.0 - common / self.size))
 
-    def surely_missing_from(self, other: Outline) -> float:
+    def surely_missing_from(self, other: MinHashSet) -> float:
         """``missing_from``, less where it is a poor estimate: of a small set in a large one, such as a page below a long banner.
 
         Three times as much is taken off as the standard error is above ``_USUAL_ERROR``.
@@ -66,11 +66,11 @@ class Outline:
 
 
 @dataclass(frozen=True, slots=True)
-class Copy:
+class PageCopy:
     """One copy of a page."""
 
-    text: Outline
-    links: Outline
+    text: MinHashSet
+    links: MinHashSet
 
     def numbers(self) -> tuple[float, ...]:
         """The copy as 88 numbers, which ``copies_from`` reads."""
@@ -80,31 +80,31 @@ class Copy:
         return float(self.text.size), float(self.links.size), *map(float, packed)
 
 
-NOTHING = Copy(Outline(minima_of(np.zeros(0, np.uint64)), 0), Outline(minima_of(np.zeros(0, np.uint64)), 0))
+NOTHING = PageCopy(MinHashSet(minima_of(np.zeros(0, np.uint64)), 0), MinHashSet(minima_of(np.zeros(0, np.uint64)), 0))
 
 
-def copy_of(page: Page) -> Copy:
+def copy_of(page: Page) -> PageCopy:
     """What a page that was read is compared by."""
     _, folded = term_hashes(page.terms)
     places = {link.url.partition("?")[0].partition("://")[2] for link in page.links}
     linked = np.array([xxh3_64_intdigest(place.encode("utf-8", "replace")) for place in places], dtype=np.uint64)
-    return Copy(_outline(shingle_hashes(folded)), _outline(linked))
+    return PageCopy(_outline(shingle_hashes(folded)), _outline(linked))
 
 
-def copies_from(numbers: Sequence[float]) -> list[Copy]:
+def copies_from(numbers: Sequence[float]) -> list[PageCopy]:
     """The copies whose ``numbers`` stand one behind the other. Raises ``ValueError`` for other numbers."""
     if len(numbers) % _LENGTH:
         raise ValueError(f"expected {_LENGTH} numbers a copy, got {len(numbers)}")
     return [_copy(numbers[start : start + _LENGTH]) for start in range(0, len(numbers), _LENGTH)]
 
 
-def _copy(numbers: Sequence[float]) -> Copy:
+def _copy(numbers: Sequence[float]) -> PageCopy:
     packed = np.array(numbers[2:], dtype=np.int64)
     minima = np.stack([packed >> shift & 0xFFFF for shift in (0, 16, 32)], axis=1).reshape(-1).astype(np.uint16)
     text, links = minima[:BINS], minima[BINS : 2 * BINS]
-    return Copy(Outline(text, int(numbers[0])), Outline(links, int(numbers[1])))
+    return PageCopy(MinHashSet(text, int(numbers[0])), MinHashSet(links, int(numbers[1])))
 
 
-def _outline(hashes: Hashes) -> Outline:
+def _outline(hashes: Hashes) -> MinHashSet:
     different = np.unique(hashes)
-    return Outline(minima_of(different), len(different))
+    return MinHashSet(minima_of(different), len(different))

@@ -26,7 +26,7 @@ _PARKED_PAGES = 2
 _REMEMBERED = 100_000  # hosts and sites that misbehaved; the one that did so longest ago is forgotten first
 
 
-class HostConduct:
+class HostHealth:
     """``first_rest`` seconds of rest after the first block, doubled with each level; given up at ``patience`` levels.
 
     0 of ``patience`` means never, 0 of ``first_rest`` no rest. Nothing is remembered of hosts that behave.
@@ -79,21 +79,21 @@ class HostConduct:
 
     # ------------------------------------------------------------ at the door
 
-    def lowered(self, url: str, score: float) -> float:
+    def adjusted_score(self, url: str, score: float) -> float:
         """A host that rests is not worth less afterwards."""
         return score
 
-    def waits_until(self, url: CrawlUrl, now: float) -> float:
+    def hold_until(self, url: CrawlUrl, now: float) -> float:
         """The end of the rest of a host that blocked."""
-        return self.held_until(url.url)
+        return self.host_blocked_until(url.url)
 
-    def held_until(self, url: str) -> float:
+    def host_blocked_until(self, url: str) -> float:
         """The same: a rest that is over has no effect."""
         return self._resting.get(host_of(url), 0.0) if self._resting else 0.0
 
-    def merit(self, url: str, now: float) -> float:
+    def release_order(self, url: str, now: float) -> float:
         """None while the host rests: it asked for that."""
-        return 0.0 if self.held_until(url) > now else 1.0
+        return 0.0 if self.host_blocked_until(url) > now else 1.0
 
     def pardon(self, url: str) -> None:
         """A rest is not a budget: it is kept."""

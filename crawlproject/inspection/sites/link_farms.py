@@ -55,7 +55,7 @@ class LinkSite:
         self.links: dict[str, None] = {}  # other sites, the latest last
 
 
-class Company(NamedTuple):
+class LinkNeighbourhood(NamedTuple):
     """The visited sites that somebody links to: how many, and their suspicion, partners counted twice in both. Counted once,
     their suspicion, what of it is for their own pages, and how many are suspects."""
 
@@ -108,7 +108,7 @@ class LinkFarms:
             self._latest = page.url, len(page.links), sites_linked(page.url, [link.url for link in page.links])
         return self._latest[2]
 
-    def _company(self, own: str, names: Iterable[str]) -> Company:
+    def _company(self, own: str, names: Iterable[str]) -> LinkNeighbourhood:
         known = weighted = suspicion = doubt = 0.0
         suspects = 0
         for name in names:
@@ -121,7 +121,7 @@ class LinkFarms:
                     suspicion += found
                     doubt += site.doubt
                     suspects += found >= _SUSPECT
-        return Company(known, weighted, suspicion, doubt, suspects)
+        return LinkNeighbourhood(known, weighted, suspicion, doubt, suspects)
 
     # ------------------------------------------------------------ what happens
 

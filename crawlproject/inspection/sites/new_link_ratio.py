@@ -22,7 +22,7 @@ _MEMORY = 30.0  # pages after which older ones fade
 _SITES = 50_000  # sites that are remembered
 
 
-class OpenSites:
+class NewLinkRatio:
     """The registrable domains of a crawl. Told of each page that is kept; memory is bounded."""
 
     def __init__(self) -> None:
@@ -35,16 +35,16 @@ class OpenSites:
         inside = [link for link in dict.fromkeys(links) if link.startswith(here) or domain_of(link) == own]
         self._new_among((url,))
         new = self._new_among(inside[:_LINKS])
-        openness, pages = self._sites.pop(own, (_PRIOR, 0))
+        new_link_ratio, pages = self._sites.pop(own, (_PRIOR, 0))
         if inside:
             share = new / min(len(inside), _LINKS)
             if pages:
-                openness += (share - openness) / min(pages + 1, _MEMORY)
+                new_link_ratio += (share - new_link_ratio) / min(pages + 1, _MEMORY)
             pages += 1
-        self._sites[own] = openness, pages
+        self._sites[own] = new_link_ratio, pages
         if len(self._sites) > _SITES:
             self._sites.popitem(last=False)
-        return openness
+        return new_link_ratio
 
     def _new_among(self, urls: Iterable[str]) -> int:
         """How many of ``urls`` are seen for the first time; from now on they are seen."""

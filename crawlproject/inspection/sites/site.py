@@ -12,7 +12,18 @@ _OPEN, _ENDLESS = 0.6, 0.85  # openness of a site that begins to look endless, a
 class Site:
     """What is known of a site."""
 
-    __slots__ = ("doubt", "fetches", "links", "openness", "out", "pardoned", "recommended", "until", "waits", "worth")
+    __slots__ = (
+        "doubt",
+        "fetches",
+        "links",
+        "new_link_ratio",
+        "out",
+        "pardoned",
+        "recommended",
+        "until",
+        "waits",
+        "worth",
+    )
 
     def __init__(self) -> None:
         self.fetches = 0.0  # those that brought nothing count less
@@ -23,7 +34,7 @@ class Site:
         self.until = 0.0  # URLs over budget wait until then
         self.waits = 0
         self.out: set[str] = set()  # URLs that are being fetched
-        self.openness = 0.0  # share of links within it that lead to new pages
+        self.new_link_ratio = 0.0  # share of links within it that lead to new pages
         self.doubt = 0.0  # how far its pages count as spam, whatever they look like
 
     @property
@@ -44,10 +55,10 @@ class Site:
     @property
     def endless(self) -> float:
         """How far it looks endless, 0 to 1."""
-        return ramp(self.openness, _OPEN, _ENDLESS)
+        return ramp(self.new_link_ratio, _OPEN, _ENDLESS)
 
     @property
-    def hearsay(self) -> bool:
+    def single_source(self) -> bool:
         """Whether no more is known of it than what one other site told, and nobody recommended that one."""
         return self.fetches < _KNOWN and len(self.links) < 2 and not self.recommended
 

@@ -15,12 +15,12 @@ long as others link to the site: ``paid`` nears its bound slowly. The mean worth
 ``trust`` is 1 while the crawl meets spam, walls and sites that look endless, and grows to ``MOST_TRUST`` while it does not; up
 to 2 it multiplies ``BACK``, too.
 
-A site looks endless when its pages lead to ever new pages of it (``openness.py``). The less trust there is, the less such
+A site looks endless when its pages lead to ever new pages of it (``new_link_ratio.py``). The less trust there is, the less such
 pages are paid for, and such links count.
 
 Names are as cheap as pages: a swarm of domains has a first budget for each. So a site of which only one other site has told, one
-without a seed, is *hearsay* until a few of its pages were fetched, and all such sites together get ``HEARSAY`` of the fetches,
-up to three times as much where there is trust.
+without a seed, is *single-source* until a few of its pages were fetched, and all such sites together get ``SINGLE_SOURCE`` of the
+fetches, up to three times as much where there is trust.
 
 A URL over budget waits, and is tried again after a delay that doubles with each vain trial of its site; one in so many
 fetches is a trial of a site that would have to wait still. When nothing else is left the budgets are raised (``pardon``).
@@ -44,11 +44,11 @@ SUPPORTED = 30.0
 HOSTILE = 0.05  # share of spam, walls and their kin among the fetches from which on budgets are as strict as can be
 MOST_TRUST = 10.0  # times ``SUPPORTED`` where there are none
 TRIALS = 0.03  # of all fetches may be of sites over budget, besides those that nothing else was left for
-HEARSAY = 0.1  # times ``trust``, up to 3, of all fetches may be of sites that only one other site links to
+SINGLE_SOURCE = 0.1  # times ``trust``, up to 3, of all fetches may be of sites that only one other site links to
 LONGEST_WAIT = 3_600.0  # seconds
 
 _PRIOR_FETCHES = 10.0  # as if so many had been made, with so many bad ones that budgets are strict
-_MOST_HEARSAY = 3.0  # of trust that hearsay is listened to
+_MOST_SINGLE_SOURCE = 3.0  # of trust that hearsay is listened to
 _MOST_BACK = 2.0  # of trust that pages are paid for
 _FIRST_WAIT = 50.0  # fetches of the crawl that a URL over budget waits at first
 _DOUBLINGS = 10
@@ -87,7 +87,7 @@ class SiteBudgets:
         self._fetches = 0
         self._wasted = 0.0  # fetches of spam, walls and their kin
         self._trials = 0
-        self._hearsay = 0.0  # fetches, of which those that brought nothing count less
+        self._single_source = 0.0  # fetches, of which those that brought nothing count less
         self._pace = 0.0  # seconds between fetches
         self._latest = 0.0
         self.waited = 0  # times that a URL had to wait
@@ -104,13 +104,15 @@ class SiteBudgets:
         """Budgets do not look at pages before they are kept."""
         return page
 
-    def kept(self, page: Page, linked: Iterable[str] | None = None, linker: str = "", openness: float = 0.0) -> None:
+    def kept(
+        self, page: Page, linked: Iterable[str] | None = None, linker: str = "", new_link_ratio: float = 0.0
+    ) -> None:
         """A page is in the history: its site gets back what it was worth, and so do the sites that it links to.
 
         ``linked`` are these other sites, where they are known; ``linker`` the name under which its links count, unless it is
-        that of its site; ``openness`` that of its site by now.
+        that of its site; ``new_link_ratio`` that of its site by now.
         """
-        self._opened(page.url, openness)
+        self._opened(page.url, new_link_ratio)
         repeats = bool(page.duplicate_of) and OWN_LINKS not in page.signs
         value = self._page(page.url, page.relevance, page.spam, page.signs.get(NOVELTY, 1.0), repeats)
         if linked is None:
@@ -144,7 +146,7 @@ class SiteBudgets:
         self._fetches += 1
         site = self._site(domain_of(url))
         cost = _MISSING if error and not error.startswith(_WASTE) and error != NOT_KEPT else 1.0
-        self._hearsay += cost * site.hearsay
+        self._single_source += cost * site.single_source
         site.fetches += cost
         site.out.discard(url)
 
@@ -163,13 +165,15 @@ class SiteBudgets:
         """The pages of a registrable domain count as spam to this degree, 0 to 1, those before included."""
         self._site(site).doubt = doubt
 
-    def relive(self, line: Mapping[str, Any], linked: Iterable[str], linker: str = "", openness: float = 0.0) -> None:
+    def relive(
+        self, line: Mapping[str, Any], linked: Iterable[str], linker: str = "", new_link_ratio: float = 0.0
+    ) -> None:
         """After a resume: a line of the history happens once more. ``linked`` and all that follows as in ``kept``."""
         if line["redirect"]:
             self.redirected(line["url"], line["at"])
             return
         if is_page(line):
-            self._opened(line["url"], openness)
+            self._opened(line["url"], new_link_ratio)
             signs = line.get("signs") or {}
             repeats = bool(line.get("duplicate_of")) and OWN_LINKS not in signs
             value = self._page(line["url"], line["relevance"], line.get("spam", 0.0), signs.get(NOVELTY, 1.0), repeats)
@@ -183,11 +187,11 @@ class SiteBudgets:
 
     # ------------------------------------------------------------ at the door
 
-    def lowered(self, url: str, score: float) -> float:
+    def adjusted_score(self, url: str, score: float) -> float:
         """A site over budget waits; its scores stay as they are."""
         return score
 
-    def waits_until(self, url: CrawlUrl, now: float) -> float:
+    def hold_until(self, url: CrawlUrl, now: float) -> float:
         """``now`` when the site of ``url`` has budget left, or has waited long enough for a trial."""
         if not self._share:
             return now
@@ -200,14 +204,14 @@ class SiteBudgets:
         self.waited += 1
         return site.until
 
-    def held_until(self, url: str) -> float:
+    def host_blocked_until(self, url: str) -> float:
         """The end of the wait of a site over budget."""
         site = self._sites.get(domain_of(url)) if self._share else None
         if site is None or not site.until or not self._is_over(site):
             return 0.0
         return site.until
 
-    def merit(self, url: str, now: float) -> float:
+    def release_order(self, url: str, now: float) -> float:
         """1 within the budget; beyond it 0.9 for an honest site, whatever it is about, and next to nothing for any other."""
         site = self._sites.get(domain_of(url)) if self._share else None
         if site is None or not self._is_over(site):
@@ -248,10 +252,10 @@ class SiteBudgets:
         """Whether a site has no budget left, or no part in that of hearsay."""
         if site.fetches + len(site.out) >= self.budget(site):
             return True
-        if not self._alone or not site.hearsay or site.pardoned:
+        if not self._alone or not site.single_source or site.pardoned:
             return False
-        most = HEARSAY * min(self.trust, _MOST_HEARSAY)
-        return self._hearsay >= self._share * most * (self._fetches + _EARLY_FETCHES)
+        most = SINGLE_SOURCE * min(self.trust, _MOST_SINGLE_SOURCE)
+        return self._single_source >= self._share * most * (self._fetches + _EARLY_FETCHES)
 
     def _may_try(self, site: Site, now: float) -> bool:
         """Whether a site over budget has waited, and trials have been few enough."""
@@ -283,11 +287,11 @@ class SiteBudgets:
         self._site(domain_of(url)).worth += value - SPAM * spam**2 - _COPY * copy
         return value
 
-    def _opened(self, url: str, openness: float) -> None:
+    def _opened(self, url: str, new_link_ratio: float) -> None:
         """How open the site of ``url`` is by now."""
         if self._share:
-            self._site(domain_of(url)).openness = openness
-            self._wasted += _TEDIOUS * ramp(openness, _SURELY_OPEN, _SURELY_ENDLESS)
+            self._site(domain_of(url)).new_link_ratio = new_link_ratio
+            self._wasted += _TEDIOUS * ramp(new_link_ratio, _SURELY_OPEN, _SURELY_ENDLESS)
 
     def _recommend(self, linked: Iterable[str]) -> None:
         """A person led the crawl to a page that links to the sites ``linked``, whatever that page looks like."""

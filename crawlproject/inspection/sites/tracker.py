@@ -5,30 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from crawlproject.inspection.sites.host_health import HostConduct
+from crawlproject.inspection.sites.host_health import HostHealth
 from crawlproject.inspection.sites.link_farms import FARMS, LinkFarms
-from crawlproject.inspection.sites.new_link_ratio import OpenSites
+from crawlproject.inspection.sites.new_link_ratio import NewLinkRatio
 from crawlproject.inspection.sites.site_budgets import SiteBudgets, is_page
 from crawlproject.records import OWN_LINKS, Fetch, Page
 from crawlproject.urls.domains import sites_linked
 
 
-class Conduct:
+class SiteTracker:
     """``hosts``, ``sites`` and ``farms`` together. Each fetch is told once, when it is in the history."""
 
-    def __init__(self, hosts: HostConduct, sites: SiteBudgets, farms: LinkFarms | None = None) -> None:
+    def __init__(self, hosts: HostHealth, sites: SiteBudgets, farms: LinkFarms | None = None) -> None:
         self.hosts = hosts
         self.sites = sites
         self.farms = farms or LinkFarms()
-        self._open = OpenSites()
+        self._open = NewLinkRatio()
 
     def kept(self, page: Page, at: float) -> None:
         """A page with content."""
         self.hosts.answered(page.url)
         linked = self.farms.linked(page)
         linker = self._learn(page.url, page.spam, page.signs, bool(page.duplicate_of), linked)
-        openness = self._open.learn(page.url, [link.url for link in page.links])
-        self.sites.kept(page, linked, linker, openness)
+        new_link_ratio = self._open.learn(page.url, [link.url for link in page.links])
+        self.sites.kept(page, linked, linker, new_link_ratio)
         self.sites.ended(page.url, at)
 
     def failed(self, url: str, error: str, fetch: Fetch) -> float:
@@ -52,12 +52,12 @@ class Conduct:
             url = line["url"]
             self.hosts.relive(line)
             links_of = of_pages.of(url)
-            linked, linker, openness = sites_linked(url, links_of), "", 0.0
+            linked, linker, new_link_ratio = sites_linked(url, links_of), "", 0.0
             if is_page(line):
                 signs = line.get("signs") or {}
                 linker = self._learn(url, line.get("spam", 0.0), signs, bool(line.get("duplicate_of")), linked)
-                openness = self._open.learn(url, links_of)
-            self.sites.relive(line, linked, linker, openness)
+                new_link_ratio = self._open.learn(url, links_of)
+            self.sites.relive(line, linked, linker, new_link_ratio)
 
     def _learn(self, url: str, spam: float, signs: Mapping[str, float], copy: bool, linked: dict[str, None]) -> str:
         """Tell ``farms`` of a page. Under which name its links count: those of all farms count together, the earlier ones

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from crawlproject.errors import BadSetting
-from crawlproject.orderings.adaptive.bm25 import PageWorth
-from crawlproject.orderings.adaptive.document_frequencies import TermTable
-from crawlproject.orderings.adaptive.link_features import KINDS, LinkEvidence
+from crawlproject.orderings.adaptive.bm25 import Bm25Worth
+from crawlproject.orderings.adaptive.document_frequencies import TermStatistics
+from crawlproject.orderings.adaptive.link_features import KINDS, LinkFeatures
 from crawlproject.orderings.adaptive.link_table import ANCHOR, AROUND, WORDS, Groups, LinkTable, Origin, Rows
 from crawlproject.orderings.adaptive.ridge import Ridge
 from crawlproject.orderings.adaptive.shortlist import shortlist
@@ -76,12 +76,12 @@ class Adaptive(BaseOrdering):
         self.strength = strength
         self.without = without
         query = tuple(context.judge.query)
-        self._terms = TermTable()
+        self._terms = TermStatistics()
         keywords = self._terms.numbers(query)
-        self._worth = PageWorth(self._terms, dict(zip(query, keywords.tolist(), strict=True)))
+        self._worth = Bm25Worth(self._terms, dict(zip(query, keywords.tolist(), strict=True)))
         self._words = UrlWords(context.judge.analyzer)
         self._table = LinkTable()
-        self._evidence = LinkEvidence(self._table, self._terms, keywords, _kinds(without))
+        self._evidence = LinkFeatures(self._table, self._terms, keywords, _kinds(without))
         self._ridge = Ridge(self._evidence.prior, strength)
         self._ended = set(context.topic.seeds)  # seeds wait from the start, whatever links to them
         self._scores: dict[str, float] = {}

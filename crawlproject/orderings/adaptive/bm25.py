@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from crawlproject.orderings.adaptive.document_frequencies import TermTable
+from crawlproject.orderings.adaptive.document_frequencies import TermStatistics
 
 K1 = 1.2  # how soon further occurrences count no more
 B = 0.5  # how much longer pages need more of them
@@ -17,10 +17,10 @@ GOOD = 0.3  # share of the highest possible score that is worth 1
 CONTRAST = 1.5  # above 1, halfway pages count less than half
 
 
-class PageWorth:
+class Bm25Worth:
     """The worth of pages, 0 to 1, for keywords given as term -> number in the table of terms."""
 
-    def __init__(self, table: TermTable, keywords: Mapping[str, int]) -> None:
+    def __init__(self, table: TermStatistics, keywords: Mapping[str, int]) -> None:
         self._table = table
         self._keywords = keywords
 

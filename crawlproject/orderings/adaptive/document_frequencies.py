@@ -1,4 +1,4 @@
-"""In how many pages each term was seen, for texts that are numbers (``TermNumbers``)."""
+"""In how many pages each term was seen, for texts that are numbers (``TermIds``)."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from math import log
 import numpy as np
 import numpy.typing as npt
 
-from crawlproject.orderings.learning.term_ids import Numbers, TermNumbers
+from crawlproject.orderings.learning.term_ids import Numbers, TermIds
 
 Vector = npt.NDArray[np.float64]
 
 
-class TermTable:
+class TermStatistics:
     """Document frequencies over the pages observed so far, by the number of a term; 0 is no term."""
 
     def __init__(self) -> None:
         self.documents = 0
         self.mean_length = 0.0  # terms a page
-        self._numbers = TermNumbers()
+        self._numbers = TermIds()
         self._frequency = np.zeros(4096)
 
     def numbers(self, terms: Iterable[str]) -> Numbers:

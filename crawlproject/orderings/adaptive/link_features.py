@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from crawlproject.orderings.adaptive.document_frequencies import TermTable
+from crawlproject.orderings.adaptive.document_frequencies import TermStatistics
 from crawlproject.orderings.adaptive.group_means import GroupMeans
 from crawlproject.orderings.adaptive.link_table import ANCHOR, AROUND, WORDS, Groups, LinkTable, Rows
 from crawlproject.orderings.adaptive.rocchio import RelevanceFeedback
@@ -40,10 +40,12 @@ FULL_KEYWORDS = 0.4  # share of the keywords' idf at which a text says all it ca
 FULL_FEEDBACK = 2.0  # the same for the weights of feedback
 
 
-class LinkEvidence:
+class LinkFeatures:
     """The evidence about rows of a ``LinkTable``. ``without`` names kinds of evidence to leave out (for ablation)."""
 
-    def __init__(self, table: LinkTable, terms: TermTable, keywords: Numbers, without: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, table: LinkTable, terms: TermStatistics, keywords: Numbers, without: tuple[str, ...] = ()
+    ) -> None:
         self.feedback = RelevanceFeedback(terms)
         self.prior = np.array(list(PRIOR.values())).T
         self._counts = np.array([kind not in without for kind in KINDS], dtype=float)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from crawlproject.orderings.adaptive.document_frequencies import TermTable
+from crawlproject.orderings.adaptive.document_frequencies import TermStatistics
 from crawlproject.orderings.learning.term_ids import Numbers
 
 Vector = npt.NDArray[np.float64]
@@ -24,7 +24,7 @@ class RelevanceFeedback:
     worth, times the term's idf, in units of the highest (the positive part of Rocchio 1971).
     """
 
-    def __init__(self, table: TermTable) -> None:
+    def __init__(self, table: TermStatistics) -> None:
         self._table = table
         self._best: list[tuple[float, int, Numbers, Vector]] = []
         self._pages = 0

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Protocol
 from urllib.parse import unquote
+
+from crawlproject.pages.text.analyzer import Analyzer
 
 _WORD = re.compile(r"[a-z]+")
 _WORD_OF_ANY_SCRIPT = re.compile(r"[a-z\x80-\U0010ffff]+")
 _REMEMBERED = 100_000
-
-
-class Analyzer(Protocol):
-    def terms(self, text: str) -> list[str]: ...
 
 
 class UrlWords:

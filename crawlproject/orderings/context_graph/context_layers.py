@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from crawlproject.orderings.base import Archive, OrderingContext
+from crawlproject.orderings.base import OrderingContext, PageArchive
 from crawlproject.orderings.graph.linkgraph import LinkGraph
 from crawlproject.records import Page
 
 
 def merged_context_graph(
-    context: OrderingContext, archive: Archive, core: Sequence[Page], *, layers: int, layer_pages: int
+    context: OrderingContext, archive: PageArchive, core: Sequence[Page], *, layers: int, layer_pages: int
 ) -> list[Sequence[Page]]:
     """``core``, which is layer 0, and at most ``layers`` more: pages that link to the layer before, and to none nearer.
 
@@ -38,7 +38,7 @@ def merged_context_graph(
     return found
 
 
-def _links_of(archive: Archive) -> LinkGraph[str]:
+def _links_of(archive: PageArchive) -> LinkGraph[str]:
     """All links of the archive; redirects are one node with their target."""
     graph: LinkGraph[str] = LinkGraph()
     redirects = []

@@ -8,7 +8,7 @@ from typing import Generic
 from crawlproject.orderings.graph.linkgraph import Node
 
 
-class Cash(Generic[Node]):
+class OpicCash(Generic[Node]):
     """``cash`` is what a page received since it was fetched last, ``history`` what it handed on in all.
 
     Each of ``holders`` begins with cash 1. A fetched page hands its cash on to the pages it links to, in equal parts. What

@@ -8,8 +8,8 @@ from math import log
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
 from crawlproject.orderings.infospiders.agents import Agent, LinkNet, Prospect
 from crawlproject.orderings.infospiders.proximity import keyword_proximity
-from crawlproject.orderings.learning.seeded_random import UrlDraw
-from crawlproject.orderings.learning.waiting_urls import Waiting
+from crawlproject.orderings.learning.seeded_random import SeededDraw
+from crawlproject.orderings.learning.waiting_urls import WaitingUrls
 from crawlproject.pages.text.vectors import cosine
 from crawlproject.records import CrawlUrl, Link, Page
 
@@ -54,10 +54,10 @@ class InfoSpiders(BaseOrdering):
         self.rate = rate
         self.reproduction = reproduction
         self.population = population
-        self._draw = UrlDraw(context.random)
+        self._draw = SeededDraw(context.random)
         self._agents: dict[int, Agent] = {}
         self._born = 0
-        self._waiting: Waiting[Prospect] = Waiting()
+        self._waiting: WaitingUrls[Prospect] = WaitingUrls()
         self._unsettled: dict[Agent, Iterator[str]] = {}  # agents whose links need new scores, and which still do
         self._pages = 0
         self._worth = 0.0
@@ -97,7 +97,7 @@ class InfoSpiders(BaseOrdering):
         elif agent.energy <= 0:
             self._die(agent)
 
-    def bequeath(self, page: Page) -> tuple[float, ...]:
+    def inherited_for_links(self, page: Page) -> tuple[float, ...]:
         """The number of the agent that the links belong to."""
         agent = self._owner if page is self._page else None
         return (float((agent or self._agent_of(page)).number),)

@@ -10,8 +10,8 @@ import numpy as np
 
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
 from crawlproject.orderings.intelligent.candidates import Candidate, Source, links_in_turn
-from crawlproject.orderings.intelligent.interest_ratio import LiftTable, log_interest
-from crawlproject.orderings.learning.waiting_urls import Waiting
+from crawlproject.orderings.intelligent.interest_ratio import InterestRatios, log_interest
+from crawlproject.orderings.learning.waiting_urls import WaitingUrls
 from crawlproject.records import CrawlUrl, Link, Page
 
 TURNS = 16  # pages whose links are looked at again after each page, at most
@@ -31,7 +31,7 @@ class Intelligent(BaseOrdering):
 
     ``content``: words of the pages that link to the URL. ``url``: tokens of the URL. ``links``: whether these pages are
     relevant themselves. ``siblings``: how many of the other links of these pages, as far as fetched, were relevant. See
-    ``LiftTable`` for the ratio and its ``significance``, 2 standard deviations in the source. The ratios of several
+    ``InterestRatios`` for the ratio and its ``significance``, 2 standard deviations in the source. The ratios of several
     words are multiplied, and so are those of several tokens; over several linking pages the mean is taken.
 
     The predicate to learn: the relevance of a page is above ``threshold``, and above the mean of all pages so far. The
@@ -62,11 +62,11 @@ class Intelligent(BaseOrdering):
         self.url_weight = url_weight
         self.link_weight = link_weight
         self.sibling_weight = sibling_weight
-        self._words = LiftTable(significance)
-        self._tokens = LiftTable(significance)
-        self._origins = LiftTable(significance)
+        self._words = InterestRatios(significance)
+        self._tokens = InterestRatios(significance)
+        self._origins = InterestRatios(significance)
         self._origin = self._origins.numbers(["irrelevant page", "relevant page"])
-        self._waiting: Waiting[Candidate] = Waiting()
+        self._waiting: WaitingUrls[Candidate] = WaitingUrls()
         self._turns: dict[Source, None] = {}  # sources with waiting links, the one revised longest ago first
         self._touched: dict[Source, None] = {}  # sources of the latest page
         self._relevance = 0.0

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from crawlproject.orderings.learning.term_ids import TermNumbers
+from crawlproject.orderings.learning.term_ids import TermIds
 
 _FIRST = 1024
 
 
-class LiftTable:
+class InterestRatios:
     """Counts of evidence over fetched pages, and the ratios ``I(C, E) = P(C and E) / (P(C) P(E))`` they give.
 
     C is a page being relevant, E a piece of evidence about it, such as a word of the page that links to it. A ratio
@@ -22,7 +22,7 @@ class LiftTable:
 
     def __init__(self, significance: float, limit: int = 500_000) -> None:
         self.significance = significance
-        self._numbers = TermNumbers(limit)
+        self._numbers = TermIds(limit)
         self._seen = np.zeros(_FIRST)
         self._relevant = np.zeros(_FIRST)
         self.pages = 0

@@ -6,7 +6,7 @@ from hashlib import blake2b
 from random import Random
 
 
-class UrlDraw:
+class SeededDraw:
     """``draw(url)``: uniform in [0, 1), the same for one URL however often it is asked for.
 
     Fixed, because the frontier keeps the best of several offers: fresh draws would favour URLs with many in-links.

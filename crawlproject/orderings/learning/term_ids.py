@@ -10,7 +10,7 @@ import numpy.typing as npt
 Numbers = npt.NDArray[np.int32]
 
 
-class TermNumbers:
+class TermIds:
     """Term -> 1, 2, 3, ... in the order in which terms come; 0 for terms that come when there are ``limit`` already."""
 
     def __init__(self, limit: int = 200_000) -> None:

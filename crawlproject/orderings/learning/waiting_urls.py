@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 Evidence = TypeVar("Evidence")
 
 
-class Waiting(Generic[Evidence]):
+class WaitingUrls(Generic[Evidence]):
     """URL -> evidence, from the first link to the URL until its fetch has ended.
 
     What has ended never waits again, however many links still point there. At most ``limit`` URLs are known at once;

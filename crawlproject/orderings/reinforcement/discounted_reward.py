@@ -18,7 +18,7 @@ class _Step:
     next: float = 0.0  # the best value of a step after this one
 
 
-class Returns:
+class DiscountedRewards:
     """Steps of a crawl and their values: ``Q = reward + discount * best Q of the steps that followed``, as known so far.
 
     A step is the fetch of a URL, which led on to the URLs that were found on it. Values grow as better steps follow.

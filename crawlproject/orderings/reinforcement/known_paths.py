@@ -8,7 +8,7 @@ from itertools import chain
 
 import numpy as np
 
-from crawlproject.orderings.base import Archive
+from crawlproject.orderings.base import PageArchive
 from crawlproject.orderings.graph.linkgraph import LinkGraph
 from crawlproject.orderings.reinforcement.discounted_reward import graph_values
 from crawlproject.records import Link, Page
@@ -19,7 +19,7 @@ STEPS = 6  # links that a path looks ahead
 
 
 def known_paths(
-    archive: Archive, seeds: Iterable[str], threshold: float, discount: float
+    archive: PageArchive, seeds: Iterable[str], threshold: float, discount: float
 ) -> Iterator[tuple[Page, Link, float]]:
     """Page, link, and the discounted reward of the link, for links between the first ``MAX_PAGES`` pages.
 
@@ -43,7 +43,7 @@ def known_paths(
                 yield page, link, float(values[number])
 
 
-def _breadth_first(archive: Archive, seeds: Iterable[str]) -> Iterator[Page]:
+def _breadth_first(archive: PageArchive, seeds: Iterable[str]) -> Iterator[Page]:
     seen: set[str] = set()
     read: set[str] = set()
     queue: deque[str] = deque()

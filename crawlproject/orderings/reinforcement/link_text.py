@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crawlproject.orderings.learning.term_ids import Numbers
-from crawlproject.orderings.reinforcement.value_classifier import BinnedValues, Values
+from crawlproject.orderings.reinforcement.value_classifier import ValueClassifier, Values
 from crawlproject.records import Link
 
 Pieces = tuple[int, int, int, int, int, int]  # start and end of the anchor, the context and the words around
@@ -28,7 +28,7 @@ def text_of(page: Numbers, pieces: Pieces) -> Numbers:
     return np.concatenate([page[pieces[0] : pieces[1]], page[pieces[2] : pieces[3]], page[pieces[4] : pieces[5]]])
 
 
-def expected_values(model: BinnedValues, page: Numbers, pieces: Sequence[Pieces]) -> Values:
+def expected_values(model: ValueClassifier, page: Numbers, pieces: Sequence[Pieces]) -> Values:
     """What ``model`` expects of links of one page, in the time of the page's terms and the links together."""
     sums = model.running_sums(page)
     places: npt.NDArray[np.int64] = np.array(pieces, np.int64).reshape(-1, 6)

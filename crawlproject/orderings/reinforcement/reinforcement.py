@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from crawlproject.errors import BadSetting
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
-from crawlproject.orderings.learning.term_ids import Numbers, TermNumbers
-from crawlproject.orderings.learning.waiting_urls import Waiting
-from crawlproject.orderings.reinforcement.discounted_reward import Returns
+from crawlproject.orderings.learning.term_ids import Numbers, TermIds
+from crawlproject.orderings.learning.waiting_urls import WaitingUrls
+from crawlproject.orderings.reinforcement.discounted_reward import DiscountedRewards
 from crawlproject.orderings.reinforcement.known_paths import known_paths
 from crawlproject.orderings.reinforcement.link_text import Pieces, expected_values, pieces_of, text_of
-from crawlproject.orderings.reinforcement.value_classifier import BinnedValues
+from crawlproject.orderings.reinforcement.value_classifier import ValueClassifier
 from crawlproject.records import Link, Page
 
 EXAMPLES = 5_000  # the latest links whose value is known; older ones are forgotten
@@ -66,16 +66,16 @@ class Reinforcement(BaseOrdering):
         self.bins = bins
         self.window = window
         self.train_every = train_every
-        self._numbers = TermNumbers()
-        self._returns = Returns(discount, EXAMPLES)
+        self._numbers = TermIds()
+        self._returns = DiscountedRewards(discount, EXAMPLES)
         self._texts: dict[str, Numbers] = {}  # of the links that were taken, by where they led
-        self._waiting: Waiting[_Evidence] = Waiting()
+        self._waiting: WaitingUrls[_Evidence] = WaitingUrls()
         self._pages = 0
         self._next_training = train_every
         self._revised: list[tuple[str, float]] = []
         self._page: tuple[Page | None, Numbers, dict[int, float]] = None, self._numbers.of(()), {}
         self._known: list[tuple[Numbers, float]] = []  # texts and values from the archive
-        self._model: BinnedValues | None = None
+        self._model: ValueClassifier | None = None
         if context.archive is not None:
             paths = known_paths(context.archive, context.topic.seeds, threshold, discount)
             for page, link, value in paths:
@@ -127,7 +127,7 @@ class Reinforcement(BaseOrdering):
             return [(page.relevance + link.context_score) / 2 for link in links]
         return self._worth(self._model, terms, [pieces_of(link, len(terms), self.window) for link in links])
 
-    def _worth(self, model: BinnedValues, page: Numbers, pieces: list[Pieces]) -> list[float]:
+    def _worth(self, model: ValueClassifier, page: Numbers, pieces: list[Pieces]) -> list[float]:
         values = (1 - self.discount) * expected_values(model, page, pieces)
         scores: list[float] = values.clip(0.0, 1.0).tolist()
         return scores
@@ -138,7 +138,7 @@ class Reinforcement(BaseOrdering):
         examples = [*self._known, *taken]
         if len({value for _, value in examples}) > 1:
             texts, values = zip(*examples, strict=True)
-            self._model = BinnedValues(texts, values, bins=self.bins, terms=len(self._numbers))
+            self._model = ValueClassifier(texts, values, bins=self.bins, terms=len(self._numbers))
 
     def _scored_anew(self) -> Iterable[tuple[str, float]]:
         """New scores of links that wait, page by page."""

@@ -12,7 +12,7 @@ from crawlproject.orderings.learning.term_ids import Numbers
 Values = npt.NDArray[np.float64]
 
 
-class BinnedValues:
+class ValueClassifier:
     """The expected value of a text: ``sum over bins b of P(b | text) * mean value of b``.
 
     ``texts`` are arrays of term numbers, all below ``terms``; ``values`` their known values. Values are cut into at most

@@ -7,8 +7,8 @@ from heapq import heappop, heappush
 from math import log, sqrt
 
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
-from crawlproject.orderings.learning.seeded_random import UrlDraw
-from crawlproject.orderings.learning.waiting_urls import Waiting
+from crawlproject.orderings.learning.seeded_random import SeededDraw
+from crawlproject.orderings.learning.waiting_urls import WaitingUrls
 from crawlproject.orderings.tag_path_bandit.tag_path_clusters import TagPathClusters
 from crawlproject.records import CrawlUrl, Link, Page
 
@@ -53,7 +53,7 @@ class Arm:
         heappush(self._hidden, (-lowest, surplus))
         return surplus
 
-    def remove(self, url: str, waiting: Waiting[int]) -> str | None:
+    def remove(self, url: str, waiting: WaitingUrls[int]) -> str | None:
         """A link is gone; the hidden link that takes its place in line, if there is one."""
         if self.shown.pop(url, None) is None:
             return None
@@ -94,10 +94,10 @@ class TagPathBandit(BaseOrdering):
         super().__init__(context)
         self.similarity = similarity
         self.exploration = exploration
-        self._draw = UrlDraw(context.random)
+        self._draw = SeededDraw(context.random)
         self._clusters = TagPathClusters(similarity)
         self._arms: list[Arm] = []
-        self._waiting: Waiting[int] = Waiting()  # url -> number of its arm
+        self._waiting: WaitingUrls[int] = WaitingUrls()  # url -> number of its arm
         self._fetches = 0
         self._rewards = 0.0
         self._moved: dict[str, None] = {}  # links whose score is not what it should be

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from crawlproject.pages.html.meta_robots import NO_RULES, RobotsRules
+from crawlproject.pages.html.meta_robots import NO_RULES, MetaRobots
 
 
 class RawLink(NamedTuple):
@@ -43,7 +43,7 @@ class Document:
     concealed: int = 0
     redirect: str = ""
     base: str = ""
-    robots: RobotsRules = NO_RULES
+    robots: MetaRobots = NO_RULES
     encoding: str = "utf-8"
     links_dropped: int = 0
     truncated: bool = False

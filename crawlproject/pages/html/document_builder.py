@@ -9,7 +9,7 @@ from crawlproject.pages.html.document import Document, RawLink
 from crawlproject.pages.html.hidden_elements import concealing_classes, is_concealed
 from crawlproject.pages.html.html_redirects import INSTANT, refresh_of, script_target
 from crawlproject.pages.html.link_context import AggregationNodes
-from crawlproject.pages.html.meta_robots import RobotsRules, robots_rules
+from crawlproject.pages.html.meta_robots import MetaRobots, robots_rules
 from crawlproject.pages.html.publication_date import Published
 from crawlproject.pages.html.tag_path import TagPaths
 from crawlproject.pages.html.tags import BREAKING, HIDDEN, LINKS
@@ -54,7 +54,7 @@ class DocumentBuilder:
         self._hrefs: list[tuple[str, bool, str]] = []
         self._open_links: list[int | None] = []
         self._alts: list[str] = []
-        self._robots = RobotsRules()
+        self._robots = MetaRobots()
         self._language = ""
         self._refresh = ""
         self._redirect = ""

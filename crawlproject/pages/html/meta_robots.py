@@ -16,7 +16,7 @@ _NAME = re.compile(r"\s*([A-Za-z0-9_*-]+)\s*:\s*(.*)", re.DOTALL)
 _LONGEST_DATE = 3  # parts between commas: of "Friday, 25-Jun-10 15:00:00 GMT" two
 
 
-class RobotsRules(NamedTuple):
+class MetaRobots(NamedTuple):
     """``noindex``: do not keep the page. ``nofollow``: do not follow its links.
 
     ``unavailable_after``: from when on ``noindex`` holds, in seconds since the epoch.
@@ -26,11 +26,11 @@ class RobotsRules(NamedTuple):
     nofollow: bool = False
     unavailable_after: float = inf
 
-    def __or__(self, other: object) -> RobotsRules:
+    def __or__(self, other: object) -> MetaRobots:
         """What is asked here or there: the stricter of both."""
-        if not isinstance(other, RobotsRules):
+        if not isinstance(other, MetaRobots):
             return NotImplemented
-        return RobotsRules(
+        return MetaRobots(
             self.noindex or other.noindex,
             self.nofollow or other.nofollow,
             min(self.unavailable_after, other.unavailable_after),
@@ -41,10 +41,10 @@ class RobotsRules(NamedTuple):
         return self.noindex or now > self.unavailable_after
 
 
-NO_RULES = RobotsRules()
+NO_RULES = MetaRobots()
 
 
-def robots_rules(value: str, agent: str = "") -> RobotsRules:
+def robots_rules(value: str, agent: str = "") -> MetaRobots:
     """The rules for all robots and for the one called ``agent`` (in lower case), together.
 
     ``value`` is a meta tag's ``content``, or ``X-Robots-Tag``, each header on a line of its own. Case and unknown rules are
@@ -70,7 +70,7 @@ def robots_rules(value: str, agent: str = "") -> RobotsRules:
             elif not named:
                 words.update(part.lower().split())
     none = "none" in words
-    return RobotsRules(none or "noindex" in words, none or "nofollow" in words, after)
+    return MetaRobots(none or "noindex" in words, none or "nofollow" in words, after)
 
 
 def _first_date(text: str, more: list[str]) -> float:

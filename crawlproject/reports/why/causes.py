@@ -19,7 +19,7 @@ from crawlproject.inspection.duplicates.url_rule_store import read_rules
 from crawlproject.options import Options, read_options
 from crawlproject.orderings.registry import ORDERINGS
 from crawlproject.reports.why.lookup import Cause
-from crawlproject.storage.read import CrawlInfo, Refused, read_refused
+from crawlproject.storage.read import CrawlInfo, RefusalCounts, read_refused
 from crawlproject.storage.robots_log import read_robots
 from crawlproject.urls.hosts import host_of, origin_of
 
@@ -81,7 +81,7 @@ def _certain(folder: Path, options: Options, url: str, depth: int, agent: str) -
         yield Cause(ROBOTS, _SENTENCES[ROBOTS])
 
 
-def _possible(info: CrawlInfo, refused: dict[str, Refused], url: str, evicted: int) -> Iterator[Cause]:
+def _possible(info: CrawlInfo, refused: dict[str, RefusalCounts], url: str, evicted: int) -> Iterator[Cause]:
     for reason in ("frontier/full", NOT_FOLLOWED, "trap/host_full"):
         if reason in refused:
             yield Cause(reason, _SENTENCES[reason], refused[reason].count)

@@ -9,7 +9,7 @@ from pathlib import Path
 from crawlproject.records import CrawlUrl, Visit
 from crawlproject.reports.why.path import Step, why
 from crawlproject.storage.append_log import read_lines, unexpected
-from crawlproject.storage.read import Refused, read_refused, read_visits
+from crawlproject.storage.read import RefusalCounts, read_refused, read_visits
 from crawlproject.storage.refusals import SHOWN
 
 LINKS = "links.jsonl"
@@ -17,7 +17,7 @@ SOURCES = 10  # pages linking to a URL that are listed
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class FrontierStatus:
     """What the frontier knows: ``record`` of a URL that waits or is being fetched, None for one that left it.
 
     ``ahead`` of the ``waiting`` URLs have higher scores. ``rests`` is for how many seconds its host is left alone yet,
@@ -60,7 +60,7 @@ class LinkTo:
 
 
 @dataclass(frozen=True, slots=True)
-class Whereabouts:
+class UrlStatus:
     """All that a crawl folder tells about one URL.
 
     ``visit`` is its line of history, ``number`` its place among ``fetches``, from 1 on. ``standing`` is None when the
@@ -76,10 +76,10 @@ class Whereabouts:
     fetches: int = 0
     visit: Visit | None = None
     number: int = 0
-    standing: Standing | None = None
+    standing: FrontierStatus | None = None
     path: tuple[Step, ...] = ()
-    refused: tuple[Refused, ...] = ()
-    unlisted: tuple[Refused, ...] = ()
+    refused: tuple[RefusalCounts, ...] = ()
+    unlisted: tuple[RefusalCounts, ...] = ()
     links: tuple[LinkTo, ...] = ()
     link_count: int = 0
     nearest: int = 0
@@ -89,7 +89,7 @@ class Whereabouts:
     copy_count: int = 0
 
 
-def whereabouts(folder: Path, url: str, standing: Standing | None = None) -> Whereabouts:
+def url_status(folder: Path, url: str, standing: FrontierStatus | None = None) -> UrlStatus:
     """Everything about ``url``, which is canonical; ``standing`` is what the frontier says. Raises ``BadCrawlDir``."""
     found, number, fetches = None, 0, 0
     redirects: list[str] = []
@@ -105,7 +105,7 @@ def whereabouts(folder: Path, url: str, standing: Standing | None = None) -> Whe
     came = tuple(redirects[:SOURCES])
     if found is not None:
         way = tuple(why(folder, url))
-        return Whereabouts(
+        return UrlStatus(
             url, fetches, found, number, standing, way,
             redirects=came, copies=tuple(copies[:SOURCES]), copy_count=len(copies),
         )  # fmt: skip
@@ -113,7 +113,7 @@ def whereabouts(folder: Path, url: str, standing: Standing | None = None) -> Whe
     record = standing.record if standing else None
     parent = record.parent if record else None
     links = [] if record else _with_their_pages(folder, links_to(folder, url))
-    return Whereabouts(
+    return UrlStatus(
         url,
         fetches,
         standing=standing,

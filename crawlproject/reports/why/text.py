@@ -11,7 +11,7 @@ from rich.text import Text
 
 from crawlproject.pages.text.printable import counted
 from crawlproject.records import AGENT, CLIQUE, CRAWL_DELAY, RETRY_AFTER, SUSPECTS, CrawlUrl, Visit
-from crawlproject.reports.why.lookup import Cause, LinkTo, Standing, Whereabouts
+from crawlproject.reports.why.lookup import Cause, FrontierStatus, LinkTo, UrlStatus
 from crawlproject.reports.why.path import Step
 from crawlproject.storage.refusals import SHOWN
 from crawlproject.urls.naming import page_path
@@ -22,7 +22,7 @@ _PIPE_WIDTH = 10_000  # columns, so that URLs in a pipe are never cut
 
 
 def print_whereabouts(
-    found: Whereabouts, stream: TextIO, causes: Sequence[Cause] = (), probed: Sequence[str] = ()
+    found: UrlStatus, stream: TextIO, causes: Sequence[Cause] = (), probed: Sequence[str] = ()
 ) -> None:
     """Say where the URL is and why, then the way that led to it.
 
@@ -39,7 +39,7 @@ def print_whereabouts(
         console.print(_way(found.path), soft_wrap=True)
 
 
-def _story(found: Whereabouts, causes: Sequence[Cause]) -> Iterable[str | Table]:
+def _story(found: UrlStatus, causes: Sequence[Cause]) -> Iterable[str | Table]:
     standing = found.standing
     if found.visit:
         yield from _fetched(found, found.visit)
@@ -82,7 +82,7 @@ def _left_out(causes: Sequence[Cause]) -> Iterable[str]:
             yield f"  {cause.words} ({cause.reason}{f', {cause.count:,}' if cause.count else ''})"
 
 
-def _fetched(found: Whereabouts, visit: Visit) -> Iterable[str | Table]:
+def _fetched(found: UrlStatus, visit: Visit) -> Iterable[str | Table]:
     yield f"Fetched: number {found.number:,} of {found.fetches:,} fetches."
     stored = f"; the page itself is {PAGES}/{page_path(visit.md5)}" if visit.md5 else ""
     yield f"It is line {found.number} of history.jsonl{stored}."
@@ -110,7 +110,7 @@ def _outcome(visit: Visit) -> str:
     return f"{title}of relevance {visit.relevance:.3f}, with {counted(visit.links, 'link')}{kept}"
 
 
-def _company(found: Whereabouts, visit: Visit) -> Iterable[str]:
+def _company(found: UrlStatus, visit: Visit) -> Iterable[str]:
     """Copies, and what is odd about the page or its host."""
     if visit.duplicate_of:
         yield f"Its text is that of {visit.duplicate_of}, so its links were not followed again."
@@ -134,7 +134,7 @@ def _company(found: Whereabouts, visit: Visit) -> Iterable[str]:
         yield f"The reply asked to be left alone for {visit.signs[RETRY_AFTER]:g} s (Retry-After)."
 
 
-def _waits(standing: Standing, record: CrawlUrl) -> Iterable[str]:
+def _waits(standing: FrontierStatus, record: CrawlUrl) -> Iterable[str]:
     if standing.leased:
         yield f"Being fetched, or was when the crawl was killed; its score is {record.score:.4g}."
     else:
@@ -152,7 +152,7 @@ def _origin(parent: str | None, anchor: str, context_score: float, depth: int) -
         yield f"as {_quoted(anchor)}; its context has similarity {context_score:.3f} to the keywords, depth {depth}."
 
 
-def _unlisted(found: Whereabouts) -> Iterable[str]:
+def _unlisted(found: UrlStatus) -> Iterable[str]:
     if found.unlisted:
         reasons = ", ".join(f"{refusal.reason} ({refusal.count:,})" for refusal in found.unlisted)
         yield f"It may be among the refused links that are counted without a sample: {reasons}."

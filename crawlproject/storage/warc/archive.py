@@ -14,7 +14,7 @@ from typing import Any
 from crawlproject.records import Topic, Visit
 from crawlproject.storage.warc.exchange import Exchange, reconstructed
 from crawlproject.storage.warc.files import WarcFiles, read_entries
-from crawlproject.storage.warc.record import Record, warcinfo
+from crawlproject.storage.warc.record import WrittenRecord, warcinfo
 
 FOLDER = "warc"
 _MOST_WAITING = 1_000  # URLs with a response whose fetch has not ended: many times what can be in flight
@@ -41,7 +41,7 @@ class CrawlArchive:
         seed: str,
         max_bytes: int,
     ) -> None:
-        def describe(file: str, identity: str) -> Record:
+        def describe(file: str, identity: str) -> WrittenRecord:
             return warcinfo(about, name=file, at=clock(), identity=identity)
 
         self._load = load

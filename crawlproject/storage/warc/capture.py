@@ -6,11 +6,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from crawlproject.storage.warc.exchange import Exchange, content_type, request_block, response_block
-from crawlproject.storage.warc.record import IDENTICAL, Original, Record, date_of, digest_of, identity_of, record
+from crawlproject.storage.warc.record import (
+    IDENTICAL,
+    FirstCapture,
+    WrittenRecord,
+    date_of,
+    digest_of,
+    identity_of,
+    record,
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class IndexEntry:
     """A response or revisit in an archive: ``length`` bytes of ``file`` from ``offset`` on.
 
     ``mime`` is ``warc/revisit`` for a revisit, as in CDX files. ``key`` tells which fetch of the crawl it is; see
@@ -29,35 +37,35 @@ class Entry:
     key: str = ""
 
     @classmethod
-    def from_json(cls, line: dict[str, Any]) -> Entry:
+    def from_json(cls, line: dict[str, Any]) -> IndexEntry:
         """Raises ``TypeError`` for what is none."""
         return cls(**line)
 
 
-class Originals:
+class ArchivedPayloads:
     """The payloads that were archived, so that a copy becomes a revisit: the last ``most`` of them."""
 
     def __init__(self, most: int = 100_000) -> None:
         self._most = most
-        self._known: dict[str, Original] = {}
+        self._known: dict[str, FirstCapture] = {}
 
-    def get(self, digest: str) -> Original | None:
+    def get(self, digest: str) -> FirstCapture | None:
         return self._known.get(digest)
 
-    def add(self, digest: str, original: Original) -> None:
+    def add(self, digest: str, original: FirstCapture) -> None:
         self._known.setdefault(digest, original)
         if len(self._known) > self._most:
             del self._known[next(iter(self._known))]
 
-    def note(self, entry: Entry) -> None:
+    def note(self, entry: IndexEntry) -> None:
         """An entry of the archive that is gone on with."""
         if entry.mime != "warc/revisit":
-            self.add(entry.digest, Original(entry.url, entry.date))
+            self.add(entry.digest, FirstCapture(entry.url, entry.date))
 
 
 def capture(
-    exchange: Exchange, originals: Originals, *, file: str, offset: int, warcinfo: str, key: str = ""
-) -> tuple[tuple[Record, ...], Entry]:
+    exchange: Exchange, originals: ArchivedPayloads, *, file: str, offset: int, warcinfo: str, key: str = ""
+) -> tuple[tuple[WrittenRecord, ...], IndexEntry]:
     """The records of an exchange that is written to ``file`` at ``offset``, and its entry in the index."""
     block, start = response_block(exchange)
     payload = block[start:]
@@ -76,7 +84,7 @@ def capture(
         fields["WARC-Truncated"] = "length" if exchange.truncated else ""
         main = record("response", fields, block, identity=identity)
         if payload:
-            originals.add(digest, Original(exchange.url, date))
+            originals.add(digest, FirstCapture(exchange.url, date))
     else:
         fields |= {
             "WARC-Profile": IDENTICAL,
@@ -96,7 +104,7 @@ def capture(
         asked = identity_of(identity, "request")
         records.append(record("request", fields, request_block(exchange), identity=asked))
     length = len(main.data)
-    entry = Entry(
+    entry = IndexEntry(
         url=exchange.url,
         date=date,
         status=exchange.status,

@@ -12,14 +12,14 @@ from itertools import islice
 
 import orjson
 
-from crawlproject.storage.warc.capture import Entry
+from crawlproject.storage.warc.capture import IndexEntry
 from crawlproject.storage.warc.record import stamp_of
 
 _RUN = 100_000  # lines that are sorted in memory
 _BLOCK = 1024  # lines that are compressed together
 
 
-def cdxj_line(entry: Entry) -> bytes:
+def cdxj_line(entry: IndexEntry) -> bytes:
     """``SURT timestamp {json}``; the SURT is the URL with its host turned round, so that sites stay together."""
     from surt import surt
 

@@ -17,13 +17,13 @@ from typing import Any
 
 from crawlproject.errors import StorageFailed
 from crawlproject.storage.append_log import AppendLog, read_lines, unexpected
-from crawlproject.storage.warc.capture import Entry, Originals, capture
+from crawlproject.storage.warc.capture import ArchivedPayloads, IndexEntry, capture
 from crawlproject.storage.warc.exchange import Exchange
-from crawlproject.storage.warc.record import Record, identity_of, joined
+from crawlproject.storage.warc.record import WrittenRecord, identity_of, joined
 
 INDEX = "records.jsonl"
 
-Describe = Callable[[str, str], Record]  # file name and URN -> the warcinfo record of the file
+Describe = Callable[[str, str], WrittenRecord]  # file name and URN -> the warcinfo record of the file
 
 
 class WarcFiles:
@@ -35,7 +35,7 @@ class WarcFiles:
 
     def __init__(self, folder: Path, name: str, describe: Describe, *, seed: str, max_bytes: int) -> None:
         self.folder = folder
-        self.originals = Originals()
+        self.originals = ArchivedPayloads()
         self._name = name
         self._describe = describe
         self._seed = seed
@@ -125,11 +125,11 @@ def _number(name: str) -> int:
     return int(number) if number.isdigit() else -1
 
 
-def read_entries(folder: Path) -> Iterator[Entry]:
+def read_entries(folder: Path) -> Iterator[IndexEntry]:
     """The lines of ``records.jsonl``, in the order in which they were written. Raises ``BadCrawlDir``."""
     path = folder / INDEX
     for number, line in enumerate(read_lines(path), start=1):
         try:
-            yield Entry.from_json(line)
+            yield IndexEntry.from_json(line)
         except TypeError as damage:
             raise unexpected(path, number, damage) from None

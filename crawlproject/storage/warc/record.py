@@ -17,21 +17,21 @@ IDENTICAL = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 _LEVEL = 3  # of gzip: a tenth larger than at 6, and a page costs 0.3 ms instead of 0.5
 
 
-class Original(NamedTuple):
+class FirstCapture(NamedTuple):
     """Where a payload was archived first."""
 
     url: str
     date: str
 
 
-class Record(NamedTuple):
+class WrittenRecord(NamedTuple):
     """A record ready to be written, and what an index has to know of it."""
 
     data: bytes
     identity: str
 
 
-def record(kind: str, fields: Mapping[str, str], block: bytes, *, identity: str) -> Record:
+def record(kind: str, fields: Mapping[str, str], block: bytes, *, identity: str) -> WrittenRecord:
     """A record of type ``kind``. ``identity`` is its URN; ``fields`` are the headers besides those of every record."""
     lines = [VERSION, f"WARC-Type: {kind}", f"WARC-Record-ID: <{identity}>"]
     lines += [f"{name}: {_one_line(value)}" for name, value in fields.items() if value]
@@ -39,10 +39,10 @@ def record(kind: str, fields: Mapping[str, str], block: bytes, *, identity: str)
     head = "\r\n".join(lines).encode("utf-8", "replace")
     packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, 31)  # 31: as gzip, without a time stamp
     data = packer.compress(head + b"\r\n\r\n" + block + b"\r\n\r\n") + packer.flush()
-    return Record(data, identity)
+    return WrittenRecord(data, identity)
 
 
-def warcinfo(fields: Mapping[str, object], *, name: str, at: float, identity: str) -> Record:
+def warcinfo(fields: Mapping[str, object], *, name: str, at: float, identity: str) -> WrittenRecord:
     """The first record of a file: who wrote it, and of what. Values that are no text are written as JSON."""
     lines = [
         f"{key}: {_one_line(value if isinstance(value, str) else orjson.dumps(value, default=str).decode())}\r\n"
@@ -77,6 +77,6 @@ def _one_line(value: str) -> str:
     return " ".join(value.split()) if not value.isprintable() else value
 
 
-def joined(records: Sequence[Record]) -> bytes:
+def joined(records: Sequence[WrittenRecord]) -> bytes:
     """What is written for them in one piece."""
     return b"".join([each.data for each in records])

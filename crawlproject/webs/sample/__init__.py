@@ -14,7 +14,7 @@ from random import Random
 
 from crawlproject.webs.base import Reply, not_held, spellings
 from crawlproject.webs.sample.builder import build
-from crawlproject.webs.sample.plan import Plan, Redirect, SamplePage, Site
+from crawlproject.webs.sample.plan import Redirect, SamplePage, SamplePlan, SampleSite
 from crawlproject.webs.sample.prose import text_of
 from crawlproject.webs.sample.render import render
 from crawlproject.webs.sample.trouble import SESSION_SHOP, month_of, with_session
@@ -31,7 +31,7 @@ class SampleWeb:
 
     def __init__(self, seed: int = DEFAULT_SEED) -> None:
         self.warnings: Sequence[str] = ()
-        self.plan: Plan = build(seed)
+        self.plan: SamplePlan = build(seed)
         self._seed = seed
         self._wiring = Wiring(self.plan)
 
@@ -70,7 +70,7 @@ class SampleWeb:
             links = links._replace(entries=[link._replace(url=with_session(link.url, url)) for link in links.entries])
         return _html(page.site, url, render(page, text, links, rng), rng)
 
-    def _month(self, site: Site, year: int, month: int, url: str) -> Reply:
+    def _month(self, site: SampleSite, year: int, month: int, url: str) -> Reply:
         """A month of the endless calendar."""
         rng = Random(f"{self._seed} {site.host} {year} {month}")
         before, after = year * 12 + month - 2, year * 12 + month
@@ -84,11 +84,11 @@ class SampleWeb:
         page = SamplePage(url, site, "calendar", f"Calendar of {site.title}, {year}-{month:02}", site.theme, "")
         return _html(site, url, render(page, text_of(page, rng), links, rng), rng)
 
-    def _site(self, url: str) -> Site | None:
+    def _site(self, url: str) -> SampleSite | None:
         return self.plan.sites.get(url.removeprefix("http://").partition("/")[0])
 
 
-def _html(site: Site, url: str, text: str, rng: Random) -> Reply:
+def _html(site: SampleSite, url: str, text: str, rng: Random) -> Reply:
     changed = formatdate(_FIRST_DAY + rng.randrange(_DAYS) * 86_400, usegmt=True)
     headers = {"content-type": f"text/html; charset={site.charset}", "last-modified": changed}
     return _of_host(site, Reply(url, 200, headers, text.encode(site.charset, "xmlcharrefreplace")))
@@ -98,7 +98,7 @@ def _redirect(redirect: Redirect, url: str) -> Reply:
     return Reply(url, redirect.status, {"location": redirect.location}, seconds=0.05)
 
 
-def _robots(site: Site, url: str) -> Reply:
+def _robots(site: SampleSite, url: str) -> Reply:
     if site.robots_status != 200 or site.robots is None:
         status = site.robots_status if site.robots_status != 200 else 404
         return Reply(url, status, seconds=site.seconds, error=site.error)
@@ -106,7 +106,7 @@ def _robots(site: Site, url: str) -> Reply:
     return Reply(url, 200, {"content-type": "text/plain"}, body, seconds=site.seconds)
 
 
-def _of_host(site: Site, reply: Reply) -> Reply:
+def _of_host(site: SampleSite, reply: Reply) -> Reply:
     """The reply as the host gives it: in its own time, or not at all."""
     if site.error:
         return Reply(reply.url, 0, seconds=site.seconds, error=site.error)
@@ -116,6 +116,6 @@ def _of_host(site: Site, reply: Reply) -> Reply:
     return Reply(reply.url, reply.status, reply.headers, reply.body, seconds)
 
 
-def _month_url(site: Site, months: int) -> str:
+def _month_url(site: SampleSite, months: int) -> str:
     year, month = divmod(months, 12)
     return f"{site.url}calendar/{year:04}/{month + 1:02}/"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from random import Random
 
-from crawlproject.webs.sample.plan import Plan, Site
+from crawlproject.webs.sample.plan import SamplePlan, SampleSite
 from crawlproject.webs.sample.sites import fill
 from crawlproject.webs.sample.themes import Theme
 from crawlproject.webs.sample.themes.bees import BEES
@@ -25,7 +25,7 @@ DELAYED = 29  # every so many-th site asks for a Crawl-delay
 OLD_CHARSET = 11  # every so many-th site is written in ISO 8859-1
 
 
-def build(seed: int) -> Plan:
+def build(seed: int) -> SamplePlan:
     """The plan for ``seed``; the same plan for the same seed, on every machine."""
     rng = Random(f"plan {seed}")
     sites = [*_theme_sites(rng), *_everyday_sites(rng)]
@@ -34,22 +34,22 @@ def build(seed: int) -> Plan:
         fill(site, THEMES, rng)
     sites += troubled_sites(sites)
     by_host = {site.host: site for site in sites}
-    return Plan(by_host, redirects(by_host), _tunnels(sites, rng))
+    return SamplePlan(by_host, redirects(by_host), _tunnels(sites, rng))
 
 
-def _theme_sites(rng: Random) -> Iterator[Site]:
+def _theme_sites(rng: Random) -> Iterator[SampleSite]:
     for theme in THEMES:
         for number, (name, title, kind) in enumerate(theme.sites):
             hidden = number % HIDDEN == HIDDEN - 1 and kind != "hub"
-            yield Site(f"www.{name}.example", title, kind, theme, layout=rng.choice(LAYOUTS), hidden=hidden)
+            yield SampleSite(f"www.{name}.example", title, kind, theme, layout=rng.choice(LAYOUTS), hidden=hidden)
 
 
-def _everyday_sites(rng: Random) -> Iterator[Site]:
+def _everyday_sites(rng: Random) -> Iterator[SampleSite]:
     for name, title, kind in EVERYDAY.sites:
-        yield Site(f"www.{name}.example", title, kind, EVERYDAY, layout=rng.choice(LAYOUTS))
+        yield SampleSite(f"www.{name}.example", title, kind, EVERYDAY, layout=rng.choice(LAYOUTS))
 
 
-def _behave(site: Site, number: int, rng: Random) -> None:
+def _behave(site: SampleSite, number: int, rng: Random) -> None:
     """Latency, robots.txt and charset of a site."""
     site.seconds = rng.uniform(2.0, 5.0) if number % SLOW == SLOW - 1 else round(rng.uniform(0.03, 0.4), 3)
     if number % OLD_CHARSET == OLD_CHARSET - 1:
@@ -64,7 +64,7 @@ def _behave(site: Site, number: int, rng: Random) -> None:
         site.robots = "\n".join(rules) + "\n"
 
 
-def _tunnels(sites: Sequence[Site], rng: Random) -> dict[str, Site]:
+def _tunnels(sites: Sequence[SampleSite], rng: Random) -> dict[str, SampleSite]:
     """For each hidden site an everyday page that alone knows of it."""
     stories = [page for site in sites if site.kind in ("town", "paper", "personal") for page in site.of_kind("story")]
     hidden = [site for site in sites if site.hidden]

@@ -13,7 +13,7 @@ TROUBLE = "trouble"  # the kind of the sites that only make difficulties
 
 
 @dataclass(slots=True)
-class Site:
+class SampleSite:
     """A host and how it behaves.
 
     ``seconds`` is the latency of a page. A ``hidden`` site is linked only from the everyday page at the end of its
@@ -51,7 +51,7 @@ class SamplePage(NamedTuple):
     """
 
     url: str
-    site: Site
+    site: SampleSite
     kind: str
     title: str
     theme: Theme
@@ -67,17 +67,17 @@ class Redirect(NamedTuple):
 
 
 @dataclass(slots=True)
-class Plan:
+class SamplePlan:
     """The whole sample web. ``tunnels`` are everyday pages, by URL, that link to a hidden site.
 
     ``sites_about`` and ``articles_about`` hold, by the key of a theme, what the rest of the web knows of.
     """
 
-    sites: Mapping[str, Site]
+    sites: Mapping[str, SampleSite]
     redirects: Mapping[str, Redirect]
-    tunnels: Mapping[str, Site]
+    tunnels: Mapping[str, SampleSite]
     pages: dict[str, SamplePage] = field(init=False)
-    sites_about: dict[str, list[Site]] = field(init=False)
+    sites_about: dict[str, list[SampleSite]] = field(init=False)
     articles_about: dict[str, list[SamplePage]] = field(init=False)
 
     def __post_init__(self) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import NamedTuple
 
-from crawlproject.webs.sample.plan import SamplePage, Site
+from crawlproject.webs.sample.plan import SamplePage, SampleSite
 from crawlproject.webs.sample.themes import Theme
 
 LIST_LENGTH = 8  # entries of one page of a list
@@ -61,7 +61,7 @@ STORY_TITLES = (
 )
 
 
-def fill(site: Site, themes: Sequence[Theme], rng: Random) -> None:
+def fill(site: SampleSite, themes: Sequence[Theme], rng: Random) -> None:
     """Give the site its pages. ``themes`` are those that a site of everyday life may like."""
     shape = SHAPES[site.kind]
     site.pages.append(SamplePage(site.url, site, "home", site.title, site.theme, _any_subject(site.theme, rng)))
@@ -76,7 +76,7 @@ def fill(site: Site, themes: Sequence[Theme], rng: Random) -> None:
         site.pages.extend(_categories(site, [*themes, site.theme]))
 
 
-def path_to(site: Site, folder: str, name: str) -> str:
+def path_to(site: SampleSite, folder: str, name: str) -> str:
     """A URL of the site in its own style, so that not all hosts look alike."""
     endings = {"modern": f"{folder}/{name}/", "tables": f"{folder}/{name}.html", "plain": f"{folder}/{name}.htm"}
     return site.url + endings[site.layout]
@@ -87,7 +87,7 @@ def slug(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")
 
 
-def _articles(site: Site, theme: Theme, count: int, rng: Random) -> Iterator[SamplePage]:
+def _articles(site: SampleSite, theme: Theme, count: int, rng: Random) -> Iterator[SamplePage]:
     subjects = rng.sample(sorted(theme.subjects), len(theme.subjects))
     angles = rng.sample(ANGLES, len(ANGLES))
     for number in range(count):
@@ -96,7 +96,7 @@ def _articles(site: Site, theme: Theme, count: int, rng: Random) -> Iterator[Sam
         yield SamplePage(path_to(site, "articles", slug(title)), site, "article", title, theme, subject, number)
 
 
-def _stories(site: Site, count: int, rng: Random) -> Iterator[SamplePage]:
+def _stories(site: SampleSite, count: int, rng: Random) -> Iterator[SamplePage]:
     for number in range(1, count + 1):
         subject = _any_subject(site.theme, rng)
         title = _titled(rng.choice(STORY_TITLES), site.theme, subject, rng, number)
@@ -105,7 +105,7 @@ def _stories(site: Site, count: int, rng: Random) -> Iterator[SamplePage]:
         )
 
 
-def _goods(site: Site, count: int, rng: Random) -> Iterator[SamplePage]:
+def _goods(site: SampleSite, count: int, rng: Random) -> Iterator[SamplePage]:
     for number in range(count):
         name = site.theme.goods[number % len(site.theme.goods)]
         title = f"{name[0].upper()}{name[1:]}, no. {number + 1}"
@@ -113,7 +113,7 @@ def _goods(site: Site, count: int, rng: Random) -> Iterator[SamplePage]:
         yield SamplePage(path_to(site, "shop", f"item-{number + 1}"), site, "item", title, site.theme, subject, number)
 
 
-def _lists(site: Site) -> Iterator[SamplePage]:
+def _lists(site: SampleSite) -> Iterator[SamplePage]:
     """Lists of articles, stories and goods, cut into pages."""
     for kind, folder, title in (
         ("article", "articles", "Articles"),
@@ -126,7 +126,7 @@ def _lists(site: Site) -> Iterator[SamplePage]:
             yield SamplePage(url, site, f"{kind} list", f"{title} - {site.title}", site.theme, "", number)
 
 
-def _special_pages(site: Site, rng: Random) -> Iterator[SamplePage]:
+def _special_pages(site: SampleSite, rng: Random) -> Iterator[SamplePage]:
     def page(path: str, kind: str, title: str, subject: str = "", number: int = 0) -> SamplePage:
         return SamplePage(
             site.url + path, site, kind, title, site.theme, subject or _any_subject(site.theme, rng), number
@@ -150,7 +150,7 @@ def _special_pages(site: Site, rng: Random) -> Iterator[SamplePage]:
         yield page("clubs/", "clubs", f"Clubs and societies - {site.title}")
 
 
-def _categories(site: Site, themes: Sequence[Theme]) -> Iterator[SamplePage]:
+def _categories(site: SampleSite, themes: Sequence[Theme]) -> Iterator[SamplePage]:
     for number, theme in enumerate(themes):
         title = f"{theme.name[0].upper()}{theme.name[1:]} - {site.title}"
         yield SamplePage(f"{site.url}{slug(theme.name)}/", site, "category", title, theme, "", number)

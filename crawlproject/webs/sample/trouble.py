@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 
-from crawlproject.webs.sample.plan import TROUBLE, Redirect, SamplePage, Site
+from crawlproject.webs.sample.plan import TROUBLE, Redirect, SamplePage, SampleSite
 from crawlproject.webs.sample.themes import Theme
 
 MIRROR = "mirror.reef-atlas.example"
@@ -22,7 +22,7 @@ BUSY_ROBOTS = "www.busy-robots.example"
 _MONTH = re.compile(r"(?P<site>http://[^/]+/)calendar/(?P<year>\d{4})/(?P<month>0[1-9]|1[0-2])/")
 
 
-def troubled_sites(sites: Sequence[Site]) -> list[Site]:
+def troubled_sites(sites: Sequence[SampleSite]) -> list[SampleSite]:
     """Eight hosts that make difficulties; they borrow their themes from ``sites``."""
     coral, everyday = sites[0].theme, sites[-1].theme
     mirror = _site(MIRROR, "Reef Atlas (mirror)", coral)
@@ -50,7 +50,7 @@ def troubled_sites(sites: Sequence[Site]) -> list[Site]:
     return [mirror, shop, moving, refusing, sleeping, broken, busy, _site(ALIAS, "Reef Atlas", coral)]
 
 
-def redirects(sites: Mapping[str, Site]) -> dict[str, Redirect]:
+def redirects(sites: Mapping[str, SampleSite]) -> dict[str, Redirect]:
     """Moved pages: to another host, along a chain, round a loop, to an odd spelling, and out of the web."""
     atlas, moving = sites[MIRRORED], sites[MOVING]
     first, second, *_ = atlas.of_kind("article")
@@ -71,7 +71,7 @@ def redirects(sites: Mapping[str, Site]) -> dict[str, Redirect]:
     }
 
 
-def month_of(url: str, sites: Mapping[str, Site]) -> tuple[Site, int, int] | None:
+def month_of(url: str, sites: Mapping[str, SampleSite]) -> tuple[SampleSite, int, int] | None:
     """Site, year and month of a page of the endless calendar of a club; None for any other URL."""
     match = _MONTH.fullmatch(url)
     if match is None:
@@ -86,9 +86,9 @@ def with_session(url: str, asked: str) -> str:
     return f"{url}?PHPSESSID={ticket}"
 
 
-def _site(host: str, title: str, theme: Theme) -> Site:
-    return Site(host, title, TROUBLE, theme, seconds=0.15)
+def _site(host: str, title: str, theme: Theme) -> SampleSite:
+    return SampleSite(host, title, TROUBLE, theme, seconds=0.15)
 
 
-def _mirrored(page: SamplePage, mirror: Site) -> SamplePage:
+def _mirrored(page: SamplePage, mirror: SampleSite) -> SamplePage:
     return page._replace(url=mirror.url + page.url.removeprefix(page.site.url), site=mirror, kind="mirror")

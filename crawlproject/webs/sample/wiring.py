@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import NamedTuple
 
-from crawlproject.webs.sample.plan import TROUBLE, Plan, SamplePage, Site
+from crawlproject.webs.sample.plan import TROUBLE, SamplePage, SamplePlan, SampleSite
 from crawlproject.webs.sample.sites import LIST_LENGTH, TRAP_START
 from crawlproject.webs.sample.themes import Theme
 from crawlproject.webs.sample.trouble import MIRROR, MOVING, SESSION_SHOP
@@ -54,7 +54,7 @@ class Links(NamedTuple):
 class Wiring:
     """Chooses links in ``plan``; every choice comes from the generator that is passed in."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: SamplePlan) -> None:
         self._plan = plan
         self._everyday = plan.sites_about["everyday"]
         self._difficult = [site for site in plan.sites.values() if site.kind == TROUBLE and site.pages]
@@ -125,7 +125,7 @@ class Wiring:
             yield _to_site(rng.choice(self._portals))
             yield _to_site(rng.choice(self._plan.sites_about[page.theme.key]))
 
-    def _recommended(self, site: Site, rng: Random) -> list[PageLink]:
+    def _recommended(self, site: SampleSite, rng: Random) -> list[PageLink]:
         """The page of links of a site: a third of it has nothing to do with the site's theme."""
         known = [other for other in self._plan.sites_about[site.theme.key] if other is not site]
         found = [_to_site(other) for other in rng.sample(known, min(6, len(known)))]
@@ -149,7 +149,7 @@ class Wiring:
             case _:
                 yield _to_site(rng.choice(self._portals))
 
-    def _footer(self, site: Site) -> list[PageLink]:
+    def _footer(self, site: SampleSite) -> list[PageLink]:
         """Who serves the pages and who made them: the same on every page of a site."""
         rng = Random(site.host)
         town, maker, other = rng.choice(self._everyday), rng.choice(self._everyday), rng.choice(self._difficult)
@@ -161,12 +161,12 @@ class Wiring:
         for _ in range(count):
             yield known[int(len(known) * rng.random() ** 2)]
 
-    def _theme_site(self, rng: Random) -> Site:
+    def _theme_site(self, rng: Random) -> SampleSite:
         """A site of any theme but everyday life."""
         key = rng.choice([key for key in self._plan.sites_about if key != "everyday"])
         return rng.choice(self._plan.sites_about[key])
 
-    def _strangers(self, theme: Theme, rng: Random, count: int) -> list[Site]:
+    def _strangers(self, theme: Theme, rng: Random, count: int) -> list[SampleSite]:
         """Sites that are not about ``theme``."""
         others = [self._theme_site(rng) if rng.random() < 0.4 else rng.choice(self._everyday) for _ in range(count)]
         return [site for site in others if site.theme is not theme] or [rng.choice(self._portals)]
@@ -176,7 +176,7 @@ class Wiring:
         return PageLink(story.url, story.title, f"a page of {story.site.title}")
 
 
-def _navigation(site: Site) -> Iterator[PageLink]:
+def _navigation(site: SampleSite) -> Iterator[PageLink]:
     yield PageLink(site.url, "Home")
     for kind, path, text in _LISTS:
         if site.of_kind(kind):
@@ -194,7 +194,7 @@ def _navigation(site: Site) -> Iterator[PageLink]:
         yield PageLink(f"{site.url}calendar/{TRAP_START}/", "Calendar")
 
 
-def _one_page_of(site: Site, kind: str, number: int) -> Iterator[PageLink]:
+def _one_page_of(site: SampleSite, kind: str, number: int) -> Iterator[PageLink]:
     entries = site.of_kind(kind)
     for page in entries[number * LIST_LENGTH : (number + 1) * LIST_LENGTH]:
         yield _to_article(page) if kind == "article" else PageLink(page.url, page.title)
@@ -208,9 +208,9 @@ def _to_article(page: SamplePage) -> PageLink:
     return PageLink(page.url, page.title, f"{page.site.title}: {sentence}")
 
 
-def _to_site(site: Site) -> PageLink:
+def _to_site(site: SampleSite) -> PageLink:
     return PageLink(site.url, site.title, _EVERYDAY_NOTES.get(site.kind) or f"pages about {site.theme.about}")
 
 
-def _to_guest(site: Site) -> PageLink:
+def _to_guest(site: SampleSite) -> PageLink:
     return PageLink(site.url, site.title, "Nice pages, I enjoyed my visit. Please visit mine.", nofollow=True)

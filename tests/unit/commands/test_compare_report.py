@@ -61,13 +61,16 @@ def test_compare_prints_the_table_names_the_winner_and_writes_files(write_runs, 
 @pytest.mark.parametrize("measure", ["harvest", "relevance", "precision", "coverage", "top", "rank"])
 def test_other_measures(write_runs, tmp_path, capsys, measure):
     runs = write_runs(tmp_path / "runs", {"dom": [0.5, 0.4], "random": [0.1, 0.2]})
-    assert invoke(compare.Command(), runs, "--measure", measure, "--at", "40") == 0
+    assert invoke(compare.CompareCommand(), runs, "--measure", measure, "--at", "40") == 0
     assert capsys.readouterr().out.splitlines()[2].split()[:2] == ["1", "dom"]
 
 
 def test_several_budgets_another_test_and_every_measure(write_runs, tmp_path, capsys):
     runs = write_runs(tmp_path / "runs", SKILLS)
-    assert invoke(compare.Command(), runs, "--at", "20", "50,100", "--test", "wilcoxon", "--json", tmp_path / "c") == 0
+    assert (
+        invoke(compare.CompareCommand(), runs, "--at", "20", "50,100", "--test", "wilcoxon", "--json", tmp_path / "c")
+        == 0
+    )
     told = capsys.readouterr().out
     assert "Wilcoxon signed-rank tests over 6 topics" in told
     document = json.loads((tmp_path / "c").read_text())
@@ -100,13 +103,13 @@ def test_bad_input_to_compare_is_one_message_and_exit_code_2(
     monkeypatch.chdir(tmp_path)
     if "runs" in arguments:
         write_runs(tmp_path / "runs", {"dom": [0.5], "random": [0.1]})
-    assert invoke(compare.Command(), *arguments) == 2
+    assert invoke(compare.CompareCommand(), *arguments) == 2
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
 
 
-@pytest.mark.parametrize("command", [compare.Command, report.Command])
+@pytest.mark.parametrize("command", [compare.CompareCommand, report.ReportCommand])
 @pytest.mark.parametrize("folders", [[], ["a", "b"]])
 def test_one_folder_is_asked_for(command, folders):
     with pytest.raises(UsageError, match="expected one"):
@@ -115,14 +118,14 @@ def test_one_folder_is_asked_for(command, folders):
 
 def test_an_unknown_measure_is_refused(capsys):
     with pytest.raises(SystemExit) as left:
-        invoke(compare.Command(), "runs", "--measure", "beauty")
+        invoke(compare.CompareCommand(), "runs", "--measure", "beauty")
     assert left.value.code == 2
     assert "beauty" in capsys.readouterr().err
 
 
 def test_a_file_that_cannot_be_written_is_one_message_and_exit_code_3(write_runs, tmp_path, capsys):
     runs = write_runs(tmp_path / "runs", {"dom": [0.5], "random": [0.1]})
-    assert invoke(compare.Command(), runs, "--json", tmp_path) == 3
+    assert invoke(compare.CompareCommand(), runs, "--json", tmp_path) == 3
     assert "cannot write" in capsys.readouterr().err
 
 
@@ -136,7 +139,7 @@ def test_report_writes_the_report_and_prints_its_path(write_crawl, crawl_of_page
 
 @pytest.mark.parametrize("folder", ["", "nowhere"])
 def test_report_on_something_else_is_one_message_and_exit_code_2(tmp_path, capsys, folder):
-    assert invoke(report.Command(), tmp_path / folder) == 2
+    assert invoke(report.ReportCommand(), tmp_path / folder) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert "expected a crawl folder" in error

@@ -25,7 +25,7 @@ REQUIRED = {"export": ["--to", "csv"]}
 
 
 def command_of(name: str) -> ScrapyCommand:
-    command: ScrapyCommand = import_module(f"crawlproject.commands.{name}").Command()
+    command: ScrapyCommand = getattr(import_module(f"crawlproject.commands.{name}"), f"{name.capitalize()}Command")()
     return command
 
 

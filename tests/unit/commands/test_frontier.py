@@ -62,7 +62,7 @@ def crawl(kind: str, tmp_path: Path) -> Path:
 
 
 def run(*args: object, **options: Any) -> int:
-    made = command.Command()
+    made = command.FrontierCommand()
     made.exitcode = 0
     chosen = {"json": False, "top": 20, "host": None, "yes": False, **options}
     made.run([str(arg) for arg in args], argparse.Namespace(**chosen))

@@ -26,7 +26,7 @@ def topic(tmp_path, monkeypatch):
 def test_a_line_for_each_run_and_runs_are_kept(topic, tmp_path, capsys):
     arguments = ("sample", topic, "--ordering", "dom", "random", "--pages", "3", "--repeat", "2", "--out", "runs")
     for _ in range(2):
-        assert invoke(rehearse.Command(), *arguments) == 0
+        assert invoke(rehearse.RehearseCommand(), *arguments) == 0
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [(line["ordering"], line["repeat"]) for line in lines[:4]] == [
         ("dom", 1),
@@ -44,7 +44,16 @@ def test_each_half_of_the_seeds_is_rehearsed(topic, tmp_path, capsys):
     topic.write_text(f'name = "reef"\nkeywords = ["reef"]\nseeds = {json.dumps(seeds)}')
     assert (
         invoke(
-            rehearse.Command(), "sample", topic, "--ordering", "dom", "--pages", "3", "--out", "runs", "--split-seeds"
+            rehearse.RehearseCommand(),
+            "sample",
+            topic,
+            "--ordering",
+            "dom",
+            "--pages",
+            "3",
+            "--out",
+            "runs",
+            "--split-seeds",
         )
         == 0
     )
@@ -56,24 +65,24 @@ def test_each_half_of_the_seeds_is_rehearsed(topic, tmp_path, capsys):
 
 
 def test_a_single_seed_cannot_be_split(topic, capsys):
-    assert invoke(rehearse.Command(), "sample", topic, "--split-seeds") == 2
+    assert invoke(rehearse.RehearseCommand(), "sample", topic, "--split-seeds") == 2
     assert "at least two seeds" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("wrong", [["--pages", "0"], ["--repeat", "0"], ["--jobs", "0"]])
 def test_numbers_below_one_are_refused(topic, wrong):
     with pytest.raises(UsageError, match="at least 1"):
-        invoke(rehearse.Command(), "sample", topic, *wrong)
+        invoke(rehearse.RehearseCommand(), "sample", topic, *wrong)
 
 
 def test_a_web_and_a_topic_are_asked_for():
     with pytest.raises(UsageError, match="expected a web"):
-        invoke(rehearse.Command(), "sample")
+        invoke(rehearse.RehearseCommand(), "sample")
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_bad_input_is_one_message_and_exit_code_2(topic, capsys, jobs):
-    assert invoke(rehearse.Command(), "nowhere.warc", topic, "--jobs", jobs) == 2
+    assert invoke(rehearse.RehearseCommand(), "nowhere.warc", topic, "--jobs", jobs) == 2
     assert capsys.readouterr().err.count("\n") == 1
 
 
@@ -83,7 +92,7 @@ def test_an_interruption_ends_with_130_and_says_how_to_go_on(topic, capsys, monk
         raise KeyboardInterrupt
 
     monkeypatch.setattr(plan, "rehearse_here", interrupted)
-    assert invoke(rehearse.Command(), "sample", topic) == 130
+    assert invoke(rehearse.RehearseCommand(), "sample", topic) == 130
     told = capsys.readouterr()
     assert json.loads(told.out)["pages"] == 3 and "finished runs are kept" in told.err
 
@@ -94,7 +103,7 @@ def test_a_worker_that_breaks_off_ends_with_1_and_one_message(topic, capsys, mon
         raise workers.WorkerFailed("a process broke off")
 
     monkeypatch.setattr(workers, "rehearse_with_workers", broken)
-    assert invoke(rehearse.Command(), "sample", topic, "--jobs", "2") == 1
+    assert invoke(rehearse.RehearseCommand(), "sample", topic, "--jobs", "2") == 1
     assert capsys.readouterr().err == "scrapy: a process broke off\n"
 
 
@@ -105,11 +114,11 @@ def test_the_bar_is_for_terminals_and_lines_stay_lines(topic, capsys, monkeypatc
 
     shown = Terminal()
     monkeypatch.setattr("sys.stderr", shown)
-    assert invoke(rehearse.Command(), "sample", topic, "--ordering", "dom", "--pages", "3") == 0
+    assert invoke(rehearse.RehearseCommand(), "sample", topic, "--ordering", "dom", "--pages", "3") == 0
     assert json.loads(capsys.readouterr().out)["pages"] == 3
     assert "1/1" in shown.getvalue()
 
 
 def test_a_topic_of_the_project_goes_by_its_name(topic, tmp_path, capsys):
-    assert invoke(rehearse.Command(), "sample", "demo", "--ordering", "dom", "--pages", "3") == 0
+    assert invoke(rehearse.RehearseCommand(), "sample", "demo", "--ordering", "dom", "--pages", "3") == 0
     assert json.loads(capsys.readouterr().out)["topic"] == "demo"

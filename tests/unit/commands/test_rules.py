@@ -11,20 +11,20 @@ import pytest
 from scrapy.exceptions import UsageError
 from support.invoking import invoke
 
-from crawlproject.commands.rules import Command
-from crawlproject.inspection.duplicates.url_rule import Rule
-from crawlproject.inspection.duplicates.url_rule_store import CONFIRMED, WITHDRAWN, RuleBook, read_rules
+from crawlproject.commands.rules import RulesCommand
+from crawlproject.inspection.duplicates.url_rule import UrlRule
+from crawlproject.inspection.duplicates.url_rule_store import CONFIRMED, WITHDRAWN, UrlRuleStore, read_rules
 
 ROOT = Path(__file__).parents[3]
-SID = Rule("a.example", "param", "sid")
-SLASH = Rule("b.example", "slash")
+SID = UrlRule("a.example", "param", "sid")
+SLASH = UrlRule("b.example", "slash")
 PAIR = ("http://a.example/?sid=1", "http://a.example/?sid=2")
 
 
 def crawl_folder(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "crawl.json").write_text('{"version": 1, "topic": {}}')
-    book = RuleBook(folder)
+    book = UrlRuleStore(folder)
     book.note(SID, CONFIRMED, (6, 0), [PAIR])
     book.note(SLASH, CONFIRMED, (5, 0))
     book.note(SLASH, WITHDRAWN, (5, 9))
@@ -33,12 +33,12 @@ def crawl_folder(folder: Path) -> Path:
 
 
 def test_it_lists_rules_with_their_evidence(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    assert invoke(Command(), crawl_folder(tmp_path)) == 0
+    assert invoke(RulesCommand(), crawl_folder(tmp_path)) == 0
     out = capsys.readouterr().out
     assert "holds      a.example param sid  (6 for, 0 against)" in out
     assert "withdrawn  b.example slash  (5 for, 9 against)" in out
     assert PAIR[0] in out
-    invoke(Command(), tmp_path, "--json")
+    invoke(RulesCommand(), tmp_path, "--json")
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [line["rule"] for line in lines] == [str(SID), str(SLASH)]
     assert lines[0]["examples"] == [list(PAIR)]
@@ -46,9 +46,9 @@ def test_it_lists_rules_with_their_evidence(tmp_path: Path, capsys: pytest.Captu
 
 def test_a_rule_is_switched_off_and_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     folder = crawl_folder(tmp_path)
-    assert invoke(Command(), folder, "--off", "a.example param sid") == 0
+    assert invoke(RulesCommand(), folder, "--off", "a.example param sid") == 0
     assert read_rules(folder)[SID].state == "off"
-    assert invoke(Command(), folder, "--on", "a.example param sid") == 0
+    assert invoke(RulesCommand(), folder, "--on", "a.example param sid") == 0
     assert read_rules(folder)[SID].state == "holds"
     assert capsys.readouterr().out.splitlines() == [f"{SID}: off", f"{SID}: holds"]
 
@@ -56,17 +56,17 @@ def test_a_rule_is_switched_off_and_on(tmp_path: Path, capsys: pytest.CaptureFix
 def test_each_worker_has_rules_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     for worker in ("one", "two"):
         crawl_folder(tmp_path / "workers" / worker)
-    assert invoke(Command(), tmp_path) == 0
+    assert invoke(RulesCommand(), tmp_path) == 0
     out = capsys.readouterr().out
     assert "worker one" in out
     assert "worker two" in out
-    invoke(Command(), tmp_path, "--off", str(SID))
+    invoke(RulesCommand(), tmp_path, "--off", str(SID))
     assert {read_rules(tmp_path / "workers" / worker)[SID].off for worker in ("one", "two")} == {True}
 
 
 def test_a_crawl_without_rules_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     (tmp_path / "crawl.json").write_text('{"version": 1, "topic": {}}')
-    assert invoke(Command(), tmp_path) == 0
+    assert invoke(RulesCommand(), tmp_path) == 0
     assert "No rules" in capsys.readouterr().out
 
 
@@ -78,12 +78,12 @@ def test_a_crawl_without_rules_says_so(tmp_path: Path, capsys: pytest.CaptureFix
     ],
 )
 def test_what_is_no_rule_of_the_crawl_is_bad_input(tmp_path, capsys, arguments, message):
-    assert invoke(Command(), crawl_folder(tmp_path), *arguments) == 2
+    assert invoke(RulesCommand(), crawl_folder(tmp_path), *arguments) == 2
     assert message in capsys.readouterr().err
 
 
 def test_what_is_no_crawl_folder_is_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    assert invoke(Command(), tmp_path / "nowhere") == 2
+    assert invoke(RulesCommand(), tmp_path / "nowhere") == 2
     assert "crawl.json" in capsys.readouterr().err
 
 
@@ -96,7 +96,7 @@ def test_a_running_crawl_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFix
     )
     with crawl:
         assert crawl.stdout.readline() == b"held\n"
-        assert invoke(Command(), folder, "--off", str(SID)) == 2
+        assert invoke(RulesCommand(), folder, "--off", str(SID)) == 2
         crawl.stdin.close()
     assert "in use" in capsys.readouterr().err
     assert read_rules(folder)[SID].state == "holds"
@@ -105,7 +105,7 @@ def test_a_running_crawl_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFix
 def test_it_wants_one_folder_and_one_switch(tmp_path: Path):
     with pytest.raises(UsageError):
         invoke(
-            Command(),
+            RulesCommand(),
         )
     with pytest.raises(UsageError):
-        invoke(Command(), tmp_path, "--off", "x", "--on", "y")
+        invoke(RulesCommand(), tmp_path, "--off", "x", "--on", "y")

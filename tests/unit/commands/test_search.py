@@ -12,7 +12,7 @@ from support.crawling import scrapy
 from support.invoking import invoke
 from support.items import a_crawl, add, an_item
 
-from crawlproject.commands.search import Command
+from crawlproject.commands.search import SearchCommand
 from crawlproject.exporting.index import Hit, search, update
 from crawlproject.reports.search_results import print_hits
 
@@ -91,14 +91,14 @@ def test_an_empty_crawl_is_not_ahead_of_its_index(tmp_path: Path, capsys: pytest
     crawl = a_crawl(tmp_path / "crawl")
     (crawl / "items.jsonl").touch()
     update(crawl)
-    assert invoke(Command(), crawl, "coral") == 0
+    assert invoke(SearchCommand(), crawl, "coral") == 0
     told = capsys.readouterr()
     assert (told.out, told.err) == ("0 pages\n", "")
 
 
 def test_an_empty_query_is_told(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="expected a query"):
-        invoke(Command(), tmp_path, " ")
+        invoke(SearchCommand(), tmp_path, " ")
 
 
 def test_words_that_look_like_options_come_behind_two_dashes(
@@ -106,5 +106,5 @@ def test_words_that_look_like_options_come_behind_two_dashes(
 ) -> None:
     crawl = a_crawl(tmp_path / "crawl", an_item(0, "coral reefs"), an_item(1, "coral shipping"))
     update(crawl)
-    assert invoke(Command(), crawl, "--", "coral", "-shipping") == 0
+    assert invoke(SearchCommand(), crawl, "--", "coral", "-shipping") == 0
     assert capsys.readouterr().out.endswith("1 to 1 of 1 page\n")

@@ -35,7 +35,7 @@ def web(tmp_path) -> Path:
 
 
 def test_hubs_of_a_web_become_seeds_and_targets_do_not(topic, web, capsys):
-    assert invoke(seeds.Command(), web, topic) == 0
+    assert invoke(seeds.SeedsCommand(), web, topic) == 0
     out = topic.with_name("reef.augmented.toml")
     told = capsys.readouterr().out
     assert "http://hub.example/  points to 2 seed hosts: a.example, b.example" in told and str(out) in told
@@ -48,23 +48,23 @@ def test_hubs_of_an_earlier_crawl(topic, tmp_path, write_crawl, capsys):
     pairs = [("http://hub.example/", "http://a.example/"), ("http://hub.example/", "http://b.example/")]
     lines = [json.dumps({"source": source, "target": target, "anchor": ""}) for source, target in pairs]
     (folder / "links.jsonl").write_text("\n".join(lines) + "\n")
-    assert invoke(seeds.Command(), folder, topic, "--out", tmp_path / "new.toml") == 0
+    assert invoke(seeds.SeedsCommand(), folder, topic, "--out", tmp_path / "new.toml") == 0
     assert load_topic(tmp_path / "new.toml").seeds[2:] == ("http://hub.example/",)
 
 
 def test_without_a_hub_nothing_is_written(topic, web, capsys):
-    assert invoke(seeds.Command(), web, topic, "--min-hosts", "3") == 0
+    assert invoke(seeds.SeedsCommand(), web, topic, "--min-hosts", "3") == 0
     assert "nothing was written" in capsys.readouterr().out
     assert not topic.with_name("reef.augmented.toml").exists()
 
 
 def test_bad_input_is_one_message(topic, web, tmp_path, write_crawl, capsys):
-    assert invoke(seeds.Command(), "nowhere", topic) == 2
-    assert invoke(seeds.Command(), web, tmp_path / "no.toml") == 2
+    assert invoke(seeds.SeedsCommand(), "nowhere", topic) == 2
+    assert invoke(seeds.SeedsCommand(), web, tmp_path / "no.toml") == 2
     folder = write_crawl(tmp_path / "crawl")
     (folder / "links.jsonl").write_text('{"from": 1}\n')
-    assert invoke(seeds.Command(), folder, topic) == 2
+    assert invoke(seeds.SeedsCommand(), folder, topic) == 2
     assert capsys.readouterr().err.count("\n") == 3
     for arguments in (["one"], [web, topic, "--most", "0"], [web, topic, "--min-hosts", "0"]):
         with pytest.raises(UsageError):
-            invoke(seeds.Command(), *arguments)
+            invoke(seeds.SeedsCommand(), *arguments)

@@ -17,7 +17,7 @@ from crawlproject.frontier.journal import JournaledFrontier
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.frontier.politeness import Politeness
 from crawlproject.records import CrawlUrl
-from crawlproject.reports.why.lookup import LinkTo, Standing, whereabouts
+from crawlproject.reports.why.lookup import FrontierStatus, LinkTo, url_status
 from crawlproject.reports.why.text import print_whereabouts
 
 SEED, HUB, REEF = "http://seed.example/", "http://hub.example/", "http://reef.example/"
@@ -72,7 +72,7 @@ def open_frontier(path: Path) -> JournaledFrontier:
 
 def ask(folder: Path, url: str) -> int:
     """The exit code of the command, run in this process."""
-    return invoke(why.Command(), folder, url)
+    return invoke(why.WhyCommand(), folder, url)
 
 
 def told(folder: Path, url: str, capsys) -> str:
@@ -162,7 +162,7 @@ def test_a_damaged_journal_is_told(folder, capsys) -> None:
 
 def test_two_arguments_are_wanted(folder) -> None:
     with pytest.raises(UsageError, match="a crawl folder and a URL"):
-        invoke(why.Command(), folder)
+        invoke(why.WhyCommand(), folder)
 
 
 def test_looking_changes_nothing(folder, capsys) -> None:
@@ -178,15 +178,15 @@ def test_a_lease_of_a_crawl_that_runs_or_was_killed(folder, tmp_path) -> None:
     seen = read_frontier(folder / "frontier")
     assert seen is not None and seen.find(taken.url) == ("leased", taken)
     stream = io.StringIO()
-    print_whereabouts(whereabouts(folder, taken.url, Standing(taken, leased=True)), stream)
+    print_whereabouts(url_status(folder, taken.url, FrontierStatus(taken, leased=True)), stream)
     assert "Being fetched, or was when the crawl was killed" in stream.getvalue()
     assert read_frontier(tmp_path) is None
 
 
 def test_links_are_only_looked_for_when_nothing_else_is_known(folder) -> None:
-    found = whereabouts(folder, "http://lost.example/")
+    found = url_status(folder, "http://lost.example/")
     assert found.links == (LinkTo(SEED, "lost", 0.25), LinkTo(HUB, "lost", 0.25, depth=1))
-    assert whereabouts(folder, "http://lost.example/", Standing(CrawlUrl("http://lost.example/", 0.1))).links == ()
+    assert url_status(folder, "http://lost.example/", FrontierStatus(CrawlUrl("http://lost.example/", 0.1))).links == ()
 
 
 def test_a_page_of_a_link_farm_and_its_company(write_crawl, page, tmp_path, capsys) -> None:

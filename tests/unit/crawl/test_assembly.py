@@ -114,7 +114,7 @@ def test_examples_are_found_in_the_pages_of_a_resumed_crawl(tmp_path: Path) -> N
     url = crawl.take(60.0)
     assert url is not None
     body = b"<p>Coral reef"
-    page, fetch = crawl.weigh(crawl.read(url, body)), Fetch(200, 61.0, 0.1)
+    page, fetch = crawl.score_page(crawl.read(url, body)), Fetch(200, 61.0, 0.1)
     crawl.keep(page, crawl.visit(url, page, body, fetch))
     crawl.close("test", 62.0)
     resumed = assembled(folder, topic=dataclasses.replace(topic, positive=(url.url,)), ORDERING="focused")

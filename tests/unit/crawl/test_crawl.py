@@ -9,7 +9,7 @@ from random import Random
 import pytest
 from support.webs import html
 
-from crawlproject.crawl.admission import Door
+from crawlproject.crawl.admission import Admission
 from crawlproject.crawl.assembly import assemble, make_canonicalizer, make_reader, make_traps
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.crawl.stopping import Stopping
@@ -17,9 +17,9 @@ from crawlproject.errors import StorageFailed
 from crawlproject.frontier.factory import make_frontier
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.inspection.examiner import Examiner
-from crawlproject.inspection.sites.host_health import HostConduct
+from crawlproject.inspection.sites.host_health import HostHealth
 from crawlproject.inspection.sites.site_budgets import SiteBudgets
-from crawlproject.inspection.sites.tracker import Conduct
+from crawlproject.inspection.sites.tracker import SiteTracker
 from crawlproject.options import read_options
 from crawlproject.orderings.base import OrderingContext
 from crawlproject.orderings.registry import make_ordering
@@ -52,7 +52,7 @@ def a_crawl(folder: Path, *seeds: str, ordering: str = "dom", **settings: object
         reader=make_reader(options, analyzer, canonicalize),
         canonicalize=canonicalize,
         frontier=frontier,
-        door=Door(
+        admission=Admission(
             domains=options.crawl_allowed_domains,
             canonicalize=canonicalize,
             traps=make_traps(options),
@@ -62,19 +62,19 @@ def a_crawl(folder: Path, *seeds: str, ordering: str = "dom", **settings: object
             history=crawl_folder.history,
         ),
         examiner=Examiner(),
-        conduct=Conduct(HostConduct(), SiteBudgets()),
+        conduct=SiteTracker(HostHealth(), SiteBudgets()),
         folder=crawl_folder,
         stopping=Stopping(floor=0.0, window=500, relevant=0.1, seconds=0.0),
     )
     crawl.folder.manifest.begin({}, "", 0.0)
-    crawl.plant()
+    crawl.add_seeds()
     return crawl
 
 
 def receive(crawl: Crawl, url: CrawlUrl, body: bytes, now: float = 1.0, **headers: str) -> Page:
     """Everything that happens to a page that arrived."""
     fetch = Fetch(200, now, 0.5)
-    page = crawl.weigh_links(crawl.weigh(crawl.read(url, body, **headers)))
+    page = crawl.score_links(crawl.score_page(crawl.read(url, body, **headers)))
     crawl.keep(page, crawl.visit(url, page, body, fetch))
     crawl.offer(page, fetch)
     return page
@@ -124,7 +124,7 @@ def test_what_an_ordering_hands_down_comes_back_with_the_page(tmp_path: Path) ->
     crawl = a_crawl(tmp_path, ordering="shark_search")
     page = receive(crawl, taken(crawl), html("/reef", text="coral reef"))
     child = taken(crawl)
-    assert child.inherited == crawl.ordering.bequeath(page) != ()
+    assert child.inherited == crawl.ordering.inherited_for_links(page) != ()
     assert crawl.read(child, b"").inherited == child.inherited
 
 
@@ -168,7 +168,7 @@ def test_a_url_enters_the_history_once_however_often_it_is_fetched(tmp_path: Pat
     crawl = a_crawl(tmp_path)
     seed = taken(crawl)
     body = html("/x", text="coral reef")
-    page = crawl.weigh_links(crawl.weigh(crawl.read(seed, body)))
+    page = crawl.score_links(crawl.score_page(crawl.read(seed, body)))
     crawl.keep(page, crawl.visit(seed, page, body, Fetch(200, 1.0, 0.5)))
     receive(crawl, seed, body, now=9.0)
     crawl.fail(seed, "http 500", Fetch(500, 10.0, 0.5))
@@ -181,7 +181,7 @@ def test_a_url_enters_the_history_once_however_often_it_is_fetched(tmp_path: Pat
 
 def test_seeds_and_links_wait_once(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path, SEED, "http://b.example/")
-    crawl.plant()
+    crawl.add_seeds()
     assert crawl.frontier_size == 2
     receive(crawl, taken(crawl), html("/x", "/x", SEED, "http://b.example/", "/x#y", text="coral reef"))
     assert sorted(url.url for url in crawl.frontier.waiting()) == ["http://a.example/x", "http://b.example/"]
@@ -237,7 +237,7 @@ def test_without_a_budget_nothing_is_ever_spent(tmp_path: Path) -> None:
     ],
 )
 def test_scope_comes_before_traps(tmp_path: Path, url: str, reason: str | None) -> None:
-    assert a_crawl(tmp_path, CRAWL_ALLOWED_DOMAINS=[".A.example"]).door.refusal(url, 0) == reason
+    assert a_crawl(tmp_path, CRAWL_ALLOWED_DOMAINS=[".A.example"]).admission.refusal(url, 0) == reason
 
 
 def test_refusals_are_counted_by_reason_with_examples(tmp_path: Path) -> None:
@@ -427,7 +427,7 @@ def test_a_visit_tells_what_rest_its_host_asked_for(tmp_path: Path) -> None:
     crawl.crawl_delay("a.example", 7.0)
     crawl.fail(taken(crawl), "http 503", Fetch(503, 1.0, 0.5, asked_rest=60.0))
     crawl.crawl_delay("a.example", 0.0)
-    crawl.door.offer(CrawlUrl("http://a.example/next", 1.0))
+    crawl.admission.offer(CrawlUrl("http://a.example/next", 1.0))
     receive(crawl, taken(crawl, now=100.0), html())
     crawl.folder.close("finished", 9.0, {})
     refused, next_page = read_lines(tmp_path / "history.jsonl")

@@ -35,7 +35,7 @@ def crawl_on(crawl: Crawl, fetches: int, *, kill: bool = False) -> None:
         assert url is not None
         fetch = Fetch(200, 1000.0 + number, 0.1)
         page, body = examined(crawl, url, fetch)
-        page = crawl.weigh_links(crawl.weigh(page))
+        page = crawl.score_links(crawl.score_page(page))
         visit = crawl.visit(url, page, body, fetch)
         if kill and number == fetches - 1:
             crawl.folder.keep(page, visit)
@@ -51,7 +51,14 @@ def known(crawl: Crawl) -> dict[str, Any]:
         site, budget = crawl.conduct.farms.site(url), crawl.conduct.sites.site(url)
         assert site is not None and budget is not None
         company[url] = site.pages, site.spam, site.doubt, site.degree, list(site.links)
-        links[url] = budget.links, budget.fetches, budget.worth, budget.openness, budget.recommended, budget.hearsay
+        links[url] = (
+            budget.links,
+            budget.fetches,
+            budget.worth,
+            budget.new_link_ratio,
+            budget.recommended,
+            budget.single_source,
+        )
     return {"company": company, "links": links, "trust": crawl.conduct.sites.trust}
 
 

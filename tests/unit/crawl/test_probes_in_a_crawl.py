@@ -11,7 +11,7 @@ from support.webs import html
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.inspection.probes.probe_key import BROWSER, MISSING, is_probe, probe_of
-from crawlproject.inspection.probes.probe_response import Answer
+from crawlproject.inspection.probes.probe_response import ProbeResponse
 from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl, Fetch, Page, Topic
 from crawlproject.storage.append_log import read_lines
@@ -35,7 +35,7 @@ def a_crawl(folder: Path, **settings: object) -> Crawl:
 def receive(crawl: Crawl, url: CrawlUrl, body: bytes, now: float) -> None:
     fetch = Fetch(200, now, 0.1)
     page = crawl.examine(crawl.read(url, body), fetch)
-    page = crawl.weigh_links(crawl.weigh(page))
+    page = crawl.score_links(crawl.score_page(page))
     crawl.keep(page, crawl.visit(url, page, body, fetch))
     crawl.offer(page, fetch)
 
@@ -69,7 +69,7 @@ def test_probes_take_their_turn(tmp_path: Path) -> None:
     first = crawl.take(13.5)
     assert first is not None and is_probe(first.url)
     assert crawl.take(13.5) is None, "one fetch of a host at a time"
-    crawl.probe(first, Answer(Fetch(404, 14.0, 0.2), error="http 404"))
+    crawl.probe(first, ProbeResponse(Fetch(404, 14.0, 0.2), error="http 404"))
     assert crawl.take(14.5) is None and crawl.frontier.next_due(14.5) == pytest.approx(15.0, abs=0.01)
     assert len(lines(crawl)) == 1 and crawl.pages == 1
 
@@ -97,7 +97,7 @@ def test_a_site_over_budget_is_probed_all_the_same(tmp_path: Path) -> None:
     crawl.conduct.sites.doubted("a.example", 0.9)
     probe = crawl.take(20.0)
     assert probe is not None and is_probe(probe.url)
-    crawl.probe(probe, Answer(Fetch(200, 20.0, 0.1), error="x"))
+    crawl.probe(probe, ProbeResponse(Fetch(200, 20.0, 0.1), error="x"))
     site = crawl.conduct.sites.site(SEED)
     assert site is not None and not site.out and site.fetches == 1.0, "and pays nothing for it"
 
@@ -122,7 +122,7 @@ def test_a_redirect_to_where_nothing_leads_ends_as_a_soft_404_once_that_place_is
         probe = crawl.take(now)
         assert probe is not None
         redirect = nowhere if probe.url == missing.url else ""
-        crawl.probe(probe, Answer(Fetch(302, now, 0.1), redirect=redirect, error="" if redirect else "x"))
+        crawl.probe(probe, ProbeResponse(Fetch(302, now, 0.1), redirect=redirect, error="" if redirect else "x"))
     ends = []
     for now in (20.0, 30.0):
         url = taken(crawl, now)
@@ -142,7 +142,7 @@ def test_a_crawl_that_goes_on_knows_its_probes(tmp_path: Path, frontier: str) ->
         assert probe is not None
         step = probe_of(probe.url).step
         page = crawl.read(CrawlUrl(SEED, 1.0), html("/one", "/two", text=text("home"))) if step == "again" else shop
-        gone, came = Answer(Fetch(404, now, 0.1), error="http 404"), Answer(Fetch(200, now, 0.1), page)
+        gone, came = ProbeResponse(Fetch(404, now, 0.1), error="http 404"), ProbeResponse(Fetch(200, now, 0.1), page)
         crawl.probe(probe, gone if step == MISSING else came)
         now += 2.0
     assert crawl.probes.doubts.about(SEED) == 0.5

@@ -30,7 +30,7 @@ class Diary(BaseOrdering):
     def observe(self, page: Page) -> None:
         self.events.append(("page", page.url, page.depth, page.parent, page.relevance, page.inherited, page.counts))
 
-    def bequeath(self, page: Page) -> tuple[float, ...]:
+    def inherited_for_links(self, page: Page) -> tuple[float, ...]:
         return (*page.inherited, page.relevance)
 
     def score(self, page: Page, link: Link) -> float:
@@ -66,7 +66,7 @@ def open_crawl(folder: Path) -> tuple[Crawl, Diary]:
 def fetch(crawl: Crawl, now: float, body: bytes, content_type: str = "text/html", robots_tag: str = "") -> None:
     url = crawl.take(now)
     assert url is not None
-    page = crawl.weigh_links(crawl.weigh(crawl.read(url, body, content_type=content_type, robots_tag=robots_tag)))
+    page = crawl.score_links(crawl.score_page(crawl.read(url, body, content_type=content_type, robots_tag=robots_tag)))
     ended = Fetch(200, now, 0.1, content_type=content_type)
     crawl.keep(page, crawl.visit(url, page, body, ended))
     crawl.offer(page, ended)

@@ -154,7 +154,7 @@ def test_a_killed_crawl_knows_its_sitemaps_again(ordering: str, tmp_path: Path) 
     crawl = opened()
     sitemap = crawl.take(20.0)
     assert is_sitemap(sitemap) and sitemap.url == "http://h.example/map.xml.gz"
-    crawl.enlist(sitemap, urlset(*((url, "2024-02-02") for url in PAGES)), Fetch(200, 21.0, 0.1))
+    crawl.add_sitemap_links(sitemap, urlset(*((url, "2024-02-02") for url in PAGES)), Fetch(200, 21.0, 0.1))
     _kill(crawl)
     log = json.loads((tmp_path / "sitemaps.jsonl").read_text())
     assert first_cells(section(doc("crawl-folder.md"), "sitemaps.jsonl")) == list(log)

@@ -303,7 +303,7 @@ def crawl_web(topic: Topic, web: object, folder: Path, pages: int) -> list[tuple
         elif reply.status != 200 or (kind and kind.partition(";")[0] not in options.page_content_types):
             crawl.fail(url, f"http {reply.status}" if reply.status != 200 else f"content type {kind}", fetch)
         else:
-            page = crawl.weigh_links(crawl.weigh(crawl.read(url, reply.body, content_type=kind)))
+            page = crawl.score_links(crawl.score_page(crawl.read(url, reply.body, content_type=kind)))
             crawl.keep(page, crawl.visit(url, page, reply.body, fetch))
             crawl.offer(page, fetch)
     crawl.close("done", now)

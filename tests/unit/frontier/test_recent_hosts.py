@@ -3,15 +3,15 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.frontier.recent_hosts import PickWindow
+from crawlproject.frontier.recent_hosts import RecentHosts
 
 
-def barred(window: PickWindow, hosts: str = "abcde") -> str:
+def barred(window: RecentHosts, hosts: str = "abcde") -> str:
     return "".join(host for host in hosts if window.bars(host))
 
 
-def picked(hosts: str, size: int) -> PickWindow:
-    window = PickWindow()
+def picked(hosts: str, size: int) -> RecentHosts:
+    window = RecentHosts()
     for host in hosts:
         window.pick(host)
         window.fit(size)
@@ -65,7 +65,7 @@ def test_what_is_forgotten_cannot_be_given_back():
     )
 )
 def test_it_is_the_end_of_a_list(operations):
-    window, picks, size = PickWindow(), [], 0
+    window, picks, size = RecentHosts(), [], 0
     for operation, value in operations:
         if operation == "pick":
             window.pick(value)

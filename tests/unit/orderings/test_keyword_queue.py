@@ -55,7 +55,7 @@ def test_figure_4_the_keyword_in_anchor_or_url() -> None:
 def test_figure_5_the_distance_from_the_last_hot_page_is_handed_down(page: Page, distance: int) -> None:
     """A link is hot when its own distance, one more than its page's, is below 3."""
     ordering = KeywordQueue(context(), rest="breadth_first")
-    assert ordering.bequeath(page) == (distance,)
+    assert ordering.inherited_for_links(page) == (distance,)
     assert is_hot(ordering, page) == (distance + 1 < 3)
 
 
@@ -98,7 +98,7 @@ def test_keywords_of_several_words_count_as_one() -> None:
     ordering = KeywordQueue(a_context("operating systems"), rest="breadth_first")
     assert is_hot(ordering, a_text("", anchor="an operating system"))
     assert not is_hot(ordering, a_text("", anchor="systems for operating", link="http://b.example/"))
-    assert ordering.bequeath(a_text("operating systems " * 10)) == (0,)
+    assert ordering.inherited_for_links(a_text("operating systems " * 10)) == (0,)
     assert ANALYZER.terms("operating systems") == ANALYZER.terms("operating system")
 
 

@@ -78,10 +78,10 @@ def test_fish_search_lets_the_school_thrive_and_die() -> None:
     ordering = FishSearch(a_context())
     good = a_page(links=links, relevance=0.2)
     assert [ordering.score(good, link) for link in links] == [1.0] * 8 + [0.0] * 2
-    assert ordering.bequeath(good) == (3,)
+    assert ordering.inherited_for_links(good) == (3,)
     barren = a_page("http://b.example/", links=links, inherited=(3,))
     assert [ordering.score(barren, link) for link in links] == [0.5] * 5 + [0.0] * 5
-    assert ordering.bequeath(barren) == (2,)
+    assert ordering.inherited_for_links(barren) == (2,)
     last = a_page("http://c.example/", links=links, inherited=(1,))
     assert [ordering.score(last, link) for link in links] == [None] * 10
 
@@ -102,14 +102,14 @@ def test_shark_search_with_a_word_in_the_anchor() -> None:
 def test_shark_search_lets_inherited_scores_decay() -> None:
     """Eq. 3, second case: three barren pages after one of similarity 0.8: 0.4, 0.2, 0.1, then the path dies."""
     ordering = SharkSearch(a_context())
-    handed_down = ordering.bequeath(a_page(relevance=0.8))
-    assert handed_down == (0.4, 3)
+    inherited_by_links = ordering.inherited_for_links(a_page(relevance=0.8))
+    assert inherited_by_links == (0.4, 3)
     for inherited, depth in [(0.2, 2), (0.1, 1)]:
-        barren = a_page(inherited=handed_down)
-        handed_down = ordering.bequeath(barren)
-        assert handed_down == pytest.approx((inherited, depth))
+        barren = a_page(inherited=inherited_by_links)
+        inherited_by_links = ordering.inherited_for_links(barren)
+        assert inherited_by_links == pytest.approx((inherited, depth))
         assert ordering.score(barren, a_link()) == pytest.approx(0.5 * inherited)
-    assert ordering.score(a_page(inherited=handed_down), a_link(context_score=1.0)) is None
+    assert ordering.score(a_page(inherited=inherited_by_links), a_link(context_score=1.0)) is None
 
 
 def test_omniscient_walks_to_the_nearest_target_and_on_from_there() -> None:

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlproject.pages.page_types import CAPTCHA, CONSENT, PARKED, SOFT_404, NatureInspector, nature_of
+from crawlproject.pages.page_types import CAPTCHA, CONSENT, PARKED, SOFT_404, PageTypeInspector, nature_of
 from crawlproject.records import Fetch, Page
 
 PROSE = "The committee met on Tuesday and talked about the roof of the old library, which leaks. " * 8
 
 
-def nature(title: str, text: str, body: bytes = b"", linked: int = 0) -> str:
+def page_type(title: str, text: str, body: bytes = b"", linked: int = 0) -> str:
     return nature_of(title, text, linked, body)
 
 
@@ -35,7 +35,7 @@ def nature(title: str, text: str, body: bytes = b"", linked: int = 0) -> str:
     ],
 )
 def test_soft_404s(title, text):
-    assert nature(title, text) == SOFT_404
+    assert page_type(title, text) == SOFT_404
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_soft_404s(title, text):
     ],
 )
 def test_captchas(title, text, body):
-    assert nature(title, text, body) == CAPTCHA
+    assert page_type(title, text, body) == CAPTCHA
 
 
 @pytest.mark.parametrize(
@@ -62,14 +62,14 @@ def test_captchas(title, text, body):
     ],
 )
 def test_parked_domains(text):
-    assert nature("example.com", text) == PARKED
+    assert page_type("example.com", text) == PARKED
 
 
 def test_consent_walls():
     text = (
         "Before you continue to this site. We and our partners use cookies to process data. Accept all. Manage options."
     )
-    assert nature("Your privacy", text) == CONSENT
+    assert page_type("Your privacy", text) == CONSENT
 
 
 @pytest.mark.parametrize(
@@ -89,16 +89,16 @@ def test_consent_walls():
     ],
 )
 def test_pages_that_only_talk_about_it(title, text):
-    assert nature(title, text) == ""
+    assert page_type(title, text) == ""
 
 
 def test_a_banner_does_not_make_a_page_a_wall():
-    assert nature("Weather in Bern", "We use cookies. Accept all cookies. " + PROSE * 2) == ""
+    assert page_type("Weather in Bern", "We use cookies. Accept all cookies. " + PROSE * 2) == ""
 
 
 def test_many_links_make_no_captcha():
     links = "Access control was denied. Security check lists. Just a moment with our editors. " * 8
-    assert nature("Index", links, linked=len(links)) == ""
+    assert page_type("Index", links, linked=len(links)) == ""
 
 
 @settings(max_examples=80, deadline=None)
@@ -119,6 +119,6 @@ def test_no_text_takes_long(piece):
 
 def test_the_sign_becomes_the_nature():
     fetch = Fetch(200, 0.0, 0.1)
-    assert NatureInspector().inspect(Page("http://a.example/", signs={PARKED: 1.0}), fetch).nature == PARKED
+    assert PageTypeInspector().inspect(Page("http://a.example/", signs={PARKED: 1.0}), fetch).page_type == PARKED
     page = Page("http://a.example/", signs={"linked": 0.9})
-    assert NatureInspector().inspect(page, fetch) is page
+    assert PageTypeInspector().inspect(page, fetch) is page

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.pages.sitemap_xml import MAX_ENTRIES, Entry, SitemapFile, read_sitemap
+from crawlproject.pages.sitemap_xml import MAX_ENTRIES, SitemapEntry, SitemapFile, read_sitemap
 
 URLSET = """<?xml version="1.0" encoding="UTF-8"?>
 <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:image="http://images" xmlns:news="http://news">
@@ -22,9 +22,9 @@ URLSET = """<?xml version="1.0" encoding="UTF-8"?>
 <url><lastmod>2024-01-02</lastmod></url>
 </urlset>"""
 PAGES = (
-    Entry("http://h/a?x=1&y=2", "2024-01-02"),
-    Entry("http://h/b", "2024-05-05T10:00:00Z"),
-    Entry("http://h/c&d=e"),
+    SitemapEntry("http://h/a?x=1&y=2", "2024-01-02"),
+    SitemapEntry("http://h/b", "2024-05-05T10:00:00Z"),
+    SitemapEntry("http://h/c&d=e"),
 )
 
 
@@ -45,12 +45,12 @@ def test_pages_with_the_day_of_their_last_change(body: bytes) -> None:
 def test_other_encodings() -> None:
     text = '<?xml version="1.0" encoding="{}"?><urlset><url><loc>http://h/é</loc></url></urlset>'
     for encoding in ("utf-16", "iso-8859-1"):
-        assert read_sitemap(text.format(encoding).encode(encoding)).pages == (Entry("http://h/é"),)
+        assert read_sitemap(text.format(encoding).encode(encoding)).pages == (SitemapEntry("http://h/é"),)
 
 
 def test_an_index_names_sitemaps() -> None:
     body = b"<sitemapindex><sitemap><loc>http://h/1.xml.gz</loc><lastmod>2020</lastmod></sitemap></sitemapindex>"
-    assert read_sitemap(body) == SitemapFile(sitemaps=(Entry("http://h/1.xml.gz", "2020"),))
+    assert read_sitemap(body) == SitemapFile(sitemaps=(SitemapEntry("http://h/1.xml.gz", "2020"),))
 
 
 def test_feeds_and_text() -> None:
@@ -59,11 +59,11 @@ def test_feeds_and_text() -> None:
         b'<feed xmlns="http://www.w3.org/2005/Atom"><link href="http://h/"/><entry><link rel="edit" href="http://h/e"/>'
         b'<link href="http://h/at"/><updated>2023-01-01</updated></entry></feed>'
     )
-    assert read_sitemap(rss).pages == (Entry("http://h/r", "1 Jan"),)
-    assert read_sitemap(atom).pages == (Entry("http://h/at", "2023-01-01"),)
+    assert read_sitemap(rss).pages == (SitemapEntry("http://h/r", "1 Jan"),)
+    assert read_sitemap(atom).pages == (SitemapEntry("http://h/at", "2023-01-01"),)
     assert read_sitemap(b"\xef\xbb\xbfhttp://h/1\r\nhttps://h/2\nftp://h/3\n\n").pages == (
-        Entry("http://h/1"),
-        Entry("https://h/2"),
+        SitemapEntry("http://h/1"),
+        SitemapEntry("https://h/2"),
     )
 
 
@@ -85,7 +85,7 @@ def test_no_entity_is_resolved_and_nothing_fetched(encoding: str) -> None:
         assert read_sitemap(text.encode(encoding)) == SitemapFile()
     assert read_sitemap(b"<urlset><url><loc>http://h/&undeclared;x</loc></url></urlset>").pages in (
         (),
-        (Entry("http://h/x"),),
+        (SitemapEntry("http://h/x"),),
     )
 
 
@@ -139,5 +139,5 @@ def test_what_is_written_is_read(entries: list[tuple[str, str]]) -> None:
     days = [f"<lastmod>{day}</lastmod>" if day else "" for _, day in entries]
     items = [f"<url><loc>{escape(url)}</loc>{day}</url>" for (url, _), day in zip(entries, days, strict=True)]
     assert read_sitemap(f"<urlset>{''.join(items)}</urlset>".encode()).pages == tuple(
-        Entry(*entry) for entry in entries
+        SitemapEntry(*entry) for entry in entries
     )

@@ -8,7 +8,7 @@ import pytest
 
 from crawlproject.errors import BadCrawlDir
 from crawlproject.reports import live_summary as trail
-from crawlproject.reports.live_summary import Trail
+from crawlproject.reports.live_summary import LiveSummary
 from crawlproject.reports.summary import summarise
 from crawlproject.storage.read import CrawlInfo
 
@@ -23,7 +23,7 @@ def append(folder, *visits):
 @pytest.fixture
 def trail_of(write_crawl, tmp_path):
     def make(*visits):
-        return Trail(write_crawl(tmp_path, visits), INFO, 0.3)
+        return LiveSummary(write_crawl(tmp_path, visits), INFO, 0.3)
 
     return make
 

@@ -38,7 +38,7 @@ def crawl_some(folder: Path, pages: int = 30) -> list[dict[str, object]]:
         if reply.status != 200:
             crawl.fail(url, f"http {reply.status}", fetch)
             continue
-        page = crawl.weigh_links(crawl.weigh(crawl.read(url, reply.body, content_type=fetch.content_type)))
+        page = crawl.score_links(crawl.score_page(crawl.read(url, reply.body, content_type=fetch.content_type)))
         crawl.keep(page, crawl.visit(url, page, reply.body, fetch))
         crawl.offer(page, fetch)
     crawl.close("page budget", now)

@@ -3,7 +3,7 @@
 import pytest
 
 from crawlproject.errors import BadCrawlDir
-from crawlproject.storage.read import Refused, read_info, read_refused, read_visits
+from crawlproject.storage.read import RefusalCounts, read_info, read_refused, read_visits
 
 
 def test_a_killed_crawl_has_no_end(write_crawl, tmp_path):
@@ -68,7 +68,7 @@ def test_a_damaged_line_is_named(write_crawl, page, tmp_path, line):
 def test_refusals_are_sorted_by_count(write_crawl, tmp_path):
     refused = {"counts": {"a": 1, "b": 5, "c": 0}, "samples": {"b": [["http://x.example/", None], "odd"]}}
     folder = write_crawl(tmp_path / "c", refused=refused)
-    assert read_refused(folder) == [Refused("b", 5, (("http://x.example/", None),)), Refused("a", 1)]
+    assert read_refused(folder) == [RefusalCounts("b", 5, (("http://x.example/", None),)), RefusalCounts("a", 1)]
 
 
 def test_no_refusals_no_file(write_crawl, tmp_path):

@@ -7,7 +7,7 @@ from collections import Counter
 from crawlproject.options import read_options
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.records import Link, Page, Span, Topic, Visit
-from crawlproject.topic.check import Probed, weak_as_fetched, weak_as_written
+from crawlproject.topic.check import SeedPreview, weak_as_fetched, weak_as_written
 
 ANALYZER = Analyzer("en")
 OPTIONS = read_options({"CRAWL_MAX_PAGES": 100})
@@ -23,14 +23,14 @@ def written(asked: Topic, **settings: object) -> list[tuple[str, str]]:
     return [(weak.grade, weak.subject) for weak in weak_as_written(asked, options, ANALYZER)]
 
 
-def probed(url: str, text: str = "coral reef", relevance: float = 0.5, links: int = 1, **fields: str) -> Probed:
+def probed(url: str, text: str = "coral reef", relevance: float = 0.5, links: int = 1, **fields: str) -> SeedPreview:
     terms = ANALYZER.terms(text)
     link = Link("http://z.example/", "z", Span(0, 0), Span(0, 0))
     page = Page(url, terms=terms, counts=Counter(terms), relevance=relevance, links=(link,) * links, **fields)  # type: ignore[arg-type]
-    return Probed(url, Visit(url, 200, 1.0, md5="x"), "", url, page)
+    return SeedPreview(url, Visit(url, 200, 1.0, md5="x"), "", url, page)
 
 
-def fetched(asked: Topic, seeds: list[Probed], sample: list[Probed] | None = None) -> list[tuple[str, str]]:
+def fetched(asked: Topic, seeds: list[SeedPreview], sample: list[SeedPreview] | None = None) -> list[tuple[str, str]]:
     return [(weak.grade, weak.subject) for weak in weak_as_fetched(asked, OPTIONS, ANALYZER, seeds, sample or [])]
 
 
@@ -59,8 +59,8 @@ def test_targets_that_are_seeds_and_a_crawl_without_end() -> None:
 
 
 def test_seeds_that_are_no_pages() -> None:
-    dead = Probed(SEEDS[0], Visit(SEEDS[0], 404, 1.0, error="http 404"))
-    barred, late = Probed(SEEDS[1], refusal="robots/forbidden"), Probed(SEEDS[2])
+    dead = SeedPreview(SEEDS[0], Visit(SEEDS[0], 404, 1.0, error="http 404"))
+    barred, late = SeedPreview(SEEDS[1], refusal="robots/forbidden"), SeedPreview(SEEDS[2])
     assert fetched(topic(), [dead, barred, late]) == [*(("warning", seed) for seed in SEEDS), ("problem", "seeds")]
     assert fetched(topic(), [dead, probed(SEEDS[1])]) == [("warning", SEEDS[0])]
 
@@ -76,7 +76,7 @@ def test_seeds_off_the_topic_in_another_language_or_without_links() -> None:
 
 def test_a_seed_that_leads_elsewhere() -> None:
     page = probed("http://new.example/").page
-    moved = Probed(SEEDS[0], Visit("http://new.example/", 200, 1.0, md5="x"), "", "http://new.example/", page)
+    moved = SeedPreview(SEEDS[0], Visit("http://new.example/", 200, 1.0, md5="x"), "", "http://new.example/", page)
     assert fetched(topic(), [moved]) == [("hint", SEEDS[0])]
 
 

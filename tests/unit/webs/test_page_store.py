@@ -19,13 +19,13 @@ from crawlproject.records import Link, Page, Span
 from crawlproject.webs import page_cache_folder as shelves
 from crawlproject.webs.base import Reply
 from crawlproject.webs.page_cache import PageCache
-from crawlproject.webs.page_cache_folder import Shelf
+from crawlproject.webs.page_cache_folder import PageCacheFolder
 from crawlproject.webs.page_format import pack, unpack
 from crawlproject.webs.page_store import PageStore
 
 URL = "http://a.example/"
 REPLY = Reply(URL, 203, seconds=0.25)
-KNOWN_BY_THE_CRAWL = {"nature", "duplicate_of", "spam", "depth", "parent", "score", "relevance", "inherited"}
+KNOWN_BY_THE_CRAWL = {"page_type", "duplicate_of", "spam", "depth", "parent", "score", "relevance", "inherited"}
 LEFT_OUT = {"published", "text", *KNOWN_BY_THE_CRAWL}
 
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
@@ -163,11 +163,11 @@ def test_the_second_rehearsal_parses_nothing_and_reads_the_same(tmp_path: Path) 
     (folder / "www.reef.example").mkdir(parents=True)
     (folder / "www.reef.example" / "index.html").write_text("<title>Reef</title>")
     web = DictWeb(dict([page(URL, "/next", text="coral reef", seconds=2.0)]))
-    first = a_cache(web, Shelf(tmp_path / "cache", str(folder)).store("en", "{}"))
+    first = a_cache(web, PageCacheFolder(tmp_path / "cache", str(folder)).store("en", "{}"))
     found, links = first.get(URL), first.links(URL)
     first.close()
     web.replies.clear()
-    again = a_cache(web, Shelf(tmp_path / "cache", str(folder)).store("en", "{}"))
+    again = a_cache(web, PageCacheFolder(tmp_path / "cache", str(folder)).store("en", "{}"))
     assert again.links(URL) == links == ["http://a.example/next"]
     assert again.get(URL) == found
     assert again.links("http://a.example/next") is None
@@ -176,7 +176,7 @@ def test_the_second_rehearsal_parses_nothing_and_reads_the_same(tmp_path: Path) 
 def test_each_language_and_setting_has_its_pages_and_a_changed_web_none(tmp_path: Path) -> None:
     web = tmp_path / "w.warc"
     web.write_text("1")
-    shelf = Shelf(tmp_path / "cache", str(web))
+    shelf = PageCacheFolder(tmp_path / "cache", str(web))
     for language, settings in (("en", "{}"), ("de", "{}"), ("en", "{1}")):
         store = shelf.store(language, settings)
         assert store is not None and store.get(URL) is None
@@ -193,7 +193,7 @@ def test_each_language_and_setting_has_its_pages_and_a_changed_web_none(tmp_path
 def test_other_code_reads_pages_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     web = tmp_path / "w.warc"
     web.write_text("1")
-    shelf = Shelf(tmp_path / "cache", str(web))
+    shelf = PageCacheFolder(tmp_path / "cache", str(web))
     store = shelf.store("en", "{}")
     assert store is not None
     store.put(URL, REPLY, a_page())
@@ -205,4 +205,4 @@ def test_other_code_reads_pages_anew(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_the_sample_web_has_no_files_and_no_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert Shelf(tmp_path, "sample").store("en", "{}") is None
+    assert PageCacheFolder(tmp_path, "sample").store("en", "{}") is None

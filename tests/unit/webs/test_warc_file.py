@@ -16,7 +16,7 @@ from warcio.warcwriter import WARCWriter
 
 from crawlproject.errors import BadWeb
 from crawlproject.webs.open import open_web
-from crawlproject.webs.warc_file import Archive
+from crawlproject.webs.warc_file import WarcWeb
 from crawlproject.webs.warc_index import index_path
 
 HTML = [("Content-Type", "text/html; charset=utf-8")]
@@ -62,8 +62,8 @@ class WarcFile:
         self._writer.write_record(record)
 
 
-def opened(warc: WarcFile, folder: Path, name: str = "web.warc.gz") -> Archive:
-    return Archive(warc.save(folder / name), cache_dir=folder / "cache")
+def opened(warc: WarcFile, folder: Path, name: str = "web.warc.gz") -> WarcWeb:
+    return WarcWeb(warc.save(folder / name), cache_dir=folder / "cache")
 
 
 @pytest.mark.parametrize("compressed", [True, False])
@@ -201,11 +201,11 @@ def test_repeated_headers_are_joined(tmp_path: Path) -> None:
 
 def test_second_opening_does_not_read_the_archive(tmp_path: Path) -> None:
     path = WarcFile().page("http://h.example/a", b"aaaa").save(tmp_path / "web.warc")
-    Archive(path, cache_dir=tmp_path / "cache").close()
+    WarcWeb(path, cache_dir=tmp_path / "cache").close()
     kept = path.stat()
     path.write_bytes(b"\0" * kept.st_size)  # an index that reads the file again would now refuse it
     os.utime(path, ns=(kept.st_atime_ns, kept.st_mtime_ns))
-    assert "http://h.example/a" in Archive(path, cache_dir=tmp_path / "cache")
+    assert "http://h.example/a" in WarcWeb(path, cache_dir=tmp_path / "cache")
     assert [file.suffix for file in (tmp_path / "cache").iterdir()] == [".index"]
 
 
@@ -213,7 +213,7 @@ def test_changed_archive_is_indexed_again(tmp_path: Path) -> None:
     path = tmp_path / "web.warc.gz"
     opened(WarcFile().page("http://h.example/a", b"a"), tmp_path).close()
     WarcFile().page("http://h.example/a", b"a").page("http://h.example/b", b"b").save(path)
-    assert "http://h.example/b" in Archive(path, cache_dir=tmp_path / "cache")
+    assert "http://h.example/b" in WarcWeb(path, cache_dir=tmp_path / "cache")
 
 
 def test_damaged_index_is_built_again(tmp_path: Path) -> None:
@@ -221,13 +221,13 @@ def test_damaged_index_is_built_again(tmp_path: Path) -> None:
     kept = index_path(path, tmp_path / "cache")
     kept.parent.mkdir()
     kept.write_bytes(b"not a database")
-    assert Archive(path, cache_dir=tmp_path / "cache").get("http://h.example/a").body == b"a"
+    assert WarcWeb(path, cache_dir=tmp_path / "cache").get("http://h.example/a").body == b"a"
 
 
 def test_index_that_cannot_be_kept_is_a_warning(tmp_path: Path) -> None:
     path = WarcFile().page("http://h.example/a", b"a").save(tmp_path / "web.warc.gz")
     (tmp_path / "taken").write_text("a file where the folder should be")
-    web = Archive(path, cache_dir=tmp_path / "taken")
+    web = WarcWeb(path, cache_dir=tmp_path / "taken")
     assert web.get("http://h.example/a").body == b"a"
     assert "no index can be kept" in web.warnings[0]
 
@@ -240,7 +240,7 @@ def test_archive_cut_inside_a_record_serves_what_is_whole(tmp_path: Path) -> Non
         for cut in (whole + 300, whole + 2000, len(data) - 30):
             path = tmp_path / f"{compressed}{cut}.warc"
             path.write_bytes(data[:cut])
-            web = Archive(path, cache_dir=tmp_path / "cache")
+            web = WarcWeb(path, cache_dir=tmp_path / "cache")
             assert list(web.urls()) == ["http://h.example/a"]
             assert web.get("http://h.example/a").body == b"first" * 99
             assert len(web.warnings) == 1
@@ -254,7 +254,7 @@ def test_damage_half_way_keeps_the_records_before_it(tmp_path: Path) -> None:
     data[len(data) // 2 : len(data) // 2 + 40] = bytes(40)
     path = tmp_path / "web.warc.gz"
     path.write_bytes(data)
-    web = Archive(path, cache_dir=tmp_path / "cache")
+    web = WarcWeb(path, cache_dir=tmp_path / "cache")
     assert sorted(web.urls()) == ["http://h.example/0", "http://h.example/1"]
     assert web.warnings
     assert all(web.get(url).status == 200 for url in web.urls())
@@ -267,7 +267,7 @@ def test_file_that_is_no_warc_is_refused_with_its_name(tmp_path: Path, data: byt
     path = tmp_path / "web.warc.gz"
     path.write_bytes(data)
     with pytest.raises(BadWeb, match=r"web\.warc\.gz.*WARC"):
-        Archive(path, cache_dir=tmp_path / "cache")
+        WarcWeb(path, cache_dir=tmp_path / "cache")
     assert list((tmp_path / "cache").iterdir()) == []
 
 
@@ -278,12 +278,12 @@ def test_warc_compressed_as_one_piece_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "web.warc.gz"
     path.write_bytes(gzip.compress(plain.bytes()))
     with pytest.raises(BadWeb, match="one piece"):
-        Archive(path, cache_dir=tmp_path / "cache")
+        WarcWeb(path, cache_dir=tmp_path / "cache")
 
 
 def test_record_damaged_after_indexing_is_a_502(tmp_path: Path) -> None:
     path = WarcFile().page("http://h.example/a", b"a").save(tmp_path / "web.warc.gz")
-    web = Archive(path, cache_dir=tmp_path / "cache")
+    web = WarcWeb(path, cache_dir=tmp_path / "cache")
     for data in (b"\0" * path.stat().st_size, b""):
         path.write_bytes(data)
         assert web.get("http://h.example/a").status == 502
@@ -301,7 +301,7 @@ def test_flipped_bytes_never_crash(tmp_path: Path, flips: list[tuple[int, int]],
     path = tmp_path / "flipped.warc"
     path.write_bytes(data)
     try:
-        web = Archive(path, cache_dir=tmp_path / "unused")
+        web = WarcWeb(path, cache_dir=tmp_path / "unused")
     except BadWeb:
         return
     for url in web.urls():

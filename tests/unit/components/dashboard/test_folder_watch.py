@@ -8,16 +8,16 @@ import orjson
 import pytest
 
 from crawlproject.components.dashboard import address_file as beacon
-from crawlproject.components.dashboard.address_file import Beacon
-from crawlproject.components.dashboard.crawls import Workshop
-from crawlproject.components.dashboard.folder_watch import Watched
+from crawlproject.components.dashboard.address_file import AddressFile
+from crawlproject.components.dashboard.crawls import CrawlManager
+from crawlproject.components.dashboard.folder_watch import FolderWatch
 from crawlproject.errors import BadCrawlDir, BadInput
 
 
 def test_a_crawl_in_numbers(write_crawl, crawl_of_pages, tmp_path):
     refused = {"counts": {"trap/too_long": 3, "robots/forbidden": 5}, "samples": {}}
     folder = write_crawl(tmp_path / "wind", crawl_of_pages(120), refused, settings={"crawl_max_pages": 500})
-    document = Watched(folder).document()
+    document = FolderWatch(folder).document()
     assert (document["pages"], document["budget"], document["reading"]) == (120, 500, False)
     assert document["refused"] == [("robots/forbidden", 5), ("trap/too_long", 3)] and document["refused_total"] == 8
     assert len(document["best"]) == 40 and document["best"][0]["relevance"] >= document["best"][1]["relevance"]
@@ -26,7 +26,7 @@ def test_a_crawl_in_numbers(write_crawl, crawl_of_pages, tmp_path):
 
 
 def test_a_long_history_is_read_a_little_at_a_time(write_crawl, crawl_of_pages, tmp_path):
-    watched = Watched(write_crawl(tmp_path, crawl_of_pages(100)))
+    watched = FolderWatch(write_crawl(tmp_path, crawl_of_pages(100)))
     assert watched.document(most=40)["reading"]
     while (document := watched.document(most=40))["reading"]:
         pass
@@ -35,7 +35,7 @@ def test_a_long_history_is_read_a_little_at_a_time(write_crawl, crawl_of_pages, 
 
 def test_what_the_web_says_is_cut_and_cleaned(write_crawl, page, tmp_path):
     wild = page("http://a.example/" + "x" * 900, title="\x1b[31m\u202ered" + "x" * 9000, relevance=0.9)
-    found = Watched(write_crawl(tmp_path, [wild])).document()["best"][0]
+    found = FolderWatch(write_crawl(tmp_path, [wild])).document()["best"][0]
     assert (
         not found["web"]
         and len(found["title"]) <= 200
@@ -45,7 +45,7 @@ def test_what_the_web_says_is_cut_and_cleaned(write_crawl, page, tmp_path):
 
 
 def test_a_crawl_that_is_starting_is_read_with_its_settings_as_soon_as_it_has_any(write_crawl, page, tmp_path):
-    watched = Watched(tmp_path / "new")
+    watched = FolderWatch(tmp_path / "new")
     assert watched.document() == {"reading": False}
     write_crawl(tmp_path / "new", [page("http://a.example/", relevance=0.5)], settings={"page_relevant": 0.6})
     document = watched.document()
@@ -55,9 +55,9 @@ def test_a_crawl_that_is_starting_is_read_with_its_settings_as_soon_as_it_has_an
 def test_a_damaged_folder_is_named(tmp_path):
     (tmp_path / "crawl.json").write_text("{")
     with pytest.raises(BadCrawlDir):
-        Watched(tmp_path).document()
+        FolderWatch(tmp_path).document()
     with pytest.raises(BadCrawlDir):  # and again: it may have been repaired meanwhile
-        Watched(tmp_path).document()
+        FolderWatch(tmp_path).document()
 
 
 class TestWorkshop:
@@ -66,28 +66,28 @@ class TestWorkshop:
         write_crawl(tmp_path / "bread" / "dom", reason="shutdown")
         (tmp_path / "notes").mkdir()
         (tmp_path / "topic.toml").write_text("")  # somebody's topic, no crawl
-        crawls = {crawl["name"]: crawl["status"] for crawl in Workshop(tmp_path, {}).crawls()}
+        crawls = {crawl["name"]: crawl["status"] for crawl in CrawlManager(tmp_path, {}).crawls()}
         assert crawls == {"reefs": "ended", "bread/dom": "interrupted"}
 
     def test_a_folder_that_does_not_exist_has_no_crawls(self, tmp_path):
-        assert Workshop(tmp_path / "none", {}).crawls() == []
+        assert CrawlManager(tmp_path / "none", {}).crawls() == []
 
     @pytest.mark.parametrize("name", ["../secret", "/etc", "", "reefs/../../secret", "secret"])
     def test_no_name_leads_out_of_the_list(self, write_crawl, tmp_path, name):
         write_crawl(tmp_path / "secret")
         write_crawl(tmp_path / "crawls" / "reefs")
         with pytest.raises(BadInput):
-            Workshop(tmp_path / "crawls", {}).folder(name)
+            CrawlManager(tmp_path / "crawls", {}).folder(name)
 
     def test_a_lock_of_a_dead_process_is_no_running_crawl(self, write_crawl, tmp_path):
         folder = write_crawl(tmp_path / "reefs")
         (folder / "lock").write_text("999999999\n")
-        assert [crawl["status"] for crawl in Workshop(tmp_path, {}).crawls()] == ["interrupted"]
+        assert [crawl["status"] for crawl in CrawlManager(tmp_path, {}).crawls()] == ["interrupted"]
 
 
 class TestBeacon:
     def test_only_its_owner_may_read_it(self, tmp_path):
-        lit = Beacon("http://127.0.0.1:1234", "token", os.getpid())
+        lit = AddressFile("http://127.0.0.1:1234", "token", os.getpid())
         beacon.light(tmp_path, lit)
         assert beacon.find(tmp_path) == lit
         assert stat.S_IMODE((tmp_path / beacon.NAME).stat().st_mode) == 0o600
@@ -110,5 +110,5 @@ class TestBeacon:
 
 
 def test_curve_points_are_plain_numbers(write_crawl, page, tmp_path):
-    document = Watched(write_crawl(tmp_path, [page("http://a.example/", relevance=0.5)])).document()
+    document = FolderWatch(write_crawl(tmp_path, [page("http://a.example/", relevance=0.5)])).document()
     assert json.dumps(document["curve"]) == "[[1, 1.0, 1.0]]"

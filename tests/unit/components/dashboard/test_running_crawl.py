@@ -9,7 +9,7 @@ import pytest
 
 from crawlproject.components.dashboard import running_crawl as live
 from crawlproject.components.dashboard import search as searching
-from crawlproject.components.dashboard.running_crawl import LiveCrawl, Sparingly
+from crawlproject.components.dashboard.running_crawl import RunningCrawl, Throttled
 from crawlproject.components.dashboard.search import REFRESH, SearchBox
 from crawlproject.errors import BadCrawlDir
 
@@ -21,7 +21,7 @@ def test_a_slow_look_is_not_repeated_at_once():
         looks.append(time.sleep(0.02))
         return len(looks)
 
-    asked = Sparingly(slow)
+    asked = Throttled(slow)
     assert [asked() for _ in range(5)] == [1] * 5  # again after two seconds at the earliest
 
 
@@ -30,7 +30,7 @@ def test_a_look_is_repeated_when_its_share_of_time_has_passed(monkeypatch):
     monkeypatch.setattr(live, "monotonic", lambda: now[0])
     monkeypatch.setattr(live, "perf_counter", iter([0.0, 0.03, 0.0, 0.03]).__next__)
     numbers = iter([1, 2])
-    asked = Sparingly(lambda: next(numbers))
+    asked = Throttled(lambda: next(numbers))
     assert asked() == 1
     now[0] = 2.9
     assert asked() == 1
@@ -54,7 +54,7 @@ def crawler():
 
 
 def test_a_crawl_that_goes_on_is_woken_at_once(crawler):
-    crawl = LiveCrawl(crawler)
+    crawl = RunningCrawl(crawler)
     assert crawl.status == "running"
     crawl.control("pause")
     assert crawl.status == "paused" and crawler.engine.paused and not crawler.woken
@@ -66,7 +66,7 @@ def test_a_crawl_that_goes_on_is_woken_at_once(crawler):
 
 def test_a_crawl_that_is_ending_is_left_alone(crawler):
     crawler.engine._slot.closing = object()
-    crawl = LiveCrawl(crawler)
+    crawl = RunningCrawl(crawler)
     crawl.control("pause")
     assert crawl.status == "stopping" and not crawler.engine.paused
 

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.hostile_web import HostileWeb
 from benchmarks.hostile_web.topic import topic_of
-from crawlproject.evaluation.simulation.runner import Stage
+from crawlproject.evaluation.simulation.runner import Runner
 from crawlproject.storage.append_log import read_lines
 from crawlproject.urls.hosts import host_of
 
@@ -18,7 +18,7 @@ IMPATIENT = {"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0}
 def bad_share(folder: Path, kind: str, ordering: str = "dom", pages: int = 120, **settings: object) -> float:
     """The share of pages that a crawl stored from bad hosts."""
     web = HostileWeb(good=12, kinds=[kind])
-    stage = Stage(web, lambda _: {**IMPATIENT, **settings}, pages=pages, agent="test")
+    stage = Runner(web, lambda _: {**IMPATIENT, **settings}, pages=pages, agent="test")
     ((_, place, _),) = stage.rehearse(topic_of(web), [ordering], folder)
     stored = [line["url"] for line in read_lines(place / "history.jsonl") if line["md5"]]
     assert len(stored) == pages, "a crawl does not end because sites are over budget"
@@ -40,7 +40,7 @@ def test_parked_domains_are_no_pages(tmp_path):
 def test_a_crawl_of_nothing_but_sites_over_budget_goes_on(tmp_path):
     """60 pages of seven sites: far beyond the budgets of pages that are all spam."""
     web = HostileWeb(good=4, share=0.5, kinds=["stuffed"])
-    stage = Stage(web, lambda _: IMPATIENT, pages=60, agent="test")
+    stage = Runner(web, lambda _: IMPATIENT, pages=60, agent="test")
     ((_, _, crawl),) = stage.rehearse(topic_of(web), ["dom"], tmp_path)
     assert crawl.pages == 60
 
@@ -48,7 +48,7 @@ def test_a_crawl_of_nothing_but_sites_over_budget_goes_on(tmp_path):
 def test_link_farms_are_told_from_good_sites_by_their_company(tmp_path):
     """Farms, the spam that they lead to, and good sites that are littered with links to both."""
     web = HostileWeb(good=40, kinds=["link_farm", "hidden_text", "stuffed"])
-    stage = Stage(web, lambda _: IMPATIENT, pages=300, agent="test")
+    stage = Runner(web, lambda _: IMPATIENT, pages=300, agent="test")
     ((_, place, _),) = stage.rehearse(topic_of(web), ["dom"], tmp_path)
     pages = [line for line in read_lines(place / "history.jsonl") if line["md5"]]
     marked = [line for line in pages if line["signs"].get("clique", 0.0) >= 0.25]

@@ -10,7 +10,7 @@ from support.twofaced import BROWSER, CLOAKS, HONEST, PORTAL, SENDS, SOFT, TwoFa
 
 from benchmarks.hostile_web import HostileWeb
 from benchmarks.hostile_web.topic import topic_of
-from crawlproject.evaluation.simulation.runner import Stage
+from crawlproject.evaluation.simulation.runner import Runner
 from crawlproject.records import Topic
 from crawlproject.storage.append_log import read_lines
 from crawlproject.storage.probe_log import read_findings
@@ -22,7 +22,7 @@ PROBING = {"CRAWL_CLOAKING_PROBE": 1, "CRAWL_CLOAKING_AGENT": BROWSER, "CRAWL_SO
 
 def rehearsed(web: Web, out: Path, pages: int = 1000, **settings: object):
     topic = Topic("reef", ("coral reef",), (PORTAL,))
-    stage = Stage(web, lambda _: settings, pages=pages, agent="tests")
+    stage = Runner(web, lambda _: settings, pages=pages, agent="tests")
     ((_, folder, crawl),) = stage.rehearse(topic, ["best_first"], out)
     return folder, crawl
 
@@ -73,7 +73,7 @@ def test_a_rehearsal_that_was_interrupted_begins_with_no_findings(tmp_path: Path
 def bad_pages(out: Path, kind: str, **settings: object) -> int:
     """Pages of bad hosts among the first 300."""
     web = HostileWeb(good=40, kinds=[kind])
-    stage = Stage(
+    stage = Runner(
         web, lambda _: {"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, **settings}, pages=300, agent="tests"
     )
     ((_, folder, _),) = stage.rehearse(topic_of(web), ["dom"], out)

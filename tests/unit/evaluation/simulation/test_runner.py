@@ -14,14 +14,14 @@ from support.krule import broken_picks, hosts_of, picks_under_the_rule
 from support.webs import HTML, DictWeb, html, page, robots
 
 from crawlproject.errors import BadCrawlDir, BadSetting
-from crawlproject.evaluation.simulation.runner import Stage
+from crawlproject.evaluation.simulation.runner import Runner
 from crawlproject.orderings.registry import ORDERINGS
 from crawlproject.records import Topic
 from crawlproject.storage.append_log import read_lines
 from crawlproject.webs.base import Reply
 from crawlproject.webs.open import open_web
 from crawlproject.webs.page_cache import ROUND_TRIP
-from crawlproject.webs.page_cache_folder import Shelf
+from crawlproject.webs.page_cache_folder import PageCacheFolder
 
 HOSTS, PAGES = 60, 6
 PORTAL = "http://portal.example/"
@@ -57,7 +57,7 @@ def rehearse(
 ):
     """Rehearse on one topic; the outcome of each ordering."""
     topic = Topic("reef", ("coral reef",), (PORTAL,), targets=tuple(targets))
-    stage = Stage(web, lambda _: settings, pages=pages, agent=AGENT)
+    stage = Runner(web, lambda _: settings, pages=pages, agent=AGENT)
     return {name: crawl for name, _, crawl in stage.rehearse(topic, names, out)}
 
 
@@ -98,12 +98,12 @@ def test_what_a_page_asks_of_this_crawler_by_name_holds(tmp_path: Path) -> None:
     for name, robot in (("named", "topical-crawler"), ("other", "somebody")):
         (web / f"{name}.html").write_text(f'<meta name="{robot}" content="noindex"><p>reef {name}')
     for agent, barred in ((AGENT, "named"), ("somebody/2.0", "other")):
-        stage = Stage(
+        stage = Runner(
             open_web(str(web.parent), cache_dir=tmp_path),
             lambda _: {},
             pages=9,
             agent=agent,
-            shelf=Shelf(tmp_path, str(web.parent)),
+            shelf=PageCacheFolder(tmp_path, str(web.parent)),
         )
         list(stage.rehearse(Topic("reef", ("reef",), ("http://h.example/",)), ["dom"], tmp_path / agent))
         stage.close()
@@ -317,7 +317,7 @@ class EndlessWeb(DictWeb):
 def test_a_web_without_end_ends_with_the_budget(tmp_path: Path) -> None:
     web = EndlessWeb(dict([page(PORTAL, "/0", text="coral reef")]))
     seen: Counter[int] = Counter()
-    stage = Stage(web, lambda _: {}, pages=80, agent=AGENT)
+    stage = Runner(web, lambda _: {}, pages=80, agent=AGENT)
     topic = Topic("reef", ("coral reef",), (PORTAL,), targets=(PORTAL,))
     for _, _, crawl in stage.rehearse(topic, ["best_first"], tmp_path, lambda crawl: seen.update([crawl.pages])):
         assert crawl is not None and crawl.pages == 80

@@ -18,7 +18,7 @@ from support.frontiersteps import Driver, facts, random_steps, waiting
 from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.disk.frontier import DiskFrontier
-from crawlproject.frontier.disk.url_queues import Room
+from crawlproject.frontier.disk.url_queues import MemoryLimits
 from crawlproject.frontier.inspect.open import clear_frontier, read_frontier
 from crawlproject.frontier.inspect.queries import best_waiting
 from crawlproject.frontier.journal import JournaledFrontier
@@ -27,7 +27,7 @@ from crawlproject.frontier.politeness import Politeness
 from crawlproject.records import CrawlUrl
 
 ROOT = Path(__file__).resolve().parents[3]
-TIGHT = Room(all=3, host=2, crowd=1, hosts=4)  # so that a few URLs are many
+TIGHT = MemoryLimits(all=3, host=2, crowd=1, hosts=4)  # so that a few URLs are many
 RULES = list(itertools.product([1, 3, 50], [1, 5], [0, 40]))
 
 
@@ -58,10 +58,10 @@ def urls(number: int, start: int = 0) -> list[CrawlUrl]:
 # ---------------------------------------------------------------- side by side
 
 
-@pytest.mark.parametrize("room", [Room(), TIGHT], ids=["roomy", "tight"])
+@pytest.mark.parametrize("room", [MemoryLimits(), TIGHT], ids=["roomy", "tight"])
 @pytest.mark.parametrize("rules", RULES, ids=str)
 def test_memory_and_disk_take_the_same_through_random_steps(
-    tmp_path: Path, rules: tuple[int, int, int], room: Room
+    tmp_path: Path, rules: tuple[int, int, int], room: MemoryLimits
 ) -> None:
     """Together the cases are 24,000 steps."""
     one, other = Driver(memory(*rules)), Driver(disk(tmp_path, 0.0, *rules, room=room))
@@ -75,7 +75,7 @@ def test_memory_and_disk_take_the_same_through_random_steps(
 
 
 def test_memory_and_disk_take_the_same_through_10_000_steps(tmp_path: Path) -> None:
-    one, other = Driver(memory(10)), Driver(disk(tmp_path, 0.0, 10, room=Room(30, 5, 8, 20)))
+    one, other = Driver(memory(10)), Driver(disk(tmp_path, 0.0, 10, room=MemoryLimits(30, 5, 8, 20)))
     for number, step in enumerate(itertools.islice(random_steps(11, hosts=200, pages=40), 10_000)):
         assert one.do(step) == other.do(step), (number, step)
     assert waiting(one.frontier) == waiting(other.frontier)
@@ -261,7 +261,7 @@ def test_hosts_that_are_not_in_use_take_no_memory(tmp_path: Path) -> None:
 
 
 def test_hosts_that_have_been_visited_leave_memory_too(tmp_path: Path) -> None:
-    frontier = disk(tmp_path, room=Room(crowd=1, hosts=300))
+    frontier = disk(tmp_path, room=MemoryLimits(crowd=1, hosts=300))
     frontier.put_many(CrawlUrl(f"http://h{i}.test/{page}", 1 / (1 + page)) for i in range(3000) for page in range(3))
     assert frontier.hosts_in_memory() == 3000
     for step in range(3000):

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from crawlproject.errors import BadCrawlDir
 from crawlproject.frontier.disk.hash_table import HashTable
-from crawlproject.frontier.disk.journal import Frame, Journal, Summary
-from crawlproject.frontier.disk.spilled_queue import SpilledLine, SpillFile
-from crawlproject.frontier.disk.url_records import UrlFile
-from crawlproject.frontier.disk.url_table import DONE, NUMBERED_ROW, WAITING, Row, UrlRows
+from crawlproject.frontier.disk.journal import DiskJournal, Frame, Summary
+from crawlproject.frontier.disk.spilled_queue import SpilledQueue, SpillFile
+from crawlproject.frontier.disk.url_records import UrlRecords
+from crawlproject.frontier.disk.url_table import DONE, NUMBERED_ROW, WAITING, UrlRow, UrlTable
 from crawlproject.records import CrawlUrl
 
 
@@ -117,7 +117,7 @@ def test_a_spilled_line_is_a_heap_whose_items_may_die(tmp_path_factory: pytest.T
         return np.array([stands(entry) for entry in zip(ranks.tolist(), numbers.tolist(), strict=True)], bool)
 
     file = SpillFile(tmp_path_factory.mktemp("spill") / "lines")
-    line = SpilledLine(file, stands, many, limit=2, chunk=2)
+    line = SpilledQueue(file, stands, many, limit=2, chunk=2)
     for kind, rank, number in steps:
         best = min(((score, name) for name, score in alive.items()), default=None)
         assert line.first() == best
@@ -142,7 +142,7 @@ def test_a_spilled_line_is_a_heap_whose_items_may_die(tmp_path_factory: pytest.T
 
 def test_a_line_keeps_its_best_whatever_the_ranks(tmp_path: Path) -> None:
     file = SpillFile(tmp_path / "lines")
-    line = SpilledLine(file, lambda entry: True, lambda ranks, numbers: np.ones(len(ranks), bool), limit=3, chunk=1)
+    line = SpilledQueue(file, lambda entry: True, lambda ranks, numbers: np.ones(len(ranks), bool), limit=3, chunk=1)
     ranks = [math.inf, -math.inf, 0.0, -0.0, 1e-300, -1e300, 5.0, 5.0]
     for number, rank in enumerate(ranks):
         line.push((rank, number))
@@ -159,7 +159,7 @@ def test_a_line_does_not_grow_with_scores_that_change(tmp_path: Path) -> None:
     def many(ranks: np.ndarray, numbers: np.ndarray) -> np.ndarray:
         return np.array([scores[n] == r for r, n in zip(ranks.tolist(), numbers.tolist(), strict=True)], bool)
 
-    line = SpilledLine(file, lambda entry: scores.get(entry[1]) == entry[0], many, limit=16, chunk=4)
+    line = SpilledQueue(file, lambda entry: scores.get(entry[1]) == entry[0], many, limit=16, chunk=4)
     random = Random(3)
     for _ in range(100_000):
         number = random.randrange(100)
@@ -186,7 +186,7 @@ def test_a_line_does_not_grow_with_scores_that_change(tmp_path: Path) -> None:
     ],
 )
 def test_a_record_comes_back_written_or_not(tmp_path: Path, record: CrawlUrl) -> None:
-    file = UrlFile(tmp_path / "urls.jsonl")
+    file = UrlRecords(tmp_path / "urls.jsonl")
     file.add(CrawlUrl("http://first.test/", 0.0))
     offset = file.add(record)
     assert file.load(offset, 0.5, 0.0) == record
@@ -196,7 +196,7 @@ def test_a_record_comes_back_written_or_not(tmp_path: Path, record: CrawlUrl) ->
 
 
 def test_half_a_surrogate_becomes_text(tmp_path: Path) -> None:
-    file = UrlFile(tmp_path / "urls.jsonl")
+    file = UrlRecords(tmp_path / "urls.jsonl")
     offset = file.add(CrawlUrl("http://a.test/", 0.5, 1, None, "x\ud800y"))
     file.write()
     assert file.load(offset, 0.5, 0.0).anchor == "x?y"
@@ -205,29 +205,29 @@ def test_half_a_surrogate_becomes_text(tmp_path: Path) -> None:
 def test_a_damaged_record_is_named(tmp_path: Path) -> None:
     (tmp_path / "urls.jsonl").write_text('["http://a.test/"\n')
     with pytest.raises(BadCrawlDir, match=r"urls\.jsonl, byte 0: expected a record of a URL"):
-        UrlFile(tmp_path / "urls.jsonl").url(0)
+        UrlRecords(tmp_path / "urls.jsonl").url(0)
 
 
 def test_rows_are_changed_when_they_are_applied(tmp_path: Path) -> None:
-    rows = UrlRows(tmp_path / "rows")
-    rows[70_000] = Row(0.5, 10, 3, WAITING)
-    rows[5] = Row(0.25, 20, 4, DONE)
+    rows = UrlTable(tmp_path / "rows")
+    rows[70_000] = UrlRow(0.5, 10, 3, WAITING)
+    rows[5] = UrlRow(0.25, 20, 4, DONE)
     assert rows[70_000].host == 3
     rows.apply(rows.pack())
-    rows[5] = Row(1.0, 20, 4, DONE)
-    again = UrlRows(tmp_path / "rows", readonly=True)
-    assert again[70_000] == Row(0.5, 10, 3, WAITING) and again[5].score == 0.25
+    rows[5] = UrlRow(1.0, 20, 4, DONE)
+    again = UrlTable(tmp_path / "rows", readonly=True)
+    assert again[70_000] == UrlRow(0.5, 10, 3, WAITING) and again[5].score == 0.25
     numbers = np.array([5, 6, 70_000])
     assert rows.stand(numbers, np.array([7.0, 0.0, 0.5]), (WAITING,)).tolist() == [True, False, True]
     assert again.stand(numbers, np.array([0.25, 0.0, 0.5]), (WAITING,)).tolist() == [False, False, True]
 
 
 def test_frames_come_back_in_order_across_the_pieces_of_the_file(tmp_path: Path) -> None:
-    journal = Journal(tmp_path)
+    journal = DiskJournal(tmp_path)
     journal.begin(Summary())
     frames = [
         Frame(
-            {n: Row(n / 7, n, n, WAITING) for n in range(size)},
+            {n: UrlRow(n / 7, n, n, WAITING) for n in range(size)},
             {digest(size): size},
             {digest(-size): 1},
             size,
@@ -239,4 +239,4 @@ def test_frames_come_back_in_order_across_the_pieces_of_the_file(tmp_path: Path)
         packed = [NUMBERED_ROW.pack(number, *row) for number, row in frame.rows.items()]
         journal.append(packed, frame.urls, frame.hosts, frame.urls_end, frame.notes)
     journal.close()
-    assert list(Journal(tmp_path).frames()) == frames
+    assert list(DiskJournal(tmp_path).frames()) == frames

@@ -15,7 +15,7 @@ from crawlproject.errors import BadSetting
 from crawlproject.frontier.inspect.redis import RedisView
 from crawlproject.frontier.redis.connection import connect
 from crawlproject.frontier.redis.frontier import RedisFrontier
-from crawlproject.frontier.redis.script import Rules
+from crawlproject.frontier.redis.script import FrontierRules
 from crawlproject.frontier.redis.worker import RedisWorker, join
 from crawlproject.records import CrawlUrl
 
@@ -50,7 +50,7 @@ def urls(number: int) -> list[CrawlUrl]:
 
 def test_every_operation_stays_on_one_node(nodes: list[RedisServer]) -> None:
     server = connect(url=nodes[1].url, slots=SLOTS)
-    rules = Rules(batch_size=10, commit=4, max_urls=40, min_delay=0.0, factor=0.0)
+    rules = FrontierRules(batch_size=10, commit=4, max_urls=40, min_delay=0.0, factor=0.0)
     frontier = RedisFrontier(server, "strict", "w", rules, now=0.0, random=Random(1), slots=SLOTS)
     assert frontier.put_many(urls(400)) > 300
     assert all(redis.Redis(port=node.port).dbsize() for node in nodes)
@@ -71,7 +71,11 @@ def test_every_operation_stays_on_one_node(nodes: list[RedisServer]) -> None:
 
 
 def test_two_workers_crawl_all_of_it(nodes: list[RedisServer]) -> None:
-    rules, loops, workers = Rules(batch_size=10, min_delay=0.0, factor=0.0), [Loop(), Loop()], list[RedisWorker]()
+    rules, loops, workers = (
+        FrontierRules(batch_size=10, min_delay=0.0, factor=0.0),
+        [Loop(), Loop()],
+        list[RedisWorker](),
+    )
     for number, loop in enumerate(loops):
         server = connect(url=nodes[number].url, slots=SLOTS)
         joined = join(server, "live", f"w{number}", rules, clock=time.time, random=Random(number), slots=SLOTS)

@@ -19,7 +19,7 @@ from crawlproject.frontier.politeness import Politeness
 from crawlproject.frontier.redis.codec import dump_record, load_record
 from crawlproject.frontier.redis.frontier import RedisFrontier
 from crawlproject.frontier.redis.operations import done_of, put_of, records_of, take_of
-from crawlproject.frontier.redis.script import Rules, Script
+from crawlproject.frontier.redis.script import FrontierRules, Script
 from crawlproject.records import CrawlUrl
 
 Join = Callable[..., RedisFrontier]
@@ -35,7 +35,7 @@ def join(database: redis.Redis) -> Join:
     """Opens the frontier of a crawl as one of its workers: no delay, leases of 60 seconds, unless asked for."""
 
     def open_one(worker: str = "w", *, crawl: str = "crawl", now: float = 0.0, slots: int = 1, **rules: Any):
-        chosen = Rules(**{"min_delay": 0.0, "factor": 0.0, "lease": 60.0, **rules})
+        chosen = FrontierRules(**{"min_delay": 0.0, "factor": 0.0, "lease": 60.0, **rules})
         return RedisFrontier(database, crawl, worker, chosen, now=now, random=Random(1), slots=slots)
 
     return open_one
@@ -218,7 +218,7 @@ def test_the_visitor_of_a_crawl_that_died_does_not_block_the_host_for_ever(join:
 def test_every_call_may_be_repeated(database: redis.Redis, join: Join) -> None:
     """Each step is done twice, as by a client that did not hear the first answer."""
     join("w", min_delay=1.0, max_urls_per_host=9)
-    script = Script(database, "crawl", "w", "", Rules(min_delay=1.0, factor=0.0, max_urls_per_host=9))
+    script = Script(database, "crawl", "w", "", FrontierRules(min_delay=1.0, factor=0.0, max_urls_per_host=9))
     puts = [put_of(url(f"{host}/{page}", page)) for host in "abc" for page in range(12)]
     first, second = (script.call(0, puts) for _ in range(2))
     assert (first.count(1), first.count(-2)) == (27, 9)

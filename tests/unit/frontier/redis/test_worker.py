@@ -15,7 +15,7 @@ from support.redisserver import PROGRAM, RedisServer, redis_server
 
 from crawlproject.errors import StorageFailed
 from crawlproject.frontier.redis.connection import connect
-from crawlproject.frontier.redis.script import Rules
+from crawlproject.frontier.redis.script import FrontierRules
 from crawlproject.frontier.redis.worker import RedisWorker, join
 from crawlproject.frontier.shared import HOST_FULL
 from crawlproject.records import CrawlUrl
@@ -35,7 +35,7 @@ def server(tmp_path: Path) -> Iterator[RedisServer]:
 
 
 def worker(server: RedisServer, loop: Loop | None, name: str = "w", *, limit: int = 4, **rules: int) -> RedisWorker:
-    chosen = Rules(min_delay=0.0, factor=0.0, **rules)
+    chosen = FrontierRules(min_delay=0.0, factor=0.0, **rules)
     joined = join(connect(url=server.url), "crawl", name, chosen, clock=time.time, random=Random(1))
     return loop.start(joined, limit) if loop is not None else joined
 

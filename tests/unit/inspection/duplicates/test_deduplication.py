@@ -14,8 +14,8 @@ from crawlproject.crawl.assembly import assemble, make_canonicalizer, make_reade
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.errors import BadSetting
 from crawlproject.evaluation.simulation.run import Rehearsal
-from crawlproject.inspection.duplicates.url_rule import Rule
-from crawlproject.inspection.duplicates.url_rule_store import OFF, RuleBook, read_rules
+from crawlproject.inspection.duplicates.url_rule import UrlRule
+from crawlproject.inspection.duplicates.url_rule_store import OFF, UrlRuleStore, read_rules
 from crawlproject.options import read_options
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
@@ -27,7 +27,7 @@ from crawlproject.webs.page_cache import JudgedPages, PageCache
 A = "http://a.example"
 TOPIC = Topic("reefs", ("coral reef",), (f"{A}/",))
 QUICK = {"ORDERING": "breadth_first", "POLITENESS_MIN_DELAY": 0, "CRAWL_SITE_BUDGET": 0, "FRONTIER_BATCH_SIZE": 1}
-SID = Rule("a.example", "param", "sid")
+SID = UrlRule("a.example", "param", "sid")
 
 
 def words(seed: int, count: int = 120) -> str:
@@ -162,7 +162,7 @@ def crawl_on(crawl: Crawl, web: Any, fetches: int, *, kill: bool = False) -> Non
         if reply.status != 200:
             crawl.fail(url, f"http {reply.status}", fetch)
             continue
-        read = crawl.weigh_links(crawl.weigh(crawl.examine(crawl.read(url, reply.body), fetch)))
+        read = crawl.score_links(crawl.score_page(crawl.examine(crawl.read(url, reply.body), fetch)))
         visit = crawl.visit(url, read, reply.body, fetch)
         if kill and number == fetches - 1:
             crawl.folder.keep(read, visit)
@@ -173,11 +173,13 @@ def crawl_on(crawl: Crawl, web: Any, fetches: int, *, kill: bool = False) -> Non
 
 def state(crawl: Crawl) -> dict[str, Any]:
     """What was learned, as far as it shows."""
-    redundancy = crawl.folder.beside[0]
+    deduplication = crawl.folder.beside[0]
     return {
-        "rules": {str(t.rule): (t.believed, t.off, t.pairs) for t in redundancy.dust.testimonies()},
-        "templates": {name: (t.barren, t.fruitful, t.demoted) for name, t in redundancy.templates._templates.items()},
-        "originals": [original.url for original in redundancy.copies.index._originals],
+        "rules": {str(t.rule): (t.believed, t.off, t.pairs) for t in deduplication.dust.testimonies()},
+        "templates": {
+            name: (t.barren, t.fruitful, t.demoted) for name, t in deduplication.templates._templates.items()
+        },
+        "originals": [original.url for original in deduplication.copies.index._originals],
     }
 
 
@@ -210,7 +212,7 @@ def test_sketches_that_were_removed_are_made_again_from_the_pages(tmp_path: Path
     resumed.close("shutdown", 2000.0)
 
 
-def believed(folder: Path) -> Mapping[Rule, Any]:
+def believed(folder: Path) -> Mapping[UrlRule, Any]:
     crawl = live(folder)
     crawl_on(crawl, Shop(), 60)
     crawl.close("shutdown", 2000.0)
@@ -232,13 +234,13 @@ def test_a_rule_is_saved_with_its_witnesses_and_shared_with_a_later_crawl(tmp_pa
 
 def test_a_rule_that_a_person_switched_off_stays_off(tmp_path: Path):
     entry = believed(tmp_path)[SID]
-    book = RuleBook(tmp_path)
+    book = UrlRuleStore(tmp_path)
     book.note(SID, OFF, entry.pairs)
     book.close()
     crawl = live(tmp_path)
     assert state(crawl)["rules"][str(SID)][:2] == (True, True)
     url = f"{A}/1?sid=99999"
-    assert crawl.folder.beside[0].dust.respelled(url) == url
+    assert crawl.folder.beside[0].dust.normalized(url) == url
     crawl.close("shutdown", 2000.0)
 
 

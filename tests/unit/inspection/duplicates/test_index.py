@@ -10,7 +10,7 @@ import pytest
 from crawlproject.errors import BadCrawlDir
 from crawlproject.inspection.duplicates.index import DuplicateIndex, is_copy, leads_elsewhere, original_of
 from crawlproject.inspection.duplicates.minhash import sketch
-from crawlproject.inspection.duplicates.sketch_store import Original, OriginalsInMemory, OriginalsOnDisk
+from crawlproject.inspection.duplicates.sketch_store import DiskSketchStore, MemorySketchStore, OriginalPage
 from crawlproject.records import Link, Page, Span
 
 WORDS = [f"w{number}" for number in range(5000)]
@@ -29,7 +29,7 @@ def edited(terms: list[str], changes: int, seed: int = 1) -> list[str]:
     return [random.choice(WORDS) if place in places else term for place, term in enumerate(terms)]
 
 
-def known(url: str, terms: list[str], title: str = "", links: tuple[str, ...] = ()) -> Original:
+def known(url: str, terms: list[str], title: str = "", links: tuple[str, ...] = ()) -> OriginalPage:
     page = Page(url, title=title, terms=terms, links=tuple(Link(link, "", Span(0, 0), Span(0, 0)) for link in links))
     return original_of(page, sketch(page))
 
@@ -67,7 +67,7 @@ TEMPLATE = text(0, 270)  # nine tenths of the text of a site
     ],
 )
 def test_copies_are_found(first, second):
-    index = DuplicateIndex(OriginalsInMemory())
+    index = DuplicateIndex(MemorySketchStore())
     for number in range(50):
         index.add(known(f"{A}/other/{number}", text(100 + number), f"Other page {number}"))
     index.add(first)
@@ -110,7 +110,7 @@ def test_copies_are_found(first, second):
     ],
 )
 def test_other_pages_are_not(first, second):
-    index = DuplicateIndex(OriginalsInMemory())
+    index = DuplicateIndex(MemorySketchStore())
     index.add(first)
     assert index.first_with(second) is None
     assert not is_copy(first, second)
@@ -118,14 +118,14 @@ def test_other_pages_are_not(first, second):
 
 def test_a_short_text_is_a_copy_when_it_has_the_same_links():
     links = (f"{A}/start", f"{A}/end")
-    index = DuplicateIndex(OriginalsInMemory())
+    index = DuplicateIndex(MemorySketchStore())
     index.add(known(f"{A}/1", ["go", "on"], links=links))
     assert index.first_with(known(f"{A}/2", ["go", "on"], links=links)) is not None
     assert index.first_with(known(f"{A}/3", ["go", "on"], links=(f"{A}/else", f"{A}/end"))) is None
 
 
 def test_a_page_is_no_copy_of_itself():
-    index = DuplicateIndex(OriginalsInMemory())
+    index = DuplicateIndex(MemorySketchStore())
     index.add(known(f"{A}/reef", text(1), "Coral reefs now"))
     assert index.first_with(known(f"{A}/reef", text(1), "Coral reefs now")) is None
 
@@ -139,7 +139,7 @@ def test_links_of_other_names_lead_elsewhere():
 
 
 def test_what_is_known_is_limited():
-    index = DuplicateIndex(OriginalsInMemory(), most=1)
+    index = DuplicateIndex(MemorySketchStore(), most=1)
     index.add(known(f"{A}/1", text(1)))
     index.add(known(f"{A}/2", text(2)))
     assert len(index) == 1
@@ -151,12 +151,12 @@ def test_what_is_known_is_limited():
 
 def test_an_index_on_disk_is_there_again(tmp_path: Path):
     path = tmp_path / "sketches.jsonl"
-    index = DuplicateIndex(OriginalsOnDisk(path, lambda url: True))
+    index = DuplicateIndex(DiskSketchStore(path, lambda url: True))
     firsts = [known(f"{A}/{number}", text(number), f"Page {number}", (f"{A}/next",)) for number in range(20)]
     for first in firsts:
         index.add(first)
     index.close()
-    again = DuplicateIndex(OriginalsOnDisk(path, lambda url: True))
+    again = DuplicateIndex(DiskSketchStore(path, lambda url: True))
     assert len(again) == 20
     assert again.last_url == f"{A}/19"
     assert [again.first_with(known(f"{B}/{n}", edited(text(n), 5), f"Page {n}")) for n in range(20)] == firsts
@@ -167,13 +167,13 @@ def test_an_index_on_disk_is_there_again(tmp_path: Path):
 
 def test_a_torn_line_and_pages_that_are_not_in_the_history_are_gone(tmp_path: Path):
     path = tmp_path / "sketches.jsonl"
-    index = DuplicateIndex(OriginalsOnDisk(path, lambda url: True))
+    index = DuplicateIndex(DiskSketchStore(path, lambda url: True))
     for number in range(3):
         index.add(known(f"{A}/{number}", text(number)))
     index.close()
     with path.open("ab") as file:
         file.write(b'{"url": "http://a.exa')
-    again = DuplicateIndex(OriginalsOnDisk(path, lambda url: url != f"{A}/2"))
+    again = DuplicateIndex(DiskSketchStore(path, lambda url: url != f"{A}/2"))
     assert len(again) == 2
     again.close()
 
@@ -183,4 +183,4 @@ def test_a_damaged_line_is_an_error_that_names_the_file(tmp_path: Path, line: by
     path = tmp_path / "sketches.jsonl"
     path.write_bytes(line + b'{"url": "http://a.example/last"}\n')
     with pytest.raises(BadCrawlDir, match=r"sketches\.jsonl"):
-        DuplicateIndex(OriginalsOnDisk(path, lambda url: True))
+        DuplicateIndex(DiskSketchStore(path, lambda url: True))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlproject.errors import BadInput
-from crawlproject.inspection.duplicates.url_rule import Rule, parts_of, proposals, spelled, value_of
+from crawlproject.inspection.duplicates.url_rule import UrlRule, parts_of, proposals, spelled, value_of
 
 A = "a.example"
 
@@ -15,24 +15,24 @@ A = "a.example"
 @pytest.mark.parametrize(
     ("one", "two", "rule"),
     [
-        (f"http://{A}/x?id=1&sid=9", f"http://{A}/x?id=1&sid=8", Rule(A, "param", "sid")),
-        (f"http://{A}/x?id=1&sid=9", f"http://{A}/x?id=1", Rule(A, "param", "sid")),
-        (f"http://{A}/x/print", f"http://{A}/x", Rule(A, "suffix", "/print")),
-        (f"http://{A}/x.html", f"http://{A}/x", Rule(A, "suffix", ".html")),
-        (f"http://{A}/d/home.php", f"http://{A}/d/", Rule(A, "suffix", "home.php")),
-        (f"http://{A}/en/m/x", f"http://{A}/en/x", Rule(A, "segment", "m")),
-        (f"http://{A}/x/", f"http://{A}/x", Rule(A, "slash")),
-        (f"http://{A}/X", f"http://{A}/x", Rule(A, "case")),
-        (f"https://{A}/x", f"http://{A}/x", Rule(A, "scheme")),
-        (f"http://www.{A}/x?a=1", f"http://{A}/x?a=1", Rule(f"www.{A}", "mirror", A)),
-        (f"https://{A}:8443/x", "http://b.example/x", Rule(f"{A}:8443", "mirror", "b.example")),
+        (f"http://{A}/x?id=1&sid=9", f"http://{A}/x?id=1&sid=8", UrlRule(A, "param", "sid")),
+        (f"http://{A}/x?id=1&sid=9", f"http://{A}/x?id=1", UrlRule(A, "param", "sid")),
+        (f"http://{A}/x/print", f"http://{A}/x", UrlRule(A, "suffix", "/print")),
+        (f"http://{A}/x.html", f"http://{A}/x", UrlRule(A, "suffix", ".html")),
+        (f"http://{A}/d/home.php", f"http://{A}/d/", UrlRule(A, "suffix", "home.php")),
+        (f"http://{A}/en/m/x", f"http://{A}/en/x", UrlRule(A, "segment", "m")),
+        (f"http://{A}/x/", f"http://{A}/x", UrlRule(A, "slash")),
+        (f"http://{A}/X", f"http://{A}/x", UrlRule(A, "case")),
+        (f"https://{A}/x", f"http://{A}/x", UrlRule(A, "scheme")),
+        (f"http://www.{A}/x?a=1", f"http://{A}/x?a=1", UrlRule(f"www.{A}", "mirror", A)),
+        (f"https://{A}:8443/x", "http://b.example/x", UrlRule(f"{A}:8443", "mirror", "b.example")),
     ],
 )
 def test_two_urls_that_differ_in_one_way_propose_a_rule_that_makes_them_one(one, two, rule):
     assert list(proposals(one, two)) == [rule]
     key = {spelled(rule.normal(parts_of(url)))[7 if url.startswith("http:") else 8 :] for url in (one, two)}
     assert len(key) == 1 or rule.kind == "scheme"
-    assert Rule.spelled(str(rule)) == rule
+    assert UrlRule.spelled(str(rule)) == rule
 
 
 @pytest.mark.parametrize(
@@ -70,18 +70,20 @@ def test_parts_spell_the_url_again(url):
 
 
 def test_a_rule_leaves_other_hosts_and_other_parts_alone():
-    rule = Rule(A, "param", "sid")
+    rule = UrlRule(A, "param", "sid")
     assert rule.normal(parts_of("http://b.example/x?sid=1")) == parts_of("http://b.example/x?sid=1")
     assert spelled(rule.normal(parts_of(f"http://{A}/x?side=1&sid=2&asid=3"))) == f"http://{A}/x?side=1&asid=3"
-    assert spelled(Rule(A, "suffix", "home.php").normal(parts_of(f"http://{A}/myhome.php"))) == f"http://{A}/myhome.php"
+    assert (
+        spelled(UrlRule(A, "suffix", "home.php").normal(parts_of(f"http://{A}/myhome.php"))) == f"http://{A}/myhome.php"
+    )
 
 
 def test_the_value_that_a_rule_is_about():
-    assert value_of(Rule(A, "param", "sid"), f"http://{A}/x?id=1&sid=9") == "9"
-    assert value_of(Rule(A, "slash"), f"http://{A}/x/") == f"http://{A}/x/"
+    assert value_of(UrlRule(A, "param", "sid"), f"http://{A}/x?id=1&sid=9") == "9"
+    assert value_of(UrlRule(A, "slash"), f"http://{A}/x/") == f"http://{A}/x/"
 
 
 @pytest.mark.parametrize("text", ["", "a.example", "a.example param", "a.example slash x", "a.example colour red"])
 def test_what_is_no_rule_is_refused(text):
     with pytest.raises(BadInput, match="expected HOST KIND"):
-        Rule.spelled(text)
+        UrlRule.spelled(text)

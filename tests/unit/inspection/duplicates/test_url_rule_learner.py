@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from crawlproject.inspection.duplicates.url_rule import Rule
-from crawlproject.inspection.duplicates.url_rule_learner import AUDITED, DustLearner
+from crawlproject.inspection.duplicates.url_rule import UrlRule
+from crawlproject.inspection.duplicates.url_rule_learner import AUDITED, UrlRuleLearner
 from crawlproject.records import Page
 
 A = "http://a.example"
-SID = Rule("a.example", "param", "sid")
+SID = UrlRule("a.example", "param", "sid")
 
 
 class Crawled:
@@ -15,13 +15,13 @@ class Crawled:
 
     def __init__(self) -> None:
         self.urls: set[str] = set()
-        self.learner = DustLearner(self.urls.__contains__)
+        self.learner = UrlRuleLearner(self.urls.__contains__)
         self.changes: list[tuple[str, bool]] = []
         self.learner.changed = lambda testimony: self.changes.append((str(testimony.rule), testimony.believed))
 
-    def fetch(self, url: str, first: str = "", nature: str = "") -> None:
+    def fetch(self, url: str, first: str = "", page_type: str = "") -> None:
         self.urls.add(url)
-        self.learner.learn(Page(url, duplicate_of=first, nature=nature))
+        self.learner.learn(Page(url, duplicate_of=first, page_type=page_type))
 
     def sessions(self, pages: range, sessions: int = 2) -> None:
         """So many pages, each under some session ids."""
@@ -35,20 +35,20 @@ def test_a_parameter_is_believed_after_five_pages_of_their_own():
     crawl = Crawled()
     crawl.sessions(range(4))
     assert crawl.changes == []
-    assert crawl.learner.respelled(f"{A}/3?sid=99") == f"{A}/3?sid=99"
+    assert crawl.learner.normalized(f"{A}/3?sid=99") == f"{A}/3?sid=99"
     crawl.sessions(range(4, 5))
     assert crawl.changes == [(str(SID), True)]
-    assert crawl.learner.respelled(f"{A}/3?sid=99") == f"{A}/3?sid=30"
+    assert crawl.learner.normalized(f"{A}/3?sid=99") == f"{A}/3?sid=30"
 
 
 def test_the_first_of_its_kind_stands_for_the_others():
     crawl = Crawled()
     crawl.sessions(range(5))
-    assert crawl.learner.respelled(f"{A}/new?sid=1") == f"{A}/new?sid=1"
-    assert crawl.learner.respelled(f"{A}/new?sid=2") == f"{A}/new?sid=1"
+    assert crawl.learner.normalized(f"{A}/new?sid=1") == f"{A}/new?sid=1"
+    assert crawl.learner.normalized(f"{A}/new?sid=2") == f"{A}/new?sid=1"
     assert crawl.learner.rules_for(f"{A}/new?sid=2") == [SID]
     crawl.learner.failed(f"{A}/new?sid=1")
-    assert crawl.learner.respelled(f"{A}/new?sid=2") == f"{A}/new?sid=2"
+    assert crawl.learner.normalized(f"{A}/new?sid=2") == f"{A}/new?sid=2"
 
 
 def test_one_text_behind_all_addresses_is_one_witness():
@@ -81,20 +81,20 @@ def test_a_parameter_needs_three_values():
 def test_walls_teach_nothing():
     crawl = Crawled()
     for page in range(9):
-        crawl.fetch(f"{A}/{page}?sid=1", nature="block/captcha")
-        crawl.fetch(f"{A}/{page}?sid=2", f"{A}/{page}?sid=1", nature="block/captcha")
+        crawl.fetch(f"{A}/{page}?sid=1", page_type="block/captcha")
+        crawl.fetch(f"{A}/{page}?sid=2", f"{A}/{page}?sid=1", page_type="block/captcha")
     assert list(crawl.learner.testimonies()) == []
 
 
 def test_one_of_many_goes_through_and_may_refute_the_rule():
     crawl = Crawled()
     crawl.sessions(range(5))
-    asked = [crawl.learner.respelled(f"{A}/3?sid={number}") for number in range(1000, 1000 + 2 * AUDITED)]
+    asked = [crawl.learner.normalized(f"{A}/3?sid={number}") for number in range(1000, 1000 + 2 * AUDITED)]
     assert sum(url != f"{A}/3?sid=30" for url in asked) == 2
     for page in range(5):
         crawl.fetch(f"{A}/{page}?sid=2000")  # another text than before
     assert crawl.changes[-1] == (str(SID), False)
-    assert crawl.learner.respelled(f"{A}/3?sid=5") == f"{A}/3?sid=5"
+    assert crawl.learner.normalized(f"{A}/3?sid=5") == f"{A}/3?sid=5"
 
 
 def test_a_mirror_gives_way_host_by_host():
@@ -104,26 +104,26 @@ def test_a_mirror_gives_way_host_by_host():
         crawl.fetch(f"http://b.example/{page}", f"{A}/{page}")
     assert crawl.changes == [("b.example mirror a.example", True)]
     crawl.fetch(f"{A}/else")
-    assert crawl.learner.respelled("http://b.example/else") == f"{A}/else"
-    assert crawl.learner.respelled(f"{A}/more") == f"{A}/more"
+    assert crawl.learner.normalized("http://b.example/else") == f"{A}/else"
+    assert crawl.learner.normalized(f"{A}/more") == f"{A}/more"
 
 
 def test_rules_of_a_host_are_taken_together():
     crawl = Crawled()
-    for rule in (SID, Rule("a.example", "slash"), Rule("b.example", "mirror", "a.example")):
+    for rule in (SID, UrlRule("a.example", "slash"), UrlRule("b.example", "mirror", "a.example")):
         crawl.learner.give(rule, (9.0, 0.0))
-    assert crawl.learner.respelled(f"{A}/x?sid=1") == f"{A}/x?sid=1"
-    assert crawl.learner.respelled("http://b.example/x/?sid=2") == f"{A}/x?sid=1"
+    assert crawl.learner.normalized(f"{A}/x?sid=1") == f"{A}/x?sid=1"
+    assert crawl.learner.normalized("http://b.example/x/?sid=2") == f"{A}/x?sid=1"
 
 
 def test_a_rule_can_be_switched_off_and_on():
     crawl = Crawled()
     crawl.learner.give(SID, (9.0, 0.0))
-    crawl.learner.respelled(f"{A}/x?sid=1")
+    crawl.learner.normalized(f"{A}/x?sid=1")
     crawl.learner.switch(SID, off=True)
-    assert crawl.learner.respelled(f"{A}/x?sid=2") == f"{A}/x?sid=2"
+    assert crawl.learner.normalized(f"{A}/x?sid=2") == f"{A}/x?sid=2"
     crawl.learner.switch(SID, off=False)
-    assert crawl.learner.respelled(f"{A}/x?sid=2") == f"{A}/x?sid=1"
+    assert crawl.learner.normalized(f"{A}/x?sid=2") == f"{A}/x?sid=1"
 
 
 def test_a_given_rule_is_withdrawn_when_this_crawl_sees_otherwise():

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from crawlproject.errors import BadCrawlDir
-from crawlproject.inspection.duplicates.url_rule import Rule
+from crawlproject.inspection.duplicates.url_rule import UrlRule
 from crawlproject.inspection.duplicates.url_rule_store import (
     CONFIRMED,
     GIVEN,
@@ -15,16 +15,16 @@ from crawlproject.inspection.duplicates.url_rule_store import (
     OFF,
     ON,
     WITHDRAWN,
-    RuleBook,
+    UrlRuleStore,
     read_rules,
 )
 
-SID = Rule("a.example", "param", "sid")
+SID = UrlRule("a.example", "param", "sid")
 PAIR = ("http://a.example/?sid=1", "http://a.example/?sid=2")
 
 
 def test_events_add_up(tmp_path: Path):
-    book = RuleBook(tmp_path)
+    book = UrlRuleStore(tmp_path)
     book.note(SID, CONFIRMED, (5, 0), [PAIR])
     book.note(SID, CONFIRMED, (6, 0))  # nothing new
     book.note(SID, OFF, (6, 0))
@@ -32,7 +32,7 @@ def test_events_add_up(tmp_path: Path):
     assert len((tmp_path / NAME).read_text().splitlines()) == 2
     entry = read_rules(tmp_path)[SID]
     assert (entry.state, entry.holds, entry.pairs, entry.examples) == ("off", True, (5.0, 0.0), (PAIR,))
-    book = RuleBook(tmp_path)
+    book = UrlRuleStore(tmp_path)
     book.note(SID, ON, (6, 0))
     book.note(SID, WITHDRAWN, (6, 9))
     book.close()
@@ -40,7 +40,7 @@ def test_events_add_up(tmp_path: Path):
 
 
 def test_a_given_rule_keeps_what_it_was_given_with(tmp_path: Path):
-    book = RuleBook(tmp_path)
+    book = UrlRuleStore(tmp_path)
     book.note(SID, GIVEN, (7, 1))
     book.note(SID, WITHDRAWN, (7, 20))
     assert book.entries[SID].given == (7, 1)

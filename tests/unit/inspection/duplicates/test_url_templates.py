@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawlproject.inspection.duplicates.url_templates import FACTOR, FARTHEST, FIRST_DELAY, TemplateStanding
+from crawlproject.inspection.duplicates.url_templates import FACTOR, FARTHEST, FIRST_DELAY, UrlTemplates
 from crawlproject.records import NOVELTY, CrawlUrl, Page
 
 A = "http://a.example"
@@ -18,8 +18,8 @@ def fruitful(number: int) -> Page:
     return Page(f"{A}/cal/{number}")
 
 
-def demoted() -> TemplateStanding:
-    standing = TemplateStanding()
+def demoted() -> UrlTemplates:
+    standing = UrlTemplates()
     for number in range(6):
         standing.learn(barren(number))
     return standing
@@ -30,33 +30,33 @@ def demoted() -> TemplateStanding:
     [
         barren(1),
         Page(f"{A}/cal/1", signs={NOVELTY: 0.02}),
-        Page(f"{A}/cal/1", nature="soft_404"),
-        Page(f"{A}/cal/1", nature="parked"),
+        Page(f"{A}/cal/1", page_type="soft_404"),
+        Page(f"{A}/cal/1", page_type="parked"),
     ],
     ids=["copy", "nothing new", "soft 404", "parked"],
 )
 def test_a_template_whose_pages_say_nothing_is_demoted(page):
-    standing = TemplateStanding()
+    standing = UrlTemplates()
     for _ in range(2):
         standing.learn(page)
     assert standing.demoted(f"{A}/cal/77") is None
     standing.learn(page)
     assert standing.demoted(f"{A}/cal/77") == "a.example/cal/#"
-    assert standing.lowered(f"{A}/cal/77", 0.5) == 0.5 * FACTOR
-    assert standing.lowered(f"{A}/cal/77", -0.5) < -0.5
-    assert standing.lowered(f"{A}/reef", 0.5) == 0.5
+    assert standing.adjusted_score(f"{A}/cal/77", 0.5) == 0.5 * FACTOR
+    assert standing.adjusted_score(f"{A}/cal/77", -0.5) < -0.5
+    assert standing.adjusted_score(f"{A}/reef", 0.5) == 0.5
 
 
 def test_walls_and_failures_say_nothing_about_a_template():
-    standing = TemplateStanding()
+    standing = UrlTemplates()
     for number in range(20):
-        standing.learn(Page(f"{A}/cal/{number}", nature="block/captcha"))
+        standing.learn(Page(f"{A}/cal/{number}", page_type="block/captcha"))
         standing.failed(f"{A}/cal/{number}")
     assert standing.demoted(f"{A}/cal/1") is None
 
 
 def test_mixed_pages_do_not_demote():
-    standing = TemplateStanding()
+    standing = UrlTemplates()
     for number in range(60):
         standing.learn(barren(number) if number % 2 else fruitful(number))
         assert standing.demoted(f"{A}/cal/1") is None
@@ -64,9 +64,9 @@ def test_mixed_pages_do_not_demote():
 
 
 def test_names_of_words_are_demoted_with_their_folder():
-    standing = TemplateStanding()
+    standing = UrlTemplates()
     for name in ("reef", "fish", "kelp", "crab", "tide", "sand", "wave", "foam", "gull", "salt", "sun", "sky", "dune"):
-        standing.learn(Page(f"{A}/gone/{name}", nature="soft_404"))
+        standing.learn(Page(f"{A}/gone/{name}", page_type="soft_404"))
     assert standing.demoted(f"{A}/gone/shell")
     assert standing.demoted(f"{A}/kept/shell") == f"{A[7:]}/**"
     standing.learn(Page(f"{A}/kept/one"))
@@ -75,7 +75,7 @@ def test_names_of_words_are_demoted_with_their_folder():
 
 
 def test_a_path_that_grows_is_demoted_with_all_below_its_first_segment():
-    standing = TemplateStanding()
+    standing = UrlTemplates()
     path = f"{A}/grow"
     for depth in range(14):
         path += f"/{'abcdefghijklmn'[depth]}"
@@ -85,17 +85,17 @@ def test_a_path_that_grows_is_demoted_with_all_below_its_first_segment():
 
 def test_urls_of_a_demoted_template_wait_one_behind_the_other():
     standing = demoted()
-    turns = [standing.waits_until(CrawlUrl(f"{A}/cal/{number}", 1.0), 1000.0) for number in range(100, 103)]
+    turns = [standing.hold_until(CrawlUrl(f"{A}/cal/{number}", 1.0), 1000.0) for number in range(100, 103)]
     gap = turns[1] - turns[0]
     assert gap >= FIRST_DELAY
     assert turns == [1000.0 + gap * place for place in (1, 2, 3)]
-    assert standing.waits_until(CrawlUrl(f"{A}/cal/100", 1.0, not_before=turns[0]), turns[0]) == turns[0]
-    assert standing.waits_until(CrawlUrl(f"{A}/reef", 1.0), 1000.0) == 1000.0
+    assert standing.hold_until(CrawlUrl(f"{A}/cal/100", 1.0, not_before=turns[0]), turns[0]) == turns[0]
+    assert standing.hold_until(CrawlUrl(f"{A}/reef", 1.0), 1000.0) == 1000.0
 
 
 def test_nobody_waits_longer_than_a_day():
     standing = demoted()
-    assert max(standing.waits_until(CrawlUrl(f"{A}/cal/{n}", 1.0), 0.0) for n in range(5000)) == FARTHEST
+    assert max(standing.hold_until(CrawlUrl(f"{A}/cal/{n}", 1.0), 0.0) for n in range(5000)) == FARTHEST
 
 
 def test_each_barren_page_makes_the_delay_longer_and_a_fruitful_one_short_again():
@@ -122,12 +122,12 @@ def test_a_template_recovers():
 def test_a_pardoned_url_may_go():
     standing = demoted()
     standing.pardon(f"{A}/cal/5")
-    assert standing.waits_until(CrawlUrl(f"{A}/cal/5", 1.0), 7.0) == 7.0
-    assert standing.waits_until(CrawlUrl(f"{A}/cal/6", 1.0), 7.0) > 7.0
+    assert standing.hold_until(CrawlUrl(f"{A}/cal/5", 1.0), 7.0) == 7.0
+    assert standing.hold_until(CrawlUrl(f"{A}/cal/6", 1.0), 7.0) > 7.0
 
 
 def test_what_is_known_is_limited():
-    standing = TemplateStanding(most=10)
+    standing = UrlTemplates(most=10)
     for host in range(20):
         for number in range(8):
             standing.learn(Page(f"http://{host}.example/cal/{number}", duplicate_of=f"http://{host}.example/cal/0"))

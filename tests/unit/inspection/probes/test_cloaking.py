@@ -12,7 +12,7 @@ from support.pages import a_link
 
 from crawlproject.inspection.probes.cloaking import can_be_judged, is_sampled, judge
 from crawlproject.inspection.probes.probe_key import AGAIN, BROWSER, BROWSER_AGAIN, DISGUISED
-from crawlproject.inspection.probes.probe_response import Answer
+from crawlproject.inspection.probes.probe_response import ProbeResponse
 from crawlproject.inspection.probes.text_difference import copy_of
 from crawlproject.records import Fetch, Page
 from crawlproject.storage.probe_log import CLOAKED, HONEST, UNDECIDED
@@ -40,7 +40,7 @@ def probe(serve: Serve) -> tuple[str, list[str]]:
     copies, steps, step = copy_of(serve(False, 0)).numbers(), [], BROWSER
     while True:
         steps.append(step)
-        found = judge(step, copies, Answer(Fetch(200, 1.0, 0.1), serve(step in DISGUISED, len(steps))), URL)
+        found = judge(step, copies, ProbeResponse(Fetch(200, 1.0, 0.1), serve(step in DISGUISED, len(steps))), URL)
         if not found.then:
             return found.verdict, steps
         step, copies = found.then, found.copies
@@ -86,24 +86,24 @@ def test_a_page_that_is_the_same_costs_one_fetch() -> None:
 @pytest.mark.parametrize(
     "answer",
     [
-        Answer(Fetch(403, 1.0, 0.1), error="http 403"),
-        Answer(Fetch(0, 1.0, 0.1), error="TimeoutError"),
-        Answer(Fetch(200, 1.0, 0.1), error="content type image/png"),
-        Answer(Fetch(302, 1.0, 0.1), redirect="http://m.a.example/page"),
-        Answer(Fetch(200, 1.0, 0.1), a_page(text("enable scripts", 6))),
-        Answer(Fetch(200, 1.0, 0.1), Page(URL, terms=text("wall", 90), signs={"block/captcha": 1.0})),
+        ProbeResponse(Fetch(403, 1.0, 0.1), error="http 403"),
+        ProbeResponse(Fetch(0, 1.0, 0.1), error="TimeoutError"),
+        ProbeResponse(Fetch(200, 1.0, 0.1), error="content type image/png"),
+        ProbeResponse(Fetch(302, 1.0, 0.1), redirect="http://m.a.example/page"),
+        ProbeResponse(Fetch(200, 1.0, 0.1), a_page(text("enable scripts", 6))),
+        ProbeResponse(Fetch(200, 1.0, 0.1), Page(URL, terms=text("wall", 90), signs={"block/captcha": 1.0})),
     ],
     ids=["forbidden", "timeout", "image", "same site", "scripts", "wall"],
 )
-def test_what_tells_nothing(answer: Answer) -> None:
+def test_what_tells_nothing(answer: ProbeResponse) -> None:
     found = judge(BROWSER, copy_of(a_page(ARTICLE)).numbers(), answer, URL)
     assert (found.verdict, found.then) == (UNDECIDED, "") and found.why
 
 
 def test_a_browser_that_is_sent_to_another_site() -> None:
-    away = Answer(Fetch(302, 1.0, 0.1), redirect="http://shop.example/")
+    away = ProbeResponse(Fetch(302, 1.0, 0.1), redirect="http://shop.example/")
     first = judge(BROWSER, copy_of(a_page(ARTICLE)).numbers(), away, URL)
-    second = judge(first.then, first.copies, Answer(Fetch(200, 1.0, 0.1), a_page(ARTICLE)), URL)
+    second = judge(first.then, first.copies, ProbeResponse(Fetch(200, 1.0, 0.1), a_page(ARTICLE)), URL)
     last = judge(second.then, second.copies, away, URL)
     assert (first.then, second.then, last.verdict) == (AGAIN, BROWSER_AGAIN, CLOAKED)
     assert last.why == "text, a redirect to http://shop.example/"

@@ -14,10 +14,10 @@ from support.pages import a_link
 from crawlproject.errors import BadCrawlDir
 from crawlproject.frontier.factory import open_frontier
 from crawlproject.inspection.probes.probe_key import AGAIN, BROWSER, MISSING, is_probe, key_of, probe_of
-from crawlproject.inspection.probes.probe_response import Answer
+from crawlproject.inspection.probes.probe_response import ProbeResponse
 from crawlproject.inspection.probes.probes import Probes
-from crawlproject.inspection.probes.site_trust import Doubts
-from crawlproject.inspection.probes.soft_404 import Missing
+from crawlproject.inspection.probes.site_trust import SiteTrust
+from crawlproject.inspection.probes.soft_404 import Soft404Detector
 from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl, Fetch, Page
 from crawlproject.storage.probe_log import ProbeLog, read_findings
@@ -38,15 +38,15 @@ def a_page(url: str = URL, seed: object = "ours", **fields: object) -> Page:
 def some_probes(folder: Path | None = None, *, share: float = 1.0, after: int = 1, best: float | None = None) -> Probes:
     return Probes(
         share=share,
-        missing=Missing(after=after),
-        doubts=Doubts(),
+        missing=Soft404Detector(after=after),
+        doubts=SiteTrust(),
         log=ProbeLog(folder) if folder else None,
         best=lambda: best,
     )
 
 
-def answer(page: Page | None = None, status: int = 200, **fields: str) -> Answer:
-    return Answer(Fetch(status, 7.0, 0.25), page, **fields)
+def answer(page: Page | None = None, status: int = 200, **fields: str) -> ProbeResponse:
+    return ProbeResponse(Fetch(status, 7.0, 0.25), page, **fields)
 
 
 def run(probes: Probes, record: CrawlUrl, browsers: Page, ours: Page) -> list[CrawlUrl]:
@@ -129,7 +129,7 @@ def test_a_resumed_crawl_knows_what_was_found(tmp_path: Path) -> None:
     resumed.relive(read_findings(tmp_path), [{"url": URL, "md5": "x"}])
     gone = Page("http://www.a.example/dir/gone.html", "Gone", terms=text("gone"), depth=1)
     for each in (probes, resumed):
-        assert each.inspect(gone, Fetch(200, 1.0, 0.1)).nature == "soft_404"
+        assert each.inspect(gone, Fetch(200, 1.0, 0.1)).page_type == "soft_404"
         assert each.doubts.about(URL) == 0.5
         assert [probe_of(record.url).step for record in each.wanted(page)] == [BROWSER, MISSING]
     assert resumed.stats() == probes.stats()

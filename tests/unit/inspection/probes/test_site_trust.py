@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.inspection.probes.site_trust import CLOSELY, REMEMBERED, Doubts
+from crawlproject.inspection.probes.site_trust import CLOSELY, REMEMBERED, SiteTrust
 from crawlproject.inspection.sites.site_budgets import SiteBudgets
 from crawlproject.records import CrawlUrl, Page
 
@@ -14,8 +14,8 @@ URL = "http://www.spam.example/page"
 SIBLING = "http://sub.spam.example/"
 
 
-def judged(*cloaked: bool) -> Doubts:
-    doubts = Doubts()
+def judged(*cloaked: bool) -> SiteTrust:
+    doubts = SiteTrust()
     for each in cloaked:
         doubts.judged(URL, cloaked=each)
     return doubts
@@ -65,28 +65,28 @@ def test_pages_of_a_doubted_site_look_like_spam() -> None:
 
 @given(st.floats(-1e6, 1e6), st.booleans())
 def test_scores_are_only_lowered(score: float, cloaked: bool) -> None:
-    lowered = judged(cloaked).lowered(URL, score)
-    assert lowered <= score and (lowered == score) == (not cloaked or score == 0.0)
+    adjusted_score = judged(cloaked).adjusted_score(URL, score)
+    assert adjusted_score <= score and (adjusted_score == score) == (not cloaked or score == 0.0)
 
 
 def test_the_site_loses_its_budget_and_gets_it_back() -> None:
     """The pages before count as spam, too, as far as the site is doubted; nothing of that stays when it is not."""
     sites = SiteBudgets()
-    doubts = Doubts(sites.doubted)
+    doubts = SiteTrust(sites.doubted)
     for number in range(12):
         page = Page(f"http://www.spam.example/{number}", relevance=0.5)
         sites.kept(page)
         sites.ended(page.url, float(number))
     url = CrawlUrl(URL, 1.0)
-    assert sites.waits_until(url, 20.0) == 20.0
+    assert sites.hold_until(url, 20.0) == 20.0
     sites.dropped(URL)
     for _ in range(2):
         doubts.judged(URL, cloaked=True)
-    assert sites.waits_until(url, 20.0) > 20.0 and sites.held_until(URL) > 20.0
-    assert sites.merit(URL, 20.0) * doubts.merit(URL, 20.0) < 0.01
+    assert sites.hold_until(url, 20.0) > 20.0 and sites.host_blocked_until(URL) > 20.0
+    assert sites.release_order(URL, 20.0) * doubts.release_order(URL, 20.0) < 0.01
     for _ in range(REMEMBERED):
         doubts.judged(URL, cloaked=False)
-    assert sites.waits_until(url, 20.0) == 20.0 and doubts.merit(URL, 20.0) == 1.0
+    assert sites.hold_until(url, 20.0) == 20.0 and doubts.release_order(URL, 20.0) == 1.0
 
 
 def test_a_pardoned_site_may_have_one_more_however_little_it_is_worth() -> None:
@@ -95,6 +95,6 @@ def test_a_pardoned_site_may_have_one_more_however_little_it_is_worth() -> None:
         page = Page(f"http://www.spam.example/{number}", spam=1.0)
         sites.kept(page)
         sites.ended(page.url, float(number))
-    assert sites.waits_until(CrawlUrl(URL, 1.0), 30.0) > 30.0
+    assert sites.hold_until(CrawlUrl(URL, 1.0), 30.0) > 30.0
     sites.pardon(URL)
-    assert sites.waits_until(CrawlUrl(URL, 1.0), 30.0) == 30.0
+    assert sites.hold_until(CrawlUrl(URL, 1.0), 30.0) == 30.0

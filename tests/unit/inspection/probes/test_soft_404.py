@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.pages import a_link
 
-from crawlproject.inspection.probes.probe_response import Answer
-from crawlproject.inspection.probes.soft_404 import Missing, made_up
+from crawlproject.inspection.probes.probe_response import ProbeResponse
+from crawlproject.inspection.probes.soft_404 import Soft404Detector, made_up
 from crawlproject.records import CrawlUrl, Fetch, Page
 from crawlproject.storage.probe_log import HONEST, MADE_UP, UNDECIDED, Finding
 from crawlproject.urls.canonical import canonical_url
@@ -29,21 +29,21 @@ def a_page(url: str, *parts: list[str], title: str = "A site", links: int = 0, d
     return Page(url, title, terms=terms, links=tuple(a_link(f"{ORIGIN}/{n}") for n in range(links)), depth=depth)
 
 
-def came(page: Page | None = None, status: int = 200, redirect: str = "", error: str = "") -> Answer:
-    return Answer(Fetch(status, 1.0, 0.1), page, redirect, error)
+def came(page: Page | None = None, status: int = 200, redirect: str = "", error: str = "") -> ProbeResponse:
+    return ProbeResponse(Fetch(status, 1.0, 0.1), page, redirect, error)
 
 
-def told(answer: Answer) -> Missing:
+def told(answer: ProbeResponse) -> Soft404Detector:
     """After the answer to what was ``ASKED``."""
-    missing = Missing(after=3)
+    missing = Soft404Detector(after=3)
     missing.learn(
         Finding(ASKED, "missing", f"{ORIGIN}/page", 1.0, 0.1, answer.fetch.status, **missing.judge(ASKED, answer))
     )
     return missing
 
 
-def verdict(answer: Answer) -> str:
-    return str(Missing(after=3).judge(ASKED, answer)["verdict"])
+def verdict(answer: ProbeResponse) -> str:
+    return str(Soft404Detector(after=3).judge(ASKED, answer)["verdict"])
 
 
 TEMPLATE = text("template", 200)
@@ -54,14 +54,14 @@ SORRY = a_page(ASKED, TEMPLATE, text("sorry", 12), title="A site: nothing called
 
 
 def test_a_host_is_asked_when_it_has_brought_so_many_pages() -> None:
-    missing = Missing(after=2)
+    missing = Soft404Detector(after=2)
     asked = []
     for number in range(4):
         for host in ("a", "b"):
             missing.kept(f"http://{host}.example/{number}")
             asked.append(missing.asked_for(f"http://{host}.example/{number}"))
     assert [bool(url) for url in asked] == [False, False, True, True, False, False, False, False]
-    assert Missing().asked_for(f"{ORIGIN}/") == "", "nobody is asked unless asked for"
+    assert Soft404Detector().asked_for(f"{ORIGIN}/") == "", "nobody is asked unless asked for"
 
 
 @pytest.mark.parametrize(
@@ -101,8 +101,8 @@ def test_most_hosts_say_that_it_is_not_there(status: int) -> None:
     ],
     ids=["forbidden", "unavailable", "timeout", "image", "captcha", "moved", "login"],
 )
-def test_what_tells_nothing(answer: Answer) -> None:
-    found = Missing(after=3).judge(ASKED, answer)
+def test_what_tells_nothing(answer: ProbeResponse) -> None:
+    found = Soft404Detector(after=3).judge(ASKED, answer)
     assert found["verdict"] == UNDECIDED and found["why"]
 
 
@@ -175,6 +175,6 @@ def test_a_redirect_to_the_same_place_is_no_page() -> None:
 def test_what_was_learned_is_told_by_the_finding() -> None:
     """Enough of it is in the log for a resumed crawl."""
     for answer in (came(SORRY), came(status=302, redirect=f"{ORIGIN}/"), came(status=404, error="http 404")):
-        said = Missing(after=3).judge(ASKED, answer)
+        said = Soft404Detector(after=3).judge(ASKED, answer)
         assert (said["verdict"] == MADE_UP) == (answer.fetch.status != 404)
         assert all(isinstance(value, str | int) for value in said.values())

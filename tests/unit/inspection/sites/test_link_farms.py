@@ -12,10 +12,10 @@ from support.pages import a_link
 
 from crawlproject.inspection.examiner import honest
 from crawlproject.inspection.sites import link_farms as farms_module
-from crawlproject.inspection.sites.host_health import HostConduct
+from crawlproject.inspection.sites.host_health import HostHealth
 from crawlproject.inspection.sites.link_farms import FARMS, LinkFarms
 from crawlproject.inspection.sites.site_budgets import SiteBudgets
-from crawlproject.inspection.sites.tracker import Conduct
+from crawlproject.inspection.sites.tracker import SiteTracker
 from crawlproject.records import CLIQUE, NOVELTY, SUSPECTS, Fetch, Page
 
 FETCH = Fetch(200, 0.0, 0.1)
@@ -26,7 +26,7 @@ class Tour:
     """A crawl that goes from page to page, in the order in which it is told."""
 
     def __init__(self, share: float = 1.0) -> None:
-        self.conduct = Conduct(HostConduct(), SiteBudgets(share=share))
+        self.conduct = SiteTracker(HostHealth(), SiteBudgets(share=share))
         self.pages: list[Page] = []
 
     @property

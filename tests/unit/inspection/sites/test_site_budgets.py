@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.pages import a_link
 
-from crawlproject.inspection.sites.host_health import HostConduct
-from crawlproject.inspection.sites.site_budgets import FIRST, HEARSAY, MOST_TRUST, SUPPORTED, TRIALS, SiteBudgets
-from crawlproject.inspection.sites.tracker import Conduct
+from crawlproject.inspection.sites.host_health import HostHealth
+from crawlproject.inspection.sites.site_budgets import FIRST, MOST_TRUST, SINGLE_SOURCE, SUPPORTED, TRIALS, SiteBudgets
+from crawlproject.inspection.sites.tracker import SiteTracker
 from crawlproject.records import CrawlUrl, Fetch, Page
 
 
@@ -36,7 +36,7 @@ def fetch(sites: SiteBudgets, page: Page, at: float) -> None:
 def allowed(sites: SiteBudgets, host: str, most: int = 500, **page: object) -> int:
     """How many pages of a host in a row may be fetched before one has to wait."""
     for number in range(most):
-        if sites.waits_until(CrawlUrl(f"http://{host}/{number}", 1.0), float(number)) > number:
+        if sites.hold_until(CrawlUrl(f"http://{host}/{number}", 1.0), float(number)) > number:
             return number
         fetch(sites, a_page(host, number, **page), float(number))
     return most
@@ -82,7 +82,7 @@ def test_a_site_without_links_from_others_ends_somewhere_whatever_its_pages_are_
 def test_pages_that_say_nothing_new_earn_nothing():
     sites = with_a_crawl_of_relevant_pages()
     for number in range(50):
-        if sites.waits_until(CrawlUrl(f"http://x.example/{number}", 1.0), 5.0) > 5.0:
+        if sites.hold_until(CrawlUrl(f"http://x.example/{number}", 1.0), 5.0) > 5.0:
             break
         fetch(sites, replace(a_page("x.example", number), signs={"novelty": 0.0}), 5.0)
     assert number <= FIRST + 1
@@ -97,9 +97,9 @@ def test_links_from_others_earn_more():
 
 def test_a_site_that_always_leads_to_new_pages_of_its_own_is_paid_little():
     closed, open_ = with_a_crawl_of_relevant_pages(), with_a_crawl_of_relevant_pages()
-    for sites, openness in ((closed, 0.3), (open_, 0.9)):
+    for sites, new_link_ratio in ((closed, 0.3), (open_, 0.9)):
         for number in range(4):
-            sites.kept(a_page("x.example", number), openness=openness)
+            sites.kept(a_page("x.example", number), new_link_ratio=new_link_ratio)
             sites.ended(f"http://x.example/{number}", 5.0)
     few, more = (sites.budget(sites.site("http://x.example/")) for sites in (open_, closed))
     assert FIRST <= few < 4 < more
@@ -108,7 +108,7 @@ def test_a_site_that_always_leads_to_new_pages_of_its_own_is_paid_little():
 def test_such_sites_make_the_crawl_careful():
     sites = with_a_crawl_of_relevant_pages(walls=0)
     for number in range(200):
-        sites.kept(a_page(f"x{number}.example", 0), openness=0.95)
+        sites.kept(a_page(f"x{number}.example", 0), new_link_ratio=0.95)
         sites.ended(f"http://x{number}.example/", 5.0)
     assert sites.trust == 1.0
 
@@ -119,13 +119,13 @@ def test_sites_that_only_one_other_told_of_get_a_part_of_the_fetches():
     sites.seeded("http://known.example/")
     for second in range(600):
         url = f"http://swarm{second}.example/0"
-        if sites.waits_until(CrawlUrl(url, 1.0), float(second)) <= second:
+        if sites.hold_until(CrawlUrl(url, 1.0), float(second)) <= second:
             fetch(
                 sites, a_page(f"swarm{second}.example", 0, links=(f"http://swarm{second + 1}.example/",)), float(second)
             )
         fetch(sites, a_page("known.example", second), float(second))
     visited = sum(bool((found := sites.site(f"http://swarm{n}.example/")) and found.fetches) for n in range(600))
-    assert 0.2 * 600 < visited < (3 * HEARSAY + TRIALS) / (1 - 3 * HEARSAY - TRIALS) * 600 + 50
+    assert 0.2 * 600 < visited < (3 * SINGLE_SOURCE + TRIALS) / (1 - 3 * SINGLE_SOURCE - TRIALS) * 600 + 50
 
 
 def test_with_other_workers_nobody_waits_at_first():
@@ -133,7 +133,7 @@ def test_with_other_workers_nobody_waits_at_first():
     sites = SiteBudgets(alone=False)
     for number in range(300):
         url = f"http://new{number}.example/"
-        assert sites.waits_until(CrawlUrl(url, 1.0), float(number)) == number
+        assert sites.hold_until(CrawlUrl(url, 1.0), float(number)) == number
         fetch(sites, a_page(f"new{number}.example", 0, spam=1.0), float(number))
     assert allowed(sites, "other.example", relevance=0.0) > FIRST
 
@@ -142,8 +142,8 @@ def test_two_that_tell_of_a_site_are_enough():
     sites = SiteBudgets()
     for number in range(300):
         fetch(sites, a_page(f"x{number}.example", 0, links=("http://well.example/",)), float(number))
-    assert sites.waits_until(CrawlUrl("http://nobody.example/", 1.0), 300.0) > 300.0
-    assert sites.waits_until(CrawlUrl("http://well.example/", 1.0), 300.0) == 300.0
+    assert sites.hold_until(CrawlUrl("http://nobody.example/", 1.0), 300.0) > 300.0
+    assert sites.hold_until(CrawlUrl("http://well.example/", 1.0), 300.0) == 300.0
 
 
 def test_what_a_seed_links_to_is_no_hearsay_whatever_the_seed_looks_like():
@@ -153,7 +153,7 @@ def test_what_a_seed_links_to_is_no_hearsay_whatever_the_seed_looks_like():
     listed = [f"http://listed{number}.example/" for number in range(300)]
     fetch(sites, a_page("list.example", 0, spam=1.0, links=tuple(listed), depth=0), 0.0)
     for second, url in enumerate(listed, 1):
-        assert sites.waits_until(CrawlUrl(url, 1.0), float(second)) == second
+        assert sites.hold_until(CrawlUrl(url, 1.0), float(second)) == second
         fetch(sites, a_page(f"listed{second}.example", 0), float(second))
 
 
@@ -161,14 +161,14 @@ def test_a_redirect_is_worth_less_than_nothing():
     sites = with_a_crawl_of_relevant_pages()
     for number in range(2):
         sites.redirected(f"http://maze.example/{number}", 5.0)
-    assert sites.waits_until(CrawlUrl("http://maze.example/9", 1.0), 5.0) > 5.0
+    assert sites.hold_until(CrawlUrl("http://maze.example/9", 1.0), 5.0) > 5.0
 
 
 def test_pages_that_are_not_there_hardly_count():
     sites = with_a_crawl_of_relevant_pages()
     for number in range(15):
         url = f"http://old.example/{number}"
-        assert sites.waits_until(CrawlUrl(url, 1.0), 5.0) == 5.0
+        assert sites.hold_until(CrawlUrl(url, 1.0), 5.0) == 5.0
         sites.failed(url, "http 404")
         sites.ended(url, 5.0, "http 404")
 
@@ -187,7 +187,7 @@ def test_spam_copies_and_walls_cost_more_than_a_fetch():
     for number in range(4):
         sites.failed(f"http://x.example/{number}", "soft_404")
         sites.ended(f"http://x.example/{number}", 10.0)
-    assert sites.waits_until(CrawlUrl("http://x.example/9", 1.0), 10.0) > 10.0
+    assert sites.hold_until(CrawlUrl("http://x.example/9", 1.0), 10.0) > 10.0
 
 
 def test_spam_recommends_nobody():
@@ -204,7 +204,7 @@ def test_waits_double_and_trials_are_few():
     for second in range(20, 5000):
         fetch(sites, a_page("other.example", second), float(second))
         url = CrawlUrl(f"http://dull.example/w{second}", 1.0)
-        if sites.waits_until(url, float(second)) <= second:
+        if sites.hold_until(url, float(second)) <= second:
             trials.append(second)
             fetch(sites, a_page("dull.example", 10_000 + second, relevance=0.0), float(second))
     assert 3 <= len(trials) <= 8
@@ -215,11 +215,11 @@ def test_a_pardon_lets_one_more_go():
     sites = with_a_crawl_of_relevant_pages()
     allowed(sites, "dull.example", relevance=0.0)
     url = CrawlUrl("http://dull.example/x", 1.0)
-    assert sites.held_until(url.url) > 10.0
-    assert sites.merit(url.url, 10.0) < 1.0
+    assert sites.host_blocked_until(url.url) > 10.0
+    assert sites.release_order(url.url, 10.0) < 1.0
     for _ in range(3):
         sites.pardon(url.url)
-    assert sites.waits_until(url, 10.0) == 10.0
+    assert sites.hold_until(url, 10.0) == 10.0
 
 
 def test_without_budgets_nobody_waits():
@@ -230,7 +230,7 @@ def test_subdomains_share_a_budget():
     sites = with_a_crawl_of_relevant_pages()
     for number in range(100):
         fetch(sites, a_page(f"x{number}.farm.example", 0, relevance=0.0), 5.0)
-    assert sites.waits_until(CrawlUrl("http://new.farm.example/", 1.0), 5.0) > 5.0
+    assert sites.hold_until(CrawlUrl("http://new.farm.example/", 1.0), 5.0) > 5.0
 
 
 EVENTS = st.lists(
@@ -247,7 +247,7 @@ EVENTS = st.lists(
 @settings(max_examples=60, deadline=None)
 @given(EVENTS)
 def test_a_resumed_crawl_has_the_same_budgets(events):
-    lived, lines, links = Conduct(HostConduct(), SiteBudgets()), [], []
+    lived, lines, links = SiteTracker(HostHealth(), SiteBudgets()), [], []
     for number, (host, kind, relevance, targets) in enumerate(events):
         url, at = f"http://s{host}.example/{number}", float(number)
         line = {"url": url, "at": at, "status": 200, "error": "", "redirect": "", "md5": "", "relevance": relevance}
@@ -274,7 +274,7 @@ def test_a_resumed_crawl_has_the_same_budgets(events):
             lived.failed(url, kind, Fetch(200, at, 0.1))
             line["error"] = kind
         lines.append(line)
-    relived = Conduct(HostConduct(), SiteBudgets())
+    relived = SiteTracker(HostHealth(), SiteBudgets())
     relived.relive(lines, links)
     assert relived.hosts.given_up == lived.hosts.given_up
     for number in range(7):
@@ -282,5 +282,5 @@ def test_a_resumed_crawl_has_the_same_budgets(events):
         assert (one is None) == (other is None)
         if one is not None:
             assert (one.fetches, one.worth, one.links) == (other.fetches, other.worth, other.links)
-            assert (one.openness, one.recommended) == (other.openness, other.recommended)
+            assert (one.new_link_ratio, one.recommended) == (other.new_link_ratio, other.recommended)
     assert relived.sites.trust == lived.sites.trust

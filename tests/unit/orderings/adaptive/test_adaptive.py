@@ -12,7 +12,7 @@ from support.pages import ANALYZER, a_context
 from support.webs import DictWeb, page
 
 from crawlproject.errors import BadSetting
-from crawlproject.evaluation.simulation.runner import Stage
+from crawlproject.evaluation.simulation.runner import Runner
 from crawlproject.orderings.adaptive.adaptive import RECENT, REVISE_EVERY, WIDEST, Adaptive
 from crawlproject.orderings.adaptive.link_features import KINDS
 from crawlproject.records import CrawlUrl, Link, Page, Span, Topic
@@ -267,7 +267,7 @@ def random_web(seed: int) -> DictWeb:
 
 def fetched(web: DictWeb, out: Path, **settings: object) -> list[str]:
     topic = Topic("reef", ("coral reef",), (PORTAL,))
-    stage = Stage(web, lambda _: {**IMPATIENT, **settings}, pages=10_000, agent="topical-crawler")
+    stage = Runner(web, lambda _: {**IMPATIENT, **settings}, pages=10_000, agent="topical-crawler")
     list(stage.rehearse(topic, ["adaptive"], out))
     return [line["url"] for line in read_lines(out / "reef" / "adaptive" / "history.jsonl")]
 

@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.orderings.adaptive.bm25 import PageWorth
-from crawlproject.orderings.adaptive.document_frequencies import TermTable
+from crawlproject.orderings.adaptive.bm25 import Bm25Worth
+from crawlproject.orderings.adaptive.document_frequencies import TermStatistics
 
 counts = st.dictionaries(st.sampled_from(["coral", "reef", "steam"]), st.integers(1, 50))
 
 
-def worth_after(*pages: dict[str, int]) -> PageWorth:
-    table = TermTable()
+def worth_after(*pages: dict[str, int]) -> Bm25Worth:
+    table = TermStatistics()
     query = ("coral", "reef")
-    worth = PageWorth(table, dict(zip(query, table.numbers(query).tolist(), strict=True)))
+    worth = Bm25Worth(table, dict(zip(query, table.numbers(query).tolist(), strict=True)))
     for page in pages:
         table.observe(page, sum(page.values()))
     return worth

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.orderings.adaptive.document_frequencies import TermTable
+from crawlproject.orderings.adaptive.document_frequencies import TermStatistics
 
 texts = st.lists(st.lists(st.sampled_from("abcdef"), max_size=8), max_size=8)
 
 
 def test_idf_and_mean_length_after_two_pages() -> None:
-    table = TermTable()
+    table = TermStatistics()
     coral, reef, steam = table.numbers(["coral", "reef", "steam"]).tolist()
     assert (coral, reef, steam) == (1, 2, 3), "0 is no term"
     assert table.idf(coral) == pytest.approx(log(2)), "before the first page"
@@ -30,7 +30,7 @@ def test_idf_and_mean_length_after_two_pages() -> None:
 
 @given(texts)
 def test_counts_pages_as_a_counter_does(pages: list[list[str]]) -> None:
-    table, frequency = TermTable(), Counter[str]()
+    table, frequency = TermStatistics(), Counter[str]()
     for page in pages:
         table.observe(Counter(page), len(page))
         frequency.update(set(page))
@@ -41,7 +41,7 @@ def test_counts_pages_as_a_counter_does(pages: list[list[str]]) -> None:
 
 
 def test_there_is_always_room_for_every_term() -> None:
-    table = TermTable()
+    table = TermStatistics()
     table.observe({"first": 1}, 1)
     last = table.observe({f"term{n}": 1 for n in range(10_000)}, 10_000)[-1]
     assert len(table.idfs()) > last

@@ -7,8 +7,8 @@ from math import log
 import numpy as np
 import pytest
 
-from crawlproject.orderings.adaptive.document_frequencies import TermTable
-from crawlproject.orderings.adaptive.link_features import KINDS, LinkEvidence
+from crawlproject.orderings.adaptive.document_frequencies import TermStatistics
+from crawlproject.orderings.adaptive.link_features import KINDS, LinkFeatures
 from crawlproject.orderings.adaptive.link_table import ANCHOR, AROUND, WORDS, Groups, LinkTable, Origin
 
 ORIGIN = Origin("http://p.example/", "", 0.0, 1)
@@ -18,8 +18,8 @@ class Evidence:
     """Evidence for the keywords coral and reef, in a table of rows that are made by hand."""
 
     def __init__(self, *without: str) -> None:
-        self.table, self.terms = LinkTable(), TermTable()
-        self.all = LinkEvidence(self.table, self.terms, self.terms.numbers(["coral", "reef"]), without)
+        self.table, self.terms = LinkTable(), TermStatistics()
+        self.all = LinkFeatures(self.table, self.terms, self.terms.numbers(["coral", "reef"]), without)
 
     def row(self, url: str, worth: float = 0.0, groups: Groups | None = None, **texts: str) -> int:
         row = self.table.add(url, ORIGIN, worth)

@@ -7,7 +7,7 @@ from math import log, sqrt
 import numpy as np
 import pytest
 
-from crawlproject.orderings.adaptive.document_frequencies import TermTable
+from crawlproject.orderings.adaptive.document_frequencies import TermStatistics
 from crawlproject.orderings.adaptive.rocchio import PAGES, TERMS, RelevanceFeedback
 
 
@@ -15,7 +15,7 @@ class Pages:
     """Feedback, its table, and pages that are shown to both."""
 
     def __init__(self) -> None:
-        self.table = TermTable()
+        self.table = TermStatistics()
         self.keywords = self.table.numbers(["reef"])
         self.feedback = RelevanceFeedback(self.table)
 

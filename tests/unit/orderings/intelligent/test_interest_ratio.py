@@ -7,12 +7,12 @@ from math import log
 import numpy as np
 import pytest
 
-from crawlproject.orderings.intelligent.interest_ratio import LiftTable, log_interest
+from crawlproject.orderings.intelligent.interest_ratio import InterestRatios, log_interest
 
 
-def table(significance: float) -> tuple[LiftTable, np.ndarray]:
+def table(significance: float) -> tuple[InterestRatios, np.ndarray]:
     """Ten pages, 4 of them relevant; all 4 among the 5 with the first word, 1 among the 5 with the second."""
-    lifts = LiftTable(significance)
+    lifts = InterestRatios(significance)
     words = lifts.numbers(["coral", "garage"])
     for relevant, present in [(1, [0])] * 3 + [(1, [0, 1])] + [(0, [0])] + [(0, [1])] * 4 + [(0, [])]:
         lifts.count(words[present], bool(relevant))
@@ -46,5 +46,5 @@ def test_where_all_or_no_pages_are_relevant_nothing_tells() -> None:
 
 
 def test_evidence_beyond_the_limit_is_ignored() -> None:
-    lifts = LiftTable(2.0, limit=2)
+    lifts = InterestRatios(2.0, limit=2)
     assert lifts.numbers(["a", "b", "c", "a"]).tolist() == lifts.numbers(["a", "b", "a"]).tolist()

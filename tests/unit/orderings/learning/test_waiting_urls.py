@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from support.pages import a_context
 
-from crawlproject.orderings.learning.seeded_random import UrlDraw
-from crawlproject.orderings.learning.waiting_urls import Waiting
+from crawlproject.orderings.learning.seeded_random import SeededDraw
+from crawlproject.orderings.learning.waiting_urls import WaitingUrls
 
 
 def test_what_has_ended_never_waits_again_and_the_oldest_is_forgotten() -> None:
-    waiting: Waiting[int] = Waiting(limit=2)
+    waiting: WaitingUrls[int] = WaitingUrls(limit=2)
     assert waiting.put("a", 1) is None
     assert waiting.put("b", 2) is None
     assert waiting.put("a", 3) is None  # known: nothing is forgotten for it
@@ -20,7 +20,7 @@ def test_what_has_ended_never_waits_again_and_the_oldest_is_forgotten() -> None:
 
 
 def test_what_is_known_moves_to_the_target_of_a_redirect_unless_more_is_known_there() -> None:
-    waiting: Waiting[int] = Waiting()
+    waiting: WaitingUrls[int] = WaitingUrls()
     for number, url in enumerate("abc"):
         waiting.put(url, number)
     waiting.move("a", "b")
@@ -32,6 +32,6 @@ def test_what_is_known_moves_to_the_target_of_a_redirect_unless_more_is_known_th
 
 
 def test_a_draw_depends_on_url_and_seed_alone() -> None:
-    one, same, other = (UrlDraw(a_context(seed=seed).random) for seed in (1, 1, 2))
+    one, same, other = (SeededDraw(a_context(seed=seed).random) for seed in (1, 1, 2))
     assert one("http://a.example/") == same("http://a.example/") != other("http://a.example/")
     assert 0 <= one("http://a.example/\ud800") < 1

@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.pages import ANALYZER
 
-from crawlproject.orderings.learning.term_ids import TermNumbers
-from crawlproject.orderings.reinforcement.discounted_reward import Returns, graph_values
+from crawlproject.orderings.learning.term_ids import TermIds
+from crawlproject.orderings.reinforcement.discounted_reward import DiscountedRewards, graph_values
 from crawlproject.orderings.reinforcement.link_text import expected_values, pieces_of, text_of
-from crawlproject.orderings.reinforcement.value_classifier import BinnedValues
+from crawlproject.orderings.reinforcement.value_classifier import ValueClassifier
 from crawlproject.records import Link, Span
 
 
 def test_reward_is_handed_back_along_the_path() -> None:
-    returns = Returns(0.5, 10)
+    returns = DiscountedRewards(0.5, 10)
     returns.add("a", None, 0.0)
     returns.add("b", "a", 0.0)
     returns.add("c", "b", 1.0)
@@ -28,7 +28,7 @@ def test_reward_is_handed_back_along_the_path() -> None:
 
 
 def test_old_steps_are_forgotten() -> None:
-    returns = Returns(0.5, 2)
+    returns = DiscountedRewards(0.5, 2)
     assert [returns.add(url, parent, 1.0) for url, parent in [("a", None), ("b", "a"), ("c", "a"), ("c", "a")]] == [
         None, None, "a", None,
     ]  # fmt: skip
@@ -47,7 +47,7 @@ def test_the_expected_value_worked_out_by_hand() -> None:
 
     ``P(1|low) = 3/5``, ``P(2|low) = 1/5``, ``P(1|high) = 1/4``, ``P(2|high) = 2/4``, priors 1/2.
     """
-    model = BinnedValues([np.array([1, 1]), np.array([2])], [0.0, 1.0], bins=2, terms=3)
+    model = ValueClassifier([np.array([1, 1]), np.array([2])], [0.0, 1.0], bins=2, terms=3)
     sums = model.running_sums(np.array([2, 1, 7]))
     found = model.expected(np.array([sums[1], sums[2] - sums[1], sums[3] - sums[2]]))
     assert found == pytest.approx([(2 / 4) / (2 / 4 + 1 / 5), (1 / 4) / (1 / 4 + 3 / 5), 0.5])
@@ -56,7 +56,7 @@ def test_the_expected_value_worked_out_by_hand() -> None:
 @given(st.lists(st.floats(0, 2), min_size=2, max_size=30), st.integers(2, 6))
 def test_expected_values_stay_between_the_known_ones(values: list[float], bins: int) -> None:
     texts = [np.array([number % 5], np.int32) for number in range(len(values))]
-    model = BinnedValues(texts, values, bins=bins, terms=6)
+    model = ValueClassifier(texts, values, bins=bins, terms=6)
     found = model.expected(model.running_sums(np.arange(5))[1:])
     assert len(model.means) <= bins
     assert min(values) - 1e-9 <= found.min() and found.max() <= max(values) + 1e-9
@@ -65,7 +65,7 @@ def test_expected_values_stay_between_the_known_ones(values: list[float], bins: 
 def test_words_of_a_link() -> None:
     terms = ANALYZER.terms("kelp forest coral reef fish lagoon atoll")
     link = Link("http://a.example/", "coral reef", Span(2, 4), Span(2, 5))
-    numbers = TermNumbers().of(terms)
+    numbers = TermIds().of(terms)
     assert numbers.tolist() == [1, 2, 3, 4, 5, 6, 7]
     pieces = pieces_of(link, len(terms), window=1)
     assert text_of(numbers, pieces).tolist() == [3, 4, 3, 4, 5, 2, 3, 4, 5]
@@ -74,7 +74,7 @@ def test_words_of_a_link() -> None:
 
 def test_links_scored_together_have_the_scores_of_their_texts() -> None:
     page = np.array([1, 2, 3, 1, 2, 9], np.int32)
-    model = BinnedValues([np.array([1, 1]), np.array([2, 3])], [0.0, 1.0], bins=2, terms=4)
+    model = ValueClassifier([np.array([1, 1]), np.array([2, 3])], [0.0, 1.0], bins=2, terms=4)
     links = [Link("", "", Span(start, start + 2), Span(0, 6)) for start in range(5)]
     pieces = [pieces_of(link, len(page), 1) for link in links]
     together = expected_values(model, page, pieces)
@@ -83,6 +83,6 @@ def test_links_scored_together_have_the_scores_of_their_texts() -> None:
 
 
 def test_terms_beyond_the_limit_are_one() -> None:
-    numbers = TermNumbers(limit=2)
+    numbers = TermIds(limit=2)
     assert numbers.of(["a", "b", "c", "a", "d"]).tolist() == [1, 2, 0, 1, 0]
     assert len(numbers) == 3

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.pages.html.meta_robots import RobotsRules, robots_rules
+from crawlproject.pages.html.meta_robots import MetaRobots, robots_rules
 
 LATER = 1_908_658_800.0  # 25 June 2030, 23:00:00 UTC
 
@@ -10,38 +10,38 @@ LATER = 1_908_658_800.0  # 25 June 2030, 23:00:00 UTC
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        ("", RobotsRules(noindex=False, nofollow=False)),
-        ("index, follow", RobotsRules(noindex=False, nofollow=False)),
-        ("NOINDEX", RobotsRules(noindex=True, nofollow=False)),
-        ("noindex,nofollow", RobotsRules(noindex=True, nofollow=True)),
-        ("none", RobotsRules(noindex=True, nofollow=True)),
-        ("max-snippet: 50, nofollow", RobotsRules(noindex=False, nofollow=True)),
-        ("noindex nofollow", RobotsRules(noindex=True, nofollow=True)),
-        ("unavailable_after: 25 Jun 2030 15:00:00 PST, noindex", RobotsRules(True, False, LATER)),
-        ("Unavailable_After: Tuesday, 25-Jun-30 23:00:00 GMT, nofollow", RobotsRules(False, True, LATER)),
-        ("unavailable_after: 2030-06-25T23:00:00Z", RobotsRules(False, False, LATER)),
-        ("unavailable_after: 2030-06-25", RobotsRules(False, False, LATER - 23 * 3600)),
-        ("unavailable_after: some day, noindex", RobotsRules(noindex=True)),
-        ("otherbot: noindex, nofollow", RobotsRules(noindex=False, nofollow=False)),
-        ("nofollow, otherbot: noindex", RobotsRules(noindex=False, nofollow=True)),
-        (",,;; noindexed", RobotsRules(noindex=False, nofollow=False)),
-        ("topical-crawler: noindex, nofollow", RobotsRules(noindex=True, nofollow=True)),
-        ("otherbot: noindex, topical-crawler: nofollow", RobotsRules(noindex=False, nofollow=True)),
-        ("topical-crawler: nofollow, otherbot: noindex", RobotsRules(noindex=False, nofollow=True)),
-        ("otherbot: noindex\nnofollow", RobotsRules(noindex=False, nofollow=True)),
-        ("*: noindex", RobotsRules(noindex=True)),
-        ("Topical-Crawler: unavailable_after: 25 Jun 2030 23:00:00 GMT", RobotsRules(False, False, LATER)),
-        ("otherbot: unavailable_after: 25 Jun 2030 23:00:00 GMT", RobotsRules()),
+        ("", MetaRobots(noindex=False, nofollow=False)),
+        ("index, follow", MetaRobots(noindex=False, nofollow=False)),
+        ("NOINDEX", MetaRobots(noindex=True, nofollow=False)),
+        ("noindex,nofollow", MetaRobots(noindex=True, nofollow=True)),
+        ("none", MetaRobots(noindex=True, nofollow=True)),
+        ("max-snippet: 50, nofollow", MetaRobots(noindex=False, nofollow=True)),
+        ("noindex nofollow", MetaRobots(noindex=True, nofollow=True)),
+        ("unavailable_after: 25 Jun 2030 15:00:00 PST, noindex", MetaRobots(True, False, LATER)),
+        ("Unavailable_After: Tuesday, 25-Jun-30 23:00:00 GMT, nofollow", MetaRobots(False, True, LATER)),
+        ("unavailable_after: 2030-06-25T23:00:00Z", MetaRobots(False, False, LATER)),
+        ("unavailable_after: 2030-06-25", MetaRobots(False, False, LATER - 23 * 3600)),
+        ("unavailable_after: some day, noindex", MetaRobots(noindex=True)),
+        ("otherbot: noindex, nofollow", MetaRobots(noindex=False, nofollow=False)),
+        ("nofollow, otherbot: noindex", MetaRobots(noindex=False, nofollow=True)),
+        (",,;; noindexed", MetaRobots(noindex=False, nofollow=False)),
+        ("topical-crawler: noindex, nofollow", MetaRobots(noindex=True, nofollow=True)),
+        ("otherbot: noindex, topical-crawler: nofollow", MetaRobots(noindex=False, nofollow=True)),
+        ("topical-crawler: nofollow, otherbot: noindex", MetaRobots(noindex=False, nofollow=True)),
+        ("otherbot: noindex\nnofollow", MetaRobots(noindex=False, nofollow=True)),
+        ("*: noindex", MetaRobots(noindex=True)),
+        ("Topical-Crawler: unavailable_after: 25 Jun 2030 23:00:00 GMT", MetaRobots(False, False, LATER)),
+        ("otherbot: unavailable_after: 25 Jun 2030 23:00:00 GMT", MetaRobots()),
     ],
 )
-def test_rules_are_read_from_the_meta_tag_and_the_header_alike(value: str, expected: RobotsRules) -> None:
+def test_rules_are_read_from_the_meta_tag_and_the_header_alike(value: str, expected: MetaRobots) -> None:
     assert robots_rules(value, "topical-crawler") == expected
 
 
 def test_a_page_is_kept_until_its_time() -> None:
-    rules = RobotsRules(unavailable_after=LATER)
+    rules = MetaRobots(unavailable_after=LATER)
     assert not rules.bars(LATER) and rules.bars(LATER + 1)
-    assert (rules | RobotsRules(noindex=True)).bars(0) and not RobotsRules().bars(LATER)
+    assert (rules | MetaRobots(noindex=True)).bars(0) and not MetaRobots().bars(LATER)
 
 
 @given(st.text(alphabet=st.sampled_from("noindexflw, :;-\nu_avlbt0123456789")) | st.text())

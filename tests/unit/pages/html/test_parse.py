@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlproject.pages.html.document import Document
-from crawlproject.pages.html.meta_robots import RobotsRules
+from crawlproject.pages.html.meta_robots import MetaRobots
 from crawlproject.pages.html.parse import parse_document
 
 SOUP = (
@@ -131,8 +131,8 @@ class TestLinks:
 
     def test_meta_may_address_this_robot(self) -> None:
         markup = b"<meta name=Topical-Crawler content=noindex><meta name=otherbot content=nofollow>"
-        assert parse_document(markup, agent="topical-crawler").robots == RobotsRules(noindex=True)
-        assert parse_document(markup).robots == RobotsRules()
+        assert parse_document(markup, agent="topical-crawler").robots == MetaRobots(noindex=True)
+        assert parse_document(markup).robots == MetaRobots()
 
 
 class TestHostile:

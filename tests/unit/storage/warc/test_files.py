@@ -15,7 +15,7 @@ from support.warcs import check, records
 from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.storage.warc.exchange import Exchange, request_block, response_block
 from crawlproject.storage.warc.files import INDEX, WarcFiles, read_entries
-from crawlproject.storage.warc.record import Record, date_of, stamp_of, warcinfo
+from crawlproject.storage.warc.record import WrittenRecord, date_of, stamp_of, warcinfo
 
 HTML = ((b"Content-Type", b"text/html; charset=utf-8"), (b"Server", b"Reef/1.0"))
 SENT = ((b"User-Agent", b"tests"), (b"Accept", b"text/html"))
@@ -27,7 +27,7 @@ def an_exchange(number: int = 0, body: bytes | None = None, **more: object) -> E
     return replace(exchange, **more)  # type: ignore[arg-type]
 
 
-def describe(name: str, identity: str) -> Record:
+def describe(name: str, identity: str) -> WrittenRecord:
     return warcinfo({"software": "tests", "topic": {"name": "reefs"}}, name=name, at=0.0, identity=identity)
 
 
