@@ -7,7 +7,7 @@ only: whoever scores, stores or orders them lives elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -188,3 +188,20 @@ class Fetch:
     def rests_from(self) -> float:
         """When the host's rest begins: what it asked for comes on top."""
         return self.at + self.asked_rest
+
+
+def _no_page() -> None:
+    """A fetch that brought no page."""
+
+
+@record(frozen=True, slots=True)
+class FetchEvent:
+    """A fetch that ended, as it happens or as the crawl folder tells it: what all learners of a crawl ``apply``.
+
+    ``visit`` is its line of the history. ``links`` are the targets of its links, as in the link log. ``page`` gives the page as
+    it was read and judged; None when the fetch brought none, or when its file is gone.
+    """
+
+    visit: Visit
+    links: Sequence[str] = ()
+    page: Callable[[], Page | None] = _no_page

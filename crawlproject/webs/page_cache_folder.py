@@ -13,11 +13,10 @@ from crawlproject.webs.page_store import PageStore
 
 # The code that turns bytes into a page: when any of it changes, pages are read anew.
 _READERS = (
+    "pages",
     "pages/html",
-    "inspection",
     "pages/text",
     "urls",
-    "pages/reader.py",
     "records.py",
     "webs/page_format.py",
     "webs/page_store.py",
