@@ -90,8 +90,9 @@ class Page:
     not to be kept (``<meta name="robots" content="noindex">``). The inspectors (``inspection/``) fill in the rest:
     ``page_type`` says why the document is no content (``block/captcha``, ``soft_404``), ``duplicate_of`` is the URL of the
     first page with this text, ``spam`` (0 to 1) how much it looks like spam, and ``signs`` the evidence by name.
-    ``published`` is the day of publication as the page states it, ``YYYY-MM-DD``, or empty. ``redirect`` is the canonical URL that a browser would show
-    in its place: it is no page then, but a redirect.
+
+    ``published`` is the day of publication as the page states it, ``YYYY-MM-DD``, or empty. ``redirect`` is the canonical
+    URL that a browser would show in its place: it is no page then, but a redirect.
     """
 
     url: str
