@@ -71,6 +71,9 @@ class Options(BaseModel):
     ordering: str
     ordering_aggregation_level: Level
     ordering_archive: str
+    topic_terms: Literal["stem", "lemma", "word"]
+    topic_relevance: Literal["terms", "vectors"]
+    topic_vectors: str
     page_max_bytes: Annotated[int, Field(ge=1)]
     page_content_types: Names
     page_max_links: Count

@@ -32,6 +32,11 @@ ORDERING_AGGREGATION_LEVEL = 1  # steps from a link up to its aggregation node, 
 ORDERING_ARCHIVE = ""  # a web as in VIRTUAL_WEB, fetched before: what orderings that learn from an archive learn from
 # Every parameter p of an ordering is the setting ORDERING_<P>, for example ORDERING_ALPHA = 0.25 for `dom`.
 
+# ---------------------------------------------------------------- topic
+TOPIC_TERMS = "stem"  # what words are compared by: stem, lemma (needs spacy-lookups-data) or word
+TOPIC_RELEVANCE = "terms"  # terms: shared terms (000 equation 1); vectors: meaning, by word vectors of a spaCy pipeline
+TOPIC_VECTORS = ""  # that pipeline, a package or a folder; empty: an installed one of the topic's language
+
 # ---------------------------------------------------------------- pages
 PAGE_MAX_BYTES = 1_048_576  # bytes of a body that are read; the rest is not fetched (000 section 2.3)
 PAGE_CONTENT_TYPES = ["text/html", "application/xhtml+xml", "text/plain"]  # others stop at the headers

@@ -34,6 +34,7 @@ from crawlproject.pages.page_types import PageTypeInspector
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.robots_txt import product_token
 from crawlproject.pages.text.analyzer import Analyzer
+from crawlproject.pages.text.assembly import make_analyzer, make_judge
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import Topic
 from crawlproject.storage.append_log import read_lines
@@ -117,8 +118,8 @@ def assemble(
     """
     canonicalize = make_canonicalizer(options)
     topic = respell(topic, canonicalize)
-    analyzer = Analyzer(topic.language)
-    judge = TopicJudge(topic.keywords, analyzer)
+    analyzer = make_analyzer(topic.language, options)
+    judge = make_judge(topic.keywords, analyzer, options)
     place = options.own_folder(folder or options.folder(topic.name))
     if options.frontier == "redis" and (holder := holder_of(place)):
         raise BadCrawlDir(str(place), f"in use by process {holder}; give each worker its own CRAWL_WORKER")

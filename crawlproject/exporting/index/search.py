@@ -17,10 +17,10 @@ from crawlproject.exporting.index.store import (
     TEXT,
     IndexState,
     damaged,
-    is_unspaced,
     open_store,
     read_state,
 )
+from crawlproject.pages.text.languages import is_unspaced
 from crawlproject.pages.text.printable import printable
 
 SNIPPET = 240  # characters

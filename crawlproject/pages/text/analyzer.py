@@ -53,6 +53,15 @@ class Analyzer:
         self._terms_of.append(terms, _chunked(text.replace(_MARK, " ")).split())
         return terms
 
+    def term(self, token: str) -> str:
+        """The term of a token; empty for one that is none."""
+        word = token.replace(SOFT_HYPHEN, "")[:MAX_TERM].lower().replace("’", "'")
+        if "'" in word:
+            word = self._longest_part(word.strip("'"))
+        if word in self.stop_words or (len(word) > MAX_DIGITS and word.isdecimal()):
+            return ""
+        return self._form(word)
+
     def terms_between(self, text: str, cuts: Iterable[int]) -> tuple[list[str], dict[int, int]]:
         """The terms of ``text``, and for each position in ``cuts`` the number of terms before it.
 
@@ -90,16 +99,7 @@ class Analyzer:
 
     def _analyze(self, chunk: str) -> tuple[str, ...]:
         """The terms of a chunk, the slow way."""
-        return tuple(filter(None, map(self._term, self.tokenize(chunk))))
-
-    def _term(self, token: str) -> str:
-        """The term of a token; empty for one that is none."""
-        word = token.replace(SOFT_HYPHEN, "")[:MAX_TERM].lower().replace("’", "'")
-        if "'" in word:
-            word = self._longest_part(word.strip("'"))
-        if word in self.stop_words or (len(word) > MAX_DIGITS and word.isdecimal()):
-            return ""
-        return self._form(word)
+        return tuple(filter(None, map(self.term, self.tokenize(chunk))))
 
     def _longest_part(self, word: str) -> str:
         if word in self.stop_words or word.endswith("n't"):  # spaCy lists such English verbs as "do" and "n't"

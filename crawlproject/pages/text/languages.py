@@ -30,9 +30,14 @@ _UNSPACED = frozenset(("bo", "ja", "km", "ko", "lo", "my", "th", "zh"))
 _CUT_BY_SPACY = frozenset(("ca", "fr", "it", "uk"))
 
 
+def is_unspaced(language: str) -> bool:
+    """Whether the language puts no spaces between words, so that its terms are pairs of characters."""
+    return language in _UNSPACED
+
+
 def tokenizer(language: str) -> Tokenizer:
     """The tokenizer of a language."""
-    if language in _UNSPACED:
+    if is_unspaced(language):
         return Bigrams()
     if language in _CUT_BY_SPACY:
         from crawlproject.pages.text.spacy_language import SpacyWords  # takes a second

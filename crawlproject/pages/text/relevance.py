@@ -59,13 +59,9 @@ class TopicJudge:
 
     def judge(self, page: Page) -> Page:
         """``page`` with its relevance and the context score of each link filled in."""
-        relevance = self.relevance(page.counts)
-        if relevance:
-            scores = self.context_scores(page.terms, [link.context_span for link in page.links])
-        else:
-            scores = [0.0] * len(page.links)
+        scores = self.context_scores(page.terms, [link.context_span for link in page.links])
         links = [with_context_score(link, score) for link, score in zip(page.links, scores, strict=True)]
-        return replace(page, relevance=relevance, links=tuple(links))
+        return replace(page, relevance=self.relevance(page.counts), links=tuple(links))
 
 
 def with_context_score(link: Link, score: float) -> Link:
