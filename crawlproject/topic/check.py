@@ -12,7 +12,6 @@ from typing import Literal
 
 from crawlproject.options import Options
 from crawlproject.pages.text.analyzer import Analyzer
-from crawlproject.pages.text.keyword_match import Phrase
 from crawlproject.records import Page, Topic, Visit
 from crawlproject.urls.hosts import host_of
 
@@ -154,19 +153,19 @@ def _trouble(seed: SeedPreview) -> tuple[str, str] | None:
 
 
 def _weak_words(topic: Topic, analyzer: Analyzer, seeds: Sequence[Page], behind: Sequence[Page]) -> Iterator[Weakness]:
-    pages_with = Counter(
-        keyword for page in behind for keyword in topic.keywords if _stands_on(keyword, page, analyzer)
+    from crawlproject.pages.text.keyword_match import KeywordMatcher  # imports spaCy
+
+    keywords = KeywordMatcher(topic.keywords, analyzer)
+    on_seeds, pages_with = (
+        Counter(keyword for page in pages for keyword in keywords.occurrences(page.terms, page.counts))
+        for pages in (seeds, behind)
     )
     for keyword in topic.keywords:
         if not analyzer.terms(keyword):
             continue
-        if not any(_stands_on(keyword, page, analyzer) for page in seeds) and not pages_with[keyword]:
-            what = f"{keyword!r} stands on none of the pages that were looked at"
+        if not on_seeds[keyword] and not pages_with[keyword]:
+            what = f"{keyword!r} is on none of the pages that were looked at"
             yield Weakness("warning", "keywords", what, "mind its spelling; or the seeds are about something else")
         elif len(behind) >= ENOUGH and pages_with[keyword] >= EVERYWHERE * len(behind):
-            what = f"{keyword!r} stands on {pages_with[keyword]} of {len(behind)} sampled pages: it matches everything"
+            what = f"{keyword!r} is on {pages_with[keyword]} of {len(behind)} sampled pages: it matches everything"
             yield Weakness("warning", "keywords", what, "choose words that off-topic pages of these sites do not have")
-
-
-def _stands_on(keyword: str, page: Page, analyzer: Analyzer) -> bool:
-    return Phrase(keyword, analyzer).occurrences(page.terms, page.counts) > 0

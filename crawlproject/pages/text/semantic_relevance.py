@@ -13,7 +13,7 @@ from scipy.sparse import csr_matrix
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.pages.text.span_statistics import span_squared_norms
-from crawlproject.pages.text.vectors import cosine_of
+from crawlproject.pages.text.vectors import cosine_of, squared_norm
 from crawlproject.records import Span
 
 
@@ -70,7 +70,7 @@ class SemanticJudge(TopicJudge):
         np.cumsum(counts @ vectors, axis=0, out=before[1:])
         starts, ends = np.searchsorted(edges, np.array(distinct)).T
         sums = before[ends] - before[starts]
-        unknown = {term for term, known in zip(number_of, vectors.any(axis=1), strict=True) if not known}
+        unknown = _without_vector(list(number_of), vectors)
         named, named_norms = self._unknown_in(terms, distinct, unknown) if unknown else ([0] * len(distinct),) * 2
         products = sums @ self._direction + named
         norms = np.einsum("ij,ij->i", sums, sums) + named_norms
@@ -89,12 +89,15 @@ class SemanticJudge(TopicJudge):
         norms = span_squared_norms(terms, ranges)
         return [hits[end] - hits[start] for start, end in ranges], [norms[found] for found in ranges]
 
-    def _sum_of(self, counts: Mapping[str, int]) -> tuple[NDArray[np.float32], dict[str, int], float]:
+    def _sum_of(self, counts: Mapping[str, int]) -> tuple[NDArray[np.float64], dict[str, int], float]:
         """The sum of the vectors, the counts of the terms that have none, and the squared norm of both together."""
         terms = list(counts)
-        weights = np.fromiter(counts.values(), np.float32, len(terms))
         vectors = self._vectors.of(terms)
-        total = weights @ vectors
-        known = vectors.any(axis=1)
-        named = {term: counts[term] for term, vector in zip(terms, known, strict=True) if not vector}
-        return total, named, float(total @ total) + sum(count * count for count in named.values())
+        total = np.array(list(counts.values()), float) @ vectors.astype(float)
+        named = {term: counts[term] for term in _without_vector(terms, vectors)}
+        return total, named, float(total @ total) + squared_norm(named)
+
+
+def _without_vector(terms: Sequence[str], vectors: NDArray[np.float32]) -> set[str]:
+    """The terms whose row is all zeros."""
+    return {terms[row] for row in np.flatnonzero(~np.any(vectors, axis=1)).tolist()}
