@@ -134,7 +134,7 @@ class Adaptive(BaseOrdering):
     def observe(self, page: Page) -> None:
         self._pages += 1
         numbers = self._terms.observe(page.counts, len(page.terms))
-        worth = self._worth(page.counts, len(page.terms))
+        worth = page.relevance if self.context.judge.by_meaning else self._worth(page.counts, len(page.terms))
         self._harvest += max(1.0 / self._pages, 1.0 / RECENT) * (worth - self._harvest)
         self._found = self._found or self._harvest >= FOUND
         self._evidence.feedback.observe(worth, numbers, page.counts)

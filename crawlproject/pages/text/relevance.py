@@ -17,8 +17,11 @@ from crawlproject.records import Link, Page, Span
 class TopicJudge:
     """Cosine similarity of TF vectors with the topic's keywords (paper 000 equation 1).
 
-    ``query`` is the TF vector of the keywords. Raises ``BadInput`` when no term is left of them.
+    ``query`` is the TF vector of the keywords. ``by_meaning`` says whether texts that share no term with the keywords may
+    be close to them. Raises ``BadInput`` when no term is left of the keywords.
     """
+
+    by_meaning = False
 
     def __init__(self, keywords: Sequence[str], analyzer: Analyzer) -> None:
         words = [keywords] if isinstance(keywords, str) else keywords

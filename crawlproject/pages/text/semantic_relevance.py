@@ -39,6 +39,8 @@ class SemanticJudge(TopicJudge):
     similarity of terms. A negative cosine counts as 0. Texts that share no word with the keywords may score above 0.
     """
 
+    by_meaning = True
+
     def __init__(self, keywords: Sequence[str], analyzer: Analyzer, vectors: Vectors) -> None:
         super().__init__(keywords, analyzer)
         self._vectors = vectors

@@ -51,17 +51,19 @@ def lemmatizer(language: str) -> Callable[[str], str]:
     """A function from a word in lower case to its lemma in lower case, by the lookup table of ``language``.
 
     A word that the table does not have is tried with a capital, as German nouns are listed; one that is still unknown is
-    its own lemma. Raises ``BadSetting`` when no installed package has a table for the language.
+    its own lemma. Of several lemmas it is the first. Raises ``BadSetting`` when no installed package has a table for the
+    language.
     """
     try:
         table = load_lookups(language, ["lemma_lookup"]).get_table("lemma_lookup")
     except ValueError:
-        wish = "install them (pip install spacy-lookups-data), or choose stem or word"
-        raise BadSetting("setting TOPIC_TERMS", f"lemma needs spaCy's lemma tables of {language!r}; {wish}") from None
+        wish = "spacy-lookups-data has those of 24 languages (pip install spacy-lookups-data); or choose stem or word"
+        raise BadSetting("setting TOPIC_TERMS", f"no table of lemmas of {language!r} is installed; {wish}") from None
 
     def lemma(word: str) -> str:
         spelled = word.replace(LETTER_APOSTROPHE, "'")
-        found = table.get(spelled) or table.get(spelled.capitalize())
-        return str(found).lower().replace("'", LETTER_APOSTROPHE) if found else word
+        found = table.get(spelled) or table.get(spelled.capitalize()) or word
+        first = found if isinstance(found, str) else found[0]
+        return first.lower().translate(_TO_LETTER)
 
     return lemma
