@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -142,18 +140,6 @@ def test_a_byte_order_mark_and_windows_lines_do_no_harm(tmp_path: Path) -> None:
     path = tmp_path / "t.toml"
     path.write_bytes(b"\xef\xbb\xbf" + MINIMAL.replace("\n", "\r\n").encode())
     assert load_topic(path).keywords == ("solar power",)
-
-
-def test_spacy_is_not_imported_to_know_its_languages() -> None:
-    code = f"""if True:
-        import sys
-        from crawlproject.topic.parse import parse_topic
-        parse_topic({MINIMAL!r}, "t")
-        print("spacy" in sys.modules)
-    """
-    root = Path(__file__).parents[2]
-    out = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
-    assert out.stdout.strip() == "False"
 
 
 @pytest.mark.realweb
