@@ -29,6 +29,7 @@ SECONDS = 120.0  # a look may take
 _OWN = {
     "FRONTIER": "memory",
     "ORDERING": "breadth_first",
+    "TOPIC_RELEVANCE": "terms",  # pages are judged here, and vectors take seconds to load
     "PAGE_MAX_LINKS": 0,  # what they link to is read from the stored pages
     "CRAWL_MAX_PAGES": 0,
     "CRAWL_MIN_HARVEST": 0,

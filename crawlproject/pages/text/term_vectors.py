@@ -44,16 +44,20 @@ class TermVectors:
             if term:
                 terms.append(self._row_of.setdefault(term, len(self._row_of)))
                 rows.append(row)
-        counts = csr_matrix((np.ones(len(rows), np.float32), (terms, rows)), (len(self._row_of), len(table)))
-        means = (counts @ table) / np.asarray(counts.sum(axis=1))
-        self._matrix = _directions(means - means.mean(axis=0))
+        # Row t of this matrix averages the rows of the table that are words of term t; an empty last row is for others.
+        # Vectors are multiplied out when they are asked for: of a pruned table they take ten times the memory.
+        of_term = np.array(terms, np.int64)
+        shares = 1 / np.bincount(of_term)[of_term]
+        self._means = csr_matrix((shares, (of_term, rows)), (len(self._row_of) + 1, len(table)), dtype=np.float32)
+        self._table = table
+        self._mean = self._means.sum(axis=0).A1 @ table / max(1, len(self._row_of))
 
     def of(self, terms: Sequence[str]) -> Floats:
         """A row for each term, all zeros for one that is not known."""
-        rows = np.array([self._row_of.get(term, -1) for term in terms], np.int64)
-        found = np.zeros((len(terms), self.width), np.float32)
-        known = rows >= 0
-        found[known] = self._matrix[rows[known]]
+        unknown = len(self._row_of)
+        rows = np.array([self._row_of.get(term, unknown) for term in terms], np.int64)
+        found = _directions(self._means[rows] @ self._table - self._mean)
+        found[rows == unknown] = 0
         return found
 
 
