@@ -6,6 +6,7 @@ import html
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
+from threading import Lock
 from typing import Any
 
 from crawlproject.pages.text.languages import is_unspaced
@@ -14,6 +15,8 @@ from crawlproject.pages.text.printable import printable
 SNIPPET = 240  # characters
 
 Range = tuple[int, int]
+
+_LOCK = Lock()
 
 
 def snippet(text: str, matches: Sequence[Range], language: str, size: int = SNIPPET) -> str:
@@ -44,9 +47,14 @@ def _sentences(text: str, language: str) -> Iterator[Range]:
     start = 0
     for line in text.splitlines(keepends=True):
         if not line.isspace():
-            for sentence in _sentencizer(language)(line).sents:
-                yield start + sentence.start_char, start + sentence.end_char
+            yield from ((start + begin, start + end) for begin, end in _sentences_of_line(line, language))
         start += len(line)
+
+
+def _sentences_of_line(line: str, language: str) -> list[Range]:
+    pipeline = _sentencizer(language)
+    with _LOCK, pipeline.memory_zone():  # else spaCy keeps every word it ever saw
+        return [(sentence.start_char, sentence.end_char) for sentence in pipeline(line).sents]
 
 
 def _matches_in(run: Range, matches: Sequence[Range]) -> int:

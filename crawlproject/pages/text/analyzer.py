@@ -12,7 +12,8 @@ from itertools import chain
 from sys import intern
 from typing import Any
 
-from crawlproject.pages.text.languages import TermForm, stop_words, term_form, tokenizer
+from crawlproject.options import TermForm
+from crawlproject.pages.text.languages import stop_words, term_form, tokenizer
 from crawlproject.pages.text.tokenizer import APOSTROPHES, SOFT_HYPHEN, Tokenizer
 
 MAX_TERM = 40

@@ -7,14 +7,12 @@ from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
 
 import Stemmer
 
 from crawlproject.errors import BadInput
+from crawlproject.options import TermForm
 from crawlproject.pages.text.tokenizer import LETTER_APOSTROPHE, Bigrams, Tokenizer, Words
-
-TermForm = Literal["stem", "lemma", "word"]
 
 # Language code -> algorithm of PyStemmer. English has the original Porter algorithm, as in the papers.
 _ALGORITHMS = {
