@@ -12,10 +12,11 @@ import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 from spacy.vectors import Vectors
-from support.crawling import crawl, scrapy
+from support.crawling import crawl
 from support.pipelines import WORDS, a_pipeline, install
 
 from crawlproject.errors import BadSetting
+from crawlproject.evaluation.simulation.runner import Runner
 from crawlproject.options import read_options
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.assembly import make_judge
@@ -23,6 +24,8 @@ from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.pages.text.semantic_relevance import SemanticJudge
 from crawlproject.pages.text.term_vectors import load_term_vectors
 from crawlproject.records import Link, Page, Span
+from crawlproject.topic.parse import load_topic
+from crawlproject.webs.open import open_web
 
 ANALYZER = Analyzer("en")
 
@@ -127,13 +130,13 @@ def test_what_is_no_pipeline_with_vectors(name: str, wish: str, tmp_path: Path) 
 
 def test_crawl_and_rehearsal_judge_by_meaning(tmp_path: Path) -> None:
     pipeline = a_pipeline(tmp_path / "pipeline", {**WORDS, "levain": (0, 0, 1)})
-    chosen = {"TOPIC_RELEVANCE": "vectors", "TOPIC_VECTORS": pipeline}
+    chosen = {"TOPIC_RELEVANCE": "vectors", "TOPIC_VECTORS": str(pipeline)}
     topic = tmp_path / "t.toml"
     topic.write_text('keywords = ["levain"]\nseeds = ["http://www.slow-loaf.example/"]\n')
     live = crawl(topic, tmp_path / "live", VIRTUAL_WEB="sample", CRAWL_MAX_PAGES=20, **chosen)
     assert live.returncode == 0, live.stderr
-    rehearsed = scrapy("rehearse", "sample", topic, "--ordering", "dom", "--pages", 20, "--out", tmp_path, **chosen)
-    assert rehearsed.returncode == 0, rehearsed.stderr
+    runner = Runner(open_web("sample", cache_dir=tmp_path), lambda _: chosen, pages=20, agent="")
+    [_] = runner.rehearse(load_topic(topic), ["dom"], tmp_path)
     scores = [
         {line["url"]: line["relevance"] for line in map(json.loads, (folder / "history.jsonl").open())}
         for folder in (tmp_path / "live", tmp_path / "t" / "dom")

@@ -9,10 +9,15 @@ from pathlib import Path
 import catalogue
 import pytest
 import srsly
-from support.crawling import ROOT, crawl
+from support.crawling import ROOT
+from support.webs import DictWeb, page
 
 from crawlproject.errors import BadSetting
+from crawlproject.evaluation.simulation.runner import Runner
+from crawlproject.options import read_options
 from crawlproject.pages.text.analyzer import Analyzer
+from crawlproject.records import Topic
+from crawlproject.storage.append_log import read_lines
 
 TABLES = {
     "de": {"häuser": "haus", "Mäuse": "Maus", "gingen": "gehen"},
@@ -53,16 +58,16 @@ def test_words_as_they_are() -> None:
 
 
 def test_a_crawl_compares_terms_as_the_setting_wants(tmp_path: Path) -> None:
-    topic = tmp_path / "t.toml"
-    topic.write_text('keywords = ["starters"]\nseeds = ["http://www.slow-loaf.example/"]\n')
-    harvests = []
+    web = DictWeb(dict([page("http://a.example/", text="a starter and his starters")]))
+    topic = Topic("t", ("starter",), ("http://a.example/",))
+    relevance = {}
     for form in ("stem", "word"):
-        folder = tmp_path / form
-        assert crawl(topic, folder, VIRTUAL_WEB="sample", CRAWL_MAX_PAGES=1, TOPIC_TERMS=form).returncode == 0
-        harvests.append((folder / "history.jsonl").read_bytes().split(b'"relevance":')[1].split(b",")[0])
-    assert float(harvests[0]) > float(harvests[1])
-    refused = crawl(topic, tmp_path / "other", VIRTUAL_WEB="sample", TOPIC_TERMS="root")
-    assert refused.returncode == 2 and "setting TOPIC_TERMS" in refused.stderr
+        runner = Runner(web, lambda _, form=form: {"TOPIC_TERMS": form}, pages=1, agent="")
+        [_] = runner.rehearse(topic, ["dom"], tmp_path / form)
+        relevance[form] = next(read_lines(tmp_path / form / "t" / "dom" / "history.jsonl"))["relevance"]
+    assert relevance == {"stem": 1.0, "word": pytest.approx(0.5**0.5)}
+    with pytest.raises(BadSetting, match=r"TOPIC_TERMS.*'stem', 'lemma' or 'word'"):
+        read_options({"TOPIC_TERMS": "root"})
 
 
 IMPORTS = {
@@ -71,12 +76,13 @@ IMPORTS = {
         walk_modules("crawlproject.commands")
         walk_modules("crawlproject.topic")
     """,
-    "a rehearsal with defaults": """
-        from scrapy.cmdline import execute
-        try:
-            execute(["scrapy", "rehearse", "sample", "demo", "--pages", "3", "--out", sys.argv[1]])
-        except SystemExit as end:
-            assert not end.code
+    "a crawl with defaults": """
+        from pathlib import Path
+        from crawlproject.crawl.assembly import assemble
+        from crawlproject.options import read_options
+        from crawlproject.topic.find import find_topic
+        crawl = assemble(find_topic("demo"), read_options({}), clock=lambda: 0.0, folder=Path(sys.argv[1]))
+        assert crawl.judge.similarity("O'Neill's coral reef")
     """,
     "a search index": """
         from crawlproject.exporting.index import is_behind, update
