@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from support import warm
+
 ROOT = Path(__file__).resolve().parents[2]
 QUICK = {"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, "CRAWL_PROGRESS_SECONDS": 0, "LOG_LEVEL": "WARNING"}
 
@@ -30,15 +32,7 @@ def environment(port: int | None = None) -> dict[str, str]:
 
 def scrapy(*arguments: object, port: int | None = None, timeout: float = 120, **settings: object):
     """Run a command to its end; the finished process with its output as text."""
-    return subprocess.run(
-        command(*arguments, **settings),
-        cwd=ROOT,
-        env=environment(port),
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-    )
+    return warm.run(command(*arguments, **settings)[3:], ROOT, environment(port), timeout)
 
 
 def crawl(
