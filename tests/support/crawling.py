@@ -14,6 +14,7 @@ from typing import Any
 from support import warm
 
 ROOT = Path(__file__).resolve().parents[2]
+PATIENCE = 900.0  # seconds that no command takes, on a machine ten times slower either
 QUICK = {"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, "CRAWL_PROGRESS_SECONDS": 0, "LOG_LEVEL": "WARNING"}
 
 
@@ -30,7 +31,7 @@ def environment(port: int | None = None) -> dict[str, str]:
     return inherited | ({"http_proxy": proxy, "https_proxy": proxy} if port else {})
 
 
-def scrapy(*arguments: object, port: int | None = None, timeout: float = 120, **settings: object):
+def scrapy(*arguments: object, port: int | None = None, timeout: float = PATIENCE, **settings: object):
     """Run a command to its end; the finished process with its output as text."""
     return warm.run(command(*arguments, **settings)[3:], ROOT, environment(port), timeout)
 
@@ -41,7 +42,7 @@ def crawl(
     *,
     port: int | None = None,
     ordering: str = "dom",
-    timeout: float = 120,
+    timeout: float = PATIENCE,
     **settings: object,
 ):
     """``scrapy crawl topical`` without politeness, unless asked for."""
