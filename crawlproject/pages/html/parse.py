@@ -47,7 +47,7 @@ def parse_document(
 
     Caps on what a hostile page may cost: ``max_links`` links are kept, ``max_text`` characters of text, and reading
     ends at the first element nested deeper than ``max_depth``, because an unmatched end tag costs libxml2 time
-    proportional to the depth, also in what follows. Malformed input raises nothing; ``BadInput`` for a wrong ``aggregation_level``.
+    proportional to the depth. Malformed input raises nothing; ``BadInput`` for a wrong ``aggregation_level``.
     """
     nodes = AggregationNodes(aggregation_level)
     encoding, markup = decode(body, content_type)
