@@ -33,7 +33,9 @@ def parser_of(name: str) -> ArgumentParser:
     settings = Settings()
     settings.setmodule("crawlproject.settings")
     module = import_module(f"{'crawlproject' if name in OURS else 'scrapy'}.commands.{name}")
-    classes = [value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__]
+    classes = [
+        value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__
+    ]
     (command,) = [cls() for cls in classes if issubclass(cls, ScrapyCommand)]
     command.settings = settings
     parser = ArgumentParser(prog=f"scrapy {name}", conflict_handler="resolve")
