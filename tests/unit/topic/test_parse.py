@@ -144,7 +144,7 @@ def test_a_byte_order_mark_and_windows_lines_do_no_harm(tmp_path: Path) -> None:
 
 @pytest.mark.realweb
 def test_the_topics_of_the_archived_webs() -> None:
-    shared = Path(os.environ.get("TOPICAL_SHARED", Path(__file__).parents[3] / "shared"))
+    shared = Path(os.environ.get("TOPICAL_SHARED", Path(__file__).parents[4] / "shared"))
     paths = sorted(shared.glob("data/*/topics/*.toml"))
     if not paths:
         pytest.skip("the archived webs are absent")
