@@ -15,13 +15,13 @@ from scrapy.utils.request import fingerprint, request_from_dict
 
 from crawlproject.components.json_values import from_plain, to_plain
 from crawlproject.components.meta import PROBE
-from crawlproject.errors import InvalidUrl
 from crawlproject.urls.canonical import canonical_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from scrapy import Spider
+    from scrapy.crawler import Crawler
 
 
 def dump_request(request: Request, spider: Spider) -> str:
@@ -51,18 +51,21 @@ def lease_key(request: Request, canonicalize: Callable[[str], str]) -> str | Non
     return probe or canonical_or_none(canonicalize, request.url)
 
 
-def frontier_key(request: Request, canonicalize: Callable[[str], str], serial: int) -> str:
-    """What the frontier knows a request by.
+def canonical_identity(request: Request, canonicalize: Callable[[str], str]) -> str:
+    """Requests are the same when their canonical URLs are, and for anything but a plain GET their fingerprints, too.
 
-    A plain GET is its canonical URL. Anything else carries, behind a ``#`` that no canonical URL has, what tells it apart:
-    its fingerprint, or the ``serial`` number when the spider asked not to filter it.
+    The fingerprint follows a ``#``, which no canonical URL has.
     """
-    try:
-        url = canonicalize(request.url)
-    except InvalidUrl:
-        url = request.url.split("#")[0]  # ftp:, data:, s3: and whatever else Scrapy has handlers for
-    if request.dont_filter:
-        return f"{url}#{serial}"
-    if request.method != "GET" or request.body:
-        return f"{url}#{fingerprint(request).hex()}"
-    return url
+    url = _url_of(request, canonicalize)
+    return url if request.method == "GET" and not request.body else f"{url}#{fingerprint(request).hex()}"
+
+
+def fingerprint_identity(request: Request, canonicalize: Callable[[str], str], crawler: Crawler) -> str:
+    """Requests are the same when ``REQUEST_FINGERPRINTER_CLASS`` says so, as in Scrapy."""
+    assert crawler.request_fingerprinter is not None, "the crawler makes it before the scheduler"
+    return f"{_url_of(request, canonicalize)}#{crawler.request_fingerprinter.fingerprint(request).hex()}"
+
+
+def _url_of(request: Request, canonicalize: Callable[[str], str]) -> str:
+    """The canonical URL, or for ``ftp:``, ``data:`` and whatever else Scrapy has handlers for the URL without fragment."""
+    return canonical_or_none(canonicalize, request.url) or request.url.partition("#")[0]

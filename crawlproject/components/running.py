@@ -54,6 +54,12 @@ def safety_of(crawler: Crawler) -> AddressPolicy:
     return safety
 
 
+def count(crawler: Crawler, name: str) -> None:
+    """Add 1 to a statistic."""
+    if crawler.stats:
+        crawler.stats.inc_value(name)
+
+
 def stopped(crawler: Crawler) -> bool:
     """Whether the disk refused a write: nothing more is written then, so that the files stay in step."""
     return getattr(crawler, _STOPPED, False)
