@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 
 import orjson
 from scrapy import Request
-from scrapy.utils.misc import load_object
 from scrapy.utils.request import fingerprint, request_from_dict
 
-from crawlproject.components.json_values import from_plain, to_plain
+from crawlproject.components.json_values import find, from_plain, to_plain
 from crawlproject.components.meta import PROBE
 from crawlproject.urls.canonical import canonical_or_none
 
@@ -35,9 +34,11 @@ def dump_request(request: Request, spider: Spider) -> str:
 def load_request(text: str, spider: Spider) -> Request:
     """The request again, with the spider's callbacks. Raises ``ValueError`` when it cannot be made any more."""
     fields = orjson.loads(text)
+    package = type(spider).__module__.partition(".")[0]
     try:
-        fields = from_plain(fields, type(spider).__module__.partition(".")[0])
-        kind = load_object(fields.get("_class", Request))
+        fields = from_plain(fields, package)
+        module, _, name = fields.get("_class", "scrapy.Request").rpartition(".")
+        kind = find(module, name, package)  # before Scrapy, which would import any module
         if not (isinstance(kind, type) and issubclass(kind, Request)):
             raise ValueError(f"{fields['_class']} is no Request")
         return request_from_dict(fields, spider=spider)

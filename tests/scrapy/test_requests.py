@@ -205,6 +205,8 @@ def test_a_class_of_another_project_is_not_imported() -> None:
     for module in ("antigravity", "os", "crawlproject.components.request_json"):
         with pytest.raises(ValueError, match="no class of items"):
             load_request(text.replace(Thing.__module__, module), SPIDER)
+    with pytest.raises(ValueError, match="no Request"):
+        load_request('{"url": "http://a.example/", "_class": "antigravity.Request"}', SPIDER)
     assert "antigravity" not in sys.modules
 
 

@@ -135,7 +135,7 @@ def test_python_about_the_hand_over_runs(crawl_folder: Path, tmp_path: Path, mon
     (tmp_path / "crawls").mkdir()
     shutil.copytree(crawl_folder, tmp_path / "crawls" / "demo")
     monkeypatch.chdir(tmp_path)
-    schema, searching, pipeline = fences(doc("hand-over.md"), "python")
+    schema, searching, pipeline, redis_items = fences(doc("hand-over.md"), "python")
     exec(schema, {})
     namespace: dict[str, object] = {}
     exec(searching, namespace)
@@ -147,3 +147,6 @@ def test_python_about_the_hand_over_runs(crawl_folder: Path, tmp_path: Path, mon
     settings = Settings({"ITEM_PIPELINES": {"pipelines.frontier.FrontierPipeline": 900}})
     namespace["AddOn"]().update_settings(settings)  # type: ignore[operator]
     assert list(settings.getdict("ITEM_PIPELINES").values()) == [900, 950]
+    exec(redis_items, namespace)
+    namespace["AddOn"]().update_settings(settings)  # type: ignore[operator]
+    assert settings.getdict("ITEM_PIPELINES")["scrapy_redis.pipelines.RedisPipeline"] == 950
