@@ -96,7 +96,7 @@ CRAWL_METRICS_PORT = 0  # of http://CRAWL_METRICS_HOST:PORT/metrics for Promethe
 CRAWL_METRICS_HOST = "127.0.0.1"  # address it listens on
 CRAWL_METRICS_FILE = ""  # the same as a file, for node_exporter's textfile collector; empty: none
 
-# ---------------------------------------------------------------- live view
+# ---------------------------------------------------------------- dashboard
 DASHBOARD = False  # serve a page that shows the crawl while it runs
 DASHBOARD_PORT = 8992  # of http://DASHBOARD_HOST:PORT/; 0 = any that is free
 DASHBOARD_HOST = "127.0.0.1"  # address it listens on

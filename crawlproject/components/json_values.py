@@ -1,6 +1,6 @@
-"""Python values as JSON and back, exactly: what would not come back as it was is refused.
+"""Python values as JSON and back, exactly: a value that would come back changed is refused.
 
-JSON, not pickle: to read a crawl folder must never run code. Items (of Scrapy, dataclasses, attrs) come back without their
+JSON, not pickle: reading a crawl folder must never run code. Items (of Scrapy, dataclasses, attrs) come back without their
 constructors being called, as pickle does it, and only when their class is imported already or belongs to the ``package``
 of the spider.
 """
@@ -22,7 +22,7 @@ from itemadapter import ItemAdapter
 from lxml.etree import _ElementUnicodeResult as XPathText
 from scrapy import Item
 
-# A JSON object with one of these names stands for what JSON does not have.
+# A JSON object with one of these names represents a type that JSON does not have.
 _BYTES = "__bytes__"
 _PAIRS = "__pairs__"  # a dict whose keys are not text, or that has one of these names for a key
 _ITEM = "__item__"  # module, class and fields

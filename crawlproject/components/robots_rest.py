@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class RobotsRest:
-    """Tells the frontier the ``Crawl-delay``, and makes the page wait for the rest after its robots.txt was fetched."""
+    """Passes the ``Crawl-delay`` to the frontier, and makes the page wait for the rest after its robots.txt was fetched."""
 
     def __init__(self, crawler: Crawler, leases: Leases, options: Options) -> None:
         self._leases = leases

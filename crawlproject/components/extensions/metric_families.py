@@ -1,4 +1,4 @@
-"""What is told of a running crawl in Prometheus' terms: names, units, types and help, read when a scraper asks.
+"""The metrics of a running crawl: names, units, types and help, read when Prometheus scrapes.
 
 Counters are totals since the crawl began, resumes included, where the crawl folder keeps them; else since the process
 began. Names follow https://prometheus.io/docs/practices/naming/.
@@ -32,7 +32,7 @@ _EXCEPTIONS = "downloader/exception_type_count/"
 
 
 class Pauses:
-    """How long hosts were left alone: seconds from the end of a fetch to the start of the next one of the same host."""
+    """Pauses between visits: seconds from the end of a fetch to the start of the next one of the same host."""
 
     def __init__(self) -> None:
         self.buckets = [0] * (len(PAUSES) + 1)
@@ -95,7 +95,7 @@ def of_frontier(frontier: Frontier) -> Iterator[Metric]:
     urls.add_metric(["leased"], frontier.leases())
     yield urls
     hosts = GaugeMetricFamily(
-        f"{PREFIX}frontier_hosts", "Hosts with waiting URLs, and those of them that rest", labels=["state"]
+        f"{PREFIX}frontier_hosts", "Hosts with waiting URLs, and those of them that are resting", labels=["state"]
     )
     hosts.add_metric(["waiting"], frontier.hosts())
     resting = getattr(frontier, "resting", None)  # not every frontier knows it without a search
@@ -114,8 +114,8 @@ def of_crawl(crawl: Crawl, relevant: int, judged: int, speed: float) -> Iterator
         f"{PREFIX}crawl", "What is crawled", value={"topic": crawl.topic.name, "ordering": crawl.options.ordering}
     )
     yield _counter("pages", "Pages stored", crawl.pages)
-    yield _counter("fetches", "Fetches finished, whatever came of them", crawl.fetches)
-    yield _counter("fetch_errors", "Fetches that brought no page", crawl.errors)
+    yield _counter("fetches", "Finished fetches, failed ones included", crawl.fetches)
+    yield _counter("fetch_errors", "Fetches without a page", crawl.errors)
     yield GaugeMetricFamily(f"{PREFIX}pages_per_second", "Pages stored per second, lately", value=speed)
     yield _counter("relevant_pages", "Pages of this process with at least PAGE_RELEVANT", relevant)
     yield GaugeMetricFamily(
@@ -146,7 +146,7 @@ def of_stats(stats: Mapping[str, Any]) -> Iterator[Metric]:
     yield responses
     yield failures
     yield _counter("response_bytes", "Bytes of responses, headers included", stats.get("downloader/response_bytes", 0))
-    yield _counter("items", "Items that came through all pipelines", stats.get("item_scraped_count", 0))
+    yield _counter("items", "Items that passed all pipelines", stats.get("item_scraped_count", 0))
     yield _counter("dropped_items", "Items that a pipeline dropped", stats.get("item_dropped_count", 0))
 
 
