@@ -17,15 +17,14 @@ from time import time
 from typing import TYPE_CHECKING
 
 from scrapy import signals
-from scrapy.core.scheduler import BaseScheduler
 from scrapy.exceptions import CloseSpider
 
+from crawlproject.components.guarded_scheduler import GuardedScheduler
 from crawlproject.components.leases import Leases
 from crawlproject.components.meta import fetch_of
 from crawlproject.components.request_json import canonical_identity, lease_key
-from crawlproject.components.running import count, frontier_closing, stopped, stopping
+from crawlproject.components.running import count
 from crawlproject.components.spider_requests import SpiderRequests
-from crawlproject.components.wake_up import WakeUp
 from crawlproject.urls.canonical import canonical_or_none
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from crawlproject.records import CrawlUrl
 
 
-class CrawlScheduler(BaseScheduler):
+class CrawlScheduler(GuardedScheduler):
     """Serves ``crawl``, whose spider makes the request for a URL: ``page_request(url)``.
 
     At most ``CONCURRENT_REQUESTS`` leases are open, pages in the pipelines included, so with one request at a time every
@@ -44,12 +43,11 @@ class CrawlScheduler(BaseScheduler):
     """
 
     def __init__(self, crawler: Crawler, crawl: Crawl) -> None:
-        self.crawler = crawler
+        super().__init__(crawler)
         self.crawl = crawl
         self.frontier = crawl.frontier
         self._limit = crawler.settings.getint("CONCURRENT_REQUESTS") or float("inf")
         self._leases = Leases(crawler, crawl.frontier, crawl.options.politeness_max_crawl_delay)
-        self._wake_up = WakeUp(crawler)
 
     def open(self, spider: Spider) -> None:
         self._spider = spider
@@ -63,33 +61,11 @@ class CrawlScheduler(BaseScheduler):
         self.crawler.signals.connect(self._close_when_over, signals.spider_idle)
         self._leases.start(self._wake_up.wake)
 
-    def close(self, reason: str) -> None:
-        self._wake_up.cancel()
-        if not stopped(self.crawler):
-            with stopping(self.crawler):
-                self._end_what_left(time())
-        self.crawler.signals.send_catch_log(frontier_closing)
-        with stopping(self.crawler):
-            self.crawl.close(reason, time(), self.crawler.stats.get_stats() if self.crawler.stats else {})
+    def _close_frontier(self, reason: str) -> None:
+        self.crawl.close(reason, time(), self.crawler.stats.get_stats() if self.crawler.stats else {})
 
     def has_pending_requests(self) -> bool:
         return not self.crawl.end_reason(time()) and self._leases.pending()
-
-    def enqueue_request(self, request: Request) -> bool:
-        accepted = False
-        if not stopped(self.crawler):
-            with stopping(self.crawler):
-                accepted = self._enqueue(request, time())
-                count(self.crawler, "scheduler/enqueued" if accepted else "scheduler/refused/known")
-        return accepted
-
-    def next_request(self) -> Request | None:
-        if not stopped(self.crawler):
-            with stopping(self.crawler):
-                now = time()
-                self._end_what_left(now)
-                return self._next(now)
-        return None
 
     # ------------------------------------------------------------ out
 
@@ -155,7 +131,7 @@ class CrawlScheduler(BaseScheduler):
 
     # ------------------------------------------------------------ ends
 
-    def _end_what_left(self, now: float) -> None:
+    def _end_leases(self, now: float) -> None:
         """End the leases that no pipeline ends: requests that a spider made itself, and lost pages."""
         for lease, request in self._leases.left():
             if lease.request is not None:

@@ -15,19 +15,18 @@ from time import time
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
-from scrapy.core.scheduler import BaseScheduler
 from scrapy.dupefilters import RFPDupeFilter
 from scrapy.utils.misc import build_from_crawler, load_object
 
 from crawlproject.components.feeds import SafeFeeds
 from crawlproject.components.fetch_tracker import FetchTracker
+from crawlproject.components.guarded_scheduler import GuardedScheduler
 from crawlproject.components.leases import Leases
 from crawlproject.components.meta import LEASE
 from crawlproject.components.request_json import fingerprint_identity
 from crawlproject.components.robots_rest import RobotsRest
-from crawlproject.components.running import count, frontier_closing, stopped, stopping
+from crawlproject.components.running import count
 from crawlproject.components.spider_requests import SpiderRequests
-from crawlproject.components.wake_up import WakeUp
 from crawlproject.crawl.assembly import make_canonicalizer
 from crawlproject.frontier.factory import join_frontier, make_frontier, open_frontier
 from crawlproject.options import Options, read_options
@@ -56,7 +55,7 @@ def frontier_options(settings: BaseSettings) -> Options:
     return read_options(chosen)
 
 
-class RequestScheduler(BaseScheduler):
+class RequestScheduler(GuardedScheduler):
     """``SCHEDULER = "crawlproject.components.request_scheduler.RequestScheduler"``, which the add-on sets.
 
     The frontier is in ``JOBDIR`` when that is set, in Redis with ``FRONTIER = "redis"``, else in memory. One request a host
@@ -65,7 +64,7 @@ class RequestScheduler(BaseScheduler):
     """
 
     def __init__(self, crawler: Crawler, options: Options, identity: Callable[[Request], str]) -> None:
-        self.crawler = crawler
+        super().__init__(crawler)
         self.options = options
         self._identity = identity
         self._dupefilter: Any = None
@@ -73,7 +72,6 @@ class RequestScheduler(BaseScheduler):
         self._folder = Path(jobdir) / "frontier" if jobdir else None
         self._lock: FolderLock | None = None
         self._feeds = SafeFeeds(crawler) if jobdir else None
-        self._wake_up = WakeUp(crawler)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -104,41 +102,25 @@ class RequestScheduler(BaseScheduler):
         self._leases.start(self._wake_up.wake)
 
     def close(self, reason: str) -> None:
-        self._wake_up.cancel()
-        if not stopped(self.crawler):
-            with stopping(self.crawler):
-                self._end_what_left(time())
-        self.crawler.signals.send_catch_log(frontier_closing)
-        with stopping(self.crawler):
-            self.frontier.close()
+        super().close(reason)
         if self._dupefilter:
             self._dupefilter.close(reason)
         if self._lock:
             self._lock.close()
 
+    def _close_frontier(self, reason: str) -> None:
+        self.frontier.close()
+
     def has_pending_requests(self) -> bool:
         return self._leases.pending()
 
-    def enqueue_request(self, request: Request) -> bool:
-        accepted = False
-        if not stopped(self.crawler):
-            with stopping(self.crawler):
-                accepted = self._enqueue(request, time())
-                count(self.crawler, "scheduler/enqueued" if accepted else "scheduler/refused/known")
-        return accepted
-
-    def next_request(self) -> Request | None:
-        if stopped(self.crawler):
-            return None
-        with stopping(self.crawler):
-            now = time()
-            self._end_what_left(now)
-            while taken := self.frontier.take(now):
-                request = self._requests.load(taken)
-                if request is not None:
-                    self._fetches.begin(taken.url, request)
-                    return self._leases.issue(taken.url, request, now)
-            self._wake_up.set(self.frontier.next_due(now), now)
+    def _next(self, now: float) -> Request | None:
+        while taken := self.frontier.take(now):
+            request = self._requests.load(taken)
+            if request is not None:
+                self._fetches.begin(taken.url, request)
+                return self._leases.issue(taken.url, request, now)
+        self._wake_up.set(self.frontier.next_due(now), now)
         return None
 
     def _open_frontier(self, name: str) -> Frontier:
@@ -186,7 +168,7 @@ class RequestScheduler(BaseScheduler):
             count(self.crawler, "dupefilter/filtered")
         return accepted
 
-    def _end_what_left(self, now: float) -> None:
+    def _end_leases(self, now: float) -> None:
         for lease, request in self._leases.left():
             self._end(lease.url, request, now)
 

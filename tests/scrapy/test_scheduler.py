@@ -64,7 +64,7 @@ class World:
 @pytest.fixture
 def world(monkeypatch: pytest.MonkeyPatch) -> World:
     world = World()
-    for module in ("crawl_scheduler", "request_scheduler", "leases"):
+    for module in ("guarded_scheduler", "crawl_scheduler", "request_scheduler", "leases"):
         monkeypatch.setattr(f"crawlproject.components.{module}.time", world.time)
     monkeypatch.setattr("crawlproject.components.wake_up.call_later", world.call_later)
     return world
