@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Headers
 
-_ANOTHER_KIND = frozenset(("dont_obey_robotstxt", SITEMAP))  # meta: not a page, any content type
+_ANOTHER_KIND = frozenset(("dont_obey_robotstxt", SITEMAP))  # meta of what is no page, whatever its content type
 
 
 class TruncateMiddleware:

@@ -114,8 +114,8 @@ def of_crawl(crawl: Crawl, relevant: int, judged: int, speed: float) -> Iterator
         f"{PREFIX}crawl", "What is crawled", value={"topic": crawl.topic.name, "ordering": crawl.options.ordering}
     )
     yield _counter("pages", "Pages stored", crawl.pages)
-    yield _counter("fetches", "Finished fetches, failed ones included", crawl.fetches)
-    yield _counter("fetch_errors", "Fetches without a page", crawl.errors)
+    yield _counter("fetches", "Fetches finished, whatever came of them", crawl.fetches)
+    yield _counter("fetch_errors", "Fetches that brought no page", crawl.errors)
     yield GaugeMetricFamily(f"{PREFIX}pages_per_second", "Pages stored per second, lately", value=speed)
     yield _counter("relevant_pages", "Pages of this process with at least PAGE_RELEVANT", relevant)
     yield GaugeMetricFamily(
