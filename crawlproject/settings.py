@@ -173,9 +173,4 @@ REMOTE_CONTROL_ENABLED = False
 LOG_LEVEL = "WARNING"  # the progress display tells how it goes; INFO for Scrapy's own account
 LOG_FORMATTER = "crawlproject.components.extensions.log_formatter.QuietLogFormatter"
 FEED_EXPORT_ENCODING = "utf-8"
-FEED_EXPORT_FIELDS = [
-    "url", "title", "text", "language", "relevance", "score", "depth",
-    "parent", "anchor", "context_score", "status", "at", "md5",
-    "published", "parts", "duplicate_of", "spam", "digest", "content_type",
-]  # fmt: skip
 TWISTED_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
