@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import redis
-from support.crawling import QUICK, ROOT, scrapy, stored
+from support.crawling import QUICK, ROOT, command, environment, stored
 from support.redisserver import PROGRAM, RedisServer, redis_server
 from support.shop import HOSTS, PRODUCTS, open_shop
 from support.stockproject import crawl, read_items, start_crawl, start_project
@@ -68,15 +68,14 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # ------------------------------------------------------------ items
 
 
-def test_the_items_of_a_topical_crawl_are_pushed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: RedisServer, client: redis.Redis
-) -> None:
+def test_the_items_of_a_topical_crawl_are_pushed(tmp_path: Path, server: RedisServer, client: redis.Redis) -> None:
     code = (ROOT / "docs" / "hand-over.md").read_text().partition("# redis_items.py\n")[2].partition("```")[0]
     (tmp_path / "redis_items.py").write_text(code)
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     settings = {**QUICK, "CRAWL_DIR": tmp_path / "crawl", "CRAWL_MAX_PAGES": 12, "VIRTUAL_WEB": "sample"}
     settings |= {"ADDONS": '{"redis_items.AddOn": 100}', "REDIS_URL": server.url}
-    done = scrapy("crawl", "topical", "-a", "topic=demo", **settings)
+    crawling = command("crawl", "topical", "-a", "topic=demo", **settings)
+    env = {**environment(), "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(crawling, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     items = [json.loads(line) for line in client.lrange("topical:items", 0, -1)]
     assert {item["url"] for item in items} == stored(tmp_path / "crawl")
@@ -139,7 +138,6 @@ process.crawl("topical", topic="demo")
 process.start()
 print(sorted({"redis", "scrapy_redis"} & set(sys.modules)))
 """
-    command = [sys.executable, "-c", code, str(tmp_path)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([sys.executable, "-c", code, tmp_path], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
     assert stored(tmp_path)
