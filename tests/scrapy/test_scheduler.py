@@ -18,12 +18,13 @@ from scrapy.utils.project import get_project_settings
 
 from crawlproject.components.crawl_scheduler import CrawlScheduler
 from crawlproject.components.meta import TAKEN_AT
+from crawlproject.components.request_json import dump_request
 from crawlproject.components.request_scheduler import RequestScheduler
 from crawlproject.components.running import attach
 from crawlproject.components.scheduler import FrontierScheduler
 from crawlproject.crawl.assembly import assemble
 from crawlproject.errors import StorageFailed
-from crawlproject.frontier.factory import MARGIN
+from crawlproject.frontier.factory import MARGIN, open_frontier
 from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl, Fetch, Topic
 from crawlproject.storage.append_log import read_lines
@@ -268,6 +269,16 @@ def test_what_ended_after_the_last_call_is_not_fetched_again(world: World, tmp_p
     world.inprogress.clear()
     first.close("shutdown")
     assert not opened(world, JOBDIR=str(tmp_path)).has_pending_requests()
+
+
+def test_a_jobdir_of_an_earlier_version_is_resumed(world: World, tmp_path: Path) -> None:
+    """A plain GET waited under its canonical URL."""
+    frontier = open_frontier(read_options({}), tmp_path / "frontier", clock=world.time)
+    frontier.put(CrawlUrl(SEEDS[0], 3.0, request=dump_request(Request(SEEDS[0], priority=2), Theirs())))
+    frontier.close()
+    scheduler = opened(world, JOBDIR=str(tmp_path))
+    assert not scheduler.enqueue_request(Request(f"{SEEDS[0]}index.html#part"))
+    assert issued(world, scheduler).priority == 2 and scheduler.next_request() is None
 
 
 def test_a_request_that_cannot_be_made_again_is_told_and_passed_over(
