@@ -6,7 +6,7 @@ them into the frontier as records. What does come that way:
 
 - a retry, or a page that had to wait for robots.txt: its lease is released, and it waits again;
 - a redirect: the lease of its source ends, and the target enters the frontier in its place;
-- a redirect back to the same canonical URL: fetched as spelled, inside the lease;
+- a redirect back to the same canonical URL: fetched without canonicalization, inside the lease;
 - a request that a spider or an extension made itself: kept as text with a default score.
 """
 

@@ -85,7 +85,7 @@ class Leases:
         return self._kept.pop(key, None)
 
     def wait_again(self, key: str, request: Request, now: float) -> None:
-        """A retry, a page behind robots.txt, or a redirect to another spelling of its URL: release the lease."""
+        """A retry, a page behind robots.txt, or a redirect to a variant of its URL: release the lease."""
         if request.meta.get("redirect_urls"):
             request.meta[AS_SPELLED] = True
         picked = not request.meta.pop(AWAITED_ROBOTS, False)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class WakeUp:
-    """One timer at most is set, for the earliest time asked for."""
+    """Sets at most one timer, for the earliest time requested."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler

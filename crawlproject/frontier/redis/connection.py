@@ -83,7 +83,7 @@ def make_client(url: str, host: str, port: int, db: int, params: Mapping[str, An
 def _arguments(params: Mapping[str, Any]) -> dict[str, Any]:
     """``REDIS_PARAMS`` over our time-outs, without what would change the type of replies.
 
-    The client repeats no call: whoever calls does, and tells the server that it is a repetition.
+    The client does not retry: its callers do, and mark the call as a repetition.
     """
     unwanted = ("decode_responses", "encoding", "redis_cls", "retry_on_timeout")
     chosen = {name: value for name, value in params.items() if name not in unwanted}
