@@ -16,7 +16,7 @@ from support.crawling import QUICK, history, topic_file
 pytestmark = pytest.mark.slow
 
 SEEDS = ("http://www.lagoon-notes.example/", "http://www.nacre-divers.example/", "http://www.hobby-ring.example/")
-SLOW = {"POLITENESS_MIN_DELAY": 3.0, "CRAWL_PROGRESS_SECONDS": 0, "VIRTUAL_WEB": "sample"}
+SLOW = {"POLITENESS_MIN_DELAY": 1.5, "CRAWL_PROGRESS_SECONDS": 0, "VIRTUAL_WEB": "sample"}
 
 
 def get(url: str, **headers: str) -> Any:
@@ -35,7 +35,7 @@ def post(url: str, body: object, **headers: str) -> tuple[int, Any]:
         return refused.code, json.load(refused)
 
 
-def until(condition: Any, seconds: float = 20.0) -> Any:
+def until(condition: Any, seconds: float = 120.0) -> Any:
     """What ``condition`` gives as soon as it is true."""
     end = time.monotonic() + seconds
     while not (found := condition()):
@@ -78,7 +78,7 @@ def test_a_running_crawl_is_seen_paused_gone_on_with_and_stopped(tmp_path: Path)
         assert post(f"{url}/api/control", command, **{"X-Dashboard-Token": token})[0] == 200
         until(lambda: not state()["leased"] or None)
         before = state()["fetches"]
-        time.sleep(4.0)  # more than the politeness of any host
+        time.sleep(2.0)  # more than the politeness of any host
         assert state()["fetches"] == before and state()["status"] == "paused"
 
         assert post(f"{url}/api/control", {**command, "action": "resume"}, **{"X-Dashboard-Token": token})[0] == 200

@@ -56,7 +56,7 @@ class Crew:
         """The messages of all workers, which have all ended well."""
         said = ""
         for name, process in self.processes.items():
-            said += process.communicate(timeout=100)[1]
+            said += process.communicate(timeout=900)[1]
             assert process.returncode == 0, f"{name}: {said}"
         return said
 

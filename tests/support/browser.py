@@ -91,7 +91,7 @@ def serving(folder: Path, *arguments: object, **settings: object) -> Iterator[st
 
 
 def _address(process: subprocess.Popen[bytes], log: Path) -> str:
-    for _ in range(600):
+    for _ in range(6000):
         for line in log.read_text().splitlines():
             if line.startswith("Dashboard: "):
                 return line.removeprefix("Dashboard: ").rstrip("/")

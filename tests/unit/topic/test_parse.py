@@ -151,14 +151,14 @@ def test_spacy_is_not_imported_to_know_its_languages() -> None:
         parse_topic({MINIMAL!r}, "t")
         print("spacy" in sys.modules)
     """
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     out = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "False"
 
 
 @pytest.mark.realweb
 def test_the_topics_of_the_archived_webs() -> None:
-    shared = Path(os.environ.get("TOPICAL_SHARED", Path(__file__).parents[3] / "shared"))
+    shared = Path(os.environ.get("TOPICAL_SHARED", Path(__file__).parents[4] / "shared"))
     paths = sorted(shared.glob("data/*/topics/*.toml"))
     if not paths:
         pytest.skip("the archived webs are absent")
