@@ -101,7 +101,7 @@ CRAWL_METRICS_PORT = 0  # of http://CRAWL_METRICS_HOST:PORT/metrics for Promethe
 CRAWL_METRICS_HOST = "127.0.0.1"  # address it listens on
 CRAWL_METRICS_FILE = ""  # the same as a file, for node_exporter's textfile collector; empty: none
 
-# ---------------------------------------------------------------- live view
+# ---------------------------------------------------------------- dashboard
 DASHBOARD = False  # serve a page that shows the crawl while it runs
 DASHBOARD_PORT = 8992  # of http://DASHBOARD_HOST:PORT/; 0 = any that is free
 DASHBOARD_HOST = "127.0.0.1"  # address it listens on
@@ -178,9 +178,4 @@ REMOTE_CONTROL_ENABLED = False
 LOG_LEVEL = "WARNING"  # the progress display tells how it goes; INFO for Scrapy's own account
 LOG_FORMATTER = "crawlproject.components.extensions.log_formatter.QuietLogFormatter"
 FEED_EXPORT_ENCODING = "utf-8"
-FEED_EXPORT_FIELDS = [
-    "url", "title", "text", "language", "relevance", "score", "depth",
-    "parent", "anchor", "context_score", "status", "at", "md5",
-    "published", "parts", "duplicate_of", "spam", "digest", "content_type",
-]  # fmt: skip
 TWISTED_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"

@@ -1,6 +1,6 @@
-"""A look at a few URLs before the crawl: fetched by the crawler itself, so politely, and refused for the same reasons.
+"""Fetches a few URLs before the crawl, with the crawler itself: politely, and refused for the same reasons.
 
-Each look is a crawl of its own in a folder that is thrown away, which follows no links.
+Each preview is a crawl of its own that follows no links, in a temporary folder.
 """
 
 from __future__ import annotations

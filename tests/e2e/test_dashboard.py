@@ -1,4 +1,4 @@
-"""The live view of a real crawl, over HTTP and in a browser."""
+"""The dashboard of a real crawl, over HTTP and in a browser."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_a_running_crawl_is_seen_paused_gone_on_with_and_stopped(tmp_path: Path)
             return found
 
         running = until(lambda: (found := state())["pages"] > 10 and found)
-        assert running["status"] == "running" and running["waiting"] > 0 and running["crowd"]
+        assert running["status"] == "running" and running["waiting"] > 0 and running["frontier_hosts"]
         assert running["best"][0]["relevance"] > 0.3 and running["curve"][-1][0] <= running["pages"]
 
         command = {"crawl": "reefs", "action": "pause"}
@@ -210,7 +210,7 @@ def test_a_crawl_that_cannot_start_says_why(tmp_path: Path) -> None:
         failed = until(
             lambda: (found := get(f"{url}/api/state?crawl={name}")["states"][0])["status"] == "failed" and found, 40
         )
-        assert "TRAP_MAX_DEPTH" in failed["words"] and not failed["resumable"]
+        assert "TRAP_MAX_DEPTH" in failed["output"] and not failed["resumable"]
 
 
 def test_what_is_not_there_is_said(tmp_path: Path) -> None:

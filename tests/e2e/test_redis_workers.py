@@ -238,7 +238,7 @@ def test_seeds_are_pushed_while_the_crawl_runs(tmp_path: Path, server: RedisServ
         said = crew.wait()
     assert set(crew.stored()) == set(urls)
     assert next(line for line in history(crew.workers()[0]) if line["url"] == urls[2])["score"] == 7
-    assert said.count("no seed") == 1
+    assert said.count("not a seed") == 1
     assert refusals(crew.workers()[0])["seed/no_url"] == 1
     assert client.exists("topical:start_urls", "topic:start_urls") == 0
 

@@ -15,7 +15,6 @@ from scrapy.settings import Settings
 from support.crawling import ROOT
 from support.markdown import doc, fences, first_cells, rows, section
 
-from crawlproject import settings
 from crawlproject.crawl.assembly import assemble
 from crawlproject.frontier.changes import Change, Waits, to_json
 from crawlproject.options import read_options
@@ -93,7 +92,7 @@ def test_fields_and_types_of_an_item(crawl_folder: Path) -> None:
     types = {name: said["type"] for name, said in item_schema()["properties"].items()}
     assert table == {name: said if isinstance(said, str) else " or ".join(said) for name, said in types.items()}
     line = json.loads((crawl_folder / "items.jsonl").read_text().splitlines()[0])
-    assert list(table) == list(types) == list(line) == settings.FEED_EXPORT_FIELDS
+    assert list(table) == list(types) == list(line)
 
 
 def test_changes_of_the_journal() -> None:
@@ -123,7 +122,7 @@ def test_python_of_hand_over_runs(crawl_folder: Path, tmp_path: Path, monkeypatc
     (tmp_path / "crawls").mkdir()
     shutil.copytree(crawl_folder, tmp_path / "crawls" / "demo")
     monkeypatch.chdir(tmp_path)
-    schema, searching, pipeline = fences(doc("hand-over.md"), "python")
+    schema, searching, pipeline, redis_items = fences(doc("hand-over.md"), "python")
     exec(schema, {})
     namespace: dict[str, object] = {}
     exec(searching, namespace)
@@ -135,3 +134,6 @@ def test_python_of_hand_over_runs(crawl_folder: Path, tmp_path: Path, monkeypatc
     settings = Settings({"ITEM_PIPELINES": {"pipelines.frontier.FrontierPipeline": 900}})
     namespace["AddOn"]().update_settings(settings)  # type: ignore[operator]
     assert list(settings.getdict("ITEM_PIPELINES").values()) == [900, 950]
+    exec(redis_items, namespace)
+    namespace["AddOn"]().update_settings(settings)  # type: ignore[operator]
+    assert settings.getdict("ITEM_PIPELINES")["scrapy_redis.pipelines.RedisPipeline"] == 950
