@@ -206,14 +206,18 @@ class FrontierCore(FrontierAnswers):
         record = store.chosen(entry)
         store.lease(record.url)
         store.pick(entry.host)
-        self._commit()
+        if not self._in_batch:
+            store.commit()
         return record
 
     def done(self, url: str, now: float, seconds: float) -> None:
-        if self._store.state_of(url) != "done":
-            self._rest(url, now, seconds)
-            self._store.end(url)
-            self._commit()
+        store = self._store
+        if store.state_of(url) != "done":
+            host = store.host_of(url)
+            store.rest(host, store.politeness.next_visit(host, now, seconds))
+            store.end(url)
+            if not self._in_batch:
+                store.commit()
 
     def release(self, url: str, now: float, seconds: float, *, not_before: float = 0.0, picked: bool = True) -> None:
         """As the contract says; nothing happens without a lease. Raises ``ValueError`` if ``not_before`` is not finite.
@@ -222,7 +226,8 @@ class FrontierCore(FrontierAnswers):
         """
         _refuse_endless(url, not_before)
         if self._store.state_of(url) == "leased":
-            self._rest(url, now, seconds)
+            host = self._store.host_of(url)
+            self._store.rest(host, self._store.politeness.next_visit(host, now, seconds))
             self._return(url, not_before, picked)
 
     def drop(self, url: str, *, picked: bool = False) -> None:
@@ -283,10 +288,6 @@ class FrontierCore(FrontierAnswers):
             self._evict(worst)
         store.wait(url)
         return True
-
-    def _rest(self, url: str, finish: float, seconds: float) -> None:
-        host = self._store.host_of(url)
-        self._store.rest(host, self._store.politeness.next_visit(host, finish, seconds))
 
     def _return(self, url: str, not_before: float, picked: bool) -> None:
         if not picked:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from random import Random
 from typing import Any
@@ -45,8 +46,9 @@ class MemoryStore:
         """Make a change. Raises ``KeyError`` when it does not fit."""
         getattr(self, changes.METHODS[type(change)])(*change)
 
-    def follow(self, follower: Callable[[Change], object]) -> None:
-        """Call ``follower`` with each change from now on, after it happened."""
+    def follow(self, follower: Callable[[Change], object], commit: Callable[[], None]) -> None:
+        """From now on, call ``follower`` with each change after it happened, and ``commit`` at the end of each step."""
+        setattr(self, "commit", commit)  # noqa: B010
         for kind, name in changes.METHODS.items():
             setattr(self, name, _reporting(getattr(self, name), kind, follower))
 
@@ -232,8 +234,10 @@ def _worst_key(entry: QueueEntry) -> tuple[float, int, QueueEntry]:
 def _reporting(
     change: Callable[..., None], kind: type[Change], follower: Callable[[Change], object]
 ) -> Callable[..., None]:
+    new = partial(tuple.__new__, kind)
+
     def reporting(*values: Any) -> None:
         change(*values)
-        follower(kind(*values))
+        follower(new(values))
 
     return reporting
