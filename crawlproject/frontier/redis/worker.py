@@ -43,13 +43,8 @@ def join(
     return RedisWorker(frontier, clock=clock, heartbeat=min(10.0, rules.lease / 3))
 
 
-class RedisWorker:
-    """A ``SharedFrontier`` around the strict one. Not thread-safe: it is used from one thread, and keeps one of its own.
-
-    What a page leads to (a ``batch``) reaches the server in one atomic step, right after it happened here; what ends the
-    page's lease is in it, so a crash at any moment loses nothing. ``heartbeat`` is for how many seconds at most the server
-    hears nothing from a worker that has nothing to say.
-    """
+class WorkerAnswers:
+    """The part of ``RedisWorker`` that changes nothing: what the server answered last."""
 
     def __init__(self, frontier: RedisFrontier, *, clock: Callable[[], float], heartbeat: float) -> None:
         self._strict = frontier
@@ -69,6 +64,62 @@ class RedisWorker:
         self._quiet = False  # nothing waited and nothing was leased, twice in a row
         self._last: list[tuple[object, ...]] = []
         self._hear: Callable[[CrawlUrl, int], None] = lambda url, answer: None
+
+    def next_due(self, now: float) -> float | None:
+        return self._strict.next_due(now) if self._exchange is None else None
+
+    def __len__(self) -> int:
+        return len(self._strict) if self._exchange is None else self._counts[0]
+
+    def __contains__(self, url: str) -> bool:
+        return url in self._strict if self._exchange is None else url in self._known or url in self._held
+
+    def leased(self, url: str) -> CrawlUrl | None:
+        return self._held.get(url)
+
+    def leases(self) -> int:
+        """Of this worker."""
+        return len(self._held)
+
+    def waiting(self) -> Iterator[CrawlUrl]:
+        """Waits for answers."""
+        return self._strict.waiting()
+
+    def best(self) -> float | None:
+        return self._strict.best() if self._exchange is None else self._best
+
+    def hosts(self) -> int:
+        return self._strict.hosts() if self._exchange is None else self._counts[2]
+
+    def evicted(self) -> int:
+        return self._strict.evicted() if self._exchange is None else self._counts[3]
+
+    def blocked(self) -> Iterator[BlockedHost]:
+        """Waits for answers."""
+        return self._strict.blocked()
+
+    def pages(self) -> int:
+        return self._strict.pages() if self._exchange is None else self._counts[4]
+
+    def states(self, urls: Iterable[str]) -> Mapping[str, UrlState]:
+        return self._strict.states(urls)
+
+    def pending(self) -> bool:
+        if self._exchange is None:
+            return len(self._strict) + self._strict.leases() > 0
+        return bool(self._unanswered or self._held or self._arrived or self._coming() or not self._quiet)
+
+    def _coming(self) -> int:
+        return self._delivered - self._settled
+
+
+class RedisWorker(WorkerAnswers):
+    """A ``SharedFrontier`` around the strict one. Not thread-safe: it is used from one thread, and keeps one of its own.
+
+    What a page leads to (a ``batch``) reaches the server in one atomic step, right after it happened here; what ends the
+    page's lease is in it, so a crash at any moment loses nothing. ``heartbeat`` is for how many seconds at most the server
+    hears nothing from a worker that has nothing to say.
+    """
 
     def start(
         self,
@@ -154,10 +205,6 @@ class RedisWorker:
     def block_host(self, host: str, until: float) -> None:
         self._send(PendingCall(block_of(host, until), host))
 
-    def blocked(self) -> Iterator[BlockedHost]:
-        """Waits for answers."""
-        return self._strict.blocked()
-
     def drop(self, url: str, *, picked: bool = False) -> None:
         self._end(url, PendingCall(drop_of(url), queue_of(url), unpick="" if picked else url, ends=True))
 
@@ -186,48 +233,6 @@ class RedisWorker:
             errands, self._batch = self._batch, None
             self._send(*errands)
 
-    # ------------------------------------------------------------ what does not
-
-    def next_due(self, now: float) -> float | None:
-        return self._strict.next_due(now) if self._exchange is None else None
-
-    def __len__(self) -> int:
-        return len(self._strict) if self._exchange is None else self._counts[0]
-
-    def __contains__(self, url: str) -> bool:
-        return url in self._strict if self._exchange is None else url in self._known or url in self._held
-
-    def leased(self, url: str) -> CrawlUrl | None:
-        return self._held.get(url)
-
-    def leases(self) -> int:
-        """Of this worker."""
-        return len(self._held)
-
-    def waiting(self) -> Iterator[CrawlUrl]:
-        """Waits for answers."""
-        return self._strict.waiting()
-
-    def best(self) -> float | None:
-        return self._strict.best() if self._exchange is None else self._best
-
-    def hosts(self) -> int:
-        return self._strict.hosts() if self._exchange is None else self._counts[2]
-
-    def evicted(self) -> int:
-        return self._strict.evicted() if self._exchange is None else self._counts[3]
-
-    def pages(self) -> int:
-        return self._strict.pages() if self._exchange is None else self._counts[4]
-
-    def states(self, urls: Iterable[str]) -> Mapping[str, UrlState]:
-        return self._strict.states(urls)
-
-    def pending(self) -> bool:
-        if self._exchange is None:
-            return len(self._strict) + self._strict.leases() > 0
-        return bool(self._unanswered or self._held or self._arrived or self._coming() or not self._quiet)
-
     def when_rejected(self, hear: Callable[[CrawlUrl, int], None]) -> None:
         self._hear = hear
 
@@ -250,9 +255,6 @@ class RedisWorker:
             self._unanswered += len(errands)
             self._quiet = False
             self._exchange.send(errands)
-
-    def _coming(self) -> int:
-        return self._delivered - self._settled
 
     def _remember(self, url: str) -> None:
         self._known[url] = None
