@@ -1,6 +1,6 @@
 """A frontier in a Redis server: the strict form, in which every operation waits for its answer.
 
-The contract is told in ``frontier.base``; the server's side of it is the script in ``lua/``. Workers that crawl use
+The contract is in ``frontier.base``; the server's side of it is the script in ``lua/``. Workers that crawl use
 ``worker.RedisWorker``, which waits for nothing.
 """
 
@@ -60,7 +60,7 @@ class RedisAnswers:
         self._server = server
         self._crawl = crawl
         self._clock = clock
-        token = urandom(8).hex()  # tells this process from one that takes over its name
+        token = urandom(8).hex()  # distinguishes this process from one that takes over its name
         self.script = Script(server, crawl, worker, token, rules)
         self.picks: list[str] = []
         saved = [self.call(slot, [("begin", now)])[0] for slot in range(slots)]
@@ -159,7 +159,7 @@ class RedisFrontier(RedisAnswers):
 
     The k rule holds for each worker. What a worker of this name held before waits again from ``now`` on. Without a
     ``clock`` times are compared as they are given. With one, which shows what the caller means by a time, they travel as
-    differences to it, and the server's clock is what all workers go by. Raises what ``redis`` raises.
+    differences to it, and the clock of the server is used by all workers. Raises what ``redis`` raises.
     """
 
     # ------------------------------------------------------------ the contract

@@ -55,7 +55,7 @@ class WorkerAnswers:
         self._arrived: deque[CrawlUrl] = deque()
         self._known: dict[str, None] = {}
         self._batch: list[PendingCall] | None = None
-        self._unanswered = 0  # errands, and answers that were not heard yet
+        self._unanswered = 0  # calls without an answer yet
         self._delivered = 0  # URLs, counted by the thread of the exchange
         self._settled = 0  # those of them that have arrived here
         self._limit = 0
@@ -63,7 +63,7 @@ class WorkerAnswers:
         self._best: float | None = None
         self._quiet = False  # nothing waited and nothing was leased, twice in a row
         self._last: list[tuple[object, ...]] = []
-        self._hear: Callable[[CrawlUrl, int], None] = lambda url, answer: None
+        self._rejected: Callable[[CrawlUrl, int], None] = lambda url, answer: None
 
     def next_due(self, now: float) -> float | None:
         return self._strict.next_due(now) if self._exchange is None else None
@@ -118,7 +118,7 @@ class RedisWorker(WorkerAnswers):
 
     What a page leads to (a ``batch``) reaches the server in one atomic step, right after it happened here; what ends the
     page's lease is in it, so a crash at any moment loses nothing. ``heartbeat`` is for how many seconds at most the server
-    hears nothing from a worker that has nothing to say.
+    receives nothing from an idle worker.
     """
 
     def start(
@@ -145,23 +145,23 @@ class RedisWorker(WorkerAnswers):
     def close(self) -> None:
         """Send what is left, and let the server know that this worker has gone. Nothing is deleted.
 
-        Raises ``StorageFailed`` when the server stays away: what it has not heard of is fetched again.
+        Raises ``StorageFailed`` when the server stays away: what did not reach it is fetched again.
         """
         if self._exchange is not None and not self._exchange.close(_PATIENCE):
-            raise StorageFailed("Redis was away at the end: what it has not heard of will be fetched again")
+            raise StorageFailed("Redis was away at the end: what did not reach it will be fetched again")
         self._strict.close()
 
     # ------------------------------------------------------------ what changes something
 
     def put(self, url: CrawlUrl) -> bool:
-        errand = PendingCall(put_of(url), queue_of(url.url), url)
+        call = PendingCall(put_of(url), queue_of(url.url), url)
         if self._exchange is None:
-            answer = self._strict.call(self._strict.slot_of(errand.host), [errand.operation])[0]
+            answer = self._strict.call(self._strict.slot_of(call.host), [call.operation])[0]
             if answer == DONE:
-                self._hear(url, answer)
+                self._rejected(url, answer)
             return bool(answer == 1)
         self._remember(url.url)
-        self._send(errand)
+        self._send(call)
         return True
 
     def put_many(self, urls: Iterable[CrawlUrl]) -> int:
@@ -230,31 +230,31 @@ class RedisWorker(WorkerAnswers):
         try:
             yield
         finally:
-            errands, self._batch = self._batch, None
-            self._send(*errands)
+            calls, self._batch = self._batch, None
+            self._send(*calls)
 
-    def when_rejected(self, hear: Callable[[CrawlUrl, int], None]) -> None:
-        self._hear = hear
+    def when_rejected(self, rejected: Callable[[CrawlUrl, int], None]) -> None:
+        self._rejected = rejected
 
     # ------------------------------------------------------------ inside
 
-    def _end(self, url: str, errand: PendingCall) -> None:
+    def _end(self, url: str, call: PendingCall) -> None:
         self._held.pop(url, None)
         self._remember(url)
-        self._send(errand)
+        self._send(call)
 
-    def _send(self, *errands: PendingCall) -> None:
+    def _send(self, *calls: PendingCall) -> None:
         if self._batch is not None:
-            self._batch += errands
+            self._batch += calls
         elif self._exchange is None:
-            for errand in errands:
-                answer = self._strict.call(self._strict.slot_of(errand.host), [errand.operation])[0]
-                if errand.unpick and answer == 1:
-                    self._strict.give_back_pick(errand.unpick)
-        elif errands:
-            self._unanswered += len(errands)
+            for call in calls:
+                answer = self._strict.call(self._strict.slot_of(call.host), [call.operation])[0]
+                if call.unpick and answer == 1:
+                    self._strict.give_back_pick(call.unpick)
+        elif calls:
+            self._unanswered += len(calls)
             self._quiet = False
-            self._exchange.send(errands)
+            self._exchange.send(calls)
 
     def _remember(self, url: str) -> None:
         self._known[url] = None
@@ -277,15 +277,15 @@ class RedisWorker(WorkerAnswers):
         idle = self._counts[0] == 0 and self._counts[1] == 0
         self._quiet = idle and answers.counts == self._last
         self._last = answers.counts
-        for errand, answer in answers.answered:
-            if errand.url is not None and self._is_rejected(errand, answer):
-                self._known.pop(errand.url.url, None)
-                self._hear(errand.url, answer)
+        for call, answer in answers.answered:
+            if call.url is not None and self._is_rejected(call, answer):
+                self._known.pop(call.url.url, None)
+                self._rejected(call.url, answer)
         if answers.taken or self._quiet or self._counts[4] != pages:
             self._wake()
 
-    def _is_rejected(self, errand: PendingCall, answer: int) -> bool:
-        name = errand.operation[0]
+    def _is_rejected(self, call: PendingCall, answer: int) -> bool:
+        name = call.operation[0]
         if name == "put":
             return answer in (FULL, HOST_FULL, DONE)
         return name == "rescore" and answer == GONE
