@@ -13,7 +13,7 @@ from scrapy import signals
 from crawlproject.components.meta import AS_SPELLED, ASKED_REST, AWAITED_ROBOTS, ENDED_AT, TAKEN_AT, fetch_of
 from crawlproject.components.retry_after import asked_rest
 from crawlproject.components.running import count, stop
-from crawlproject.frontier.shared import SharedFrontier
+from crawlproject.frontier.base import SharedFrontier
 
 if TYPE_CHECKING:
     from scrapy import Request

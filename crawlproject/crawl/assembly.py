@@ -15,9 +15,8 @@ from crawlproject.crawl.prior_pages import PriorPages
 from crawlproject.crawl.replay import relearn, stored_page
 from crawlproject.crawl.stopping import Stopping
 from crawlproject.errors import BadCrawlDir
-from crawlproject.frontier.base import CountingFrontier, Frontier
+from crawlproject.frontier.base import CountingFrontier, Frontier, SharedFrontier
 from crawlproject.frontier.factory import make_frontier, open_frontier
-from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.inspection.duplicates.deduplication import Deduplication, make_deduplication
 from crawlproject.inspection.examiner import Examiner
 from crawlproject.inspection.probes.probes import Probes

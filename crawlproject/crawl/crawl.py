@@ -17,8 +17,7 @@ from crawlproject.crawl.admission import Admission
 from crawlproject.crawl.sitemaps import SITEMAP, SitemapListing, Sitemaps
 from crawlproject.crawl.stats import CrawlStats
 from crawlproject.crawl.stopping import PAGE_BUDGET, Stopping
-from crawlproject.frontier.base import Frontier
-from crawlproject.frontier.shared import SharedFrontier
+from crawlproject.frontier.base import Frontier, SharedFrontier
 from crawlproject.inspection.examiner import Examiner, honest
 from crawlproject.inspection.probes.probe_key import is_probe
 from crawlproject.inspection.probes.probe_response import ProbeResponse

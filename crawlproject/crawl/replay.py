@@ -13,8 +13,7 @@ from typing import Any
 
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.crawl.sitemaps import SITEMAP
-from crawlproject.frontier.base import Frontier
-from crawlproject.frontier.shared import SharedFrontier
+from crawlproject.frontier.base import Frontier, SharedFrontier
 from crawlproject.inspection.examiner import honest
 from crawlproject.inspection.probes.probe_key import is_probe
 from crawlproject.records import NOT_KEPT, OWN_LINKS, CrawlUrl, Page
