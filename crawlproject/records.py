@@ -116,13 +116,23 @@ class Page:
     redirect: str = ""
 
 
+# What a URL is fetched for: ``CrawlUrl.kind``.
+PAGE = "page"
+SITEMAP = "sitemap"
+PROBE = "probe"
+
+_PROBE_MARK = f"#{PROBE}/"
+
+
 @record(frozen=True, slots=True)
 class CrawlUrl:
     """A URL on its way through the frontier.
 
     ``url`` is canonical; ``score`` decides the order, higher is sooner. ``parent``, ``anchor`` and ``context_score`` say
     which link led here (``None``: a seed). ``not_before`` is the earliest time of the fetch in seconds since the epoch (0: any
-    time). ``request`` is a serialised Scrapy request, for URLs that came from a spider's own ``Request``.
+    time). ``request`` is a serialised Scrapy request, for URLs that came from a spider's own ``Request``. ``kind`` says what
+    the URL is fetched for: as a page, as a sitemap or as a probe. ``variant`` tells several fetches of one URL apart, such as
+    the steps of a probe; empty for the fetch that the history records.
     """
 
     url: str
@@ -134,6 +144,38 @@ class CrawlUrl:
     not_before: float = 0.0
     inherited: tuple[float, ...] = ()
     request: str | None = None
+    kind: str = PAGE
+    variant: str = ""
+
+    @property
+    def key(self) -> str:
+        """What the frontier knows the record by: ``url``, or ``url#kind/variant`` for another fetch of the same URL.
+
+        No canonical URL has a fragment, so keys are unique: a probe of a URL may wait while the URL itself is done.
+        """
+        return f"{self.url}#{self.kind}/{self.variant}" if self.variant else self.url
+
+    @property
+    def written_kind(self) -> str | None:
+        """The kind as it is stored beside the key; None where ``read_key`` knows it without."""
+        return self.kind if self.kind != PAGE or read_key(self.key, self.parent)[1] != PAGE else None
+
+
+def read_key(key: str, parent: str | None, kind: str | None = None) -> tuple[str, str, str]:
+    """``url``, ``kind`` and ``variant`` of a stored record, of which ``key``, ``parent`` and perhaps ``kind`` were written.
+
+    Records without a kind are pages, except those of earlier versions: a probe is known by its key, a sitemap by the
+    robots.txt that is its parent.
+    """
+    if kind is None:
+        if _PROBE_MARK in key:
+            kind = PROBE
+        elif parent is not None and parent.endswith("/robots.txt") and parent.count("/") == 3:
+            kind = SITEMAP
+        else:
+            return key, PAGE, ""
+    url, _, variant = key.partition(f"#{kind}/")
+    return url, kind, variant
 
 
 @record(frozen=True, slots=True)

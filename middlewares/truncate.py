@@ -11,8 +11,8 @@ from scrapy.exceptions import StopDownload
 from crawlproject.components.meta import ROBOTS
 from crawlproject.components.running import crawl_of
 from crawlproject.crawl.robots import MAX_BYTES as ROBOTS_MAX_BYTES
-from crawlproject.crawl.sitemaps import SITEMAP
 from crawlproject.options import read_options
+from crawlproject.records import SITEMAP
 
 if TYPE_CHECKING:
     from typing import Self

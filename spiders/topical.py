@@ -14,7 +14,7 @@ import scrapy
 from scrapy.exceptions import IgnoreRequest
 
 from crawlproject.components.items import PageItem
-from crawlproject.components.meta import ENDED_AT, PROBE, fetch_of, robots_agent
+from crawlproject.components.meta import ENDED_AT, LEASE, fetch_of, robots_agent
 from crawlproject.components.refused import Refused
 from crawlproject.components.request_json import lease_key
 from crawlproject.components.running import attach, stopped, stopping
@@ -22,13 +22,12 @@ from crawlproject.components.subcommand import cache_dir
 from crawlproject.crawl.address_policy import ADDRESS, PORT, make_safety
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
-from crawlproject.crawl.sitemaps import SITEMAP, is_sitemap
 from crawlproject.errors import BadInput, StorageFailed
-from crawlproject.inspection.probes.probe_key import DISGUISED, is_probe, probe_of
 from crawlproject.inspection.probes.probe_response import ProbeResponse
+from crawlproject.inspection.probes.probe_steps import DISGUISED
 from crawlproject.options import read_options, refuse_unknown
 from crawlproject.pages.text.printable import printable
-from crawlproject.records import CrawlUrl
+from crawlproject.records import PROBE, SITEMAP, CrawlUrl
 from crawlproject.topic.find import find_topic
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.webs.open import open_web
@@ -97,22 +96,21 @@ class TopicalSpider(scrapy.Spider):
 
     def page_request(self, url: CrawlUrl) -> scrapy.Request:
         """The request for a URL that the frontier gave."""
-        if is_probe(url.url):
+        if url.kind == PROBE:
             return self._probe_request(url)
-        meta = {SITEMAP: True, "dont_obey_traps": True} if is_sitemap(url) else None
+        meta = {SITEMAP: True, "dont_obey_traps": True} if url.kind == SITEMAP else None
         return scrapy.Request(url.url, callback=self.parse, errback=self.failed, meta=meta)
 
     def _probe_request(self, url: CrawlUrl) -> scrapy.Request:
         """A second look. It ends with the first answer, whatever that is: no redirect is followed, nothing is tried again."""
-        target, step = probe_of(url.url)
-        meta = {PROBE: url.url, "dont_redirect": True, "dont_retry": True}
-        agent = {"User-Agent": self.crawl.options.crawl_cloaking_agent} if step in DISGUISED else None
-        return scrapy.Request(target, callback=self.parse_probe, errback=self.failed, headers=agent, meta=meta)
+        meta = {LEASE: url.key, "dont_redirect": True, "dont_retry": True}
+        agent = {"User-Agent": self.crawl.options.crawl_cloaking_agent} if url.variant in DISGUISED else None
+        return scrapy.Request(url.url, callback=self.parse_probe, errback=self.failed, headers=agent, meta=meta)
 
     def parse_probe(self, response: Response) -> None:
         """One response to a second look: no item, but what it found."""
         request = response.request
-        lease = self.crawl.frontier.leased(request.meta[PROBE]) if request else None
+        lease = self.crawl.frontier.leased(request.meta[LEASE]) if request else None
         if request is None or lease is None or stopped(self.crawler):
             return
         fetch = fetch_of(request, response.status, time())
@@ -123,7 +121,7 @@ class TopicalSpider(scrapy.Spider):
             target = canonical_or_none(self.crawl.canonicalize, location, request.url)
             answer = ProbeResponse(fetch, redirect=target or "", error="" if target else "redirect to no URL")
         elif not answer.error:
-            page = self.crawl.read(replace(lease, url=request.url), response.body, content_type=content_type)
+            page = self.crawl.read(lease, response.body, content_type=content_type)
             answer = ProbeResponse(fetch, page, page.redirect)
         with stopping(self.crawler):
             self.crawl.probe(lease, answer)
@@ -137,7 +135,7 @@ class TopicalSpider(scrapy.Spider):
         fetch = fetch_of(request, response.status, time())
         content_type = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
         fetch = replace(fetch, content_type=printable(content_type[:MAX_CONTENT_TYPE]))
-        if is_sitemap(lease) and 200 <= response.status < 300:
+        if lease.kind == SITEMAP and 200 <= response.status < 300:
             with stopping(self.crawler):
                 self.crawl.add_sitemap_links(lease, response.body, fetch)
             return
@@ -168,7 +166,7 @@ class TopicalSpider(scrapy.Spider):
             reason = failure.value.reason if isinstance(failure.value, Refused) else ""
             self._hint_at(reason, lease.url)
             if failure.check(IgnoreRequest) and ENDED_AT not in request.meta:  # refused before it was fetched
-                self.crawl.refuse(lease.url, reason or "scrapy/ignored", lease.parent)
+                self.crawl.refuse(lease, reason or "scrapy/ignored")
                 return
             if reason:  # refused as it came
                 self.crawl.folder.refusals.add(reason, lease.url, lease.parent)

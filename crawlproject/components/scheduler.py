@@ -152,14 +152,14 @@ class FrontierScheduler(BaseScheduler):
                 request.meta[TAKEN_AT] = now
                 for stale in (ENDED_AT, ASKED_REST, "download_latency"):  # of a fetch before: a retry, a redirect
                     request.meta.pop(stale, None)
-                self._issued[taken.url] = request
+                self._issued[taken.key] = request
                 self._count("scheduler/dequeued")
                 return request
         return None
 
     def _request_for(self, taken: CrawlUrl) -> Request | None:
         """The request for a leased URL; None when it cannot be made again, and the lease is ended."""
-        kept = self._kept.pop(taken.url, None)
+        kept = self._kept.pop(taken.key, None)
         if kept is not None:
             return kept
         if taken.request is None:
@@ -169,7 +169,7 @@ class FrontierScheduler(BaseScheduler):
         except ValueError as cause:  # it was kept in memory only, or the spider has lost the callback since
             logger.error("a request to %s is lost: it cannot be made again (%s)", taken.url, cause)
             self._count("scheduler/unserializable/lost")
-            self.frontier.drop(taken.url)
+            self.frontier.drop(taken.key)
             return None
 
     def _wake_when_due(self, now: float) -> None:
@@ -237,11 +237,11 @@ class FrontierScheduler(BaseScheduler):
     def _redirect(self, source: CrawlUrl, target: str | None, request: Request, now: float) -> bool:
         reason = request.meta.get("redirect_reasons", [0])[-1]
         fetch = fetch_of(request, reason if isinstance(reason, int) else 200, now)
-        del self._issued[source.url]
+        del self._issued[source.key]
         if self.crawl is None or source.request is not None:
             with self.frontier.batch():
                 accepted = self._put_foreign(request)
-                self.frontier.done(source.url, fetch.rests_from, fetch.seconds)
+                self.frontier.done(source.key, fetch.rests_from, fetch.seconds)
             return accepted
         if target is None:
             self.crawl.fail(source, "redirect to no URL", fetch)

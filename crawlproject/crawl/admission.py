@@ -14,12 +14,10 @@ from itertools import islice
 from math import prod
 from typing import Protocol
 
-from crawlproject.crawl.sitemaps import is_sitemap
 from crawlproject.frontier.base import CountingFrontier, Frontier, SparingFrontier
 from crawlproject.frontier.shared import FULL, HOST_FULL, SharedFrontier
-from crawlproject.inspection.probes.probe_key import is_probe
 from crawlproject.orderings.base import BaseOrdering
-from crawlproject.records import CrawlUrl
+from crawlproject.records import PROBE, SITEMAP, CrawlUrl
 from crawlproject.storage.history import History
 from crawlproject.storage.refusals import Refusals
 from crawlproject.urls.canonical import canonical_or_none
@@ -157,7 +155,7 @@ class Admission:
             self.traps.admitted(url)
         for waiting in self._frontier.waiting():
             # Not one that was killed between its history line and its links.
-            if waiting.url not in self._history and not is_probe(waiting.url):
+            if waiting.url not in self._history and waiting.kind != PROBE:
                 self.traps.admitted(waiting.url)
 
     # ------------------------------------------------------------ in
@@ -166,9 +164,9 @@ class Admission:
         """Put a URL into the frontier. False: it was refused, has to wait for its standing, or is known (its score may have
         been raised).
         """
-        known = url.url in self._frontier
+        known = url.key in self._frontier
         if not known and (spelled := self._normalized(url)) is not url:
-            url, known = spelled, spelled.url in self._frontier
+            url, known = spelled, spelled.key in self._frontier
         if url.depth == 0:
             self.planted.add(url.url)
         else:
@@ -179,7 +177,7 @@ class Admission:
         if known:
             return self._frontier.put(held)  # may raise the score of a URL that waits
         # A packed sitemap is wanted, whatever its name.
-        name = url.url.removesuffix(".gz") if is_sitemap(url) else url.url
+        name = url.url.removesuffix(".gz") if url.kind == SITEMAP else url.url
         reason = self.refusal(name, url.depth)
         if reason:
             self._refusals.add(reason, url.url, url.parent)
@@ -236,7 +234,7 @@ class Admission:
 
         A seed is fetched as it is spelled, and so is a probe.
         """
-        if url.url in self.planted or is_probe(url.url):
+        if url.url in self.planted or url.kind == PROBE:
             return False
         spellings = {normalizer.normalized(url.url) for normalizer in self._normalizers} - {url.url}
         return any(spelling in self._frontier for spelling in spellings)
@@ -274,13 +272,13 @@ class Admission:
             if reason := self._barred_by_warden(taken.url):
                 self._refusals.add(reason, taken.url, taken.parent)
                 self._ordering.refused(taken.url)
-                self._frontier.drop(taken.url)
+                self._frontier.drop(taken.key)
             elif self._gave_way(taken):
                 self._refusals.add("dust/copy", taken.url, taken.parent)
                 self._ordering.refused(taken.url)
-                self._frontier.drop(taken.url)
+                self._frontier.drop(taken.key)
             elif (until := self._waits_until(taken, now)) > now:
-                self._frontier.postpone(taken.url, until)
+                self._frontier.postpone(taken.key, until)
                 self._ordering.postponed(taken.url)
             else:
                 return taken
@@ -305,7 +303,7 @@ class Admission:
         for url in best:
             for standing in self._holds:
                 standing.pardon(url.url)
-            self._frontier.withdraw(url.url)
+            self._frontier.withdraw(url.key)
             self._frontier.put(replace(url, not_before=0.0))
         return bool(best)
 
@@ -318,7 +316,7 @@ class Admission:
     def _waits_until(self, url: CrawlUrl, now: float) -> float:
         if url.depth == 0:
             return now
-        if is_probe(url.url):  # is no page of its site's budget, but a host that rests is left alone
+        if url.kind == PROBE:  # is no page of its site's budget, but a host that rests is left alone
             rests = [standing for standing in self._holds if standing.release_order(url.url, now) == 0.0]
             return max([standing.host_blocked_until(url.url) for standing in rests], default=now)
         return max([standing.hold_until(url, now) for standing in self._holds], default=now)
@@ -331,7 +329,7 @@ class Admission:
         elif why == HOST_FULL:
             self._refusals.add("trap/host_full", url.url, url.parent)
             self._ordering.refused(url.url)
-        elif url.url not in self._history and not self._frontier.leased(url.url):
+        elif url.url not in self._history and not self._frontier.leased(url.key):
             self._ordering.refused(url.url)  # another worker fetches it, or has
 
     def _in_scope(self, host: str) -> bool:

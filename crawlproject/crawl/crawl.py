@@ -14,13 +14,12 @@ from dataclasses import replace
 from typing import Any
 
 from crawlproject.crawl.admission import Admission
-from crawlproject.crawl.sitemaps import SITEMAP, SitemapListing, Sitemaps
+from crawlproject.crawl.sitemaps import SitemapListing, Sitemaps
 from crawlproject.crawl.stats import CrawlStats
 from crawlproject.crawl.stopping import PAGE_BUDGET, Stopping
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.inspection.examiner import Examiner, honest
-from crawlproject.inspection.probes.probe_key import is_probe
 from crawlproject.inspection.probes.probe_response import ProbeResponse
 from crawlproject.inspection.probes.probes import Probes
 from crawlproject.inspection.sites.tracker import SiteTracker
@@ -34,7 +33,9 @@ from crawlproject.records import (
     CRAWL_DELAY,
     NOT_KEPT,
     OWN_LINKS,
+    PROBE,
     RETRY_AFTER,
+    SITEMAP,
     CrawlUrl,
     Fetch,
     Link,
@@ -247,7 +248,7 @@ class Crawl(CrawlStats):
             self.admission.rescore(self.ordering.revise())
             self.admission.put_aside()
             self.admission.recall()
-            self.frontier.done(url.url, fetch.rests_from, fetch.seconds)
+            self.frontier.done(url.key, fetch.rests_from, fetch.seconds)
 
     def probe(self, probe: CrawlUrl, answer: ProbeResponse) -> None:
         """End the lease of a probe. What it found goes into a log of its own, and what has to follow waits."""
@@ -255,7 +256,7 @@ class Crawl(CrawlStats):
         rests_from = answer.fetch.rests_from + (self.options.crawl_blocked_rest if answer.blocks else 0.0)
         with self.frontier.batch():
             self.frontier.put_many(following)
-            self.frontier.done(probe.url, rests_from, answer.fetch.seconds)
+            self.frontier.done(probe.key, rests_from, answer.fetch.seconds)
 
     def crawl_delay(self, host: str, seconds: float) -> None:
         """The robots.txt of ``host`` asks for this long between visits; 0 takes it back."""
@@ -267,26 +268,26 @@ class Crawl(CrawlStats):
 
     # ------------------------------------------------------------ the ways out
 
-    def refuse(self, url: str, reason: str, parent: str | None = None) -> None:
+    def refuse(self, url: CrawlUrl, reason: str) -> None:
         """End a lease without a fetch (robots.txt, a trap found late). ``reason`` reads ``component/rule``.
 
         An unreachable host was tried: its pick counts under the k rule, as it would for a page that is not there.
         """
-        if is_probe(url):
-            self.probes.refused(url, reason, parent)
-            self.frontier.drop(url, picked=reason == UNREACHABLE)
+        if url.kind == PROBE:
+            self.probes.refused(url, reason)
+            self.frontier.drop(url.key, picked=reason == UNREACHABLE)
             return
-        self.folder.refusals.add(reason, url, parent)
-        self.conduct.dropped(url)
+        self.folder.refusals.add(reason, url.url, url.parent)
+        self.conduct.dropped(url.url)
         if reason == UNREACHABLE:
-            self.ordering.failed(url)
+            self.ordering.failed(url.url)
         else:
-            self.ordering.refused(url)
-        self.frontier.drop(url, picked=reason == UNREACHABLE)
+            self.ordering.refused(url.url)
+        self.frontier.drop(url.key, picked=reason == UNREACHABLE)
 
     def fail(self, url: CrawlUrl, error: str, fetch: Fetch) -> None:
         """End a lease whose fetch brought no page: an HTTP error, a broken connection, an unwanted content type."""
-        if is_probe(url.url):
+        if url.kind == PROBE:
             self.probe(url, ProbeResponse(fetch, error=error))
             return
         self._record_end(url, fetch, error=error)
@@ -296,7 +297,7 @@ class Crawl(CrawlStats):
         rests_from = fetch.rests_from
         if self.shared is not None:  # other workers ask the host's clock, not our door
             rests_from = max(rests_from, rests_until)
-        self.frontier.done(url.url, rests_from, fetch.seconds)
+        self.frontier.done(url.key, rests_from, fetch.seconds)
 
     def discard_page(self, url: CrawlUrl, page: Page, fetch: Fetch) -> None:
         """End a lease whose page is no content, such as a wall or a soft 404: its nature stands in the history."""
@@ -316,7 +317,7 @@ class Crawl(CrawlStats):
         self.ordering.redirected(url.url, target)
         with self.frontier.batch():
             offered = self.admission.offer(replace(url, url=target, request=None))
-            self.frontier.done(url.url, fetch.rests_from, fetch.seconds)
+            self.frontier.done(url.key, fetch.rests_from, fetch.seconds)
         return offered
 
     def _record_end(

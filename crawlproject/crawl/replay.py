@@ -12,12 +12,10 @@ from dataclasses import replace
 from typing import Any
 
 from crawlproject.crawl.crawl import Crawl
-from crawlproject.crawl.sitemaps import SITEMAP
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.inspection.examiner import honest
-from crawlproject.inspection.probes.probe_key import is_probe
-from crawlproject.records import NOT_KEPT, OWN_LINKS, CrawlUrl, Page
+from crawlproject.records import NOT_KEPT, OWN_LINKS, PROBE, SITEMAP, CrawlUrl, Page
 from crawlproject.storage.append_log import read_lines
 from crawlproject.storage.sitemap_log import read_sitemap_lines
 
@@ -88,7 +86,7 @@ def _listed(crawl: Crawl, line: dict[str, Any], sitemaps: Iterator[tuple[str, li
 def _states(frontier: Frontier, linked: Iterable[str]) -> tuple[Frontier | set[str], set[str]]:
     """What the frontier knows of what was linked, and what waits; of a shared one only what was linked here is asked."""
     if not isinstance(frontier, SharedFrontier):
-        return frontier, {url.url for url in frontier.waiting() if not is_probe(url.url)}
+        return frontier, {url.url for url in frontier.waiting() if url.kind != PROBE}
     states = frontier.states(linked)
     return {url for url, state in states.items() if state}, {url for url, state in states.items() if state == "waiting"}
 

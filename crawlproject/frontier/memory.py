@@ -76,12 +76,12 @@ class MemoryFrontier:
         if url.score != url.score or not math.isfinite(url.not_before):
             raise ValueError(f"no place in line for score {url.score!r}, not_before {url.not_before!r}: {url.url!r}")
         state = self._state
-        known = state.waiting.get(url.url)
+        known = state.waiting.get(url.key)
         if known is not None:
             if url.score > known.record.score:
                 self._change(Waits(url))
             return False
-        if url.url in state.done or url.url in state.leases or not self._make_room(url.score):
+        if url.key in state.done or url.key in state.leases or not self._make_room(url.score):
             return False
         self._change(Waits(url))
         return True
@@ -93,7 +93,7 @@ class MemoryFrontier:
         entry = self._state.schedule.choose(now)
         if entry is None:
             return None
-        self._change(Leased(entry.record.url))
+        self._change(Leased(entry.record.key))
         self._change(Picked(entry.host))
         return entry.record
 
@@ -271,7 +271,7 @@ class MemoryFrontier:
             self._evict(worst)
 
     def _evict(self, entry: QueueEntry) -> None:
-        self._change(Evicted(entry.record.url, self._state.evicted + 1))
+        self._change(Evicted(entry.record.key, self._state.evicted + 1))
 
 
 def _refuse_endless(url: str, not_before: float) -> None:

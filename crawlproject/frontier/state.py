@@ -85,7 +85,7 @@ class FrontierState:
 
     def _waits(self, change: changes.Waits) -> None:
         record = change.record
-        old = self.waiting.get(record.url)
+        old = self.waiting.get(record.key)
         if old is not None:
             self._replace(old, record)
             return
@@ -129,10 +129,10 @@ class FrontierState:
     # ------------------------------------------------------------ the orders over all waiting URLs
 
     def _alive(self, entry: QueueEntry) -> bool:
-        return self.waiting.get(entry.record.url) is entry
+        return self.waiting.get(entry.record.key) is entry
 
     def _enter(self, entry: QueueEntry) -> QueueEntry:
-        self.waiting[entry.record.url] = entry
+        self.waiting[entry.record.key] = entry
         if self._best_first is not None:
             self._best_first.push(entry)
         if self._worst_first is not None:

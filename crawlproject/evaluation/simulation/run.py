@@ -12,13 +12,12 @@ from pathlib import Path
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.crawl.robots import MAX_REDIRECTS, RobotsCache, RobotsRules
-from crawlproject.crawl.sitemaps import is_sitemap
 from crawlproject.crawl.stopping import DEAD_END
-from crawlproject.inspection.probes.probe_key import DISGUISED, is_probe, probe_of
 from crawlproject.inspection.probes.probe_response import ProbeResponse
+from crawlproject.inspection.probes.probe_steps import DISGUISED
 from crawlproject.options import Options
 from crawlproject.orderings.base import Graph, PageArchive
-from crawlproject.records import CrawlUrl, Fetch, Page, Topic
+from crawlproject.records import PROBE, SITEMAP, CrawlUrl, Fetch, Page, Topic
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.hosts import host_of, origin_of
 from crawlproject.webs.base import Reply, Web, get_as
@@ -77,14 +76,14 @@ class Rehearsal:
         return self.crawl
 
     def _fetch(self, url: CrawlUrl, pages: JudgedPages) -> None:
-        if is_probe(url.url):
+        if url.kind == PROBE:
             self._probe(url)
             return
         rules = self._rules(url)
         if not rules.allows(url.url):
-            self.crawl.refuse(url.url, f"robots/{'unreachable' if rules.unreachable else 'forbidden'}", url.parent)
+            self.crawl.refuse(url, f"robots/{'unreachable' if rules.unreachable else 'forbidden'}")
             return
-        if is_sitemap(url):
+        if url.kind == SITEMAP:
             self._list(url)
             return
         reply, page = pages.get(url.url)
@@ -98,13 +97,16 @@ class Rehearsal:
             self.crawl.fail(url, reply.error or _why_no_page(reply), fetch)
 
     def _probe(self, probe: CrawlUrl) -> None:
-        target, step = probe_of(probe.url)
-        url = replace(probe, url=target)
-        if not self._rules(url).allows(target):
-            self.crawl.refuse(probe.url, "robots/forbidden", probe.parent)
+        target = probe.url
+        if not self._rules(probe).allows(target):
+            self.crawl.refuse(probe, "robots/forbidden")
             return
         options = self.crawl.options
-        reply = get_as(self._web, target, options.crawl_cloaking_agent) if step in DISGUISED else self._web.get(target)
+        reply = (
+            get_as(self._web, target, options.crawl_cloaking_agent)
+            if probe.variant in DISGUISED
+            else self._web.get(target)
+        )
         seconds = latency(reply)
         self.now += seconds
         fetch = Fetch(reply.status, self.now, seconds)
@@ -113,7 +115,7 @@ class Rehearsal:
             redirect = canonical_or_none(self.crawl.canonicalize, location(reply), target)
             answer = ProbeResponse(fetch, redirect=redirect or "", error="" if redirect else "redirect to no URL")
         elif wanted(reply, options.page_content_types):
-            page = self.crawl.read(url, reply.body, content_type=reply.headers.get("content-type", ""))
+            page = self.crawl.read(probe, reply.body, content_type=reply.headers.get("content-type", ""))
             answer = ProbeResponse(fetch, page, page.redirect)
         self.crawl.probe(probe, answer)
 

@@ -93,7 +93,7 @@ class DiskFrontier:
         record = self._store.record(number, row)
         self._lines.visit(slip)
         self._rows.changed[number] = UrlRow(row.score, row.offset, row.host, LEASED)
-        self._leases[record.url] = number, record
+        self._leases[record.key] = number, record
         self._store.note("pick", row.host)
         self._commit()
         return record
@@ -268,9 +268,9 @@ class DiskFrontier:
     def _put(self, record: CrawlUrl) -> bool:
         score = record.score
         if score != score or not math.isfinite(record.not_before):
-            raise ValueError(f"no place in line for score {score!r}, not_before {record.not_before!r}: {record.url!r}")
+            raise ValueError(f"no place in line for score {score!r}, not_before {record.not_before!r}: {record.key!r}")
         store = self._store
-        digest = store.digest(record.url)
+        digest = store.digest(record.key)
         number = store.find(digest)
         if number is not None:
             row = self._rows[number]

@@ -33,7 +33,7 @@ class JournalView:
     def waiting(self) -> Iterator[CrawlUrl]:
         """As the protocol says: a journal's summary, and so its replay, is in the order of arrival."""
         waits = (change.record for change in self._frontier.history() if isinstance(change, Waits))
-        return (record for record in waits if self._frontier.leased(record.url) is None)
+        return (record for record in waits if self._frontier.leased(record.key) is None)
 
     def leased(self) -> Iterator[CrawlUrl]:
         return self._frontier.open_leases()

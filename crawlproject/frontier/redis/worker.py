@@ -109,7 +109,7 @@ class RedisWorker:
             if answer == DONE:
                 self._hear(url, answer)
             return bool(answer == 1)
-        self._remember(url.url)
+        self._remember(url.key)
         self._send(errand)
         return True
 
@@ -127,7 +127,7 @@ class RedisWorker:
         else:
             url = self._arrived[0] if self._arrived else None
         if url is not None:
-            self._held[url.url] = url
+            self._held[url.key] = url
         if self._exchange is not None:
             if self._arrived:
                 self._arrived.popleft()  # last, so that the thread never counts it in neither place
@@ -267,7 +267,7 @@ class RedisWorker:
         self._last = answers.counts
         for errand, answer in answers.answered:
             if errand.url is not None and self._is_turned_away(errand, answer):
-                self._known.pop(errand.url.url, None)
+                self._known.pop(errand.url.key, None)
                 self._hear(errand.url, answer)
         if answers.taken or self._quiet or self._counts[4] != pages:
             self._wake()

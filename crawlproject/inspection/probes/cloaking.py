@@ -20,8 +20,8 @@ from itertools import product
 
 from xxhash import xxh3_64_intdigest
 
-from crawlproject.inspection.probes.probe_key import AGAIN, BROWSER, BROWSER_AGAIN
 from crawlproject.inspection.probes.probe_response import ProbeResponse
+from crawlproject.inspection.probes.probe_steps import AGAIN, BROWSER, BROWSER_AGAIN
 from crawlproject.inspection.probes.text_difference import (
     LEAST_LINKS,
     LEAST_SHINGLES,

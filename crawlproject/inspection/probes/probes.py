@@ -1,7 +1,7 @@
 """The probes of a crawl: which are wanted, what their answers say, and what that means for the pages that follow.
 
-A probe is a record in the frontier, so it waits for its host's turn like any URL. It knows what it is for from its key, its
-parent and the numbers that it carries. What it found is a line of ``probes.jsonl``.
+A probe is a record in the frontier, so it waits for its host's turn like any URL. It knows what it is for from its
+variant, its parent and the numbers that it carries. What it found is a line of ``probes.jsonl``.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from math import inf, nextafter
 from typing import Any, Protocol
 
 from crawlproject.inspection.probes.cloaking import can_be_judged, is_sampled, judge
-from crawlproject.inspection.probes.probe_key import BROWSER, MISSING, key_of, probe_of
 from crawlproject.inspection.probes.probe_response import ProbeResponse
+from crawlproject.inspection.probes.probe_steps import BROWSER, MISSING
 from crawlproject.inspection.probes.site_trust import SiteTrust
 from crawlproject.inspection.probes.soft_404 import Soft404Detector
 from crawlproject.inspection.probes.text_difference import copy_of
 from crawlproject.pages.page_types import SOFT_404
-from crawlproject.records import CrawlUrl, Fetch, Page
+from crawlproject.records import PROBE, CrawlUrl, Fetch, Page
 from crawlproject.storage.probe_log import CLOAKED, HONEST, OPEN, UNDECIDED, Finding
 from crawlproject.urls.hosts import host_of
 
@@ -78,13 +78,15 @@ class Probes:
     def _record(self, page: Page, url: str, step: str, numbers: tuple[float, ...] = ()) -> CrawlUrl:
         best = self._best()
         score = page.score if best is None else max(page.score, best)
-        return CrawlUrl(key_of(url, step), nextafter(score, inf), page.depth + 1, page.url, inherited=numbers)
+        return CrawlUrl(
+            url, nextafter(score, inf), page.depth + 1, page.url, inherited=numbers, kind=PROBE, variant=step
+        )
 
     # ------------------------------------------------------------ what they found
 
     def answered(self, record: CrawlUrl, answer: ProbeResponse) -> list[CrawlUrl]:
         """A probe came back: what it found is noted, and what has to follow is returned. Raises ``StorageFailed``."""
-        url, step = probe_of(record.url)
+        url, step = record.url, record.variant
         page, fetch = record.parent or url, answer.fetch
         then: list[CrawlUrl] = []
         if step == MISSING:
@@ -94,14 +96,13 @@ class Probes:
             said = {"verdict": verdict.verdict, "why": verdict.why}
             said |= {"hidden": round(verdict.hidden, 3), "churn": round(verdict.churn, 3)}
             if verdict.then:
-                then.append(replace(record, url=key_of(url, verdict.then), not_before=0.0, inherited=verdict.copies))
+                then.append(replace(record, variant=verdict.then, not_before=0.0, inherited=verdict.copies))
         is_news = self._note(Finding(url, step, page, fetch.at, fetch.seconds, fetch.status, **said))
         return then if is_news else []
 
-    def refused(self, key: str, reason: str, page: str | None) -> None:
-        """The probe of ``page`` was not fetched: robots.txt forbids it, or its host was given up."""
-        url, step = probe_of(key)
-        self._note(Finding(url, step, page or url, 0.0, 0.0, 0, UNDECIDED, reason))
+    def refused(self, record: CrawlUrl, reason: str) -> None:
+        """A probe was not fetched: robots.txt forbids it, or its host was given up."""
+        self._note(Finding(record.url, record.variant, record.parent or record.url, 0.0, 0.0, 0, UNDECIDED, reason))
 
     def _note(self, finding: Finding) -> bool:
         """Write down a step. False: it has its verdict, and was taken again because the crawl was killed."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -205,7 +206,7 @@ def test_open_leases_count_against_the_budget(tmp_path: Path) -> None:
     crawl.fail(first, "http 404", Fetch(404, 1.0, 0.1))
     fourth = taken(crawl)
     assert crawl.take(1.0) is None
-    crawl.refuse(second.url, "robots/forbidden")
+    crawl.refuse(second, "robots/forbidden")
     fifth = taken(crawl)
     for url in (third, fourth, fifth):
         assert not crawl.spent
@@ -263,7 +264,7 @@ def test_the_ordering_is_told_what_will_never_be_fetched(tmp_path: Path, monkeyp
     assert refused == ["http://a.example/film.mp4", "http://b.example/"]
     receive(crawl, taken(crawl), html("/too-deep", "/", "/moved"))
     assert len(refused) == 2, "another path may be shorter, and what is known was not refused"
-    crawl.refuse(taken(crawl).url, "robots/forbidden")
+    crawl.refuse(taken(crawl), "robots/forbidden")
     assert refused[2:] == ["http://a.example/forbidden"]
 
 
@@ -312,7 +313,7 @@ def test_a_full_host_takes_no_more(tmp_path: Path) -> None:
 
 def test_a_refused_url_leaves_no_history(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path)
-    crawl.refuse(taken(crawl).url, "robots/forbidden", "http://p.example/")
+    crawl.refuse(replace(taken(crawl), parent="http://p.example/"), "robots/forbidden")
     assert lines(crawl) == [] and crawl.frontier.leases() == 0
     assert SEED in crawl.frontier, "it is known, and not asked for again"
     assert crawl.folder.refusals.samples == {"robots/forbidden": [(SEED, "http://p.example/")]}
@@ -414,7 +415,7 @@ def test_refusals_are_saved_when_the_frontier_cannot_be(tmp_path: Path, monkeypa
         raise StorageFailed("full")
 
     crawl = a_crawl(tmp_path)
-    crawl.refuse(taken(crawl).url, "robots/forbidden")
+    crawl.refuse(taken(crawl), "robots/forbidden")
     monkeypatch.setattr(MemoryFrontier, "close", full)
     with pytest.raises(StorageFailed, match="full"):
         crawl.close("storage_failed", 9.0)

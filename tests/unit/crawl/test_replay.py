@@ -114,8 +114,8 @@ def test_refusals_are_told_again(tmp_path: Path) -> None:
     crawl, before = open_crawl(tmp_path)
     fetch(crawl, 10, b"<p>coral reef <a href='/film.mp4'>film</a> <a href='/forbidden'>f</a> <a href='/later'>l</a>")
     crawl.redirect(taken(crawl, "http://b.example/"), "http://b.example/b.zip", Fetch(301, 20, 0.1))
-    crawl.refuse(taken(crawl, "http://c.example/").url, "robots/unreachable")
-    crawl.refuse(taken(crawl, "http://a.example/forbidden").url, "robots/forbidden")
+    crawl.refuse(taken(crawl, "http://c.example/"), "robots/unreachable")
+    crawl.refuse(taken(crawl, "http://a.example/forbidden"), "robots/forbidden")
     crawl.close("stopped", 60)
     refusals = [event for event in before.events if event[0] == "refusal"]
     assert refusals == [
