@@ -8,11 +8,10 @@ from weakref import WeakKeyDictionary
 from scrapy import signals
 from scrapy.exceptions import StopDownload
 
-from crawlproject.components.meta import ROBOTS
+from crawlproject.components.meta import ANY_TYPE, ROBOTS
 from crawlproject.components.running import crawl_of
 from crawlproject.crawl.robots import MAX_BYTES as ROBOTS_MAX_BYTES
 from crawlproject.options import read_options
-from crawlproject.records import SITEMAP
 
 if TYPE_CHECKING:
     from typing import Self
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Headers
 
-_ANOTHER_KIND = frozenset(("dont_obey_robotstxt", SITEMAP))  # meta of what is no page, whatever its content type
+_ANOTHER_KIND = frozenset(("dont_obey_robotstxt", ANY_TYPE))  # meta of what is no page, whatever its content type
 
 
 class TruncateMiddleware:

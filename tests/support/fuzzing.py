@@ -168,11 +168,11 @@ def check_crawl(bodies: list[tuple[bytes, str, int]]) -> None:
                 crawl.offer(page, fetch)
         crawl.close("fuzzed", now)
         lines = [json.loads(line) for line in (Path(name) / "history.jsonl").read_bytes().splitlines()]
-        assert len({line["url"] for line in lines}) == len(lines) == crawl.fetches
+        assert len({line["url"] for line in lines}) == len(lines) == crawl.stats.fetches
         resumed = assemble(topic, read_options(settings), clock=lambda: 0.0, folder=Path(name))
         assert (resumed.pages, resumed.fetches, len(resumed.frontier)) == (
-            crawl.pages,
-            crawl.fetches,
+            crawl.stats.pages,
+            crawl.stats.fetches,
             len(crawl.frontier),
         )
         resumed.close("fuzzed", now)

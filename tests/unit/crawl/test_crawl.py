@@ -114,7 +114,7 @@ def test_one_page_all_the_way(tmp_path: Path) -> None:
         (SEED, "http://a.example/reef"),
         (SEED, "http://b.example/"),
     ]
-    assert crawl.frontier.leases() == 0 and crawl.frontier_size == 2 and crawl.hosts_waiting == 2
+    assert crawl.frontier.leases() == 0 and crawl.stats.frontier_size == 2 and crawl.stats.hosts_waiting == 2
     child = taken(crawl, 8.0)
     assert (child.depth, child.parent, child.anchor) == (1, SEED, "coral reef")
     assert child.score == pytest.approx(0.25 * page.relevance + 0.75 * page.links[0].context_score)
@@ -141,7 +141,7 @@ def test_headers_of_the_reply_are_heard(tmp_path: Path) -> None:
     visit = lines(crawl)[0]
     assert visit["md5"] == "" and visit["error"] == "noindex"
     assert SEED not in crawl.folder.pages and lines(crawl, "items.jsonl") == []
-    assert crawl.pages == 0 and crawl.frontier_size == 1, "its links are followed all the same"
+    assert crawl.stats.pages == 0 and crawl.stats.frontier_size == 1, "its links are followed all the same"
 
 
 @pytest.mark.parametrize(
@@ -176,17 +176,17 @@ def test_a_url_enters_the_history_once_however_often_it_is_fetched(tmp_path: Pat
     crawl.redirect(seed, "http://b.example/", Fetch(301, 11.0, 0.5))
     assert [line["at"] for line in lines(crawl)] == [1.0]
     assert len(lines(crawl, "items.jsonl")) == len(lines(crawl, "links.jsonl")) == 1
-    assert crawl.pages == crawl.fetches == 1 and crawl.errors == 0
-    assert crawl.frontier_size == 2
+    assert crawl.stats.pages == crawl.stats.fetches == 1 and crawl.stats.errors == 0
+    assert crawl.stats.frontier_size == 2
 
 
 def test_seeds_and_links_wait_once(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path, SEED, "http://b.example/")
     crawl.add_seeds()
-    assert crawl.frontier_size == 2
+    assert crawl.stats.frontier_size == 2
     receive(crawl, taken(crawl), html("/x", "/x", SEED, "http://b.example/", "/x#y", text="coral reef"))
     assert sorted(url.url for url in crawl.frontier.waiting()) == ["http://a.example/x", "http://b.example/"]
-    assert crawl.refused == 0, "what is known is not refused"
+    assert crawl.stats.refused == 0, "what is known is not refused"
 
 
 def test_a_better_link_raises_the_score_of_a_url_that_waits(tmp_path: Path) -> None:
@@ -211,8 +211,8 @@ def test_open_leases_count_against_the_budget(tmp_path: Path) -> None:
     for url in (third, fourth, fifth):
         assert not crawl.spent
         receive(crawl, url, html(text="reef"))
-    assert crawl.spent and crawl.pages == 3 and crawl.take(1.0) is None
-    assert crawl.frontier.leases() == 0 and crawl.frontier_size == 4
+    assert crawl.spent and crawl.stats.pages == 3 and crawl.take(1.0) is None
+    assert crawl.frontier.leases() == 0 and crawl.stats.frontier_size == 4
 
 
 def test_without_a_budget_nothing_is_ever_spent(tmp_path: Path) -> None:
@@ -252,7 +252,7 @@ def test_refusals_are_counted_by_reason_with_examples(tmp_path: Path) -> None:
         "scope/domain": 1,
     }
     assert crawl.folder.refusals.samples["scope/domain"] == [("http://b.example/", SEED)]
-    assert crawl.refused == 5 and crawl.stats()["refused/trap/too_long"] == 2
+    assert crawl.stats.refused == 5 and crawl.stats.counters()["refused/trap/too_long"] == 2
     assert [url.url for url in crawl.frontier.waiting()] == ["http://a.example/fine"]
 
 
@@ -277,13 +277,13 @@ def test_depth_is_counted_from_the_seed(tmp_path: Path) -> None:
 
 def test_a_seed_passes_the_same_door(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path, "http://b.example/", CRAWL_ALLOWED_DOMAINS="a.example")
-    assert crawl.frontier_size == 0 and crawl.folder.refusals.counts == {"scope/domain": 1}
+    assert crawl.stats.frontier_size == 0 and crawl.folder.refusals.counts == {"scope/domain": 1}
 
 
 def test_links_that_the_ordering_does_not_follow_are_counted(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path, ordering="fish_search", ORDERING_DEPTH=0)
     receive(crawl, taken(crawl), html("/1", "/2", text="nothing"))
-    assert crawl.frontier_size == 0 and crawl.folder.refusals.counts == {"ordering/not_followed": 2}
+    assert crawl.stats.frontier_size == 0 and crawl.folder.refusals.counts == {"ordering/not_followed": 2}
 
 
 def test_a_full_frontier_keeps_the_best_and_counts_the_rest(tmp_path: Path) -> None:
@@ -294,7 +294,7 @@ def test_a_full_frontier_keeps_the_best_and_counts_the_rest(tmp_path: Path) -> N
     assert len(page.links) == 20
     assert {url.url for url in crawl.frontier.waiting()} == {f"http://a.example/good{n}" for n in range(5)}
     assert crawl.folder.refusals.counts == {"frontier/full": 10}
-    assert crawl.stats()["frontier/evicted"] == 5
+    assert crawl.stats.counters()["frontier/evicted"] == 5
 
 
 def test_a_full_host_takes_no_more(tmp_path: Path) -> None:
@@ -324,7 +324,7 @@ def test_a_failed_fetch_is_an_error_in_the_history(tmp_path: Path) -> None:
     crawl.fail(taken(crawl), "http 503", Fetch(503, 5.0, 2.0))
     visit = lines(crawl)[0]
     assert (visit["url"], visit["status"], visit["error"], visit["md5"]) == (SEED, 503, "http 503", "")
-    assert (crawl.pages, crawl.fetches, crawl.errors, crawl.frontier.leases()) == (0, 1, 1, 0)
+    assert (crawl.stats.pages, crawl.stats.fetches, crawl.stats.errors, crawl.frontier.leases()) == (0, 1, 1, 0)
 
 
 def test_seeds_and_where_they_redirect_to_keep_their_score(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -353,14 +353,14 @@ def test_the_target_of_a_redirect_takes_the_place_of_its_source(tmp_path: Path) 
         source.context_score,
         source.inherited,
     )
-    assert crawl.errors == 0
+    assert crawl.stats.errors == 0
 
 
 def test_a_redirect_to_a_known_or_refused_url_is_an_end(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path, SEED, "http://b.example/")
     assert not crawl.redirect(taken(crawl), "http://b.example/", Fetch(302, 1.0, 0.1))
     assert not crawl.redirect(taken(crawl), "http://b.example/" + "x" * 300, Fetch(302, 1.0, 0.1))
-    assert crawl.frontier.leases() == crawl.frontier_size == 0
+    assert crawl.frontier.leases() == crawl.stats.frontier_size == 0
     assert crawl.folder.refusals.counts == {"trap/too_long": 1}
 
 

@@ -71,7 +71,7 @@ def test_probes_take_their_turn(tmp_path: Path) -> None:
     assert crawl.take(13.5) is None, "one fetch of a host at a time"
     crawl.probe(first, ProbeResponse(Fetch(404, 14.0, 0.2), error="http 404"))
     assert crawl.take(14.5) is None and crawl.frontier.next_due(14.5) == pytest.approx(15.0, abs=0.01)
-    assert len(lines(crawl)) == 1 and crawl.pages == 1
+    assert len(lines(crawl)) == 1 and crawl.stats.pages == 1
 
 
 @pytest.mark.parametrize("status", [429, 503])
@@ -152,7 +152,7 @@ def test_a_crawl_that_goes_on_knows_its_probes(tmp_path: Path, frontier: str) ->
     assert resumed.probes.doubts.about(SEED) == 0.5
     site = resumed.conduct.sites.site(SEED)
     assert site is not None and site.doubt == 0.5
-    assert resumed.stats()["probes/fetches"] == 4 and resumed.stats()["probes/cloaking/cloaked"] == 1
+    assert resumed.stats.counters()["probes/fetches"] == 4 and resumed.stats.counters()["probes/cloaking/cloaked"] == 1
     assert browser.key in resumed.frontier and missing.key in resumed.frontier, "nothing is asked twice"
     url = taken(resumed, now + 10.0)
     receive(resumed, url, html(text=text(url.url)), now + 11.0)

@@ -104,7 +104,7 @@ def test_a_session_trap_ends_when_its_rule_is_known(tmp_path: Path):
     assert len(lines) < 60
     refused = crawl.folder.refusals.counts
     assert refused["dust/respelled"] + refused["dust/copy"] > 0
-    assert crawl.stats()["refused/dust/copy"] > 0
+    assert crawl.stats.counters()["refused/dust/copy"] > 0
 
 
 def test_without_all_of_it_the_trap_takes_the_budget(tmp_path: Path):
