@@ -145,7 +145,7 @@ class Admission:
         self.planted.add(url)
         return CrawlUrl(url, self._ordering.seed_score(url) if score is None else score)
 
-    def recount(self) -> None:
+    def replay(self) -> None:
         """After a resume: tell the trap rules how many URLs of each host were admitted before, and find the seeds again.
 
         Not with a frontier that counts the hosts' URLs itself: it is not asked for all that waits in it.

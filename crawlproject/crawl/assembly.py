@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -12,13 +12,13 @@ from typing import Any
 from crawlproject.crawl.admission import Admission
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.crawl.prior_pages import PriorPages
-from crawlproject.crawl.replay import relearn, stored_page
+from crawlproject.crawl.replay import replay
 from crawlproject.crawl.stopping import Stopping
 from crawlproject.errors import BadCrawlDir
 from crawlproject.frontier.base import CountingFrontier, Frontier
 from crawlproject.frontier.factory import make_frontier, open_frontier
 from crawlproject.frontier.shared import SharedFrontier
-from crawlproject.inspection.duplicates.deduplication import Deduplication, make_deduplication
+from crawlproject.inspection.duplicates.deduplication import make_deduplication
 from crawlproject.inspection.examiner import Examiner
 from crawlproject.inspection.probes.probes import Probes
 from crawlproject.inspection.probes.site_trust import SiteTrust
@@ -36,12 +36,11 @@ from crawlproject.pages.robots_txt import product_token
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import Topic
-from crawlproject.storage.append_log import read_lines
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.storage.folder_lock import holder_of
 from crawlproject.storage.open_archive import open_archive
 from crawlproject.storage.probe_log import NAME as PROBES
-from crawlproject.storage.probe_log import ProbeLog, read_findings
+from crawlproject.storage.probe_log import ProbeLog
 from crawlproject.urls.canonical import Canonicalizer
 from crawlproject.urls.traps import NOT_A_PAGE, TrapFilter
 
@@ -168,8 +167,7 @@ def assemble(
             patience=2 * options.politeness_min_delay,  # hosts that rest are no reason
         ),
         examiner=Examiner(
-            (PageTypeInspector(), SpamInspector(judge.query), conduct.farms, *probing, *deduplication.inspectors),
-            deduplication.learners,
+            (PageTypeInspector(), SpamInspector(judge.query), conduct.farms, *probing, *deduplication.inspectors)
         ),
         conduct=conduct,
         folder=crawl_folder,
@@ -180,8 +178,10 @@ def assemble(
             seconds=options.crawl_max_seconds,
         ),
         probes=probes,
+        learners=(*probing, *deduplication.learners),
     )
-    _resume(crawl, deduplication, probing)
+    replay(crawl)
+    deduplication.store_rules()
     crawl.add_seeds()
     return crawl
 
@@ -235,19 +235,6 @@ def _make_probes(options: Options, conduct: SiteTracker, folder: CrawlFolder, fr
 def _probes_are_wanted(options: Options, folder: CrawlFolder) -> bool:
     """Now, or before the crawl was interrupted: what was found then still holds."""
     return bool(options.crawl_cloaking_probe or options.crawl_soft_404_probe) or (folder.path / PROBES).exists()
-
-
-def _resume(crawl: Crawl, deduplication: Deduplication, probing: Iterable[Probes]) -> None:
-    """Let all that learns live through the history once more; nothing happens in a new crawl."""
-    history, links = crawl.folder.path / "history.jsonl", crawl.folder.path / "links.jsonl"
-    crawl.stopping.resume(read_lines(history))
-    crawl.conduct.relive(read_lines(history), read_lines(links))
-    for probes in probing:
-        probes.relive(read_findings(crawl.folder.path), read_lines(history))
-    deduplication.resume(history, partial(stored_page, crawl))
-    crawl.admission.recount()
-    if crawl.ordering.learns and crawl.pages:
-        relearn(crawl)
 
 
 def _make_ordering(

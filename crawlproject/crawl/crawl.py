@@ -14,12 +14,14 @@ from dataclasses import replace
 from typing import Any
 
 from crawlproject.crawl.admission import Admission
+from crawlproject.crawl.ordering_feed import OrderingFeed
 from crawlproject.crawl.sitemaps import SITEMAP, SitemapListing, Sitemaps
 from crawlproject.crawl.stats import CrawlStats
 from crawlproject.crawl.stopping import PAGE_BUDGET, Stopping
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.shared import SharedFrontier
-from crawlproject.inspection.examiner import Examiner, honest
+from crawlproject.inspection.examiner import Examiner
+from crawlproject.inspection.learner import Learner
 from crawlproject.inspection.probes.probe_key import is_probe
 from crawlproject.inspection.probes.probe_response import ProbeResponse
 from crawlproject.inspection.probes.probes import Probes
@@ -37,7 +39,7 @@ from crawlproject.records import (
     RETRY_AFTER,
     CrawlUrl,
     Fetch,
-    Link,
+    FetchEvent,
     Page,
     Topic,
     Visit,
@@ -51,6 +53,7 @@ UNREACHABLE = "robots/unreachable"
 class Crawl(CrawlStats):
     """The crawl of one topic. Not thread-safe; every method is quick enough for an event loop.
 
+    ``learners`` learn from each finished fetch, in this order, before ``conduct``, ``stopping`` and the ordering.
     Methods that write raise ``StorageFailed`` when the disk refuses.
     """
 
@@ -70,6 +73,7 @@ class Crawl(CrawlStats):
         folder: CrawlFolder,
         stopping: Stopping,
         probes: Probes | None = None,
+        learners: Sequence[Learner] = (),
     ) -> None:
         self.topic = topic
         self.options = options
@@ -85,6 +89,8 @@ class Crawl(CrawlStats):
         self.folder = folder
         self.stopping = stopping
         self.probes = probes or Probes()
+        self.ordering_feed = OrderingFeed(ordering)
+        self.learners: Sequence[Learner] = (*learners, conduct, stopping, self.ordering_feed)
         self._crawl_delays: dict[str, float] = {}  # hosts whose robots.txt asks for one; asked again after a resume
         self.shared = frontier if isinstance(frontier, SharedFrontier) else None  # with other workers of the same crawl
 
@@ -181,50 +187,47 @@ class Crawl(CrawlStats):
         )
 
     def keep(self, page: Page, visit: Visit) -> None:
-        """Add the page to the link graph, the items and, last, the history. A URL enters each of them once."""
+        """Add the page to the link graph, the items and, last, the history; then all learn from it.
+
+        A URL enters each of them once.
+        """
         if page.url not in self.folder.history:
             self.folder.keep(page, visit)
-            self.examiner.kept(page)
-            self.conduct.kept(page, visit.at)
-            if visit.md5:
-                self.stopping.page(visit.score, visit.relevance, copy=bool(visit.duplicate_of))
+            self._apply(visit, page)
+
+    def _apply(self, visit: Visit, page: Page | None = None) -> None:
+        """All that learns in this crawl learns from a fetch that has just entered the history."""
+        links = [link.url for link in page.links] if page and visit.is_page else ()
+        event = FetchEvent(visit, links, lambda: page)
+        for learner in self.learners:
+            learner.apply(event)
 
     def offer(self, page: Page, fetch: Fetch) -> None:
         """Score the page's links, put them into the frontier, and end the page's lease: one atomic step.
 
-        The copy of another page teaches nothing, and its links were followed there, unless they lead elsewhere. Spam is
-        worth less than it says.
+        The links of a page that repeats another were followed there.
         """
         repeats = bool(page.duplicate_of) and OWN_LINKS not in page.signs
-        seen = honest(page)
-        if repeats:
-            self.ordering.failed(page.url)
-        else:
-            self.ordering.observe(seen)
         with self.frontier.batch():
             if not repeats:
-                self._offer_links(seen)
+                self._offer_links(page)
             self.frontier.put_many(self.probes.wanted(page))
-            self.admission.rescore(self.ordering.revise())
-            self.admission.put_aside()
-            self.admission.recall()
+            self._revise()
             if self.shared is not None and page.indexable:
                 self.shared.count_page(page.url)
             self.frontier.done(page.url, fetch.rests_from, fetch.seconds)
 
     def _offer_links(self, page: Page) -> None:
-        inherited = self.ordering.inherited_for_links(page)
-        for link in page.links:
-            score = self.ordering.score(page, link)
-            if score is not None:
-                self._offer_link(page, link, score, inherited)
+        for url in self.ordering_feed.follow(page):
+            if url is not None:
+                self.admission.offer(url)
             elif not self.ordering.puts_aside:
                 self.folder.refusals.count("ordering/not_followed")
 
-    def _offer_link(self, page: Page, link: Link, score: float, inherited: tuple[float, ...]) -> None:
-        self.admission.offer(
-            CrawlUrl(link.url, score, page.depth + 1, page.url, link.anchor, link.context_score, 0.0, inherited)
-        )
+    def _revise(self) -> None:
+        self.admission.rescore(self.ordering.revise())
+        self.admission.put_aside()
+        self.admission.recall()
 
     def name_sitemaps(self, hrefs: Sequence[str], found: CrawlUrl) -> None:
         """The robots.txt that was fetched for ``found`` names sitemaps: ``CRAWL_SITEMAPS`` of them are to be fetched."""
@@ -238,15 +241,11 @@ class Crawl(CrawlStats):
             if count:
                 self.folder.refusals.count(reason, count)
         self._record_end(url, fetch, error=SITEMAP, listed=found)
-        self.conduct.failed(url.url, SITEMAP, fetch)
-        self.ordering.listed(found.page)
         with self.frontier.batch():
             self._offer_links(found.page)
             for sitemap in found.sitemaps:
                 self.admission.offer(sitemap)
-            self.admission.rescore(self.ordering.revise())
-            self.admission.put_aside()
-            self.admission.recall()
+            self._revise()
             self.frontier.done(url.url, fetch.rests_from, fetch.seconds)
 
     def probe(self, probe: CrawlUrl, answer: ProbeResponse) -> None:
@@ -290,18 +289,14 @@ class Crawl(CrawlStats):
             self.probe(url, ProbeResponse(fetch, error=error))
             return
         self._record_end(url, fetch, error=error)
-        self.examiner.failed(url.url)
-        rests_until = self.conduct.failed(url.url, error, fetch)
-        self.ordering.failed(url.url)
         rests_from = fetch.rests_from
-        if self.shared is not None:  # other workers ask the host's clock, not our door
-            rests_from = max(rests_from, rests_until)
+        if self.shared is not None:  # other workers ask the host's clock, not our admission
+            rests_from = max(rests_from, self.conduct.hosts.host_blocked_until(url.url))
         self.frontier.done(url.url, rests_from, fetch.seconds)
 
     def discard_page(self, url: CrawlUrl, page: Page, fetch: Fetch) -> None:
-        """End a lease whose page is no content, such as a wall or a soft 404: its nature stands in the history."""
+        """End a lease whose page has no content, such as a captcha or a soft 404: its type is the error in the history."""
         self.fail(url, page.page_type, fetch)
-        self.examiner.page_discarded(page)
 
     def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:
         """End a lease that was answered with a redirect, and offer the canonical ``target`` in its place.
@@ -312,8 +307,6 @@ class Crawl(CrawlStats):
             self.discard_page(url, Page(url.url, page_type=SOFT_404), fetch)
             return False
         self._record_end(url, fetch, redirect=target)
-        self.conduct.redirected(url.url, fetch)
-        self.ordering.redirected(url.url, target)
         with self.frontier.batch():
             offered = self.admission.offer(replace(url, url=target, request=None))
             self.frontier.done(url.url, fetch.rests_from, fetch.seconds)
@@ -344,6 +337,7 @@ class Crawl(CrawlStats):
             self.folder.note(visit)
         else:
             self.folder.note_sitemap(visit, listed.entries)
+        self._apply(visit, listed.page if listed else None)
 
     def _signs(self, url: CrawlUrl, fetch: Fetch, signs: Mapping[str, float]) -> Mapping[str, float]:
         """The signs of a visit: those of its page, the rest that its host asks for, and the agent that fetched it."""
