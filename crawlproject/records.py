@@ -212,6 +212,16 @@ class Visit:
     signs: Mapping[str, float] = field(default_factory=dict)
     content_type: str = ""
 
+    @property
+    def is_page(self) -> bool:
+        """Whether the fetch brought a page with content, stored or not."""
+        return bool(self.md5) or self.error == NOT_KEPT
+
+    @property
+    def repeats(self) -> bool:
+        """Whether the page is a duplicate whose links lead where those of the first page lead."""
+        return bool(self.duplicate_of) and OWN_LINKS not in self.signs
+
 
 @record(frozen=True, slots=True)
 class Fetch:
@@ -239,10 +249,11 @@ def _no_page() -> None:
 
 @record(frozen=True, slots=True)
 class FetchEvent:
-    """A fetch that ended, as it happens or as the crawl folder tells it: what all learners of a crawl ``apply``.
+    """A fetch that ended, live or read from the crawl folder: what every learner of a crawl applies.
 
-    ``visit`` is its line of the history. ``links`` are the targets of its links, as in the link log. ``page`` gives the page as
-    it was read and judged; None when the fetch brought none, or when its file is gone.
+    ``visit`` is its line of the history. ``links`` are the targets of its links, as in the link log. ``page`` returns the page
+    as it was read and judged, or what a sitemap lists; None when there is none or its file is gone. A replay reads the page
+    when it is asked for, once.
     """
 
     visit: Visit

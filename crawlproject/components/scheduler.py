@@ -29,7 +29,7 @@ from crawlproject.components.meta import AS_SPELLED, ASKED_REST, AWAITED_ROBOTS,
 from crawlproject.components.request_json import dump_request, frontier_key, lease_key, load_request
 from crawlproject.components.retry_after import asked_rest
 from crawlproject.components.running import crawl_of, frontier_closing, stop, stopped, stopping
-from crawlproject.crawl.assembly import make_canonicalizer
+from crawlproject.crawl.reading import make_canonicalizer
 from crawlproject.errors import StorageFailed
 from crawlproject.frontier.factory import join_frontier, make_frontier, open_frontier
 from crawlproject.frontier.shared import SharedFrontier

@@ -94,7 +94,7 @@ class Admission:
 
     def is_replaced(self, url: str) -> bool:
         """Whether a URL whose turn has come is a variant of one that is known. A seed is fetched as it is spelled."""
-        return url not in self.planted and self._normalization.is_replaced(url, self._frontier)
+        return url not in self.planted and self._normalization.is_replaced(url, self._frontier.__contains__)
 
     # ------------------------------------------------------------ what waits
 
@@ -119,7 +119,7 @@ class Admission:
             if any(entered):
                 return
 
-    def recount(self) -> None:
+    def replay(self) -> None:
         """After a resume: tell the trap rules how many URLs of each host were admitted before, and find the seeds again.
 
         Not with a frontier that counts the hosts' URLs itself: it is not asked for all that waits in it.

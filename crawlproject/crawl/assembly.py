@@ -51,9 +51,7 @@ def assemble(
     judge = TopicJudge(topic.keywords, Analyzer(topic.language))
     new_reader = partial(make_reader, options, judge.analyzer, canonicalize)
     place = _place(topic, options, folder)
-    prior_pages = PriorPages(
-        options, judge, canonicalize, new_reader, cache_dir=cache_dir or place, rehearsed=archive
-    )
+    prior_pages = PriorPages(options, judge, canonicalize, new_reader, cache_dir=cache_dir or place, rehearsed=archive)
     ordering = choose_ordering(
         topic, options, judge, prior_pages, graph=graph, crawl_folder=None if rehearsal else place
     )

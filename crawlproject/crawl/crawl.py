@@ -71,7 +71,8 @@ class Crawl:
         self.ordering = ordering
         self.folder = folder
         self.frontier = frontier
-        self.conduct, self.probes = tracker, probes = inspection.tracker, inspection.probes
+        self.tracker = tracker = inspection.tracker
+        self.probes = probes = inspection.probes
         self.stats = CrawlStats(folder=folder, frontier=frontier, reader=reader, tracker=tracker, probes=probes)
         self.budget = PageBudget(options.crawl_max_pages, folder.history, frontier)
         self.stopping = Stopping(
@@ -107,10 +108,8 @@ class Crawl:
             probes=probes,
             reader=reader,
         )
-        self.sitemaps = Sitemaps(
-            canonicalize, judge, per_host=options.crawl_sitemaps, most=options.crawl_sitemap_urls
-        )
-        of_pages = {
+        self.sitemaps = Sitemaps(canonicalize, judge, per_host=options.crawl_sitemaps, most=options.crawl_sitemap_urls)
+        of_pages: dict[str, Any] = {
             "admission": admission,
             "frontier": frontier,
             "history": history,

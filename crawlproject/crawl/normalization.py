@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 
@@ -31,7 +31,7 @@ class Normalization:
                 yield url, variant
                 url = variant
 
-    def is_replaced(self, url: str, known: Container[str]) -> bool:
+    def is_replaced(self, url: str, known: Callable[[str], bool]) -> bool:
         """Whether a variant that would be crawled in place of ``url`` is ``known``."""
         variants = {normalizer.normalized(url) for normalizer in self._normalizers} - {url}
-        return any(variant in known for variant in variants)
+        return any(known(variant) for variant in variants)

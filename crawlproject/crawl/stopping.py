@@ -12,11 +12,11 @@ A copy of another page counts as not relevant: it brought nothing new. Pages tha
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from heapq import nsmallest
-from typing import Any
 
 from crawlproject.options import NEAREST
+from crawlproject.records import FetchEvent
 
 PAGE_BUDGET = "page budget"
 TIME_BUDGET = "time budget"
@@ -42,17 +42,12 @@ class Stopping:
         self._saturated = False
         self._began: float | None = None
 
-    def resume(self, lines: Iterable[Mapping[str, Any]]) -> None:
-        """Look at the history of the crawl that is gone on with; at none of it when nothing depends on it."""
-        if self._floor:
-            for line in lines:
-                if line["md5"]:
-                    self.page(line["score"], line["relevance"], copy=bool(line.get("duplicate_of")))
-
-    def page(self, score: float, relevance: float, *, copy: bool = False) -> None:
-        """A page with this score before its fetch turned out to be this relevant."""
-        self._pages.append((score, relevance >= self._relevant and not copy))
-        self._since_look += 1
+    def apply(self, event: FetchEvent) -> None:
+        """A stored page with this score before its fetch turned out to be relevant, or not."""
+        visit = event.visit
+        if visit.md5:
+            self._pages.append((visit.score, visit.relevance >= self._relevant and not visit.duplicate_of))
+            self._since_look += 1
 
     def reason(self, now: float, best: Callable[[], float | None]) -> str:
         """Why no more URLs are to be taken, or "". ``best`` gives the best waiting score, None when nothing waits."""

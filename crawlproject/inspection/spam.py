@@ -40,9 +40,6 @@ class SpamInspector:
         spam = round(1.0 - prod(1.0 - value for value in doubts.values()), 3)
         return replace(page, spam=spam, signs={**others, **doubts})
 
-    def kept(self, page: Page) -> None:
-        """Nothing is remembered."""
-
     def _doubts(self, page: Page) -> Iterator[tuple[str, float]]:
         signs = page.signs
         yield CONCEALED, _ramp(signs.get(CONCEALED, 0.0), 0.35, 0.75)

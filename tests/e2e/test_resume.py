@@ -8,8 +8,9 @@ from typing import NamedTuple
 import pytest
 from support.webs import DictWeb
 
-from crawlproject.crawl.assembly import assemble, make_canonicalizer
+from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
+from crawlproject.crawl.reading import make_canonicalizer
 from crawlproject.evaluation.simulation.runner import read_pages
 from crawlproject.options import Options, read_options
 from crawlproject.orderings.base import PageArchive

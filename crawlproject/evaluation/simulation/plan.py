@@ -115,4 +115,9 @@ def outcome(crawl: Crawl | None, seconds: float) -> Line:
     if crawl is None:
         return {"kept": True}
     rate = round(crawl.stats.pages / seconds) if seconds else None
-    return {"pages": crawl.stats.pages, "fetches": crawl.stats.fetches, "seconds": round(seconds, 2), "pages_per_second": rate}
+    return {
+        "pages": crawl.stats.pages,
+        "fetches": crawl.stats.fetches,
+        "seconds": round(seconds, 2),
+        "pages_per_second": rate,
+    }

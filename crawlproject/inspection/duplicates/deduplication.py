@@ -1,14 +1,12 @@
-"""What a crawl knows of redundant content, put together: copies, rules about spellings, templates that say nothing new.
+"""What a crawl knows of redundant content: duplicate pages, URL rules, URL templates whose pages say nothing new.
 
-Everything is learned from the history, so that a resumed crawl learns it again from there; only the sketches of texts are
-kept on disk, since they would have to be made from the pages.
+All of it is learned from the history; only the sketches of texts are stored, since making them means reading the pages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 from crawlproject.errors import BadSetting
 from crawlproject.inspection.duplicates.index import DuplicateIndex
@@ -25,10 +23,9 @@ from crawlproject.inspection.duplicates.url_rule_store import (
     read_rules,
 )
 from crawlproject.inspection.duplicates.url_templates import UrlTemplates
-from crawlproject.inspection.examiner import Inspector, Learner
+from crawlproject.inspection.examiner import Inspector
+from crawlproject.inspection.learner import Learner
 from crawlproject.options import Options
-from crawlproject.records import NOT_KEPT, Page
-from crawlproject.storage.append_log import read_lines
 from crawlproject.storage.crawl_folder import CrawlFolder
 
 
@@ -48,32 +45,12 @@ class Deduplication:
         self.templates = templates
         self.rules = rules
         self.inspectors: tuple[Inspector, ...] = (copies,) if copies else ()
-        self.learners: tuple[Learner, ...] = tuple(part for part in (dust, templates) if part is not None)
+        self.learners: tuple[Learner, ...] = tuple(part for part in (copies, dust, templates) if part is not None)
         self.normalizers = (dust,) if dust else ()
         self.holds = (templates,) if templates else ()
 
-    def resume(self, history: Path, stored: Callable[[Mapping[str, Any]], Page | None]) -> None:
-        """Learn again from the lines of ``history``; ``stored`` reads the page of a line, None when there is none.
-
-        After ``kill -9`` the sketch of the last page may be missing; when the file of sketches was removed, all are.
-        """
-        unsketched: list[Mapping[str, Any]] = []
-        last = self.copies.index.last_url if self.copies else ""
-        for line in read_lines(history):
-            page = lesson(line)
-            for learner in self.learners:
-                if line["error"] and line["error"] != NOT_KEPT:
-                    learner.failed(line["url"])
-                if page is not None:
-                    learner.learn(page)
-            if page is None or page.page_type or page.duplicate_of:
-                continue
-            unsketched.append(line)
-            if line["url"] == last:
-                unsketched.clear()
-        if self.copies:
-            for page in filter(None, map(stored, unsketched)):
-                self.copies.remember(page)
+    def store_rules(self) -> None:
+        """Write down which rules hold now, and every change from now on: to be called once the history was replayed."""
         if self.rules and self.dust:
             for testimony in self.dust.testimonies():
                 self._note(testimony)
@@ -91,17 +68,6 @@ class Deduplication:
         if testimony.believed or testimony.rule in self.rules.entries:
             event = CONFIRMED if testimony.believed else WITHDRAWN
             self.rules.note(testimony.rule, event, testimony.pairs, testimony.examples)
-
-
-def lesson(line: Mapping[str, Any]) -> Page | None:
-    """What a line of the history teaches, as a page without text; None for a fetch that brought no document."""
-    error = line["error"]
-    if line["redirect"] or (error and not 200 <= line["status"] < 300):
-        return None
-    page_type = "" if error == NOT_KEPT else error
-    return Page(
-        url=line["url"], page_type=page_type, duplicate_of=line.get("duplicate_of", ""), signs=line.get("signs") or {}
-    )
 
 
 def make_deduplication(options: Options, folder: CrawlFolder, known: Callable[[str], bool]) -> Deduplication:

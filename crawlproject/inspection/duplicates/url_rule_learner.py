@@ -18,7 +18,7 @@ from xxhash import xxh3_64_intdigest
 
 from crawlproject.inspection.duplicates.url_rule import Parts, UrlRule, parts_of, proposals, spelled, value_of
 from crawlproject.inspection.duplicates.wilson_bound import at_least
-from crawlproject.records import Page
+from crawlproject.records import FetchEvent
 
 CONFIRMED_FROM = 0.6
 WITHDRAWN_BELOW = 0.4
@@ -97,22 +97,24 @@ class UrlRuleLearner:
 
     # ------------------------------------------------------------ learning
 
-    def learn(self, page: Page) -> None:
-        """A page was kept, or dismissed for its nature."""
-        if page.page_type:
+    def apply(self, event: FetchEvent) -> None:
+        visit = event.visit
+        if not visit.is_page:
+            if visit.error:
+                self._failed(visit.url)
             return
-        text = _digest(page.duplicate_of or page.url)
-        if page.duplicate_of:
-            for rule in proposals(page.url, page.duplicate_of):
-                self._propose(rule, page.duplicate_of, text)
-        host = parts_of(page.url)[1]
+        text = _digest(visit.duplicate_of or visit.url)
+        if visit.duplicate_of:
+            for rule in proposals(visit.url, visit.duplicate_of):
+                self._propose(rule, visit.duplicate_of, text)
+        host = parts_of(visit.url)[1]
         for testimony in list(self._hosts.get(host, {}).values()):
-            testimony.hear(page.url, text)
+            testimony.hear(visit.url, text)
             self._judge(testimony)
         if host in self._believed:
-            self._stand_in(page.url)
+            self._stand_in(visit.url)
 
-    def failed(self, url: str) -> None:
+    def _failed(self, url: str) -> None:
         """A URL that brings nothing is not the one that others give way to."""
         if self._believed:
             key = self._key(self._normal(url))

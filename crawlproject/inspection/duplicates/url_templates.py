@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from crawlproject.inspection.duplicates.wilson_bound import at_least
-from crawlproject.records import NOVELTY, CrawlUrl, Page
+from crawlproject.records import NOVELTY, CrawlUrl, FetchEvent
 from crawlproject.urls.hosts import host_of
 from crawlproject.urls.templates import templates_of
 
@@ -69,23 +69,22 @@ class UrlTemplates:
 
     # ------------------------------------------------------------ learning
 
-    def learn(self, page: Page) -> None:
-        """A page was kept, or dismissed for its nature."""
-        if page.page_type and not page.page_type.startswith(_NOTHING):
-            return  # a wall says nothing about what is behind it
-        barren = bool(page.page_type or page.duplicate_of or page.signs.get(NOVELTY, 1.0) < 1.0)
-        for name in templates_of(page.url):
+    def apply(self, event: FetchEvent) -> None:
+        """A fetch that brought nothing, or a captcha, says nothing about what its template brings."""
+        visit = event.visit
+        missing = visit.error.startswith(_NOTHING)
+        if not visit.is_page and not missing:
+            return
+        barren = bool(missing or visit.duplicate_of or visit.signs.get(NOVELTY, 1.0) < 1.0)
+        for name in templates_of(visit.url):
             template = self._templates.setdefault(name, UrlTemplate())
             self._templates.move_to_end(name)
             before = template.demoted
             template.note(barren=barren)
-            self._count(host_of(page.url), template.demoted - before)
+            self._count(host_of(visit.url), template.demoted - before)
         while len(self._templates) > self._most:
             name, template = self._templates.popitem(last=False)
             self._count(name.partition("/")[0], -template.demoted)
-
-    def failed(self, url: str) -> None:
-        """A fetch that brought nothing says nothing about what its template brings."""
 
     # ------------------------------------------------------------ the door's questions
 

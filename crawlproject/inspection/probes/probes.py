@@ -7,10 +7,10 @@ variant, its parent and the numbers that it carries. What it found is a line of 
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from math import inf, nextafter
-from typing import Any, Protocol
+from typing import Protocol
 
 from crawlproject.inspection.probes.cloaking import can_be_judged, is_sampled, judge
 from crawlproject.inspection.probes.probe_response import ProbeResponse
@@ -19,7 +19,7 @@ from crawlproject.inspection.probes.site_trust import SiteTrust
 from crawlproject.inspection.probes.soft_404 import Soft404Detector
 from crawlproject.inspection.probes.text_difference import copy_of
 from crawlproject.pages.page_types import SOFT_404
-from crawlproject.records import PROBE, CrawlUrl, Fetch, Page
+from crawlproject.records import PROBE, CrawlUrl, Fetch, FetchEvent, Page
 from crawlproject.storage.probe_log import CLOAKED, HONEST, OPEN, UNDECIDED, Finding
 from crawlproject.urls.hosts import host_of
 
@@ -110,10 +110,11 @@ class Probes:
             return False
         if self._log is not None:
             self._log.append(finding)
-        self._learn(finding)
+        self.apply_finding(finding)
         return True
 
-    def _learn(self, finding: Finding) -> None:
+    def apply_finding(self, finding: Finding) -> None:
+        """Learn from a step of a probe, live or read from ``probes.jsonl``."""
         self.counts["fetches"] += finding.at > 0
         if finding.verdict != OPEN:
             self._ended[finding.url, finding.step] = None
@@ -138,22 +139,14 @@ class Probes:
             return replace(page, page_type=SOFT_404)
         return self.doubts.marked(page)
 
-    def kept(self, page: Page) -> None:
-        """A page is in the history."""
-        if page.indexable:
-            self._missing.kept(page.url)
+    def apply(self, event: FetchEvent) -> None:
+        """Count the stored pages of each host."""
+        if event.visit.md5:
+            self._missing.kept(event.visit.url)
 
     def leads_nowhere(self, url: CrawlUrl, target: str) -> bool:
         """Whether a redirect to ``target`` is how the host says that ``url`` is not there."""
         return self._missing.is_redirect(url, target)
-
-    def relive(self, findings: Iterable[Finding], visits: Iterable[Mapping[str, Any]]) -> None:
-        """After a resume: the lines of ``probes.jsonl``, and those of the history."""
-        for finding in findings:
-            self._learn(finding)
-        for visit in visits:
-            if visit["md5"]:
-                self._missing.kept(visit["url"])
 
     def stats(self) -> dict[str, int]:
         """Counters over all resumes: fetches, and verdicts of each kind of probe."""

@@ -8,11 +8,9 @@ no second opinion but one.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
-from typing import Any
 
 from crawlproject.pages.page_types import PARKED
-from crawlproject.records import CrawlUrl
+from crawlproject.records import CrawlUrl, FetchEvent, Visit
 from crawlproject.urls.domains import domain_of
 from crawlproject.urls.hosts import host_of
 
@@ -40,28 +38,32 @@ class HostHealth:
         self._parked: OrderedDict[str, int] = OrderedDict()
         self.given_up: set[str] = set()  # hosts, and sites that are parked
 
-    def failed(self, url: str, status: int, error: str, at: float) -> float:
-        """A fetch brought no content; ``error`` as in the history. Until when the host rests, 0: no longer than usual."""
-        if error == PARKED:
-            self._count(self._parked, domain_of(url), _PARKED_PAGES)
-            return 0.0
-        host = host_of(url)
-        blocked = error.startswith("block/") or status in _ASKING or status == _FORBIDDEN
-        if not blocked:
-            return 0.0
+    def apply(self, event: FetchEvent) -> None:
+        """A redirect says nothing about its host."""
+        visit = event.visit
+        if visit.is_page:
+            self._answered(host_of(visit.url))
+        elif visit.error:
+            self._failed(visit)
+
+    def _failed(self, visit: Visit) -> None:
+        if visit.error == PARKED:
+            self._count(self._parked, domain_of(visit.url), _PARKED_PAGES)
+            return
+        host, page_blocks = host_of(visit.url), visit.error.startswith("block/")
+        if not page_blocks and visit.status not in (*_ASKING, _FORBIDDEN):
+            return
         level = self._count(self._levels, host, self._patience)
-        if status == _FORBIDDEN and not error.startswith("block/") and level < _SEVERAL:
-            return 0.0
-        until = at + min(LONGEST_REST, self._first_rest * 2.0 ** (level - 1))
+        if visit.status == _FORBIDDEN and not page_blocks and level < _SEVERAL:
+            return
+        until = visit.at + min(LONGEST_REST, self._first_rest * 2.0 ** (level - 1))
         self._resting.pop(host, None)
         self._resting[host] = until
         if len(self._resting) > _REMEMBERED:
             self._resting.popitem(last=False)
-        return until
 
-    def answered(self, url: str) -> None:
+    def _answered(self, host: str) -> None:
         """A page with content came."""
-        host = host_of(url)
         self._resting.pop(host, None)
         level = self._levels.get(host)
         if level is None:
@@ -97,13 +99,6 @@ class HostHealth:
 
     def pardon(self, url: str) -> None:
         """A rest is not a budget: it is kept."""
-
-    def relive(self, line: Mapping[str, Any]) -> None:
-        """After a resume: a line of the history happens once more."""
-        if line["error"]:
-            self.failed(line["url"], line["status"], line["error"], line["at"])
-        elif not line["redirect"]:
-            self.answered(line["url"])
 
     def _count(self, levels: OrderedDict[str, int], name: str, most: int) -> int:
         level = levels.pop(name, 0) + 1

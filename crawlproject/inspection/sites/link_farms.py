@@ -16,11 +16,11 @@ are gone say nothing about who links to them: links grow old.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from crawlproject.records import CLIQUE, SUSPECTS, Fetch, Page
+from crawlproject.records import CLIQUE, SUSPECTS, Fetch, FetchEvent, Page
 from crawlproject.urls.domains import domain_of, sites_linked
 
 THRESHOLD = 3.0  # suspects that a farm links to at least
@@ -84,7 +84,7 @@ class LinkFarms:
         if len(self._suspects) < THRESHOLD:
             return page
         own = domain_of(page.url)
-        site, linked = self._sites.get(own), self.linked(page)
+        site, linked = self._sites.get(own), self.linked(page.url, [link.url for link in page.links])
         names = site.links | linked if site else linked
         if len(self._suspects.intersection(names)) < THRESHOLD:
             return page
@@ -98,14 +98,10 @@ class LinkFarms:
         spam = round(1.0 - (1.0 - page.spam) * (1.0 - DOUBT * degree), 3)
         return replace(page, spam=spam, signs={**page.signs, CLIQUE: degree, SUSPECTS: float(company.suspects)})
 
-    def kept(self, page: Page) -> None:
-        """``Conduct`` tells of it."""
-
-    def linked(self, page: Page) -> dict[str, None]:
-        """The other sites that a page links to; the latest answer is remembered, for it is asked before and after."""
-        url, links, _ = self._latest
-        if url != page.url or links != len(page.links):
-            self._latest = page.url, len(page.links), sites_linked(page.url, [link.url for link in page.links])
+    def linked(self, url: str, links: Sequence[str]) -> dict[str, None]:
+        """The other sites that the ``links`` of the page at ``url`` lead to; the latest answer is remembered."""
+        if self._latest[:2] != (url, len(links)):
+            self._latest = url, len(links), sites_linked(url, links)
         return self._latest[2]
 
     def _company(self, own: str, names: Iterable[str]) -> LinkNeighbourhood:
@@ -125,20 +121,23 @@ class LinkFarms:
 
     # ------------------------------------------------------------ what happens
 
-    def learn(self, url: str, spam: float, signs: Mapping[str, float], linked: Iterable[str]) -> None:
-        """A page is in the history with this ``spam`` and these ``signs``; ``linked`` are the sites that its links lead to."""
-        own = domain_of(url)
+    def apply(self, event: FetchEvent) -> None:
+        """Learn from a page: how much it looks like spam, and which sites it links to."""
+        visit = event.visit
+        if not visit.is_page:
+            return
+        own = domain_of(visit.url)
         site = self._site(own)
-        degree = signs.get(CLIQUE, 0.0)
+        degree = visit.signs.get(CLIQUE, 0.0)
         if site.pages >= _PAGES:
             site.pages, site.spam = site.pages / 2, site.spam / 2
         site.pages += 1.0
-        site.spam += max(0.0, 1.0 - (1.0 - spam) / (1.0 - DOUBT * degree))
+        site.spam += max(0.0, 1.0 - (1.0 - visit.spam) / (1.0 - DOUBT * degree))
         site.doubt = _ramp(site.spam / (site.pages + _PRIOR_PAGES), _FEW, _MANY)
         site.degree = degree
         site.suspicion = max(site.doubt, degree)
         (self._suspects.add if site.suspicion else self._suspects.discard)(own)
-        for target in linked:
+        for target in () if visit.repeats else self.linked(visit.url, event.links):
             site.links.pop(target, None)
             site.links[target] = None
         while len(site.links) > _LINKS:

@@ -29,12 +29,11 @@ fetches is a trial of a site that would have to wait still. When nothing else is
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from crawlproject.inspection.sites.site import SPAM, Site, ramp
-from crawlproject.records import NOT_KEPT, NOVELTY, OWN_LINKS, CrawlUrl, Fetch, Page
-from crawlproject.urls.domains import domain_of, sites_linked
+from crawlproject.records import NOVELTY, CrawlUrl, FetchEvent, Visit
+from crawlproject.urls.domains import domain_of
 
 FIRST = 2.0
 MOST_FIRST = 10.0
@@ -100,27 +99,25 @@ class SiteBudgets:
 
     # ------------------------------------------------------------ what happens
 
-    def inspect(self, page: Page, fetch: Fetch) -> Page:
-        """Budgets do not look at pages before they are kept."""
-        return page
-
-    def kept(
-        self, page: Page, linked: Iterable[str] | None = None, linker: str = "", new_link_ratio: float = 0.0
+    def apply(
+        self, event: FetchEvent, linked: Iterable[str] = (), linker: str = "", new_link_ratio: float = 0.0
     ) -> None:
-        """A page is in the history: its site gets back what it was worth, and so do the sites that it links to.
+        """Whatever a fetch brought, its site pays for it; for a page it gets back what the page was worth.
 
-        ``linked`` are these other sites, where they are known; ``linker`` the name under which its links count, unless it is
-        that of its site; ``new_link_ratio`` that of its site by now.
+        ``linked`` are the other sites that the page links to; ``linker`` is the name under which its links count, unless it is
+        that of its site; ``new_link_ratio`` is that of its site by now.
         """
-        self._opened(page.url, new_link_ratio)
-        repeats = bool(page.duplicate_of) and OWN_LINKS not in page.signs
-        value = self._page(page.url, page.relevance, page.spam, page.signs.get(NOVELTY, 1.0), repeats)
-        if linked is None:
-            linked = sites_linked(page.url, [link.url for link in page.links])
-        if page.depth == 0:
-            self._recommend(linked)
-        if value > 0.0 and not repeats:
-            self._links(page.url, value, linked, linker)
+        if not self._share:
+            return
+        visit = event.visit
+        if visit.is_page:
+            self._page(visit, linked, linker, new_link_ratio)
+        elif visit.redirect:
+            self._site(domain_of(visit.url)).worth -= _DETOUR
+        elif visit.error.startswith(_WASTE):  # what is merely missing costs the fetch only
+            self._site(domain_of(visit.url)).worth -= _WALL
+            self._wasted += 1.0
+        self._ended(visit)
 
     def merge(self, name: str, into: str, linked: Iterable[str]) -> None:
         """The links of the site ``name`` to the sites ``linked`` count under another name from now on."""
@@ -129,32 +126,18 @@ class SiteBudgets:
             if site is not None and name in site.links:
                 site.links[into] = max(site.links.pop(name), site.links.get(into, 0.0))
 
-    def redirected(self, url: str, at: float) -> None:
-        """A fetch of ``url`` was answered with a redirect."""
-        if self._share:
-            self._site(domain_of(url)).worth -= _DETOUR
-        self.ended(url, at)
-
-    def ended(self, url: str, at: float, error: str = "") -> None:
-        """A fetch of ``url`` ended, whatever it brought; ``error`` as in the history."""
-        if not self._share:
-            return
-        if self._fetches and at >= self._latest:
-            pause = min(at - self._latest, _LONGEST_PAUSE)
+    def _ended(self, visit: Visit) -> None:
+        if self._fetches and visit.at >= self._latest:
+            pause = min(visit.at - self._latest, _LONGEST_PAUSE)
             self._pace += max(_SMOOTHING, 1.0 / (self._fetches + 1)) * (pause - self._pace)
-        self._latest = max(at, self._latest)
+        self._latest = max(visit.at, self._latest)
         self._fetches += 1
-        site = self._site(domain_of(url))
-        cost = _MISSING if error and not error.startswith(_WASTE) and error != NOT_KEPT else 1.0
+        site = self._site(domain_of(visit.url))
+        missing = visit.error and not visit.is_page and not visit.error.startswith(_WASTE)
+        cost = _MISSING if missing else 1.0
         self._single_source += cost * site.single_source
         site.fetches += cost
-        site.out.discard(url)
-
-    def failed(self, url: str, error: str) -> None:
-        """A fetch brought no page; ``error`` as in the history. What is merely missing costs the fetch only."""
-        if self._share and error.startswith(_WASTE):
-            self._site(domain_of(url)).worth -= _WALL
-            self._wasted += 1.0
+        site.out.discard(visit.url)
 
     def dropped(self, url: str) -> None:
         """``url`` was taken and not fetched."""
@@ -164,26 +147,6 @@ class SiteBudgets:
     def doubted(self, site: str, doubt: float) -> None:
         """The pages of a registrable domain count as spam to this degree, 0 to 1, those before included."""
         self._site(site).doubt = doubt
-
-    def relive(
-        self, line: Mapping[str, Any], linked: Iterable[str], linker: str = "", new_link_ratio: float = 0.0
-    ) -> None:
-        """After a resume: a line of the history happens once more. ``linked`` and all that follows as in ``kept``."""
-        if line["redirect"]:
-            self.redirected(line["url"], line["at"])
-            return
-        if is_page(line):
-            self._opened(line["url"], new_link_ratio)
-            signs = line.get("signs") or {}
-            repeats = bool(line.get("duplicate_of")) and OWN_LINKS not in signs
-            value = self._page(line["url"], line["relevance"], line.get("spam", 0.0), signs.get(NOVELTY, 1.0), repeats)
-            if line["depth"] == 0:
-                self._recommend(linked)
-            if value > 0.0 and not repeats:
-                self._links(line["url"], value, linked, linker)
-        elif line["error"]:
-            self.failed(line["url"], line["error"])
-        self.ended(line["url"], line["at"], line["error"])
 
     # ------------------------------------------------------------ at the door
 
@@ -273,31 +236,27 @@ class SiteBudgets:
 
     # ------------------------------------------------------------ worth
 
-    def _page(self, url: str, relevance: float, spam: float, novelty: float, copy: bool) -> float:
-        """What a page is worth, 0 to 1, which is added to its site."""
-        if not self._share:
-            return 0.0
-        honest = (1.0 - spam) * novelty * (not copy)
-        relevance *= honest
+    def _page(self, visit: Visit, linked: Iterable[str], linker: str, new_link_ratio: float) -> None:
+        site = self._site(domain_of(visit.url))
+        site.new_link_ratio = new_link_ratio
+        self._wasted += _TEDIOUS * ramp(new_link_ratio, _SURELY_OPEN, _SURELY_ENDLESS)
+        value = self._value(visit)
+        self._wasted += visit.spam**2
+        site.worth += value - SPAM * visit.spam**2 - _COPY * visit.repeats
+        if visit.depth == 0:  # a person led the crawl to it, whatever it looks like
+            for target in linked:
+                self._site(target).recommended = True
+        if value > 0.0 and not visit.repeats:
+            self._links(visit.url, value, linked, linker)
+
+    def _value(self, visit: Visit) -> float:
+        """What a page is worth, 0 to 1."""
+        honest = (1.0 - visit.spam) * visit.signs.get(NOVELTY, 1.0) * (not visit.repeats)
+        relevance = visit.relevance * honest
         self._relevance += relevance
         self._squares += relevance * relevance
         reference = self._squares / self._relevance if self._relevance else 0.0
-        value = _NEUTRAL * honest + (1.0 - _NEUTRAL) * (min(1.0, relevance / reference) if reference else 0.0)
-        self._wasted += spam**2
-        self._site(domain_of(url)).worth += value - SPAM * spam**2 - _COPY * copy
-        return value
-
-    def _opened(self, url: str, new_link_ratio: float) -> None:
-        """How open the site of ``url`` is by now."""
-        if self._share:
-            self._site(domain_of(url)).new_link_ratio = new_link_ratio
-            self._wasted += _TEDIOUS * ramp(new_link_ratio, _SURELY_OPEN, _SURELY_ENDLESS)
-
-    def _recommend(self, linked: Iterable[str]) -> None:
-        """A person led the crawl to a page that links to the sites ``linked``, whatever that page looks like."""
-        if self._share:
-            for target in linked:
-                self._site(target).recommended = True
+        return _NEUTRAL * honest + (1.0 - _NEUTRAL) * (min(1.0, relevance / reference) if reference else 0.0)
 
     def _links(self, url: str, value: float, linked: Iterable[str], linker: str) -> None:
         own = domain_of(url)
@@ -323,8 +282,3 @@ class SiteBudgets:
         names = unvisited[: _SITES // 10] or list(self._sites)[: _SITES // 10]
         for name in names:
             del self._sites[name]
-
-
-def is_page(line: Mapping[str, Any]) -> bool:
-    """Whether a line of the history is of a page that was read, kept or not."""
-    return bool(line["md5"]) or line["error"] == NOT_KEPT

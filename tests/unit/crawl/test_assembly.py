@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from support.pages import DictArchive, a_text_page
 
-from crawlproject.crawl.assembly import assemble, make_canonicalizer, make_traps, respell
+from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
+from crawlproject.crawl.reading import make_canonicalizer, make_traps, respell
 from crawlproject.errors import BadCrawlDir, BadSetting, BadTopic, BadWeb
 from crawlproject.frontier.factory import make_frontier
 from crawlproject.options import read_options

@@ -11,8 +11,9 @@ import pytest
 from support.webs import html
 
 from crawlproject.crawl.admission import Admission
-from crawlproject.crawl.assembly import assemble, make_canonicalizer, make_reader, make_traps
+from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
+from crawlproject.crawl.reading import make_canonicalizer, make_reader, make_traps
 from crawlproject.crawl.stopping import Stopping
 from crawlproject.errors import StorageFailed
 from crawlproject.frontier.factory import make_frontier

@@ -48,7 +48,7 @@ def known(crawl: Crawl) -> dict[str, Any]:
     """What is known of the company of sites, and what follows for their budgets."""
     company, links = {}, {}
     for url in crawl.folder.history:
-        site, budget = crawl.conduct.farms.site(url), crawl.conduct.sites.site(url)
+        site, budget = crawl.tracker.farms.site(url), crawl.tracker.sites.site(url)
         assert site is not None and budget is not None
         company[url] = site.pages, site.spam, site.doubt, site.degree, list(site.links)
         links[url] = (
@@ -59,7 +59,7 @@ def known(crawl: Crawl) -> dict[str, Any]:
             budget.recommended,
             budget.single_source,
         )
-    return {"company": company, "links": links, "trust": crawl.conduct.sites.trust}
+    return {"company": company, "links": links, "trust": crawl.tracker.sites.trust}
 
 
 @pytest.mark.parametrize("kill", [False, True])

@@ -86,7 +86,7 @@ def test_a_host_that_asks_a_probe_for_rest_gets_it(tmp_path: Path, status: int) 
 
 def test_a_host_that_rests_after_a_block_is_left_alone_by_probes(tmp_path: Path) -> None:
     crawl, _, _ = begun(tmp_path, CRAWL_BLOCKED_REST=60)
-    crawl.conduct.hosts.failed(SEED, 503, "http 503", 13.0)
+    crawl.tracker.hosts.failed(SEED, 503, "http 503", 13.0)
     assert crawl.take(20.0) is None
     later = crawl.take(80.0)
     assert later is not None and later.kind == PROBE
@@ -94,11 +94,11 @@ def test_a_host_that_rests_after_a_block_is_left_alone_by_probes(tmp_path: Path)
 
 def test_a_site_over_budget_is_probed_all_the_same(tmp_path: Path) -> None:
     crawl, _, _ = begun(tmp_path)
-    crawl.conduct.sites.doubted("a.example", 0.9)
+    crawl.tracker.sites.doubted("a.example", 0.9)
     probe = crawl.take(20.0)
     assert probe is not None and probe.kind == PROBE
     crawl.probe(probe, ProbeResponse(Fetch(200, 20.0, 0.1), error="x"))
-    site = crawl.conduct.sites.site(SEED)
+    site = crawl.tracker.sites.site(SEED)
     assert site is not None and not site.out and site.fetches == 1.0, "and pays nothing for it"
 
 
@@ -150,7 +150,7 @@ def test_a_crawl_that_goes_on_knows_its_probes(tmp_path: Path, frontier: str) ->
 
     resumed = a_crawl(tmp_path, FRONTIER=frontier)
     assert resumed.probes.doubts.about(SEED) == 0.5
-    site = resumed.conduct.sites.site(SEED)
+    site = resumed.tracker.sites.site(SEED)
     assert site is not None and site.doubt == 0.5
     assert resumed.stats.counters()["probes/fetches"] == 4 and resumed.stats.counters()["probes/cloaking/cloaked"] == 1
     assert browser.key in resumed.frontier and missing.key in resumed.frontier, "nothing is asked twice"

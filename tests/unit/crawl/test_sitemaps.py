@@ -9,7 +9,8 @@ import pytest
 from support.markdown import doc, first_cells, section
 from support.webs import DictWeb, page, robots
 
-from crawlproject.crawl.assembly import assemble, make_canonicalizer, make_reader
+from crawlproject.crawl.assembly import assemble
+from crawlproject.crawl.reading import make_canonicalizer, make_reader
 from crawlproject.crawl.sitemaps import Sitemaps
 from crawlproject.evaluation.simulation.run import Rehearsal
 from crawlproject.options import read_options

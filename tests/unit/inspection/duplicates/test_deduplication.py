@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from support.webs import HTML, DictWeb
 
-from crawlproject.crawl.assembly import assemble, make_canonicalizer, make_reader
+from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
+from crawlproject.crawl.reading import make_canonicalizer, make_reader
 from crawlproject.errors import BadSetting
 from crawlproject.evaluation.simulation.run import Rehearsal
 from crawlproject.inspection.duplicates.url_rule import UrlRule

@@ -239,7 +239,7 @@ def told(tour: Tour, steps: Iterable[tuple[int, float, str, list[int]]]) -> tupl
 def test_a_resumed_crawl_finds_the_same_farms(before, after) -> None:
     lived, resumed = Tour(), Tour()
     lines, graph = told(lived, before)
-    resumed.conduct.relive(lines, graph)
+    resumed.tracker.relive(lines, graph)
     resumed.pages = list(lived.pages)
     assert told(resumed, after) == told(lived, after)
     for number in range(10):
