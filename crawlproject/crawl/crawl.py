@@ -91,6 +91,7 @@ class Crawl(CrawlStats):
         self.probes = probes or Probes()
         self.ordering_feed = OrderingFeed(ordering)
         self.learners: Sequence[Learner] = (*learners, conduct, stopping, self.ordering_feed)
+        self._kept: set[str] = set()  # pages whose links are yet to be offered
         self._crawl_delays: dict[str, float] = {}  # hosts whose robots.txt asks for one; asked again after a resume
         self.shared = frontier if isinstance(frontier, SharedFrontier) else None  # with other workers of the same crawl
 
@@ -194,6 +195,7 @@ class Crawl(CrawlStats):
         if page.url not in self.folder.history:
             self.folder.keep(page, visit)
             self._apply(visit, page)
+            self._kept.add(page.url)
 
     def _apply(self, visit: Visit, page: Page | None = None) -> None:
         """All that learns in this crawl learns from a fetch that has just entered the history."""
@@ -208,6 +210,10 @@ class Crawl(CrawlStats):
         The links of a page that repeats another were followed there.
         """
         repeats = bool(page.duplicate_of) and OWN_LINKS not in page.signs
+        if page.url in self._kept:
+            self._kept.remove(page.url)
+        elif not repeats:  # the crawl was killed before the links were offered: now they may be others
+            self.ordering_feed.observe(page)
         with self.frontier.batch():
             if not repeats:
                 self._offer_links(page)

@@ -13,7 +13,7 @@ from crawlproject.crawl.crawl import Crawl
 from crawlproject.inspection.probes.probe_key import BROWSER, MISSING, is_probe, probe_of
 from crawlproject.inspection.probes.probe_response import ProbeResponse
 from crawlproject.options import read_options
-from crawlproject.records import CrawlUrl, Fetch, Page, Topic
+from crawlproject.records import CrawlUrl, Fetch, FetchEvent, Page, Topic, Visit
 from crawlproject.storage.append_log import read_lines
 from crawlproject.storage.probe_log import read_findings
 
@@ -86,7 +86,7 @@ def test_a_host_that_asks_a_probe_for_rest_gets_it(tmp_path: Path, status: int) 
 
 def test_a_host_that_rests_after_a_block_is_left_alone_by_probes(tmp_path: Path) -> None:
     crawl, _, _ = begun(tmp_path, CRAWL_BLOCKED_REST=60)
-    crawl.conduct.hosts.failed(SEED, 503, "http 503", 13.0)
+    crawl.conduct.apply(FetchEvent(Visit(SEED, 503, 13.0, error="http 503")))
     assert crawl.take(20.0) is None
     later = crawl.take(80.0)
     assert later is not None and is_probe(later.url)
