@@ -115,6 +115,15 @@ class Page:
     published: str = ""
     redirect: str = ""
 
+    @property
+    def repeats(self) -> bool:
+        """Whether the page is a duplicate whose links lead where those of the first page lead."""
+        return _repeats(self.duplicate_of, self.signs)
+
+
+def _repeats(duplicate_of: str, signs: Mapping[str, float]) -> bool:
+    return bool(duplicate_of) and OWN_LINKS not in signs
+
 
 # What a URL is fetched for: ``CrawlUrl.kind``.
 PAGE = "page"
@@ -219,8 +228,8 @@ class Visit:
 
     @property
     def repeats(self) -> bool:
-        """Whether the page is a duplicate whose links lead where those of the first page lead."""
-        return bool(self.duplicate_of) and OWN_LINKS not in self.signs
+        """As ``Page.repeats``."""
+        return _repeats(self.duplicate_of, self.signs)
 
 
 @record(frozen=True, slots=True)

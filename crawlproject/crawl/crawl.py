@@ -100,6 +100,7 @@ class Crawl:
         outlinks = Outlinks(admission, frontier, ordering, feed, folder.refusals)
         self.steps = steps = PageSteps(
             examiner=inspection.examiner,
+            feed=feed,
             frontier=frontier,
             history=history,
             judge=judge,

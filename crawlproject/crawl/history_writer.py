@@ -68,11 +68,13 @@ class HistoryWriter:
             content_type=fetch.content_type,
         )
 
-    def keep(self, page: Page, visit: Visit) -> None:
-        """Add a page to the link graph, the items and, last, the history."""
-        if page.url not in self._folder.history:
-            self._folder.keep(page, visit)
-            self._apply(visit, page)
+    def keep(self, page: Page, visit: Visit) -> bool:
+        """Add a page to the link graph, the items and, last, the history. False: it is there already."""
+        if page.url in self._folder.history:
+            return False
+        self._folder.keep(page, visit)
+        self._apply(visit, page)
+        return True
 
     def end(
         self, url: CrawlUrl, fetch: Fetch, *, error: str = "", redirect: str = "", listed: SitemapListing | None = None

@@ -31,7 +31,11 @@ class OrderingFeed:
         elif visit.error == SITEMAP:
             self._ordering.listed(page)
         else:
-            self._ordering.observe(self._discounted(page))
+            self.observe(page)
+
+    def observe(self, page: Page) -> None:
+        """The ordering learns from a page."""
+        self._ordering.observe(self._discounted(page))
 
     def follow(self, page: Page) -> Iterator[CrawlUrl | None]:
         """The links of ``page`` as records with their scores; None for each link that the ordering does not follow."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from crawlproject.crawl.history_writer import HistoryWriter
+from crawlproject.crawl.ordering_feed import OrderingFeed
 from crawlproject.crawl.outlinks import Outlinks
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.shared import SharedFrontier
@@ -13,7 +14,7 @@ from crawlproject.inspection.probes.probes import Probes
 from crawlproject.options import Options
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.relevance import TopicJudge, with_context_score
-from crawlproject.records import OWN_LINKS, CrawlUrl, Fetch, Page, Visit
+from crawlproject.records import CrawlUrl, Fetch, Page, Visit
 
 
 class PageSteps:
@@ -23,6 +24,7 @@ class PageSteps:
         self,
         *,
         examiner: Examiner,
+        feed: OrderingFeed,
         frontier: Frontier,
         history: HistoryWriter,
         judge: TopicJudge,
@@ -34,6 +36,7 @@ class PageSteps:
         self.content_types = options.page_content_types
         self._max_bytes = options.page_max_bytes
         self._examiner = examiner
+        self._feed = feed
         self._frontier = frontier
         self._shared = frontier if isinstance(frontier, SharedFrontier) else None
         self._history = history
@@ -78,12 +81,13 @@ class PageSteps:
 
     def keep(self, page: Page, visit: Visit) -> None:
         """Add the page to the link graph, the items and, last, the history."""
-        self._history.keep(page, visit)
+        if not self._history.keep(page, visit) and not page.repeats:
+            self._feed.observe(page)  # the crawl was killed before its links were offered: now they may be others
 
     def offer(self, page: Page, fetch: Fetch) -> None:
         """Put the page's links into the frontier, and end its lease. The links of a duplicate were followed elsewhere."""
         with self._outlinks.ending(page.url, fetch):
-            if not page.duplicate_of or OWN_LINKS in page.signs:
+            if not page.repeats:
                 self._outlinks.follow(page)
             self._frontier.put_many(self._probes.wanted(page))
             if self._shared is not None and page.indexable:

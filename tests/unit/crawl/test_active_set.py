@@ -61,7 +61,7 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Crawl, Shel
 def fetch(crawl: Crawl, *links: str) -> None:
     url = crawl.take(1.0)
     assert url is not None
-    crawl.offer(crawl.read(url, html(*links, text="reef")), Fetch(200, 1.0, 0.1))
+    crawl.steps.offer(crawl.steps.read(url, html(*links, text="reef")), Fetch(200, 1.0, 0.1))
 
 
 def waiting(crawl: Crawl) -> set[str]:

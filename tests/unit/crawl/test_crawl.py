@@ -5,80 +5,37 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from random import Random
 
 import pytest
 from support.webs import html
 
-from crawlproject.crawl.admission import Admission
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
-from crawlproject.crawl.reading import make_canonicalizer, make_reader, make_traps
-from crawlproject.crawl.stopping import Stopping
+from crawlproject.crawl.reading import make_canonicalizer
 from crawlproject.errors import StorageFailed
-from crawlproject.frontier.factory import make_frontier
-from crawlproject.frontier.memory import MemoryFrontier
-from crawlproject.inspection.examiner import Examiner
-from crawlproject.inspection.sites.host_health import HostHealth
-from crawlproject.inspection.sites.site_budgets import SiteBudgets
-from crawlproject.inspection.sites.tracker import SiteTracker
 from crawlproject.options import read_options
-from crawlproject.orderings.base import OrderingContext
-from crawlproject.orderings.registry import make_ordering
-from crawlproject.pages.text.analyzer import Analyzer
-from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import CrawlUrl, Fetch, Page, Topic
 from crawlproject.storage.append_log import read_lines
-from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.canonical import canonical_or_none
 
 SEED = "http://a.example/"
+INCURIOUS = {"CRAWL_SITE_BUDGET": 0, "PAGE_DUPLICATES": False, "CRAWL_LEARN_RULES": False, "TRAP_TEMPLATES": False}
 IMPATIENT = {"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0}
 
 
 def a_crawl(folder: Path, *seeds: str, ordering: str = "dom", **settings: object) -> Crawl:
-    """A planted crawl of a few parts: everything real, but the frontier forgets."""
-    options = read_options({**IMPATIENT, "ORDERING": ordering, **settings})
+    """A crawl with its seeds in the frontier, and without what inspects pages and sites."""
+    options = read_options({**IMPATIENT, **INCURIOUS, "ORDERING": ordering, **settings})
     topic = Topic("reef", ("coral reef",), seeds or (SEED,))
-    analyzer = Analyzer("en")
-    judge = TopicJudge(topic.keywords, analyzer)
-    canonicalize = make_canonicalizer(options)
-    frontier = make_frontier(options)
-    crawl_folder = CrawlFolder(folder, topic, ordering, {})
-    ordered = make_ordering(ordering, OrderingContext(topic, judge, Random(1)), options.ordering_parameters)
-    crawl = Crawl(
-        topic=topic,
-        options=options,
-        ordering=ordered,
-        judge=judge,
-        reader=make_reader(options, analyzer, canonicalize),
-        canonicalize=canonicalize,
-        frontier=frontier,
-        admission=Admission(
-            domains=options.crawl_allowed_domains,
-            canonicalize=canonicalize,
-            traps=make_traps(options),
-            frontier=frontier,
-            ordering=ordered,
-            refusals=crawl_folder.refusals,
-            history=crawl_folder.history,
-        ),
-        examiner=Examiner(),
-        conduct=SiteTracker(HostHealth(), SiteBudgets()),
-        folder=crawl_folder,
-        stopping=Stopping(floor=0.0, window=500, relevant=0.1, seconds=0.0),
-    )
-    crawl.folder.manifest.begin({}, "", 0.0)
-    crawl.add_seeds()
-    return crawl
+    return assemble(topic, options, clock=lambda: 0.0, folder=folder)
 
 
 def receive(crawl: Crawl, url: CrawlUrl, body: bytes, now: float = 1.0, **headers: str) -> Page:
     """Everything that happens to a page that arrived."""
     fetch = Fetch(200, now, 0.5)
-    page = crawl.score_links(crawl.score_page(crawl.read(url, body, **headers)))
-    crawl.keep(page, crawl.visit(url, page, body, fetch))
-    crawl.offer(page, fetch)
+    page = crawl.steps.score_links(crawl.steps.score_page(crawl.steps.read(url, body, **headers)))
+    crawl.steps.keep(page, crawl.steps.visit(url, page, body, fetch))
+    crawl.steps.offer(page, fetch)
     return page
 
 
@@ -127,12 +84,12 @@ def test_what_an_ordering_hands_down_comes_back_with_the_page(tmp_path: Path) ->
     page = receive(crawl, taken(crawl), html("/reef", text="coral reef"))
     child = taken(crawl)
     assert child.inherited == crawl.ordering.inherited_for_links(page) != ()
-    assert crawl.read(child, b"").inherited == child.inherited
+    assert crawl.steps.read(child, b"").inherited == child.inherited
 
 
 def test_the_body_is_cut_before_it_is_read(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path, PAGE_MAX_BYTES=20)
-    assert "reef" not in crawl.read(taken(crawl), b"<p>coral" + b" " * 50 + b"reef").text
+    assert "reef" not in crawl.steps.read(taken(crawl), b"<p>coral" + b" " * 50 + b"reef").text
 
 
 def test_headers_of_the_reply_are_heard(tmp_path: Path) -> None:
@@ -170,8 +127,8 @@ def test_a_url_enters_the_history_once_however_often_it_is_fetched(tmp_path: Pat
     crawl = a_crawl(tmp_path)
     seed = taken(crawl)
     body = html("/x", text="coral reef")
-    page = crawl.score_links(crawl.score_page(crawl.read(seed, body)))
-    crawl.keep(page, crawl.visit(seed, page, body, Fetch(200, 1.0, 0.5)))
+    page = crawl.steps.score_links(crawl.steps.score_page(crawl.steps.read(seed, body)))
+    crawl.steps.keep(page, crawl.steps.visit(seed, page, body, Fetch(200, 1.0, 0.5)))
     receive(crawl, seed, body, now=9.0)
     crawl.fail(seed, "http 500", Fetch(500, 10.0, 0.5))
     crawl.redirect(seed, "http://b.example/", Fetch(301, 11.0, 0.5))
@@ -203,23 +160,23 @@ def test_a_better_link_raises_the_score_of_a_url_that_waits(tmp_path: Path) -> N
 def test_open_leases_count_against_the_budget(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path, *(f"http://h{n}.example/" for n in range(9)), CRAWL_MAX_PAGES=3)
     first, second, third = (taken(crawl) for _ in range(3))
-    assert crawl.take(1.0) is None and crawl.budget_in_flight() and not crawl.spent
+    assert crawl.take(1.0) is None and crawl.budget_in_flight() and not crawl.budget.is_spent
     crawl.fail(first, "http 404", Fetch(404, 1.0, 0.1))
     fourth = taken(crawl)
     assert crawl.take(1.0) is None
     crawl.refuse(second, "robots/forbidden")
     fifth = taken(crawl)
     for url in (third, fourth, fifth):
-        assert not crawl.spent
+        assert not crawl.budget.is_spent
         receive(crawl, url, html(text="reef"))
-    assert crawl.spent and crawl.stats.pages == 3 and crawl.take(1.0) is None
+    assert crawl.budget.is_spent and crawl.stats.pages == 3 and crawl.take(1.0) is None
     assert crawl.frontier.leases() == 0 and crawl.stats.frontier_size == 4
 
 
 def test_without_a_budget_nothing_is_ever_spent(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path, CRAWL_MAX_PAGES=0)
     receive(crawl, taken(crawl), html(text="reef"))
-    assert not crawl.spent and not crawl.budget_in_flight()
+    assert not crawl.budget.is_spent and not crawl.budget_in_flight()
 
 
 # ------------------------------------------------------------ the door
@@ -239,7 +196,7 @@ def test_without_a_budget_nothing_is_ever_spent(tmp_path: Path) -> None:
     ],
 )
 def test_scope_comes_before_traps(tmp_path: Path, url: str, reason: str | None) -> None:
-    assert a_crawl(tmp_path, CRAWL_ALLOWED_DOMAINS=[".A.example"]).admission.refusal(url, 0) == reason
+    assert a_crawl(tmp_path, CRAWL_ALLOWED_DOMAINS=[".A.example"]).admission.rules.refusal(url, 0) == reason
 
 
 def test_refusals_are_counted_by_reason_with_examples(tmp_path: Path) -> None:
@@ -335,8 +292,8 @@ def test_seeds_and_where_they_redirect_to_keep_their_score(tmp_path: Path, monke
     crawl.redirect(taken(crawl), "http://d.example/", Fetch(301, 1.0, 0.1))
     known = ["http://a.example/1", "http://c.example/", "http://d.example/"]
     monkeypatch.setattr(crawl.ordering, "revise", lambda: [(url, 0.25) for url in known])
-    page = crawl.read(first, html("/1", *seeds))
-    crawl.offer(page, Fetch(200, 1.0, 0.1))
+    page = crawl.steps.read(first, html("/1", *seeds))
+    crawl.steps.offer(page, Fetch(200, 1.0, 0.1))
     assert {url.url: url.score for url in crawl.frontier.waiting()} == dict(zip(known, [0.25, 1.0, 1.0], strict=True))
 
 
@@ -390,8 +347,8 @@ def test_a_resume_goes_on_where_the_crawl_was(tmp_path: Path) -> None:
     first.close("shutdown", 50.0, {"custom/stat": 1})
     second = resumed(tmp_path)
     assert waiting(second) == sorted([*waiting(first), lost.url])
-    assert (second.pages, second.fetches, second.refused) == (1, 1, 1)
-    assert second.recent_relevance() == first.recent_relevance() > 0
+    assert (second.stats.pages, second.stats.fetches, second.stats.refused) == (1, 1, 1)
+    assert second.stats.recent_relevance() == first.stats.recent_relevance() > 0
     manifest = json.loads((tmp_path / "crawl.json").read_text())
     assert manifest["stats"]["custom/stat"] == 1 and manifest["stats"]["history/pages"] == 1
     assert manifest["resumes"] == [100.0]
@@ -402,8 +359,8 @@ def test_a_resume_knows_how_full_each_host_is(tmp_path: Path) -> None:
     first = resumed(tmp_path)
     receive(first, taken(first), html("/1", "/2", text="coral reef"))
     url = taken(first)
-    page = first.read(url, b"")
-    first.keep(page, first.visit(url, page, b"", Fetch(200, 2.0, 0.1)))
+    page = first.steps.read(url, b"")
+    first.steps.keep(page, first.steps.visit(url, page, b"", Fetch(200, 2.0, 0.1)))
     second = resumed(tmp_path)
     assert len(waiting(second)) == 2 and url.url in waiting(second)
     receive(second, taken(second, 101.0), html("/3", "/4", "http://b.example/", text="coral reef"))
@@ -412,12 +369,12 @@ def test_a_resume_knows_how_full_each_host_is(tmp_path: Path) -> None:
 
 
 def test_refusals_are_saved_when_the_frontier_cannot_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(_: MemoryFrontier) -> None:
+    def full() -> None:
         raise StorageFailed("full")
 
     crawl = a_crawl(tmp_path)
     crawl.refuse(taken(crawl), "robots/forbidden")
-    monkeypatch.setattr(MemoryFrontier, "close", full)
+    monkeypatch.setattr(crawl.frontier, "close", full)
     with pytest.raises(StorageFailed, match="full"):
         crawl.close("storage_failed", 9.0)
     assert json.loads((tmp_path / "refused.json").read_text())["counts"] == {"robots/forbidden": 1}
@@ -445,7 +402,7 @@ def test_a_visit_tells_which_agent_fetched_the_page(tmp_path: Path) -> None:
     pages = {}
     for _ in range(2):
         url = taken(crawl)
-        pages[url.parent] = crawl.visit(url, crawl.read(url, html()), b"", Fetch(200, 2.0, 0.1))
+        pages[url.parent] = crawl.steps.visit(url, crawl.steps.read(url, html()), b"", Fetch(200, 2.0, 0.1))
     seeds = {line["url"]: line["signs"] for line in read_lines(tmp_path / "history.jsonl") if line["parent"] is None}
     assert sorted(signs["agent"] for signs in seeds.values()) == [0.0, 1.0]
     assert {parent: visit.signs for parent, visit in pages.items()} == seeds

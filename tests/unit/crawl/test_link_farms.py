@@ -25,7 +25,7 @@ def live(folder: Path) -> Crawl:
 
 def examined(crawl: Crawl, url: CrawlUrl, fetch: Fetch) -> tuple[Page, bytes]:
     body = WEB.get(url.url).body
-    return crawl.examine(crawl.read(url, body), fetch), body
+    return crawl.steps.examine(crawl.steps.read(url, body), fetch), body
 
 
 def crawl_on(crawl: Crawl, fetches: int, *, kill: bool = False) -> None:
@@ -35,13 +35,13 @@ def crawl_on(crawl: Crawl, fetches: int, *, kill: bool = False) -> None:
         assert url is not None
         fetch = Fetch(200, 1000.0 + number, 0.1)
         page, body = examined(crawl, url, fetch)
-        page = crawl.score_links(crawl.score_page(page))
-        visit = crawl.visit(url, page, body, fetch)
+        page = crawl.steps.score_links(crawl.steps.score_page(page))
+        visit = crawl.steps.visit(url, page, body, fetch)
         if kill and number == fetches - 1:
             crawl.folder.keep(page, visit)
             return
-        crawl.keep(page, visit)
-        crawl.offer(page, fetch)
+        crawl.steps.keep(page, visit)
+        crawl.steps.offer(page, fetch)
 
 
 def known(crawl: Crawl) -> dict[str, Any]:

@@ -10,12 +10,12 @@ from support.webs import html
 
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
-from crawlproject.inspection.probes.probe_response import ProbeResponse
 from crawlproject.inspection.probes.probe_steps import BROWSER, MISSING
 from crawlproject.options import read_options
-from crawlproject.records import PROBE, CrawlUrl, Fetch, Page, Topic
+from crawlproject.records import PROBE, CrawlUrl, Fetch, FetchEvent, Page, Topic, Visit
 from crawlproject.storage.append_log import read_lines
 from crawlproject.storage.probe_log import read_findings
+from crawlproject.webs.base import Reply
 
 SEED = "http://www.a.example/"
 WORDS = [f"w{number}x" for number in range(3000)]
@@ -34,10 +34,10 @@ def a_crawl(folder: Path, **settings: object) -> Crawl:
 
 def receive(crawl: Crawl, url: CrawlUrl, body: bytes, now: float) -> None:
     fetch = Fetch(200, now, 0.1)
-    page = crawl.examine(crawl.read(url, body), fetch)
-    page = crawl.score_links(crawl.score_page(page))
-    crawl.keep(page, crawl.visit(url, page, body, fetch))
-    crawl.offer(page, fetch)
+    page = crawl.steps.examine(crawl.steps.read(url, body), fetch)
+    page = crawl.steps.score_links(crawl.steps.score_page(page))
+    crawl.steps.keep(page, crawl.steps.visit(url, page, body, fetch))
+    crawl.steps.offer(page, fetch)
 
 
 def taken(crawl: Crawl, now: float, step: str | None = None) -> CrawlUrl:
@@ -69,7 +69,7 @@ def test_probes_take_their_turn(tmp_path: Path) -> None:
     first = crawl.take(13.5)
     assert first is not None and first.kind == PROBE
     assert crawl.take(13.5) is None, "one fetch of a host at a time"
-    crawl.probe(first, ProbeResponse(Fetch(404, 14.0, 0.2), error="http 404"))
+    crawl.receive(first, Reply(first.url, 404), Fetch(404, 14.0, 0.2))
     assert crawl.take(14.5) is None and crawl.frontier.next_due(14.5) == pytest.approx(15.0, abs=0.01)
     assert len(lines(crawl)) == 1 and crawl.stats.pages == 1
 
@@ -86,7 +86,7 @@ def test_a_host_that_asks_a_probe_for_rest_gets_it(tmp_path: Path, status: int) 
 
 def test_a_host_that_rests_after_a_block_is_left_alone_by_probes(tmp_path: Path) -> None:
     crawl, _, _ = begun(tmp_path, CRAWL_BLOCKED_REST=60)
-    crawl.tracker.hosts.failed(SEED, 503, "http 503", 13.0)
+    crawl.tracker.apply(FetchEvent(Visit(SEED, 503, 13.0, error="http 503")))
     assert crawl.take(20.0) is None
     later = crawl.take(80.0)
     assert later is not None and later.kind == PROBE
@@ -97,7 +97,7 @@ def test_a_site_over_budget_is_probed_all_the_same(tmp_path: Path) -> None:
     crawl.tracker.sites.doubted("a.example", 0.9)
     probe = crawl.take(20.0)
     assert probe is not None and probe.kind == PROBE
-    crawl.probe(probe, ProbeResponse(Fetch(200, 20.0, 0.1), error="x"))
+    crawl.fail(probe, "x", Fetch(200, 20.0, 0.1))
     site = crawl.tracker.sites.site(SEED)
     assert site is not None and not site.out and site.fetches == 1.0, "and pays nothing for it"
 
@@ -121,8 +121,8 @@ def test_a_redirect_to_where_nothing_leads_ends_as_a_soft_404_once_that_place_is
     for now in (13.5, 16.0):
         probe = crawl.take(now)
         assert probe is not None
-        redirect = nowhere if probe.key == missing.key else ""
-        crawl.probe(probe, ProbeResponse(Fetch(302, now, 0.1), redirect=redirect, error="" if redirect else "x"))
+        headers = {"location": nowhere} if probe.key == missing.key else {}
+        crawl.receive(probe, Reply(probe.url, 302, headers), Fetch(302, now, 0.1))
     ends = []
     for now in (20.0, 30.0):
         url = taken(crawl, now)
@@ -141,9 +141,11 @@ def test_a_crawl_that_goes_on_knows_its_probes(tmp_path: Path, frontier: str) ->
         probe = crawl.take(now)
         assert probe is not None
         step = probe.variant
-        page = crawl.read(CrawlUrl(SEED, 1.0), html("/one", "/two", text=text("home"))) if step == "again" else shop
-        gone, came = ProbeResponse(Fetch(404, now, 0.1), error="http 404"), ProbeResponse(Fetch(200, now, 0.1), page)
-        crawl.probe(probe, gone if step == MISSING else came)
+        page = (
+            crawl.steps.read(CrawlUrl(SEED, 1.0), html("/one", "/two", text=text("home"))) if step == "again" else shop
+        )
+        status = 404 if step == MISSING else 200
+        crawl.receive(probe, Reply(probe.url, status), Fetch(status, now, 0.1), page)
         now += 2.0
     assert crawl.probes.doubts.about(SEED) == 0.5
     crawl.close("shutdown", now)

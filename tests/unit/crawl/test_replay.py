@@ -66,10 +66,11 @@ def open_crawl(folder: Path) -> tuple[Crawl, Diary]:
 def fetch(crawl: Crawl, now: float, body: bytes, content_type: str = "text/html", robots_tag: str = "") -> None:
     url = crawl.take(now)
     assert url is not None
-    page = crawl.score_links(crawl.score_page(crawl.read(url, body, content_type=content_type, robots_tag=robots_tag)))
+    page = crawl.steps.read(url, body, content_type=content_type, robots_tag=robots_tag)
+    page = crawl.steps.score_links(crawl.steps.score_page(page))
     ended = Fetch(200, now, 0.1, content_type=content_type)
-    crawl.keep(page, crawl.visit(url, page, body, ended))
-    crawl.offer(page, ended)
+    crawl.steps.keep(page, crawl.steps.visit(url, page, body, ended))
+    crawl.steps.offer(page, ended)
 
 
 def taken(crawl: Crawl, url: str) -> CrawlUrl:

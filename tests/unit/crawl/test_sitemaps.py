@@ -150,7 +150,8 @@ def test_a_killed_crawl_knows_its_sitemaps_again(ordering: str, tmp_path: Path) 
     crawl = opened()
     sitemap = crawl.take(20.0)
     assert sitemap.kind == SITEMAP and sitemap.url == "http://h.example/map.xml.gz"
-    crawl.add_sitemap_links(sitemap, urlset(*((url, "2024-02-02") for url in PAGES)), Fetch(200, 21.0, 0.1))
+    body = urlset(*((url, "2024-02-02") for url in PAGES))
+    assert crawl.receive(sitemap, Reply(sitemap.url, 200, body=body), Fetch(200, 21.0, 0.1)) is None
     _kill(crawl)
     log = json.loads((tmp_path / "sitemaps.jsonl").read_text())
     assert first_cells(section(doc("crawl-folder.md"), "sitemaps.jsonl")) == list(log)

@@ -30,9 +30,9 @@ def fetch(crawl: Crawl, *links: str) -> str | None:
     url = crawl.take(100.0)
     if url is None:
         return None
-    page = crawl.read(url, html(*links, text="coral reef"))
-    crawl.keep(page, crawl.visit(url, page, b"", fetched := Fetch(200, 100.0, 0.1)))
-    crawl.offer(page, fetched)
+    page = crawl.steps.read(url, html(*links, text="coral reef"))
+    crawl.steps.keep(page, crawl.steps.visit(url, page, b"", fetched := Fetch(200, 100.0, 0.1)))
+    crawl.steps.offer(page, fetched)
     return url.url
 
 

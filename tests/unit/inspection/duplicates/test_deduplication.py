@@ -163,13 +163,15 @@ def crawl_on(crawl: Crawl, web: Any, fetches: int, *, kill: bool = False) -> Non
         if reply.status != 200:
             crawl.fail(url, f"http {reply.status}", fetch)
             continue
-        read = crawl.score_links(crawl.score_page(crawl.examine(crawl.read(url, reply.body), fetch)))
-        visit = crawl.visit(url, read, reply.body, fetch)
+        read = crawl.steps.score_links(
+            crawl.steps.score_page(crawl.steps.examine(crawl.steps.read(url, reply.body), fetch))
+        )
+        visit = crawl.steps.visit(url, read, reply.body, fetch)
         if kill and number == fetches - 1:
             crawl.folder.keep(read, visit)
             return
-        crawl.keep(read, visit)
-        crawl.offer(read, fetch)
+        crawl.steps.keep(read, visit)
+        crawl.steps.offer(read, fetch)
 
 
 def state(crawl: Crawl) -> dict[str, Any]:
