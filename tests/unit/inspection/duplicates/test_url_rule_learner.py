@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from support.events import error_event, page_event
+
 from crawlproject.inspection.duplicates.url_rule import UrlRule
 from crawlproject.inspection.duplicates.url_rule_learner import AUDITED, UrlRuleLearner
 from crawlproject.records import Page
@@ -19,9 +21,9 @@ class Crawled:
         self.changes: list[tuple[str, bool]] = []
         self.learner.changed = lambda testimony: self.changes.append((str(testimony.rule), testimony.believed))
 
-    def fetch(self, url: str, first: str = "", page_type: str = "") -> None:
+    def fetch(self, url: str, first: str = "", error: str = "") -> None:
         self.urls.add(url)
-        self.learner.learn(Page(url, duplicate_of=first, page_type=page_type))
+        self.learner.apply(error_event(url, error) if error else page_event(Page(url, duplicate_of=first)))
 
     def sessions(self, pages: range, sessions: int = 2) -> None:
         """So many pages, each under some session ids."""
@@ -47,7 +49,7 @@ def test_the_first_of_its_kind_stands_for_the_others():
     assert crawl.learner.normalized(f"{A}/new?sid=1") == f"{A}/new?sid=1"
     assert crawl.learner.normalized(f"{A}/new?sid=2") == f"{A}/new?sid=1"
     assert crawl.learner.rules_for(f"{A}/new?sid=2") == [SID]
-    crawl.learner.failed(f"{A}/new?sid=1")
+    crawl.fetch(f"{A}/new?sid=1", error="http 404")
     assert crawl.learner.normalized(f"{A}/new?sid=2") == f"{A}/new?sid=2"
 
 
@@ -81,8 +83,8 @@ def test_a_parameter_needs_three_values():
 def test_walls_teach_nothing():
     crawl = Crawled()
     for page in range(9):
-        crawl.fetch(f"{A}/{page}?sid=1", page_type="block/captcha")
-        crawl.fetch(f"{A}/{page}?sid=2", f"{A}/{page}?sid=1", page_type="block/captcha")
+        crawl.fetch(f"{A}/{page}?sid=1", error="block/captcha")
+        crawl.fetch(f"{A}/{page}?sid=2", f"{A}/{page}?sid=1", error="block/captcha")
     assert list(crawl.learner.testimonies()) == []
 
 

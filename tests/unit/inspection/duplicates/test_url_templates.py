@@ -3,44 +3,45 @@
 from __future__ import annotations
 
 import pytest
+from support.events import error_event, page_event
 
 from crawlproject.inspection.duplicates.url_templates import FACTOR, FARTHEST, FIRST_DELAY, UrlTemplates
-from crawlproject.records import NOVELTY, CrawlUrl, Page
+from crawlproject.records import NOVELTY, CrawlUrl, FetchEvent, Page
 
 A = "http://a.example"
 
 
-def barren(number: int) -> Page:
-    return Page(f"{A}/cal/{number}", duplicate_of=f"{A}/cal/0")
+def barren(number: int) -> FetchEvent:
+    return page_event(Page(f"{A}/cal/{number}", duplicate_of=f"{A}/cal/0"))
 
 
-def fruitful(number: int) -> Page:
-    return Page(f"{A}/cal/{number}")
+def fruitful(number: int) -> FetchEvent:
+    return page_event(Page(f"{A}/cal/{number}"))
 
 
 def demoted() -> UrlTemplates:
     standing = UrlTemplates()
     for number in range(6):
-        standing.learn(barren(number))
+        standing.apply(barren(number))
     return standing
 
 
 @pytest.mark.parametrize(
-    "page",
+    "event",
     [
         barren(1),
-        Page(f"{A}/cal/1", signs={NOVELTY: 0.02}),
-        Page(f"{A}/cal/1", page_type="soft_404"),
-        Page(f"{A}/cal/1", page_type="parked"),
+        page_event(Page(f"{A}/cal/1", signs={NOVELTY: 0.02})),
+        error_event(f"{A}/cal/1", "soft_404"),
+        error_event(f"{A}/cal/1", "parked"),
     ],
     ids=["copy", "nothing new", "soft 404", "parked"],
 )
-def test_a_template_whose_pages_say_nothing_is_demoted(page):
+def test_a_template_whose_pages_say_nothing_is_demoted(event):
     standing = UrlTemplates()
     for _ in range(2):
-        standing.learn(page)
+        standing.apply(event)
     assert standing.demoted(f"{A}/cal/77") is None
-    standing.learn(page)
+    standing.apply(event)
     assert standing.demoted(f"{A}/cal/77") == "a.example/cal/#"
     assert standing.adjusted_score(f"{A}/cal/77", 0.5) == 0.5 * FACTOR
     assert standing.adjusted_score(f"{A}/cal/77", -0.5) < -0.5
@@ -50,15 +51,15 @@ def test_a_template_whose_pages_say_nothing_is_demoted(page):
 def test_walls_and_failures_say_nothing_about_a_template():
     standing = UrlTemplates()
     for number in range(20):
-        standing.learn(Page(f"{A}/cal/{number}", page_type="block/captcha"))
-        standing.failed(f"{A}/cal/{number}")
+        standing.apply(error_event(f"{A}/cal/{number}", "block/captcha"))
+        standing.apply(error_event(f"{A}/cal/{number}", "http 404"))
     assert standing.demoted(f"{A}/cal/1") is None
 
 
 def test_mixed_pages_do_not_demote():
     standing = UrlTemplates()
     for number in range(60):
-        standing.learn(barren(number) if number % 2 else fruitful(number))
+        standing.apply(barren(number) if number % 2 else fruitful(number))
         assert standing.demoted(f"{A}/cal/1") is None
     assert standing.demoted(f"{A}/cal/1") is None
 
@@ -66,11 +67,11 @@ def test_mixed_pages_do_not_demote():
 def test_names_of_words_are_demoted_with_their_folder():
     standing = UrlTemplates()
     for name in ("reef", "fish", "kelp", "crab", "tide", "sand", "wave", "foam", "gull", "salt", "sun", "sky", "dune"):
-        standing.learn(Page(f"{A}/gone/{name}", page_type="soft_404"))
+        standing.apply(error_event(f"{A}/gone/{name}", "soft_404"))
     assert standing.demoted(f"{A}/gone/shell")
     assert standing.demoted(f"{A}/kept/shell") == f"{A[7:]}/**"
-    standing.learn(Page(f"{A}/kept/one"))
-    standing.learn(Page(f"{A}/kept/two"))
+    standing.apply(page_event(Page(f"{A}/kept/one")))
+    standing.apply(page_event(Page(f"{A}/kept/two")))
     assert standing.demoted(f"{A}/kept/shell") is None
 
 
@@ -79,7 +80,7 @@ def test_a_path_that_grows_is_demoted_with_all_below_its_first_segment():
     path = f"{A}/grow"
     for depth in range(14):
         path += f"/{'abcdefghijklmn'[depth]}"
-        standing.learn(Page(path, duplicate_of=f"{A}/grow/a"))
+        standing.apply(page_event(Page(path, duplicate_of=f"{A}/grow/a")))
     assert standing.demoted(f"{path}/x")
 
 
@@ -105,16 +106,16 @@ def test_each_barren_page_makes_the_delay_longer_and_a_fruitful_one_short_again(
         return next(template.delay for name, template in standing.list_demoted() if name == "a.example/cal/#")
 
     first = delay()
-    standing.learn(barren(7))
+    standing.apply(barren(7))
     assert delay() == 2 * first
-    standing.learn(fruitful(8))
+    standing.apply(fruitful(8))
     assert delay() == FIRST_DELAY
 
 
 def test_a_template_recovers():
     standing = demoted()
     for number in range(10):
-        standing.learn(fruitful(number))
+        standing.apply(fruitful(number))
     assert standing.demoted(f"{A}/cal/1") is None
     assert list(standing.list_demoted()) == []
 
@@ -130,6 +131,8 @@ def test_what_is_known_is_limited():
     standing = UrlTemplates(most=10)
     for host in range(20):
         for number in range(8):
-            standing.learn(Page(f"http://{host}.example/cal/{number}", duplicate_of=f"http://{host}.example/cal/0"))
+            standing.apply(
+                page_event(Page(f"http://{host}.example/cal/{number}", duplicate_of=f"http://{host}.example/cal/0"))
+            )
     assert standing.demoted("http://0.example/cal/1") is None
     assert standing.demoted("http://19.example/cal/1") is not None

@@ -7,6 +7,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from support.events import page_event
 from support.pages import a_link
 
 from crawlproject.errors import BadCrawlDir
@@ -31,6 +32,11 @@ def text(seed: object, words: int = 200) -> list[str]:
 def a_page(url: str = URL, seed: object = "ours", **fields: object) -> Page:
     links = (a_link("http://www.a.example/"), a_link("http://b.example/"))
     return Page(url, terms=text(seed), links=links, **{"score": 0.5, "depth": 2, **fields})
+
+
+def replay(probes: Probes, folder: Path) -> None:
+    for finding in read_findings(folder):
+        probes.apply_finding(finding)
 
 
 def some_probes(folder: Path | None = None, *, share: float = 1.0, after: int = 1, best: float | None = None) -> Probes:
@@ -58,7 +64,7 @@ def run(probes: Probes, record: CrawlUrl, browsers: Page, ours: Page) -> list[Cr
 def test_what_is_wanted_after_a_page(tmp_path: Path) -> None:
     probes = some_probes(best=0.75)
     page = a_page()
-    probes.kept(page)
+    probes.apply(page_event(page))
     browser, missing = probes.wanted(page)
     assert (browser.url, browser.kind, browser.variant) == (URL, PROBE, BROWSER) and browser.inherited
     assert missing.variant == MISSING and missing.url.startswith("http://www.a.example/dir/")
@@ -70,7 +76,7 @@ def test_what_is_wanted_after_a_page(tmp_path: Path) -> None:
 
 def test_what_is_not_wanted() -> None:
     off = some_probes(share=0.0, after=0)
-    off.kept(a_page())
+    off.apply(page_event(a_page()))
     assert not list(off.wanted(a_page())) and off.inspect(page := a_page(), Fetch(200, 1.0, 0.1)) is page
     probes = some_probes(after=0)
     assert not list(probes.wanted(a_page(indexable=False)))
@@ -92,7 +98,7 @@ def test_a_cloaking_site_is_found_and_doubted(tmp_path: Path) -> None:
 def test_a_host_that_turns_a_probe_away_is_left_alone(tmp_path: Path) -> None:
     probes = some_probes(tmp_path)
     page = a_page()
-    probes.kept(page)
+    probes.apply(page_event(page))
     browser, _ = probes.wanted(page)
     assert probes.answered(browser, answer(status=403, error="http 403")) == []
     assert not list(probes.wanted(a_page("http://www.a.example/other")))
@@ -110,14 +116,15 @@ def test_a_probe_that_robots_txt_forbids_is_noted(tmp_path: Path) -> None:
 def test_a_resumed_crawl_knows_what_was_found(tmp_path: Path) -> None:
     probes = some_probes(tmp_path)
     page = a_page()
-    probes.kept(page)
+    probes.apply(page_event(page))
     browser, missing = probes.wanted(page)
     asked = run(probes, browser, a_page(seed="shop"), a_page())
     probes.answered(missing, answer(Page(missing.url, "Gone", terms=text("gone"))))
     probes.close()
 
     resumed = some_probes(tmp_path)
-    resumed.relive(read_findings(tmp_path), [{"url": URL, "md5": "x"}])
+    replay(resumed, tmp_path)
+    resumed.apply(page_event(page))
     gone = Page("http://www.a.example/dir/gone.html", "Gone", terms=text("gone"), depth=1)
     for each in (probes, resumed):
         assert each.inspect(gone, Fetch(200, 1.0, 0.1)).page_type == "soft_404"
@@ -134,7 +141,7 @@ def test_a_step_that_left_a_question_open_is_asked_again_after_a_kill(tmp_path: 
     (browser,) = probes.wanted(a_page())
     assert probes.answered(browser, answer(a_page(seed="shop")))
     resumed = some_probes(tmp_path, after=0)
-    resumed.relive(read_findings(tmp_path), [])
+    replay(resumed, tmp_path)
     assert [record.variant for record in resumed.answered(browser, answer(a_page(seed="shop")))] == [AGAIN]
 
 
@@ -149,7 +156,7 @@ LINE = {"url": URL, "step": MISSING, "page": URL, "at": 1, "seconds": 0.5, "stat
 def test_a_log_that_is_damaged_is_told_by_its_name(tmp_path: Path, line: object) -> None:
     (tmp_path / "probes.jsonl").write_text(f"{json.dumps(LINE)}\n{json.dumps(line)}\n")
     with pytest.raises(BadCrawlDir, match=r"probes\.jsonl, line 2"):
-        some_probes(tmp_path).relive(read_findings(tmp_path), [])
+        replay(some_probes(tmp_path), tmp_path)
 
 
 @pytest.mark.parametrize("kind", ["memory", "disk"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.events import page_event
 
 from crawlproject.inspection.probes.site_trust import CLOSELY, REMEMBERED, SiteTrust
 from crawlproject.inspection.sites.site_budgets import SiteBudgets
@@ -75,8 +76,7 @@ def test_the_site_loses_its_budget_and_gets_it_back() -> None:
     doubts = SiteTrust(sites.doubted)
     for number in range(12):
         page = Page(f"http://www.spam.example/{number}", relevance=0.5)
-        sites.kept(page)
-        sites.ended(page.url, float(number))
+        sites.apply(page_event(page, float(number)))
     url = CrawlUrl(URL, 1.0)
     assert sites.hold_until(url, 20.0) == 20.0
     sites.dropped(URL)
@@ -93,8 +93,7 @@ def test_a_pardoned_site_may_have_one_more_however_little_it_is_worth() -> None:
     sites = SiteBudgets()
     for number in range(20):
         page = Page(f"http://www.spam.example/{number}", spam=1.0)
-        sites.kept(page)
-        sites.ended(page.url, float(number))
+        sites.apply(page_event(page, float(number)))
     assert sites.hold_until(CrawlUrl(URL, 1.0), 30.0) > 30.0
     sites.pardon(URL)
     assert sites.hold_until(CrawlUrl(URL, 1.0), 30.0) == 30.0

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from support.events import error_event, page_event, redirect_event
 from support.pages import a_link
 
-from crawlproject.inspection.sites.host_health import HostHealth
 from crawlproject.inspection.sites.site_budgets import FIRST, MOST_TRUST, SINGLE_SOURCE, SUPPORTED, TRIALS, SiteBudgets
-from crawlproject.inspection.sites.tracker import SiteTracker
-from crawlproject.records import CrawlUrl, Fetch, Page
+from crawlproject.records import CrawlUrl, Page
+from crawlproject.urls.domains import sites_linked
 
 
 def a_page(
@@ -28,9 +26,9 @@ def a_page(
     return replace(page, links=tuple(a_link(url) for url in links))
 
 
-def fetch(sites: SiteBudgets, page: Page, at: float) -> None:
-    sites.kept(page)
-    sites.ended(page.url, at)
+def fetch(sites: SiteBudgets, page: Page, at: float, new_link_ratio: float = 0.0) -> None:
+    linked = sites_linked(page.url, [link.url for link in page.links])
+    sites.apply(page_event(page, at), linked, new_link_ratio=new_link_ratio)
 
 
 def allowed(sites: SiteBudgets, host: str, most: int = 500, **page: object) -> int:
@@ -47,8 +45,7 @@ def with_a_crawl_of_relevant_pages(walls: int = 300) -> SiteBudgets:
     sites = SiteBudgets()
     for number in range(walls):
         sites.seeded(f"http://wall{number}.example/")
-        sites.failed(f"http://wall{number}.example/", "block/captcha")
-        sites.ended(f"http://wall{number}.example/", 0.0, "block/captcha")
+        sites.apply(error_event(f"http://wall{number}.example/", "block/captcha"))
     for number in range(5):
         fetch(sites, a_page(f"g{number}.example", 0), float(number))
     return sites
@@ -99,8 +96,7 @@ def test_a_site_that_always_leads_to_new_pages_of_its_own_is_paid_little():
     closed, open_ = with_a_crawl_of_relevant_pages(), with_a_crawl_of_relevant_pages()
     for sites, new_link_ratio in ((closed, 0.3), (open_, 0.9)):
         for number in range(4):
-            sites.kept(a_page("x.example", number), new_link_ratio=new_link_ratio)
-            sites.ended(f"http://x.example/{number}", 5.0)
+            fetch(sites, a_page("x.example", number), 5.0, new_link_ratio)
     few, more = (sites.budget(sites.site("http://x.example/")) for sites in (open_, closed))
     assert FIRST <= few < 4 < more
 
@@ -108,8 +104,7 @@ def test_a_site_that_always_leads_to_new_pages_of_its_own_is_paid_little():
 def test_such_sites_make_the_crawl_careful():
     sites = with_a_crawl_of_relevant_pages(walls=0)
     for number in range(200):
-        sites.kept(a_page(f"x{number}.example", 0), new_link_ratio=0.95)
-        sites.ended(f"http://x{number}.example/", 5.0)
+        fetch(sites, a_page(f"x{number}.example", 0), 5.0, 0.95)
     assert sites.trust == 1.0
 
 
@@ -160,7 +155,7 @@ def test_what_a_seed_links_to_is_no_hearsay_whatever_the_seed_looks_like():
 def test_a_redirect_is_worth_less_than_nothing():
     sites = with_a_crawl_of_relevant_pages()
     for number in range(2):
-        sites.redirected(f"http://maze.example/{number}", 5.0)
+        sites.apply(redirect_event(f"http://maze.example/{number}", at=5.0))
     assert sites.hold_until(CrawlUrl("http://maze.example/9", 1.0), 5.0) > 5.0
 
 
@@ -169,8 +164,7 @@ def test_pages_that_are_not_there_hardly_count():
     for number in range(15):
         url = f"http://old.example/{number}"
         assert sites.hold_until(CrawlUrl(url, 1.0), 5.0) == 5.0
-        sites.failed(url, "http 404")
-        sites.ended(url, 5.0, "http 404")
+        sites.apply(error_event(url, "http 404", 5.0, 404))
 
 
 def test_links_of_its_own_do_not_count():
@@ -185,8 +179,7 @@ def test_spam_copies_and_walls_cost_more_than_a_fetch():
     assert allowed(with_a_crawl_of_relevant_pages(), "x.example", copy="http://g0.example/0") < dull
     sites = with_a_crawl_of_relevant_pages()
     for number in range(4):
-        sites.failed(f"http://x.example/{number}", "soft_404")
-        sites.ended(f"http://x.example/{number}", 10.0)
+        sites.apply(error_event(f"http://x.example/{number}", "soft_404", 10.0))
     assert sites.hold_until(CrawlUrl("http://x.example/9", 1.0), 10.0) > 10.0
 
 
@@ -231,56 +224,3 @@ def test_subdomains_share_a_budget():
     for number in range(100):
         fetch(sites, a_page(f"x{number}.farm.example", 0, relevance=0.0), 5.0)
     assert sites.hold_until(CrawlUrl("http://new.farm.example/", 1.0), 5.0) > 5.0
-
-
-EVENTS = st.lists(
-    st.tuples(
-        st.integers(0, 4),
-        st.sampled_from(["page", "spam", "copy", "http 404", "block/captcha", "redirect"]),
-        st.floats(0, 1),
-        st.lists(st.integers(0, 6), max_size=4),
-    ),
-    max_size=40,
-)
-
-
-@settings(max_examples=60, deadline=None)
-@given(EVENTS)
-def test_a_resumed_crawl_has_the_same_budgets(events):
-    lived, lines, links = SiteTracker(HostHealth(), SiteBudgets()), [], []
-    for number, (host, kind, relevance, targets) in enumerate(events):
-        url, at = f"http://s{host}.example/{number}", float(number)
-        line = {"url": url, "at": at, "status": 200, "error": "", "redirect": "", "md5": "", "relevance": relevance}
-        line |= {"spam": 0.9 if kind == "spam" else 0.0, "duplicate_of": "http://s0.example/" if kind == "copy" else ""}
-        line |= {"depth": min(number, 2)}
-        if kind in ("page", "spam", "copy"):
-            found = tuple(f"http://s{target}.example/" for target in targets)
-            page = a_page(
-                f"s{host}.example",
-                number,
-                relevance=relevance,
-                spam=line["spam"],
-                copy=line["duplicate_of"],
-                links=found,
-                depth=line["depth"],
-            )
-            lived.kept(page, at)
-            line["md5"] = "x"
-            links += [{"source": url, "target": target} for target in found]
-        elif kind == "redirect":
-            lived.redirected(url, Fetch(302, at, 0.1))
-            line["redirect"] = "http://elsewhere.example/"
-        else:
-            lived.failed(url, kind, Fetch(200, at, 0.1))
-            line["error"] = kind
-        lines.append(line)
-    relived = SiteTracker(HostHealth(), SiteBudgets())
-    relived.relive(lines, links)
-    assert relived.hosts.given_up == lived.hosts.given_up
-    for number in range(7):
-        one, other = lived.sites.site(f"http://s{number}.example/"), relived.sites.site(f"http://s{number}.example/")
-        assert (one is None) == (other is None)
-        if one is not None:
-            assert (one.fetches, one.worth, one.links) == (other.fetches, other.worth, other.links)
-            assert (one.new_link_ratio, one.recommended) == (other.new_link_ratio, other.recommended)
-    assert relived.sites.trust == lived.sites.trust
