@@ -31,8 +31,8 @@ from crawlproject.components.retry_after import asked_rest
 from crawlproject.components.running import crawl_of, frontier_closing, stop, stopped, stopping
 from crawlproject.crawl.reading import make_canonicalizer
 from crawlproject.errors import StorageFailed
+from crawlproject.frontier.base import SharedFrontier
 from crawlproject.frontier.factory import join_frontier, make_frontier, open_frontier
-from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.options import Options, read_options
 from crawlproject.records import CrawlUrl
 from crawlproject.urls.canonical import canonical_or_none

@@ -12,8 +12,7 @@ from dataclasses import replace
 from crawlproject.crawl.entry_rules import TOO_DEEP, EntryRules
 from crawlproject.crawl.holds import Holds
 from crawlproject.crawl.normalization import Normalization
-from crawlproject.frontier.base import CountingFrontier, Frontier
-from crawlproject.frontier.shared import FULL, HOST_FULL, SharedFrontier
+from crawlproject.frontier.base import FULL, HOST_FULL, CountingFrontier, Frontier, SharedFrontier
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.records import PROBE, CrawlUrl
 from crawlproject.storage.history import History
@@ -47,7 +46,7 @@ class Admission:
         self._holds = holds or Holds()
         self._shared = frontier if isinstance(frontier, SharedFrontier) else None
         if self._shared is not None:
-            self._shared.when_turned_away(self._turned_away)
+            self._shared.when_rejected(self._turned_away)
 
     # ------------------------------------------------------------ in
 

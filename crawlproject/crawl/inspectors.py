@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from crawlproject.crawl.holds import UrlHold
 from crawlproject.crawl.normalization import UrlNormalizer
-from crawlproject.frontier.base import Frontier
-from crawlproject.frontier.shared import SharedFrontier
+from crawlproject.frontier.base import Frontier, SharedFrontier
 from crawlproject.inspection.duplicates.deduplication import Deduplication, make_deduplication
 from crawlproject.inspection.examiner import Examiner, Inspector
 from crawlproject.inspection.learner import Learner

@@ -14,8 +14,7 @@ from typing import Protocol
 
 from crawlproject.crawl.admission import Admission
 from crawlproject.crawl.holds import Holds
-from crawlproject.frontier.base import Frontier, SparingFrontier
-from crawlproject.frontier.shared import SharedFrontier
+from crawlproject.frontier.base import Frontier, SharedFrontier
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.records import CrawlUrl
 
@@ -64,8 +63,6 @@ class Leasing:
         self._kinds = kinds
         self._patience = patience
         self._shared = frontier if isinstance(frontier, SharedFrontier) else None
-        if holds and isinstance(frontier, SparingFrontier):
-            frontier.spare_dormant()
 
     def take(self, now: float) -> CrawlUrl | None:
         """Lease the next URL that need not wait, or None when no host is eligible at ``now``.
@@ -94,7 +91,7 @@ class Leasing:
             if reason := kind.late_refusal(taken):
                 kind.refuse(taken, reason)
             elif (until := kind.hold_until(taken, now)) > now:
-                self._frontier.postpone(taken.key, until)
+                self._frontier.hold(taken.key, until)
                 if not taken.variant:  # the ordering does not know of other fetches
                     self._ordering.postponed(taken.url)
             else:

@@ -7,8 +7,7 @@ from dataclasses import replace
 from crawlproject.crawl.history_writer import HistoryWriter
 from crawlproject.crawl.ordering_feed import OrderingFeed
 from crawlproject.crawl.outlinks import Outlinks
-from crawlproject.frontier.base import Frontier
-from crawlproject.frontier.shared import SharedFrontier
+from crawlproject.frontier.base import Frontier, SharedFrontier
 from crawlproject.inspection.examiner import Examiner
 from crawlproject.inspection.probes.probes import Probes
 from crawlproject.options import Options

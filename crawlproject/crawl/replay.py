@@ -12,8 +12,7 @@ from dataclasses import replace
 from functools import cache, partial
 
 from crawlproject.crawl.crawl import Crawl
-from crawlproject.frontier.base import Frontier
-from crawlproject.frontier.shared import SharedFrontier
+from crawlproject.frontier.base import Frontier, SharedFrontier
 from crawlproject.records import PROBE, SITEMAP, CrawlUrl, FetchEvent, Page, Visit
 from crawlproject.storage.probe_log import read_findings
 from crawlproject.storage.read import read_links, read_visits

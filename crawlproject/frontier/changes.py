@@ -32,6 +32,13 @@ class Leased(NamedTuple):
     url: str
 
 
+class Held(NamedTuple):
+    """A waiting URL is not taken before ``until``; 0: it may be taken at any time."""
+
+    url: str
+    until: float
+
+
 class Returned(NamedTuple):
     """A leased URL waits again, until ``not_before`` at least."""
 
@@ -53,36 +60,44 @@ class Evicted(NamedTuple):
 
 
 class Picked(NamedTuple):
-    """The host was picked, under the k rule."""
+    """The host was picked, under the k rule. ``host`` is a key of the store (see ``core.UrlStore``)."""
 
-    host: str
+    host: Any
 
 
 class GaveBack(NamedTuple):
     """The host's last pick does not count."""
 
-    host: str
+    host: Any
 
 
 class Rests(NamedTuple):
     """The host is not visited before ``until``."""
 
-    host: str
+    host: Any
     until: float
 
 
 class Asks(NamedTuple):
-    """The host asks for ``seconds`` between visits."""
+    """The host of this name asks for ``seconds`` between visits."""
 
     host: str
     seconds: float
 
 
-Change = Waits | Rescored | Leased | Returned | Ended | Evicted | Picked | GaveBack | Rests | Asks
+class Blocked(NamedTuple):
+    """No URL of the host of this name is taken before ``until``; 0: the block is lifted."""
+
+    host: str
+    until: float
+
+
+Change = Waits | Rescored | Held | Leased | Returned | Ended | Evicted | Picked | GaveBack | Rests | Asks | Blocked
 
 _CODES: dict[type[Change], str] = {
     Waits: "wait",
     Rescored: "score",
+    Held: "hold",
     Leased: "lease",
     Returned: "return",
     Ended: "end",
@@ -91,6 +106,7 @@ _CODES: dict[type[Change], str] = {
     GaveBack: "unpick",
     Rests: "rest",
     Asks: "ask",
+    Blocked: "block",
 }
 _KINDS: dict[str, type[Change]] = {code: kind for kind, code in _CODES.items()}
 

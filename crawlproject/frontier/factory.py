@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from crawlproject.errors import BadSetting
 from crawlproject.frontier.base import Frontier
+from crawlproject.frontier.disk.files import is_disk_frontier
 from crawlproject.frontier.disk.frontier import DiskFrontier
-from crawlproject.frontier.disk.store import is_disk_frontier
 from crawlproject.frontier.journal import NAME, JournaledFrontier
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.frontier.politeness import Politeness

@@ -54,6 +54,16 @@ class LazyHeap(Generic[Item]):
         items = self._items
         return bool(items) and items[0][0] <= key
 
+    def count_until(self, key: float, most: int) -> int:
+        """How many living items begin with ``key`` or less, ``most`` at most. O(``most`` + dead items on the way)."""
+        items, found, places = self._items, 0, [0]
+        while places and found < most:
+            place = places.pop()
+            if place < len(items) and items[place][0] <= key:
+                found += self._alive(items[place])
+                places += (2 * place + 1, 2 * place + 2)
+        return found
+
     def last(self, n: int) -> list[Item]:
         """Up to ``n`` living items from the end of the heap, where its least items are not, unless it is short."""
         return list(islice(filter(self._alive, reversed(self._items)), n))

@@ -135,7 +135,7 @@ def test_the_record_comes_back_as_it_was_put(make):
 def test_a_score_or_a_time_that_is_no_number_is_refused(make):
     frontier = make()
     for wrong in (url("a/", math.nan), url("a/", 0.0, not_before=math.nan), url("a/", 0.0, not_before=math.inf)):
-        with pytest.raises(ValueError, match="no place in line"):
+        with pytest.raises(ValueError, match="cannot queue"):
             frontier.put(wrong)
     frontier.put(url("b/"))
     with pytest.raises(ValueError, match="number"):
@@ -305,27 +305,16 @@ def test_a_dropped_url_is_known_and_leaves_no_trace_on_its_host(make):
     assert fetch(frontier) == "b/1"
 
 
-def test_a_postponed_url_waits_and_leaves_no_trace_on_its_host(make):
+def test_a_held_lease_waits_and_leaves_no_trace_on_its_host(make):
     frontier = make(batch_size=2, min_delay=5.0)
     frontier.put_many([url("a/1", 0.9), url("a/2", 0.8), url("b/1", 0.1), url("c/1", 0.1)])
     taken = frontier.take(0.0)
-    frontier.postpone(taken.url, 60.0)
+    assert frontier.hold(taken.url, 60.0)
     assert (frontier.leases(), len(frontier)) == (0, 4)
     assert fetch(frontier) == "a/2", "neither its clock nor the k rule holds the host back"
     assert [fetch(frontier), fetch(frontier)] == ["b/1", "c/1"]
     assert take(frontier, 59.0) is None and frontier.next_due(59.0) == 60.0
     assert frontier.take(60.0) == replace(taken, not_before=60.0)
-
-
-def test_only_a_lease_can_be_postponed(make):
-    frontier = make()
-    frontier.put(url("a/"))
-    frontier.postpone("http://a.test/", 60.0)
-    frontier.postpone("http://b.test/", 60.0)
-    assert take(frontier) == "a/"
-    with pytest.raises(ValueError, match="finite"):
-        frontier.postpone("http://a.test/", math.nan)
-    assert frontier.leases() == 1
 
 
 def test_drop_without_a_lease_marks_as_known(make):
@@ -477,11 +466,12 @@ def test_next_due_is_exact(make):
 
 def test_next_due_knows_the_k_rule(make):
     frontier = make(batch_size=3, min_delay=1.0)
-    frontier.put_many([url("a/1", 0.9), url("a/2", 0.9), url("b/1", 0.8), url("b/2", 0.8), url("c/1", not_before=50.0)])
-    assert [fetch(frontier, 0.0), fetch(frontier, 0.0)] == ["a/1", "b/1"]
+    frontier.crawl_delay("c.test", 50.0)
+    frontier.put_many(url(f"{host}/{page}", score) for host, score in (("c", 3), ("a", 2), ("b", 1)) for page in (1, 2))
+    assert [fetch(frontier) for _ in range(3)] == ["c/1", "a/1", "b/1"]
     assert frontier.take(10.0) is None, "a and b are among the last two picks, and three hosts wait"
     assert frontier.next_due(10.0) == 50.0
-    assert [take(frontier, 50.0), take(frontier, 50.0), take(frontier, 50.0)] == ["c/1", "a/2", "b/2"]
+    assert [take(frontier, 50.0), take(frontier, 50.0), take(frontier, 50.0)] == ["c/2", "a/2", "b/2"]
 
 
 # ---------------------------------------------------------------- not before
@@ -507,6 +497,128 @@ def test_the_clock_of_the_host_holds_for_a_url_whose_time_has_come(make):
     frontier.put_many([url("a/1", 0.9), url("a/2", 0.9, not_before=10.0)])
     fetch(frontier, 0.0)
     assert frontier.next_due(0.0) == 20.0
+
+
+def test_a_waiting_url_is_held_until_its_time_and_let_go(make):
+    frontier = make()
+    frontier.put_many([url("a/1", 0.9), url("a/2", 0.5), url("b/1", 0.1)])
+    assert frontier.hold("http://a.test/1", 10.0) and frontier.hold("http://b.test/1", 20.0)
+    assert (len(frontier), frontier.best(), frontier.leases()) == (3, 0.9, 0)
+    assert [fetch(frontier, 9.0), fetch(frontier, 9.0), frontier.next_due(9.0)] == ["a/2", None, 10.0]
+    assert frontier.hold("http://b.test/1", 0.0)
+    assert fetch(frontier, 9.0) == "b/1"
+    assert frontier.take(10.0) == url("a/1", 0.9, not_before=10.0)
+
+
+def test_a_held_url_keeps_its_place(make):
+    frontier = make(batch_size=1)
+    frontier.put_many([url("a/1", 0.5), url("a/2", 0.5), url("b/1", 0.5)])
+    frontier.hold("http://a.test/1", 10.0)
+    frontier.hold("http://a.test/1", 0.0)
+    assert drain(frontier) == ["a/1", "a/2", "b/1"]
+
+
+def test_only_what_waits_or_is_leased_can_be_held(make):
+    frontier = make()
+    frontier.put(url("a/"))
+    assert not frontier.hold("http://b.test/", 60.0)
+    frontier.take(0.0)
+    for wrong in (math.nan, math.inf):
+        with pytest.raises(ValueError, match="finite"):
+            frontier.hold("http://a.test/", wrong)
+    assert frontier.leases() == 1
+    frontier.done("http://a.test/", 0.0, 0.0)
+    assert not frontier.hold("http://a.test/", 60.0)
+
+
+# ---------------------------------------------------------------- blocks
+
+
+def blocks(frontier: Frontier) -> list[tuple[str, float, float | None]]:
+    return sorted(tuple(block) for block in frontier.blocked())
+
+
+def test_a_blocked_host_is_not_visited_whatever_its_scores_and_its_clock(make):
+    frontier = make(min_delay=5.0)
+    frontier.block_host("a.test", 60.0)
+    frontier.put_many([url("a/1", 0.9), url("a/2", 0.8, not_before=70.0), url("b/1", 0.1)])
+    assert fetch(frontier) == "b/1"
+    assert (take(frontier, 59.0), frontier.next_due(59.0), len(frontier), frontier.best()) == (None, 60.0, 2, 0.9)
+    assert blocks(frontier) == [("a.test", 60.0, 0.9)]
+    assert fetch(frontier, 60.0) == "a/1"
+    assert blocks(frontier) == []
+    assert frontier.next_due(60.0) == 70.0
+
+
+def test_the_last_block_holds_and_0_or_a_time_past_lifts_it(make):
+    frontier = make()
+    frontier.put_many([url("a/1", 0.9), url("b/1", 0.5), url("b/2", 0.4)])
+    for until in (60.0, 20.0, 40.0):
+        frontier.block_host("a.test", until)
+    frontier.block_host("b.test", 50.0)
+    frontier.block_host("nobody.test", 99.0)
+    assert (take(frontier), frontier.next_due(0.0)) == (None, 40.0)
+    assert blocks(frontier) == [("a.test", 40.0, 0.9), ("b.test", 50.0, 0.5), ("nobody.test", 99.0, None)]
+    frontier.block_host("a.test", 0.0)
+    assert fetch(frontier, 10.0) == "a/1"
+    frontier.block_host("b.test", 10.0)
+    assert drain(frontier, 10.0) == ["b/1", "b/2"]
+    for wrong in (math.nan, math.inf):
+        with pytest.raises(ValueError, match="finite"):
+            frontier.block_host("a.test", wrong)
+
+
+def test_a_block_does_not_touch_the_politeness_clock(make):
+    frontier = make(min_delay=5.0)
+    frontier.put_many([url("a/1", 0.9), url("a/2", 0.8)])
+    taken = frontier.take(0.0)
+    frontier.block_host("a.test", 2.0)
+    frontier.done(taken.url, 0.0, 0.0)
+    assert frontier.next_due(0.0) == 5.0
+    frontier.block_host("a.test", 60.0)
+    frontier.block_host("a.test", 0.0)
+    assert (frontier.next_due(0.0), fetch(frontier, 5.0)) == (5.0, "a/2")
+
+
+def test_the_k_rule_does_not_wait_for_hosts_that_are_blocked_or_whose_urls_are_held(make):
+    frontier = make(batch_size=3)
+    frontier.put_many([url(f"{host}/{page}", 0.9 - page / 10) for host in "abc" for page in range(4)])
+    assert "".join(fetch(frontier)[0] for _ in range(3)) == "abc"
+    frontier.block_host("a.test", 60.0)
+    assert [fetch(frontier), fetch(frontier), frontier.hosts()] == ["b/1", "c/1", 3]
+    frontier.hold("http://c.test/2", 30.0)
+    frontier.hold("http://c.test/3", 50.0)
+    assert [fetch(frontier, 1.0), fetch(frontier, 2.0), fetch(frontier, 3.0)] == ["b/2", "b/3", None]
+    assert frontier.next_due(3.0) == 30.0
+    assert [fetch(frontier, 30.0), fetch(frontier, 49.0), fetch(frontier, 50.0)] == ["c/2", None, "c/3"]
+    assert [fetch(frontier, 60.0), fetch(frontier, 60.0)] == ["a/1", "a/2"]
+
+
+def test_next_due_foresees_that_a_host_which_wakes_makes_the_k_rule_strict_again(make):
+    frontier = make(batch_size=2, min_delay=60.0)
+    frontier.put_many([url("b/1", 0.9), url("b/2"), url("a/1", 0.5)])
+    assert fetch(frontier, 40.0) == "b/1"
+    assert fetch(frontier, 41.0) == "a/1"  # both rest: b until 100, a until 101
+    frontier.put(url("a/2"))
+    frontier.hold("http://b.test/2", 50.0)
+    frontier.crawl_delay("b.test", 300.0)
+    frontier.done("http://b.test/3", 42.0, 0.0)
+    assert frontier.next_due(43.0) == 342.0, "a is barred: it waits for b, which may be taken from 50 on, but rests"
+
+
+@pytest.mark.parametrize("blocked", [True, False])
+def test_a_commitment_gives_way_to_blocks(make, blocked):
+    frontier = make(commit=2)
+    frontier.put_many([url("a/1", 0.9), url("b/1", 0.8), url("c/1", 0.1)])
+    first = fetch(frontier)
+    other = {"a/1": "b", "b/1": "a"}[first]
+    if blocked:
+        frontier.block_host(f"{other}.test", 60.0)
+    else:
+        frontier.hold(f"http://{other}.test/1", 60.0)
+    assert [fetch(frontier, 1.0), fetch(frontier, 1.0)] == ["c/1", None]
+    assert frontier.next_due(1.0) == 60.0
+    assert fetch(frontier, 60.0) == f"{other}/1"
 
 
 # ---------------------------------------------------------------- the k rule

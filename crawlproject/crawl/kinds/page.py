@@ -9,8 +9,7 @@ from crawlproject.crawl.history_writer import HistoryWriter
 from crawlproject.crawl.holds import Holds
 from crawlproject.crawl.kinds.handler import UNREACHABLE, FetchPlan, why_no_page
 from crawlproject.crawl.page_steps import PageSteps
-from crawlproject.frontier.base import Frontier
-from crawlproject.frontier.shared import SharedFrontier
+from crawlproject.frontier.base import Frontier, SharedFrontier
 from crawlproject.inspection.probes.probes import Probes
 from crawlproject.inspection.sites.tracker import SiteTracker
 from crawlproject.orderings.base import BaseOrdering

@@ -6,8 +6,9 @@ import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from crawlproject.frontier.base import UrlState
 from crawlproject.frontier.host_queue import queue_of
-from crawlproject.frontier.inspect.view import FrontierView, RankedView, State
+from crawlproject.frontier.inspect.view import FrontierView, RankedView
 from crawlproject.records import CrawlUrl
 
 
@@ -28,7 +29,7 @@ class QueuePosition:
     """Where a URL is. ``ahead`` waiting URLs come before it, ``ahead_on_host`` of these on its own host."""
 
     url: str
-    state: State
+    state: UrlState
     record: CrawlUrl | None
     host: HostRow
     ahead: int = 0

@@ -11,17 +11,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from os import urandom
 from random import Random
-from typing import Any, Literal
+from typing import Any
 
 from crawlproject.errors import BadSetting
+from crawlproject.frontier.base import BlockedHost, UrlState
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis.codec import digest, load_record
 from crawlproject.frontier.redis.connection import Server
 from crawlproject.frontier.redis.operations import (
+    block_of,
+    blocks_of,
     counts_of,
     done_of,
     drop_of,
-    postpone_of,
+    hold_of,
     put_of,
     records_of,
     release_of,
@@ -32,7 +35,6 @@ from crawlproject.frontier.redis.operations import (
 from crawlproject.frontier.redis.script import NAMESPACE, FrontierRules, Operation, Script, crawl_prefix
 from crawlproject.records import CrawlUrl
 
-State = Literal["waiting", "leased", "done", ""]
 SLOTS = f"{NAMESPACE}:slots"
 
 
@@ -115,9 +117,11 @@ class RedisFrontier:
         if self._one(url, release_of(url, now, seconds, not_before)) and not picked:
             self.give_back_pick(url)
 
-    def postpone(self, url: str, not_before: float) -> None:
-        if self._one(url, postpone_of(url, not_before)):
+    def hold(self, url: str, until: float) -> bool:
+        ended = self._one(url, hold_of(url, until))
+        if ended == 1:
             self.give_back_pick(url)
+        return bool(ended)
 
     def drop(self, url: str, *, picked: bool = False) -> None:
         if self._one(url, drop_of(url)) and not picked:
@@ -131,6 +135,13 @@ class RedisFrontier:
 
     def crawl_delay(self, host: str, seconds: float) -> None:
         self.call(slot_of(host, self.slots), [("delay", host, float(seconds))])
+
+    def block_host(self, host: str, until: float) -> None:
+        self.call(slot_of(host, self.slots), [block_of(host, until)])
+
+    def blocked(self) -> Iterator[BlockedHost]:
+        for slot in range(self.slots):
+            yield from blocks_of(self.call(slot, [("blocked",)])[0])
 
     def __len__(self) -> int:
         return sum(count[0] for count in self._counts())
@@ -181,12 +192,12 @@ class RedisFrontier:
         """Pages stored by all workers."""
         return sum(count[4] for count in self._counts())
 
-    def states(self, urls: Iterable[str]) -> Mapping[str, State]:
+    def states(self, urls: Iterable[str]) -> Mapping[str, UrlState]:
         """What is known of each URL, asked in batches."""
         groups: dict[int, list[str]] = {}
         for url in urls:
             groups.setdefault(slot_of(queue_of(url), self.slots), []).append(url)
-        found: dict[str, State] = {}
+        found: dict[str, UrlState] = {}
         for slot, some in groups.items():
             for start in range(0, len(some), 1000):
                 part = some[start : start + 1000]

@@ -11,14 +11,14 @@ from random import Random
 from redis.exceptions import RedisError
 
 from crawlproject.errors import StorageFailed
+from crawlproject.frontier.base import DONE, FULL, GONE, HOST_FULL, BlockedHost, UrlState
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis.client_thread import ClientThread, PendingCall, Replies
 from crawlproject.frontier.redis.codec import digest
 from crawlproject.frontier.redis.connection import Server
 from crawlproject.frontier.redis.frontier import RedisFrontier
-from crawlproject.frontier.redis.operations import done_of, drop_of, postpone_of, put_of, release_of, rescore_of
+from crawlproject.frontier.redis.operations import block_of, done_of, drop_of, hold_of, put_of, release_of, rescore_of
 from crawlproject.frontier.redis.script import FrontierRules
-from crawlproject.frontier.shared import DONE, FULL, GONE, HOST_FULL
 from crawlproject.records import CrawlUrl
 
 _REMEMBERED = 200_000  # URLs that ``in`` knows
@@ -143,10 +143,20 @@ class RedisWorker:
         if url in self._held:
             self._end(url, PendingCall(operation, queue_of(url), unpick="" if picked else url, ends=True))
 
-    def postpone(self, url: str, not_before: float) -> None:
-        operation = postpone_of(url, not_before)
+    def hold(self, url: str, until: float) -> bool:
+        call = PendingCall(hold_of(url, until), queue_of(url), unpick=url, ends=True)
         if url in self._held:
-            self._end(url, PendingCall(operation, queue_of(url), unpick=url, ends=True))
+            self._end(url, call)
+        else:
+            self._send(call)
+        return True
+
+    def block_host(self, host: str, until: float) -> None:
+        self._send(PendingCall(block_of(host, until), host))
+
+    def blocked(self) -> Iterator[BlockedHost]:
+        """Waits for answers."""
+        return self._strict.blocked()
 
     def drop(self, url: str, *, picked: bool = False) -> None:
         self._end(url, PendingCall(drop_of(url), queue_of(url), unpick="" if picked else url, ends=True))
@@ -210,7 +220,7 @@ class RedisWorker:
     def pages(self) -> int:
         return self._strict.pages() if self._exchange is None else self._counts[4]
 
-    def states(self, urls: Iterable[str]) -> Mapping[str, str]:
+    def states(self, urls: Iterable[str]) -> Mapping[str, UrlState]:
         return self._strict.states(urls)
 
     def pending(self) -> bool:
@@ -218,7 +228,7 @@ class RedisWorker:
             return len(self._strict) + self._strict.leases() > 0
         return bool(self._unanswered or self._held or self._arrived or self._coming() or not self._quiet)
 
-    def when_turned_away(self, hear: Callable[[CrawlUrl, int], None]) -> None:
+    def when_rejected(self, hear: Callable[[CrawlUrl, int], None]) -> None:
         self._hear = hear
 
     # ------------------------------------------------------------ inside
@@ -266,13 +276,13 @@ class RedisWorker:
         self._quiet = idle and answers.counts == self._last
         self._last = answers.counts
         for errand, answer in answers.answered:
-            if errand.url is not None and self._is_turned_away(errand, answer):
+            if errand.url is not None and self._is_rejected(errand, answer):
                 self._known.pop(errand.url.key, None)
                 self._hear(errand.url, answer)
         if answers.taken or self._quiet or self._counts[4] != pages:
             self._wake()
 
-    def _is_turned_away(self, errand: PendingCall, answer: int) -> bool:
+    def _is_rejected(self, errand: PendingCall, answer: int) -> bool:
         name = errand.operation[0]
         if name == "put":
             return answer in (FULL, HOST_FULL, DONE)

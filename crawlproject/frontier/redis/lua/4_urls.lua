@@ -30,6 +30,9 @@ local function enter(host, arrival, rank, not_before)
   if not_before > 0 then
     call('ZADD', UNRIPE .. host, exact(not_before), arrival)
     watch_ripening(host)
+    if some_committed then
+      call('ZREM', COMMITTED, arrival)
+    end
   elseif some_unripe and call('ZREM', UNRIPE .. host, arrival) == 1 then
     watch_ripening(host)
   end

@@ -120,15 +120,25 @@ function answer_of.release()
   return 1
 end
 
--- digest host not_before -> 1 a lease of this worker ended without a visit, else 0
-function answer_of.postpone()
+-- digest host not_before -> 1 a lease of this worker ended without a visit, 2 the URL waits, 0 it does neither
+function answer_of.hold()
   local digest, host, not_before = argument(), argument(), not_before_argument()
   local arrival = look_up(digest)
-  if not arrival or arrival == '' or not lease_of(arrival) or not mine(arrival) then
+  if not arrival or arrival == '' then
     return 0
   end
-  return_to_queue(arrival, host, digest, not_before)
-  return 1
+  if lease_of(arrival) then
+    if not mine(arrival) then
+      return 0
+    end
+    return_to_queue(arrival, host, digest, not_before)
+    return 1
+  end
+  local _, _, _, blob = parts_of(arrival)
+  write_record(digest, host, arrival, not_before, blob)
+  enter(host, arrival, tonumber(call('ZSCORE', QUEUE .. host, arrival)), not_before)
+  place(host, true)
+  return 2
 end
 
 -- digest host -> 1 a lease of this worker ended, else 0
@@ -187,6 +197,31 @@ function answer_of.delay()
     call('HDEL', DELAY, host)
   end
   return 0
+end
+
+-- host time -> 0. No URL of the host is taken before the time; 0 lifts the block.
+function answer_of.block()
+  local host, till = argument(), not_before_argument()
+  if till ~= 0 then
+    call('ZADD', BLOCKED, exact(till), host)
+    some_blocked = true
+  else
+    call('ZREM', BLOCKED, host)
+  end
+  place(host)
+  return 0
+end
+
+-- -> {host, end of its block, rank of the first URL that could be taken without it or '', host, ...}
+function answer_of.blocked()
+  local all, answer = call('ZRANGE', BLOCKED, 0, -1, 'WITHSCORES'), {}
+  for index_ = 1, #all, 2 do
+    local _, rank = available(all[index_], true)
+    answer[#answer + 1] = all[index_]
+    answer[#answer + 1] = exact(tonumber(all[index_ + 1]) - shift)
+    answer[#answer + 1] = rank and exact(rank) or ''
+  end
+  return answer
 end
 
 -- digest -> 1: the page behind this worker's lease counts. Asked before the lease ends.

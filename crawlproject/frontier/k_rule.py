@@ -1,10 +1,70 @@
-"""The hosts of the last picks: the memory behind the k rule."""
+"""The k rule: which hosts it bars, and when it may be set aside."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from itertools import count
+from typing import Any
+
+from crawlproject.frontier.lazy_heap import LazyHeap
+
+
+class KRule:
+    """The last ``min(k, hosts) - 1`` picks bar their hosts; ``hosts`` counts those with waiting URLs.
+
+    ``dormant`` holds the hosts of which no URL may be taken before some time, each as ``(time, number, host queue)``:
+    every URL is held, or the host is blocked. They do not count when it is asked whether k hosts wait.
+    """
+
+    def __init__(self, k: int) -> None:
+        self.k = k
+        self.hosts = 0
+        self.dormant: LazyHeap[tuple[Any, ...]] = LazyHeap(lambda item: item[-1].dormant_item is item)
+        self._recent = RecentHosts()
+        self._listeners: list[Callable[[Hashable], None]] = []
+        self.bars = self._recent.bars
+        self.last_pick = self._recent.last
+
+    def listen(self, changed: Callable[[Hashable], None]) -> None:
+        """Call ``changed`` with every host that the rule bars from now on, or no longer bars."""
+        self._listeners.append(changed)
+
+    def count_host(self, change: int) -> None:
+        """One host more (1) or less (-1) has waiting URLs."""
+        self.hosts += change
+        if self.hosts < self.k + (change > 0):  # beyond, the window keeps its size
+            self._fit()
+
+    def pick(self, host: Hashable, leases: int) -> None:
+        """The host was picked. Picks are remembered for as long as ``leases`` of them may be given back."""
+        self._recent.pick(host)
+        self._recent.remember(self.k - 1 + leases)
+        self._fit()
+        self._report(host)
+
+    def give_back(self, host: Hashable) -> None:
+        """The host's last pick does not count."""
+        self._recent.give_back(host)
+        self._fit()
+        self._report(host)
+
+    def picks(self) -> Iterator[Any]:
+        """The hosts of the last picks, oldest first: as many as the rule may still need."""
+        return iter(self._recent)
+
+    def has_few_hosts(self, at: float) -> bool:
+        """Whether fewer than k hosts will wait at the time ``at``, dormant ones aside: then a barred host may be taken."""
+        missing = self.k - self.hosts + len(self.dormant)
+        return missing > 0 and self.dormant.count_until(at, missing) < missing
+
+    def _fit(self) -> None:
+        for host in self._recent.fit(max(0, min(self.k, self.hosts) - 1)):
+            self._report(host)
+
+    def _report(self, host: Hashable) -> None:
+        for changed in self._listeners:
+            changed(host)
 
 
 class RecentHosts:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.frontier.recent_hosts import RecentHosts
+from crawlproject.frontier.k_rule import RecentHosts
 
 
 def barred(window: RecentHosts, hosts: str = "abcde") -> str:

@@ -1,0 +1,320 @@
+"""What a frontier in one process decides; where its URLs are, and what a change does to them, is its store's matter.
+
+The contract is told in ``base``. A decision reads the store and then applies changes to it (see ``changes``), so that the
+frontiers in memory, with a journal and on disk decide alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from crawlproject.frontier.base import BlockedHost, HostStats, UrlState
+from crawlproject.frontier.changes import (
+    Asks,
+    Blocked,
+    Change,
+    Ended,
+    Evicted,
+    GaveBack,
+    Held,
+    Leased,
+    Picked,
+    Rescored,
+    Rests,
+    Returned,
+    Waits,
+)
+from crawlproject.frontier.host_schedule import HostSchedule
+from crawlproject.frontier.politeness import Politeness
+from crawlproject.records import CrawlUrl
+
+_STEP = 4096  # URLs of a long ``put_many`` that become durable together
+
+
+class UrlStore(Protocol):
+    """The URLs and hosts of a frontier. It decides nothing. It may know hosts by keys of its own."""
+
+    politeness: Politeness
+    schedule: Any
+    """A ``HostSchedule`` or a ``BestNFirstSchedule`` of the waiting URLs."""
+    hosts: HostSchedule
+    """The same, or its pool."""
+    evicted: int
+
+    def state_of(self, url: str) -> UrlState: ...
+    def score_of(self, url: str) -> float:
+        """The score of a URL that waits."""
+        ...
+
+    def lease_of(self, url: str) -> CrawlUrl | None: ...
+    def host_of(self, url: str) -> Hashable:
+        """The key of the URL's host."""
+        ...
+
+    def host_named(self, name: str) -> Hashable:
+        """The key of a host."""
+        ...
+
+    def chosen(self, entry: Any) -> CrawlUrl:
+        """The record behind an entry of the schedule."""
+        ...
+
+    def worst(self) -> CrawlUrl | None:
+        """The waiting URL with the lowest score, the latest of these."""
+        ...
+
+    def apply(self, change: Change) -> None:
+        """Let a change happen. Raises ``KeyError`` when it does not fit."""
+        ...
+
+    def commit(self) -> None:
+        """Make the changes since the last commit one atomic step. Raises ``StorageFailed``; then they stay gathered."""
+        ...
+
+    def close(self) -> None: ...
+    def waiting(self) -> Iterator[CrawlUrl]: ...
+    def count_waiting(self) -> int: ...
+    def count_leases(self) -> int: ...
+    def best(self) -> float | None:
+        """The best score of all waiting URLs."""
+        ...
+
+    def blocked(self) -> Iterator[BlockedHost]: ...
+    def busiest(self, n: int) -> list[HostStats]: ...
+
+
+class FrontierAnswers:
+    """The part of a ``Frontier`` that changes nothing: what its store knows."""
+
+    def __init__(self, store: UrlStore) -> None:
+        self._store = store
+
+    def __len__(self) -> int:
+        return self._store.count_waiting()
+
+    def __contains__(self, url: str) -> bool:
+        return self._store.state_of(url) != ""
+
+    def leased(self, url: str) -> CrawlUrl | None:
+        return self._store.lease_of(url)
+
+    def leases(self) -> int:
+        return self._store.count_leases()
+
+    def waiting(self) -> Iterator[CrawlUrl]:
+        return self._store.waiting()
+
+    def best(self) -> float | None:
+        return self._store.best()
+
+    def hosts(self) -> int:
+        return self._store.hosts.rule.hosts
+
+    def evicted(self) -> int:
+        return self._store.evicted
+
+    def blocked(self) -> Iterator[BlockedHost]:
+        return self._store.blocked()
+
+    def next_due(self, now: float) -> float | None:
+        due: float | None = self._store.schedule.next_due(now)
+        return due
+
+    def resting(self) -> int:
+        """Hosts with waiting URLs that may not be visited yet, O(1)."""
+        return self._store.hosts.resting()
+
+    def busiest(self, n: int) -> list[HostStats]:
+        """The ``n`` hosts with the most waiting URLs, of those in memory. O(hosts in memory)."""
+        return self._store.busiest(n)
+
+
+class FrontierCore(FrontierAnswers):
+    """A ``Frontier`` over a store.
+
+    ``max_urls``: waiting URLs kept, the best ones; 0: no limit. Every operation that changes something may raise what the
+    store's ``commit`` raises. It has happened in memory then, and is made durable with the next one that succeeds.
+    """
+
+    def __init__(self, store: UrlStore, max_urls: int) -> None:
+        super().__init__(store)
+        self._limit = max_urls or math.inf
+        self._in_batch = False
+
+    # ------------------------------------------------------------ URLs come and change
+
+    def put(self, url: CrawlUrl) -> bool:
+        """As the contract says. Raises ``ValueError`` for a score that is NaN or a ``not_before`` that is not finite.
+
+        A newcomer that a full frontier refuses does not count as evicted.
+        """
+        new = self._put(url)
+        self._commit()
+        return new
+
+    def put_many(self, urls: Iterable[CrawlUrl]) -> int:
+        """As the contract says. Outside a batch, some thousands at a time are one atomic step."""
+        new = 0
+        for number, url in enumerate(urls, start=1):
+            new += self._put(url)
+            if number % _STEP == 0:
+                self._commit()
+        self._commit()
+        return new
+
+    def rescore(self, url: str, score: float) -> bool:
+        """As the contract says. Raises ``ValueError`` when ``score`` is NaN."""
+        if score != score:
+            raise ValueError(f"a score must be a number, got {score!r}: {url!r}")
+        if self._store.state_of(url) != "waiting":
+            return False
+        if score != self._store.score_of(url):
+            self._store.apply(Rescored(url, score))
+            self._commit()
+        return True
+
+    def hold(self, url: str, until: float) -> bool:
+        """As the contract says. Raises ``ValueError`` if ``until`` is not finite."""
+        _refuse_endless(url, until)
+        state = self._store.state_of(url)
+        if state == "leased":
+            self._return(url, until, picked=False)
+        elif state == "waiting":
+            self._store.apply(Held(url, until))
+            self._commit()
+        else:
+            return False
+        return True
+
+    def withdraw(self, url: str) -> bool:
+        """As the contract says. It does not count as evicted."""
+        if self._store.state_of(url) != "waiting":
+            return False
+        self._store.apply(Evicted(url, self._store.evicted))
+        self._commit()
+        return True
+
+    # ------------------------------------------------------------ leases
+
+    def take(self, now: float) -> CrawlUrl | None:
+        entry = self._store.schedule.choose(now)
+        if entry is None:
+            return None
+        record = self._store.chosen(entry)
+        self._store.apply(Leased(record.key))
+        self._store.apply(Picked(entry.host))
+        self._commit()
+        return record
+
+    def done(self, url: str, now: float, seconds: float) -> None:
+        if self._store.state_of(url) != "done":
+            self._rest(url, now, seconds)
+            self._store.apply(Ended(url))
+            self._commit()
+
+    def release(self, url: str, now: float, seconds: float, *, not_before: float = 0.0, picked: bool = True) -> None:
+        """As the contract says; nothing happens without a lease. Raises ``ValueError`` if ``not_before`` is not finite.
+
+        In a full frontier the URL may be evicted at once, when it is the worst.
+        """
+        _refuse_endless(url, not_before)
+        if self._store.state_of(url) == "leased":
+            self._rest(url, now, seconds)
+            self._return(url, not_before, picked)
+
+    def drop(self, url: str, *, picked: bool = False) -> None:
+        """As the contract says; without a lease the URL is just known from now on."""
+        state = self._store.state_of(url)
+        if state == "done":
+            return
+        if state == "leased" and not picked:
+            self._store.apply(GaveBack(self._store.host_of(url)))
+        self._store.apply(Ended(url))
+        self._commit()
+
+    # ------------------------------------------------------------ hosts
+
+    def crawl_delay(self, host: str, seconds: float) -> None:
+        """As the contract says; what is no finite, positive number counts as 0 (robots.txt is written by strangers)."""
+        asked = seconds if 0.0 < seconds < math.inf else 0.0
+        if asked != self._store.politeness.asked(self._store.host_named(host)):
+            self._store.apply(Asks(host, asked))
+        self._commit()
+
+    def block_host(self, host: str, until: float) -> None:
+        """As the contract says. Raises ``ValueError`` if ``until`` is not finite."""
+        _refuse_endless(host, until)
+        self._store.apply(Blocked(host, until))
+        self._commit()
+
+    # ------------------------------------------------------------ steps
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """What happens inside becomes one atomic step. When the block raises, what happened until then does."""
+        self._in_batch = True
+        try:
+            yield
+        finally:
+            self._in_batch = False
+            self._commit()
+
+    def close(self) -> None:
+        self._store.close()
+
+    # ------------------------------------------------------------ inside
+
+    def _put(self, url: CrawlUrl) -> bool:
+        score, store = url.score, self._store
+        if score != score or not math.isfinite(url.not_before):
+            raise ValueError(f"cannot queue score {score!r}, not_before {url.not_before!r}: {url.url!r}")
+        state = store.state_of(url.key)
+        if state:
+            if state == "waiting" and score > store.score_of(url.key):
+                store.apply(Waits(url))
+            return False
+        if self._limit is not math.inf and store.count_waiting() >= self._limit:
+            worst = store.worst()
+            if worst is None or score <= worst.score:
+                return False
+            self._evict(worst)
+        store.apply(Waits(url))
+        return True
+
+    def _rest(self, url: str, finish: float, seconds: float) -> None:
+        host = self._store.host_of(url)
+        self._store.apply(Rests(host, self._store.politeness.next_visit(host, finish, seconds)))
+
+    def _return(self, url: str, not_before: float, picked: bool) -> None:
+        if not picked:
+            self._store.apply(GaveBack(self._store.host_of(url)))
+        self._store.apply(Returned(url, not_before))
+        self._evict_surplus()
+        self._commit()
+
+    def _evict_surplus(self) -> None:
+        while self._store.count_waiting() > self._limit and (worst := self._store.worst()):
+            self._evict(worst)
+
+    def _evict(self, worst: CrawlUrl) -> None:
+        self._store.apply(Evicted(worst.key, self._store.evicted + 1))
+
+    def _commit(self) -> None:
+        if not self._in_batch:
+            self._store.commit()
+
+
+def check_sizes(**sizes: int) -> None:
+    """Raises ``ValueError`` for a ``batch_size`` or ``commit`` below 1, or a ``max_urls`` below 0."""
+    for name, size in sizes.items():
+        least = 0 if name == "max_urls" else 1
+        if size < least:
+            raise ValueError(f"{name} must be at least {least}, got {size!r}")
+
+
+def _refuse_endless(name: str, until: float) -> None:
+    if not math.isfinite(until):
+        raise ValueError(f"a time to wait for must be finite, got {until!r}: {name!r}")
