@@ -108,7 +108,10 @@ class Frontier(Protocol):
         ...
 
     def blocked(self) -> Iterator[BlockedHost]:
-        """The blocked hosts, O(blocked hosts). ``best`` is sure only after a ``take`` that found nothing."""
+        """The blocked hosts, O(blocked hosts).
+
+        On disk, ``best`` is only sure after a ``take`` that found nothing, and not under a commitment.
+        """
         ...
 
     def __len__(self) -> int:

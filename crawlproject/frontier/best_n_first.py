@@ -158,6 +158,7 @@ class BestNFirstSchedule:
 
     def blocks(self) -> Iterator[tuple[HostQueue, list[Any]]]:
         """As ``HostSchedule.blocks``, with all committed entries of each host."""
+        self.pool.choose_ready(self._batch.schedule.now)  # lets the time pass there, too
         for host, entries in self.pool.blocks():
             yield host, [*entries, *(entry for entry in self.committed() if entry.host == host.name)]
 

@@ -40,9 +40,12 @@ class UrlStore(Protocol):
     politeness: Politeness
     schedule: Any
     """A ``HostSchedule`` or a ``BestNFirstSchedule`` of the waiting URLs."""
-    hosts: HostSchedule
-    """The same, or its pool."""
     evicted: int
+
+    @property
+    def hosts(self) -> HostSchedule:
+        """The schedule, or its pool: the part that has all hosts."""
+        ...
 
     def state_of(self, url: str) -> UrlState: ...
     def score_of(self, url: str) -> float:

@@ -85,7 +85,7 @@ class HostQueue:
     )
 
     def __init__(self, name: Hashable, alive: Callable[[Any], bool], ready: RankedQueue | None = None) -> None:
-        self.name = name
+        self.name: Any = name
         self.size = 0
         self.due = -math.inf
         self.blocked_until = 0.0

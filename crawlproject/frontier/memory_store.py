@@ -39,7 +39,7 @@ class MemoryStore:
         self._revisions = count(1)
         self._best_first: LazyHeap[QueueEntry] | None = None
         self._worst_first: LazyHeap[tuple[float, int, QueueEntry]] | None = None
-        self._handlers: dict[type[Change], Callable[[Any], None]] = {
+        self._handlers: dict[type[Change], Callable[[Any], object]] = {
             changes.Waits: self._waits,
             changes.Rescored: lambda change: self._revise(change.url, score=change.score),
             changes.Held: lambda change: self._revise(change.url, not_before=change.until),

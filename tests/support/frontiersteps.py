@@ -83,10 +83,10 @@ class Driver:
         return answer
 
 
-def facts(frontier: Frontier, now: float) -> list[Any]:
+def facts(frontier: Frontier, now: float, commit: int = 1) -> list[Any]:
     """What can be asked without changing anything."""
     due = frontier.next_due(now)
-    sure = due is None or due > now  # about the best URLs of blocked hosts
+    sure = commit == 1 and (due is None or due > now)  # about the best URLs of blocked hosts
     blocked = sorted(host if sure else host[:2] for host in frontier.blocked())
     counts = [len(frontier), frontier.leases(), frontier.hosts(), frontier.evicted()]
     return [*counts, frontier.best(), due, blocked]
