@@ -92,7 +92,7 @@ class _Follower:
         """The links of a page or sitemap, or the target of a redirect, that were offered to the frontier."""
         visit, ordering = event.visit, self._crawl.ordering
         if visit.redirect:
-            self._refuse_if_barred(visit.redirect, visit.depth)
+            self._offer(visit.redirect, visit.depth)
         if not visit.is_page and visit.error != SITEMAP:
             return
         if not visit.repeats:
@@ -102,8 +102,7 @@ class _Follower:
             self.inherited[visit.url] = self._crawl.ordering_feed.inherited(page)
             for url in self._crawl.ordering_feed.follow(page):
                 if url is not None:
-                    self._refuse_if_barred(url.url, url.depth)
-                    self._linked[url.url] = None
+                    self._offer(url.url, url.depth)
         self._revised = list(ordering.revise())
         for unused in ordering.put_aside(), ordering.recall():  # the frontier has done that already, or better since
             deque(unused, maxlen=0)
@@ -118,7 +117,8 @@ class _Follower:
                 crawl.ordering.refused(url)
         crawl.ordering.resumed(waiting)
 
-    def _refuse_if_barred(self, url: str, depth: int) -> None:
+    def _offer(self, url: str, depth: int) -> None:
+        self._linked[url] = None
         if url not in self._crawl.frontier and self._crawl.admission.rules.is_barred(url, depth):
             self._crawl.ordering.refused(url)
 
