@@ -66,7 +66,7 @@ class UrlHold(Protocol):
         """
         ...
 
-    def pardon(self, url: str) -> None:
+    def release(self, url: str) -> None:
         """Nothing else is left to fetch: ``url`` need not wait any more."""
         ...
 
@@ -304,7 +304,7 @@ class Admission:
         best = [url for _, _, url in nlargest(_PARDONED, merits, key=lambda item: item[:2])]
         for url in best:
             for standing in self._holds:
-                standing.pardon(url.url)
+                standing.release(url.url)
             self._frontier.withdraw(url.url)
             self._frontier.put(replace(url, not_before=0.0))
         return bool(best)

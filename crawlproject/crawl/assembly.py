@@ -162,7 +162,7 @@ def assemble(
             refusals=crawl_folder.refusals,
             history=crawl_folder.history,
             normalizers=deduplication.normalizers,
-            holds=(conduct.hosts, conduct.sites, *[found.doubts for found in probing], *deduplication.holds),
+            holds=(conduct.hosts, conduct.holds, *[found.doubts for found in probing], *deduplication.holds),
             host_filters=(conduct.hosts,),
             patience=2 * options.politeness_min_delay,  # hosts that rest are no reason
         ),
@@ -217,7 +217,7 @@ def _make_conduct(topic: Topic, options: Options, frontier: Frontier) -> SiteTra
         SiteBudgets(share=options.crawl_site_budget, alone=not isinstance(frontier, SharedFrontier)),
     )
     for seed in topic.seeds:
-        conduct.sites.seeded(seed)
+        conduct.sites.add_seed(seed)
     return conduct
 
 
@@ -226,7 +226,7 @@ def _make_probes(options: Options, conduct: SiteTracker, folder: CrawlFolder, fr
         share=options.crawl_cloaking_probe,
         seed=options.crawl_seed,
         missing=Soft404Detector(after=options.crawl_soft_404_probe, seed=options.crawl_seed),
-        doubts=SiteTrust(conduct.sites.doubted),
+        doubts=SiteTrust(conduct.sites.set_distrust),
         log=ProbeLog(folder.path),
         best=frontier.best,
     )

@@ -282,7 +282,7 @@ class Crawl(CrawlStats):
             self.frontier.drop(url, picked=reason == UNREACHABLE)
             return
         self.folder.refusals.add(reason, url, parent)
-        self.conduct.dropped(url)
+        self.conduct.holds.ended(url)
         if reason == UNREACHABLE:
             self.ordering.failed(url)
         else:

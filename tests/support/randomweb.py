@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from random import Random
 
-from support.webs import html
-
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.crawl.sitemaps import is_sitemap
 from crawlproject.inspection.probes.probe_key import DISGUISED, is_probe, probe_of
 from crawlproject.inspection.probes.probe_response import ProbeResponse
 from crawlproject.records import CrawlUrl, Fetch
 from crawlproject.urls.hosts import host_of
+from support.webs import html
 
-WORDS = [f"{one}{two}" for one in ("lum", "tor", "vex", "pal", "rin", "mog") for two in ("ada", "eck", "ilo", "onk", "urf")]
+WORDS = [
+    f"{one}{two}" for one in ("lum", "tor", "vex", "pal", "rin", "mog") for two in ("ada", "eck", "ilo", "onk", "urf")
+]
 CAPTCHA = html(text="Please complete the captcha to prove that you are human", title="Captcha")
 SITEMAP = "<urlset>{}</urlset>"
 
