@@ -31,7 +31,7 @@ class UrlHold(Protocol):
         """
         ...
 
-    def pardon(self, url: str) -> None:
+    def release(self, url: str) -> None:
         """Nothing else is left to fetch: ``url`` need not wait any more."""
         ...
 
@@ -77,4 +77,4 @@ class Holds:
     def release(self, url: str) -> None:
         """``url`` need not wait any more."""
         for hold in self._holds:
-            hold.pardon(url)
+            hold.release(url)

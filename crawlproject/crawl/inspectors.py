@@ -54,7 +54,7 @@ class Inspection:
 
     def _holds(self) -> Iterator[UrlHold]:
         yield self.tracker.hosts
-        yield self.tracker.sites
+        yield self.tracker.holds
         for probes in self._probing:
             yield probes.doubts
         yield from self.deduplication.holds
@@ -67,7 +67,7 @@ def _make_tracker(topic: Topic, options: Options, frontier: Frontier) -> SiteTra
         SiteBudgets(share=options.crawl_site_budget, alone=not isinstance(frontier, SharedFrontier)),
     )
     for seed in topic.seeds:
-        tracker.sites.seeded(seed)
+        tracker.sites.add_seed(seed)
     return tracker
 
 
@@ -76,7 +76,7 @@ def _make_probes(options: Options, tracker: SiteTracker, folder: CrawlFolder, fr
         share=options.crawl_cloaking_probe,
         seed=options.crawl_seed,
         missing=Soft404Detector(after=options.crawl_soft_404_probe, seed=options.crawl_seed),
-        doubts=SiteTrust(tracker.sites.doubted),
+        doubts=SiteTrust(tracker.sites.set_distrust),
         log=ProbeLog(folder.path),
         best=frontier.best,
     )

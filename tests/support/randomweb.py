@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from random import Random
 
-from crawlproject.inspection.probes.probe_key import DISGUISED, is_probe, probe_of
-
 from crawlproject.crawl.crawl import Crawl
-from crawlproject.crawl.sitemaps import is_sitemap
-from crawlproject.inspection.probes.probe_response import ProbeResponse
 from crawlproject.records import CrawlUrl, Fetch
 from crawlproject.urls.hosts import host_of
+from crawlproject.webs.base import Reply
 from support.webs import html
 
 WORDS = [
@@ -103,28 +100,25 @@ def crawl_on(crawl: Crawl, web: RandomWeb, fetches: int, *, begin: float = 1000.
 
 def receive(crawl: Crawl, web: RandomWeb, url: CrawlUrl, now: float) -> None:
     """Whatever happens to one lease."""
-    target, step = probe_of(url.url)
-    if "/private/" in target:
-        crawl.refuse(url.url, "robots/forbidden", url.parent)
+    if "/private/" in url.url:
+        crawl.refuse(url, "robots/forbidden")
         return
-    status, redirect, body = web.get(target)
-    if step in DISGUISED and host_of(target).endswith("h2.example"):
+    status, redirect, body = web.get(url.url)
+    plan = crawl.plan(url)
+    if plan.user_agent and host_of(url.url).endswith("h2.example"):
         body = html(text=" ".join(WORDS * 3), title="For browsers")  # a site that cloaks
     fetch = Fetch(status, now, 0.1, content_type="text/html")
-    page = crawl.read(url, body, content_type="text/html") if status == 200 else None
-    if is_probe(url.url):
-        crawl.probe(url, ProbeResponse(fetch, page, redirect, error=f"http {status}"))
-    elif redirect:
+    if redirect and not plan.one_try:
         crawl.redirect(url, redirect, fetch)
-    elif page is None:
-        crawl.fail(url, f"http {status}", fetch)
-    elif is_sitemap(url):
-        crawl.add_sitemap_links(url, body, fetch)
-    else:
-        page = crawl.examine(page, fetch)
-        if page.page_type:
-            crawl.discard_page(url, page, fetch)
-            return
-        page = crawl.score_links(crawl.score_page(page))
-        crawl.keep(page, crawl.visit(url, page, body, fetch))
-        crawl.offer(page, fetch)
+        return
+    headers = {"content-type": "text/html", "location": redirect}
+    page, steps = crawl.receive(url, Reply(url.url, status, headers, body), fetch), crawl.steps
+    if page is None:
+        return
+    page = steps.examine(page, fetch)
+    if page.page_type:
+        crawl.fail(url, page.page_type, fetch)
+        return
+    page = steps.score_links(steps.score_page(page))
+    steps.keep(page, steps.visit(url, page, body, fetch))
+    steps.offer(page, fetch)

@@ -79,7 +79,7 @@ class PageHandler:
 
     def refuse(self, url: CrawlUrl, reason: str) -> None:
         self._history.refused(url, reason)
-        self._tracker.dropped(url.url)
+        self._tracker.holds.ended(url.url)
         if reason == UNREACHABLE:
             self._ordering.failed(url.url)
         else:

@@ -111,7 +111,7 @@ class UrlTemplates:
         """A tenth under a demoted template."""
         return 1.0 if self.demoted(url) is None else FACTOR
 
-    def pardon(self, url: str) -> None:
+    def release(self, url: str) -> None:
         """Nothing else is left to fetch."""
         self._pardoned[url] = None
         if len(self._pardoned) > _PARDONS:

@@ -80,7 +80,7 @@ class SiteTrust:
         """What is left beside the doubt."""
         return 1.0 - self.about(url)
 
-    def pardon(self, url: str) -> None:
+    def release(self, url: str) -> None:
         """A doubt is not a wait."""
 
     def _believe(self, site: str, doubt: float) -> None:

@@ -97,7 +97,7 @@ class HostHealth:
         """None while the host rests: it asked for that."""
         return 0.0 if self.host_blocked_until(url) > now else 1.0
 
-    def pardon(self, url: str) -> None:
+    def release(self, url: str) -> None:
         """A rest is not a budget: it is kept."""
 
     def _count(self, levels: OrderedDict[str, int], name: str, most: int) -> int:

@@ -6,20 +6,23 @@ from crawlproject.inspection.sites.host_health import HostHealth
 from crawlproject.inspection.sites.link_farms import FARMS, LinkFarms
 from crawlproject.inspection.sites.new_link_ratio import NewLinkRatio
 from crawlproject.inspection.sites.site_budgets import SiteBudgets
+from crawlproject.inspection.sites.site_holds import SiteHolds
 from crawlproject.records import FetchEvent
 
 
 class SiteTracker:
-    """A learner: ``hosts``, ``farms`` and ``sites`` together."""
+    """A learner: ``hosts``, ``farms`` and ``sites`` together, with the ``holds`` that follow from the budgets of ``sites``."""
 
     def __init__(self, hosts: HostHealth, sites: SiteBudgets, farms: LinkFarms | None = None) -> None:
         self.hosts = hosts
         self.sites = sites
+        self.holds = SiteHolds(sites)
         self.farms = farms or LinkFarms()
         self._new_links = NewLinkRatio()
 
     def apply(self, event: FetchEvent) -> None:
         """Hosts and farms come first: under which name the links of a page count for budgets depends on its site's farm."""
+        self.holds.ended(event.visit.url)
         self.hosts.apply(event)
         if not event.visit.is_page:
             self.sites.apply(event)
@@ -33,15 +36,11 @@ class SiteTracker:
             self.sites.merge(before, linker, site.links)
         self.sites.apply(event, linked, linker, self._new_links.learn(url, event.links))
 
-    def dropped(self, url: str) -> None:
-        """``url`` was taken and not fetched."""
-        self.sites.dropped(url)
-
     def stats(self) -> dict[str, int]:
         """Counters: hosts given up, times that a URL had to wait for budget, and sites that are part of a link farm."""
         found = {
             "hosts/given_up": len(self.hosts.given_up),
-            "sites/waits": self.sites.waited,
+            "sites/waits": self.holds.count,
             "sites/farms": self.farms.count,
         }
         return {name: count for name, count in found.items() if count}

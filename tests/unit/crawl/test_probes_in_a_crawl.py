@@ -94,12 +94,12 @@ def test_a_host_that_rests_after_a_block_is_left_alone_by_probes(tmp_path: Path)
 
 def test_a_site_over_budget_is_probed_all_the_same(tmp_path: Path) -> None:
     crawl, _, _ = begun(tmp_path)
-    crawl.tracker.sites.doubted("a.example", 0.9)
+    crawl.tracker.sites.set_distrust("a.example", 0.9)
     probe = crawl.take(20.0)
     assert probe is not None and probe.kind == PROBE
     crawl.fail(probe, "x", Fetch(200, 20.0, 0.1))
     site = crawl.tracker.sites.site(SEED)
-    assert site is not None and not site.out and site.fetches == 1.0, "and pays nothing for it"
+    assert site is not None and site.fetches == 1.0, "and pays nothing for it"
 
 
 def test_a_probe_that_is_refused_or_lost_leaves_no_line_in_the_history(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_a_crawl_that_goes_on_knows_its_probes(tmp_path: Path, frontier: str) ->
     resumed = a_crawl(tmp_path, FRONTIER=frontier)
     assert resumed.probes.doubts.about(SEED) == 0.5
     site = resumed.tracker.sites.site(SEED)
-    assert site is not None and site.doubt == 0.5
+    assert site is not None and site.distrust == 0.5
     assert resumed.stats.counters()["probes/fetches"] == 4 and resumed.stats.counters()["probes/cloaking/cloaked"] == 1
     assert browser.key in resumed.frontier and missing.key in resumed.frontier, "nothing is asked twice"
     url = taken(resumed, now + 10.0)

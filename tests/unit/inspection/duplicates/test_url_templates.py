@@ -120,9 +120,9 @@ def test_a_template_recovers():
     assert list(standing.list_demoted()) == []
 
 
-def test_a_pardoned_url_may_go():
+def test_a_released_url_may_go():
     standing = demoted()
-    standing.pardon(f"{A}/cal/5")
+    standing.release(f"{A}/cal/5")
     assert standing.hold_until(CrawlUrl(f"{A}/cal/5", 1.0), 7.0) == 7.0
     assert standing.hold_until(CrawlUrl(f"{A}/cal/6", 1.0), 7.0) > 7.0
 

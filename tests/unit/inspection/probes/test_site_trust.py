@@ -9,6 +9,7 @@ from support.events import page_event
 
 from crawlproject.inspection.probes.site_trust import CLOSELY, REMEMBERED, SiteTrust
 from crawlproject.inspection.sites.site_budgets import SiteBudgets
+from crawlproject.inspection.sites.site_holds import SiteHolds
 from crawlproject.records import CrawlUrl, Page
 
 URL = "http://www.spam.example/page"
@@ -73,27 +74,28 @@ def test_scores_are_only_lowered(score: float, cloaked: bool) -> None:
 def test_the_site_loses_its_budget_and_gets_it_back() -> None:
     """The pages before count as spam, too, as far as the site is doubted; nothing of that stays when it is not."""
     sites = SiteBudgets()
-    doubts = SiteTrust(sites.doubted)
+    doubts, holds = SiteTrust(sites.set_distrust), SiteHolds(sites)
     for number in range(12):
         page = Page(f"http://www.spam.example/{number}", relevance=0.5)
         sites.apply(page_event(page, float(number)))
     url = CrawlUrl(URL, 1.0)
-    assert sites.hold_until(url, 20.0) == 20.0
-    sites.dropped(URL)
+    assert holds.hold_until(url, 20.0) == 20.0
+    holds.ended(URL)
     for _ in range(2):
         doubts.judged(URL, cloaked=True)
-    assert sites.hold_until(url, 20.0) > 20.0 and sites.host_blocked_until(URL) > 20.0
-    assert sites.release_order(URL, 20.0) * doubts.release_order(URL, 20.0) < 0.01
+    assert holds.hold_until(url, 20.0) > 20.0 and holds.host_blocked_until(URL) > 20.0
+    assert holds.release_order(URL, 20.0) * doubts.release_order(URL, 20.0) < 0.01
     for _ in range(REMEMBERED):
         doubts.judged(URL, cloaked=False)
-    assert sites.hold_until(url, 20.0) == 20.0 and doubts.release_order(URL, 20.0) == 1.0
+    assert holds.hold_until(url, 20.0) == 20.0 and doubts.release_order(URL, 20.0) == 1.0
 
 
-def test_a_pardoned_site_may_have_one_more_however_little_it_is_worth() -> None:
+def test_a_released_site_may_have_one_more_however_little_it_is_worth() -> None:
     sites = SiteBudgets()
+    holds = SiteHolds(sites)
     for number in range(20):
         page = Page(f"http://www.spam.example/{number}", spam=1.0)
         sites.apply(page_event(page, float(number)))
-    assert sites.hold_until(CrawlUrl(URL, 1.0), 30.0) > 30.0
-    sites.pardon(URL)
-    assert sites.hold_until(CrawlUrl(URL, 1.0), 30.0) == 30.0
+    assert holds.hold_until(CrawlUrl(URL, 1.0), 30.0) > 30.0
+    holds.release(URL)
+    assert holds.hold_until(CrawlUrl(URL, 1.0), 30.0) == 30.0
