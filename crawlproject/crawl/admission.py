@@ -62,11 +62,11 @@ class Admission:
             self.planted.add(url.url)
         else:
             url = self._lowered(url)
-        held = self._held(url)
-        if held is not url:
+        blocked = url.depth > 0 and self._holds.is_blocked(url.url)
+        if blocked:
             self._ordering.postponed(url.url)
         if known:
-            return self._frontier.put(held)  # may raise the score of a URL that waits
+            return self._frontier.put(url)  # may raise the score of a URL that waits
         reason = self.rules.refusal(url.url.removesuffix(ignored_suffix), url.depth)
         if reason:
             self._refusals.add(reason, url.url, url.parent)
@@ -75,9 +75,9 @@ class Admission:
             else:
                 self._ordering.refused(url.url)
             return False
-        if self._frontier.put(held):
+        if self._frontier.put(url):
             self.rules.traps.admitted(url.url)
-            return held is url
+            return not blocked
         self._refusals.count("frontier/full")
         return False
 
@@ -145,13 +145,6 @@ class Admission:
     def _lowered(self, url: CrawlUrl) -> CrawlUrl:
         score = self._holds.adjusted_score(url.url, url.score)
         return url if score == url.score else replace(url, score=score)
-
-    def _held(self, url: CrawlUrl) -> CrawlUrl:
-        """``url`` itself, or its record with the time until which it has to wait."""
-        if url.depth == 0 or not self._holds:
-            return url
-        until = self._holds.blocked_until(url.url)
-        return replace(url, not_before=until) if until > url.not_before else url
 
     def _turned_away(self, url: CrawlUrl, why: int) -> None:
         """What a shared frontier answered later."""

@@ -21,7 +21,6 @@ from crawlproject.crawl.admission import Admission
 from crawlproject.crawl.budget import PageBudget
 from crawlproject.crawl.entry_rules import EntryRules
 from crawlproject.crawl.history_writer import HistoryWriter
-from crawlproject.crawl.holds import Holds
 from crawlproject.crawl.inspectors import Inspection
 from crawlproject.crawl.kinds.handler import FetchPlan, Handler
 from crawlproject.crawl.kinds.page import PageHandler
@@ -85,7 +84,6 @@ class Crawl:
         self.learners = (*inspection.learners, tracker, self.stopping, feed)
 
         rules = EntryRules(options.crawl_allowed_domains, make_traps(options, frontier), (tracker.hosts,))
-        holds = Holds(inspection.holds)
         self.admission = admission = Admission(
             rules=rules,
             canonicalize=canonicalize,
@@ -94,7 +92,7 @@ class Crawl:
             refusals=folder.refusals,
             history=folder.history,
             normalization=Normalization(inspection.normalizers),
-            holds=holds,
+            holds=inspection.holds,
         )
         self._history = history = HistoryWriter(folder, ordering, self.learners)
         outlinks = Outlinks(admission, frontier, ordering, feed, folder.refusals)
@@ -114,7 +112,7 @@ class Crawl:
             "admission": admission,
             "frontier": frontier,
             "history": history,
-            "holds": holds,
+            "holds": inspection.holds,
             "ordering": ordering,
             "probes": probes,
             "steps": steps,
@@ -127,7 +125,7 @@ class Crawl:
             PROBE: ProbeHandler(
                 canonicalize=canonicalize,
                 frontier=frontier,
-                holds=holds,
+                holds=inspection.holds,
                 options=options,
                 probes=probes,
                 rules=rules,
@@ -138,7 +136,7 @@ class Crawl:
             frontier,
             admission,
             ordering,
-            holds,
+            inspection.holds,
             self.kinds,
             patience=2 * options.politeness_min_delay,  # hosts that rest are no reason to release a URL
         )

@@ -1,4 +1,7 @@
-"""What makes a URL wait, or count for less, although its score says otherwise: its URL template, its site, its host."""
+"""What makes URLs wait, or count for less, although their scores say otherwise: their host or site, their URL template.
+
+A host hold blocks a whole host in the frontier; a URL hold concerns single URLs.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +13,14 @@ from crawlproject.records import CrawlUrl
 
 
 class UrlHold(Protocol):
-    """What was learned about the template, the site or the host of URLs."""
+    """What was learned about the template or the site of URLs."""
 
     def adjusted_score(self, url: str, score: float) -> float:
         """``score``, lowered as far as ``url`` is held back; never higher than ``score``."""
         ...
 
     def hold_until(self, url: CrawlUrl, now: float) -> float:
-        """Until when a URL that is about to be fetched has to wait; ``now`` or earlier: it may be fetched."""
-        ...
-
-    def host_blocked_until(self, url: str) -> float:
-        """Until when ``url`` would have to wait if its turn came now, in seconds since the epoch; a past time: not at all."""
+        """Until when a URL whose turn has come has to wait; ``now`` or earlier: it may be fetched."""
         ...
 
     def release_order(self, url: str, now: float) -> float:
@@ -36,17 +35,34 @@ class UrlHold(Protocol):
         ...
 
 
+class HostHold(Protocol):
+    """What was learned about hosts or sites: which of them is left alone for a time."""
+
+    def hold_until(self, url: CrawlUrl, now: float) -> float:
+        """Until when the host of a URL whose turn has come is blocked; ``now`` or earlier: it may be fetched."""
+        ...
+
+    def host_blocked_until(self, url: str) -> float:
+        """Until when the host of ``url`` would be blocked if its turn came now; a past time: not at all."""
+        ...
+
+    def release_order(self, url: str, now: float) -> float:
+        """As ``UrlHold.release_order``, for any URL of a host."""
+        ...
+
+    def release(self, url: str) -> None:
+        """Nothing else is left to fetch: the host of ``url`` may have one more fetch."""
+        ...
+
+
 class Holds:
     """The holds of a crawl, asked as one. ``now`` is the time of the latest take, in seconds since the epoch."""
 
-    def __init__(self, holds: Sequence[UrlHold] = ()) -> None:
+    def __init__(self, of_hosts: Sequence[HostHold] = (), of_urls: Sequence[UrlHold] = ()) -> None:
         self.now = 0.0
-        self._holds = holds
-        self._adjusters = [hold.adjusted_score for hold in holds]  # asked of every link
-        self._blocks = [hold.host_blocked_until for hold in holds]
-
-    def __bool__(self) -> bool:
-        return bool(self._holds)
+        self._of_hosts = of_hosts
+        self._of_urls = of_urls
+        self._adjusters = [hold.adjusted_score for hold in of_urls]  # asked of every link
 
     def adjusted_score(self, url: str, score: float) -> float:
         """The score that ``url`` enters the frontier with."""
@@ -54,27 +70,28 @@ class Holds:
             score = adjusted_score(url, score)
         return score
 
-    def blocked_until(self, url: str) -> float:
-        """Until when ``url`` has to wait that enters the frontier now; 0 when it need not."""
-        until = 0.0
-        for host_blocked_until in self._blocks:
-            until = max(until, host_blocked_until(url))
-        return until if until > self.now else 0.0
+    def is_blocked(self, url: str) -> bool:
+        """Whether the host of a URL that enters the frontier now is blocked."""
+        return any(hold.host_blocked_until(url) > self.now for hold in self._of_hosts)
 
-    def hold_until(self, url: CrawlUrl, now: float) -> float:
-        """Until when a URL whose turn has come has to wait; ``now``: it may be fetched."""
-        return max([hold.hold_until(url, now) for hold in self._holds], default=now)
+    def block_until(self, url: CrawlUrl, now: float) -> float:
+        """Until when the host of a URL whose turn has come is to be blocked; ``now``: the URL may be fetched."""
+        return max([hold.hold_until(url, now) for hold in self._of_hosts], default=now)
 
     def rests_until(self, url: str, now: float) -> float:
-        """Until when the host of ``url`` is left alone by everybody; ``now``: it is not."""
-        resting = [hold for hold in self._holds if hold.release_order(url, now) == 0.0]
+        """Until when the host of ``url`` is left alone by probes as well; ``now``: it is not."""
+        resting = [hold for hold in self._of_hosts if hold.release_order(url, now) == 0.0]
         return max([hold.host_blocked_until(url) for hold in resting], default=now)
+
+    def hold_until(self, url: CrawlUrl, now: float) -> float:
+        """Until when a URL whose turn has come has to wait by itself; ``now``: it may be fetched."""
+        return max([hold.hold_until(url, now) for hold in self._of_urls], default=now)
 
     def release_order(self, url: str, now: float) -> float:
         """How early to release ``url``, 0 to 1: 0 not at all, 1 nothing holds it."""
-        return prod([hold.release_order(url, now) for hold in self._holds])
+        return prod([hold.release_order(url, now) for hold in (*self._of_hosts, *self._of_urls)])
 
     def release(self, url: str) -> None:
         """``url`` need not wait any more."""
-        for hold in self._holds:
+        for hold in (*self._of_hosts, *self._of_urls):
             hold.release(url)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crawlproject.crawl.holds import UrlHold
+from crawlproject.crawl.holds import Holds
 from crawlproject.crawl.normalization import UrlNormalizer
 from crawlproject.frontier.base import Frontier, SharedFrontier
 from crawlproject.inspection.duplicates.deduplication import Deduplication, make_deduplication
@@ -41,7 +41,10 @@ class Inspection:
         self.examiner = Examiner(tuple(self._inspectors(judge)))
         self.learners: tuple[Learner, ...] = (*self._probing, *self.deduplication.learners)
         self.normalizers: tuple[UrlNormalizer, ...] = self.deduplication.normalizers
-        self.holds = tuple(self._holds())
+        self.holds = Holds(
+            (self.tracker.hosts, self.tracker.holds),
+            (*[probes.doubts for probes in self._probing], *self.deduplication.holds),
+        )
         folder.beside += [self.deduplication, self.probes]
 
     def _inspectors(self, judge: TopicJudge) -> Iterator[Inspector]:
@@ -51,13 +54,6 @@ class Inspection:
         yield self.tracker.farms  # adds to the spam score
         yield from self._probing  # so do doubts about the site
         yield from self.deduplication.inspectors  # a duplicate of a page that has content
-
-    def _holds(self) -> Iterator[UrlHold]:
-        yield self.tracker.hosts
-        yield self.tracker.holds
-        for probes in self._probing:
-            yield probes.doubts
-        yield from self.deduplication.holds
 
 
 def _make_tracker(topic: Topic, options: Options, frontier: Frontier) -> SiteTracker:

@@ -37,8 +37,12 @@ class Handler(Protocol):
         """Why a URL whose turn has come is not to be fetched, as ``component/rule``; empty: it may be."""
         ...
 
+    def block_until(self, url: CrawlUrl, now: float) -> float:
+        """Until when the host of a URL whose turn has come is blocked; ``now`` or earlier: it is not."""
+        ...
+
     def hold_until(self, url: CrawlUrl, now: float) -> float:
-        """Until when a URL whose turn has come has to wait; ``now`` or earlier: it may be fetched."""
+        """Until when that URL has to wait by itself; ``now`` or earlier: it may be fetched."""
         ...
 
     def plan(self, url: CrawlUrl) -> FetchPlan:

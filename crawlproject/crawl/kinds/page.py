@@ -51,6 +51,9 @@ class PageHandler:
             return reason
         return "dust/copy" if self._admission.is_replaced(url.url) else ""
 
+    def block_until(self, url: CrawlUrl, now: float) -> float:
+        return now if url.depth == 0 else self._holds.block_until(url, now)
+
     def hold_until(self, url: CrawlUrl, now: float) -> float:
         return now if url.depth == 0 else self._holds.hold_until(url, now)
 

@@ -47,9 +47,12 @@ class ProbeHandler:
     def late_refusal(self, url: CrawlUrl) -> str:
         return self._rules.host_refusal(url.url)
 
-    def hold_until(self, url: CrawlUrl, now: float) -> float:
+    def block_until(self, url: CrawlUrl, now: float) -> float:
         """A probe is no page of its site's budget, but a host that rests is left alone."""
         return self._holds.rests_until(url.url, now)
+
+    def hold_until(self, url: CrawlUrl, now: float) -> float:
+        return now
 
     def plan(self, url: CrawlUrl) -> FetchPlan:
         agent = self._options.crawl_cloaking_agent if url.variant in DISGUISED else ""

@@ -167,6 +167,12 @@ class Adaptive(BaseOrdering):
     def postponed(self, url: str) -> None:
         self._attended -= self._table.remove(url)  # it waits without us, or it would keep others from their place
 
+    def host_blocked(self, host: str) -> None:
+        rows = self._table.waiting()
+        for url in list(self._table.urls(rows[self._table.attended[rows]])):
+            if host_of(url) == host:
+                self.postponed(url)
+
     def redirected(self, url: str, target: str) -> None:
         known = target in self._ended or self._table.row(target) is not None
         if known or self._table.row(url) is None:
