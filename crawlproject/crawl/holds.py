@@ -12,7 +12,22 @@ from typing import Protocol
 from crawlproject.records import CrawlUrl
 
 
-class UrlHold(Protocol):
+class Hold(Protocol):
+    """What both kinds of holds say when all that is left has to wait."""
+
+    def release_order(self, url: str, now: float) -> float:
+        """How early to release ``url``, or any URL of its host, 0 to 1.
+
+        1: this hold does not apply; 0: the URL is not released.
+        """
+        ...
+
+    def release(self, url: str) -> None:
+        """Nothing else is left to fetch: ``url``, or one URL of its host, need not wait any more."""
+        ...
+
+
+class UrlHold(Hold, Protocol):
     """What was learned about the template or the site of URLs."""
 
     def adjusted_score(self, url: str, score: float) -> float:
@@ -23,19 +38,8 @@ class UrlHold(Protocol):
         """Until when a URL whose turn has come has to wait; ``now`` or earlier: it may be fetched."""
         ...
 
-    def release_order(self, url: str, now: float) -> float:
-        """How early to release ``url`` when all that is left has to wait, 0 to 1.
 
-        1: this hold does not apply; 0: the URL is not released.
-        """
-        ...
-
-    def release(self, url: str) -> None:
-        """Nothing else is left to fetch: ``url`` need not wait any more."""
-        ...
-
-
-class HostHold(Protocol):
+class HostHold(Hold, Protocol):
     """What was learned about hosts or sites: which of them is left alone for a time."""
 
     def hold_until(self, url: CrawlUrl, now: float) -> float:
@@ -46,14 +50,6 @@ class HostHold(Protocol):
         """Until when the host of ``url`` would be blocked if its turn came now; a past time: not at all."""
         ...
 
-    def release_order(self, url: str, now: float) -> float:
-        """As ``UrlHold.release_order``, for any URL of a host."""
-        ...
-
-    def release(self, url: str) -> None:
-        """Nothing else is left to fetch: the host of ``url`` may have one more fetch."""
-        ...
-
 
 class Holds:
     """The holds of a crawl, asked as one. ``now`` is the time of the latest take, in seconds since the epoch."""
@@ -62,6 +58,7 @@ class Holds:
         self.now = 0.0
         self._of_hosts = of_hosts
         self._of_urls = of_urls
+        self._all: tuple[Hold, ...] = (*of_hosts, *of_urls)
         self._adjusters = [hold.adjusted_score for hold in of_urls]  # asked of every link
 
     def adjusted_score(self, url: str, score: float) -> float:
@@ -89,9 +86,9 @@ class Holds:
 
     def release_order(self, url: str, now: float) -> float:
         """How early to release ``url``, 0 to 1: 0 not at all, 1 nothing holds it."""
-        return prod([hold.release_order(url, now) for hold in (*self._of_hosts, *self._of_urls)])
+        return prod([hold.release_order(url, now) for hold in self._all])
 
     def release(self, url: str) -> None:
         """``url`` need not wait any more."""
-        for hold in (*self._of_hosts, *self._of_urls):
+        for hold in self._all:
             hold.release(url)

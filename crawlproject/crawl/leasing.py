@@ -129,15 +129,13 @@ class Leasing:
 
     def _release_host(self, now: float, least: float = 0.0) -> bool:
         """Release the best blocked host whose release order is above ``least``; whether there is one."""
-        blocked = [
-            (order, found.best, found.host)
-            for found in self._frontier.blocked()
-            if found.best is not None
-            and least < (order := self._holds.release_order(f"http://{found.host}/", now)) < 1.0
+        blocked = [found for found in self._frontier.blocked() if found.best is not None]
+        ranked = [
+            (self._holds.release_order(f"http://{found.host}/", now), found.best, found.host) for found in blocked
         ]
-        if not blocked:
+        order, _, host = max(ranked, default=(0.0, 0.0, ""))
+        if order <= least:
             return False
-        host = max(blocked)[2]
         self._holds.release(f"http://{host}/")
         self._frontier.block_host(host, 0.0)
         return True

@@ -94,19 +94,27 @@ class Blocked(NamedTuple):
 
 Change = Waits | Rescored | Held | Leased | Returned | Ended | Evicted | Picked | GaveBack | Rests | Asks | Blocked
 
-_CODES: dict[type[Change], str] = {
+METHODS: dict[type[Change], str] = {
     Waits: "wait",
-    Rescored: "score",
+    Rescored: "rescore",
     Held: "hold",
     Leased: "lease",
-    Returned: "return",
+    Returned: "give_back",
     Ended: "end",
     Evicted: "evict",
     Picked: "pick",
-    GaveBack: "unpick",
+    GaveBack: "give_back_pick",
     Rests: "rest",
     Asks: "ask",
     Blocked: "block",
+}
+"""The method of a store (``core.UrlStore``) that makes each change, from its fields in order."""
+
+_CODES: dict[type[Change], str] = {
+    **METHODS,
+    Rescored: "score",
+    Returned: "return",
+    GaveBack: "unpick",
 }
 _KINDS: dict[str, type[Change]] = {code: kind for kind, code in _CODES.items()}
 

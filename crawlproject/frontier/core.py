@@ -1,7 +1,7 @@
 """What a frontier in one process decides; where its URLs are, and what a change does to them, is its store's matter.
 
-The contract is told in ``base``. A decision reads the store and then applies changes to it (see ``changes``), so that the
-frontiers in memory, with a journal and on disk decide alike.
+The contract is in ``base``. A decision reads the store and then changes it, so that the frontiers in memory, with a journal
+and on disk decide alike.
 """
 
 from __future__ import annotations
@@ -12,21 +12,6 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from crawlproject.frontier.base import BlockedHost, HostStats, UrlState
-from crawlproject.frontier.changes import (
-    Asks,
-    Blocked,
-    Change,
-    Ended,
-    Evicted,
-    GaveBack,
-    Held,
-    Leased,
-    Picked,
-    Rescored,
-    Rests,
-    Returned,
-    Waits,
-)
 from crawlproject.frontier.host_schedule import HostSchedule
 from crawlproject.frontier.politeness import Politeness
 from crawlproject.records import CrawlUrl
@@ -69,10 +54,20 @@ class UrlStore(Protocol):
         """The waiting URL with the lowest score, the latest of these."""
         ...
 
-    def apply(self, change: Change) -> None:
-        """Let a change happen. Raises ``KeyError`` when it does not fit."""
-        ...
+    # Changes; each is a fact that can be written down (see ``changes``).
 
+    def wait(self, record: CrawlUrl) -> None: ...
+    def rescore(self, url: str, score: float) -> None: ...
+    def hold(self, url: str, until: float) -> None: ...
+    def lease(self, url: str) -> None: ...
+    def give_back(self, url: str, not_before: float) -> None: ...
+    def end(self, url: str) -> None: ...
+    def evict(self, url: str | None, total: int) -> None: ...
+    def pick(self, host: Any) -> None: ...
+    def give_back_pick(self, host: Any) -> None: ...
+    def rest(self, host: Any, until: float) -> None: ...
+    def ask(self, name: str, seconds: float) -> None: ...
+    def block(self, name: str, until: float) -> None: ...
     def commit(self) -> None:
         """Make the changes since the last commit one atomic step. Raises ``StorageFailed``; then they stay gathered."""
         ...
@@ -145,6 +140,7 @@ class FrontierCore(FrontierAnswers):
     def __init__(self, store: UrlStore, max_urls: int) -> None:
         super().__init__(store)
         self._limit = max_urls or math.inf
+        self._is_bounded = max_urls > 0
         self._in_batch = False
 
     # ------------------------------------------------------------ URLs come and change
@@ -175,7 +171,7 @@ class FrontierCore(FrontierAnswers):
         if self._store.state_of(url) != "waiting":
             return False
         if score != self._store.score_of(url):
-            self._store.apply(Rescored(url, score))
+            self._store.rescore(url, score)
             self._commit()
         return True
 
@@ -186,7 +182,7 @@ class FrontierCore(FrontierAnswers):
         if state == "leased":
             self._return(url, until, picked=False)
         elif state == "waiting":
-            self._store.apply(Held(url, until))
+            self._store.hold(url, until)
             self._commit()
         else:
             return False
@@ -196,26 +192,27 @@ class FrontierCore(FrontierAnswers):
         """As the contract says. It does not count as evicted."""
         if self._store.state_of(url) != "waiting":
             return False
-        self._store.apply(Evicted(url, self._store.evicted))
+        self._store.evict(url, self._store.evicted)
         self._commit()
         return True
 
     # ------------------------------------------------------------ leases
 
     def take(self, now: float) -> CrawlUrl | None:
-        entry = self._store.schedule.choose(now)
+        store = self._store
+        entry = store.schedule.choose(now)
         if entry is None:
             return None
-        record = self._store.chosen(entry)
-        self._store.apply(Leased(record.key))
-        self._store.apply(Picked(entry.host))
+        record = store.chosen(entry)
+        store.lease(record.key)
+        store.pick(entry.host)
         self._commit()
         return record
 
     def done(self, url: str, now: float, seconds: float) -> None:
         if self._store.state_of(url) != "done":
             self._rest(url, now, seconds)
-            self._store.apply(Ended(url))
+            self._store.end(url)
             self._commit()
 
     def release(self, url: str, now: float, seconds: float, *, not_before: float = 0.0, picked: bool = True) -> None:
@@ -234,8 +231,8 @@ class FrontierCore(FrontierAnswers):
         if state == "done":
             return
         if state == "leased" and not picked:
-            self._store.apply(GaveBack(self._store.host_of(url)))
-        self._store.apply(Ended(url))
+            self._store.give_back_pick(self._store.host_of(url))
+        self._store.end(url)
         self._commit()
 
     # ------------------------------------------------------------ hosts
@@ -244,13 +241,13 @@ class FrontierCore(FrontierAnswers):
         """As the contract says; what is no finite, positive number counts as 0 (robots.txt is written by strangers)."""
         asked = seconds if 0.0 < seconds < math.inf else 0.0
         if asked != self._store.politeness.asked(self._store.host_named(host)):
-            self._store.apply(Asks(host, asked))
+            self._store.ask(host, asked)
         self._commit()
 
     def block_host(self, host: str, until: float) -> None:
         """As the contract says. Raises ``ValueError`` if ``until`` is not finite."""
         _refuse_endless(host, until)
-        self._store.apply(Blocked(host, until))
+        self._store.block(host, until)
         self._commit()
 
     # ------------------------------------------------------------ steps
@@ -277,24 +274,24 @@ class FrontierCore(FrontierAnswers):
         state = store.state_of(url.key)
         if state:
             if state == "waiting" and score > store.score_of(url.key):
-                store.apply(Waits(url))
+                store.wait(url)
             return False
-        if self._limit is not math.inf and store.count_waiting() >= self._limit:
+        if self._is_bounded and store.count_waiting() >= self._limit:
             worst = store.worst()
             if worst is None or score <= worst.score:
                 return False
             self._evict(worst)
-        store.apply(Waits(url))
+        store.wait(url)
         return True
 
     def _rest(self, url: str, finish: float, seconds: float) -> None:
         host = self._store.host_of(url)
-        self._store.apply(Rests(host, self._store.politeness.next_visit(host, finish, seconds)))
+        self._store.rest(host, self._store.politeness.next_visit(host, finish, seconds))
 
     def _return(self, url: str, not_before: float, picked: bool) -> None:
         if not picked:
-            self._store.apply(GaveBack(self._store.host_of(url)))
-        self._store.apply(Returned(url, not_before))
+            self._store.give_back_pick(self._store.host_of(url))
+        self._store.give_back(url, not_before)
         self._evict_surplus()
         self._commit()
 
@@ -303,7 +300,7 @@ class FrontierCore(FrontierAnswers):
             self._evict(worst)
 
     def _evict(self, worst: CrawlUrl) -> None:
-        self._store.apply(Evicted(worst.key, self._store.evicted + 1))
+        self._store.evict(worst.key, self._store.evicted + 1)
 
     def _commit(self) -> None:
         if not self._in_batch:

@@ -57,8 +57,12 @@ class HostSchedule(HostStates):
 
     def take(self, entry: Any) -> None:
         """``entry``, which was chosen, is no longer alive: its URL is being fetched."""
-        self.lease(entry.host)
-        self.remove(entry)
+        host = self.queue(entry.host)
+        host.leased = True
+        host.remove(entry)
+        self.place(host)
+        if not host.size and self._waiting_on is None:
+            self.rule.count_host(-1)
 
     def lease(self, name: Hashable) -> None:
         """A URL of the host is being fetched."""
@@ -68,16 +72,17 @@ class HostSchedule(HostStates):
 
     def free(self, name: Hashable) -> None:
         """No URL of the host is being fetched any more."""
-        host = self.queue(name)
+        host = self._queues.get(name) or self.queue(name)
         host.leased = False
         self.place(host)
 
     def rest(self, name: Hashable, until: float) -> None:
         """No visit before ``until``, nor before the end of an earlier rest."""
-        host = self.queue(name)
+        host = self._queues.get(name) or self.queue(name)
         if until > host.due:
             host.due = until
-        self.place(host)
+        if not host.leased:
+            self.place(host)
 
     def block(self, name: Hashable, until: float) -> None:
         """No visit before ``until``, whatever was said before; a time that is past lifts the block."""

@@ -112,7 +112,10 @@ class HostStates:
 
     def place(self, host: HostQueue) -> None:
         """Let the host enter the state it belongs to now."""
-        if host.leased and host.state == IN_PROCESS:
+        if host.leased:
+            if host.item is not None:
+                self._move(host, IN_PROCESS, ())
+            host.state = IN_PROCESS
             if host.held is not None or host.blocked_until:
                 self._watch(host)
             return
@@ -133,7 +136,8 @@ class HostStates:
         if host.ripening_item is not None:
             host.ripening_item = None
             self._ripening.died()
-        self._blocked.pop(host.name, None)
+        if host.blocked_until:
+            del self._blocked[host.name]
         del self._queues[host.name]
 
     def set_block(self, host: HostQueue, until: float) -> None:
@@ -160,13 +164,11 @@ class HostStates:
     def _bar(self, name: Hashable) -> None:
         """The k rule bars the host from now on, or no longer."""
         host = self._queues.get(name)
-        if host is not None and host.size:  # the rule changes nothing for a host without URLs
+        if host is not None and host.size and not host.leased:  # the rule changes nothing for others
             self.place(host)
 
     def _state_of(self, host: HostQueue) -> tuple[int, tuple[float, ...]]:
-        """The state to which the host belongs, and its key in the heap of that state."""
-        if host.leased:
-            return IN_PROCESS, ()
+        """The state to which a host belongs that is not in process, and its key in the heap of that state."""
         opens, now = host.due, self.now
         if host.blocked_until:
             if host.blocked_until <= now:
@@ -192,9 +194,9 @@ class HostStates:
         if state is None or state == IN_PROCESS:
             host.item = None
         else:
-            host.item = (*key, next(self._serial), host)
-            self._heaps[state].push(host.item)
-        if left is not None and had_item:
+            host.item = item = (*key, next(self._serial), host)
+            self._heaps[state].push(item)
+        if had_item and left is not None:
             self._heaps[left].died()
 
     def _forget_exhausted(self) -> None:

@@ -38,8 +38,7 @@ class KRule:
 
     def pick(self, host: Hashable, leases: int) -> None:
         """The host was picked. Picks are remembered for as long as ``leases`` of them may be given back."""
-        self._recent.pick(host)
-        self._recent.remember(self.k - 1 + leases)
+        self._recent.pick(host, self.k - 1 + leases)
         self._fit()
         self._report(host)
 
@@ -59,7 +58,8 @@ class KRule:
         return missing > 0 and self.dormant.count_until(at, missing) < missing
 
     def _fit(self) -> None:
-        for host in self._recent.fit(max(0, min(self.k, self.hosts) - 1)):
+        size = (self.k if self.k < self.hosts else self.hosts) - 1
+        for host in self._recent.fit(size if size > 0 else 0):
             self._report(host)
 
     def _report(self, host: Hashable) -> None:
@@ -84,11 +84,17 @@ class RecentHosts:
         yield from self._outside.values()
         yield from self._inside.values()
 
-    def pick(self, host: Hashable) -> None:
-        """Append a pick. ``fit`` restores the size."""
+    def pick(self, host: Hashable, remembered: int) -> None:
+        """Append a pick. ``fit`` restores the size. The oldest picks outside are forgotten until ``remembered`` are left."""
         number = next(self._numbers)
         self._inside[number] = host
         self._picks.setdefault(host, []).append(number)
+        while self._outside and len(self._outside) + len(self._inside) > remembered:
+            number, host = self._outside.popitem(last=False)
+            numbers = self._picks[host]
+            numbers.remove(number)
+            if not numbers:
+                del self._picks[host]
 
     def give_back(self, host: Hashable) -> None:
         """Strike out the host's last pick, as if it had not been. ``fit`` restores the size."""
@@ -123,12 +129,3 @@ class RecentHosts:
             self._inside.move_to_end(number, last=False)
             moved.append(host)
         return moved
-
-    def remember(self, picks: int) -> None:
-        """Forget the oldest picks outside the window until ``picks`` are left."""
-        while self._outside and len(self._outside) + len(self._inside) > picks:
-            number, host = self._outside.popitem(last=False)
-            numbers = self._picks[host]
-            numbers.remove(number)
-            if not numbers:
-                del self._picks[host]

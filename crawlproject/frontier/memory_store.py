@@ -39,34 +39,16 @@ class MemoryStore:
         self._revisions = count(1)
         self._best_first: LazyHeap[QueueEntry] | None = None
         self._worst_first: LazyHeap[tuple[float, int, QueueEntry]] | None = None
-        self._handlers: dict[type[Change], Callable[[Any], object]] = {
-            changes.Waits: self._waits,
-            changes.Rescored: lambda change: self._revise(change.url, score=change.score),
-            changes.Held: lambda change: self._revise(change.url, not_before=change.until),
-            changes.Leased: self._leased,
-            changes.Returned: self._returned,
-            changes.Ended: self._ended,
-            changes.Evicted: self._evicted,
-            changes.Picked: lambda change: self.hosts.rule.pick(change.host, len(self.leases)),
-            changes.GaveBack: lambda change: self.hosts.rule.give_back(change.host),
-            changes.Rests: lambda change: self.schedule.rest(change.host, change.until),
-            changes.Asks: lambda change: self.politeness.crawl_delay(change.host, change.seconds),
-            changes.Blocked: lambda change: self.schedule.block(change.host, change.until),
-        }
         self.host_of = queue_of
 
     def apply(self, change: Change) -> None:
-        self._handlers[type(change)](change)
+        """Make a change. Raises ``KeyError`` when it does not fit."""
+        getattr(self, changes.METHODS[type(change)])(*change)
 
     def follow(self, follower: Callable[[Change], object]) -> None:
         """Call ``follower`` with each change from now on, after it happened."""
-        handlers = self._handlers
-
-        def apply(change: Change) -> None:
-            handlers[type(change)](change)
-            follower(change)
-
-        self.apply = apply  # type: ignore[method-assign]
+        for kind, name in changes.METHODS.items():
+            setattr(self, name, _reporting(getattr(self, name), kind, follower))
 
     def commit(self) -> None:
         """Memory does not survive a crash: there is nothing to do."""
@@ -142,8 +124,7 @@ class MemoryStore:
 
     # ------------------------------------------------------------ the changes
 
-    def _waits(self, change: changes.Waits) -> None:
-        record = change.record
+    def wait(self, record: CrawlUrl) -> None:
         old = self.entries.get(record.key)
         if old is not None:
             self._replace(old, record)
@@ -151,27 +132,30 @@ class MemoryStore:
         entry = self._enter(QueueEntry(-record.score, next(self._arrivals), 0, record, queue_of(record.url)))
         self.schedule.add(entry)
 
-    def _revise(self, url: str, **fields: float) -> None:
+    def rescore(self, url: str, score: float) -> None:
         old = self.entries[url]
-        self._replace(old, replace(old.record, **fields))  # type: ignore[arg-type]
+        self._replace(old, replace(old.record, score=score))
 
-    def _leased(self, change: changes.Leased) -> None:
-        entry = self.entries.pop(change.url)
+    def hold(self, url: str, until: float) -> None:
+        old = self.entries[url]
+        self._replace(old, replace(old.record, not_before=until))
+
+    def lease(self, url: str) -> None:
+        entry = self.entries.pop(url)
         self._report_death()
-        self.leases[change.url] = entry
+        self.leases[url] = entry
         self.schedule.take(entry)
 
-    def _returned(self, change: changes.Returned) -> None:
-        old = self.leases.pop(change.url)
+    def give_back(self, url: str, not_before: float) -> None:
+        old = self.leases.pop(url)
         self.schedule.free(old.host)
         record = old.record
-        if record.not_before != change.not_before:
-            record = replace(record, not_before=change.not_before)
+        if record.not_before != not_before:
+            record = replace(record, not_before=not_before)
         entry = self._enter(QueueEntry(old.rank, old.arrival, next(self._revisions), record, old.host))
         self.schedule.add_back(entry)
 
-    def _ended(self, change: changes.Ended) -> None:
-        url = change.url
+    def end(self, url: str) -> None:
         lease = self.leases.pop(url, None)
         if lease is not None:
             self.schedule.free(lease.host)
@@ -179,10 +163,25 @@ class MemoryStore:
             self._leave(url)
         self.finished.add(url)
 
-    def _evicted(self, change: changes.Evicted) -> None:
-        if change.url is not None:
-            self._leave(change.url)
-        self.evicted = change.total
+    def evict(self, url: str | None, total: int) -> None:
+        if url is not None:
+            self._leave(url)
+        self.evicted = total
+
+    def pick(self, host: str) -> None:
+        self.hosts.rule.pick(host, len(self.leases))
+
+    def give_back_pick(self, host: str) -> None:
+        self.hosts.rule.give_back(host)
+
+    def rest(self, host: str, until: float) -> None:
+        self.schedule.rest(host, until)
+
+    def ask(self, name: str, seconds: float) -> None:
+        self.politeness.crawl_delay(name, seconds)
+
+    def block(self, name: str, until: float) -> None:
+        self.schedule.block(name, until)
 
     # ------------------------------------------------------------ inside
 
@@ -228,3 +227,13 @@ class MemoryStore:
 
 def _worst_key(entry: QueueEntry) -> tuple[float, int, QueueEntry]:
     return -entry.rank, -entry.arrival, entry
+
+
+def _reporting(
+    change: Callable[..., None], kind: type[Change], follower: Callable[[Change], object]
+) -> Callable[..., None]:
+    def reporting(*values: Any) -> None:
+        change(*values)
+        follower(kind(*values))
+
+    return reporting

@@ -40,6 +40,9 @@ class DiskFiles:
         self.hosts = HostNumbers(folder / "hosts", self.digest, summary.hosts, readonly=readonly)
         self.rows = UrlTable(folder / "rows", readonly=readonly)
         self.urls = UrlRecords(folder / "urls.jsonl", readonly=readonly)
+        self.host_facts: Callable[[], dict[str, Any]] = dict  # what the next summary says of hosts
+        self._asked, self._digest = "", self.digest("")  # the URL that ``find`` was asked for last
+        self._found: int | None = None
         self._new_urls: dict[bytes, int] = {}
         self._notes: list[list[Any]] = []
         self._steps = 0
@@ -56,13 +59,13 @@ class DiskFiles:
         """
         return xxh3_128_digest(name.encode("utf-8", "surrogatepass"), self._seed)
 
-    def find(self, digest: bytes) -> int | None:
-        """The number of the URL, or None."""
-        if self._new_urls:
-            number = self._new_urls.get(digest)
-            if number is not None:
-                return number
-        return self._seen.get(digest)
+    def find(self, url: str) -> int | None:
+        """The number of a URL, or None when it was never here. The last answer is remembered: it is asked for again."""
+        if url != self._asked:
+            self._digest = digest = xxh3_128_digest(url.encode("utf-8", "surrogatepass"), self._seed)
+            number = self._new_urls.get(digest) if self._new_urls else None
+            self._asked, self._found = url, self._seen.get(digest) if number is None else number
+        return self._found
 
     def record(self, number: int, row: UrlRow) -> CrawlUrl:
         """The URL with this number and row."""
@@ -82,11 +85,16 @@ class DiskFiles:
 
     # ------------------------------------------------------------ changed
 
-    def new(self, digest: bytes, host: int) -> int:
-        """A number for a URL that is not known, or is not any more."""
-        number, self.urls_known = self.urls_known, self.urls_known + 1
-        self._new_urls[digest] = number
-        self.hosts.count_known(host, 1)
+    def new(self, url: str, host: int) -> int:
+        """A number for a URL that is not known, or not any more."""
+        self.find(url)
+        self._found = number = self.urls_known
+        self.urls_known = number + 1
+        self._new_urls[self._digest] = number
+        hosts = self.hosts
+        if host >= len(hosts.known_urls):
+            hosts.grow(host)
+        hosts.known_urls[host] += 1
         return number
 
     def note(self, *note: Any) -> None:
@@ -99,7 +107,7 @@ class DiskFiles:
             self._hold(number, until)
             self._notes.append(["later", number, until])
 
-    def commit(self, host_facts: Callable[[], dict[str, Any]]) -> None:
+    def commit(self) -> None:
         """Make what was gathered one atomic step. When the disk refuses, it stays gathered."""
         if not (self.rows.changed or self._notes or self.hosts.new):
             return
@@ -111,25 +119,25 @@ class DiskFiles:
         self._notes = []
         self._apply(rows)
         if self._journal.size > _JOURNAL_BYTES:
-            self._journal.turn(self._summary(host_facts), self._force)
+            self._journal.turn(self._summary(), self._force)
         self._steps += 1
         if self._steps % _RELIEF == 0 and _shared_memory() > self._cache:
             self.rows.give_back()
             self._seen.give_back()
 
-    def begin(self, host_facts: Callable[[], dict[str, Any]]) -> None:
+    def begin(self) -> None:
         """After the opening: what has been done again is summed up."""
         if self.urls.unwritten:
             self.urls.write()
         self._apply(self.rows.pack())
         self._notes = []
-        self._journal.begin(self._summary(host_facts))
+        self._journal.begin(self._summary())
 
-    def finish(self, host_facts: Callable[[], dict[str, Any]]) -> None:
+    def finish(self) -> None:
         """Write what was gathered and force everything onto the disk."""
-        self.commit(host_facts)
+        self.commit()
         self._force()
-        self._journal.begin(self._summary(host_facts))
+        self._journal.begin(self._summary())
 
     def close(self) -> None:
         self._journal.close()
@@ -181,7 +189,7 @@ class DiskFiles:
         else:
             self.held_until.pop(number, None)
 
-    def _summary(self, host_facts: Callable[[], dict[str, Any]]) -> Summary:
+    def _summary(self) -> Summary:
         return Summary(
             seed=self._seed,
             urls=self.urls_known,
@@ -189,7 +197,7 @@ class DiskFiles:
             hosts=self.hosts.total,
             evicted=self.facts.evicted,
             later=list(self.held_until.items()),
-            **host_facts(),
+            **self.host_facts(),
         )
 
     def _force(self) -> None:

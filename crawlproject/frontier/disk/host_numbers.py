@@ -26,7 +26,7 @@ class HostNumbers:
         self._digest = digest
         self._table = HashTable(path, readonly=readonly)
         self._by_origin: dict[str, int] = {}
-        self._known = array("I")
+        self.known_urls = array("I")  # by host; grows with ``grow``
 
     def of_url(self, url: str) -> int:
         """The number of the URL's host, a new one when it has none."""
@@ -52,17 +52,14 @@ class HostNumbers:
 
     def known(self, host: int) -> int:
         """Known URLs of a host."""
-        return self._known[host] if host < len(self._known) else 0
+        return self.known_urls[host] if host < len(self.known_urls) else 0
 
-    def count_known(self, host: int, change: int) -> None:
-        """One URL of the host more (1) or less (-1) is known."""
-        if host >= len(self._known):
-            self._known.frombytes(bytes(4 * (host + 1 - len(self._known))))
-        self._known[host] += change
+    def grow(self, host: int) -> None:
+        self.known_urls.frombytes(bytes(4 * (host + 1 - len(self.known_urls))))
 
     def load_known(self, counts: np.ndarray) -> None:
         """Known URLs by host, at the opening."""
-        self._known = array("I", counts.astype(np.uint32).tobytes())
+        self.known_urls = array("I", counts.astype(np.uint32).tobytes())
 
     def learn(self, numbers: Mapping[bytes, int]) -> None:
         """Numbers from the journal."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from crawlproject.frontier.disk.spilled_queue import Entry, SpilledQueue
-from crawlproject.frontier.disk.url_table import HELD, LEASED, PAGED, SHARED, UrlTable
+from crawlproject.frontier.disk.url_table import HELD, LEASED, PAGED, SHARED, UrlRow, UrlTable
 from crawlproject.frontier.host_queue import HostQueue
 from crawlproject.frontier.host_schedule import HostSchedule
 from crawlproject.frontier.host_states import READY
@@ -125,13 +125,13 @@ class PagedSchedule(HostSchedule):
 
     def take(self, entry: DiskEntry) -> None:
         number = entry.arrival
-        shared = self._rows[number].state == SHARED
-        self._rows.set_state(number, LEASED)
-        self.lease(entry.host)
-        if shared:
+        score, offset, host, state = self._rows[number]
+        self._rows.changed[number] = UrlRow(score, offset, host, LEASED)
+        if state == SHARED:
+            self.lease(host)
             self.shared.drop((entry.rank, number))
         else:
-            HostSchedule.remove(self, entry)
+            super().take(entry)
         if len(self._queues) > self._next_look:
             self._page_out()
 

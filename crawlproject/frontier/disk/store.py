@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from crawlproject.frontier import changes
 from crawlproject.frontier.base import BlockedHost, HostStats, UrlState
-from crawlproject.frontier.changes import Change
 from crawlproject.frontier.disk.files import DiskFiles
 from crawlproject.frontier.disk.host_paging import DiskEntry
 from crawlproject.frontier.disk.url_queues import MemoryLimits, UrlQueues
@@ -44,14 +42,14 @@ class DiskUrls:
         self.evicted = files.facts.evicted
         self._leases: dict[str, tuple[int, CrawlUrl]] = {}
         self._names: dict[int, str] = {}  # of the hosts that were blocked
-        self._asked = "", b""  # the URL that was asked for last, and its digest
-        self._number: int | None = None
-        self._chosen: CrawlUrl | None = None
+        self._chosen: tuple[DiskEntry, UrlRow, CrawlUrl] | None = None
         self.host_of = files.hosts.of_url
         self.host_named = files.hosts.of_name
 
     def state_of(self, url: str) -> UrlState:
-        number = self.number_of(url)
+        if url in self._leases:
+            return "leased"
+        number = self.files.find(url)
         return "" if number is None else _STATES.get(self._rows[number].state, "")
 
     def score_of(self, url: str) -> float:
@@ -62,10 +60,9 @@ class DiskUrls:
         return lease[1] if lease else None
 
     def chosen(self, entry: DiskEntry) -> CrawlUrl:
-        number = entry.arrival
-        record = self.files.record(number, self._rows[number])
-        self._asked, self._number = (record.key, b""), number
-        self._chosen = record
+        row = self._rows[entry.arrival]
+        record = self.files.record(entry.arrival, row)
+        self._chosen = entry, row, record
         return record
 
     def waiting(self) -> Iterator[CrawlUrl]:
@@ -99,15 +96,8 @@ class DiskUrls:
                 found.append(HostStats(name, on_host[host.name], -first.rank, host.due, host.leased))
         return found
 
-    def number_of(self, url: str) -> int | None:
-        """The number of a URL, or None when it was never here. The last answer is remembered: it is asked for again."""
-        if url != self._asked[0]:
-            digest = self.files.digest(url)
-            self._asked, self._number = (url, digest), self.files.find(digest)
-        return self._number
-
     def _known(self, url: str) -> int:
-        number = self.number_of(url)
+        number = self.files.find(url)
         if number is None:
             raise KeyError(url)
         return number
@@ -118,132 +108,109 @@ class DiskStore(DiskUrls):
 
     def __init__(self, folder: Path, now: float, **options: Any) -> None:
         super().__init__(folder, **options)
-        note, rule = self.files.note, self.hosts.rule
-
-        def pick(change: changes.Picked) -> None:
-            rule.pick(change.host, len(self._leases))
-            note("pick", change.host)
-
-        def give_back(change: changes.GaveBack) -> None:
-            rule.give_back(change.host)
-            note("unpick", change.host)
-
-        def rest(change: changes.Rests) -> None:
-            self.schedule.rest(change.host, change.until)
-            note("rest", change.host, change.until)
-
-        self._handlers: dict[type[Change], Callable[[Any], None]] = {
-            changes.Waits: self._waits,
-            changes.Rescored: self._rescored,
-            changes.Held: self._held,
-            changes.Leased: self._leased,
-            changes.Returned: self._returned,
-            changes.Ended: self._ended,
-            changes.Evicted: self._evicted,
-            changes.Picked: pick,
-            changes.GaveBack: give_back,
-            changes.Rests: rest,
-            changes.Asks: self._asks,
-            changes.Blocked: self._blocked,
-        }
+        self.files.host_facts = self._host_facts
+        self.commit = self.files.commit
         self._recover(now)
-
-    def apply(self, change: Change) -> None:
-        self._handlers[type(change)](change)
-
-    def commit(self) -> None:
-        self.files.commit(self._host_facts)
 
     def close(self) -> None:
         """Force everything onto the disk. When that fails, the folder stays as it is, and ``StorageFailed`` is raised."""
         try:
-            self.files.finish(self._host_facts)
+            self.files.finish()
         finally:
             self._queues.close()
             self.files.close()
 
     # ------------------------------------------------------------ the changes
 
-    def _waits(self, change: changes.Waits) -> None:
-        record = change.record
-        files, number = self.files, self.number_of(record.key)
+    def wait(self, record: CrawlUrl) -> None:
+        files = self.files
+        number = files.find(record.key)
         if number is not None and (row := self._rows[number]).state in WAITING:
             better = UrlRow(record.score, files.urls.add(record), row.host, row.state)
             self._replace(number, better, record.not_before)
             return
-        host = files.hosts.of_url(record.url)
-        self._number = number = files.new(self._digest(record.key), host)
+        host = self.host_of(record.url)
+        number = files.new(record.key, host)
         self._rows.changed[number] = UrlRow(record.score, files.urls.add(record), host, SHARED)
         if record.not_before:
             files.hold(number, record.not_before)
         self._queues.enter_new(-record.score, number, host, record.not_before)
 
-    def _rescored(self, change: changes.Rescored) -> None:
-        number = self._known(change.url)
-        row = self._rows[number]._replace(score=change.score)
+    def rescore(self, url: str, score: float) -> None:
+        number = self._known(url)
+        row = self._rows[number]._replace(score=score)
         self._replace(number, row, self.files.held_until.get(number, 0.0))
 
-    def _held(self, change: changes.Held) -> None:
-        number = self._known(change.url)
-        self._replace(number, self._rows[number], change.until)
+    def hold(self, url: str, until: float) -> None:
+        number = self._known(url)
+        self._replace(number, self._rows[number], until)
 
-    def _leased(self, change: changes.Leased) -> None:
-        number = self._known(change.url)
-        row = self._rows[number]
-        assert self._chosen is not None  # only what was chosen is leased
-        self._leases[change.url] = number, self._chosen
-        self._queues.take(self._queues.entry(number))
-        self._rows.changed[number] = UrlRow(row.score, row.offset, row.host, LEASED)
+    def lease(self, url: str) -> None:
+        """Of the URL that was chosen."""
+        assert self._chosen is not None
+        entry, row, record = self._chosen
+        self._leases[url] = entry.arrival, record
+        self._queues.take(entry)
+        if self.schedule is not self.hosts:  # the paged schedule has changed the row
+            self._rows.changed[entry.arrival] = UrlRow(row.score, row.offset, row.host, LEASED)
 
-    def _returned(self, change: changes.Returned) -> None:
-        number, _ = self._leases.pop(change.url)
+    def give_back(self, url: str, not_before: float) -> None:
+        number, _ = self._leases.pop(url)
         row = self._rows[number]
         self.schedule.free(row.host)
-        self.files.hold(number, change.not_before)
+        self.files.hold(number, not_before)
         self._rows.changed[number] = UrlRow(row.score, row.offset, row.host, SHARED)
         self._queues.enter_again(self._queues.entry(number))
 
-    def _ended(self, change: changes.Ended) -> None:
-        url = change.url
+    def end(self, url: str) -> None:
         lease = self._leases.pop(url, None)
-        number = lease[0] if lease else self.number_of(url)
-        if number is None or (row := self._rows[number]).state in UNKNOWN:
-            host = self.files.hosts.of_url(url)
-            self._number = number = self.files.new(self._digest(url), host)
+        if lease is not None:
+            score, offset, host, _ = self._rows[lease[0]]
+            self.schedule.free(host)
+            self._rows.changed[lease[0]] = UrlRow(score, offset, host, DONE)
+            self.files.hold(lease[0], 0.0)
+            return
+        number = self.files.find(url)
+        if number is None or self._rows[number].state in UNKNOWN:
+            host = self.host_of(url)
+            number = self.files.new(url, host)
             self._rows.changed[number] = UrlRow(0.0, self.files.urls.add(CrawlUrl(url, 0.0)), host, DONE)
-        elif lease is not None:
-            self.schedule.free(row.host)
-            self._rows.changed[number] = UrlRow(row.score, row.offset, row.host, DONE)
-            self.files.hold(number, 0.0)
         else:
             self._leave(number, DONE)
 
-    def _evicted(self, change: changes.Evicted) -> None:
-        if change.url is not None:
-            number = self._known(change.url)
+    def evict(self, url: str | None, total: int) -> None:
+        if url is not None:
+            number = self._known(url)
             self._leave(number, GONE)
-            self.files.hosts.count_known(self._rows[number].host, -1)
-        if change.total != self.evicted:
-            self.evicted = change.total
-            self.files.facts.evicted = change.total
-            self.files.note("evicted", change.total)
+            self.files.hosts.known_urls[self._rows[number].host] -= 1
+        if total != self.evicted:
+            self.evicted = self.files.facts.evicted = total
+            self.files.note("evicted", total)
 
-    def _asks(self, change: changes.Asks) -> None:
-        number = self.host_named(change.host)
-        self.politeness.crawl_delay(number, change.seconds)
-        self.files.note("ask", number, change.seconds)
+    def pick(self, host: int) -> None:
+        self.hosts.rule.pick(host, len(self._leases))
+        self.files.note("pick", host)
 
-    def _blocked(self, change: changes.Blocked) -> None:
-        number = self.host_named(change.host)
-        self._names[number] = change.host
-        self.schedule.block(number, change.until)
-        self.files.note("block", number, change.until, change.host)
+    def give_back_pick(self, host: int) -> None:
+        self.hosts.rule.give_back(host)
+        self.files.note("unpick", host)
+
+    def rest(self, host: int, until: float) -> None:
+        self.schedule.rest(host, until)
+        self.files.note("rest", host, until)
+
+    def ask(self, name: str, seconds: float) -> None:
+        number = self.host_named(name)
+        self.politeness.crawl_delay(number, seconds)
+        self.files.note("ask", number, seconds)
+
+    def block(self, name: str, until: float) -> None:
+        number = self.host_named(name)
+        self._names[number] = name
+        self.schedule.block(number, until)
+        self.files.note("block", number, until, name)
 
     # ------------------------------------------------------------ inside
-
-    def _digest(self, url: str) -> bytes:
-        asked, digest = self._asked
-        return digest if asked == url and digest else self.files.digest(url)
 
     def _leave(self, number: int, state: int) -> None:
         """The URL no longer waits; the queues are told before its row changes."""
@@ -274,7 +241,7 @@ class DiskStore(DiskUrls):
         for host, (until, name) in facts.blocks.items():
             self._names[host] = name
             self.schedule.block(host, until)
-        self.files.begin(self._host_facts)
+        self.files.begin()
 
     def _host_facts(self) -> dict[str, Any]:
         """What the summary of the journal says of hosts."""

@@ -55,7 +55,7 @@ class DiskView:
         return self._files.records((LEASED,))
 
     def find(self, url: str) -> tuple[UrlState, CrawlUrl | None]:
-        number = self._files.find(self._files.digest(url))
+        number = self._files.find(url)
         row = self._files.rows[number] if number is not None else None
         if number is None or row is None:
             return "", None

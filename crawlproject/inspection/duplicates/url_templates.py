@@ -103,10 +103,6 @@ class UrlTemplates:
         template.turn = min(max(template.turn, now) + template.delay, now + FARTHEST)
         return template.turn
 
-    def host_blocked_until(self, url: str) -> float:
-        """A place in line is given when a turn comes, not before."""
-        return 0.0
-
     def release_order(self, url: str, now: float) -> float:
         """A tenth under a demoted template."""
         return 1.0 if self.demoted(url) is None else FACTOR

@@ -73,9 +73,6 @@ class SiteTrust:
         """No longer than its site's budget makes it, which is told of the doubt."""
         return now
 
-    def host_blocked_until(self, url: str) -> float:
-        return 0.0
-
     def release_order(self, url: str, now: float) -> float:
         """What is left beside the doubt."""
         return 1.0 - self.about(url)

@@ -81,10 +81,6 @@ class HostHealth:
 
     # ------------------------------------------------------------ at the door
 
-    def adjusted_score(self, url: str, score: float) -> float:
-        """A host that rests is not worth less afterwards."""
-        return score
-
     def hold_until(self, url: CrawlUrl, now: float) -> float:
         """The end of the rest of a host that blocked."""
         return self.host_blocked_until(url.url)

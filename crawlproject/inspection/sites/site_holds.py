@@ -41,10 +41,6 @@ class SiteHolds:
         if hold := self._holds.get(domain_of(url)):
             hold.in_flight.discard(url)
 
-    def adjusted_score(self, url: str, score: float) -> float:
-        """A site over budget waits; its scores stay as they are."""
-        return score
-
     def hold_until(self, url: CrawlUrl, now: float) -> float:
         """``now`` when the site of ``url`` has budget left, or has waited long enough for a trial."""
         if not self._sites.share:
