@@ -70,9 +70,8 @@ class Crawl:
         self.ordering = ordering
         self.folder = folder
         self.frontier = frontier
-        self.tracker = tracker = inspection.tracker
-        self.probes = probes = inspection.probes
-        self.stats = CrawlStats(folder=folder, frontier=frontier, reader=reader, tracker=tracker, probes=probes)
+        self.tracker, self.probes = inspection.tracker, inspection.probes
+        self.stats = CrawlStats(folder, frontier, inspection, reader)
         self.budget = PageBudget(options.crawl_max_pages, folder.history, frontier)
         self.stopping = Stopping(
             floor=options.crawl_min_harvest,
@@ -81,9 +80,9 @@ class Crawl:
             seconds=options.crawl_max_seconds,
         )
         self.ordering_feed = feed = OrderingFeed(ordering)
-        self.learners = (*inspection.learners, tracker, self.stopping, feed)
+        self.learners = (*inspection.learners, self.tracker, self.stopping, feed)
 
-        rules = EntryRules(options.crawl_allowed_domains, make_traps(options, frontier), (tracker.hosts,))
+        rules = EntryRules(options.crawl_allowed_domains, make_traps(options, frontier), (self.tracker.hosts,))
         self.admission = admission = Admission(
             rules=rules,
             canonicalize=canonicalize,
@@ -97,40 +96,22 @@ class Crawl:
         self._history = history = HistoryWriter(folder, ordering, self.learners)
         outlinks = Outlinks(admission, frontier, ordering, feed, folder.refusals)
         self.steps = steps = PageSteps(
-            examiner=inspection.examiner,
             feed=feed,
             frontier=frontier,
             history=history,
+            inspection=inspection,
             judge=judge,
             options=options,
             outlinks=outlinks,
-            probes=probes,
             reader=reader,
         )
         self.sitemaps = Sitemaps(canonicalize, judge, per_host=options.crawl_sitemaps, most=options.crawl_sitemap_urls)
-        of_pages: dict[str, Any] = {
-            "admission": admission,
-            "frontier": frontier,
-            "history": history,
-            "holds": inspection.holds,
-            "ordering": ordering,
-            "probes": probes,
-            "steps": steps,
-            "tracker": tracker,
-        }
-        self._sitemap_handler = SitemapHandler(sitemaps=self.sitemaps, outlinks=outlinks, **of_pages)
+        of_pages = (admission, frontier, history, inspection, ordering, steps)
+        self._sitemap_handler = SitemapHandler(*of_pages, self.sitemaps, outlinks)
         self.kinds: Mapping[str, Handler] = {
-            PAGE: PageHandler(**of_pages),
+            PAGE: PageHandler(*of_pages),
             SITEMAP: self._sitemap_handler,
-            PROBE: ProbeHandler(
-                canonicalize=canonicalize,
-                frontier=frontier,
-                holds=inspection.holds,
-                options=options,
-                probes=probes,
-                rules=rules,
-                steps=steps,
-            ),
+            PROBE: ProbeHandler(canonicalize, frontier, inspection, options, rules, steps),
         }
         self._leasing = Leasing(
             frontier,

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from crawlproject.crawl.history_writer import HistoryWriter
+from crawlproject.crawl.inspectors import Inspection
 from crawlproject.crawl.ordering_feed import OrderingFeed
 from crawlproject.crawl.outlinks import Outlinks
 from crawlproject.frontier.base import Frontier, SharedFrontier
-from crawlproject.inspection.examiner import Examiner
-from crawlproject.inspection.probes.probes import Probes
 from crawlproject.options import Options
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.relevance import TopicJudge, with_context_score
@@ -22,26 +21,25 @@ class PageSteps:
     def __init__(
         self,
         *,
-        examiner: Examiner,
         feed: OrderingFeed,
         frontier: Frontier,
         history: HistoryWriter,
+        inspection: Inspection,
         judge: TopicJudge,
         options: Options,
         outlinks: Outlinks,
-        probes: Probes,
         reader: Reader,
     ) -> None:
         self.content_types = options.page_content_types
         self._max_bytes = options.page_max_bytes
-        self._examiner = examiner
+        self._examiner = inspection.examiner
         self._feed = feed
         self._frontier = frontier
         self._shared = frontier if isinstance(frontier, SharedFrontier) else None
         self._history = history
         self._judge = judge
         self._outlinks = outlinks
-        self._probes = probes
+        self._probes = inspection.probes
         self._reader = reader
 
     def read(

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from crawlproject.crawl.inspectors import Inspection
 from crawlproject.frontier.base import Frontier
-from crawlproject.inspection.probes.probes import Probes
-from crawlproject.inspection.sites.tracker import SiteTracker
 from crawlproject.pages.reader import Reader
 from crawlproject.storage.crawl_folder import CrawlFolder
 
@@ -15,14 +14,12 @@ from crawlproject.storage.crawl_folder import CrawlFolder
 class CrawlStats:
     """All are O(1) but ``best_waiting``, which is O(log n) on average."""
 
-    def __init__(
-        self, *, folder: CrawlFolder, frontier: Frontier, reader: Reader, tracker: SiteTracker, probes: Probes
-    ) -> None:
+    def __init__(self, folder: CrawlFolder, frontier: Frontier, inspection: Inspection, reader: Reader) -> None:
         self._folder = folder
         self._frontier = frontier
         self._reader = reader
-        self._tracker = tracker
-        self._probes = probes
+        self._tracker = inspection.tracker
+        self._probes = inspection.probes
 
     @property
     def pages(self) -> int:

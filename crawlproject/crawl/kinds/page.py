@@ -6,12 +6,10 @@ from dataclasses import replace
 
 from crawlproject.crawl.admission import Admission
 from crawlproject.crawl.history_writer import HistoryWriter
-from crawlproject.crawl.holds import Holds
+from crawlproject.crawl.inspectors import Inspection
 from crawlproject.crawl.kinds.handler import UNREACHABLE, FetchPlan, why_no_page
 from crawlproject.crawl.page_steps import PageSteps
 from crawlproject.frontier.base import Frontier, SharedFrontier
-from crawlproject.inspection.probes.probes import Probes
-from crawlproject.inspection.sites.tracker import SiteTracker
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.pages.page_types import SOFT_404
 from crawlproject.records import CrawlUrl, Fetch, Page
@@ -23,25 +21,22 @@ class PageHandler:
 
     def __init__(
         self,
-        *,
         admission: Admission,
         frontier: Frontier,
-        holds: Holds,
         history: HistoryWriter,
+        inspection: Inspection,
         ordering: BaseOrdering,
-        probes: Probes,
         steps: PageSteps,
-        tracker: SiteTracker,
     ) -> None:
         self._admission = admission
         self._frontier = frontier
         self._shared = isinstance(frontier, SharedFrontier)
-        self._holds = holds
+        self._holds = inspection.holds
         self._history = history
         self._ordering = ordering
-        self._probes = probes
+        self._probes = inspection.probes
         self._steps = steps
-        self._tracker = tracker
+        self._tracker = inspection.tracker
 
     def offer(self, url: CrawlUrl) -> bool:
         return self._admission.offer(url)

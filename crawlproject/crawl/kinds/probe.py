@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from crawlproject.crawl.entry_rules import EntryRules
-from crawlproject.crawl.holds import Holds
+from crawlproject.crawl.inspectors import Inspection
 from crawlproject.crawl.kinds.handler import UNREACHABLE, FetchPlan, why_no_page
 from crawlproject.crawl.page_steps import PageSteps
 from crawlproject.frontier.base import Frontier
 from crawlproject.inspection.probes.probe_response import ProbeResponse
 from crawlproject.inspection.probes.probe_steps import DISGUISED
-from crawlproject.inspection.probes.probes import Probes
 from crawlproject.options import Options
 from crawlproject.records import CrawlUrl, Fetch, Page
 from crawlproject.urls.canonical import canonical_or_none
@@ -24,20 +23,18 @@ class ProbeHandler:
 
     def __init__(
         self,
-        *,
         canonicalize: Callable[..., str],
         frontier: Frontier,
-        holds: Holds,
+        inspection: Inspection,
         options: Options,
-        probes: Probes,
         rules: EntryRules,
         steps: PageSteps,
     ) -> None:
         self._canonicalize = canonicalize
         self._frontier = frontier
-        self._holds = holds
+        self._holds = inspection.holds
         self._options = options
-        self._probes = probes
+        self._probes = inspection.probes
         self._rules = rules
         self._steps = steps
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from crawlproject.crawl.admission import Admission
+from crawlproject.crawl.history_writer import HistoryWriter
+from crawlproject.crawl.inspectors import Inspection
 from crawlproject.crawl.kinds.handler import FetchPlan
 from crawlproject.crawl.kinds.page import PageHandler
 from crawlproject.crawl.outlinks import Outlinks
+from crawlproject.crawl.page_steps import PageSteps
 from crawlproject.crawl.sitemaps import Sitemaps
+from crawlproject.frontier.base import Frontier
+from crawlproject.orderings.base import BaseOrdering
 from crawlproject.records import SITEMAP, CrawlUrl, Fetch, Page
 from crawlproject.webs.base import Reply
 
@@ -16,8 +21,18 @@ from crawlproject.webs.base import Reply
 class SitemapHandler(PageHandler):
     """Admits, fetches and ends sitemaps; it fails and is redirected as a page."""
 
-    def __init__(self, *, sitemaps: Sitemaps, outlinks: Outlinks, **of_pages: Any) -> None:
-        super().__init__(**of_pages)
+    def __init__(
+        self,
+        admission: Admission,
+        frontier: Frontier,
+        history: HistoryWriter,
+        inspection: Inspection,
+        ordering: BaseOrdering,
+        steps: PageSteps,
+        sitemaps: Sitemaps,
+        outlinks: Outlinks,
+    ) -> None:
+        super().__init__(admission, frontier, history, inspection, ordering, steps)
         self._sitemaps = sitemaps
         self._outlinks = outlinks
 
