@@ -162,7 +162,7 @@ def assemble(
             refusals=crawl_folder.refusals,
             history=crawl_folder.history,
             normalizers=deduplication.normalizers,
-            holds=(conduct.hosts, conduct.holds, *[found.doubts for found in probing], *deduplication.holds),
+            holds=(conduct.hosts, conduct.holds, *[found.trust for found in probing], *deduplication.holds),
             host_filters=(conduct.hosts,),
             patience=2 * options.politeness_min_delay,  # hosts that rest are no reason
         ),
@@ -226,7 +226,7 @@ def _make_probes(options: Options, conduct: SiteTracker, folder: CrawlFolder, fr
         share=options.crawl_cloaking_probe,
         seed=options.crawl_seed,
         missing=Soft404Detector(after=options.crawl_soft_404_probe, seed=options.crawl_seed),
-        doubts=SiteTrust(conduct.sites.set_distrust),
+        trust=SiteTrust(conduct.sites.set_distrust),
         log=ProbeLog(folder.path),
         best=frontier.best,
     )

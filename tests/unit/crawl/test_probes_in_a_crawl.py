@@ -145,11 +145,11 @@ def test_a_crawl_that_goes_on_knows_its_probes(tmp_path: Path, frontier: str) ->
         gone, came = ProbeResponse(Fetch(404, now, 0.1), error="http 404"), ProbeResponse(Fetch(200, now, 0.1), page)
         crawl.probe(probe, gone if step == MISSING else came)
         now += 2.0
-    assert crawl.probes.doubts.about(SEED) == 0.5
+    assert crawl.probes.trust.distrust(SEED) == 0.5
     crawl.close("shutdown", now)
 
     resumed = a_crawl(tmp_path, FRONTIER=frontier)
-    assert resumed.probes.doubts.about(SEED) == 0.5
+    assert resumed.probes.trust.distrust(SEED) == 0.5
     site = resumed.conduct.sites.site(SEED)
     assert site is not None and site.distrust == 0.5
     assert resumed.stats()["probes/fetches"] == 4 and resumed.stats()["probes/cloaking/cloaked"] == 1
