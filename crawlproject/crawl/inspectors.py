@@ -43,7 +43,7 @@ class Inspection:
         self.normalizers: tuple[UrlNormalizer, ...] = self.deduplication.normalizers
         self.holds = Holds(
             (self.tracker.hosts, self.tracker.holds),
-            (*[probes.doubts for probes in self._probing], *self.deduplication.holds),
+            (*[probes.trust for probes in self._probing], *self.deduplication.holds),
         )
         folder.beside += [self.deduplication, self.probes]
 
@@ -52,7 +52,7 @@ class Inspection:
         yield PageTypeInspector()
         yield SpamInspector(judge.query)
         yield self.tracker.farms  # adds to the spam score
-        yield from self._probing  # so do doubts about the site
+        yield from self._probing  # so does distrust of the site
         yield from self.deduplication.inspectors  # a duplicate of a page that has content
 
 
@@ -72,7 +72,7 @@ def _make_probes(options: Options, tracker: SiteTracker, folder: CrawlFolder, fr
         share=options.crawl_cloaking_probe,
         seed=options.crawl_seed,
         missing=Soft404Detector(after=options.crawl_soft_404_probe, seed=options.crawl_seed),
-        doubts=SiteTrust(tracker.sites.set_distrust),
+        trust=SiteTrust(tracker.sites.set_distrust),
         log=ProbeLog(folder.path),
         best=frontier.best,
     )

@@ -13,6 +13,7 @@ from crawlproject.inspection.duplicates.index import DuplicateIndex
 from crawlproject.inspection.duplicates.inspector import DuplicateInspector
 from crawlproject.inspection.duplicates.sketch_store import NAME as SKETCHES
 from crawlproject.inspection.duplicates.sketch_store import DiskSketchStore, MemorySketchStore
+from crawlproject.inspection.duplicates.template_holds import TemplateHolds
 from crawlproject.inspection.duplicates.url_rule_learner import RuleEvidence, UrlRuleLearner
 from crawlproject.inspection.duplicates.url_rule_store import (
     CONFIRMED,
@@ -35,39 +36,39 @@ class Deduplication:
     def __init__(
         self,
         *,
-        copies: DuplicateInspector | None = None,
-        dust: UrlRuleLearner | None = None,
+        duplicates: DuplicateInspector | None = None,
+        rules: UrlRuleLearner | None = None,
         templates: UrlTemplates | None = None,
-        rules: UrlRuleStore | None = None,
+        rule_store: UrlRuleStore | None = None,
     ) -> None:
-        self.copies = copies
-        self.dust = dust
-        self.templates = templates
+        self.duplicates = duplicates
         self.rules = rules
-        self.inspectors: tuple[Inspector, ...] = (copies,) if copies else ()
-        self.learners: tuple[Learner, ...] = tuple(part for part in (copies, dust, templates) if part is not None)
-        self.normalizers = (dust,) if dust else ()
-        self.holds = (templates,) if templates else ()
+        self.templates = templates
+        self.rule_store = rule_store
+        self.inspectors: tuple[Inspector, ...] = (duplicates,) if duplicates else ()
+        self.learners: tuple[Learner, ...] = tuple(part for part in (duplicates, rules, templates) if part is not None)
+        self.normalizers = (rules.variants,) if rules else ()
+        self.holds = (TemplateHolds(templates),) if templates else ()
 
     def store_rules(self) -> None:
         """Write down which rules hold now, and every change from now on: to be called once the history was replayed."""
-        if self.rules and self.dust:
-            for testimony in self.dust.testimonies():
-                self._note(testimony)
-            self.dust.changed = self._note
+        if self.rule_store and self.rules:
+            for evidence in self.rules.evidence():
+                self._note(evidence)
+            self.rules.changed = self._note
 
     def close(self) -> None:
         """Close the files."""
-        if self.copies:
-            self.copies.index.close()
-        if self.rules:
-            self.rules.close()
+        if self.duplicates:
+            self.duplicates.index.close()
+        if self.rule_store:
+            self.rule_store.close()
 
-    def _note(self, testimony: RuleEvidence) -> None:
-        assert self.rules is not None
-        if testimony.believed or testimony.rule in self.rules.entries:
-            event = CONFIRMED if testimony.believed else WITHDRAWN
-            self.rules.note(testimony.rule, event, testimony.pairs, testimony.examples)
+    def _note(self, evidence: RuleEvidence) -> None:
+        assert self.rule_store is not None
+        if evidence.confirmed or evidence.rule in self.rule_store.entries:
+            event = CONFIRMED if evidence.confirmed else WITHDRAWN
+            self.rule_store.note(evidence.rule, event, evidence.pairs, evidence.examples)
 
 
 def make_deduplication(options: Options, folder: CrawlFolder, known: Callable[[str], bool]) -> Deduplication:
@@ -75,35 +76,35 @@ def make_deduplication(options: Options, folder: CrawlFolder, known: Callable[[s
 
     Raises ``BadSetting``, ``BadCrawlDir`` and ``StorageFailed``.
     """
-    rules = UrlRuleStore(folder.path) if options.crawl_learn_rules and folder.bodies else None
+    store = UrlRuleStore(folder.path) if options.crawl_learn_rules and folder.bodies else None
     return Deduplication(
-        copies=_copies(folder, options.page_duplicates_known) if options.page_duplicates else None,
-        dust=_dust(options.crawl_rules, known, rules) if options.crawl_learn_rules else None,
+        duplicates=_duplicates(folder, options.page_duplicates_known) if options.page_duplicates else None,
+        rules=_rules(options.crawl_rules, known, store) if options.crawl_learn_rules else None,
         templates=UrlTemplates() if options.trap_templates else None,
-        rules=rules,
+        rule_store=store,
     )
 
 
-def _copies(folder: CrawlFolder, most: int) -> DuplicateInspector:
+def _duplicates(folder: CrawlFolder, most: int) -> DuplicateInspector:
     known = folder.history.__contains__
     originals = DiskSketchStore(folder.path / SKETCHES, known) if folder.bodies else MemorySketchStore()
     return DuplicateInspector(DuplicateIndex(originals, most=most))
 
 
-def _dust(places: Iterable[str], known: Callable[[str], bool], rules: UrlRuleStore | None) -> UrlRuleLearner:
+def _rules(places: Iterable[str], known: Callable[[str], bool], store: UrlRuleStore | None) -> UrlRuleLearner:
     """The learner with the rules that it begins with: those of earlier crawls, and what a person said about ours."""
-    dust = UrlRuleLearner(known)
+    rules = UrlRuleLearner(known)
     for entry in _given(places):
-        if rules is None:
-            dust.give(entry.rule, entry.pairs)
-        elif entry.rule not in rules.entries:
-            rules.note(entry.rule, GIVEN, entry.pairs, entry.examples)
-    for entry in rules.entries.values() if rules else ():
+        if store is None:
+            rules.add_confirmed(entry.rule, entry.pairs)
+        elif entry.rule not in store.entries:
+            store.note(entry.rule, GIVEN, entry.pairs, entry.examples)
+    for entry in store.entries.values() if store else ():
         if entry.given is not None:
-            dust.give(entry.rule, entry.given)
+            rules.add_confirmed(entry.rule, entry.given)
         if entry.off:
-            dust.switch(entry.rule, off=True)
-    return dust
+            rules.switch(entry.rule, off=True)
+    return rules
 
 
 def _given(places: Iterable[str]) -> Iterator[StoredRule]:

@@ -47,11 +47,11 @@ class Probes:
         share: float = 0.0,
         seed: int = 1,
         missing: Soft404Detector | None = None,
-        doubts: SiteTrust | None = None,
+        trust: SiteTrust | None = None,
         log: Log | None = None,
         best: Callable[[], float | None] = lambda: None,
     ) -> None:
-        self.doubts = doubts or SiteTrust()
+        self.trust = trust or SiteTrust()
         self._share = share
         self._seed = seed
         self._missing = missing or Soft404Detector()
@@ -73,7 +73,7 @@ class Probes:
             yield self._record(page, url, MISSING)
 
     def _is_chosen(self, url: str) -> bool:
-        return is_sampled(url, self._share, self._seed) or self.doubts.look_closely(url)
+        return is_sampled(url, self._share, self._seed) or self.trust.probes_all_of(url)
 
     def _record(self, page: Page, url: str, step: str, numbers: tuple[float, ...] = ()) -> CrawlUrl:
         best = self._best()
@@ -129,15 +129,15 @@ class Probes:
         if finding.step == MISSING:
             self._missing.learn(finding)
         elif finding.verdict in (CLOAKED, HONEST):
-            self.doubts.judged(finding.page, cloaked=finding.verdict == CLOAKED)
+            self.trust.add(finding.page, cloaked=finding.verdict == CLOAKED)
 
     # ------------------------------------------------------------ what that means
 
     def inspect(self, page: Page, fetch: Fetch) -> Page:
-        """The page of a host that says so of what is not there is none; that of a doubted site looks like spam."""
+        """The page of a host that says so of what is not there is none; that of a distrusted site looks like spam."""
         if self._missing.is_page(page):
             return replace(page, page_type=SOFT_404)
-        return self.doubts.marked(page)
+        return self.trust.marked(page)
 
     def apply(self, event: FetchEvent) -> None:
         """Count the stored pages of each host."""

@@ -147,11 +147,11 @@ def test_a_crawl_that_goes_on_knows_its_probes(tmp_path: Path, frontier: str) ->
         status = 404 if step == MISSING else 200
         crawl.receive(probe, Reply(probe.url, status), Fetch(status, now, 0.1), page)
         now += 2.0
-    assert crawl.probes.doubts.about(SEED) == 0.5
+    assert crawl.probes.trust.distrust(SEED) == 0.5
     crawl.close("shutdown", now)
 
     resumed = a_crawl(tmp_path, FRONTIER=frontier)
-    assert resumed.probes.doubts.about(SEED) == 0.5
+    assert resumed.probes.trust.distrust(SEED) == 0.5
     site = resumed.tracker.sites.site(SEED)
     assert site is not None and site.distrust == 0.5
     assert resumed.stats.counters()["probes/fetches"] == 4 and resumed.stats.counters()["probes/cloaking/cloaked"] == 1

@@ -150,8 +150,7 @@ RUN_TIME = {
     "Probes": frozenset({"_log"}),
     "LinkFarms": frozenset({"_latest"}),
     "SiteTracker": frozenset({"holds"}),
-    "UrlTemplates": frozenset({"_pardoned", "turn"}),
-    "UrlTemplate": frozenset({"turn"}),
+    "UrlRuleLearner": frozenset({"variants"}),
     "DuplicateInspector": frozenset(
         {"_examined", "_stored_until", "_seen"}
     ),  # _seen: the texts of late, which fade anyway

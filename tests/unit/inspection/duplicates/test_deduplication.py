@@ -178,11 +178,11 @@ def state(crawl: Crawl) -> dict[str, Any]:
     """What was learned, as far as it shows."""
     deduplication = crawl.folder.beside[0]
     return {
-        "rules": {str(t.rule): (t.believed, t.off, t.pairs) for t in deduplication.dust.testimonies()},
+        "rules": {str(t.rule): (t.confirmed, t.off, t.pairs) for t in deduplication.rules.evidence()},
         "templates": {
-            name: (t.barren, t.fruitful, t.demoted) for name, t in deduplication.templates._templates.items()
+            name: (t.uninformative, t.informative, t.demoted) for name, t in deduplication.templates._templates.items()
         },
-        "originals": [original.url for original in deduplication.copies.index._originals],
+        "originals": [original.url for original in deduplication.duplicates.index._originals],
     }
 
 
@@ -215,7 +215,7 @@ def test_sketches_that_were_removed_are_made_again_from_the_pages(tmp_path: Path
     resumed.close("shutdown", 2000.0)
 
 
-def believed(folder: Path) -> Mapping[UrlRule, Any]:
+def stored_rules(folder: Path) -> Mapping[UrlRule, Any]:
     crawl = live(folder)
     crawl_on(crawl, Shop(), 60)
     crawl.close("shutdown", 2000.0)
@@ -223,7 +223,7 @@ def believed(folder: Path) -> Mapping[UrlRule, Any]:
 
 
 def test_a_rule_is_saved_with_its_witnesses_and_shared_with_a_later_crawl(tmp_path: Path):
-    entry = believed(tmp_path / "first")[SID]
+    entry = stored_rules(tmp_path / "first")[SID]
     assert entry.state == "holds"
     assert entry.pairs[0] >= 5
     assert all(one != two for one, two in entry.examples)
@@ -236,14 +236,14 @@ def test_a_rule_is_saved_with_its_witnesses_and_shared_with_a_later_crawl(tmp_pa
 
 
 def test_a_rule_that_a_person_switched_off_stays_off(tmp_path: Path):
-    entry = believed(tmp_path)[SID]
+    entry = stored_rules(tmp_path)[SID]
     book = UrlRuleStore(tmp_path)
     book.note(SID, OFF, entry.pairs)
     book.close()
     crawl = live(tmp_path)
     assert state(crawl)["rules"][str(SID)][:2] == (True, True)
     url = f"{A}/1?sid=99999"
-    assert crawl.folder.beside[0].dust.normalized(url) == url
+    assert crawl.folder.beside[0].rules.variants.normalized(url) == url
     crawl.close("shutdown", 2000.0)
 
 

@@ -43,7 +43,7 @@ def some_probes(folder: Path | None = None, *, share: float = 1.0, after: int = 
     return Probes(
         share=share,
         missing=Soft404Detector(after=after),
-        doubts=SiteTrust(),
+        trust=SiteTrust(),
         log=ProbeLog(folder) if folder else None,
         best=lambda: best,
     )
@@ -128,12 +128,12 @@ def test_a_resumed_crawl_knows_what_was_found(tmp_path: Path) -> None:
     gone = Page("http://www.a.example/dir/gone.html", "Gone", terms=text("gone"), depth=1)
     for each in (probes, resumed):
         assert each.inspect(gone, Fetch(200, 1.0, 0.1)).page_type == "soft_404"
-        assert each.doubts.about(URL) == 0.5
+        assert each.trust.distrust(URL) == 0.5
         assert [record.variant for record in each.wanted(page)] == [BROWSER, MISSING]
     assert resumed.stats() == probes.stats()
     # Killed between the line and the end of the lease: the last step is taken again, and changes nothing.
     assert resumed.answered(asked[-1], answer(a_page())) == []
-    assert resumed.doubts.about(URL) == 0.5 and len(list(read_findings(tmp_path))) == 4
+    assert resumed.trust.distrust(URL) == 0.5 and len(list(read_findings(tmp_path))) == 4
 
 
 def test_a_step_that_left_a_question_open_is_asked_again_after_a_kill(tmp_path: Path) -> None:
