@@ -233,6 +233,6 @@ class SharedFrontier(Frontier, Protocol):
         """What is known of each URL. Waits for the answer; not to be asked after ``start``."""
         ...
 
-    def when_rejected(self, hear: Callable[[CrawlUrl, int], None]) -> None:
-        """Call ``hear`` with what was answered with ``FULL``, ``HOST_FULL``, ``DONE`` or ``GONE``."""
+    def when_rejected(self, rejected: Callable[[CrawlUrl, int], None]) -> None:
+        """Call ``rejected`` with each URL that was answered with ``FULL``, ``HOST_FULL``, ``DONE`` or ``GONE``."""
         ...

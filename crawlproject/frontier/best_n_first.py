@@ -81,10 +81,11 @@ class BestNFirstSchedule:
         self._rule = rule
         self._n = n
         self._random = random
-        self._on_host: Counter[Hashable] | None = None if waiting_on else Counter()
+        on_host: Counter[Hashable] = Counter()
+        self._on_host = None if waiting_on else on_host
         self._batch = CommittedBatch(rule)
         self._committed = self._batch.entries
-        self.pool = new_pool(self._is_other, waiting_on or self._count_waiting)
+        self.pool = new_pool(self._is_other, waiting_on or (lambda host: on_host[host]))
         self._queue = new_queue(self._may_go)
         self._held: LazyHeap[tuple[float, Any]] = LazyHeap(lambda item: self._is_other(item[1]))
         self._looked = 0.0  # URLs whose time came until then have left ``_held``
@@ -201,9 +202,6 @@ class BestNFirstSchedule:
             return
         self.pool.remove(entry)
         (self._held if entry.not_before > self._looked else self._queue).died()
-
-    def _count_waiting(self, host: Hashable) -> int:
-        return self._on_host[host] if self._on_host is not None else 0
 
     def _count(self, host: Hashable) -> None:
         if self._on_host is not None:

@@ -7,81 +7,14 @@ and on disk decide alike.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
 
-from crawlproject.frontier.base import BlockedHost, HostStats, UrlState
-from crawlproject.frontier.host_schedule import HostSchedule
-from crawlproject.frontier.politeness import Politeness
+from crawlproject.frontier.base import BlockedHost, HostStats
+from crawlproject.frontier.url_store import UrlStore
 from crawlproject.records import CrawlUrl
 
 _STEP = 4096  # URLs of a long ``put_many`` that become durable together
-
-
-class UrlStore(Protocol):
-    """The URLs and hosts of a frontier. It decides nothing. It may know hosts by keys of its own."""
-
-    politeness: Politeness
-    schedule: Any
-    """A ``HostSchedule`` or a ``BestNFirstSchedule`` of the waiting URLs."""
-    evicted: int
-
-    @property
-    def hosts(self) -> HostSchedule:
-        """The schedule, or its pool: the part that has all hosts."""
-        ...
-
-    def state_of(self, url: str) -> UrlState: ...
-    def score_of(self, url: str) -> float:
-        """The score of a URL that waits."""
-        ...
-
-    def lease_of(self, url: str) -> CrawlUrl | None: ...
-    def host_of(self, url: str) -> Hashable:
-        """The key of the URL's host."""
-        ...
-
-    def host_named(self, name: str) -> Hashable:
-        """The key of a host."""
-        ...
-
-    def chosen(self, entry: Any) -> CrawlUrl:
-        """The record behind an entry of the schedule."""
-        ...
-
-    def worst(self) -> CrawlUrl | None:
-        """The waiting URL with the lowest score, the latest of these."""
-        ...
-
-    # Changes; each is a fact that can be written down (see ``changes``).
-
-    def wait(self, record: CrawlUrl) -> None: ...
-    def rescore(self, url: str, score: float) -> None: ...
-    def hold(self, url: str, until: float) -> None: ...
-    def lease(self, url: str) -> None: ...
-    def give_back(self, url: str, not_before: float) -> None: ...
-    def end(self, url: str) -> None: ...
-    def evict(self, url: str | None, total: int) -> None: ...
-    def pick(self, host: Any) -> None: ...
-    def give_back_pick(self, host: Any) -> None: ...
-    def rest(self, host: Any, until: float) -> None: ...
-    def ask(self, name: str, seconds: float) -> None: ...
-    def block(self, name: str, until: float) -> None: ...
-    def commit(self) -> None:
-        """Make the changes since the last commit one atomic step. Raises ``StorageFailed``; then they stay gathered."""
-        ...
-
-    def close(self) -> None: ...
-    def waiting(self) -> Iterator[CrawlUrl]: ...
-    def count_waiting(self) -> int: ...
-    def count_leases(self) -> int: ...
-    def best(self) -> float | None:
-        """The best score of all waiting URLs."""
-        ...
-
-    def blocked(self) -> Iterator[BlockedHost]: ...
-    def busiest(self, n: int) -> list[HostStats]: ...
 
 
 class FrontierAnswers:
@@ -206,14 +139,18 @@ class FrontierCore(FrontierAnswers):
         record = store.chosen(entry)
         store.lease(record.key)
         store.pick(entry.host)
-        self._commit()
+        if not self._in_batch:
+            store.commit()
         return record
 
     def done(self, url: str, now: float, seconds: float) -> None:
-        if self._store.state_of(url) != "done":
-            self._rest(url, now, seconds)
-            self._store.end(url)
-            self._commit()
+        store = self._store
+        if store.state_of(url) != "done":
+            host = store.host_of(url)
+            store.rest(host, store.politeness.next_visit(host, now, seconds))
+            store.end(url)
+            if not self._in_batch:
+                store.commit()
 
     def release(self, url: str, now: float, seconds: float, *, not_before: float = 0.0, picked: bool = True) -> None:
         """As the contract says; nothing happens without a lease. Raises ``ValueError`` if ``not_before`` is not finite.
@@ -222,7 +159,8 @@ class FrontierCore(FrontierAnswers):
         """
         _refuse_endless(url, not_before)
         if self._store.state_of(url) == "leased":
-            self._rest(url, now, seconds)
+            host = self._store.host_of(url)
+            self._store.rest(host, self._store.politeness.next_visit(host, now, seconds))
             self._return(url, not_before, picked)
 
     def drop(self, url: str, *, picked: bool = False) -> None:
@@ -283,10 +221,6 @@ class FrontierCore(FrontierAnswers):
             self._evict(worst)
         store.wait(url)
         return True
-
-    def _rest(self, url: str, finish: float, seconds: float) -> None:
-        host = self._store.host_of(url)
-        self._store.rest(host, self._store.politeness.next_visit(host, finish, seconds))
 
     def _return(self, url: str, not_before: float, picked: bool) -> None:
         if not picked:

@@ -87,7 +87,8 @@ class HostStates:
         """Let the transitions happen whose time has come."""
         self.now = now
         for heap in self._timed:
-            if heap.may_begin_by(now):
+            items = heap.items
+            if items and items[0][0] <= now:
                 while (item := heap.first()) and item[0] <= now:
                     self.place(item[-1])
 

@@ -112,7 +112,7 @@ class JournaledFrontier(FrontierCore):
         self._journal.replay(inner.store)
         inner.recover(clock())
         self._journal.begin(self._history())
-        inner.store.follow(self._unwritten.append)
+        inner.store.follow(self._unwritten.append, self._write)
 
     def close(self) -> None:
         """Sum up the past. When the disk refuses that, the journal stays as it is, and ``StorageFailed`` is raised."""
@@ -121,9 +121,9 @@ class JournaledFrontier(FrontierCore):
         finally:
             self._journal.close()
 
-    def _commit(self) -> None:
+    def _write(self) -> None:
         """Write the changes of a step as one line."""
-        if self._in_batch or not self._unwritten:
+        if not self._unwritten:
             return
         self._journal.append(self._unwritten)
         self._unwritten.clear()

@@ -39,14 +39,12 @@ class KRule:
     def pick(self, host: Hashable, leases: int) -> None:
         """The host was picked. Picks are remembered for as long as ``leases`` of them may be given back."""
         self._recent.pick(host, self.k - 1 + leases)
-        self._fit()
-        self._report(host)
+        self._fit(host)
 
     def give_back(self, host: Hashable) -> None:
         """The host's last pick does not count."""
         self._recent.give_back(host)
-        self._fit()
-        self._report(host)
+        self._fit(host)
 
     def picks(self) -> Iterator[Any]:
         """The hosts of the last picks, oldest first: as many as the rule may still need."""
@@ -57,14 +55,15 @@ class KRule:
         missing = self.k - self.hosts + len(self.dormant)
         return missing > 0 and self.dormant.count_until(at, missing) < missing
 
-    def _fit(self) -> None:
+    def _fit(self, *changed: Hashable) -> None:
+        """Bring the window to its size, and report the hosts that it bars or frees, and ``changed`` ones."""
         size = (self.k if self.k < self.hosts else self.hosts) - 1
-        for host in self._recent.fit(size if size > 0 else 0):
-            self._report(host)
-
-    def _report(self, host: Hashable) -> None:
-        for changed in self._listeners:
-            changed(host)
+        moved = self._recent.fit(size if size > 0 else 0)
+        for listener in self._listeners:
+            for host in moved:
+                listener(host)
+            for host in changed:
+                listener(host)
 
 
 class RecentHosts:

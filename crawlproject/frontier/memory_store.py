@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from random import Random
 from typing import Any
@@ -20,8 +21,8 @@ from crawlproject.frontier.politeness import Politeness
 from crawlproject.records import CrawlUrl
 
 
-class MemoryStore:
-    """A ``UrlStore`` of dicts and heaps; hosts are known by name.
+class MemoryUrls:
+    """What is known of the URLs and hosts of a frontier in memory. Hosts are known by name.
 
     ``batch_size`` is k of the k rule, ``commit`` N of Best-N-First, whose batches ``random`` shuffles. The two orders over
     all waiting URLs, best first and worst first, are built when first asked for: a rehearsal asks for none, and many
@@ -40,23 +41,6 @@ class MemoryStore:
         self._best_first: LazyHeap[QueueEntry] | None = None
         self._worst_first: LazyHeap[tuple[float, int, QueueEntry]] | None = None
         self.host_of = queue_of
-
-    def apply(self, change: Change) -> None:
-        """Make a change. Raises ``KeyError`` when it does not fit."""
-        getattr(self, changes.METHODS[type(change)])(*change)
-
-    def follow(self, follower: Callable[[Change], object]) -> None:
-        """Call ``follower`` with each change from now on, after it happened."""
-        for kind, name in changes.METHODS.items():
-            setattr(self, name, _reporting(getattr(self, name), kind, follower))
-
-    def commit(self) -> None:
-        """Memory does not survive a crash: there is nothing to do."""
-
-    def close(self) -> None:
-        """There is nothing to save."""
-
-    # ------------------------------------------------------------ what is known
 
     def state_of(self, url: str) -> UrlState:
         if url in self.entries:
@@ -109,6 +93,56 @@ class MemoryStore:
             HostStats(str(host.name), host.size, first.record.score if first else None, host.due, host.leased)
             for host, first in ((host, host.best()) for host in self.hosts.busiest(n, lambda host: host.size))
         ]
+
+    # ------------------------------------------------------------ inside
+
+    def _new_schedule(self, rule: KRule, commit: int, random: Random) -> tuple[Any, HostSchedule]:
+        """The schedule, and the part of it that has all hosts."""
+
+        def new(alive: Callable[[Any], bool], waiting_on: Callable[[Any], int] | None = None) -> HostSchedule:
+            return HostSchedule(lambda name: HostQueue(name, alive), rule, waiting_on=waiting_on)
+
+        if commit == 1:
+            schedule = new(self._alive)
+            return schedule, schedule
+        best_n_first = BestNFirstSchedule(self._alive, new, rule=rule, n=commit, random=random)
+        return best_n_first, best_n_first.pool
+
+    def _alive(self, entry: QueueEntry) -> bool:
+        return self.entries.get(entry.record.key) is entry
+
+    def _enter(self, entry: QueueEntry) -> QueueEntry:
+        self.entries[entry.record.key] = entry
+        if self._best_first is not None:
+            self._best_first.push(entry)
+        if self._worst_first is not None:
+            self._worst_first.push(_worst_key(entry))
+        return entry
+
+    def _report_death(self) -> None:
+        for order in (self._best_first, self._worst_first):
+            if order is not None:
+                order.died()
+
+
+class MemoryStore(MemoryUrls):
+    """A ``UrlStore`` of dicts and heaps."""
+
+    def apply(self, change: Change) -> None:
+        """Make a change. Raises ``KeyError`` when it does not fit."""
+        getattr(self, changes.METHODS[type(change)])(*change)
+
+    def follow(self, follower: Callable[[Change], object], commit: Callable[[], None]) -> None:
+        """From now on, call ``follower`` with each change after it happened, and ``commit`` at the end of each step."""
+        setattr(self, "commit", commit)  # noqa: B010
+        for kind, name in changes.METHODS.items():
+            setattr(self, name, _reporting(getattr(self, name), kind, follower))
+
+    def commit(self) -> None:
+        """Memory does not survive a crash: there is nothing to do."""
+
+    def close(self) -> None:
+        """There is nothing to save."""
 
     def history(self) -> Iterator[Change]:
         """The fewest changes that lead from an empty store to this one; a batch of Best-N-First is not among them."""
@@ -185,29 +219,6 @@ class MemoryStore:
 
     # ------------------------------------------------------------ inside
 
-    def _new_schedule(self, rule: KRule, commit: int, random: Random) -> tuple[Any, HostSchedule]:
-        """The schedule, and the part of it that has all hosts."""
-
-        def new(alive: Callable[[Any], bool], waiting_on: Callable[[Any], int] | None = None) -> HostSchedule:
-            return HostSchedule(lambda name: HostQueue(name, alive), rule, waiting_on=waiting_on)
-
-        if commit == 1:
-            schedule = new(self._alive)
-            return schedule, schedule
-        best_n_first = BestNFirstSchedule(self._alive, new, rule=rule, n=commit, random=random)
-        return best_n_first, best_n_first.pool
-
-    def _alive(self, entry: QueueEntry) -> bool:
-        return self.entries.get(entry.record.key) is entry
-
-    def _enter(self, entry: QueueEntry) -> QueueEntry:
-        self.entries[entry.record.key] = entry
-        if self._best_first is not None:
-            self._best_first.push(entry)
-        if self._worst_first is not None:
-            self._worst_first.push(_worst_key(entry))
-        return entry
-
     def _leave(self, url: str) -> None:
         entry = self.entries.pop(url)
         self._report_death()
@@ -219,11 +230,6 @@ class MemoryStore:
         self._report_death()
         self.schedule.replace(old, entry)
 
-    def _report_death(self) -> None:
-        for order in (self._best_first, self._worst_first):
-            if order is not None:
-                order.died()
-
 
 def _worst_key(entry: QueueEntry) -> tuple[float, int, QueueEntry]:
     return -entry.rank, -entry.arrival, entry
@@ -232,8 +238,10 @@ def _worst_key(entry: QueueEntry) -> tuple[float, int, QueueEntry]:
 def _reporting(
     change: Callable[..., None], kind: type[Change], follower: Callable[[Change], object]
 ) -> Callable[..., None]:
+    new = partial(tuple.__new__, kind)
+
     def reporting(*values: Any) -> None:
         change(*values)
-        follower(kind(*values))
+        follower(new(values))
 
     return reporting

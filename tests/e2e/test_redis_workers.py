@@ -147,7 +147,7 @@ def test_killed_workers_and_a_killed_redis_lose_nothing(tmp_path: Path, server: 
         server.start()
         said = crew.wait()
     assert set(crew.stored()) == pages_of(web)
-    assert "the crawl waits, nothing is lost" in said and "the crawl goes on" in said
+    assert "the crawl waits, nothing is lost" in said and "the crawl continues" in said
     assert min(pauses(tmp_path / "log")) >= 0.1
     fetched = Counter(access["url"] for access in read_log(tmp_path / "log") if "robots.txt" not in access["url"])
     assert sum(fetched.values()) - len(fetched) <= at_kills

@@ -87,7 +87,8 @@ class DiskFiles:
 
     def new(self, url: str, host: int) -> int:
         """A number for a URL that is not known, or not any more."""
-        self.find(url)
+        if url != self._asked:
+            self.find(url)
         self._found = number = self.urls_known
         self.urls_known = number + 1
         self._new_urls[self._digest] = number

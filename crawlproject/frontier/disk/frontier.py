@@ -1,4 +1,4 @@
-"""The frontier on disk. The contract is told in ``base``, the files in this package's docstring."""
+"""The frontier on disk. The contract is in ``base``, the files in this package's docstring."""
 
 from __future__ import annotations
 

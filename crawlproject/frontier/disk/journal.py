@@ -92,7 +92,7 @@ class DiskJournal:
 
     Frames are appended to the journal of the last generation. ``turn`` begins a new one; the old one is kept until all
     its changes and the new summary are forced onto the disk, which a thread does meanwhile. The file is mapped, so
-    that appending costs no system call, and zeros stand behind the last frame. Raises ``StorageFailed``.
+    that appending costs no system call, and zeros follow the last frame. Raises ``StorageFailed``.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -213,7 +213,7 @@ class DiskStore(DiskUrls):
     # ------------------------------------------------------------ inside
 
     def _leave(self, number: int, state: int) -> None:
-        """The URL no longer waits; the queues are told before its row changes."""
+        """The URL no longer waits; the queues are informed before its row changes."""
         row = self._rows[number]
         self._queues.leave(self._queues.entry(number))
         self._rows.changed[number] = UrlRow(row.score, row.offset, row.host, state)

@@ -148,7 +148,11 @@ class UrlQueues:
         """The number of the URL with the lowest score, the latest of these. The order is built when first asked for."""
         if self._worst is None:
             self._worst = SpilledQueue(
-                self._spill, self._is_worst_entry, self._are_worst_entries, limit=self._limits.shared, chunk=64
+                self._spill,
+                self._is_worst_entry,
+                lambda scores, numbers: self._rows.match_many(-numbers, scores, WAITING),
+                limit=self._limits.shared,
+                chunk=64,
             )
             for numbers, rows in self._waiting_rows():
                 self._worst.load(rows["score"], -numbers)
@@ -272,9 +276,6 @@ class UrlQueues:
     def _is_worst_entry(self, entry: Entry) -> bool:
         row = self._rows[-entry[1]]
         return row.score == entry[0] and row.state in WAITING
-
-    def _are_worst_entries(self, scores: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-        return self._rows.match_many(-numbers, scores, WAITING)
 
 
 class CandidateQueue:

@@ -73,7 +73,7 @@ def place_of(view: FrontierView, url: str, now: float) -> QueuePosition:
     if state != "waiting" or record is None:
         return QueuePosition(url, state, record, row)
     ahead = ahead_on_host = 0
-    passed = False  # of equal scores, those before it in the line are ahead
+    passed = False  # of equal scores, those that came before it are ahead
     for other in view.waiting():
         passed = passed or other.key == url
         first = other.score > record.score or (other.score == record.score and not passed)

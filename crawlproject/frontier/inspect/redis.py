@@ -85,7 +85,7 @@ class RedisView:
         return any(self._server.exists(f"{crawl_prefix(self._crawl, slot)}:workers") for slot in range(self.slots))
 
     def workers(self) -> list[str]:
-        """The workers that were heard of lately."""
+        """The workers that called lately."""
         now = self._server.time()[0]
         alive: set[str] = set()
         for slot in range(self.slots):

@@ -1,4 +1,4 @@
-"""What every kind of frontier tells whoever looks into it."""
+"""A read-only view of a frontier, of whatever kind."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Counts(NamedTuple):
 
 
 class FrontierView(Protocol):
-    """What every kind of frontier tells whoever looks into it. Times are seconds since the epoch."""
+    """A read-only view of a frontier. Times are seconds since the epoch."""
 
     kind: str
     """``memory``, ``disk`` or ``redis``."""

@@ -191,7 +191,7 @@ local function visitable(host, now)
     return true
   end
   if tonumber(call('ZSCORE', ALIVE, holder) or -math.huge) < now then
-    call('HDEL', BUSY, host) -- its visitor is not heard of any more
+    call('HDEL', BUSY, host) -- its visitor is lost
     return true
   end
   local heads = call('HGET', HEADS, host)

@@ -254,7 +254,7 @@ function answer_of.record()
   end
   local _, host = parts_of(arrival)
   local rank, _, worker = lease_of(arrival)
-  local answer = told(arrival, rank and exact(rank) or call('ZSCORE', QUEUE .. host, arrival), {})
+  local answer = describe(arrival, rank and exact(rank) or call('ZSCORE', QUEUE .. host, arrival), {})
   answer[4] = worker or ''
   return answer
 end
@@ -271,7 +271,7 @@ function answer_of.take()
     for index_ = 1, #all, 2 do
       local rank, then_, worker = string.match(all[index_ + 1], '^([^\n]*)\n([^\n]*)\n(.*)$')
       if then_ == question and worker == WORKER then
-        told(all[index_], rank, taken)
+        describe(all[index_], rank, taken)
       end
     end
     if #taken > 0 then
@@ -297,7 +297,7 @@ function answer_of.take()
     while #picks > K + leases do
       table.remove(picks, 1)
     end
-    told(arrival, exact(rank), taken)
+    describe(arrival, exact(rank), taken)
   end
   if #taken > 0 then
     call('HSET', PICKS, WORKER, exact(now) .. '\n' .. table.concat(picks, '\n'))
@@ -352,7 +352,7 @@ elseif TOKEN ~= '' then
   if not token then
     return redis.error_reply('FORGOTTEN the server has lost this crawl: was it cleared, or is appendonly off?')
   elseif token ~= TOKEN then
-    return redis.error_reply('FENCED another process goes by the name of this worker; give each its own CRAWL_WORKER')
+    return redis.error_reply('FENCED another process uses the name of this worker; give each its own CRAWL_WORKER')
   end
 end
 local answers = {}

@@ -105,7 +105,7 @@ def test_a_full_server_is_waited_for(server: RedisServer, loop: Loop, caplog: py
         loop.run_until(lambda: "maxmemory" in caplog.text)
         client.config_set("maxmemory", 0)
         assert sorted(crawl(frontier, loop)) == sorted(url.url for url in urls(100))
-    assert "the crawl goes on" in caplog.text
+    assert "the crawl continues" in caplog.text
     frontier.close()
 
 
