@@ -12,6 +12,7 @@ from crawlproject.components.meta import ANY_TYPE, ROBOTS
 from crawlproject.components.running import crawl_of
 from crawlproject.crawl.robots import MAX_BYTES as ROBOTS_MAX_BYTES
 from crawlproject.options import read_options
+from crawlproject.webs.base import media_type
 
 if TYPE_CHECKING:
     from typing import Self
@@ -64,8 +65,3 @@ class TruncateMiddleware:
         if self.crawler.stats:
             self.crawler.stats.inc_value(f"truncate/stopped/{event}")
         raise StopDownload(fail=False)
-
-
-def media_type(content_type: str) -> str:
-    """``Text/HTML; charset=x`` to ``text/html``."""
-    return content_type.split(";", 1)[0].strip().lower()

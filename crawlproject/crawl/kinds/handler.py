@@ -8,7 +8,8 @@ from typing import Protocol
 
 from crawlproject.pages.text.printable import printable
 from crawlproject.records import CrawlUrl, Fetch, Page
-from crawlproject.webs.base import Reply
+from crawlproject.webs.base import Reply, media_type
+from crawlproject.webs.page_cache import wanted
 
 UNREACHABLE = "robots/unreachable"
 
@@ -76,7 +77,6 @@ def why_no_page(reply: Reply, content_types: Collection[str]) -> str:
     """Why a reply has no page to keep, as the history says it; empty when it has one."""
     if not 200 <= reply.status < 300:
         return f"http {reply.status}"
-    media_type = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if media_type and media_type not in content_types:
-        return f"content type {printable(media_type[:60])}"
-    return ""
+    if wanted(reply, content_types):
+        return ""
+    return f"content type {printable(media_type(reply.headers.get('content-type', ''))[:60])}"
