@@ -309,7 +309,7 @@ class Crawl(CrawlStats):
 
         The target inherits score, depth and parent. False: it was refused or is known.
         """
-        if self.probes.leads_nowhere(url, target) and target in self.frontier:
+        if self.probes.is_soft_404(url, target) and target in self.frontier:
             self.discard_page(url, Page(url.url, page_type=SOFT_404), fetch)
             return False
         self._record_end(url, fetch, redirect=target)

@@ -141,9 +141,9 @@ class Probes:
     def apply(self, event: FetchEvent) -> None:
         """Count the stored pages of each host."""
         if event.visit.md5:
-            self._missing.kept(event.visit.url)
+            self._missing.count(event.visit.url)
 
-    def leads_nowhere(self, url: CrawlUrl, target: str) -> bool:
+    def is_soft_404(self, url: CrawlUrl, target: str) -> bool:
         """Whether a redirect to ``target`` is how the host says that ``url`` is not there."""
         return self._missing.is_redirect(url, target)
 
