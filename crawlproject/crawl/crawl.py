@@ -3,7 +3,9 @@
 Scrapy's scheduler, spider and pipelines call these steps one by one; a rehearsal calls the same steps in a loop without
 Scrapy. Whatever happens to a URL happens here, so that both are the same crawl.
 
-    plant ─► take ─► read ─► examine ─► judge ─► keep ─► offer ─► end      refuse / fail / dismiss / redirect on the way out
+    add_seeds ─► take ─► read ─► examine ─► score ─► keep ─► offer      refuse / fail / discard_page / redirect on the way out
+
+Every fetch that ends is one line of the history and one event, which all learners apply.
 """
 
 from __future__ import annotations

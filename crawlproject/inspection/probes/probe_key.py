@@ -15,7 +15,7 @@ _MARK = "#probe/"
 
 
 class Probe(NamedTuple):
-    """What a key stands for: the URL to fetch, and which step of a probe this is."""
+    """The URL to fetch, and which step of a probe this is."""
 
     url: str
     step: str
@@ -32,6 +32,6 @@ def is_probe(key: str) -> bool:
 
 
 def probe_of(key: str) -> Probe:
-    """What the key of a probe stands for."""
+    """The URL and step of the key of a probe."""
     url, _, step = key.partition(_MARK)
     return Probe(url, step)
