@@ -27,11 +27,11 @@ else:
 CRAWL_DELAY = "crawl_delay"  # seconds between visits that the host's robots.txt asks for
 RETRY_AFTER = "retry_after"  # seconds for which the server asked to be left alone
 AGENT = "agent"  # number of the agent that fetched the page, in orderings that have several
-NOVELTY = "novelty"  # which share of a page's text is new on its host, 0 to 1; told of pages that say nothing new
-CLIQUE = "clique"  # how much the page's site is part of a link farm, 0 to 1; told of pages of which it is
-SUSPECTS = "suspects"  # so many sites of doubtful pages are linked by the site of such a page
+NOVELTY = "novelty"  # which share of a page's text is new on its host, 0 to 1; a sign of pages that say nothing new
+CLIQUE = "clique"  # how much the page's site is part of a link farm, 0 to 1; a sign of the pages of such sites
+SUSPECTS = "suspects"  # how many sites with spam the site of such a page links to
 NOT_KEPT = "noindex"  # ``Visit.error`` of a page that was read and asked not to be kept
-OWN_LINKS = "own_links"  # 1 for a copy whose links lead elsewhere than those of the first page with its text
+OWN_LINKS = "own_links"  # 1 for a duplicate whose links lead elsewhere than those of the first page with its text
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,8 +194,8 @@ class Visit:
     ``status`` is the HTTP status, 0 when no response came (``error`` then names why). ``at`` is the end of the fetch in
     seconds since the epoch, ``seconds`` its duration. ``md5`` names the page file and is empty when no page was stored;
     ``digest`` is the MD5 of the body. ``redirect`` is where a 3xx response pointed to. ``parts`` is what the score was
-    the sum of, for orderings that can tell. ``duplicate_of``, ``spam`` and ``signs`` are those of the page; ``signs``
-    also tells what rest the host asked for, and whose page it is (``CRAWL_DELAY``, ``RETRY_AFTER``, ``AGENT``).
+    the sum of, in orderings with such parts. ``duplicate_of``, ``spam`` and ``signs`` are those of the page; ``signs``
+    also holds the rest that the host asked for, and the agent that fetched the page (``CRAWL_DELAY``, ``RETRY_AFTER``, ``AGENT``).
     """
 
     url: str

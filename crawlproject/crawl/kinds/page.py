@@ -86,7 +86,7 @@ class PageHandler:
 
     def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:
         """The target inherits score, depth and parent."""
-        if self._probes.leads_nowhere(url, target) and target in self._frontier:
+        if self._probes.is_soft_404(url, target) and target in self._frontier:
             self.fail(url, SOFT_404, fetch)
             return False
         self._history.end(url, fetch, redirect=target)

@@ -37,7 +37,7 @@ class Log(Protocol):
 class Probes:
     """Probes of ``share`` (0 to 1) of the pages for cloaking, chosen by ``seed``, and of the hosts that ``missing`` asks.
 
-    ``best`` tells the best score that waits: a probe goes just before that, since what it finds is of use for what comes after.
+    ``best`` returns the best score that waits: a probe is fetched just before that URL, since its finding is of use for later ones.
     An inspector of pages that are examined. Nothing happens when nothing is asked for.
     """
 
@@ -142,9 +142,9 @@ class Probes:
     def apply(self, event: FetchEvent) -> None:
         """Count the stored pages of each host."""
         if event.visit.md5:
-            self._missing.kept(event.visit.url)
+            self._missing.count(event.visit.url)
 
-    def leads_nowhere(self, url: CrawlUrl, target: str) -> bool:
+    def is_soft_404(self, url: CrawlUrl, target: str) -> bool:
         """Whether a redirect to ``target`` is how the host says that ``url`` is not there."""
         return self._missing.is_redirect(url, target)
 

@@ -1,8 +1,7 @@
-"""How hosts behave: one that blocks is rested, longer each time, and then given up.
+"""Which hosts block: one that does is left alone, longer each time, and then given up.
 
-A host has a level. Each block raises it by one, each page with content lowers it by one; so a wall that comes up for every
-second page still wears the crawl out, and one that came up once is forgotten. What a parked domain says of itself needs
-no second opinion but one.
+A host has a level. Each block raises it by one, each page with content lowers it by one; so a captcha for every second page
+ends the visits in the end, and a single one is forgotten. A parked domain is given up after two pages.
 """
 
 from __future__ import annotations
@@ -25,7 +24,8 @@ _REMEMBERED = 100_000  # hosts and sites that misbehaved; the one that did so lo
 
 
 class HostHealth:
-    """``first_rest`` seconds of rest after the first block, doubled with each level; given up at ``patience`` levels.
+    """A learner, URL hold and host filter. A host rests ``first_rest`` seconds after its first block, twice as long each time,
+    and is given up at ``patience`` levels.
 
     0 of ``patience`` means never, 0 of ``first_rest`` no rest. Nothing is remembered of hosts that behave.
     """
@@ -79,7 +79,7 @@ class HostHealth:
             return ""
         return GIVEN_UP if host_of(url) in self.given_up or domain_of(url) in self.given_up else ""
 
-    # ------------------------------------------------------------ at the door
+    # ------------------------------------------------------------ as a hold
 
     def hold_until(self, url: CrawlUrl, now: float) -> float:
         """The end of the rest of a host that blocked."""
@@ -90,11 +90,11 @@ class HostHealth:
         return self._resting.get(host_of(url), 0.0) if self._resting else 0.0
 
     def release_order(self, url: str, now: float) -> float:
-        """None while the host rests: it asked for that."""
+        """0 while the host rests: it asked for that."""
         return 0.0 if self.host_blocked_until(url) > now else 1.0
 
     def release(self, url: str) -> None:
-        """A rest is not a budget: it is kept."""
+        """A rest is kept, whatever else is left to fetch."""
 
     def _count(self, levels: OrderedDict[str, int], name: str, most: int) -> int:
         level = levels.pop(name, 0) + 1

@@ -45,12 +45,12 @@ def crawl_on(crawl: Crawl, fetches: int, *, kill: bool = False) -> None:
 
 
 def known(crawl: Crawl) -> dict[str, Any]:
-    """What is known of the company of sites, and what follows for their budgets."""
-    company, links = {}, {}
+    """What is known of the links of sites, and what follows for their budgets."""
+    farms, links = {}, {}
     for url in crawl.folder.history:
         site, budget = crawl.tracker.farms.site(url), crawl.tracker.sites.site(url)
         assert site is not None and budget is not None
-        company[url] = site.pages, site.spam, site.doubt, site.degree, list(site.links)
+        farms[url] = site.pages, site.spam, site.page_spam, site.degree, list(site.links)
         links[url] = (
             budget.links,
             budget.fetches,
@@ -59,11 +59,11 @@ def known(crawl: Crawl) -> dict[str, Any]:
             budget.recommended,
             budget.single_source,
         )
-    return {"company": company, "links": links, "trust": crawl.tracker.sites.trust}
+    return {"farms": farms, "links": links, "trust": crawl.tracker.sites.trust}
 
 
 @pytest.mark.parametrize("kill", [False, True])
-def test_a_resumed_crawl_keeps_the_same_company(tmp_path: Path, kill: bool) -> None:
+def test_a_resumed_crawl_finds_the_same_farms(tmp_path: Path, kill: bool) -> None:
     whole, halved = live(tmp_path / "whole"), live(tmp_path / "halved")
     crawl_on(whole, 80)
     crawl_on(halved, 80, kill=kill)

@@ -146,7 +146,7 @@ def test_of_pages_that_are_not_there_nothing_is_learnt(tmp_path: Path) -> None:
 
 # What a run begins anew with, by class: it depends on the clock, on fetches in flight, or repeats what is learned.
 RUN_TIME = {
-    "Stopping": frozenset({"_began"}),
+    "Stopping": frozenset({"_began", "_next_look", "_saturated"}),
     "Probes": frozenset({"_log"}),
     "LinkFarms": frozenset({"_latest"}),
     "SiteTracker": frozenset({"holds"}),
@@ -160,6 +160,7 @@ RUN_TIME = {
     "Reinforcement": frozenset({"_page"}),
 }
 PROBED = {"CRAWL_SOFT_404_PROBE": 2, "CRAWL_CLOAKING_PROBE": 0.2, "CRAWL_SITEMAPS": 2, "POLITENESS_MIN_DELAY": 0}
+PROBED |= {"CRAWL_MIN_HARVEST": 0.001, "CRAWL_HARVEST_WINDOW": 50}
 
 # The history does not say when a URL was refused at its turn or gave way to another spelling, and has not the text of pages
 # that ask not to be kept: these webs have none of that. Nor does it say when a URL was held, which moves the active set of

@@ -1,4 +1,4 @@
-"""Link farms show in the company that sites keep; communities and victims of link spam are none."""
+"""Link farms show in the sites they link to; communities and victims of link spam are none."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def names(kind: str, count: int) -> list[str]:
 
 
 @pytest.mark.parametrize(("partners", "found"), [(1, False), (2, False), (4, True), (8, True)])
-def test_a_site_that_exchanges_links_with_enough_doubtful_sites_is_marked(partners: int, found: bool) -> None:
+def test_a_site_that_exchanges_links_with_enough_suspect_sites_is_marked(partners: int, found: bool) -> None:
     tour = Tour()
     sites = names("farm", partners)
     for _ in range(2):
@@ -88,7 +88,7 @@ def test_what_leads_to_marked_sites_is_marked_though_nothing_is_wrong_with_its_p
     annexe = tour.visit("annexe", *sites)
     assert annexe.signs[CLIQUE] > 0.5
     assert annexe.spam > 0.5
-    assert tour.farms.site("http://annexe.example/").suspicion > 0.5, "what leads to it will be in its company"
+    assert tour.farms.site("http://annexe.example/").suspicion > 0.5, "what leads to it will be suspect"
 
 
 def test_who_was_littered_with_links_to_farms_is_none() -> None:
@@ -225,7 +225,7 @@ def taken(tour: Tour, steps: Iterable[tuple[int, float, str, list[int]]]) -> lis
 
 @settings(max_examples=80, deadline=None)
 @given(STEPS)
-def test_signs_are_shares_and_only_of_those_in_bad_company(steps) -> None:
+def test_signs_are_shares_and_only_of_those_with_suspects(steps) -> None:
     tour = Tour()
     pages = taken(tour, steps)
     for page in pages:
