@@ -150,17 +150,14 @@ class Crawl:
         """Why no more URLs are to be taken, as one of the reasons of ``stopping.py``; "" while there is no reason."""
         return PAGE_BUDGET if self.budget.is_spent else self.stopping.reason(now, self.frontier.best)
 
-    # ------------------------------------------------------------ a fetch: see ``kinds/handler.py``
+    # ------------------------------------------------------------ a lease: the handler of its kind (``kinds/handler.py``)
 
     def plan(self, url: CrawlUrl) -> FetchPlan:
         """What request a leased URL becomes."""
         return self.kinds[url.kind].plan(url)
 
     def receive(self, url: CrawlUrl, reply: Reply, fetch: Fetch, page: Page | None = None) -> Page | None:
-        """A reply has come: the page that has to go through ``steps``, or None when the lease is ended.
-
-        ``page`` is the page in the reply where it was read before.
-        """
+        """A reply has come: the page that has to go through ``steps``, or None when the lease is ended."""
         return self.kinds[url.kind].receive(url, reply, fetch, page)
 
     def fail(self, url: CrawlUrl, error: str, fetch: Fetch) -> None:
@@ -172,10 +169,7 @@ class Crawl:
         self.kinds[url.kind].refuse(url, reason)
 
     def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:
-        """End a lease that was answered with a redirect, and offer the canonical ``target`` in its place.
-
-        False: the target was refused, has to wait or is known.
-        """
+        """End a lease that was answered with a redirect to a canonical ``target``; whether that may be fetched now."""
         return self.kinds[url.kind].redirect(url, target, fetch)
 
     # ------------------------------------------------------------ the end

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from crawlproject.crawl.sitemaps import SitemapListing
 from crawlproject.inspection.learner import Learner
@@ -44,17 +45,11 @@ class HistoryWriter:
 
     def visit(self, url: CrawlUrl, page: Page, body: bytes, fetch: Fetch) -> Visit:
         """The history line of a fetched page; stores the page file unless the page asks not to be kept."""
-        return Visit(
-            url=page.url,
-            status=fetch.status,
-            at=fetch.at,
-            seconds=fetch.seconds,
+        return self._line(
+            url,
+            fetch,
+            page.signs,
             relevance=page.relevance,
-            score=url.score,
-            depth=url.depth,
-            parent=url.parent,
-            anchor=url.anchor,
-            context_score=url.context_score,
             md5=self._folder.store(page.url, body) if page.indexable else "",
             digest=hashlib.md5(body, usedforsecurity=False).hexdigest(),
             size=len(body),
@@ -64,8 +59,6 @@ class HistoryWriter:
             parts=self._ordering.explain(url),
             duplicate_of=page.duplicate_of,
             spam=page.spam,
-            signs=self._signs(url, fetch, page.signs),
-            content_type=fetch.content_type,
         )
 
     def keep(self, page: Page, visit: Visit) -> bool:
@@ -86,22 +79,8 @@ class HistoryWriter:
                     self._folder.refusals.count(reason, count)
         if url.url in self._folder.history:
             return
-        visit = Visit(
-            url=url.url,
-            status=fetch.status,
-            at=fetch.at,
-            seconds=fetch.seconds,
-            score=url.score,
-            depth=url.depth,
-            parent=url.parent,
-            anchor=url.anchor,
-            context_score=url.context_score,
-            redirect=redirect,
-            error=error,
-            signs=self._signs(url, fetch, {}),
-            content_type=fetch.content_type,
-            links=len(listed.entries) if listed else 0,
-        )
+        links = len(listed.entries) if listed else 0
+        visit = self._line(url, fetch, {}, error=error, redirect=redirect, links=links)
         if listed is None:
             self._folder.note(visit)
         else:
@@ -118,6 +97,22 @@ class HistoryWriter:
         event = FetchEvent(visit, links, lambda: page)
         for learner in self._learners:
             learner.apply(event)
+
+    def _line(self, url: CrawlUrl, fetch: Fetch, signs: Mapping[str, float], **fields: Any) -> Visit:
+        return Visit(
+            url=url.url,
+            status=fetch.status,
+            at=fetch.at,
+            seconds=fetch.seconds,
+            score=url.score,
+            depth=url.depth,
+            parent=url.parent,
+            anchor=url.anchor,
+            context_score=url.context_score,
+            signs=self._signs(url, fetch, signs),
+            content_type=fetch.content_type,
+            **fields,
+        )
 
     def _signs(self, url: CrawlUrl, fetch: Fetch, signs: Mapping[str, float]) -> Mapping[str, float]:
         """The signs of a visit: those of its page, the rest that its host asks for, and the agent that fetched it."""
