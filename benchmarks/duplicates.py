@@ -23,7 +23,7 @@ from time import process_time
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python benchmarks/duplicates.py`
 
 from benchmarks.edited_pages import Author, edited_pairs
-from crawlproject.crawl.assembly import make_canonicalizer, make_reader
+from crawlproject.crawl.reading import make_canonicalizer, make_reader
 from crawlproject.inspection.duplicates.index import DuplicateIndex, is_copy, original_of
 from crawlproject.inspection.duplicates.minhash import similarity, sketch
 from crawlproject.inspection.duplicates.novelty import SeenShingles

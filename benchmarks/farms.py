@@ -13,7 +13,6 @@ import argparse
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -25,7 +24,7 @@ from benchmarks.hostile_web.topic import topic_of
 from crawlproject.evaluation.simulation.runner import Runner
 from crawlproject.inspection.sites import tracker as conduct
 from crawlproject.inspection.sites.link_farms import THRESHOLD, LinkFarms
-from crawlproject.records import CLIQUE, Fetch, Page, Topic
+from crawlproject.records import CLIQUE, Fetch, FetchEvent, Page, Topic
 from crawlproject.topic.parse import load_topic
 from crawlproject.urls.domains import domain_of
 from crawlproject.urls.hosts import host_of
@@ -63,11 +62,11 @@ class WatchedFarms(LinkFarms):
             self.marked.append(page.url)
         return page
 
-    def learn(self, url: str, spam: float, signs: Mapping[str, float], linked: Iterable[str]) -> None:
-        self.pages += 1
-        self.links.setdefault(domain_of(url), set()).update(linked)
+    def apply(self, event: FetchEvent) -> None:
+        self.pages += event.visit.is_page
+        self.links.setdefault(domain_of(event.visit.url), set()).update(self.linked(event.visit.url, event.links))
         start = time.process_time()
-        super().learn(url, spam, signs, linked)
+        super().apply(event)
         self.seconds += time.process_time() - start
 
     def common_nodes(self) -> list[str]:

@@ -41,7 +41,7 @@ class Checkpoints:
 
     def item_scraped(self) -> None:
         crawl = self.crawler.topical_crawl
-        if crawl.pages >= self.noted + EVERY:
+        if crawl.stats.pages >= self.noted + EVERY:
             self.noted += EVERY
             self.note(crawl)
 
@@ -50,11 +50,11 @@ class Checkpoints:
         before = time.process_time()
         reading = self.reading()
         line = {
-            "pages": crawl.pages,
+            "pages": crawl.stats.pages,
             "cpu_seconds": before - self.spent,
             "wall_seconds": time.perf_counter(),
             **memory(),
-            "waiting": crawl.frontier_size,
+            "waiting": crawl.stats.frontier_size,
             "reading_seconds": reading,
         }
         with Path(os.environ["METER_FILE"]).open("a") as file:

@@ -28,8 +28,8 @@ from benchmarks.duplicates import a_reader
 from crawlproject.inspection.duplicates.index import is_copy, original_of
 from crawlproject.inspection.duplicates.minhash import sketch
 from crawlproject.inspection.probes.cloaking import can_be_judged, judge
-from crawlproject.inspection.probes.probe_key import BROWSER, DISGUISED
 from crawlproject.inspection.probes.probe_response import ProbeResponse
+from crawlproject.inspection.probes.probe_steps import BROWSER, DISGUISED
 from crawlproject.inspection.probes.soft_404 import Soft404Detector, made_up
 from crawlproject.inspection.probes.text_difference import copy_of
 from crawlproject.pages.reader import Reader

@@ -13,7 +13,7 @@ from benchmarks.measured_process import MeasuredProcess, Usage
 from benchmarks.rivals.joblog import processed_pages
 from benchmarks.watched_web import WatchedWeb, write_run
 from crawlproject.components.virtual_web_server import running
-from crawlproject.crawl.assembly import make_canonicalizer
+from crawlproject.crawl.reading import make_canonicalizer
 from crawlproject.options import Options
 from crawlproject.records import Topic
 from crawlproject.urls.canonical import canonical_or_none

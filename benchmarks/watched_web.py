@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from crawlproject.crawl.assembly import make_canonicalizer, respell
+from crawlproject.crawl.reading import make_canonicalizer, respell
 from crawlproject.options import Options
 from crawlproject.records import Topic, Visit
 from crawlproject.storage.history import History

@@ -27,11 +27,11 @@ else:
 CRAWL_DELAY = "crawl_delay"  # seconds between visits that the host's robots.txt asks for
 RETRY_AFTER = "retry_after"  # seconds for which the server asked to be left alone
 AGENT = "agent"  # number of the agent that fetched the page, in orderings that have several
-NOVELTY = "novelty"  # which share of a page's text is new on its host, 0 to 1; told of pages that say nothing new
-CLIQUE = "clique"  # how much the page's site is part of a link farm, 0 to 1; told of pages of which it is
-SUSPECTS = "suspects"  # so many sites of doubtful pages are linked by the site of such a page
+NOVELTY = "novelty"  # which share of a page's text is new on its host, 0 to 1; a sign of pages that say nothing new
+CLIQUE = "clique"  # how much the page's site is part of a link farm, 0 to 1; a sign of the pages of such sites
+SUSPECTS = "suspects"  # how many sites with spam the site of such a page links to
 NOT_KEPT = "noindex"  # ``Visit.error`` of a page that was read and asked not to be kept
-OWN_LINKS = "own_links"  # 1 for a copy whose links lead elsewhere than those of the first page with its text
+OWN_LINKS = "own_links"  # 1 for a duplicate whose links lead elsewhere than those of the first page with its text
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +115,23 @@ class Page:
     published: str = ""
     redirect: str = ""
 
+    @property
+    def repeats(self) -> bool:
+        """Whether the page is a duplicate whose links lead where those of the first page lead."""
+        return _repeats(self.duplicate_of, self.signs)
+
+
+def _repeats(duplicate_of: str, signs: Mapping[str, float]) -> bool:
+    return bool(duplicate_of) and OWN_LINKS not in signs
+
+
+# What a URL is fetched for: ``CrawlUrl.kind``.
+PAGE = "page"
+SITEMAP = "sitemap"
+PROBE = "probe"
+
+_PROBE_MARK = f"#{PROBE}/"
+
 
 @record(frozen=True, slots=True)
 class CrawlUrl:
@@ -122,7 +139,9 @@ class CrawlUrl:
 
     ``url`` is canonical; ``score`` decides the order, higher is sooner. ``parent``, ``anchor`` and ``context_score`` say
     which link led here (``None``: a seed). ``not_before`` is the earliest time of the fetch in seconds since the epoch (0: any
-    time). ``request`` is a serialised Scrapy request, for URLs that came from a spider's own ``Request``.
+    time). ``request`` is a serialised Scrapy request, for URLs that came from a spider's own ``Request``. ``kind`` says what
+    the URL is fetched for: as a page, as a sitemap or as a probe. ``variant`` tells several fetches of one URL apart, such as
+    the steps of a probe; empty for the fetch that the history records.
     """
 
     url: str
@@ -134,6 +153,38 @@ class CrawlUrl:
     not_before: float = 0.0
     inherited: tuple[float, ...] = ()
     request: str | None = None
+    kind: str = PAGE
+    variant: str = ""
+
+    @property
+    def key(self) -> str:
+        """What the frontier knows the record by: ``url``, or ``url#kind/variant`` for another fetch of the same URL.
+
+        No canonical URL has a fragment, so keys are unique: a probe of a URL may wait while the URL itself is done.
+        """
+        return f"{self.url}#{self.kind}/{self.variant}" if self.variant else self.url
+
+    @property
+    def written_kind(self) -> str | None:
+        """The kind as it is stored beside the key; None where ``read_key`` knows it without."""
+        return self.kind if self.kind != PAGE or read_key(self.key, self.parent)[1] != PAGE else None
+
+
+def read_key(key: str, parent: str | None, kind: str | None = None) -> tuple[str, str, str]:
+    """``url``, ``kind`` and ``variant`` of a stored record, of which ``key``, ``parent`` and perhaps ``kind`` were written.
+
+    Records without a kind are pages, except those of earlier versions: a probe is known by its key, a sitemap by the
+    robots.txt that is its parent.
+    """
+    if kind is None:
+        if _PROBE_MARK in key:
+            kind = PROBE
+        elif parent is not None and parent.endswith("/robots.txt") and parent.count("/") == 3:
+            kind = SITEMAP
+        else:
+            return key, PAGE, ""
+    url, _, variant = key.partition(f"#{kind}/")
+    return url, kind, variant
 
 
 @record(frozen=True, slots=True)
@@ -143,8 +194,8 @@ class Visit:
     ``status`` is the HTTP status, 0 when no response came (``error`` then names why). ``at`` is the end of the fetch in
     seconds since the epoch, ``seconds`` its duration. ``md5`` names the page file and is empty when no page was stored;
     ``digest`` is the MD5 of the body. ``redirect`` is where a 3xx response pointed to. ``parts`` is what the score was
-    the sum of, for orderings that can tell. ``duplicate_of``, ``spam`` and ``signs`` are those of the page; ``signs``
-    also tells what rest the host asked for, and whose page it is (``CRAWL_DELAY``, ``RETRY_AFTER``, ``AGENT``).
+    the sum of, in orderings with such parts. ``duplicate_of``, ``spam`` and ``signs`` are those of the page; ``signs``
+    also holds the rest that the host asked for, and the agent that fetched it (``CRAWL_DELAY``, ``RETRY_AFTER``, ``AGENT``).
     """
 
     url: str
@@ -169,6 +220,16 @@ class Visit:
     spam: float = 0.0
     signs: Mapping[str, float] = field(default_factory=dict)
     content_type: str = ""
+
+    @property
+    def is_page(self) -> bool:
+        """Whether the fetch brought a page with content, stored or not."""
+        return bool(self.md5) or self.error == NOT_KEPT
+
+    @property
+    def repeats(self) -> bool:
+        """As ``Page.repeats``."""
+        return _repeats(self.duplicate_of, self.signs)
 
 
 @record(frozen=True, slots=True)
@@ -197,10 +258,11 @@ def _no_page() -> None:
 
 @record(frozen=True, slots=True)
 class FetchEvent:
-    """A fetch that ended, as it happens or as the crawl folder tells it: what all learners of a crawl ``apply``.
+    """A fetch that ended, live or read from the crawl folder: what every learner of a crawl applies.
 
-    ``visit`` is its line of the history. ``links`` are the targets of its links, as in the link log. ``page`` gives the page as
-    it was read and judged; None when the fetch brought none, or when its file is gone.
+    ``visit`` is its line of the history. ``links`` are the targets of its links, as in the link log. ``page`` returns the page
+    as it was read and judged, or what a sitemap lists; None when there is none or its file is gone. A replay reads the page
+    when it is asked for, once.
     """
 
     visit: Visit

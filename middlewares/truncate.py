@@ -8,11 +8,11 @@ from weakref import WeakKeyDictionary
 from scrapy import signals
 from scrapy.exceptions import StopDownload
 
-from crawlproject.components.meta import ROBOTS
+from crawlproject.components.meta import ANY_TYPE, ROBOTS
 from crawlproject.components.running import crawl_of
 from crawlproject.crawl.robots import MAX_BYTES as ROBOTS_MAX_BYTES
-from crawlproject.crawl.sitemaps import SITEMAP
 from crawlproject.options import read_options
+from crawlproject.webs.base import media_type
 
 if TYPE_CHECKING:
     from typing import Self
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Headers
 
-_ANOTHER_KIND = frozenset(("dont_obey_robotstxt", SITEMAP))  # meta of what is no page, whatever its content type
+_ANOTHER_KIND = frozenset(("dont_obey_robotstxt", ANY_TYPE))  # meta of what is no page, whatever its content type
 
 
 class TruncateMiddleware:
@@ -65,8 +65,3 @@ class TruncateMiddleware:
         if self.crawler.stats:
             self.crawler.stats.inc_value(f"truncate/stopped/{event}")
         raise StopDownload(fail=False)
-
-
-def media_type(content_type: str) -> str:
-    """``Text/HTML; charset=x`` to ``text/html``."""
-    return content_type.split(";", 1)[0].strip().lower()

@@ -1,4 +1,4 @@
-"""What is the document, besides what it says?"""
+"""What a document is besides its text: a captcha page, a duplicate, spam."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pipelines.base import PagePipeline
 
 
 class ExaminePipeline(PagePipeline):
-    """Walls, soft 404s and their kin end here; duplicates and spam are marked as such and go on."""
+    """Captcha pages, soft 404s and the like end here; duplicates and spam are marked and pass."""
 
     def step(self, item: PageItem, crawl: Crawl) -> None:
-        item.page = crawl.examine(item.page, item.fetch)
+        item.page = crawl.steps.examine(item.page, item.fetch)
         if item.page.page_type:
-            crawl.discard_page(item.lease, item.page, item.fetch)
+            crawl.fail(item.lease, item.page.page_type, item.fetch)
             raise DropItem(f"{item.page.page_type}: {item.page.url}", log_level="DEBUG")

@@ -1,4 +1,4 @@
-"""The line in the history: from here on the page counts."""
+"""The page's line in the history: from now on the page counts."""
 
 from __future__ import annotations
 
@@ -12,4 +12,4 @@ class HistoryPipeline(PagePipeline):
 
     def step(self, item: PageItem, crawl: Crawl) -> None:
         assert item.visit is not None, "the pages pipeline runs before the history pipeline"
-        crawl.keep(item.page, item.visit)
+        crawl.steps.keep(item.page, item.visit)

@@ -1,4 +1,4 @@
-"""How relevant is the page to the topic."""
+"""Relevance of the page to the topic."""
 
 from __future__ import annotations
 
@@ -11,4 +11,4 @@ class RelevancePipeline(PagePipeline):
     """Cosine of page and keywords (paper 000 eq. 1)."""
 
     def step(self, item: PageItem, crawl: Crawl) -> None:
-        item.page = crawl.score_page(item.page)
+        item.page = crawl.steps.score_page(item.page)

@@ -14,7 +14,7 @@ import scrapy
 from scrapy.exceptions import IgnoreRequest
 
 from crawlproject.components.items import PageItem
-from crawlproject.components.meta import ENDED_AT, PROBE, fetch_of, robots_agent
+from crawlproject.components.meta import ANY_TYPE, ENDED_AT, LEASE, fetch_of, robots_agent
 from crawlproject.components.refused import Refused
 from crawlproject.components.request_json import lease_key
 from crawlproject.components.running import attach, stopped, stopping
@@ -22,17 +22,13 @@ from crawlproject.components.subcommand import cache_dir
 from crawlproject.crawl.address_policy import ADDRESS, PORT, make_safety
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
-from crawlproject.crawl.sitemaps import SITEMAP, is_sitemap
 from crawlproject.errors import BadInput, StorageFailed
-from crawlproject.inspection.probes.probe_key import DISGUISED, is_probe, probe_of
-from crawlproject.inspection.probes.probe_response import ProbeResponse
 from crawlproject.options import read_options, refuse_unknown
 from crawlproject.pages.text.printable import printable
 from crawlproject.records import CrawlUrl
 from crawlproject.topic.find import find_topic
-from crawlproject.urls.canonical import canonical_or_none
+from crawlproject.webs.base import Reply
 from crawlproject.webs.open import open_web
-from middlewares.truncate import media_type
 
 if TYPE_CHECKING:
     from typing import Self
@@ -97,70 +93,35 @@ class TopicalSpider(scrapy.Spider):
 
     def page_request(self, url: CrawlUrl) -> scrapy.Request:
         """The request for a URL that the frontier gave."""
-        if is_probe(url.url):
-            return self._probe_request(url)
-        meta = {SITEMAP: True, "dont_obey_traps": True} if is_sitemap(url) else None
-        return scrapy.Request(url.url, callback=self.parse, errback=self.failed, meta=meta)
-
-    def _probe_request(self, url: CrawlUrl) -> scrapy.Request:
-        """A second look. It ends with the first answer, whatever that is: no redirect is followed, nothing is tried again."""
-        target, step = probe_of(url.url)
-        meta = {PROBE: url.url, "dont_redirect": True, "dont_retry": True}
-        agent = {"User-Agent": self.crawl.options.crawl_cloaking_agent} if step in DISGUISED else None
-        return scrapy.Request(target, callback=self.parse_probe, errback=self.failed, headers=agent, meta=meta)
-
-    def parse_probe(self, response: Response) -> None:
-        """One response to a second look: no item, but what it found."""
-        request = response.request
-        lease = self.crawl.frontier.leased(request.meta[PROBE]) if request else None
-        if request is None or lease is None or stopped(self.crawler):
-            return
-        fetch = fetch_of(request, response.status, time())
-        location = (response.headers.get(b"Location") or b"").decode("utf-8", "replace")
-        content_type = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
-        answer = ProbeResponse(fetch, error=self._why_no_page(response.status, media_type(content_type)))
-        if 300 <= response.status < 400 and location:
-            target = canonical_or_none(self.crawl.canonicalize, location, request.url)
-            answer = ProbeResponse(fetch, redirect=target or "", error="" if target else "redirect to no URL")
-        elif not answer.error:
-            page = self.crawl.read(replace(lease, url=request.url), response.body, content_type=content_type)
-            answer = ProbeResponse(fetch, page, page.redirect)
-        with stopping(self.crawler):
-            self.crawl.probe(lease, answer)
+        plan = self.crawl.plan(url)
+        meta: dict[str, Any] = {LEASE: url.key} if url.variant else {}
+        if plan.one_try:
+            meta |= {"dont_redirect": True, "dont_retry": True}
+        if plan.any_type:
+            meta |= {ANY_TYPE: True, "dont_obey_traps": True}
+        headers = {"User-Agent": plan.user_agent} if plan.user_agent else None
+        return scrapy.Request(url.url, callback=self.parse, errback=self.failed, headers=headers, meta=meta)
 
     def parse(self, response: Response, **kwargs: Any) -> Iterator[PageItem]:
-        """One response, one item; what is no page ends here with a reason."""
+        """One response, at most one item; what is no page ends here with a reason."""
         request = response.request
-        lease = self.crawl.frontier.leased(self.crawl.canonicalize(request.url)) if request else None
-        if request is None or lease is None or stopped(self.crawler):
+        lease = self._lease_of(request) if request else None
+        if request is None or lease is None:
             return
-        fetch = fetch_of(request, response.status, time())
-        content_type = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
-        fetch = replace(fetch, content_type=printable(content_type[:MAX_CONTENT_TYPE]))
-        if is_sitemap(lease) and 200 <= response.status < 300:
-            with stopping(self.crawler):
-                self.crawl.add_sitemap_links(lease, response.body, fetch)
-            return
-        error = self._why_no_page(response.status, media_type(content_type))
-        if error:
-            with stopping(self.crawler):
-                self.crawl.fail(lease, error, fetch)
-            return
-        robots_tag = b"\n".join(response.headers.getlist(b"X-Robots-Tag")).decode("latin-1")
-        body = response.body[: self.crawl.options.page_max_bytes]
-        page = self.crawl.read(lease, body, content_type=content_type, robots_tag=robots_tag, now=fetch.at)
-        if page.redirect:  # as a browser would do: a refresh, or a script that does nothing else
-            with stopping(self.crawler):
-                self.crawl.redirect(lease, page.redirect, fetch)
-            return
-        yield PageItem(page, body, lease, fetch)
+        headers = _headers_of(response)
+        content_type = printable(headers["content-type"][:MAX_CONTENT_TYPE])
+        fetch = replace(fetch_of(request, response.status, time()), content_type=content_type)
+        page = None
+        with stopping(self.crawler):
+            page = self.crawl.receive(lease, Reply(request.url, response.status, headers, response.body), fetch)
+        if page is not None:
+            yield PageItem(page, response.body[: self.crawl.options.page_max_bytes], lease, fetch)
 
     def failed(self, failure: Failure) -> None:
         """A fetch that brought no response, or a request that a middleware refused."""
         request = failure.request  # type: ignore[attr-defined]
-        key = lease_key(request, self.crawl.canonicalize)
-        lease = self.crawl.frontier.leased(key) if key else None
-        if lease is None or stopped(self.crawler):
+        lease = self._lease_of(request)
+        if lease is None:
             return
         with stopping(self.crawler):
             if isinstance(failure.value, StorageFailed):  # while a middleware told the frontier something
@@ -168,7 +129,7 @@ class TopicalSpider(scrapy.Spider):
             reason = failure.value.reason if isinstance(failure.value, Refused) else ""
             self._hint_at(reason, lease.url)
             if failure.check(IgnoreRequest) and ENDED_AT not in request.meta:  # refused before it was fetched
-                self.crawl.refuse(lease.url, reason or "scrapy/ignored", lease.parent)
+                self.crawl.refuse(lease, reason or "scrapy/ignored")
                 return
             if reason:  # refused as it came
                 self.crawl.folder.refusals.add(reason, lease.url, lease.parent)
@@ -183,13 +144,20 @@ class TopicalSpider(scrapy.Spider):
                 "%s is refused (%s), as all like it will be; the setting %s allows more", url, reason, setting
             )
 
-    def _why_no_page(self, status: int, content_type: str) -> str:
-        """Why a response is no page to keep; empty when it is one."""
-        if not 200 <= status < 300:
-            return f"http {status}"
-        if content_type and content_type not in self.crawl.options.page_content_types:
-            return f"content type {printable(content_type[:60])}"
-        return ""
+    def _lease_of(self, request: scrapy.Request) -> CrawlUrl | None:
+        """The open lease that a request was made for; None when there is none, or when the crawl stops."""
+        key = lease_key(request, self.crawl.canonicalize)
+        return None if key is None or stopped(self.crawler) else self.crawl.frontier.leased(key)
+
+
+def _headers_of(response: Response) -> dict[str, str]:
+    """The headers that are read, under their lower-case names."""
+    headers = response.headers
+    return {
+        "content-type": (headers.get(b"Content-Type") or b"").decode("latin-1"),
+        "location": (headers.get(b"Location") or b"").decode("utf-8", "replace"),
+        "x-robots-tag": b"\n".join(headers.getlist(b"X-Robots-Tag")).decode("latin-1"),
+    }
 
 
 def _folder_under_scrapyd(crawler: Crawler, job: str | None, topic_name: str) -> Path | None:

@@ -244,7 +244,7 @@ def _shown(record: CrawlUrl) -> str:
     import orjson
 
     if not record.request:
-        return record.url
+        return record.key
     fields = orjson.loads(record.request)
     return fields["url"] if fields["method"] == "GET" else f"{fields['method']} {fields['url']}"
 

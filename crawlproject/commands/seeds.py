@@ -51,7 +51,7 @@ class SeedsCommand(Subcommand):
             self._augment(args[0], Path(args[1]), opts)
 
     def _augment(self, source: str, path: Path, opts: argparse.Namespace) -> None:
-        from crawlproject.crawl.assembly import make_canonicalizer, respell
+        from crawlproject.crawl.reading import make_canonicalizer, respell
         from crawlproject.options import read_options
         from crawlproject.storage.append_log import write_atomically
         from crawlproject.topic.add_seeds import with_seeds
@@ -82,7 +82,7 @@ class SeedsCommand(Subcommand):
 
 def _links(source: str, topic: Topic, settings: dict[str, Any], *, agent: str) -> Iterator[tuple[str, Sequence[str]]]:
     """The links of every page of a web, or of an earlier crawl."""
-    from crawlproject.crawl.assembly import make_canonicalizer
+    from crawlproject.crawl.reading import make_canonicalizer
     from crawlproject.evaluation.simulation.runner import read_pages
     from crawlproject.options import read_options
     from crawlproject.storage.read import MANIFEST, read_links

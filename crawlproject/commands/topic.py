@@ -120,7 +120,7 @@ class TopicCommand(Subcommand):
     # ------------------------------------------------------------ check
 
     def _check(self, asked: str, opts: argparse.Namespace) -> None:
-        from crawlproject.crawl.assembly import make_canonicalizer, respell
+        from crawlproject.crawl.reading import make_canonicalizer, respell
         from crawlproject.options import read_options
         from crawlproject.pages.text.assembly import make_analyzer
         from crawlproject.topic.check import weak_as_fetched, weak_as_written

@@ -76,7 +76,7 @@ def _canonical(folder: Path, asked: str) -> str:
 
 def canonicalizer_of(folder: Path) -> Canonicalizer:
     """The canonical spelling of the crawl in ``folder``. Raises ``BadCrawlDir``."""
-    from crawlproject.crawl.assembly import make_canonicalizer
+    from crawlproject.crawl.reading import make_canonicalizer
     from crawlproject.options import read_options
     from crawlproject.storage.read import read_info
 

@@ -77,13 +77,13 @@ class CrawlScheduler(GuardedScheduler):
                 return None
             request = self._request_for(taken)
             if request is not None:
-                return self._leases.issue(taken.url, request, now)
+                return self._leases.issue(taken.key, request, now)
         return None
 
     def _request_for(self, taken: CrawlUrl) -> Request | None:
         if taken.request is not None:
             return self._own.load(taken)
-        return self._leases.kept(taken.url) or self._spider.page_request(taken)  # type: ignore[attr-defined]
+        return self._leases.kept(taken.key) or self._spider.page_request(taken)  # type: ignore[attr-defined]
 
     def _wake_when_due(self, now: float) -> None:
         if self.crawl.budget_in_flight():
@@ -115,11 +115,11 @@ class CrawlScheduler(GuardedScheduler):
     def _redirect(self, source: CrawlUrl, target: str | None, request: Request, now: float) -> bool:
         reason = request.meta.get("redirect_reasons", [0])[-1]
         fetch = fetch_of(request, reason if isinstance(reason, int) else 200, now)
-        self._leases.forget(source.url)
+        self._leases.forget(source.key)
         if source.request is not None:
             with self.frontier.batch():
                 accepted = self._own.put(request)
-                self.frontier.done(source.url, fetch.rests_from, fetch.seconds)
+                self.frontier.done(source.key, fetch.rests_from, fetch.seconds)
             return accepted
         if target is None:
             self.crawl.fail(source, "redirect to no URL", fetch)
@@ -135,7 +135,7 @@ class CrawlScheduler(GuardedScheduler):
         """End the leases that no pipeline ends: requests that a spider made itself, and lost pages."""
         for lease, request in self._leases.left():
             if lease.request is not None:
-                self._leases.finish(lease.url, request, now)
+                self._leases.finish(lease.key, request, now)
             else:
                 count(self.crawler, "scheduler/lost")
                 self.crawl.fail(lease, "lost", fetch_of(request, 0, now))

@@ -15,7 +15,7 @@ ENDED_AT = "frontier_ended_at"  # when the last byte of the response had come, s
 ASKED_REST = "frontier_asked_rest"  # seconds for which the server asked to be left alone (Retry-After)
 LEASE = "frontier_lease"  # the key of the lease inside which the request is fetched
 AS_SPELLED = "as_spelled"  # do not canonicalize, the server insists on this spelling
-PROBE = "probe"  # the key of the probe that this is
+ANY_TYPE = "any_content_type"  # a content type that is no page's is wanted, too
 ROBOTS = "robots"  # the request is for a robots.txt
 AWAITED_ROBOTS = "awaited_robots"  # the fetch was robots.txt; the page itself is still to come
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from crawlproject.components.subcommand import BAD_INPUT
 from crawlproject.crawl.address_policy import make_safety
-from crawlproject.crawl.assembly import make_canonicalizer, make_reader
+from crawlproject.crawl.reading import make_canonicalizer, make_reader
 from crawlproject.errors import BadInput, TopicalError
 from crawlproject.options import Options
 from crawlproject.pages.text.assembly import make_analyzer, make_judge

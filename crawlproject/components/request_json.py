@@ -13,7 +13,7 @@ from scrapy import Request
 from scrapy.utils.request import fingerprint, request_from_dict
 
 from crawlproject.components.json_values import find, from_plain, to_plain
-from crawlproject.components.meta import PROBE
+from crawlproject.components.meta import LEASE
 from crawlproject.urls.canonical import canonical_or_none
 
 if TYPE_CHECKING:
@@ -47,9 +47,9 @@ def load_request(text: str, spider: Spider) -> Request:
 
 
 def lease_key(request: Request, canonicalize: Callable[[str], str]) -> str | None:
-    """What the frontier knows a request of the topical crawl by: a probe's own key, else the canonical URL if it has one."""
-    probe: str | None = request.meta.get(PROBE)
-    return probe or canonical_or_none(canonicalize, request.url)
+    """What the frontier knows a request of the topical crawl by: the key it names, else its canonical URL if it has one."""
+    key: str | None = request.meta.get(LEASE)
+    return key or canonical_or_none(canonicalize, request.url)
 
 
 def canonical_identity(request: Request, canonicalize: Callable[[str], str]) -> str:

@@ -118,8 +118,8 @@ class RequestScheduler(GuardedScheduler):
         while taken := self.frontier.take(now):
             request = self._requests.load(taken)
             if request is not None:
-                self._fetches.begin(taken.url, request)
-                return self._leases.issue(taken.url, request, now)
+                self._fetches.begin(taken.key, request)
+                return self._leases.issue(taken.key, request, now)
         self._wake_up.set(self.frontier.next_due(now), now)
         return None
 
@@ -170,7 +170,7 @@ class RequestScheduler(GuardedScheduler):
 
     def _end_leases(self, now: float) -> None:
         for lease, request in self._leases.left():
-            self._end(lease.url, request, now)
+            self._end(lease.key, request, now)
 
     def _end(self, key: str, request: Request, now: float) -> None:
         if self._feeds:

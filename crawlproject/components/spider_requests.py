@@ -63,7 +63,7 @@ class SpiderRequests:
 
     def load(self, taken: CrawlUrl) -> Request | None:
         """The request of a lease; None when it cannot be made again, and the lease is ended."""
-        kept = self._leases.kept(taken.url)
+        kept = self._leases.kept(taken.key)
         if kept is not None:
             return kept
         try:
@@ -71,7 +71,7 @@ class SpiderRequests:
         except ValueError as cause:  # it was kept in memory only, or the spider has lost the callback since
             logger.error("a request to %s is lost: it cannot be made again (%s)", taken.url, cause)
             count(self._crawler, "scheduler/unserializable/lost")
-            self._leases.frontier.drop(taken.url)
+            self._leases.frontier.drop(taken.key)
             return None
 
     def _text_of(self, request: Request) -> str:

@@ -1,53 +1,51 @@
-"""One crawl: the parts, and the steps of the life of a URL.
+"""One crawl. How a URL travels:
 
-Scrapy's scheduler, spider and pipelines call these steps one by one; a rehearsal calls the same steps in a loop without
-Scrapy. Whatever happens to a URL happens here, so that both are the same crawl.
+1. ``Outlinks`` scores each link of a page, and ``Admission`` puts it into the frontier, if the rules of its kind admit it.
+2. ``Crawl.take`` asks ``Leasing`` for the best URL that may be fetched now: its host has rested, nothing holds it back.
+3. The handler of its kind (``kinds/``) says what request it becomes. The spider sends it; a rehearsal asks its web.
+4. ``Crawl.receive`` hands the reply to that handler. A sitemap or a probe ends there. So does a page that is an error or a
+   redirect: ``fail``, ``refuse`` and ``redirect`` end every other lease.
+5. A page goes through the ``PageSteps``, one a pipeline: it is read, examined, scored, stored.
+6. ``HistoryWriter`` adds its line to the history, and everything that learns in the crawl learns from it.
+7. ``PageSteps.offer`` passes its links to step 1 and ends the lease, in one atomic step.
 
-    plant ─► take ─► read ─► examine ─► judge ─► keep ─► offer ─► end      refuse / fail / dismiss / redirect on the way out
+Scrapy's scheduler, spider and pipelines call these methods; a rehearsal calls them in a loop, without Scrapy.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from crawlproject.crawl.admission import Admission
-from crawlproject.crawl.sitemaps import SITEMAP, SitemapListing, Sitemaps
+from crawlproject.crawl.budget import PageBudget
+from crawlproject.crawl.entry_rules import EntryRules
+from crawlproject.crawl.history_writer import HistoryWriter
+from crawlproject.crawl.inspectors import Inspection
+from crawlproject.crawl.kinds.handler import FetchPlan, Handler
+from crawlproject.crawl.kinds.page import PageHandler
+from crawlproject.crawl.kinds.probe import ProbeHandler
+from crawlproject.crawl.kinds.sitemap import SitemapHandler
+from crawlproject.crawl.leasing import Leasing
+from crawlproject.crawl.normalization import Normalization
+from crawlproject.crawl.ordering_feed import OrderingFeed
+from crawlproject.crawl.outlinks import Outlinks
+from crawlproject.crawl.page_steps import PageSteps
+from crawlproject.crawl.reading import make_traps
+from crawlproject.crawl.sitemaps import Sitemaps
 from crawlproject.crawl.stats import CrawlStats
 from crawlproject.crawl.stopping import PAGE_BUDGET, Stopping
-from crawlproject.frontier.base import Frontier, SharedFrontier
-from crawlproject.inspection.examiner import Examiner, honest
-from crawlproject.inspection.probes.probe_key import is_probe
-from crawlproject.inspection.probes.probe_response import ProbeResponse
-from crawlproject.inspection.probes.probes import Probes
-from crawlproject.inspection.sites.tracker import SiteTracker
+from crawlproject.frontier.base import Frontier
 from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering
-from crawlproject.pages.page_types import SOFT_404
 from crawlproject.pages.reader import Reader
-from crawlproject.pages.text.relevance import TopicJudge, with_context_score
-from crawlproject.records import (
-    AGENT,
-    CRAWL_DELAY,
-    NOT_KEPT,
-    OWN_LINKS,
-    RETRY_AFTER,
-    CrawlUrl,
-    Fetch,
-    Link,
-    Page,
-    Topic,
-    Visit,
-)
+from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.records import PAGE, PROBE, SITEMAP, CrawlUrl, Fetch, Page, Topic
 from crawlproject.storage.crawl_folder import CrawlFolder
-from crawlproject.urls.hosts import host_of
-
-UNREACHABLE = "robots/unreachable"
+from crawlproject.webs.base import Reply
 
 
-class Crawl(CrawlStats):
+class Crawl:
     """The crawl of one topic. Not thread-safe; every method is quick enough for an event loop.
 
     Methods that write raise ``StorageFailed`` when the disk refuses.
@@ -55,302 +53,124 @@ class Crawl(CrawlStats):
 
     def __init__(
         self,
-        *,
         topic: Topic,
         options: Options,
-        ordering: BaseOrdering,
+        *,
+        canonicalize: Callable[..., str],
         judge: TopicJudge,
         reader: Reader,
-        canonicalize: Callable[..., str],
-        frontier: Frontier,
-        admission: Admission,
-        examiner: Examiner,
-        conduct: SiteTracker,
+        ordering: BaseOrdering,
         folder: CrawlFolder,
-        stopping: Stopping,
-        probes: Probes | None = None,
+        frontier: Frontier,
+        inspection: Inspection,
     ) -> None:
         self.topic = topic
         self.options = options
-        self.ordering = ordering
-        self.judge = judge
-        self.reader = reader
         self.canonicalize = canonicalize
-        self.frontier = frontier
-        self.admission = admission
-        self.sitemaps = Sitemaps(canonicalize, judge, per_host=options.crawl_sitemaps, most=options.crawl_sitemap_urls)
-        self.examiner = examiner
-        self.conduct = conduct
+        self.ordering = ordering
         self.folder = folder
-        self.stopping = stopping
-        self.probes = probes or Probes()
-        self._crawl_delays: dict[str, float] = {}  # hosts whose robots.txt asks for one; asked again after a resume
-        self.shared = frontier if isinstance(frontier, SharedFrontier) else None  # with other workers of the same crawl
+        self.frontier = frontier
+        self.tracker, self.probes = inspection.tracker, inspection.probes
+        self.stats = CrawlStats(folder, frontier, inspection, reader)
+        self.budget = PageBudget(options.crawl_max_pages, folder.history, frontier)
+        self.stopping = Stopping(
+            floor=options.crawl_min_harvest,
+            window=options.crawl_harvest_window,
+            relevant=options.page_relevant,
+            seconds=options.crawl_max_seconds,
+        )
+        self.ordering_feed = feed = OrderingFeed(ordering)
+        self.learners = (*inspection.learners, self.tracker, self.stopping, feed)
 
-    # ------------------------------------------------------------ the way in
+        rules = EntryRules(options.crawl_allowed_domains, make_traps(options, frontier), (self.tracker.hosts,))
+        self.admission = admission = Admission(
+            rules=rules,
+            canonicalize=canonicalize,
+            frontier=frontier,
+            ordering=ordering,
+            refusals=folder.refusals,
+            history=folder.history,
+            normalization=Normalization(inspection.normalizers),
+            holds=inspection.holds,
+        )
+        self._history = history = HistoryWriter(folder, ordering, self.learners)
+        outlinks = Outlinks(admission, frontier, ordering, feed, folder.refusals)
+        self.steps = steps = PageSteps(
+            feed=feed,
+            frontier=frontier,
+            history=history,
+            inspection=inspection,
+            judge=judge,
+            options=options,
+            outlinks=outlinks,
+            reader=reader,
+        )
+        self.sitemaps = Sitemaps(canonicalize, judge, per_host=options.crawl_sitemaps, most=options.crawl_sitemap_urls)
+        of_pages = (admission, frontier, history, inspection, ordering, steps)
+        self._sitemap_handler = SitemapHandler(*of_pages, self.sitemaps, outlinks)
+        self.kinds: Mapping[str, Handler] = {
+            PAGE: PageHandler(*of_pages),
+            SITEMAP: self._sitemap_handler,
+            PROBE: ProbeHandler(canonicalize, frontier, inspection, options, rules, steps),
+        }
+        self._leasing = Leasing(
+            frontier,
+            admission,
+            ordering,
+            inspection.holds,
+            self.kinds,
+            patience=2 * options.politeness_min_delay,  # hosts that rest are no reason to release a URL
+        )
+
+    # ------------------------------------------------------------ the way in and out of the frontier
 
     def add_seeds(self) -> None:
         """Put the seeds into the frontier. Seeds pass the scope and trap rules like every URL."""
         for seed in self.topic.seeds:
             self.admission.offer(CrawlUrl(url=seed, score=self.ordering.seed_score(seed)))
 
-    def take(self, now: float) -> CrawlUrl | None:
-        """Lease the next URL, or None: nobody is eligible, or the budget of pages is spent or in flight."""
-        if self.budget_in_flight() or self.end_reason(now):
-            return None
-        if self.shared is not None and self.ordering.puts_aside and not self.shared.pending():
-            self.ordering.resumed(())  # others have fetched what it thinks is waiting: it may recall the rest
-        with self.frontier.batch():
-            self.admission.recall()
-            return self.admission.take(now)
-
-    def budget_in_flight(self) -> bool:
-        """Whether the open leases may already fill ``CRAWL_MAX_PAGES``; a shared frontier sees to that itself."""
-        if self.shared is not None:
-            return self.spent
-        budget = self.options.crawl_max_pages
-        return bool(budget) and self.pages + self.frontier.leases() >= budget
-
-    @property
-    def spent(self) -> bool:
-        """Whether the budget of pages is spent, by all workers together."""
-        pages = self.shared.pages() if self.shared is not None else self.pages
-        return 0 < self.options.crawl_max_pages <= pages
-
-    def end_reason(self, now: float) -> str:
-        """Why no more URLs are to be taken, as one of the reasons of ``stopping.py``; "" while there is no reason."""
-        return PAGE_BUDGET if self.spent else self.stopping.reason(now, self.frontier.best)
-
-    # ------------------------------------------------------------ a page arrives
-
-    def read(
-        self, url: CrawlUrl, body: bytes, *, content_type: str = "", robots_tag: str = "", now: float = 0.0
-    ) -> Page:
-        """Bytes to page; relevance and context scores are still 0."""
-        return self.reader.read(
-            url.url,
-            body[: self.options.page_max_bytes],
-            content_type=content_type,
-            robots_tag=robots_tag,
-            now=now,
-            depth=url.depth,
-            parent=url.parent,
-            score=url.score,
-            inherited=url.inherited,
-        )
-
-    def examine(self, page: Page, fetch: Fetch) -> Page:
-        """The page with what the inspectors found: its ``page_type`` when it is no content, a copy, spam."""
-        return self.examiner.examine(page, fetch)
-
-    def score_page(self, page: Page) -> Page:
-        """The page with its relevance to the topic (000 eq. 1)."""
-        return replace(page, relevance=self.judge.relevance(page.counts))
-
-    def score_links(self, page: Page) -> Page:
-        """The page whose links carry their context scores (003 section 4.4)."""
-        scores = self.judge.context_scores(page.terms, [link.context_span for link in page.links])
-        links = tuple(with_context_score(link, score) for link, score in zip(page.links, scores, strict=True))
-        return replace(page, links=links)
-
-    def visit(self, url: CrawlUrl, page: Page, body: bytes, fetch: Fetch) -> Visit:
-        """The history line of a fetched page; stores the page file unless the page asks not to be kept."""
-        return Visit(
-            url=page.url,
-            status=fetch.status,
-            at=fetch.at,
-            seconds=fetch.seconds,
-            relevance=page.relevance,
-            score=url.score,
-            depth=url.depth,
-            parent=url.parent,
-            anchor=url.anchor,
-            context_score=url.context_score,
-            md5=self.folder.store(page.url, body) if page.indexable else "",
-            digest=hashlib.md5(body, usedforsecurity=False).hexdigest(),
-            size=len(body),
-            title=page.title,
-            links=len(page.links),
-            error="" if page.indexable else NOT_KEPT,
-            parts=self.ordering.explain(url),
-            duplicate_of=page.duplicate_of,
-            spam=page.spam,
-            signs=self._signs(url, fetch, page.signs),
-            content_type=fetch.content_type,
-        )
-
-    def keep(self, page: Page, visit: Visit) -> None:
-        """Add the page to the link graph, the items and, last, the history. A URL enters each of them once."""
-        if page.url not in self.folder.history:
-            self.folder.keep(page, visit)
-            self.examiner.kept(page)
-            self.conduct.kept(page, visit.at)
-            if visit.md5:
-                self.stopping.page(visit.score, visit.relevance, copy=bool(visit.duplicate_of))
-
-    def offer(self, page: Page, fetch: Fetch) -> None:
-        """Score the page's links, put them into the frontier, and end the page's lease: one atomic step.
-
-        The copy of another page teaches nothing, and its links were followed there, unless they lead elsewhere. Spam is
-        worth less than it says.
-        """
-        repeats = bool(page.duplicate_of) and OWN_LINKS not in page.signs
-        seen = honest(page)
-        if repeats:
-            self.ordering.failed(page.url)
-        else:
-            self.ordering.observe(seen)
-        with self.frontier.batch():
-            if not repeats:
-                self._offer_links(seen)
-            self.frontier.put_many(self.probes.wanted(page))
-            self.admission.rescore(self.ordering.revise())
-            self.admission.put_aside()
-            self.admission.recall()
-            if self.shared is not None and page.indexable:
-                self.shared.count_page(page.url)
-            self.frontier.done(page.url, fetch.rests_from, fetch.seconds)
-
-    def _offer_links(self, page: Page) -> None:
-        inherited = self.ordering.inherited_for_links(page)
-        for link in page.links:
-            score = self.ordering.score(page, link)
-            if score is not None:
-                self._offer_link(page, link, score, inherited)
-            elif not self.ordering.puts_aside:
-                self.folder.refusals.count("ordering/not_followed")
-
-    def _offer_link(self, page: Page, link: Link, score: float, inherited: tuple[float, ...]) -> None:
-        self.admission.offer(
-            CrawlUrl(link.url, score, page.depth + 1, page.url, link.anchor, link.context_score, 0.0, inherited)
-        )
-
     def name_sitemaps(self, hrefs: Sequence[str], found: CrawlUrl) -> None:
         """The robots.txt that was fetched for ``found`` names sitemaps: ``CRAWL_SITEMAPS`` of them are to be fetched."""
-        for sitemap in self.sitemaps.named(hrefs, found):
-            self.admission.offer(sitemap)
-
-    def add_sitemap_links(self, url: CrawlUrl, body: bytes, fetch: Fetch) -> None:
-        """End a lease that brought a sitemap: its links are offered like those of a page, which it is not."""
-        found = self.sitemaps.listing(url, body)
-        for reason, count in (("sitemap/foreign", found.foreign), ("sitemap/surplus", found.surplus)):
-            if count:
-                self.folder.refusals.count(reason, count)
-        self._record_end(url, fetch, error=SITEMAP, listed=found)
-        self.conduct.failed(url.url, SITEMAP, fetch)
-        self.ordering.listed(found.page)
-        with self.frontier.batch():
-            self._offer_links(found.page)
-            for sitemap in found.sitemaps:
-                self.admission.offer(sitemap)
-            self.admission.rescore(self.ordering.revise())
-            self.admission.put_aside()
-            self.admission.recall()
-            self.frontier.done(url.url, fetch.rests_from, fetch.seconds)
-
-    def probe(self, probe: CrawlUrl, answer: ProbeResponse) -> None:
-        """End the lease of a probe. What it found goes into a log of its own, and what has to follow waits."""
-        following = self.probes.answered(probe, answer)
-        rests_from = answer.fetch.rests_from + (self.options.crawl_blocked_rest if answer.blocks else 0.0)
-        with self.frontier.batch():
-            self.frontier.put_many(following)
-            self.frontier.done(probe.url, rests_from, answer.fetch.seconds)
+        self._sitemap_handler.offer_named(hrefs, found)
 
     def crawl_delay(self, host: str, seconds: float) -> None:
         """The robots.txt of ``host`` asks for this long between visits; 0 takes it back."""
         self.frontier.crawl_delay(host, seconds)
-        if seconds > 0:
-            self._crawl_delays[host] = seconds
-        else:
-            self._crawl_delays.pop(host, None)
+        self._history.crawl_delay(host, seconds)
 
-    # ------------------------------------------------------------ the ways out
+    def take(self, now: float) -> CrawlUrl | None:
+        """Lease the next URL, or None: nobody is eligible, or the budget of pages is spent or in flight."""
+        return None if self.budget_in_flight() or self.end_reason(now) else self._leasing.take(now)
 
-    def refuse(self, url: str, reason: str, parent: str | None = None) -> None:
-        """End a lease without a fetch (robots.txt, a trap found late). ``reason`` reads ``component/rule``.
+    def budget_in_flight(self) -> bool:
+        """Whether the open leases may already fill ``CRAWL_MAX_PAGES``."""
+        return self.budget.is_in_flight
 
-        An unreachable host was tried: its pick counts under the k rule, as it would for a page that is not there.
-        """
-        if is_probe(url):
-            self.probes.refused(url, reason, parent)
-            self.frontier.drop(url, picked=reason == UNREACHABLE)
-            return
-        self.folder.refusals.add(reason, url, parent)
-        self.conduct.dropped(url)
-        if reason == UNREACHABLE:
-            self.ordering.failed(url)
-        else:
-            self.ordering.refused(url)
-        self.frontier.drop(url, picked=reason == UNREACHABLE)
+    def end_reason(self, now: float) -> str:
+        """Why no more URLs are to be taken, as one of the reasons of ``stopping.py``; "" while there is no reason."""
+        return PAGE_BUDGET if self.budget.is_spent else self.stopping.reason(now, self.frontier.best)
+
+    # ------------------------------------------------------------ a lease: the handler of its kind (``kinds/handler.py``)
+
+    def plan(self, url: CrawlUrl) -> FetchPlan:
+        """What request a leased URL becomes."""
+        return self.kinds[url.kind].plan(url)
+
+    def receive(self, url: CrawlUrl, reply: Reply, fetch: Fetch, page: Page | None = None) -> Page | None:
+        """A reply has come: the page that has to go through ``steps``, or None when the lease is ended."""
+        return self.kinds[url.kind].receive(url, reply, fetch, page)
 
     def fail(self, url: CrawlUrl, error: str, fetch: Fetch) -> None:
-        """End a lease whose fetch brought no page: an HTTP error, a broken connection, an unwanted content type."""
-        if is_probe(url.url):
-            self.probe(url, ProbeResponse(fetch, error=error))
-            return
-        self._record_end(url, fetch, error=error)
-        self.examiner.failed(url.url)
-        rests_until = self.conduct.failed(url.url, error, fetch)
-        self.ordering.failed(url.url)
-        rests_from = fetch.rests_from
-        if self.shared is not None:  # other workers ask the host's clock, not our door
-            rests_from = max(rests_from, rests_until)
-        self.frontier.done(url.url, rests_from, fetch.seconds)
+        """End a lease whose fetch brought nothing of use: an HTTP error, a broken connection, a page without content."""
+        self.kinds[url.kind].fail(url, error, fetch)
 
-    def discard_page(self, url: CrawlUrl, page: Page, fetch: Fetch) -> None:
-        """End a lease whose page is no content, such as a wall or a soft 404: its nature stands in the history."""
-        self.fail(url, page.page_type, fetch)
-        self.examiner.page_discarded(page)
+    def refuse(self, url: CrawlUrl, reason: str) -> None:
+        """End a lease without a fetch (robots.txt, a trap found late). ``reason`` reads ``component/rule``."""
+        self.kinds[url.kind].refuse(url, reason)
 
     def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:
-        """End a lease that was answered with a redirect, and offer the canonical ``target`` in its place.
-
-        The target inherits score, depth and parent. False: it was refused or is known.
-        """
-        if self.probes.leads_nowhere(url, target) and target in self.frontier:
-            self.discard_page(url, Page(url.url, page_type=SOFT_404), fetch)
-            return False
-        self._record_end(url, fetch, redirect=target)
-        self.conduct.redirected(url.url, fetch)
-        self.ordering.redirected(url.url, target)
-        with self.frontier.batch():
-            offered = self.admission.offer(replace(url, url=target, request=None))
-            self.frontier.done(url.url, fetch.rests_from, fetch.seconds)
-        return offered
-
-    def _record_end(
-        self, url: CrawlUrl, fetch: Fetch, *, error: str = "", redirect: str = "", listed: SitemapListing | None = None
-    ) -> None:
-        visit = Visit(
-            url=url.url,
-            status=fetch.status,
-            at=fetch.at,
-            seconds=fetch.seconds,
-            score=url.score,
-            depth=url.depth,
-            parent=url.parent,
-            anchor=url.anchor,
-            context_score=url.context_score,
-            redirect=redirect,
-            error=error,
-            signs=self._signs(url, fetch, {}),
-            content_type=fetch.content_type,
-            links=len(listed.entries) if listed else 0,
-        )
-        if url.url in self.folder.history:
-            return
-        if listed is None:
-            self.folder.note(visit)
-        else:
-            self.folder.note_sitemap(visit, listed.entries)
-
-    def _signs(self, url: CrawlUrl, fetch: Fetch, signs: Mapping[str, float]) -> Mapping[str, float]:
-        """The signs of a visit: those of its page, the rest that its host asks for, and the agent that fetched it."""
-        delay = self._crawl_delays.get(host_of(url.url)) if self._crawl_delays else None
-        agent = self.ordering.agent(url)
-        own = ((CRAWL_DELAY, delay), (RETRY_AFTER, fetch.asked_rest or None), (AGENT, agent))
-        found = {name: float(value) for name, value in own if value is not None}
-        return {**signs, **found} if found else signs
+        """End a lease that was answered with a redirect to a canonical ``target``; whether that may be fetched now."""
+        return self.kinds[url.kind].redirect(url, target, fetch)
 
     # ------------------------------------------------------------ the end
 
@@ -359,4 +179,4 @@ class Crawl(CrawlStats):
         try:
             self.frontier.close()
         finally:
-            self.folder.close(reason, now, {**(stats or {}), **self.stats()})
+            self.folder.close(reason, now, {**(stats or {}), **self.stats.counters()})

@@ -1,120 +1,155 @@
-"""After a resume: show an ordering that learns the stored pages once more.
+"""After a resume: everything that learns in a crawl learns from its history once more.
 
-What an ordering learned lives in memory. Kept on disk it would be one more file that must agree with the history at
-every instant; read again from the pages it always agrees, and costs what reading a page costs.
+What was learned lives in memory. Kept on disk it would be one more file that must agree with the history at every instant;
+learned again it always agrees. Learners that look at the pages cost what reading the pages costs.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import cache, partial
 
 from crawlproject.crawl.crawl import Crawl
-from crawlproject.crawl.sitemaps import SITEMAP
 from crawlproject.frontier.base import Frontier, SharedFrontier
-from crawlproject.inspection.examiner import honest
-from crawlproject.inspection.probes.probe_key import is_probe
-from crawlproject.records import NOT_KEPT, OWN_LINKS, CrawlUrl, Page
-from crawlproject.storage.append_log import read_lines
+from crawlproject.records import PROBE, SITEMAP, CrawlUrl, FetchEvent, Page, Visit
+from crawlproject.storage.probe_log import read_findings
+from crawlproject.storage.read import read_links, read_visits
 from crawlproject.storage.sitemap_log import read_sitemap_lines
 
 
-def relearn(crawl: Crawl) -> int:
-    """Take the ordering through the history, in order; the number of pages it saw.
+def replay(crawl: Crawl) -> None:
+    """Apply the events of the crawl folder to the learners of a crawl that has fetched nothing yet.
+
+    Raises ``BadCrawlDir`` for a damaged folder.
+    """
+    for finding in read_findings(crawl.folder.path):
+        crawl.probes.apply_finding(finding)
+    crawl.admission.replay()
+    feed = crawl.ordering_feed
+    follower = _Follower(crawl) if crawl.ordering.learns and crawl.stats.fetches else None
+    learners = [learner for learner in crawl.learners if follower or learner is not feed]
+    inherited: dict[str, tuple[float, ...]] = follower.inherited if follower else {}
+    for event in read_events(crawl, inherited):
+        for learner in learners:
+            learner.apply(event)
+        if follower:
+            follower.follow(event)
+    if follower:
+        follower.finish()
+
+
+def read_events(crawl: Crawl, inherited: dict[str, tuple[float, ...]]) -> Iterator[FetchEvent]:
+    """The events of a crawl folder, in order. ``inherited`` is what links of a page inherit, by its URL, as far as known."""
+    links = _InStep(read_links(crawl.folder.path))
+    sitemaps = _InStep(read_sitemap_lines(crawl.folder.path))
+    for visit in read_visits(crawl.folder.path):
+        targets = links.of(visit.url)
+        if visit.error == SITEMAP:
+            yield FetchEvent(visit, targets, cache(partial(_listed, crawl, visit, sitemaps.of(visit.url))))
+        elif visit.is_page:
+            yield FetchEvent(
+                visit, targets, cache(partial(_stored, crawl, visit, inherited.get(visit.parent or "", ())))
+            )
+        else:
+            yield FetchEvent(visit, targets)
+
+
+class _InStep:
+    """A log whose entries ``(URL, values)`` come in the order of the history; some URLs have none."""
+
+    def __init__(self, entries: Iterator[tuple[str, list[str]]]) -> None:
+        self._entries = entries
+        self._next = next(entries, None)
+
+    def of(self, url: str) -> Sequence[str]:
+        """The values of ``url``, when its entry is the next."""
+        if self._next is None or self._next[0] != url:
+            return ()
+        values = self._next[1]
+        self._next = next(self._entries, None)
+        return values
+
+
+class _Follower:
+    """Shows an ordering the links of each page again, in order.
 
     It is asked for new scores after each page, as it was then. Only the last of them are passed on to the frontier, which
     may have been killed before it had them; the others it has, or better ones since.
 
-    Refusals have no line in the history: a link that is barred was refused where it stands, and one that neither waits
-    nor was fetched was refused at its turn. The ordering is told of the latter at the end, when all fetches are known. Of
-    a page that asked not to be kept, or whose file is gone, it learns nothing but that it waits no more.
-
-    Raises ``BadCrawlDir`` for a damaged history.
+    Refusals have no line in the history: a link that is barred was refused where it was found, and one that neither waits
+    nor was fetched was refused at its turn. The ordering learns of the latter at the end, when all fetches are known.
     """
-    ordering, frontier = crawl.ordering, crawl.frontier
-    inherited_by_links: dict[str, tuple[float, ...]] = {}
-    linked: dict[str, None] = {}
-    revised: list[tuple[str, float]] = []
-    sitemaps = read_sitemap_lines(crawl.folder.path)
-    for line in read_lines(crawl.folder.path / "history.jsonl"):
-        url = line["url"]
-        if line["redirect"]:
-            ordering.redirected(url, line["redirect"])
-            _tell_if_barred(crawl, line["redirect"], line["depth"])
-        elif line["error"] == SITEMAP:
-            listed = _listed(crawl, line, sitemaps)
-            ordering.listed(listed)
-            inherited_by_links[url] = ordering.inherited_for_links(listed)
-            revised = _ask(crawl, listed, linked)
-        elif _repeats(line) or (line["error"] and line["error"] != NOT_KEPT):
-            ordering.failed(url)
-        elif (page := stored_page(crawl, line, inherited_by_links.get(line["parent"], ()))) is None:
-            ordering.refused(url)
-        else:
-            ordering.observe(page)
-            inherited_by_links[url] = ordering.inherited_for_links(page)
-            revised = _ask(crawl, page, linked)
-    crawl.admission.rescore(revised)
-    known, waiting = _states(frontier, linked)
-    for url in linked:
-        if url in known and url not in waiting and url not in crawl.folder.history:
-            ordering.refused(url)
-    ordering.resumed(waiting)
-    return len(inherited_by_links)
 
+    def __init__(self, crawl: Crawl) -> None:
+        self._crawl = crawl
+        self.inherited: dict[str, tuple[float, ...]] = {}
+        self._linked: dict[str, None] = {}
+        self._revised: list[tuple[str, float]] = []
 
-def _ask(crawl: Crawl, page: Page, linked: dict[str, None]) -> list[tuple[str, float]]:
-    """What the ordering makes of the links of a page; the new scores of others. ``linked`` are those that are followed."""
-    ordering = crawl.ordering
-    for link in page.links:
-        if ordering.score(page, link) is not None:
-            _tell_if_barred(crawl, link.url, page.depth + 1)
-            linked[link.url] = None
-    revised = list(ordering.revise())
-    _pass_over(ordering.put_aside(), ordering.recall())
-    return revised
+    def follow(self, event: FetchEvent) -> None:
+        """The links of a page or sitemap, or the target of a redirect, that were offered to the frontier."""
+        visit, ordering = event.visit, self._crawl.ordering
+        if visit.redirect:
+            self._offer(visit.redirect, visit.depth)
+        if not visit.is_page and visit.error != SITEMAP:
+            return
+        if not visit.repeats:
+            page = event.page()
+            if page is None:
+                return
+            self.inherited[visit.url] = self._crawl.ordering_feed.inherited(page)
+            for url in self._crawl.ordering_feed.follow(page):
+                if url is not None:
+                    self._offer(url.url, url.depth)
+        self._revised = list(ordering.revise())
+        for unused in ordering.put_aside(), ordering.recall():  # the frontier has done that already, or better since
+            deque(unused, maxlen=0)
 
+    def finish(self) -> None:
+        """All events were replayed."""
+        crawl = self._crawl
+        crawl.admission.rescore(self._revised)
+        known, waiting = _states(crawl.frontier, self._linked)
+        for url in self._linked:
+            if url in known and url not in waiting and url not in crawl.folder.history:
+                crawl.ordering.refused(url)
+        crawl.ordering.resumed(waiting)
 
-def _listed(crawl: Crawl, line: dict[str, Any], sitemaps: Iterator[tuple[str, list[str]]]) -> Page:
-    """The links of a sitemap, as they were; none when its line is gone."""
-    url = CrawlUrl(line["url"], line["score"], line["depth"], line["parent"])
-    targets: list[str] = next((pages for sitemap, pages in sitemaps if sitemap == url.url), [])
-    return crawl.sitemaps.page(url, targets)
+    def _offer(self, url: str, depth: int) -> None:
+        self._linked[url] = None
+        if url not in self._crawl.frontier and self._crawl.admission.rules.is_barred(url, depth):
+            self._crawl.ordering.refused(url)
 
 
 def _states(frontier: Frontier, linked: Iterable[str]) -> tuple[Frontier | set[str], set[str]]:
     """What the frontier knows of what was linked, and what waits; of a shared one only what was linked here is asked."""
     if not isinstance(frontier, SharedFrontier):
-        return frontier, {url.url for url in frontier.waiting() if not is_probe(url.url)}
+        return frontier, {url.url for url in frontier.waiting() if url.kind != PROBE}
     states = frontier.states(linked)
     return {url for url, state in states.items() if state}, {url for url, state in states.items() if state == "waiting"}
 
 
-def _pass_over(*answers: Iterable[object]) -> None:
-    """Hear what the ordering wants without doing it: the frontier has done it already, or better since."""
-    for answer in answers:
-        deque(answer, maxlen=0)
+def _listed(crawl: Crawl, visit: Visit, targets: Sequence[str]) -> Page:
+    """The links of a sitemap, as they were; none when its line is gone."""
+    return crawl.sitemaps.page(CrawlUrl(visit.url, visit.score, visit.depth, visit.parent), targets)
 
 
-def _tell_if_barred(crawl: Crawl, url: str, depth: int) -> None:
-    if url not in crawl.frontier and crawl.admission.is_barred(url, depth):
-        crawl.ordering.refused(url)
-
-
-def _repeats(line: Mapping[str, Any]) -> bool:
-    """Whether the page was the copy of another, with links of the same names: nothing was learned from it."""
-    return bool(line.get("duplicate_of")) and OWN_LINKS not in (line.get("signs") or {})
-
-
-def stored_page(crawl: Crawl, line: Mapping[str, Any], inherited: tuple[float, ...] = ()) -> Page | None:
-    """The page of a line of the history, read and judged again; None when its file is not there."""
+def _stored(crawl: Crawl, visit: Visit, inherited: tuple[float, ...]) -> Page | None:
+    """The page of a visit, read and judged again; None when its file is not there."""
     try:
-        body = crawl.folder.pages.load(line["url"])
+        body = crawl.folder.pages.load(visit.url)
     except FileNotFoundError:
         return None
-    url = CrawlUrl(line["url"], line["score"], line["depth"], line["parent"], inherited=inherited)
-    unfollowed = "" if line["links"] else "nofollow"  # as the headers of its response may have asked
-    page = crawl.read(url, body, content_type=line.get("content_type", ""), robots_tag=unfollowed)
-    return honest(crawl.score_links(replace(page, relevance=line["relevance"], spam=line.get("spam", 0.0))))
+    url = CrawlUrl(visit.url, visit.score, visit.depth, visit.parent, inherited=inherited)
+    unfollowed = "" if visit.links else "nofollow"  # as the headers of its response may have asked
+    page = crawl.steps.read(url, body, content_type=visit.content_type, robots_tag=unfollowed)
+    judged = replace(
+        page,
+        relevance=visit.relevance,
+        spam=visit.spam,
+        duplicate_of=visit.duplicate_of,
+        signs=visit.signs,
+    )
+    return crawl.steps.score_links(judged)

@@ -2,8 +2,7 @@
 
 A sitemap has no text. Its page has the words of its URLs instead, so that a topic finds the links it cares about, and each link
 has its own words as its context; it has no anchor. A sitemap may list the pages of the host whose robots.txt names it, and of
-its own. Its URLs wait in the frontier with that robots.txt as their parent, and so are known as what they are after a
-restart, and by other workers.
+its own.
 """
 
 from __future__ import annotations
@@ -18,20 +17,14 @@ from urllib.parse import unquote
 
 from crawlproject.pages.sitemap_xml import SitemapEntry, read_sitemap
 from crawlproject.pages.text.relevance import TopicJudge
-from crawlproject.records import CrawlUrl, Link, Page, Span
+from crawlproject.records import SITEMAP, CrawlUrl, Link, Page, Span
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.hosts import host_of, origin_of
 
-SITEMAP = "sitemap"  # what the history says of one
 ROBOTS_TXT = "/robots.txt"
 
 _NO_WORD = re.compile(r"[\W\d_]+")
 _ENDING = re.compile(r"\.[A-Za-z]{2,5}$")
-
-
-def is_sitemap(url: CrawlUrl) -> bool:
-    """Whether a URL was named by a robots.txt, or by a sitemap that one names."""
-    return url.parent is not None and url.parent.endswith(ROBOTS_TXT) and url.parent.count("/") == 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +51,7 @@ class Sitemaps:
 
     def named(self, hrefs: Iterable[str], found: CrawlUrl) -> Iterator[CrawlUrl]:
         """The sitemaps that the robots.txt for ``found`` names. They are as good as the URL that led there."""
-        if self.per_host and not is_sitemap(found):
+        if self.per_host and found.kind != SITEMAP:
             yield from self._offered(hrefs, origin_of(found.url) + ROBOTS_TXT, found, found.depth + 1)
 
     def listing(self, url: CrawlUrl, body: bytes) -> SitemapListing:
@@ -101,7 +94,7 @@ class Sitemaps:
             target = canonical_or_none(self._canonicalize, href, robots_txt)
             if target and self._named[host] < self.per_host:
                 self._named[host] += 1
-                yield CrawlUrl(target, found.score, depth, robots_txt)
+                yield CrawlUrl(target, found.score, depth, robots_txt, kind=SITEMAP)
 
     def _own(self, entries: Iterable[SitemapEntry], hosts: set[str]) -> dict[str, str]:
         """Canonical URL -> lastmod, of those that the sitemap may list."""

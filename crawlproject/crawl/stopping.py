@@ -6,17 +6,17 @@ Saturated is a crawl that finds little and expects little. Both must be below th
 - the **expected worth** of the best URL that waits: the share of relevant pages among the ``NEAREST`` pages of that window whose
   scores were nearest to its score. So no score needs a meaning of its own, and every ordering can be asked.
 
-A copy of another page counts as not relevant: it brought nothing new. Pages that are no content do not count at all.
+A duplicate counts as not relevant: it brought nothing new. Pages without content do not count at all.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from heapq import nsmallest
-from typing import Any
 
 from crawlproject.options import NEAREST
+from crawlproject.records import FetchEvent
 
 PAGE_BUDGET = "page budget"
 TIME_BUDGET = "time budget"
@@ -27,7 +27,7 @@ EVERY = 20  # pages between two looks at the frontier
 
 
 class Stopping:
-    """Watches one run of a crawl; it says why it is to end, once.
+    """A learner: watches one run of a crawl, and decides when it ends.
 
     ``floor`` is the least share of relevant pages (0: never saturated), ``relevant`` the relevance from which a page counts,
     ``window`` the number of pages that are looked at, ``seconds`` how long this run may take (0: no limit).
@@ -38,21 +38,17 @@ class Stopping:
         self._floor = floor
         self._relevant = relevant
         self._pages: deque[tuple[float, bool]] = deque(maxlen=window)
-        self._since_look = 0
+        self._count = 0  # of all pages
+        self._next_look = EVERY  # at this number of pages
         self._saturated = False
         self._began: float | None = None
 
-    def resume(self, lines: Iterable[Mapping[str, Any]]) -> None:
-        """Look at the history of the crawl that is gone on with; at none of it when nothing depends on it."""
-        if self._floor:
-            for line in lines:
-                if line["md5"]:
-                    self.page(line["score"], line["relevance"], copy=bool(line.get("duplicate_of")))
-
-    def page(self, score: float, relevance: float, *, copy: bool = False) -> None:
-        """A page with this score before its fetch turned out to be this relevant."""
-        self._pages.append((score, relevance >= self._relevant and not copy))
-        self._since_look += 1
+    def apply(self, event: FetchEvent) -> None:
+        """A stored page with this score before its fetch turned out to be relevant, or not."""
+        visit = event.visit
+        if visit.md5:
+            self._pages.append((visit.score, visit.relevance >= self._relevant and not visit.duplicate_of))
+            self._count += 1
 
     def reason(self, now: float, best: Callable[[], float | None]) -> str:
         """Why no more URLs are to be taken, or "". ``best`` gives the best waiting score, None when nothing waits."""
@@ -60,8 +56,13 @@ class Stopping:
             self._began = now
         if self.seconds and now - self._began >= self.seconds:
             return TIME_BUDGET
-        if self._floor and not self._saturated and self._since_look >= EVERY and len(self._pages) == self._pages.maxlen:
-            self._since_look = 0
+        if (
+            self._floor
+            and not self._saturated
+            and self._count >= self._next_look
+            and len(self._pages) == self._pages.maxlen
+        ):
+            self._next_look = self._count + EVERY
             score = best()
             self._saturated = (
                 score is not None and self.harvest() < self._floor and self.expected_worth(score) < self._floor

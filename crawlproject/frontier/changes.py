@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from crawlproject.records import CrawlUrl
+from crawlproject.records import CrawlUrl, read_key
 
 
 class Waits(NamedTuple):
@@ -125,7 +125,7 @@ def to_json(change: Change) -> list[Any]:
         record = change.record
         return [
             "wait",
-            record.url,
+            record.key,
             _number(record.score),
             record.depth,
             record.parent,
@@ -134,6 +134,7 @@ def to_json(change: Change) -> list[Any]:
             record.not_before,
             [_number(value) for value in record.inherited],
             record.request,
+            *([kind] if (kind := record.written_kind) else ()),
         ]
     if isinstance(change, Rescored):
         return ["score", change.url, _number(change.score)]
@@ -144,7 +145,8 @@ def from_json(fields: list[Any]) -> Change:
     """The change of a list that ``to_json`` made. Raises ``KeyError``, ``TypeError`` or ``ValueError`` for others."""
     code, *values = fields
     if code == "wait":
-        url, score, depth, parent, anchor, context_score, not_before, inherited, request = values
+        key, score, depth, parent, anchor, context_score, not_before, inherited, request, *named = values
+        url, kind, variant = read_key(key, parent, *named)
         inherited_by_links = tuple(map(float, inherited))
         return Waits(
             CrawlUrl(
@@ -157,6 +159,8 @@ def from_json(fields: list[Any]) -> Change:
                 float(not_before),
                 inherited_by_links,
                 request,
+                kind,
+                variant,
             )
         )
     if code == "score":

@@ -137,7 +137,7 @@ class FrontierCore(FrontierAnswers):
         if entry is None:
             return None
         record = store.chosen(entry)
-        store.lease(record.url)
+        store.lease(record.key)
         store.pick(entry.host)
         if not self._in_batch:
             store.commit()
@@ -209,9 +209,9 @@ class FrontierCore(FrontierAnswers):
         score, store = url.score, self._store
         if score != score or not math.isfinite(url.not_before):
             raise ValueError(f"cannot queue score {score!r}, not_before {url.not_before!r}: {url.url!r}")
-        state = store.state_of(url.url)
+        state = store.state_of(url.key)
         if state:
-            if state == "waiting" and score > store.score_of(url.url):
+            if state == "waiting" and score > store.score_of(url.key):
                 store.wait(url)
             return False
         if self._is_bounded and store.count_waiting() >= self._limit:
@@ -234,7 +234,7 @@ class FrontierCore(FrontierAnswers):
             self._evict(worst)
 
     def _evict(self, worst: CrawlUrl) -> None:
-        self._store.evict(worst.url, self._store.evicted + 1)
+        self._store.evict(worst.key, self._store.evicted + 1)
 
     def _commit(self) -> None:
         if not self._in_batch:

@@ -109,10 +109,10 @@ class MemoryUrls:
         return best_n_first, best_n_first.pool
 
     def _alive(self, entry: QueueEntry) -> bool:
-        return self.entries.get(entry.record.url) is entry
+        return self.entries.get(entry.record.key) is entry
 
     def _enter(self, entry: QueueEntry) -> QueueEntry:
-        self.entries[entry.record.url] = entry
+        self.entries[entry.record.key] = entry
         if self._best_first is not None:
             self._best_first.push(entry)
         if self._worst_first is not None:
@@ -159,7 +159,7 @@ class MemoryStore(MemoryUrls):
     # ------------------------------------------------------------ the changes
 
     def wait(self, record: CrawlUrl) -> None:
-        old = self.entries.get(record.url)
+        old = self.entries.get(record.key)
         if old is not None:
             self._replace(old, record)
             return

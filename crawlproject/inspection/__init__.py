@@ -1,1 +1,1 @@
-"""What a document is besides what it says: walls and other documents without content, spam; and how hosts behave."""
+"""What a page, a host and a site are worth: spam, duplicates, URL rules, site budgets, link farms, probes."""

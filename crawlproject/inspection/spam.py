@@ -1,8 +1,8 @@
 """How much a page looks like spam: keywords without language, text that nobody sees, links without text.
 
-Each sign is a number from 0, as most pages have it, to 1, as hardly any honest page does; the limits between are those of the
-pages of public sites (the honest 99% and 99.9% of the development webs). The score is what is left when the signs are taken
-as independent doubts: ``1 - (1 - a)(1 - b)...``. Features after Ntoulas, Najork, Manasse and Fetterly, Detecting spam web
+Each sign is a number from 0, as most pages have it, to 1, as hardly any honest page has it; the limits between are those of the
+pages of public sites (the honest 99% and 99.9% of the development webs). The score takes the signs as independent evidence:
+``1 - (1 - a)(1 - b)...``. Features after Ntoulas, Najork, Manasse and Fetterly, Detecting spam web
 pages through content analysis, WWW 2006.
 """
 
@@ -33,17 +33,14 @@ class SpamInspector:
     def inspect(self, page: Page, fetch: Fetch) -> Page:
         if len(page.terms) < _TERMS:
             return page
-        doubts = {name: round(value, 3) for name, value in self._doubts(page) if value >= 0.005}
-        if not doubts and _READ.isdisjoint(page.signs):
+        evidence = {name: round(value, 3) for name, value in self._evidence(page) if value >= 0.005}
+        if not evidence and _READ.isdisjoint(page.signs):
             return page
         others = {name: value for name, value in page.signs.items() if name not in _READ}
-        spam = round(1.0 - prod(1.0 - value for value in doubts.values()), 3)
-        return replace(page, spam=spam, signs={**others, **doubts})
+        spam = round(1.0 - prod(1.0 - value for value in evidence.values()), 3)
+        return replace(page, spam=spam, signs={**others, **evidence})
 
-    def kept(self, page: Page) -> None:
-        """Nothing is remembered."""
-
-    def _doubts(self, page: Page) -> Iterator[tuple[str, float]]:
+    def _evidence(self, page: Page) -> Iterator[tuple[str, float]]:
         signs = page.signs
         yield CONCEALED, _ramp(signs.get(CONCEALED, 0.0), 0.35, 0.75)
         language = _ramp(signs.get(SMALL_WORDS, 0.0), 0.45, 0.2)  # 1: none to speak of
@@ -53,7 +50,7 @@ class SpamInspector:
         yield FARMED, 0.5 * self._farmed(page, signs.get(LINKED, 0.0))
 
     def _farmed(self, page: Page, linked: float) -> float:
-        """Links to many sites and hardly a word besides: a farm, or a list of links, which only its company tells."""
+        """Links to many sites and hardly a word besides: a farm, or a list of links: only its link neighbourhood shows which."""
         if linked < 0.7 or len(page.links) < 2 * _FARM_SITES:
             return 0.0
         own = domain_of(page.url)

@@ -113,6 +113,10 @@ class Ordering(Protocol):
         """``url`` waits on, for longer than its score says: its site or its template has lost its standing."""
         ...
 
+    def host_blocked(self, host: str) -> None:
+        """All URLs of ``host`` wait on, as those that are ``postponed``."""
+        ...
+
     def put_aside(self) -> Iterable[str]:
         """Waiting URLs to take out of the frontier until ``recall`` gives them back; asked for after ``revise``."""
         ...
@@ -192,6 +196,9 @@ class BaseOrdering:
         return None
 
     def postponed(self, url: str) -> None:
+        return None
+
+    def host_blocked(self, host: str) -> None:
         return None
 
     def put_aside(self) -> Iterable[str]:

@@ -25,7 +25,7 @@ _UNWELCOME = (401, 403, 429, 503)  # statuses of hosts that turn a probe away
 class Finding:
     """One step of a probe: a line of ``probes.jsonl``.
 
-    ``url`` was fetched as ``step`` (``probe_key.py``) because of ``page``, which ended ``at`` seconds since the epoch after
+    ``url`` was fetched as ``step`` (``probe_steps.py``) because of ``page``, which ended ``at`` seconds since the epoch after
     ``seconds``; ``status`` is 0 when no response came. ``verdict`` is one of the above, and ``why`` says it in words.
     ``hidden`` is which share of what we are shown a browser is not, ``churn`` which share comes and goes by itself, both 0 to 1
     (``cloaking.py``). By ``redirect``, ``title``, ``links``, a digest of where they lead, and ``text``, 32-bit digests of

@@ -79,6 +79,11 @@ def get_as(web: Web, url: str, agent: str) -> Reply:
     return web.get_as(url, agent) if isinstance(web, Cloaking) else web.get(url)
 
 
+def media_type(content_type: str) -> str:
+    """``Text/HTML; charset=x`` to ``text/html``."""
+    return content_type.partition(";")[0].strip().lower()
+
+
 def spellings(url: str) -> Iterator[str]:
     """The names under which to look a URL up, best first: as asked, then canonical."""
     yield url

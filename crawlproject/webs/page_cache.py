@@ -11,7 +11,7 @@ from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import Page
 from crawlproject.urls.canonical import canonical_or_none
-from crawlproject.webs.base import Reply, Web
+from crawlproject.webs.base import Reply, Web, media_type
 from crawlproject.webs.page_store import PageStore
 
 BYTES_PER_SECOND = 1_000_000.0  # latency model: what the virtual line carries
@@ -126,5 +126,5 @@ def location(reply: Reply) -> str:
 
 def wanted(reply: Reply, content_types: Iterable[str]) -> bool:
     """Whether a reply is a page: a 2xx status and, when it has a content type, one of ``content_types``."""
-    media_type = reply.headers.get("content-type", "").split(";")[0].strip().lower()
-    return 200 <= reply.status < 300 and (not media_type or media_type in content_types)
+    named = media_type(reply.headers.get("content-type", ""))
+    return 200 <= reply.status < 300 and (not named or named in content_types)

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import pytest
 from support.webs import DictWeb
 
-from crawlproject.crawl.assembly import assemble, make_canonicalizer
+from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
+from crawlproject.crawl.reading import make_canonicalizer
 from crawlproject.evaluation.simulation.runner import read_pages
 from crawlproject.options import Options, read_options
 from crawlproject.orderings.base import PageArchive
@@ -69,9 +70,9 @@ class Laboratory:
         reply, ended = self.web.get(url.url), Fetch(200, now, 0.1)
         if reply.status == 200:
             body = reply.body.replace(b"noindex", b"")
-            page = crawl.score_links(crawl.score_page(crawl.read(url, body)))
-            crawl.keep(page, crawl.visit(url, page, body, ended))
-            crawl.offer(page, ended)
+            page = crawl.steps.score_links(crawl.steps.score_page(crawl.steps.read(url, body)))
+            crawl.steps.keep(page, crawl.steps.visit(url, page, body, ended))
+            crawl.steps.offer(page, ended)
         elif location(reply):
             crawl.redirect(url, crawl.canonicalize(location(reply), url.url), ended)
         else:

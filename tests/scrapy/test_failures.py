@@ -71,7 +71,7 @@ def test_a_page_on_which_the_spider_breaks(crawl: Crawl, crawler: Any) -> None:
 
 def test_an_item_that_a_pipeline_breaks_on_or_drops(crawl: Crawl, crawler: Any) -> None:
     lease, request = leased(crawl), Request(SEED, meta=dict(META))
-    item = PageItem(crawl.read(lease, b"<p>reef"), b"<p>reef", lease, fetch_of(request, 200, 104.0))
+    item = PageItem(crawl.steps.read(lease, b"<p>reef"), b"<p>reef", lease, fetch_of(request, 200, 104.0))
     failures = Failures(crawler)
     failures.item_dropped({"url": SEED}, DropItem("of another spider"))
     assert crawl.frontier.leases() == 1

@@ -215,8 +215,8 @@ def test_a_spent_budget_leaves_nothing_pending(world: World, tmp_path: Path) -> 
     crawl = scheduler.crawl
     url = scheduler.frontier.leased(issued(world, scheduler).url)
     assert url is not None
-    page = crawl.read(url, b"reef")
-    crawl.keep(page, crawl.visit(url, page, b"reef", Fetch(200, world.now, 0.1)))
+    page = crawl.steps.read(url, b"reef")
+    crawl.steps.keep(page, crawl.steps.visit(url, page, b"reef", Fetch(200, world.now, 0.1)))
     assert not scheduler.has_pending_requests() and len(scheduler.frontier) == 5
 
 

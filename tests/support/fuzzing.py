@@ -157,22 +157,22 @@ def check_crawl(bodies: list[tuple[bytes, str, int]]) -> None:
                 break
             body, content_type, status = bodies[web.index(url.url) if url.url in web else len(url.url) % len(bodies)]
             fetch = Fetch(status, now, 0.1, content_type=content_type)
-            page = crawl.examine(crawl.read(url, body, content_type=content_type), fetch)
+            page = crawl.steps.examine(crawl.steps.read(url, body, content_type=content_type), fetch)
             if page.redirect:
                 crawl.redirect(url, page.redirect, fetch)
             elif page.page_type:
-                crawl.discard_page(url, page, fetch)
+                crawl.fail(url, page.page_type, fetch)
             else:
-                page = crawl.score_links(crawl.score_page(page))
-                crawl.keep(page, crawl.visit(url, page, body, fetch))
-                crawl.offer(page, fetch)
+                page = crawl.steps.score_links(crawl.steps.score_page(page))
+                crawl.steps.keep(page, crawl.steps.visit(url, page, body, fetch))
+                crawl.steps.offer(page, fetch)
         crawl.close("fuzzed", now)
         lines = [json.loads(line) for line in (Path(name) / "history.jsonl").read_bytes().splitlines()]
-        assert len({line["url"] for line in lines}) == len(lines) == crawl.fetches
+        assert len({line["url"] for line in lines}) == len(lines) == crawl.stats.fetches
         resumed = assemble(topic, read_options(settings), clock=lambda: 0.0, folder=Path(name))
-        assert (resumed.pages, resumed.fetches, len(resumed.frontier)) == (
-            crawl.pages,
-            crawl.fetches,
+        assert (resumed.stats.pages, resumed.stats.fetches, len(resumed.frontier)) == (
+            crawl.stats.pages,
+            crawl.stats.fetches,
             len(crawl.frontier),
         )
         resumed.close("fuzzed", now)

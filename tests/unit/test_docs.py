@@ -216,5 +216,5 @@ def test_the_new_ordering_of_the_manual_works(tmp_path: Path, monkeypatch: pytes
 
     stage = Runner(SampleWeb(), lambda topic: topic.settings, pages=30, agent="tests")
     [(_, folder, crawl)] = stage.rehearse(replace(DEMO, targets=()), ["host_memory"], tmp_path)
-    assert crawl is not None and crawl.pages == 30
+    assert crawl is not None and crawl.stats.pages == 30
     assert json.loads((folder / "crawl.json").read_text())["parameters"] == {"beta": 0.5}

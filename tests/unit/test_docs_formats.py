@@ -47,9 +47,9 @@ def crawl_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     crawl = assemble(topic, read_options({**DEMO.settings, "CRAWL_MAX_PAGES": 3}), clock=lambda: now, folder=folder)
     while url := crawl.take(now):
         body, fetch = web.get(url.url).body, Fetch(200, now, 0.1)
-        page = crawl.score_links(crawl.score_page(crawl.read(url, body, content_type="text/html")))
-        crawl.keep(page, crawl.visit(url, page, body, fetch))
-        crawl.offer(page, fetch)
+        page = crawl.steps.score_links(crawl.steps.score_page(crawl.steps.read(url, body, content_type="text/html")))
+        crawl.steps.keep(page, crawl.steps.visit(url, page, body, fetch))
+        crawl.steps.offer(page, fetch)
     crawl.close("finished", now)
     write_report(folder)
     write_marker(folder, crawl.folder.manifest.found, now)

@@ -70,9 +70,9 @@ class RunningCrawl:
             return {}
         return {
             "status": self.status,
-            "speed": self._speed.update(monotonic(), crawl.pages),
+            "speed": self._speed.update(monotonic(), crawl.stats.pages),
             "refused": counted(crawl.folder.refusals.counts),
-            "refused_total": crawl.refused,
+            "refused_total": crawl.stats.refused,
             **self._frontier_of(),
         }
 

@@ -63,6 +63,6 @@ class Failures:
         crawl = crawl_of(self.crawler)
         if crawl is None or not isinstance(item, PageItem) or stopped(self.crawler):
             return
-        if crawl.frontier.leased(item.lease.url):
+        if crawl.frontier.leased(item.lease.key):
             with stopping(self.crawler):
                 crawl.fail(item.lease, error, item.fetch)

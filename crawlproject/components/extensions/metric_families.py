@@ -113,16 +113,16 @@ def of_crawl(crawl: Crawl, relevant: int, judged: int, speed: float) -> Iterator
     yield InfoMetricFamily(
         f"{PREFIX}crawl", "What is crawled", value={"topic": crawl.topic.name, "ordering": crawl.options.ordering}
     )
-    yield _counter("pages", "Pages stored", crawl.pages)
-    yield _counter("fetches", "Fetches finished, whatever came of them", crawl.fetches)
-    yield _counter("fetch_errors", "Fetches that brought no page", crawl.errors)
+    yield _counter("pages", "Pages stored", crawl.stats.pages)
+    yield _counter("fetches", "Fetches finished, whatever came of them", crawl.stats.fetches)
+    yield _counter("fetch_errors", "Fetches that brought no page", crawl.stats.errors)
     yield GaugeMetricFamily(f"{PREFIX}pages_per_second", "Pages stored per second, lately", value=speed)
     yield _counter("relevant_pages", "Pages of this process with at least PAGE_RELEVANT", relevant)
     yield GaugeMetricFamily(
         f"{PREFIX}harvest_ratio", "Share of relevant pages among those of this process", value=relevant / max(1, judged)
     )
     yield GaugeMetricFamily(
-        f"{PREFIX}recent_relevance", "Mean relevance of the last pages", value=crawl.recent_relevance()
+        f"{PREFIX}recent_relevance", "Mean relevance of the last pages", value=crawl.stats.recent_relevance()
     )
     refused = CounterMetricFamily(f"{PREFIX}refused_links", "Links and URLs that were refused", labels=["reason"])
     for reason, count in sorted(crawl.folder.refusals.counts.items()):

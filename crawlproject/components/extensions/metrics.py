@@ -143,7 +143,7 @@ class Metrics:
         yield from families.of_frontier(self._frontier) if self._frontier is not None else self._last
         crawl = crawl_of(self.crawler)
         if crawl is not None:
-            speed = self._speed.update(monotonic(), crawl.pages)
+            speed = self._speed.update(monotonic(), crawl.stats.pages)
             yield from families.of_crawl(crawl, self._relevant, self._judged, speed)
             yield self._steps.family()
         yield self._pauses.family()

@@ -58,7 +58,8 @@ class ProgressSource(Protocol):
 
 def progress_source(crawler: Crawler) -> ProgressSource | None:
     """The numbers of a topical crawl; None for a spider that is not topical."""
-    return crawl_of(crawler)
+    crawl = crawl_of(crawler)
+    return crawl.stats if crawl else None
 
 
 class Speed:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from scrapy import signals
 
-from crawlproject.components.meta import ENDED_AT, PROBE, ROBOTS, TAKEN_AT
+from crawlproject.components.meta import ENDED_AT, LEASE, ROBOTS, TAKEN_AT
 from crawlproject.components.running import crawl_of, stopped, stopping
 from crawlproject.storage.warc.exchange import Exchange, Header
 
@@ -44,7 +44,7 @@ class WarcRecorder:
         crawl = crawl_of(self.crawler)
         if crawl is None or crawl.folder.archive is None or stopped(self.crawler):
             return
-        if PROBE in request.meta:
+        if LEASE in request.meta:  # another fetch of a URL than the one in the history
             return
         if TAKEN_AT in request.meta:
             crawl.folder.archive.received(crawl.canonicalize(request.url), exchange_of(request, response))

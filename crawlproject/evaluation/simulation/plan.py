@@ -114,5 +114,10 @@ def outcome(crawl: Crawl | None, seconds: float) -> Line:
     """What one line tells about a run."""
     if crawl is None:
         return {"kept": True}
-    rate = round(crawl.pages / seconds) if seconds else None
-    return {"pages": crawl.pages, "fetches": crawl.fetches, "seconds": round(seconds, 2), "pages_per_second": rate}
+    rate = round(crawl.stats.pages / seconds) if seconds else None
+    return {
+        "pages": crawl.stats.pages,
+        "fetches": crawl.stats.fetches,
+        "seconds": round(seconds, 2),
+        "pages_per_second": rate,
+    }

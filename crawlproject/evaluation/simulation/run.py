@@ -1,4 +1,4 @@
-"""One rehearsal: the steps of the life of a URL, called in a loop.
+"""One rehearsal: the steps of a crawl, called in a loop.
 
 The clock starts at 0 and moves by what a fetch would have taken, or to the moment the next host is due; nobody waits.
 """
@@ -11,18 +11,16 @@ from pathlib import Path
 
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
+from crawlproject.crawl.kinds.handler import UNREACHABLE, FetchPlan
 from crawlproject.crawl.robots import MAX_REDIRECTS, RobotsCache, RobotsRules
-from crawlproject.crawl.sitemaps import is_sitemap
 from crawlproject.crawl.stopping import DEAD_END
-from crawlproject.inspection.probes.probe_key import DISGUISED, is_probe, probe_of
-from crawlproject.inspection.probes.probe_response import ProbeResponse
 from crawlproject.options import Options
 from crawlproject.orderings.base import Graph, PageArchive
-from crawlproject.records import CrawlUrl, Fetch, Page, Topic
+from crawlproject.records import PAGE, CrawlUrl, Fetch, Page, Topic
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.hosts import host_of, origin_of
 from crawlproject.webs.base import Reply, Web, get_as
-from crawlproject.webs.page_cache import JudgedPages, latency, location, wanted
+from crawlproject.webs.page_cache import JudgedPages, latency, location
 
 
 class Rehearsal:
@@ -77,69 +75,40 @@ class Rehearsal:
         return self.crawl
 
     def _fetch(self, url: CrawlUrl, pages: JudgedPages) -> None:
-        if is_probe(url.url):
-            self._probe(url)
-            return
         rules = self._rules(url)
         if not rules.allows(url.url):
-            self.crawl.refuse(url.url, f"robots/{'unreachable' if rules.unreachable else 'forbidden'}", url.parent)
+            self.crawl.refuse(url, UNREACHABLE if rules.unreachable else "robots/forbidden")
             return
-        if is_sitemap(url):
-            self._list(url)
-            return
+        plan = self.crawl.plan(url)
+        reply, page = self._ask(url, plan, pages)
+        seconds = latency(reply)
+        self.now += seconds
+        fetch = Fetch(reply.status, self.now, seconds)
+        if reply.error:
+            self.crawl.fail(url, reply.error, fetch)
+        elif location(reply) and not plan.one_try:
+            self._redirect(url, location(reply), fetch)
+        elif (page := self.crawl.receive(url, reply, fetch, page)) is not None:
+            self._follow(url, page, fetch)
+
+    def _ask(self, url: CrawlUrl, plan: FetchPlan, pages: JudgedPages) -> tuple[Reply, Page | None]:
+        """The reply, and the page in it where it was read and judged before."""
+        if url.kind != PAGE:
+            return get_as(self._web, url.url, plan.user_agent) if plan.user_agent else self._web.get(url.url), None
         reply, page = pages.get(url.url)
-        self.now += reply.seconds
-        fetch = Fetch(reply.status, self.now, reply.seconds)
         if page is not None:
-            self._receive(url, page, fetch)
-        elif location(reply):
-            self._redirect(url, location(reply), fetch)
-        else:
-            self.crawl.fail(url, reply.error or _why_no_page(reply), fetch)
+            page = replace(page, depth=url.depth, parent=url.parent, score=url.score, inherited=url.inherited)
+        return reply, page
 
-    def _probe(self, probe: CrawlUrl) -> None:
-        target, step = probe_of(probe.url)
-        url = replace(probe, url=target)
-        if not self._rules(url).allows(target):
-            self.crawl.refuse(probe.url, "robots/forbidden", probe.parent)
-            return
-        options = self.crawl.options
-        reply = get_as(self._web, target, options.crawl_cloaking_agent) if step in DISGUISED else self._web.get(target)
-        seconds = latency(reply)
-        self.now += seconds
-        fetch = Fetch(reply.status, self.now, seconds)
-        answer = ProbeResponse(fetch, error=reply.error or _why_no_page(reply))
-        if location(reply):
-            redirect = canonical_or_none(self.crawl.canonicalize, location(reply), target)
-            answer = ProbeResponse(fetch, redirect=redirect or "", error="" if redirect else "redirect to no URL")
-        elif wanted(reply, options.page_content_types):
-            page = self.crawl.read(url, reply.body, content_type=reply.headers.get("content-type", ""))
-            answer = ProbeResponse(fetch, page, page.redirect)
-        self.crawl.probe(probe, answer)
-
-    def _list(self, url: CrawlUrl) -> None:
-        reply = self._web.get(url.url)
-        seconds = latency(reply)
-        self.now += seconds
-        fetch = Fetch(reply.status, self.now, seconds)
-        if 200 <= reply.status < 300:
-            self.crawl.add_sitemap_links(url, reply.body, fetch)
-        elif location(reply):
-            self._redirect(url, location(reply), fetch)
-        else:
-            self.crawl.fail(url, reply.error or f"http {reply.status}", fetch)
-
-    def _receive(self, url: CrawlUrl, page: Page, fetch: Fetch) -> None:
-        if page.redirect:
-            self.crawl.redirect(url, page.redirect, fetch)
-            return
-        page = replace(page, depth=url.depth, parent=url.parent, score=url.score, inherited=url.inherited)
-        page = self.crawl.examine(page, fetch)
+    def _follow(self, url: CrawlUrl, page: Page, fetch: Fetch) -> None:
+        """What the pipelines do."""
+        steps = self.crawl.steps
+        page = steps.examine(page, fetch)
         if page.page_type:
-            self.crawl.discard_page(url, page, fetch)
+            self.crawl.fail(url, page.page_type, fetch)
             return
-        self.crawl.keep(page, self.crawl.visit(url, page, b"", fetch))
-        self.crawl.offer(page, fetch)
+        steps.keep(page, steps.visit(url, page, b"", fetch))
+        steps.offer(page, fetch)
 
     def _redirect(self, url: CrawlUrl, href: str, fetch: Fetch) -> None:
         target = canonical_or_none(self.crawl.canonicalize, href, url.url)
@@ -169,9 +138,3 @@ class Rehearsal:
                 break
             url, reply = target, self._web.get(target)
         return reply
-
-
-def _why_no_page(reply: Reply) -> str:
-    if 200 <= reply.status < 300:
-        return f"content type {reply.headers.get('content-type', '')[:60]}"
-    return f"http {reply.status}"

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from crawlproject.crawl.assembly import make_canonicalizer, make_reader, make_traps, respell
 from crawlproject.crawl.crawl import Crawl
+from crawlproject.crawl.reading import make_canonicalizer, make_reader, make_traps, respell
 from crawlproject.errors import BadCrawlDir
 from crawlproject.evaluation.simulation.run import Rehearsal
 from crawlproject.evaluation.simulation.web_graph import graph_of, reachable

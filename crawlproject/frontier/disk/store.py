@@ -124,13 +124,13 @@ class DiskStore(DiskUrls):
 
     def wait(self, record: CrawlUrl) -> None:
         files = self.files
-        number = files.find(record.url)
+        number = files.find(record.key)
         if number is not None and (row := self._rows[number]).state in WAITING:
             better = UrlRow(record.score, files.urls.add(record), row.host, row.state)
             self._replace(number, row, better, record.not_before)
             return
         host = self.host_of(record.url)
-        number = files.new(record.url, host)
+        number = files.new(record.key, host)
         self._rows.changed[number] = UrlRow(record.score, files.urls.add(record), host, SHARED)
         if record.not_before:
             files.hold(number, record.not_before)

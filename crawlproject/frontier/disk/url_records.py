@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
-from crawlproject.records import CrawlUrl
+from crawlproject.records import CrawlUrl, read_key
 
 _READ = 512  # bytes that are read at a guess; a longer line is read in a second go
 
@@ -37,9 +37,12 @@ class UrlRecords:
         context_score = record.context_score
         if context_score - context_score:  # infinite, or no number
             context_score = str(context_score)  # type: ignore[assignment]
-        fields = [record.url, record.depth, record.parent, record.anchor, context_score]
-        if record.inherited or record.request is not None:
+        fields = [record.key, record.depth, record.parent, record.anchor, context_score]
+        kind = record.written_kind
+        if record.inherited or record.request is not None or kind:
             fields += [[*map(_number, record.inherited)], record.request]
+        if kind:
+            fields.append(kind)
         try:
             line = orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE)
         except TypeError:  # half a surrogate pair in an anchor: JSON can only carry text
@@ -51,18 +54,16 @@ class UrlRecords:
 
     def load(self, offset: int, score: float, not_before: float) -> CrawlUrl:
         """The record at ``offset``, with this score and time."""
-        fields = self._fields(offset)
-        if len(fields) == 5:
-            url, depth, parent, anchor, context_score = fields
-            return CrawlUrl(url, score, depth, parent, anchor, float(context_score), not_before)
-        url, depth, parent, anchor, context_score, inherited, request = fields
-        inherited_by_links = tuple(map(float, inherited))
+        key, depth, parent, anchor, context_score, *more = self._fields(offset)
+        inherited, request, *named = more or ((), None)
+        url, kind, variant = read_key(key, parent, *named)
+        inherited = tuple(map(float, inherited))
         return CrawlUrl(
-            url, score, depth, parent, anchor, float(context_score), not_before, inherited_by_links, request
+            url, score, depth, parent, anchor, float(context_score), not_before, inherited, request, kind, variant
         )
 
     def url(self, offset: int) -> str:
-        """The URL of the record at ``offset``."""
+        """The key of the record at ``offset``."""
         return self._fields(offset)[0]
 
     def write(self) -> None:

@@ -75,7 +75,7 @@ def place_of(view: FrontierView, url: str, now: float) -> QueuePosition:
     ahead = ahead_on_host = 0
     passed = False  # of equal scores, those that came before it are ahead
     for other in view.waiting():
-        passed = passed or other.url == url
+        passed = passed or other.key == url
         first = other.score > record.score or (other.score == record.score and not passed)
         mine = queue_of(other.url) == row.host
         ahead += first

@@ -8,9 +8,9 @@ from typing import Any
 
 import orjson
 
-from crawlproject.records import CrawlUrl
+from crawlproject.records import CrawlUrl, read_key
 
-_DEFAULTS: tuple[Any, ...] = (None, 0, None, "", 0.0, [], None)
+_DEFAULTS: tuple[Any, ...] = (None, 0, None, "", 0.0, [], None, None)
 
 
 def digest(url: str) -> bytes:
@@ -21,13 +21,14 @@ def digest(url: str) -> bytes:
 def dump_record(url: CrawlUrl) -> bytes:
     """All of a record but score and ``not_before``, which the server keeps; defaults at the end are left out."""
     fields = [
-        _text(url.url),
+        _text(url.key),
         url.depth,
         _text(url.parent),
         _text(url.anchor),
         _number(url.context_score),
         [_number(value) for value in url.inherited],
         _text(url.request),
+        url.written_kind,
     ]
     while fields[-1] == _DEFAULTS[len(fields) - 1]:
         fields.pop()
@@ -37,9 +38,12 @@ def dump_record(url: CrawlUrl) -> bytes:
 def load_record(blob: bytes, score: float, not_before: float = 0.0) -> CrawlUrl:
     """The record that ``dump_record`` wrote."""
     fields: list[Any] = orjson.loads(blob)
-    url, depth, parent, anchor, context_score, inherited, request = [*fields, *_DEFAULTS[len(fields) :]]
-    inherited_by_links = tuple(map(float, inherited))
-    return CrawlUrl(url, score, depth, parent, anchor, float(context_score), not_before, inherited_by_links, request)
+    key, depth, parent, anchor, context_score, inherited, request, kind = [*fields, *_DEFAULTS[len(fields) :]]
+    url, kind, variant = read_key(key, parent, kind)
+    inherited = tuple(map(float, inherited))
+    return CrawlUrl(
+        url, score, depth, parent, anchor, float(context_score), not_before, inherited, request, kind, variant
+    )
 
 
 def _number(value: float) -> float | str:

@@ -96,7 +96,7 @@ class RedisAnswers:
             prefix = crawl_prefix(self._crawl, slot)
             for _, record in self._server.hscan_iter(f"{prefix}:records", count=1000):
                 blob = record[16:].split(b"\n", 2)[2]
-                found = self._one(url := load_record(blob, 0.0).url, ("record", digest(url)))
+                found = self._one(url := load_record(blob, 0.0).key, ("record", digest(url)))
                 if found and not found[3]:
                     yield records_of(found[:3])[0]
 
@@ -165,7 +165,7 @@ class RedisFrontier(RedisAnswers):
     # ------------------------------------------------------------ the contract
 
     def put(self, url: CrawlUrl) -> bool:
-        return bool(self._one(url.url, put_of(url)) == 1)
+        return bool(self._one(url.key, put_of(url)) == 1)
 
     def put_many(self, urls: Iterable[CrawlUrl]) -> int:
         """One call for each slot that the URLs are of."""

@@ -17,7 +17,7 @@ def put_of(url: CrawlUrl) -> Operation:
     """Raises ``ValueError`` for a score that is NaN or a ``not_before`` that is not finite."""
     if url.score != url.score or not math.isfinite(url.not_before):
         raise ValueError(f"cannot queue score {url.score!r}, not_before {url.not_before!r}: {url.url!r}")
-    return ("put", digest(url.url), queue_of(url.url), -url.score, url.not_before, dump_record(url))
+    return ("put", digest(url.key), queue_of(url.url), -url.score, url.not_before, dump_record(url))
 
 
 def done_of(url: str, at: float, seconds: float) -> Operation:

@@ -165,7 +165,7 @@ class RedisWorker(WorkerAnswers):
             if answer == DONE:
                 self._rejected(url, answer)
             return bool(answer == 1)
-        self._remember(url.url)
+        self._remember(url.key)
         self._send(call)
         return True
 
@@ -183,7 +183,7 @@ class RedisWorker(WorkerAnswers):
         else:
             url = self._arrived[0] if self._arrived else None
         if url is not None:
-            self._held[url.url] = url
+            self._held[url.key] = url
         if self._exchange is not None:
             if self._arrived:
                 self._arrived.popleft()  # last, so that the thread never counts it in neither place
@@ -279,7 +279,7 @@ class RedisWorker(WorkerAnswers):
         self._last = answers.counts
         for call, answer in answers.answered:
             if call.url is not None and _is_rejected(call, answer):
-                self._known.pop(call.url.url, None)
+                self._known.pop(call.url.key, None)
                 self._rejected(call.url, answer)
         if answers.taken or self._quiet or self._counts[4] != pages:
             self._wake()

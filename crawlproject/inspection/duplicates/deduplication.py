@@ -1,20 +1,19 @@
-"""What a crawl knows of redundant content, put together: copies, rules about spellings, templates that say nothing new.
+"""What a crawl knows of redundant content: duplicate pages, URL rules, URL templates whose pages say nothing new.
 
-Everything is learned from the history, so that a resumed crawl learns it again from there; only the sketches of texts are
-kept on disk, since they would have to be made from the pages.
+All of it is learned from the history; only the sketches of texts are stored, since making them means reading the pages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 from crawlproject.errors import BadSetting
 from crawlproject.inspection.duplicates.index import DuplicateIndex
 from crawlproject.inspection.duplicates.inspector import DuplicateInspector
 from crawlproject.inspection.duplicates.sketch_store import NAME as SKETCHES
 from crawlproject.inspection.duplicates.sketch_store import DiskSketchStore, MemorySketchStore
+from crawlproject.inspection.duplicates.template_holds import TemplateHolds
 from crawlproject.inspection.duplicates.url_rule_learner import RuleEvidence, UrlRuleLearner
 from crawlproject.inspection.duplicates.url_rule_store import (
     CONFIRMED,
@@ -25,10 +24,9 @@ from crawlproject.inspection.duplicates.url_rule_store import (
     read_rules,
 )
 from crawlproject.inspection.duplicates.url_templates import UrlTemplates
-from crawlproject.inspection.examiner import Inspector, Learner
+from crawlproject.inspection.examiner import Inspector
+from crawlproject.inspection.learner import Learner
 from crawlproject.options import Options
-from crawlproject.records import NOT_KEPT, Page
-from crawlproject.storage.append_log import read_lines
 from crawlproject.storage.crawl_folder import CrawlFolder
 
 
@@ -38,70 +36,39 @@ class Deduplication:
     def __init__(
         self,
         *,
-        copies: DuplicateInspector | None = None,
-        dust: UrlRuleLearner | None = None,
+        duplicates: DuplicateInspector | None = None,
+        rules: UrlRuleLearner | None = None,
         templates: UrlTemplates | None = None,
-        rules: UrlRuleStore | None = None,
+        rule_store: UrlRuleStore | None = None,
     ) -> None:
-        self.copies = copies
-        self.dust = dust
-        self.templates = templates
+        self.duplicates = duplicates
         self.rules = rules
-        self.inspectors: tuple[Inspector, ...] = (copies,) if copies else ()
-        self.learners: tuple[Learner, ...] = tuple(part for part in (dust, templates) if part is not None)
-        self.normalizers = (dust,) if dust else ()
-        self.holds = (templates,) if templates else ()
+        self.templates = templates
+        self.rule_store = rule_store
+        self.inspectors: tuple[Inspector, ...] = (duplicates,) if duplicates else ()
+        self.learners: tuple[Learner, ...] = tuple(part for part in (duplicates, rules, templates) if part is not None)
+        self.normalizers = (rules.variants,) if rules else ()
+        self.holds = (TemplateHolds(templates),) if templates else ()
 
-    def resume(self, history: Path, stored: Callable[[Mapping[str, Any]], Page | None]) -> None:
-        """Learn again from the lines of ``history``; ``stored`` reads the page of a line, None when there is none.
-
-        After ``kill -9`` the sketch of the last page may be missing; when the file of sketches was removed, all are.
-        """
-        unsketched: list[Mapping[str, Any]] = []
-        last = self.copies.index.last_url if self.copies else ""
-        for line in read_lines(history):
-            page = lesson(line)
-            for learner in self.learners:
-                if line["error"] and line["error"] != NOT_KEPT:
-                    learner.failed(line["url"])
-                if page is not None:
-                    learner.learn(page)
-            if page is None or page.page_type or page.duplicate_of:
-                continue
-            unsketched.append(line)
-            if line["url"] == last:
-                unsketched.clear()
-        if self.copies:
-            for page in filter(None, map(stored, unsketched)):
-                self.copies.remember(page)
-        if self.rules and self.dust:
-            for testimony in self.dust.testimonies():
-                self._note(testimony)
-            self.dust.changed = self._note
+    def store_rules(self) -> None:
+        """Write down which rules hold now, and every change from now on: to be called once the history was replayed."""
+        if self.rule_store and self.rules:
+            for evidence in self.rules.evidence():
+                self._note(evidence)
+            self.rules.changed = self._note
 
     def close(self) -> None:
         """Close the files."""
-        if self.copies:
-            self.copies.index.close()
-        if self.rules:
-            self.rules.close()
+        if self.duplicates:
+            self.duplicates.index.close()
+        if self.rule_store:
+            self.rule_store.close()
 
-    def _note(self, testimony: RuleEvidence) -> None:
-        assert self.rules is not None
-        if testimony.believed or testimony.rule in self.rules.entries:
-            event = CONFIRMED if testimony.believed else WITHDRAWN
-            self.rules.note(testimony.rule, event, testimony.pairs, testimony.examples)
-
-
-def lesson(line: Mapping[str, Any]) -> Page | None:
-    """What a line of the history teaches, as a page without text; None for a fetch that brought no document."""
-    error = line["error"]
-    if line["redirect"] or (error and not 200 <= line["status"] < 300):
-        return None
-    page_type = "" if error == NOT_KEPT else error
-    return Page(
-        url=line["url"], page_type=page_type, duplicate_of=line.get("duplicate_of", ""), signs=line.get("signs") or {}
-    )
+    def _note(self, evidence: RuleEvidence) -> None:
+        assert self.rule_store is not None
+        if evidence.confirmed or evidence.rule in self.rule_store.entries:
+            event = CONFIRMED if evidence.confirmed else WITHDRAWN
+            self.rule_store.note(evidence.rule, event, evidence.pairs, evidence.examples)
 
 
 def make_deduplication(options: Options, folder: CrawlFolder, known: Callable[[str], bool]) -> Deduplication:
@@ -109,35 +76,35 @@ def make_deduplication(options: Options, folder: CrawlFolder, known: Callable[[s
 
     Raises ``BadSetting``, ``BadCrawlDir`` and ``StorageFailed``.
     """
-    rules = UrlRuleStore(folder.path) if options.crawl_learn_rules and folder.bodies else None
+    store = UrlRuleStore(folder.path) if options.crawl_learn_rules and folder.bodies else None
     return Deduplication(
-        copies=_copies(folder, options.page_duplicates_known) if options.page_duplicates else None,
-        dust=_dust(options.crawl_rules, known, rules) if options.crawl_learn_rules else None,
+        duplicates=_duplicates(folder, options.page_duplicates_known) if options.page_duplicates else None,
+        rules=_rules(options.crawl_rules, known, store) if options.crawl_learn_rules else None,
         templates=UrlTemplates() if options.trap_templates else None,
-        rules=rules,
+        rule_store=store,
     )
 
 
-def _copies(folder: CrawlFolder, most: int) -> DuplicateInspector:
+def _duplicates(folder: CrawlFolder, most: int) -> DuplicateInspector:
     known = folder.history.__contains__
     originals = DiskSketchStore(folder.path / SKETCHES, known) if folder.bodies else MemorySketchStore()
     return DuplicateInspector(DuplicateIndex(originals, most=most))
 
 
-def _dust(places: Iterable[str], known: Callable[[str], bool], rules: UrlRuleStore | None) -> UrlRuleLearner:
+def _rules(places: Iterable[str], known: Callable[[str], bool], store: UrlRuleStore | None) -> UrlRuleLearner:
     """The learner with the rules that it begins with: those of earlier crawls, and what a person said about ours."""
-    dust = UrlRuleLearner(known)
+    rules = UrlRuleLearner(known)
     for entry in _given(places):
-        if rules is None:
-            dust.give(entry.rule, entry.pairs)
-        elif entry.rule not in rules.entries:
-            rules.note(entry.rule, GIVEN, entry.pairs, entry.examples)
-    for entry in rules.entries.values() if rules else ():
+        if store is None:
+            rules.add_confirmed(entry.rule, entry.pairs)
+        elif entry.rule not in store.entries:
+            store.note(entry.rule, GIVEN, entry.pairs, entry.examples)
+    for entry in store.entries.values() if store else ():
         if entry.given is not None:
-            dust.give(entry.rule, entry.given)
+            rules.add_confirmed(entry.rule, entry.given)
         if entry.off:
-            dust.switch(entry.rule, off=True)
-    return dust
+            rules.switch(entry.rule, off=True)
+    return rules
 
 
 def _given(places: Iterable[str]) -> Iterator[StoredRule]:

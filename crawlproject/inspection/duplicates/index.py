@@ -1,7 +1,7 @@
 """Finds the first page with the same text among all pages of a crawl.
 
 How much of the text two pages have to share (least Jaccard coefficient) depends on what else they share: on one host the
-template, and what a page calls itself tells whether it is all they share (``names.py``).
+template, and title and URL show whether it is all they share (``page_names.py``).
 
     =================== ======================== ==================================================================
     hosts               title, name in the URL   least Jaccard coefficient
@@ -18,7 +18,7 @@ template, and what a page calls itself tells whether it is all they share (``nam
 
 Candidates are found by locality-sensitive hashing: 8 keys of 3 minima each, 6 of 2 minima with the headline, 6 with the
 name. A pair at 0.7 shares one of the first with a probability of 0.96; at 0.5, with the headline the same, one of all with 0.94.
-Pages with fewer than ``LEAST_SHINGLES`` shingles are too short to tell and are compared as wholes.
+Pages with fewer than ``LEAST_SHINGLES`` shingles are too short for that and are compared as wholes.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def is_copy(page: OriginalPage, first: OriginalPage) -> bool:
 def leads_elsewhere(copy: OriginalPage, first: OriginalPage) -> bool:
     """Whether the links of a copy lead to other pages than those of the first.
 
-    A licence stands on many sites, each time with the menu of its site. A copy of a page in another folder or with another
+    A licence appears on many sites, each time with the menu of its site. A copy of a page in another folder or with another
     session has links of the same names.
     """
     return same_names(copy.menu, first.menu) < SAME_MENU

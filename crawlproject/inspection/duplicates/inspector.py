@@ -9,22 +9,24 @@ from crawlproject.inspection.duplicates.index import DuplicateIndex, leads_elsew
 from crawlproject.inspection.duplicates.minhash import sketch
 from crawlproject.inspection.duplicates.novelty import SeenShingles
 from crawlproject.inspection.duplicates.sketch_store import OriginalPage
-from crawlproject.records import NOVELTY, OWN_LINKS, Fetch, Page
+from crawlproject.records import NOVELTY, OWN_LINKS, Fetch, FetchEvent, Page
 from crawlproject.urls.hosts import host_of
 
 STALE = 0.1  # below this share a page says nothing new, and its novelty is a sign
 
 
 class DuplicateInspector:
-    """Fills in ``duplicate_of``, and the sign ``own_links`` of copies, ``novelty`` of pages that say nothing new.
+    """Fills in ``duplicate_of``, and the sign ``own_links`` of duplicates, ``novelty`` of pages that say nothing new.
 
-    Remembers originals that are kept.
+    A learner, too: remembers the originals that are kept. Which texts a host has shown of late is not learned again after a
+    resume.
     """
 
     def __init__(self, index: DuplicateIndex) -> None:
         self.index = index
+        self._stored_until = index.last_url  # the index begins with the events of an earlier run up to this URL
         self._seen = SeenShingles()
-        self._examined: dict[str, OriginalPage] = {}  # between ``inspect`` and ``kept``
+        self._examined: dict[str, OriginalPage] = {}  # between ``inspect`` and ``apply``
 
     def inspect(self, page: Page, fetch: Fetch) -> Page:
         sketched = sketch(page)
@@ -39,14 +41,22 @@ class DuplicateInspector:
             del self._examined[next(iter(self._examined))]
         return replace(page, signs=_with(page.signs, novelty)) if novelty < STALE else page
 
-    def kept(self, page: Page) -> None:
-        original = self._examined.pop(page.url, None)
+    def apply(self, event: FetchEvent) -> None:
+        """Add a page that is no duplicate to the index, unless its sketch is there already.
+
+        After ``kill -9`` the sketch of the last page may be missing on disk; when the file of sketches was removed, all are.
+        """
+        visit = event.visit
+        original = self._examined.pop(visit.url, None)
+        if not visit.is_page or visit.duplicate_of:
+            return
         if original is not None:
             self.index.add(original)
-
-    def remember(self, page: Page) -> None:
-        """After a resume: a page that is in the history, whose sketch is not on disk."""
-        self.index.add(original_of(page, sketch(page)))
+        elif self._stored_until:
+            if self._stored_until == visit.url:
+                self._stored_until = ""
+        elif (page := event.page()) is not None:
+            self.index.add(original_of(page, sketch(page)))
 
 
 _IN_FLIGHT = 1000

@@ -36,7 +36,7 @@ class Sketch:
     """What is compared of a page.
 
     ``minima``: for each bin the last 16 bits of the least shingle hash, shape (128,). ``text``: digest of all terms in order.
-    ``shingles``: how many different ones the minima stand for. ``terms``: of the whole page. ``folded``: hashes of the
+    ``shingles``: how many different ones the text has. ``terms``: of the whole page. ``folded``: hashes of the
     shingles, repeated ones too, with every number made one, shape (n,).
     """
 
@@ -50,7 +50,7 @@ class Sketch:
 def sketch(page: Page) -> Sketch:
     """The sketch of a page that was read; of a long one, of its first ``MAX_BYTES``.
 
-    When at least half of the terms stand outside links, the minima are of these terms alone: menus change, the article does
+    When at least half of the terms are outside links, the minima are of these terms alone: menus change, the article does
     not. Otherwise the links are what the page is about.
     """
     plain, folded = term_hashes(page.terms)
@@ -145,7 +145,7 @@ def _densify(values: Minima, empty: npt.NDArray[np.bool_]) -> None:
 
 
 def outside_links(page: Page) -> npt.NDArray[np.bool_] | None:
-    """Which terms stand outside links; None for a page without any."""
+    """Which terms are outside links; None for a page without any."""
     total = len(page.terms)
     if not page.links:
         return None

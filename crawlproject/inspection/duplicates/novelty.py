@@ -30,7 +30,7 @@ class SeenShingles:
     def new_share(self, host: str, shingles: Hashes) -> float:
         """Which share of the shingles (shape (n,)) is new on this host, 0 to 1; they are seen from now on.
 
-        1 for a text that is too short to tell.
+        1 for a text that is too short to judge.
         """
         sampled = shingles[(shingles >> np.uint64(40)) & _SAMPLED == 0]
         if len(sampled) < LEAST:

@@ -1,7 +1,7 @@
 """What a page calls itself: its title and its name in the URL. Copies of a page mostly agree on one of them.
 
 Two manual pages of one site may share nine tenths of their text, which is the site's; so may two copies of one page. What
-tells them apart at a glance is their headline.
+sets them apart is their headline.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def series_of(title: str, url: str) -> str:
 
 
 def link_names(urls: Iterable[str]) -> list[str]:
-    """The names of the pages that links lead to, queries left out: those of a copy are the same, wherever it stands."""
+    """The names of the pages that links lead to, queries left out: those of a duplicate are the same, wherever it is."""
     names = []
     for url in urls:
         path = url.partition("?")[0].rstrip("/")

@@ -100,8 +100,8 @@ def proposals(url: str, first: str) -> Iterator[UrlRule]:
         yield UrlRule(host, "scheme")
     elif differing in ([1], [0, 1]):
         yield UrlRule(host, "mirror", two[1])
-    elif differing == [2]:
-        yield from _paths(host, one[2], two[2])
+    elif differing == [2]:  # what is found twice in a path is taken out of both
+        yield from (rule for rule in _paths(host, one[2], two[2]) if rule.normal(one) == rule.normal(two))
     elif differing == [3]:
         names = {name for name, _ in set(_pairs(one[3])) ^ set(_pairs(two[3]))}
         if len(names) == 1:

@@ -1,4 +1,4 @@
-"""``rules.jsonl``: which rules a crawl found, believed and gave up, and which a person switched off.
+"""``rules.jsonl``: which rules a crawl confirmed and withdrew, and which a person switched off.
 
 One line an event: ``{"version", "rule", "event", "for", "against", "examples"}``. What holds of a
 rule is what its last line says.

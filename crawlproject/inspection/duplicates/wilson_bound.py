@@ -7,7 +7,7 @@ from math import sqrt
 _Z = 1.645  # one side, 95 %
 
 
-def at_least(yes: float, no: float) -> float:
+def wilson_lower_bound(yes: float, no: float) -> float:
     """The share of ``yes`` that is surpassed with 95 % confidence: Wilson's score bound; 0 before the first outcome."""
     n = yes + no
     if n <= 0:

@@ -9,7 +9,7 @@ much of what we are shown every time is shown to no browser at all:
     cloaked: hidden - churn >= margin
 
 of the text or of the links. What a browser is shown besides, such as banners, is no cloaking: nobody lies to us. So is a page
-that has no text before its scripts have run, or an error: nothing can be told.
+that has no text before its scripts have run, or an error: nothing follows from it.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from itertools import product
 
 from xxhash import xxh3_64_intdigest
 
-from crawlproject.inspection.probes.probe_key import AGAIN, BROWSER, BROWSER_AGAIN
 from crawlproject.inspection.probes.probe_response import ProbeResponse
+from crawlproject.inspection.probes.probe_steps import AGAIN, BROWSER, BROWSER_AGAIN
 from crawlproject.inspection.probes.text_difference import (
     LEAST_LINKS,
     LEAST_SHINGLES,
@@ -92,7 +92,7 @@ def _judged(
 
 
 def _parts(ours: Sequence[PageCopy], browsers: Sequence[PageCopy]) -> list[tuple[str, float, float, float]]:
-    """Of text and links: name, hidden, churn, margin. What is too little to tell has nothing hidden."""
+    """Of text and links: name, hidden, churn, margin. Where there is too little to judge, nothing is hidden."""
     text = [copy.text for copy in ours], [copy.text for copy in browsers]
     links = [copy.links for copy in ours], [copy.links for copy in browsers]
     return [

@@ -26,12 +26,12 @@ class ProbeResponse:
 
     @property
     def blocks(self) -> bool:
-        """Whether the host does not want to be asked: then it rests as after a wall."""
+        """Whether the host does not want to be asked: then it rests as after a captcha."""
         return self.fetch.status in _ASKING or self.page_type.startswith("block/")
 
     @property
     def trouble(self) -> str:
-        """Why nothing can be told from it; empty when something can."""
+        """Why nothing follows from it; empty when something does."""
         if self.page is None and not self.redirect:
             return self.error or f"http {self.fetch.status}"
         return self.page_type if self.page_type.startswith(("block/", "parked")) else ""

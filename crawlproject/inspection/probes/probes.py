@@ -1,25 +1,25 @@
 """The probes of a crawl: which are wanted, what their answers say, and what that means for the pages that follow.
 
-A probe is a record in the frontier, so it waits for its host's turn like any URL. It knows what it is for from its key, its
-parent and the numbers that it carries. What it found is a line of ``probes.jsonl``.
+A probe is a record in the frontier, so it waits for its host's turn like any URL. It knows what it is for from its
+variant, its parent and the numbers that it carries. What it found is a line of ``probes.jsonl``.
 """
 
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from math import inf, nextafter
-from typing import Any, Protocol
+from typing import Protocol
 
 from crawlproject.inspection.probes.cloaking import can_be_judged, is_sampled, judge
-from crawlproject.inspection.probes.probe_key import BROWSER, MISSING, key_of, probe_of
 from crawlproject.inspection.probes.probe_response import ProbeResponse
+from crawlproject.inspection.probes.probe_steps import BROWSER, MISSING
 from crawlproject.inspection.probes.site_trust import SiteTrust
 from crawlproject.inspection.probes.soft_404 import Soft404Detector
 from crawlproject.inspection.probes.text_difference import copy_of
 from crawlproject.pages.page_types import SOFT_404
-from crawlproject.records import CrawlUrl, Fetch, Page
+from crawlproject.records import PROBE, CrawlUrl, Fetch, FetchEvent, Page
 from crawlproject.storage.probe_log import CLOAKED, HONEST, OPEN, UNDECIDED, Finding
 from crawlproject.urls.hosts import host_of
 
@@ -37,7 +37,7 @@ class Log(Protocol):
 class Probes:
     """Probes of ``share`` (0 to 1) of the pages for cloaking, chosen by ``seed``, and of the hosts that ``missing`` asks.
 
-    ``best`` tells the best score that waits: a probe goes just before that, since what it finds is of use for what comes after.
+    ``best`` returns the best score that waits: a probe is fetched just before that URL, since what it finds is of use later.
     An inspector of pages that are examined. Nothing happens when nothing is asked for.
     """
 
@@ -47,11 +47,11 @@ class Probes:
         share: float = 0.0,
         seed: int = 1,
         missing: Soft404Detector | None = None,
-        doubts: SiteTrust | None = None,
+        trust: SiteTrust | None = None,
         log: Log | None = None,
         best: Callable[[], float | None] = lambda: None,
     ) -> None:
-        self.doubts = doubts or SiteTrust()
+        self.trust = trust or SiteTrust()
         self._share = share
         self._seed = seed
         self._missing = missing or Soft404Detector()
@@ -73,18 +73,20 @@ class Probes:
             yield self._record(page, url, MISSING)
 
     def _is_chosen(self, url: str) -> bool:
-        return is_sampled(url, self._share, self._seed) or self.doubts.look_closely(url)
+        return is_sampled(url, self._share, self._seed) or self.trust.probes_all_of(url)
 
     def _record(self, page: Page, url: str, step: str, numbers: tuple[float, ...] = ()) -> CrawlUrl:
         best = self._best()
         score = page.score if best is None else max(page.score, best)
-        return CrawlUrl(key_of(url, step), nextafter(score, inf), page.depth + 1, page.url, inherited=numbers)
+        return CrawlUrl(
+            url, nextafter(score, inf), page.depth + 1, page.url, inherited=numbers, kind=PROBE, variant=step
+        )
 
     # ------------------------------------------------------------ what they found
 
     def answered(self, record: CrawlUrl, answer: ProbeResponse) -> list[CrawlUrl]:
         """A probe came back: what it found is noted, and what has to follow is returned. Raises ``StorageFailed``."""
-        url, step = probe_of(record.url)
+        url, step = record.url, record.variant
         page, fetch = record.parent or url, answer.fetch
         then: list[CrawlUrl] = []
         if step == MISSING:
@@ -94,14 +96,13 @@ class Probes:
             said = {"verdict": verdict.verdict, "why": verdict.why}
             said |= {"hidden": round(verdict.hidden, 3), "churn": round(verdict.churn, 3)}
             if verdict.then:
-                then.append(replace(record, url=key_of(url, verdict.then), not_before=0.0, inherited=verdict.copies))
+                then.append(replace(record, variant=verdict.then, not_before=0.0, inherited=verdict.copies))
         is_news = self._note(Finding(url, step, page, fetch.at, fetch.seconds, fetch.status, **said))
         return then if is_news else []
 
-    def refused(self, key: str, reason: str, page: str | None) -> None:
-        """The probe of ``page`` was not fetched: robots.txt forbids it, or its host was given up."""
-        url, step = probe_of(key)
-        self._note(Finding(url, step, page or url, 0.0, 0.0, 0, UNDECIDED, reason))
+    def refused(self, record: CrawlUrl, reason: str) -> None:
+        """A probe was not fetched: robots.txt forbids it, or its host was given up."""
+        self._note(Finding(record.url, record.variant, record.parent or record.url, 0.0, 0.0, 0, UNDECIDED, reason))
 
     def _note(self, finding: Finding) -> bool:
         """Write down a step. False: it has its verdict, and was taken again because the crawl was killed."""
@@ -109,10 +110,11 @@ class Probes:
             return False
         if self._log is not None:
             self._log.append(finding)
-        self._learn(finding)
+        self.apply_finding(finding)
         return True
 
-    def _learn(self, finding: Finding) -> None:
+    def apply_finding(self, finding: Finding) -> None:
+        """Learn from a step of a probe, live or read from ``probes.jsonl``."""
         self.counts["fetches"] += finding.at > 0
         if finding.verdict != OPEN:
             self._ended[finding.url, finding.step] = None
@@ -127,32 +129,24 @@ class Probes:
         if finding.step == MISSING:
             self._missing.learn(finding)
         elif finding.verdict in (CLOAKED, HONEST):
-            self.doubts.judged(finding.page, cloaked=finding.verdict == CLOAKED)
+            self.trust.add(finding.page, cloaked=finding.verdict == CLOAKED)
 
     # ------------------------------------------------------------ what that means
 
     def inspect(self, page: Page, fetch: Fetch) -> Page:
-        """The page of a host that says so of what is not there is none; that of a doubted site looks like spam."""
+        """The page of a host that says so of what is not there is none; that of a distrusted site looks like spam."""
         if self._missing.is_page(page):
             return replace(page, page_type=SOFT_404)
-        return self.doubts.marked(page)
+        return self.trust.marked(page)
 
-    def kept(self, page: Page) -> None:
-        """A page is in the history."""
-        if page.indexable:
-            self._missing.kept(page.url)
+    def apply(self, event: FetchEvent) -> None:
+        """Count the stored pages of each host."""
+        if event.visit.md5:
+            self._missing.count(event.visit.url)
 
-    def leads_nowhere(self, url: CrawlUrl, target: str) -> bool:
+    def is_soft_404(self, url: CrawlUrl, target: str) -> bool:
         """Whether a redirect to ``target`` is how the host says that ``url`` is not there."""
         return self._missing.is_redirect(url, target)
-
-    def relive(self, findings: Iterable[Finding], visits: Iterable[Mapping[str, Any]]) -> None:
-        """After a resume: the lines of ``probes.jsonl``, and those of the history."""
-        for finding in findings:
-            self._learn(finding)
-        for visit in visits:
-            if visit["md5"]:
-                self._missing.kept(visit["url"])
 
     def stats(self) -> dict[str, int]:
         """Counters over all resumes: fetches, and verdicts of each kind of probe."""

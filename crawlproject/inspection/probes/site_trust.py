@@ -1,93 +1,86 @@
-"""Which sites were found cloaking, and how far they are to be believed.
+"""Which sites were found cloaking, and how far they are trusted.
 
-The doubt about a site is ``cloaked / (probes + 1)`` of its latest probes, so that one finding makes it a half, a second two
-thirds, and each honest page lowers it; it is gone when all of the latest were honest. A site that is doubted is looked at more
-closely: until it is known for what it is, and when it may be better than that, until the doubt is gone.
+The distrust of a site is ``cloaked / (probes + 1)`` of its latest probes, so that one finding makes it one half, a second two
+thirds, and each honest page lowers it; it is 0 when all of the latest were honest. All pages of a distrusted site are probed for
+a while: until it is known for what it is, and when it may be better than that, until the distrust is gone.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 from crawlproject.records import CrawlUrl, Page
 from crawlproject.urls.domains import domain_of
 
-CLOAKED_SIGN = "cloaked"  # name of the sign: how much the site of a page was doubted when it was fetched, 0 to 1
+CLOAKED_SIGN = "cloaked"  # name of the sign: how much the site of a page was distrusted when it was fetched, 0 to 1
 REMEMBERED = 8  # probes of a site that count: the latest
-CLOSELY = 5  # probes of a doubted site, until which each of its pages is one
-SLIGHT = 0.3  # a doubt below which each of its pages is one however many there were: it may have been a false alarm
+CLOSELY = 5  # probes of a distrusted site until which each of its pages is probed
+SLIGHT = 0.3  # distrust below which each of its pages is probed however many there were: it may have been a false alarm
 
 _SITES = 20_000  # sites that are remembered: those probed last
 
 
 class SiteTrust:
-    """A standing at the door, told of each page that was judged. ``changed`` is called with a site and the doubt about it."""
+    """A URL hold that learns from probes. ``changed`` is called with a registrable domain and its distrust, 0 to 1."""
 
-    def __init__(self, changed: Callable[[str, float], object] = lambda site, doubt: None) -> None:
+    def __init__(self, changed: Callable[[str, float], object] = lambda site, distrust: None) -> None:
         self._changed = changed
         self._sites: OrderedDict[str, tuple[bool, ...]] = OrderedDict()  # probes of a site, True: cloaked
-        self._doubted: dict[str, float] = {}
+        self._distrusted: dict[str, float] = {}
 
-    def judged(self, url: str, *, cloaked: bool) -> None:
+    def add(self, url: str, *, cloaked: bool) -> None:
         """A page was probed to the end."""
         site = domain_of(url)
         probes = (*self._sites.pop(site, ()), cloaked)[-REMEMBERED:]
         self._sites[site] = probes
-        self._believe(site, sum(probes) / (len(probes) + 1))
+        self._set(site, sum(probes) / (len(probes) + 1))
         if len(self._sites) > _SITES:
-            self._believe(self._sites.popitem(last=False)[0], 0.0)
+            self._set(self._sites.popitem(last=False)[0], 0.0)
 
-    def about(self, url: str) -> float:
-        """The doubt about the site of a canonical URL, 0 to 1."""
-        return self._doubted.get(domain_of(url), 0.0) if self._doubted else 0.0
+    def distrust(self, url: str) -> float:
+        """The distrust of the site of a canonical URL, 0 to 1."""
+        return self._distrusted.get(domain_of(url), 0.0) if self._distrusted else 0.0
 
-    def look_closely(self, url: str) -> bool:
-        """Whether every page of the site is to be probed: it is doubted slightly, or after a few probes."""
-        doubt = self.about(url)
-        return doubt > 0.0 and (doubt < SLIGHT or len(self._sites[domain_of(url)]) < CLOSELY)
+    def probes_all_of(self, url: str) -> bool:
+        """Whether every page of the site is to be probed: it is distrusted slightly, or after a few probes."""
+        distrust = self.distrust(url)
+        return distrust > 0.0 and (distrust < SLIGHT or len(self._sites[domain_of(url)]) < CLOSELY)
 
     def marked(self, page: Page) -> Page:
-        """The page with the doubt about its site as spam and as a sign."""
-        doubt = self.about(page.url)
-        if not doubt:
+        """The page with the distrust of its site as spam and as a sign."""
+        distrust = self.distrust(page.url)
+        if not distrust:
             return page
-        spam = round(1.0 - (1.0 - page.spam) * (1.0 - doubt), 3)
-        return replace(page, spam=spam, signs={**page.signs, CLOAKED_SIGN: round(doubt, 3)})
+        spam = round(1.0 - (1.0 - page.spam) * (1.0 - distrust), 3)
+        return replace(page, spam=spam, signs={**page.signs, CLOAKED_SIGN: round(distrust, 3)})
 
-    def sites(self) -> Iterator[tuple[str, float]]:
-        """The sites that are doubted, each with the doubt."""
-        return iter(self._doubted.items())
-
-    # ------------------------------------------------------------ at the door
+    # ------------------------------------------------------------ as a hold
 
     def adjusted_score(self, url: str, score: float) -> float:
-        """The part of a score that is believed; of one that is below 0, as many times more."""
-        doubt = self.about(url)
-        if not doubt:
+        """The part of a score that is trusted; of one that is below 0, as many times more."""
+        distrust = self.distrust(url)
+        if not distrust:
             return score
-        return score * (1.0 - doubt) if score > 0 else score / (1.0 - doubt)
+        return score * (1.0 - distrust) if score > 0 else score / (1.0 - distrust)
 
     def hold_until(self, url: CrawlUrl, now: float) -> float:
-        """No longer than its site's budget makes it, which is told of the doubt."""
+        """No longer than the budget of its site, which the distrust lowers."""
         return now
 
-    def host_blocked_until(self, url: str) -> float:
-        return 0.0
-
     def release_order(self, url: str, now: float) -> float:
-        """What is left beside the doubt."""
-        return 1.0 - self.about(url)
+        """The trust that is left."""
+        return 1.0 - self.distrust(url)
 
-    def pardon(self, url: str) -> None:
-        """A doubt is not a wait."""
+    def release(self, url: str) -> None:
+        """Distrust is no hold of its own."""
 
-    def _believe(self, site: str, doubt: float) -> None:
-        if doubt == self._doubted.get(site, 0.0):
+    def _set(self, site: str, distrust: float) -> None:
+        if distrust == self._distrusted.get(site, 0.0):
             return
-        if doubt:
-            self._doubted[site] = doubt
+        if distrust:
+            self._distrusted[site] = distrust
         else:
-            del self._doubted[site]
-        self._changed(site, doubt)
+            del self._distrusted[site]
+        self._changed(site, distrust)

@@ -69,8 +69,8 @@ class Soft404Detector:
         self._pages: OrderedDict[str, int] = OrderedDict()
         self._answers: OrderedDict[str, MissingPageAnswer] = OrderedDict()
 
-    def kept(self, url: str) -> None:
-        """A host has brought a page."""
+    def count(self, url: str) -> None:
+        """A page of a host was stored."""
         if not self._after:
             return
         host = host_of(url)
@@ -113,17 +113,17 @@ class Soft404Detector:
 
     def is_page(self, page: Page) -> bool:
         """Whether ``page`` is the answer of its host for what is not there."""
-        nowhere = self._answers.get(host_of(page.url)) if self._answers else None
-        if nowhere is None or nowhere.redirect or page.depth == 0 or _is_front(page.url):
+        missing = self._answers.get(host_of(page.url)) if self._answers else None
+        if missing is None or missing.redirect or page.depth == 0 or _is_front(page.url):
             return False
-        if not same_title(page, nowhere.title, nowhere.url):
+        if not same_title(page, missing.title, missing.url):
             return False
-        return _same(shingles_of(page), page, nowhere)
+        return _same(shingles_of(page), page, missing)
 
     def is_redirect(self, url: CrawlUrl, target: str) -> bool:
         """Whether the host of ``url`` sends whoever asks for what is not there to ``target``."""
-        nowhere = self._answers.get(host_of(url.url)) if self._answers else None
-        return nowhere is not None and nowhere.redirect == target and url.depth > 0 and not _is_front(url.url)
+        missing = self._answers.get(host_of(url.url)) if self._answers else None
+        return missing is not None and missing.redirect == target and url.depth > 0 and not _is_front(url.url)
 
 
 def made_up(url: str, seed: int) -> str:
@@ -166,11 +166,11 @@ def links_of(page: Page) -> int:
     return xxh3_64_intdigest("\n".join(targets).encode("utf-8", "replace")) if targets else 0
 
 
-def _same(shingles: Shingles, page: Page, nowhere: MissingPageAnswer) -> bool:
-    if len(shingles) < LEAST or len(nowhere.shingles) < LEAST:
-        return np.array_equal(shingles, nowhere.shingles) and links_of(page) == nowhere.links
-    common = len(np.intersect1d(shingles, nowhere.shingles, assume_unique=True))
-    different = len(shingles) + len(nowhere.shingles) - common
+def _same(shingles: Shingles, page: Page, missing: MissingPageAnswer) -> bool:
+    if len(shingles) < LEAST or len(missing.shingles) < LEAST:
+        return np.array_equal(shingles, missing.shingles) and links_of(page) == missing.links
+    common = len(np.intersect1d(shingles, missing.shingles, assume_unique=True))
+    different = len(shingles) + len(missing.shingles) - common
     return len(shingles) - common <= NEW and common >= SHARED * different
 
 

@@ -24,8 +24,8 @@ from crawlproject.inspection.duplicates.minhash import (
 )
 from crawlproject.records import Page
 
-LEAST_SHINGLES = 50  # of a text that are enough to tell
-LEAST_LINKS = 10  # of a page that are enough to tell
+LEAST_SHINGLES = 50  # of a text that can be judged
+LEAST_LINKS = 10  # of a page that can be judged
 
 _USUAL_ERROR = 0.03  # of what is missing from a set of about the same size
 _PACKED = 3  # numbers of 16 bits in one that a float holds exactly
@@ -92,7 +92,7 @@ def copy_of(page: Page) -> PageCopy:
 
 
 def copies_from(numbers: Sequence[float]) -> list[PageCopy]:
-    """The copies whose ``numbers`` stand one behind the other. Raises ``ValueError`` for other numbers."""
+    """The copies whose ``numbers`` follow each other. Raises ``ValueError`` for other numbers."""
     if len(numbers) % _LENGTH:
         raise ValueError(f"expected {_LENGTH} numbers a copy, got {len(numbers)}")
     return [_copy(numbers[start : start + _LENGTH]) for start in range(0, len(numbers), _LENGTH)]

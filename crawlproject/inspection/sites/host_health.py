@@ -1,18 +1,15 @@
-"""How hosts behave: one that blocks is rested, longer each time, and then given up.
+"""Which hosts block: one that does is left alone, longer each time, and then given up.
 
-A host has a level. Each block raises it by one, each page with content lowers it by one; so a wall that comes up for every
-second page still wears the crawl out, and one that came up once is forgotten. What a parked domain says of itself needs
-no second opinion but one.
+A host has a level. Each block raises it by one, each page with content lowers it by one; so a captcha for every second page
+ends the visits in the end, and a single one is forgotten. A parked domain is given up after two pages.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
-from typing import Any
 
 from crawlproject.pages.page_types import PARKED
-from crawlproject.records import CrawlUrl
+from crawlproject.records import CrawlUrl, FetchEvent, Visit
 from crawlproject.urls.domains import domain_of
 from crawlproject.urls.hosts import host_of
 
@@ -27,7 +24,8 @@ _REMEMBERED = 100_000  # hosts and sites that misbehaved; the one that did so lo
 
 
 class HostHealth:
-    """``first_rest`` seconds of rest after the first block, doubled with each level; given up at ``patience`` levels.
+    """A learner, URL hold and host filter. A host rests ``first_rest`` seconds after its first block, twice as long each time,
+    and is given up at ``patience`` levels.
 
     0 of ``patience`` means never, 0 of ``first_rest`` no rest. Nothing is remembered of hosts that behave.
     """
@@ -40,28 +38,32 @@ class HostHealth:
         self._parked: OrderedDict[str, int] = OrderedDict()
         self.given_up: set[str] = set()  # hosts, and sites that are parked
 
-    def failed(self, url: str, status: int, error: str, at: float) -> float:
-        """A fetch brought no content; ``error`` as in the history. Until when the host rests, 0: no longer than usual."""
-        if error == PARKED:
-            self._count(self._parked, domain_of(url), _PARKED_PAGES)
-            return 0.0
-        host = host_of(url)
-        blocked = error.startswith("block/") or status in _ASKING or status == _FORBIDDEN
-        if not blocked:
-            return 0.0
+    def apply(self, event: FetchEvent) -> None:
+        """A redirect says nothing about its host."""
+        visit = event.visit
+        if visit.is_page:
+            self._answered(host_of(visit.url))
+        elif visit.error:
+            self._failed(visit)
+
+    def _failed(self, visit: Visit) -> None:
+        if visit.error == PARKED:
+            self._count(self._parked, domain_of(visit.url), _PARKED_PAGES)
+            return
+        host, page_blocks = host_of(visit.url), visit.error.startswith("block/")
+        if not page_blocks and visit.status not in (*_ASKING, _FORBIDDEN):
+            return
         level = self._count(self._levels, host, self._patience)
-        if status == _FORBIDDEN and not error.startswith("block/") and level < _SEVERAL:
-            return 0.0
-        until = at + min(LONGEST_REST, self._first_rest * 2.0 ** (level - 1))
+        if visit.status == _FORBIDDEN and not page_blocks and level < _SEVERAL:
+            return
+        until = visit.at + min(LONGEST_REST, self._first_rest * 2.0 ** (level - 1))
         self._resting.pop(host, None)
         self._resting[host] = until
         if len(self._resting) > _REMEMBERED:
             self._resting.popitem(last=False)
-        return until
 
-    def answered(self, url: str) -> None:
+    def _answered(self, host: str) -> None:
         """A page with content came."""
-        host = host_of(url)
         self._resting.pop(host, None)
         level = self._levels.get(host)
         if level is None:
@@ -77,11 +79,7 @@ class HostHealth:
             return ""
         return GIVEN_UP if host_of(url) in self.given_up or domain_of(url) in self.given_up else ""
 
-    # ------------------------------------------------------------ at the door
-
-    def adjusted_score(self, url: str, score: float) -> float:
-        """A host that rests is not worth less afterwards."""
-        return score
+    # ------------------------------------------------------------ as a hold
 
     def hold_until(self, url: CrawlUrl, now: float) -> float:
         """The end of the rest of a host that blocked."""
@@ -92,18 +90,11 @@ class HostHealth:
         return self._resting.get(host_of(url), 0.0) if self._resting else 0.0
 
     def release_order(self, url: str, now: float) -> float:
-        """None while the host rests: it asked for that."""
+        """0 while the host rests: it asked for that."""
         return 0.0 if self.host_blocked_until(url) > now else 1.0
 
-    def pardon(self, url: str) -> None:
-        """A rest is not a budget: it is kept."""
-
-    def relive(self, line: Mapping[str, Any]) -> None:
-        """After a resume: a line of the history happens once more."""
-        if line["error"]:
-            self.failed(line["url"], line["status"], line["error"], line["at"])
-        elif not line["redirect"]:
-            self.answered(line["url"])
+    def release(self, url: str) -> None:
+        """A rest is kept, whatever else is left to fetch."""
 
     def _count(self, levels: OrderedDict[str, int], name: str, most: int) -> int:
         level = levels.pop(name, 0) + 1

@@ -1,35 +1,35 @@
-"""Link farms: sites that link to each other to look well linked, found out by the company they keep.
+"""Link farms: sites that link to each other to look well linked, detected from the sites they link to.
 
 After Wu and Davison, Identifying link farm spam pages, WWW 2005, at the level of sites, while the crawl runs. They mark what
 links to three others that link back, and then what links to three marked ones. Among honest sites that marks departments, the
-parts of one organisation and every community with a subject, so here the links are only asked where the pages give
-cause: a site is suspect for what is on its pages (``Page.spam``), and a farm for where its links lead,
+parts of one organisation and every community with a subject, so here the links only count where the pages give cause: a
+site is suspect for what is on its pages (``Page.spam``), and a farm for its link neighbourhood,
 
-    company = suspicion of the sites it links to / (their number + CAUTION),     partners counted twice
+    share = suspicion of the sites it links to / (their number + CAUTION),     partners counted twice
 
 over the sites that were visited, where a partner is one that links back. ``THRESHOLD`` suspects are needed, as in the
-paper; the degree of ``CLIQUE`` grows from nothing to 1 as ``company`` goes from ``SOME`` to ``MOST``, both ``CREDIT`` higher
-for clean pages, and makes the site a suspect itself, which is the paper's expansion. Walls, parked domains and pages that
+paper; the degree of ``CLIQUE`` grows from 0 to 1 as ``share`` goes from ``SOME`` to ``MOST``, both ``CREDIT`` higher
+for clean pages, and makes the site a suspect itself, which is the paper's expansion. Captchas, parked domains and pages that
 are gone say nothing about who links to them: links grow old.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from crawlproject.records import CLIQUE, SUSPECTS, Fetch, Page
+from crawlproject.records import CLIQUE, SUSPECTS, Fetch, FetchEvent, Page
 from crawlproject.urls.domains import domain_of, sites_linked
 
 THRESHOLD = 3.0  # suspects that a farm links to at least
-WITNESSES = 1.0  # and suspects for their own pages: without any left, the rest would accuse each other for ever
+SPAM_SITES = 1.0  # of them suspect for their own pages: without any left, the rest would mark each other for ever
 CAUTION = 4.0  # honest sites that are taken to be linked besides
 SOME, MOST = 0.3, 0.5  # shares of suspects
 CREDIT = 0.1  # added to both where nothing is wrong with the pages: others may have left the links there
 PARTNER = 2.0  # sites that a partner counts for
-DOUBT = 0.9  # of a page that is as deep in a farm as can be, besides what else speaks against it
+FARM_SPAM = 0.9  # spam score of a page of a site whose degree is 1, besides what else speaks against it
 FARM = 0.5  # degree from which on a site's links count with those of all farms
 FARMS = "link farms"  # in place of the name of such a site
 
@@ -44,30 +44,30 @@ _SUSPECT = 0.5  # suspicion from which on a site is counted for the reason that 
 class LinkSite:
     """What is known of a visited site."""
 
-    __slots__ = ("degree", "doubt", "links", "pages", "spam", "suspicion")
+    __slots__ = ("degree", "links", "page_spam", "pages", "spam", "suspicion")
 
     def __init__(self) -> None:
         self.pages = 0.0
-        self.spam = 0.0  # sum over its pages, the company apart
-        self.doubt = 0.0  # how much its pages look like spam, whatever they link to
-        self.degree = 0.0  # how much it is part of a farm, as its latest page was told
-        self.suspicion = 0.0  # the larger of both: what it brings into the company of those who link to it
+        self.spam = 0.0  # sum over its pages, without what their links add
+        self.page_spam = 0.0  # how much its pages look like spam, whatever they link to, 0 to 1
+        self.degree = 0.0  # how much it is part of a farm, by the sign of its latest page, 0 to 1
+        self.suspicion = 0.0  # the larger of both: how it counts for those who link to it
         self.links: dict[str, None] = {}  # other sites, the latest last
 
 
 class LinkNeighbourhood(NamedTuple):
-    """The visited sites that somebody links to: how many, and their suspicion, partners counted twice in both. Counted once,
+    """The visited sites that a site links to: their number and suspicion, partners counted twice in both. Counted once,
     their suspicion, what of it is for their own pages, and how many are suspects."""
 
     known: float
     weighted: float
     suspicion: float
-    doubt: float
+    page_spam: float
     suspects: int
 
 
 class LinkFarms:
-    """The sites of a crawl that were visited. An inspector; ``Conduct`` tells it of each page that is kept.
+    """The sites of a crawl that were visited: an inspector and a learner.
 
     Memory is bounded by ``_SITES`` sites of ``_LINKS`` names.
     """
@@ -84,32 +84,28 @@ class LinkFarms:
         if len(self._suspects) < THRESHOLD:
             return page
         own = domain_of(page.url)
-        site, linked = self._sites.get(own), self.linked(page)
+        site, linked = self._sites.get(own), self.linked(page.url, [link.url for link in page.links])
         names = site.links | linked if site else linked
         if len(self._suspects.intersection(names)) < THRESHOLD:
             return page
-        company = self._company(own, names)
-        if company.suspicion < THRESHOLD or company.doubt < WITNESSES:
+        linked_sites = self._neighbourhood(own, names)
+        if linked_sites.suspicion < THRESHOLD or linked_sites.page_spam < SPAM_SITES:
             return page
-        credit = CREDIT * (1.0 - max(_ramp(page.spam, _FEW, _MANY), site.doubt if site else 0.0))
-        degree = round(_ramp(company.weighted / (company.known + CAUTION), SOME + credit, MOST + credit), 3)
+        credit = CREDIT * (1.0 - max(_ramp(page.spam, _FEW, _MANY), site.page_spam if site else 0.0))
+        degree = round(_ramp(linked_sites.weighted / (linked_sites.known + CAUTION), SOME + credit, MOST + credit), 3)
         if degree <= 0.0:
             return page
-        spam = round(1.0 - (1.0 - page.spam) * (1.0 - DOUBT * degree), 3)
-        return replace(page, spam=spam, signs={**page.signs, CLIQUE: degree, SUSPECTS: float(company.suspects)})
+        spam = round(1.0 - (1.0 - page.spam) * (1.0 - FARM_SPAM * degree), 3)
+        return replace(page, spam=spam, signs={**page.signs, CLIQUE: degree, SUSPECTS: float(linked_sites.suspects)})
 
-    def kept(self, page: Page) -> None:
-        """``Conduct`` tells of it."""
-
-    def linked(self, page: Page) -> dict[str, None]:
-        """The other sites that a page links to; the latest answer is remembered, for it is asked before and after."""
-        url, links, _ = self._latest
-        if url != page.url or links != len(page.links):
-            self._latest = page.url, len(page.links), sites_linked(page.url, [link.url for link in page.links])
+    def linked(self, url: str, links: Sequence[str]) -> dict[str, None]:
+        """The other sites that the ``links`` of the page at ``url`` lead to; the latest answer is remembered."""
+        if self._latest[:2] != (url, len(links)):
+            self._latest = url, len(links), sites_linked(url, links)
         return self._latest[2]
 
-    def _company(self, own: str, names: Iterable[str]) -> LinkNeighbourhood:
-        known = weighted = suspicion = doubt = 0.0
+    def _neighbourhood(self, own: str, names: Iterable[str]) -> LinkNeighbourhood:
+        known = weighted = suspicion = page_spam = 0.0
         suspects = 0
         for name in names:
             site = self._sites.get(name)
@@ -119,26 +115,29 @@ class LinkFarms:
                 if found := site.suspicion:
                     weighted += weight * found
                     suspicion += found
-                    doubt += site.doubt
+                    page_spam += site.page_spam
                     suspects += found >= _SUSPECT
-        return LinkNeighbourhood(known, weighted, suspicion, doubt, suspects)
+        return LinkNeighbourhood(known, weighted, suspicion, page_spam, suspects)
 
-    # ------------------------------------------------------------ what happens
+    # ------------------------------------------------------------ after it was kept
 
-    def learn(self, url: str, spam: float, signs: Mapping[str, float], linked: Iterable[str]) -> None:
-        """A page is in the history with this ``spam`` and these ``signs``; ``linked`` are the sites that its links lead to."""
-        own = domain_of(url)
+    def apply(self, event: FetchEvent) -> None:
+        """Learn from a page: how much it looks like spam, and which sites it links to."""
+        visit = event.visit
+        if not visit.is_page:
+            return
+        own = domain_of(visit.url)
         site = self._site(own)
-        degree = signs.get(CLIQUE, 0.0)
+        degree = visit.signs.get(CLIQUE, 0.0)
         if site.pages >= _PAGES:
             site.pages, site.spam = site.pages / 2, site.spam / 2
         site.pages += 1.0
-        site.spam += max(0.0, 1.0 - (1.0 - spam) / (1.0 - DOUBT * degree))
-        site.doubt = _ramp(site.spam / (site.pages + _PRIOR_PAGES), _FEW, _MANY)
+        site.spam += max(0.0, 1.0 - (1.0 - visit.spam) / (1.0 - FARM_SPAM * degree))
+        site.page_spam = _ramp(site.spam / (site.pages + _PRIOR_PAGES), _FEW, _MANY)
         site.degree = degree
-        site.suspicion = max(site.doubt, degree)
+        site.suspicion = max(site.page_spam, degree)
         (self._suspects.add if site.suspicion else self._suspects.discard)(own)
-        for target in linked:
+        for target in () if visit.repeats else self.linked(visit.url, event.links):
             site.links.pop(target, None)
             site.links[target] = None
         while len(site.links) > _LINKS:

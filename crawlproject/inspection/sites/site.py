@@ -1,41 +1,26 @@
-"""A site as budgets know it: what was fetched of it, what that was worth, and how much of that is believed."""
+"""A site as budgets know it: what was fetched of it, what that was worth, and how much of that is trusted."""
 
 from __future__ import annotations
 
 _PRIOR = 0.5  # mean worth of a site that nothing is known of
 _PRIOR_PAGES = 2.0  # and how many pages would be needed to outweigh that
-SPAM = 4.0  # that a page takes which is nothing but spam: two of them are enough
+SPAM = 4.0  # worth that a page takes away which is nothing but spam: two of them are enough
 _KNOWN = 5.0  # fetches from which on a site is known for what it is
-_OPEN, _ENDLESS = 0.6, 0.85  # openness of a site that begins to look endless, and of one that does
+_OPEN, _ENDLESS = 0.6, 0.85  # new-link ratio of a site that begins to look endless, and of one that does
 
 
 class Site:
-    """What is known of a site."""
+    """What was learned about a registrable domain."""
 
-    __slots__ = (
-        "doubt",
-        "fetches",
-        "links",
-        "new_link_ratio",
-        "out",
-        "pardoned",
-        "recommended",
-        "until",
-        "waits",
-        "worth",
-    )
+    __slots__ = ("distrust", "fetches", "links", "new_link_ratio", "recommended", "worth")
 
     def __init__(self) -> None:
         self.fetches = 0.0  # those that brought nothing count less
-        self.worth = 0.0
+        self.worth = 0.0  # sum over its pages, each 0 to 1
         self.links: dict[str, float] = {}  # other sites that link here, each with the worth of its best link
-        self.recommended = False  # by a person: a seed is there, or a seed links here
-        self.pardoned = 0.0  # fetches beyond the budget
-        self.until = 0.0  # URLs over budget wait until then
-        self.waits = 0
-        self.out: set[str] = set()  # URLs that are being fetched
+        self.recommended = False  # by a person: it has a seed, or a seed links to it
         self.new_link_ratio = 0.0  # share of links within it that lead to new pages
-        self.doubt = 0.0  # how far its pages count as spam, whatever they look like
+        self.distrust = 0.0  # how far its pages count as spam, whatever they look like, 0 to 1
 
     @property
     def mean(self) -> float:
@@ -43,14 +28,14 @@ class Site:
         return self._mean(self.worth)
 
     @property
-    def believed(self) -> float:
-        """The worth of its pages, when they are spam as far as the site is doubted."""
-        return (1.0 - self.doubt) * self.worth - SPAM * self.doubt**2 * self.fetches
+    def trusted_worth(self) -> float:
+        """The worth of its pages, when they are spam as far as the site is distrusted."""
+        return (1.0 - self.distrust) * self.worth - SPAM * self.distrust**2 * self.fetches
 
     @property
-    def believed_mean(self) -> float:
-        """``mean``, as far as the site is believed."""
-        return self._mean(self.believed)
+    def trusted_mean(self) -> float:
+        """``mean``, as far as the site is trusted."""
+        return self._mean(self.trusted_worth)
 
     @property
     def endless(self) -> float:
@@ -59,7 +44,7 @@ class Site:
 
     @property
     def single_source(self) -> bool:
-        """Whether no more is known of it than what one other site told, and nobody recommended that one."""
+        """Whether it is hardly known, only one other site links to it, and no person recommended that one."""
         return self.fetches < _KNOWN and len(self.links) < 2 and not self.recommended
 
     def _mean(self, worth: float) -> float:

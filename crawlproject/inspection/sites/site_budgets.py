@@ -1,126 +1,74 @@
-"""Budgets of sites: how many fetches a registrable domain is worth, so that one without end does not eat the crawl.
+"""What each site of a crawl has earned and used: the books behind the budgets of ``budget_policy.py``.
 
-After BEAST (Lee, Leonard, Wang and Loguinov, IRLbot, WWW 2008; paper 004 section 6): a budget grows with links from *other*
-sites, which are harder to forge than pages of one's own. For a topical crawl both the links and the pages count for what they
-were worth:
-
-    budget = first + paid + PER_LINK * links * mean worth
-    paid   = BACK * worth of its pages, but never more than SUPPORTED * trust * (1 + links)
-    first  = FIRST * trust, but never more than MOST_FIRST
-
-``links`` is the worth of the links from other sites, each of these counted once. A page that is new and honest is worth one half,
-for it may be the way to others, and up to 1 as it is relevant, compared with the relevant pages of this crawl. A copy and
-what was a waste of time on purpose, spam and walls, take from the worth of the site. So honest pages pay for themselves, as
-long as others link to the site: ``paid`` nears its bound slowly. The mean worth begins at one half and moves with each page.
-``trust`` is 1 while the crawl meets spam, walls and sites that look endless, and grows to ``MOST_TRUST`` while it does not; up
-to 2 it multiplies ``BACK``, too.
-
-A site looks endless when its pages lead to ever new pages of it (``new_link_ratio.py``). The less trust there is, the less such
-pages are paid for, and such links count.
-
-Names are as cheap as pages: a swarm of domains has a first budget for each. So a site of which only one other site has told, one
-without a seed, is *single-source* until a few of its pages were fetched, and all such sites together get ``SINGLE_SOURCE`` of the
-fetches, up to three times as much where there is trust.
-
-A URL over budget waits, and is tried again after a delay that doubles with each vain trial of its site; one in so many
-fetches is a trial of a site that would have to wait still. When nothing else is left the budgets are raised (``pardon``).
+A page that is new and honest is worth one half, for it may be the way to others, and up to 1 as it is relevant, compared with
+the relevant pages of this crawl. Duplicates, redirects and what was a waste of time on purpose, spam and captchas, take from
+the worth of the site.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
+from crawlproject.inspection.sites.budget_policy import POLICY, budget, single_source_limit, trust_in_web
 from crawlproject.inspection.sites.site import SPAM, Site, ramp
-from crawlproject.records import NOT_KEPT, NOVELTY, OWN_LINKS, CrawlUrl, Fetch, Page
-from crawlproject.urls.domains import domain_of, sites_linked
+from crawlproject.records import NOVELTY, FetchEvent, Visit
+from crawlproject.urls.domains import domain_of
 
-FIRST = 2.0
-MOST_FIRST = 10.0
-BACK = 2.0
-PER_LINK = 1.0
-SUPPORTED = 30.0
-HOSTILE = 0.05  # share of spam, walls and their kin among the fetches from which on budgets are as strict as can be
-MOST_TRUST = 10.0  # times ``SUPPORTED`` where there are none
-TRIALS = 0.03  # of all fetches may be of sites over budget, besides those that nothing else was left for
-SINGLE_SOURCE = 0.1  # times ``trust``, up to 3, of all fetches may be of sites that only one other site links to
-LONGEST_WAIT = 3_600.0  # seconds
-
-_PRIOR_FETCHES = 10.0  # as if so many had been made, with so many bad ones that budgets are strict
-_MOST_SINGLE_SOURCE = 3.0  # of trust that hearsay is listened to
-_MOST_BACK = 2.0  # of trust that pages are paid for
-_FIRST_WAIT = 50.0  # fetches of the crawl that a URL over budget waits at first
-_DOUBLINGS = 10
-_LONGEST_PAUSE = 5.0  # seconds between two fetches that count for the pace: a crawl that idles is not slow
-_NEUTRAL = 0.5  # worth of a page that is new and honest, whatever it is about: it may be the way to others
-_MISSING = 0.1  # of a fetch is what a page that is not there counts for: a link to it may be old
-_HONEST = 0.25  # mean worth of a site that is let go beyond its budget before others
-_COPY = 0.5  # worth that a copy takes from its site
-_WALL = 1.5  # that a wall takes, or a soft 404
 _WASTE = ("block/", "parked", "soft_404")
-_SURELY_OPEN, _SURELY_ENDLESS = 0.92, 0.98  # openness of a site from which on it makes the whole crawl careful
-_TEDIOUS = 0.5  # of a waste is a page of a site that is surely endless
-_LURED = 0.5  # of the links to such a site do not count: somebody left them to lure visitors
-_DETOUR = 0.25  # worth that a redirect takes: what it leads to pays it back
-_EARLY_FETCHES = 100.0  # as if so many had been made of other sites: in the beginning all that is known is hearsay
-_LINKERS = 64  # linking sites that are remembered of a site
-_SEED = 5.0  # links that a seed is worth
-_SITES = 200_000  # sites that are remembered
-_SMOOTHING = 0.02  # of the mean time between fetches
+_UNKNOWN = Site()
 
 
 class SiteBudgets:
-    """The sites of a crawl. An inspector that hears of each page that is kept, and a standing at the door.
+    """A learner: the sites of a crawl. Memory is bounded by ``POLICY.sites`` sites.
 
     ``share`` scales budgets and trials; 0 switches them off. ``alone`` is False with other workers of the same crawl: each
-    knows a part of the links only, and none can tell that all others wait, too, so that budgets would have to be raised. Then
-    first budgets are as large as can be, and hearsay is not limited. Memory is bounded by ``_SITES`` sites.
+    knows a part of the links only, so first budgets are as large as can be, and single-source sites are not limited.
     """
 
     def __init__(self, *, share: float = 1.0, alone: bool = True) -> None:
-        self._share = share
+        self.share = share
+        self.fetches = 0
+        self.pace = 0.0  # mean seconds between fetches
         self._alone = alone
         self._sites: OrderedDict[str, Site] = OrderedDict()
         self._relevance = 0.0  # sum of the relevance of all pages, and of its squares
         self._squares = 0.0
-        self._fetches = 0
-        self._wasted = 0.0  # fetches of spam, walls and their kin
-        self._trials = 0
+        self._wasted = 0.0  # fetches of spam, captchas and their kin
         self._single_source = 0.0  # fetches, of which those that brought nothing count less
-        self._pace = 0.0  # seconds between fetches
-        self._latest = 0.0
-        self.waited = 0  # times that a URL had to wait
+        self._latest = 0.0  # seconds since the epoch
 
-    def seeded(self, url: str) -> None:
+    def add_seed(self, url: str) -> None:
         """A person recommends ``url``: as good as links from several sites."""
         site = self._site(domain_of(url))
-        site.links[""] = _SEED
+        site.links[""] = POLICY.seed
         site.recommended = True
 
-    # ------------------------------------------------------------ what happens
+    def set_distrust(self, name: str, distrust: float) -> None:
+        """The pages of a registrable domain count as spam to this degree, 0 to 1, those before included."""
+        self._site(name).distrust = distrust
 
-    def inspect(self, page: Page, fetch: Fetch) -> Page:
-        """Budgets do not look at pages before they are kept."""
-        return page
-
-    def kept(
-        self, page: Page, linked: Iterable[str] | None = None, linker: str = "", new_link_ratio: float = 0.0
+    def apply(
+        self, event: FetchEvent, linked: Iterable[str] = (), linker: str = "", new_link_ratio: float = 0.0
     ) -> None:
-        """A page is in the history: its site gets back what it was worth, and so do the sites that it links to.
+        """Every fetch costs its site; a page also earns what it is worth, for its site and for those that it links to.
 
-        ``linked`` are these other sites, where they are known; ``linker`` the name under which its links count, unless it is
-        that of its site; ``new_link_ratio`` that of its site by now.
+        ``linked`` are the other sites that the page links to. ``linker`` is the name under which its links count, by default
+        its site. ``new_link_ratio`` is that of its site by now.
         """
-        self._opened(page.url, new_link_ratio)
-        repeats = bool(page.duplicate_of) and OWN_LINKS not in page.signs
-        value = self._page(page.url, page.relevance, page.spam, page.signs.get(NOVELTY, 1.0), repeats)
-        if linked is None:
-            linked = sites_linked(page.url, [link.url for link in page.links])
-        if page.depth == 0:
-            self._recommend(linked)
-        if value > 0.0 and not repeats:
-            self._links(page.url, value, linked, linker)
+        if not self.share:
+            return
+        visit, site = event.visit, self._site(domain_of(event.visit.url))
+        if visit.is_page:
+            site.new_link_ratio = new_link_ratio
+            self._wasted += POLICY.tedious * ramp(new_link_ratio, POLICY.surely_open, POLICY.surely_endless)
+            self._earn(visit, site, linked, linker)
+        elif visit.redirect:
+            site.worth -= POLICY.detour
+        elif visit.error.startswith(_WASTE):
+            site.worth -= POLICY.blocked
+            self._wasted += 1.0
+        self._pay(visit)
 
     def merge(self, name: str, into: str, linked: Iterable[str]) -> None:
         """The links of the site ``name`` to the sites ``linked`` count under another name from now on."""
@@ -129,202 +77,80 @@ class SiteBudgets:
             if site is not None and name in site.links:
                 site.links[into] = max(site.links.pop(name), site.links.get(into, 0.0))
 
-    def redirected(self, url: str, at: float) -> None:
-        """A fetch of ``url`` was answered with a redirect."""
-        if self._share:
-            self._site(domain_of(url)).worth -= _DETOUR
-        self.ended(url, at)
-
-    def ended(self, url: str, at: float, error: str = "") -> None:
-        """A fetch of ``url`` ended, whatever it brought; ``error`` as in the history."""
-        if not self._share:
-            return
-        if self._fetches and at >= self._latest:
-            pause = min(at - self._latest, _LONGEST_PAUSE)
-            self._pace += max(_SMOOTHING, 1.0 / (self._fetches + 1)) * (pause - self._pace)
-        self._latest = max(at, self._latest)
-        self._fetches += 1
-        site = self._site(domain_of(url))
-        cost = _MISSING if error and not error.startswith(_WASTE) and error != NOT_KEPT else 1.0
-        self._single_source += cost * site.single_source
-        site.fetches += cost
-        site.out.discard(url)
-
-    def failed(self, url: str, error: str) -> None:
-        """A fetch brought no page; ``error`` as in the history. What is merely missing costs the fetch only."""
-        if self._share and error.startswith(_WASTE):
-            self._site(domain_of(url)).worth -= _WALL
-            self._wasted += 1.0
-
-    def dropped(self, url: str) -> None:
-        """``url`` was taken and not fetched."""
-        if site := self._sites.get(domain_of(url)):
-            site.out.discard(url)
-
-    def doubted(self, site: str, doubt: float) -> None:
-        """The pages of a registrable domain count as spam to this degree, 0 to 1, those before included."""
-        self._site(site).doubt = doubt
-
-    def relive(
-        self, line: Mapping[str, Any], linked: Iterable[str], linker: str = "", new_link_ratio: float = 0.0
-    ) -> None:
-        """After a resume: a line of the history happens once more. ``linked`` and all that follows as in ``kept``."""
-        if line["redirect"]:
-            self.redirected(line["url"], line["at"])
-            return
-        if is_page(line):
-            self._opened(line["url"], new_link_ratio)
-            signs = line.get("signs") or {}
-            repeats = bool(line.get("duplicate_of")) and OWN_LINKS not in signs
-            value = self._page(line["url"], line["relevance"], line.get("spam", 0.0), signs.get(NOVELTY, 1.0), repeats)
-            if line["depth"] == 0:
-                self._recommend(linked)
-            if value > 0.0 and not repeats:
-                self._links(line["url"], value, linked, linker)
-        elif line["error"]:
-            self.failed(line["url"], line["error"])
-        self.ended(line["url"], line["at"], line["error"])
-
-    # ------------------------------------------------------------ at the door
-
-    def adjusted_score(self, url: str, score: float) -> float:
-        """A site over budget waits; its scores stay as they are."""
-        return score
-
-    def hold_until(self, url: CrawlUrl, now: float) -> float:
-        """``now`` when the site of ``url`` has budget left, or has waited long enough for a trial."""
-        if not self._share:
-            return now
-        site = self._site(domain_of(url.url))
-        if not self._is_over(site) or self._may_try(site, now):
-            site.out.add(url.url)
-            return now
-        if site.until <= now:
-            self._make_wait(site, now)
-        self.waited += 1
-        return site.until
-
-    def host_blocked_until(self, url: str) -> float:
-        """The end of the wait of a site over budget."""
-        site = self._sites.get(domain_of(url)) if self._share else None
-        if site is None or not site.until or not self._is_over(site):
-            return 0.0
-        return site.until
-
-    def release_order(self, url: str, now: float) -> float:
-        """1 within the budget; beyond it 0.9 for an honest site, whatever it is about, and next to nothing for any other."""
-        site = self._sites.get(domain_of(url)) if self._share else None
-        if site is None or not self._is_over(site):
-            return 1.0
-        return 0.9 if site.believed_mean > _HONEST else 0.01
-
-    def pardon(self, url: str) -> None:
-        """Nothing else is left to fetch: the site of ``url`` may have one more."""
-        site = self._site(domain_of(url))
-        site.pardoned += max(1.0, site.fetches + len(site.out) + 1.0 - self.budget(site))
-        site.until = 0.0
-
-    def budget(self, site: Site) -> float:
-        """How many fetches a site is worth so far."""
-        links = sum(site.links.values())
-        trust = self.trust
-        most = SUPPORTED * trust * (1.0 + links)
-        paid = BACK * min(trust, _MOST_BACK) * site.believed
-        endless = site.endless / trust
-        if paid > 0.0:
-            paid *= 1.0 - endless
-            paid = most * paid / (most + paid)
-        first = min(MOST_FIRST, FIRST * trust) if self._alone else MOST_FIRST
-        earned = first + paid + PER_LINK * links * site.believed_mean * (1.0 - _LURED * endless)
-        return self._share * earned + site.pardoned
-
-    @property
-    def trust(self) -> float:
-        """1 while traps are met, up to ``MOST_TRUST`` while none are: on a web without them budgets only cost recall."""
-        wasted = (self._wasted + HOSTILE * _PRIOR_FETCHES) / (self._fetches + _PRIOR_FETCHES)
-        return min(MOST_TRUST, max(1.0, HOSTILE / wasted))
+    # ------------------------------------------------------------ what follows
 
     def site(self, url: str) -> Site | None:
         """What is known of the site of ``url``."""
         return self._sites.get(domain_of(url))
 
-    def _is_over(self, site: Site) -> bool:
-        """Whether a site has no budget left, or no part in that of hearsay."""
-        if site.fetches + len(site.out) >= self.budget(site):
-            return True
-        if not self._alone or not site.single_source or site.pardoned:
+    def budget(self, site: Site | None) -> float:
+        """How many fetches a site is worth so far; None: one that nothing is known of."""
+        return self.share * budget(site or _UNKNOWN, self.trust, alone=self._alone)
+
+    @property
+    def trust(self) -> float:
+        """How far budgets can be larger than on a hostile web, 1 to ``POLICY.most_trust``."""
+        return trust_in_web(self._wasted, self.fetches)
+
+    def is_rationed(self, site: Site | None) -> bool:
+        """Whether only one other site links to ``site``, and such sites have used up their part of the fetches."""
+        if not self._alone or not (site or _UNKNOWN).single_source:
             return False
-        most = SINGLE_SOURCE * min(self.trust, _MOST_SINGLE_SOURCE)
-        return self._single_source >= self._share * most * (self._fetches + _EARLY_FETCHES)
+        return self._single_source >= self.share * single_source_limit(self.trust, self.fetches)
 
-    def _may_try(self, site: Site, now: float) -> bool:
-        """Whether a site over budget has waited, and trials have been few enough."""
-        if not site.waits or site.until > now or self._trials >= TRIALS * self._share * self._fetches:
-            return False
-        self._trials += 1
-        self._make_wait(site, now)
-        return True
+    # ------------------------------------------------------------ the books
 
-    def _make_wait(self, site: Site, now: float) -> None:
-        """For as many fetches of the crawl, at its pace, each time twice as many."""
-        fetches = _FIRST_WAIT * 2.0 ** min(site.waits, _DOUBLINGS)
-        site.until = now + min(LONGEST_WAIT, fetches * max(self._pace, 1e-3))
-        site.waits += 1
+    def _earn(self, visit: Visit, site: Site, linked: Iterable[str], linker: str) -> None:
+        value = self._value(visit)
+        self._wasted += visit.spam**2
+        site.worth += value - SPAM * visit.spam**2 - POLICY.duplicate * visit.repeats
+        if visit.depth == 0:  # a person led the crawl to it, whatever it looks like
+            for target in linked:
+                self._site(target).recommended = True
+        if value > 0.0 and not visit.repeats:
+            self._link(site, value, linked, linker or domain_of(visit.url))
 
-    # ------------------------------------------------------------ worth
-
-    def _page(self, url: str, relevance: float, spam: float, novelty: float, copy: bool) -> float:
-        """What a page is worth, 0 to 1, which is added to its site."""
-        if not self._share:
-            return 0.0
-        honest = (1.0 - spam) * novelty * (not copy)
-        relevance *= honest
+    def _value(self, visit: Visit) -> float:
+        """What a page is worth, 0 to 1."""
+        honest = (1.0 - visit.spam) * visit.signs.get(NOVELTY, 1.0) * (not visit.repeats)
+        relevance = visit.relevance * honest
         self._relevance += relevance
         self._squares += relevance * relevance
         reference = self._squares / self._relevance if self._relevance else 0.0
-        value = _NEUTRAL * honest + (1.0 - _NEUTRAL) * (min(1.0, relevance / reference) if reference else 0.0)
-        self._wasted += spam**2
-        self._site(domain_of(url)).worth += value - SPAM * spam**2 - _COPY * copy
-        return value
+        relative = min(1.0, relevance / reference) if reference else 0.0
+        return POLICY.neutral * honest + (1.0 - POLICY.neutral) * relative
 
-    def _opened(self, url: str, new_link_ratio: float) -> None:
-        """How open the site of ``url`` is by now."""
-        if self._share:
-            self._site(domain_of(url)).new_link_ratio = new_link_ratio
-            self._wasted += _TEDIOUS * ramp(new_link_ratio, _SURELY_OPEN, _SURELY_ENDLESS)
-
-    def _recommend(self, linked: Iterable[str]) -> None:
-        """A person led the crawl to a page that links to the sites ``linked``, whatever that page looks like."""
-        if self._share:
-            for target in linked:
-                self._site(target).recommended = True
-
-    def _links(self, url: str, value: float, linked: Iterable[str], linker: str) -> None:
-        own = domain_of(url)
-        site = self._site(own)
+    def _link(self, site: Site, value: float, linked: Iterable[str], linker: str) -> None:
         weight = value * site.mean * (1.0 - site.endless / self.trust)
-        linker = linker or own
-        for target in linked:
-            site = self._site(target)
-            if weight > site.links.get(linker, 0.0) and (linker in site.links or len(site.links) < _LINKERS):
-                site.links[linker] = weight
+        for name in linked:
+            target = self._site(name)
+            if weight > target.links.get(linker, 0.0) and (
+                linker in target.links or len(target.links) < POLICY.linkers
+            ):
+                target.links[linker] = weight
+
+    def _pay(self, visit: Visit) -> None:
+        if self.fetches and visit.at >= self._latest:
+            pause = min(visit.at - self._latest, POLICY.longest_pause)
+            self.pace += max(POLICY.smoothing, 1.0 / (self.fetches + 1)) * (pause - self.pace)
+        self._latest = max(visit.at, self._latest)
+        self.fetches += 1
+        site = self._site(domain_of(visit.url))
+        missing = visit.error and not visit.is_page and not visit.error.startswith(_WASTE)
+        cost = POLICY.missing if missing else 1.0
+        self._single_source += cost * site.single_source
+        site.fetches += cost
 
     def _site(self, name: str) -> Site:
         site = self._sites.get(name)
         if site is None:
             site = self._sites[name] = Site()
-            if len(self._sites) > _SITES:
+            if len(self._sites) > POLICY.sites:
                 self._forget()
         return site
 
     def _forget(self) -> None:
         """Let a tenth of the sites go: those that were never visited, or else the oldest."""
-        unvisited = [name for name, site in self._sites.items() if not site.fetches and not site.out]
-        names = unvisited[: _SITES // 10] or list(self._sites)[: _SITES // 10]
-        for name in names:
+        unvisited = [name for name, site in self._sites.items() if not site.fetches]
+        for name in unvisited[: POLICY.sites // 10] or list(self._sites)[: POLICY.sites // 10]:
             del self._sites[name]
-
-
-def is_page(line: Mapping[str, Any]) -> bool:
-    """Whether a line of the history is of a page that was read, kept or not."""
-    return bool(line["md5"]) or line["error"] == NOT_KEPT

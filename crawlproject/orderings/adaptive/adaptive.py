@@ -31,6 +31,7 @@ LOST = 0.12  # mean worth of these, below which attention widens
 FOUND = 0.24  # and from which on the topic is found: later lows mean that it is exhausted
 WIDEST = 16.0  # times the attention
 BEST_LINKS = 10  # new links of a page whose promise makes its prospect
+UNDER_WAY = 100  # pages that were observed and whose links may not have been scored yet
 MOVED = 0.005  # a waiting URL's score is told anew when it is off by more
 NO_ROWS: Rows = np.zeros(0, dtype=np.int64)
 
@@ -84,7 +85,7 @@ class Adaptive(BaseOrdering):
         self._evidence = LinkFeatures(self._table, self._terms, keywords, _kinds(without))
         self._ridge = Ridge(self._evidence.prior, strength)
         self._ended = set(context.topic.seeds)  # seeds wait from the start, whatever links to them
-        self._scores: dict[str, float] = {}
+        self._scores: dict[str, dict[str, float]] = {}  # of the links of the latest pages
         self._pages = 0
         self._harvest = 0.0  # mean worth of the recent pages
         self._found = False  # the topic
@@ -99,7 +100,7 @@ class Adaptive(BaseOrdering):
 
     def score(self, page: Page, link: Link) -> float | None:
         """The value that ``observe`` found; None: put aside, or fetched already."""
-        return self._scores.get(link.url)
+        return self._scores.get(page.url, {}).get(link.url)
 
     def revise(self) -> Iterator[tuple[str, float]]:
         if self._pages % REVISE_EVERY == 0:
@@ -147,7 +148,7 @@ class Adaptive(BaseOrdering):
         row = self._table.row(page.url)
         promised = self._evidence.of(np.array([row]))[:, 0] if row is not None else None
         rows, fresh = self._note_links(page, worth)
-        outcome = np.array([worth, self._promise(rows, fresh)])
+        outcome = np.array([worth, self._promise(page, rows, fresh)])
         if row is None or promised is None:
             self._evidence.learn_host(host_of(page.url), outcome)
         else:
@@ -156,7 +157,7 @@ class Adaptive(BaseOrdering):
         self.failed(page.url)
 
     def listed(self, page: Page) -> None:
-        self._promise(*self._note_links(page, 0.0))
+        self._promise(page, *self._note_links(page, 0.0))
         self.failed(page.url)
 
     def failed(self, url: str) -> None:
@@ -168,6 +169,12 @@ class Adaptive(BaseOrdering):
 
     def postponed(self, url: str) -> None:
         self._attended -= self._table.remove(url)  # it waits without us, or it would keep others from their place
+
+    def host_blocked(self, host: str) -> None:
+        rows = self._table.waiting()
+        for url in list(self._table.urls(rows[self._table.attended[rows]])):
+            if host_of(url) == host:
+                self.postponed(url)
 
     def redirected(self, url: str, target: str) -> None:
         known = target in self._ended or self._table.row(target) is not None
@@ -232,9 +239,8 @@ class Adaptive(BaseOrdering):
         worth, behind = np.einsum("orf,of->or", self._evidence.of(rows), self._ridge.weights)
         return worth, worth + self.prospect * _behind(behind)
 
-    def _promise(self, rows: Rows, fresh: Vector) -> float:
+    def _promise(self, page: Page, rows: Rows, fresh: Vector) -> float:
         """Score the rows of a page's links; the mean predicted worth of the best that are new."""
-        self._scores = {}
         if not len(rows):
             return 0.0
         table = self._table
@@ -244,7 +250,9 @@ class Adaptive(BaseOrdering):
         table.attended[rows] |= wanted
         table.score[rows] = values
         followed = table.attended[rows]
-        self._scores = dict(zip(table.urls(rows[followed]), values[followed].tolist(), strict=True))
+        self._scores[page.url] = dict(zip(table.urls(rows[followed]), values[followed].tolist(), strict=True))
+        if len(self._scores) > UNDER_WAY:
+            del self._scores[next(iter(self._scores))]
         best = np.sort(np.clip(worth[fresh], 0.0, 1.0))[-BEST_LINKS:]
         return float(best.sum()) / BEST_LINKS
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from crawlproject.crawl.assembly import make_traps
+from crawlproject.crawl.reading import make_traps
 from crawlproject.crawl.robots import RobotsRules
 from crawlproject.errors import BadInput
 from crawlproject.inspection.duplicates.url_rule import parts_of, spelled

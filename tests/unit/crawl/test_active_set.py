@@ -61,7 +61,7 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Crawl, Shel
 def fetch(crawl: Crawl, *links: str) -> None:
     url = crawl.take(1.0)
     assert url is not None
-    crawl.offer(crawl.read(url, html(*links, text="reef")), Fetch(200, 1.0, 0.1))
+    crawl.steps.offer(crawl.steps.read(url, html(*links, text="reef")), Fetch(200, 1.0, 0.1))
 
 
 def waiting(crawl: Crawl) -> set[str]:
@@ -73,7 +73,7 @@ def test_what_is_put_aside_leaves_its_place_on_the_host_to_others(opened: tuple[
     shelf.aside = ["http://a.example/1", "http://nobody-knows.example/", SEEDS[1]]
     fetch(crawl, "/1", "/2", "/later")
     assert waiting(crawl) == {SEEDS[1], "http://a.example/2"}, "a seed stays"
-    assert crawl.refused == 0, "what is not followed now may be later"
+    assert crawl.stats.refused == 0, "what is not followed now may be later"
     shelf.back = [[CrawlUrl("http://a.example/later", 0.3, 1)]]
     crawl.take(1.0)
     assert "http://a.example/later" in crawl.frontier

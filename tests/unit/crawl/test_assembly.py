@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from support.pages import DictArchive, a_text_page
 
-from crawlproject.crawl.assembly import assemble, make_canonicalizer, make_traps, respell
+from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
+from crawlproject.crawl.reading import make_canonicalizer, make_traps, respell
 from crawlproject.errors import BadCrawlDir, BadSetting, BadTopic, BadWeb
 from crawlproject.frontier.factory import make_frontier
 from crawlproject.options import read_options
@@ -72,7 +73,8 @@ def test_the_archive_that_a_setting_names_reaches_the_ordering(tmp_path: Path) -
     assert list(found.urls()) == ["http://a.example/", "http://far.example/", "http://rail.example/"]
     page = found.page("http://a.example/")
     assert page is not None and page.relevance == pytest.approx(1.0)
-    assert not crawl.reader.counters  # what is read from an archive does not count as read by the crawl
+    read = [name for name in crawl.stats.counters() if name.startswith("reader/")]
+    assert not read, "what is read from an archive does not count as read by the crawl"
 
 
 def test_an_archive_that_cannot_be_opened_is_told_with_its_setting(tmp_path: Path) -> None:
@@ -114,8 +116,8 @@ def test_examples_are_found_in_the_pages_of_a_resumed_crawl(tmp_path: Path) -> N
     url = crawl.take(60.0)
     assert url is not None
     body = b"<p>Coral reef"
-    page, fetch = crawl.score_page(crawl.read(url, body)), Fetch(200, 61.0, 0.1)
-    crawl.keep(page, crawl.visit(url, page, body, fetch))
+    page, fetch = crawl.steps.score_page(crawl.steps.read(url, body)), Fetch(200, 61.0, 0.1)
+    crawl.steps.keep(page, crawl.steps.visit(url, page, body, fetch))
     crawl.close("test", 62.0)
     resumed = assembled(folder, topic=dataclasses.replace(topic, positive=(url.url,)), ORDERING="focused")
     assert [page.relevance for page in resumed.ordering.context.positive] == [pytest.approx(1.0)]

@@ -3,80 +3,39 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
-from random import Random
 
 import pytest
 from support.webs import html
 
-from crawlproject.crawl.admission import Admission
-from crawlproject.crawl.assembly import assemble, make_canonicalizer, make_reader, make_traps
+from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
-from crawlproject.crawl.stopping import Stopping
+from crawlproject.crawl.reading import make_canonicalizer
 from crawlproject.errors import StorageFailed
-from crawlproject.frontier.factory import make_frontier
-from crawlproject.frontier.memory import MemoryFrontier
-from crawlproject.inspection.examiner import Examiner
-from crawlproject.inspection.sites.host_health import HostHealth
-from crawlproject.inspection.sites.site_budgets import SiteBudgets
-from crawlproject.inspection.sites.tracker import SiteTracker
 from crawlproject.options import read_options
-from crawlproject.orderings.base import OrderingContext
-from crawlproject.orderings.registry import make_ordering
-from crawlproject.pages.text.analyzer import Analyzer
-from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import CrawlUrl, Fetch, Page, Topic
 from crawlproject.storage.append_log import read_lines
-from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.canonical import canonical_or_none
 
 SEED = "http://a.example/"
+INCURIOUS = {"CRAWL_SITE_BUDGET": 0, "PAGE_DUPLICATES": False, "CRAWL_LEARN_RULES": False, "TRAP_TEMPLATES": False}
 IMPATIENT = {"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0}
 
 
 def a_crawl(folder: Path, *seeds: str, ordering: str = "dom", **settings: object) -> Crawl:
-    """A planted crawl of a few parts: everything real, but the frontier forgets."""
-    options = read_options({**IMPATIENT, "ORDERING": ordering, **settings})
+    """A crawl with its seeds in the frontier, and without what inspects pages and sites."""
+    options = read_options({**IMPATIENT, **INCURIOUS, "ORDERING": ordering, **settings})
     topic = Topic("reef", ("coral reef",), seeds or (SEED,))
-    analyzer = Analyzer("en")
-    judge = TopicJudge(topic.keywords, analyzer)
-    canonicalize = make_canonicalizer(options)
-    frontier = make_frontier(options)
-    crawl_folder = CrawlFolder(folder, topic, ordering, {})
-    ordered = make_ordering(ordering, OrderingContext(topic, judge, Random(1)), options.ordering_parameters)
-    crawl = Crawl(
-        topic=topic,
-        options=options,
-        ordering=ordered,
-        judge=judge,
-        reader=make_reader(options, analyzer, canonicalize),
-        canonicalize=canonicalize,
-        frontier=frontier,
-        admission=Admission(
-            domains=options.crawl_allowed_domains,
-            canonicalize=canonicalize,
-            traps=make_traps(options),
-            frontier=frontier,
-            ordering=ordered,
-            refusals=crawl_folder.refusals,
-            history=crawl_folder.history,
-        ),
-        examiner=Examiner(),
-        conduct=SiteTracker(HostHealth(), SiteBudgets()),
-        folder=crawl_folder,
-        stopping=Stopping(floor=0.0, window=500, relevant=0.1, seconds=0.0),
-    )
-    crawl.folder.manifest.begin({}, "", 0.0)
-    crawl.add_seeds()
-    return crawl
+    return assemble(topic, options, clock=lambda: 0.0, folder=folder)
 
 
 def receive(crawl: Crawl, url: CrawlUrl, body: bytes, now: float = 1.0, **headers: str) -> Page:
     """Everything that happens to a page that arrived."""
     fetch = Fetch(200, now, 0.5)
-    page = crawl.score_links(crawl.score_page(crawl.read(url, body, **headers)))
-    crawl.keep(page, crawl.visit(url, page, body, fetch))
-    crawl.offer(page, fetch)
+    page = crawl.steps.score_links(crawl.steps.score_page(crawl.steps.read(url, body, **headers)))
+    crawl.steps.keep(page, crawl.steps.visit(url, page, body, fetch))
+    crawl.steps.offer(page, fetch)
     return page
 
 
@@ -113,7 +72,7 @@ def test_one_page_all_the_way(tmp_path: Path) -> None:
         (SEED, "http://a.example/reef"),
         (SEED, "http://b.example/"),
     ]
-    assert crawl.frontier.leases() == 0 and crawl.frontier_size == 2 and crawl.hosts_waiting == 2
+    assert crawl.frontier.leases() == 0 and crawl.stats.frontier_size == 2 and crawl.stats.hosts_waiting == 2
     child = taken(crawl, 8.0)
     assert (child.depth, child.parent, child.anchor) == (1, SEED, "coral reef")
     assert child.score == pytest.approx(0.25 * page.relevance + 0.75 * page.links[0].context_score)
@@ -125,12 +84,12 @@ def test_what_an_ordering_hands_down_comes_back_with_the_page(tmp_path: Path) ->
     page = receive(crawl, taken(crawl), html("/reef", text="coral reef"))
     child = taken(crawl)
     assert child.inherited == crawl.ordering.inherited_for_links(page) != ()
-    assert crawl.read(child, b"").inherited == child.inherited
+    assert crawl.steps.read(child, b"").inherited == child.inherited
 
 
 def test_the_body_is_cut_before_it_is_read(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path, PAGE_MAX_BYTES=20)
-    assert "reef" not in crawl.read(taken(crawl), b"<p>coral" + b" " * 50 + b"reef").text
+    assert "reef" not in crawl.steps.read(taken(crawl), b"<p>coral" + b" " * 50 + b"reef").text
 
 
 def test_headers_of_the_reply_are_heard(tmp_path: Path) -> None:
@@ -140,7 +99,7 @@ def test_headers_of_the_reply_are_heard(tmp_path: Path) -> None:
     visit = lines(crawl)[0]
     assert visit["md5"] == "" and visit["error"] == "noindex"
     assert SEED not in crawl.folder.pages and lines(crawl, "items.jsonl") == []
-    assert crawl.pages == 0 and crawl.frontier_size == 1, "its links are followed all the same"
+    assert crawl.stats.pages == 0 and crawl.stats.frontier_size == 1, "its links are followed all the same"
 
 
 @pytest.mark.parametrize(
@@ -168,24 +127,24 @@ def test_a_url_enters_the_history_once_however_often_it_is_fetched(tmp_path: Pat
     crawl = a_crawl(tmp_path)
     seed = taken(crawl)
     body = html("/x", text="coral reef")
-    page = crawl.score_links(crawl.score_page(crawl.read(seed, body)))
-    crawl.keep(page, crawl.visit(seed, page, body, Fetch(200, 1.0, 0.5)))
+    page = crawl.steps.score_links(crawl.steps.score_page(crawl.steps.read(seed, body)))
+    crawl.steps.keep(page, crawl.steps.visit(seed, page, body, Fetch(200, 1.0, 0.5)))
     receive(crawl, seed, body, now=9.0)
     crawl.fail(seed, "http 500", Fetch(500, 10.0, 0.5))
     crawl.redirect(seed, "http://b.example/", Fetch(301, 11.0, 0.5))
     assert [line["at"] for line in lines(crawl)] == [1.0]
     assert len(lines(crawl, "items.jsonl")) == len(lines(crawl, "links.jsonl")) == 1
-    assert crawl.pages == crawl.fetches == 1 and crawl.errors == 0
-    assert crawl.frontier_size == 2
+    assert crawl.stats.pages == crawl.stats.fetches == 1 and crawl.stats.errors == 0
+    assert crawl.stats.frontier_size == 2
 
 
 def test_seeds_and_links_wait_once(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path, SEED, "http://b.example/")
     crawl.add_seeds()
-    assert crawl.frontier_size == 2
+    assert crawl.stats.frontier_size == 2
     receive(crawl, taken(crawl), html("/x", "/x", SEED, "http://b.example/", "/x#y", text="coral reef"))
     assert sorted(url.url for url in crawl.frontier.waiting()) == ["http://a.example/x", "http://b.example/"]
-    assert crawl.refused == 0, "what is known is not refused"
+    assert crawl.stats.refused == 0, "what is known is not refused"
 
 
 def test_a_better_link_raises_the_score_of_a_url_that_waits(tmp_path: Path) -> None:
@@ -201,23 +160,23 @@ def test_a_better_link_raises_the_score_of_a_url_that_waits(tmp_path: Path) -> N
 def test_open_leases_count_against_the_budget(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path, *(f"http://h{n}.example/" for n in range(9)), CRAWL_MAX_PAGES=3)
     first, second, third = (taken(crawl) for _ in range(3))
-    assert crawl.take(1.0) is None and crawl.budget_in_flight() and not crawl.spent
+    assert crawl.take(1.0) is None and crawl.budget_in_flight() and not crawl.budget.is_spent
     crawl.fail(first, "http 404", Fetch(404, 1.0, 0.1))
     fourth = taken(crawl)
     assert crawl.take(1.0) is None
-    crawl.refuse(second.url, "robots/forbidden")
+    crawl.refuse(second, "robots/forbidden")
     fifth = taken(crawl)
     for url in (third, fourth, fifth):
-        assert not crawl.spent
+        assert not crawl.budget.is_spent
         receive(crawl, url, html(text="reef"))
-    assert crawl.spent and crawl.pages == 3 and crawl.take(1.0) is None
-    assert crawl.frontier.leases() == 0 and crawl.frontier_size == 4
+    assert crawl.budget.is_spent and crawl.stats.pages == 3 and crawl.take(1.0) is None
+    assert crawl.frontier.leases() == 0 and crawl.stats.frontier_size == 4
 
 
 def test_without_a_budget_nothing_is_ever_spent(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path, CRAWL_MAX_PAGES=0)
     receive(crawl, taken(crawl), html(text="reef"))
-    assert not crawl.spent and not crawl.budget_in_flight()
+    assert not crawl.budget.is_spent and not crawl.budget_in_flight()
 
 
 # ------------------------------------------------------------ the door
@@ -237,7 +196,7 @@ def test_without_a_budget_nothing_is_ever_spent(tmp_path: Path) -> None:
     ],
 )
 def test_scope_comes_before_traps(tmp_path: Path, url: str, reason: str | None) -> None:
-    assert a_crawl(tmp_path, CRAWL_ALLOWED_DOMAINS=[".A.example"]).admission.refusal(url, 0) == reason
+    assert a_crawl(tmp_path, CRAWL_ALLOWED_DOMAINS=[".A.example"]).admission.rules.refusal(url, 0) == reason
 
 
 def test_refusals_are_counted_by_reason_with_examples(tmp_path: Path) -> None:
@@ -251,7 +210,7 @@ def test_refusals_are_counted_by_reason_with_examples(tmp_path: Path) -> None:
         "scope/domain": 1,
     }
     assert crawl.folder.refusals.samples["scope/domain"] == [("http://b.example/", SEED)]
-    assert crawl.refused == 5 and crawl.stats()["refused/trap/too_long"] == 2
+    assert crawl.stats.refused == 5 and crawl.stats.counters()["refused/trap/too_long"] == 2
     assert [url.url for url in crawl.frontier.waiting()] == ["http://a.example/fine"]
 
 
@@ -263,7 +222,7 @@ def test_the_ordering_is_told_what_will_never_be_fetched(tmp_path: Path, monkeyp
     assert refused == ["http://a.example/film.mp4", "http://b.example/"]
     receive(crawl, taken(crawl), html("/too-deep", "/", "/moved"))
     assert len(refused) == 2, "another path may be shorter, and what is known was not refused"
-    crawl.refuse(taken(crawl).url, "robots/forbidden")
+    crawl.refuse(taken(crawl), "robots/forbidden")
     assert refused[2:] == ["http://a.example/forbidden"]
 
 
@@ -276,13 +235,13 @@ def test_depth_is_counted_from_the_seed(tmp_path: Path) -> None:
 
 def test_a_seed_passes_the_same_door(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path, "http://b.example/", CRAWL_ALLOWED_DOMAINS="a.example")
-    assert crawl.frontier_size == 0 and crawl.folder.refusals.counts == {"scope/domain": 1}
+    assert crawl.stats.frontier_size == 0 and crawl.folder.refusals.counts == {"scope/domain": 1}
 
 
 def test_links_that_the_ordering_does_not_follow_are_counted(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path, ordering="fish_search", ORDERING_DEPTH=0)
     receive(crawl, taken(crawl), html("/1", "/2", text="nothing"))
-    assert crawl.frontier_size == 0 and crawl.folder.refusals.counts == {"ordering/not_followed": 2}
+    assert crawl.stats.frontier_size == 0 and crawl.folder.refusals.counts == {"ordering/not_followed": 2}
 
 
 def test_a_full_frontier_keeps_the_best_and_counts_the_rest(tmp_path: Path) -> None:
@@ -293,7 +252,7 @@ def test_a_full_frontier_keeps_the_best_and_counts_the_rest(tmp_path: Path) -> N
     assert len(page.links) == 20
     assert {url.url for url in crawl.frontier.waiting()} == {f"http://a.example/good{n}" for n in range(5)}
     assert crawl.folder.refusals.counts == {"frontier/full": 10}
-    assert crawl.stats()["frontier/evicted"] == 5
+    assert crawl.stats.counters()["frontier/evicted"] == 5
 
 
 def test_a_full_host_takes_no_more(tmp_path: Path) -> None:
@@ -312,7 +271,7 @@ def test_a_full_host_takes_no_more(tmp_path: Path) -> None:
 
 def test_a_refused_url_leaves_no_history(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path)
-    crawl.refuse(taken(crawl).url, "robots/forbidden", "http://p.example/")
+    crawl.refuse(replace(taken(crawl), parent="http://p.example/"), "robots/forbidden")
     assert lines(crawl) == [] and crawl.frontier.leases() == 0
     assert SEED in crawl.frontier, "it is known, and not asked for again"
     assert crawl.folder.refusals.samples == {"robots/forbidden": [(SEED, "http://p.example/")]}
@@ -323,7 +282,7 @@ def test_a_failed_fetch_is_an_error_in_the_history(tmp_path: Path) -> None:
     crawl.fail(taken(crawl), "http 503", Fetch(503, 5.0, 2.0))
     visit = lines(crawl)[0]
     assert (visit["url"], visit["status"], visit["error"], visit["md5"]) == (SEED, 503, "http 503", "")
-    assert (crawl.pages, crawl.fetches, crawl.errors, crawl.frontier.leases()) == (0, 1, 1, 0)
+    assert (crawl.stats.pages, crawl.stats.fetches, crawl.stats.errors, crawl.frontier.leases()) == (0, 1, 1, 0)
 
 
 def test_seeds_and_where_they_redirect_to_keep_their_score(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -333,8 +292,8 @@ def test_seeds_and_where_they_redirect_to_keep_their_score(tmp_path: Path, monke
     crawl.redirect(taken(crawl), "http://d.example/", Fetch(301, 1.0, 0.1))
     known = ["http://a.example/1", "http://c.example/", "http://d.example/"]
     monkeypatch.setattr(crawl.ordering, "revise", lambda: [(url, 0.25) for url in known])
-    page = crawl.read(first, html("/1", *seeds))
-    crawl.offer(page, Fetch(200, 1.0, 0.1))
+    page = crawl.steps.read(first, html("/1", *seeds))
+    crawl.steps.offer(page, Fetch(200, 1.0, 0.1))
     assert {url.url: url.score for url in crawl.frontier.waiting()} == dict(zip(known, [0.25, 1.0, 1.0], strict=True))
 
 
@@ -352,14 +311,14 @@ def test_the_target_of_a_redirect_takes_the_place_of_its_source(tmp_path: Path) 
         source.context_score,
         source.inherited,
     )
-    assert crawl.errors == 0
+    assert crawl.stats.errors == 0
 
 
 def test_a_redirect_to_a_known_or_refused_url_is_an_end(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path, SEED, "http://b.example/")
     assert not crawl.redirect(taken(crawl), "http://b.example/", Fetch(302, 1.0, 0.1))
     assert not crawl.redirect(taken(crawl), "http://b.example/" + "x" * 300, Fetch(302, 1.0, 0.1))
-    assert crawl.frontier.leases() == crawl.frontier_size == 0
+    assert crawl.frontier.leases() == crawl.stats.frontier_size == 0
     assert crawl.folder.refusals.counts == {"trap/too_long": 1}
 
 
@@ -388,8 +347,8 @@ def test_a_resume_goes_on_where_the_crawl_was(tmp_path: Path) -> None:
     first.close("shutdown", 50.0, {"custom/stat": 1})
     second = resumed(tmp_path)
     assert waiting(second) == sorted([*waiting(first), lost.url])
-    assert (second.pages, second.fetches, second.refused) == (1, 1, 1)
-    assert second.recent_relevance() == first.recent_relevance() > 0
+    assert (second.stats.pages, second.stats.fetches, second.stats.refused) == (1, 1, 1)
+    assert second.stats.recent_relevance() == first.stats.recent_relevance() > 0
     manifest = json.loads((tmp_path / "crawl.json").read_text())
     assert manifest["stats"]["custom/stat"] == 1 and manifest["stats"]["history/pages"] == 1
     assert manifest["resumes"] == [100.0]
@@ -400,8 +359,8 @@ def test_a_resume_knows_how_full_each_host_is(tmp_path: Path) -> None:
     first = resumed(tmp_path)
     receive(first, taken(first), html("/1", "/2", text="coral reef"))
     url = taken(first)
-    page = first.read(url, b"")
-    first.keep(page, first.visit(url, page, b"", Fetch(200, 2.0, 0.1)))
+    page = first.steps.read(url, b"")
+    first.steps.keep(page, first.steps.visit(url, page, b"", Fetch(200, 2.0, 0.1)))
     second = resumed(tmp_path)
     assert len(waiting(second)) == 2 and url.url in waiting(second)
     receive(second, taken(second, 101.0), html("/3", "/4", "http://b.example/", text="coral reef"))
@@ -410,12 +369,12 @@ def test_a_resume_knows_how_full_each_host_is(tmp_path: Path) -> None:
 
 
 def test_refusals_are_saved_when_the_frontier_cannot_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(_: MemoryFrontier) -> None:
+    def full() -> None:
         raise StorageFailed("full")
 
     crawl = a_crawl(tmp_path)
-    crawl.refuse(taken(crawl).url, "robots/forbidden")
-    monkeypatch.setattr(MemoryFrontier, "close", full)
+    crawl.refuse(taken(crawl), "robots/forbidden")
+    monkeypatch.setattr(crawl.frontier, "close", full)
     with pytest.raises(StorageFailed, match="full"):
         crawl.close("storage_failed", 9.0)
     assert json.loads((tmp_path / "refused.json").read_text())["counts"] == {"robots/forbidden": 1}
@@ -443,7 +402,7 @@ def test_a_visit_tells_which_agent_fetched_the_page(tmp_path: Path) -> None:
     pages = {}
     for _ in range(2):
         url = taken(crawl)
-        pages[url.parent] = crawl.visit(url, crawl.read(url, html()), b"", Fetch(200, 2.0, 0.1))
+        pages[url.parent] = crawl.steps.visit(url, crawl.steps.read(url, html()), b"", Fetch(200, 2.0, 0.1))
     seeds = {line["url"]: line["signs"] for line in read_lines(tmp_path / "history.jsonl") if line["parent"] is None}
     assert sorted(signs["agent"] for signs in seeds.values()) == [0.0, 1.0]
     assert {parent: visit.signs for parent, visit in pages.items()} == seeds

@@ -25,7 +25,7 @@ def live(folder: Path) -> Crawl:
 
 def examined(crawl: Crawl, url: CrawlUrl, fetch: Fetch) -> tuple[Page, bytes]:
     body = WEB.get(url.url).body
-    return crawl.examine(crawl.read(url, body), fetch), body
+    return crawl.steps.examine(crawl.steps.read(url, body), fetch), body
 
 
 def crawl_on(crawl: Crawl, fetches: int, *, kill: bool = False) -> None:
@@ -35,22 +35,22 @@ def crawl_on(crawl: Crawl, fetches: int, *, kill: bool = False) -> None:
         assert url is not None
         fetch = Fetch(200, 1000.0 + number, 0.1)
         page, body = examined(crawl, url, fetch)
-        page = crawl.score_links(crawl.score_page(page))
-        visit = crawl.visit(url, page, body, fetch)
+        page = crawl.steps.score_links(crawl.steps.score_page(page))
+        visit = crawl.steps.visit(url, page, body, fetch)
         if kill and number == fetches - 1:
             crawl.folder.keep(page, visit)
             return
-        crawl.keep(page, visit)
-        crawl.offer(page, fetch)
+        crawl.steps.keep(page, visit)
+        crawl.steps.offer(page, fetch)
 
 
 def known(crawl: Crawl) -> dict[str, Any]:
-    """What is known of the company of sites, and what follows for their budgets."""
-    company, links = {}, {}
+    """What is known of the links of sites, and what follows for their budgets."""
+    farms, links = {}, {}
     for url in crawl.folder.history:
-        site, budget = crawl.conduct.farms.site(url), crawl.conduct.sites.site(url)
+        site, budget = crawl.tracker.farms.site(url), crawl.tracker.sites.site(url)
         assert site is not None and budget is not None
-        company[url] = site.pages, site.spam, site.doubt, site.degree, list(site.links)
+        farms[url] = site.pages, site.spam, site.page_spam, site.degree, list(site.links)
         links[url] = (
             budget.links,
             budget.fetches,
@@ -59,11 +59,11 @@ def known(crawl: Crawl) -> dict[str, Any]:
             budget.recommended,
             budget.single_source,
         )
-    return {"company": company, "links": links, "trust": crawl.conduct.sites.trust}
+    return {"farms": farms, "links": links, "trust": crawl.tracker.sites.trust}
 
 
 @pytest.mark.parametrize("kill", [False, True])
-def test_a_resumed_crawl_keeps_the_same_company(tmp_path: Path, kill: bool) -> None:
+def test_a_resumed_crawl_finds_the_same_farms(tmp_path: Path, kill: bool) -> None:
     whole, halved = live(tmp_path / "whole"), live(tmp_path / "halved")
     crawl_on(whole, 80)
     crawl_on(halved, 80, kill=kill)

@@ -10,12 +10,12 @@ from support.webs import html
 
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
-from crawlproject.inspection.probes.probe_key import BROWSER, MISSING, is_probe, probe_of
-from crawlproject.inspection.probes.probe_response import ProbeResponse
+from crawlproject.inspection.probes.probe_steps import BROWSER, MISSING
 from crawlproject.options import read_options
-from crawlproject.records import CrawlUrl, Fetch, Page, Topic
+from crawlproject.records import PROBE, CrawlUrl, Fetch, FetchEvent, Page, Topic, Visit
 from crawlproject.storage.append_log import read_lines
 from crawlproject.storage.probe_log import read_findings
+from crawlproject.webs.base import Reply
 
 SEED = "http://www.a.example/"
 WORDS = [f"w{number}x" for number in range(3000)]
@@ -34,16 +34,16 @@ def a_crawl(folder: Path, **settings: object) -> Crawl:
 
 def receive(crawl: Crawl, url: CrawlUrl, body: bytes, now: float) -> None:
     fetch = Fetch(200, now, 0.1)
-    page = crawl.examine(crawl.read(url, body), fetch)
-    page = crawl.score_links(crawl.score_page(page))
-    crawl.keep(page, crawl.visit(url, page, body, fetch))
-    crawl.offer(page, fetch)
+    page = crawl.steps.examine(crawl.steps.read(url, body), fetch)
+    page = crawl.steps.score_links(crawl.steps.score_page(page))
+    crawl.steps.keep(page, crawl.steps.visit(url, page, body, fetch))
+    crawl.steps.offer(page, fetch)
 
 
 def taken(crawl: Crawl, now: float, step: str | None = None) -> CrawlUrl:
     """What is taken at ``now``: a probe of this step, or with None a page."""
     url = crawl.take(now)
-    assert url is not None and (probe_of(url.url).step if is_probe(url.url) else None) == step
+    assert url is not None and (url.variant or None) == step
     return url
 
 
@@ -53,9 +53,9 @@ def begun(folder: Path, **settings: object) -> tuple[Crawl, CrawlUrl, CrawlUrl]:
     receive(crawl, taken(crawl, 0.0), html("/one", "/two", text=text("home")), 10.0)
     first = crawl.take(12.0)
     assert first is not None
-    crawl.frontier.release(first.url, 12.0, 0.0, picked=False)
-    probes = [url for url in crawl.frontier.waiting() if is_probe(url.url)]
-    by_step = {probe_of(url.url).step: url for url in probes}
+    crawl.frontier.release(first.key, 12.0, 0.0, picked=False)
+    probes = [url for url in crawl.frontier.waiting() if url.kind == PROBE]
+    by_step = {url.variant: url for url in probes}
     assert set(by_step) == {BROWSER, MISSING}, "both go before the links"
     return crawl, by_step[BROWSER], by_step[MISSING]
 
@@ -67,11 +67,11 @@ def lines(crawl: Crawl) -> list[dict]:
 def test_probes_take_their_turn(tmp_path: Path) -> None:
     crawl, _, _ = begun(tmp_path)
     first = crawl.take(13.5)
-    assert first is not None and is_probe(first.url)
+    assert first is not None and first.kind == PROBE
     assert crawl.take(13.5) is None, "one fetch of a host at a time"
-    crawl.probe(first, ProbeResponse(Fetch(404, 14.0, 0.2), error="http 404"))
+    crawl.receive(first, Reply(first.url, 404), Fetch(404, 14.0, 0.2))
     assert crawl.take(14.5) is None and crawl.frontier.next_due(14.5) == pytest.approx(15.0, abs=0.01)
-    assert len(lines(crawl)) == 1 and crawl.pages == 1
+    assert len(lines(crawl)) == 1 and crawl.stats.pages == 1
 
 
 @pytest.mark.parametrize("status", [429, 503])
@@ -86,29 +86,29 @@ def test_a_host_that_asks_a_probe_for_rest_gets_it(tmp_path: Path, status: int) 
 
 def test_a_host_that_rests_after_a_block_is_left_alone_by_probes(tmp_path: Path) -> None:
     crawl, _, _ = begun(tmp_path, CRAWL_BLOCKED_REST=60)
-    crawl.conduct.hosts.failed(SEED, 503, "http 503", 13.0)
+    crawl.tracker.apply(FetchEvent(Visit(SEED, 503, 13.0, error="http 503")))
     assert crawl.take(20.0) is None
     later = crawl.take(80.0)
-    assert later is not None and is_probe(later.url)
+    assert later is not None and later.kind == PROBE
 
 
 def test_a_site_over_budget_is_probed_all_the_same(tmp_path: Path) -> None:
     crawl, _, _ = begun(tmp_path)
-    crawl.conduct.sites.doubted("a.example", 0.9)
+    crawl.tracker.sites.set_distrust("a.example", 0.9)
     probe = crawl.take(20.0)
-    assert probe is not None and is_probe(probe.url)
-    crawl.probe(probe, ProbeResponse(Fetch(200, 20.0, 0.1), error="x"))
-    site = crawl.conduct.sites.site(SEED)
-    assert site is not None and not site.out and site.fetches == 1.0, "and pays nothing for it"
+    assert probe is not None and probe.kind == PROBE
+    crawl.fail(probe, "x", Fetch(200, 20.0, 0.1))
+    site = crawl.tracker.sites.site(SEED)
+    assert site is not None and site.fetches == 1.0, "and pays nothing for it"
 
 
 def test_a_probe_that_is_refused_or_lost_leaves_no_line_in_the_history(tmp_path: Path) -> None:
     crawl, browser, _ = begun(tmp_path)
     first = crawl.take(13.5)
     assert first is not None
-    crawl.refuse(first.url, "robots/forbidden", first.parent)
+    crawl.refuse(first, "robots/forbidden")
     second = crawl.take(13.5)
-    assert second is not None and is_probe(second.url), "no visit, no rest"
+    assert second is not None and second.kind == PROBE, "no visit, no rest"
     crawl.fail(second, "TimeoutError", Fetch(0, 14.0, 0.5))
     assert {f.why for f in read_findings(tmp_path)} == {"robots/forbidden", "TimeoutError"}
     assert len(lines(crawl)) == 1 and not crawl.folder.refusals.counts and browser.parent == SEED
@@ -121,8 +121,8 @@ def test_a_redirect_to_where_nothing_leads_ends_as_a_soft_404_once_that_place_is
     for now in (13.5, 16.0):
         probe = crawl.take(now)
         assert probe is not None
-        redirect = nowhere if probe.url == missing.url else ""
-        crawl.probe(probe, ProbeResponse(Fetch(302, now, 0.1), redirect=redirect, error="" if redirect else "x"))
+        headers = {"location": nowhere} if probe.key == missing.key else {}
+        crawl.receive(probe, Reply(probe.url, 302, headers), Fetch(302, now, 0.1))
     ends = []
     for now in (20.0, 30.0):
         url = taken(crawl, now)
@@ -140,20 +140,22 @@ def test_a_crawl_that_goes_on_knows_its_probes(tmp_path: Path, frontier: str) ->
     for _ in range(4):
         probe = crawl.take(now)
         assert probe is not None
-        step = probe_of(probe.url).step
-        page = crawl.read(CrawlUrl(SEED, 1.0), html("/one", "/two", text=text("home"))) if step == "again" else shop
-        gone, came = ProbeResponse(Fetch(404, now, 0.1), error="http 404"), ProbeResponse(Fetch(200, now, 0.1), page)
-        crawl.probe(probe, gone if step == MISSING else came)
+        step = probe.variant
+        page = (
+            crawl.steps.read(CrawlUrl(SEED, 1.0), html("/one", "/two", text=text("home"))) if step == "again" else shop
+        )
+        status = 404 if step == MISSING else 200
+        crawl.receive(probe, Reply(probe.url, status), Fetch(status, now, 0.1), page)
         now += 2.0
-    assert crawl.probes.doubts.about(SEED) == 0.5
+    assert crawl.probes.trust.distrust(SEED) == 0.5
     crawl.close("shutdown", now)
 
     resumed = a_crawl(tmp_path, FRONTIER=frontier)
-    assert resumed.probes.doubts.about(SEED) == 0.5
-    site = resumed.conduct.sites.site(SEED)
-    assert site is not None and site.doubt == 0.5
-    assert resumed.stats()["probes/fetches"] == 4 and resumed.stats()["probes/cloaking/cloaked"] == 1
-    assert browser.url in resumed.frontier and missing.url in resumed.frontier, "nothing is asked twice"
+    assert resumed.probes.trust.distrust(SEED) == 0.5
+    site = resumed.tracker.sites.site(SEED)
+    assert site is not None and site.distrust == 0.5
+    assert resumed.stats.counters()["probes/fetches"] == 4 and resumed.stats.counters()["probes/cloaking/cloaked"] == 1
+    assert browser.key in resumed.frontier and missing.key in resumed.frontier, "nothing is asked twice"
     url = taken(resumed, now + 10.0)
     receive(resumed, url, html(text=text(url.url)), now + 11.0)
     line = lines(resumed)[-1]

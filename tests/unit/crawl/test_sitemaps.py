@@ -9,14 +9,15 @@ import pytest
 from support.markdown import doc, first_cells, section
 from support.webs import DictWeb, page, robots
 
-from crawlproject.crawl.assembly import assemble, make_canonicalizer, make_reader
-from crawlproject.crawl.sitemaps import SITEMAP, Sitemaps, is_sitemap
+from crawlproject.crawl.assembly import assemble
+from crawlproject.crawl.reading import make_canonicalizer, make_reader
+from crawlproject.crawl.sitemaps import Sitemaps
 from crawlproject.evaluation.simulation.run import Rehearsal
 from crawlproject.options import read_options
 from crawlproject.orderings.registry import ORDERINGS
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
-from crawlproject.records import CrawlUrl, Fetch, Topic
+from crawlproject.records import SITEMAP, CrawlUrl, Fetch, Topic
 from crawlproject.webs.base import Reply
 from crawlproject.webs.page_cache import JudgedPages, PageCache
 
@@ -44,15 +45,10 @@ def test_robots_txt_names_sitemaps_of_any_host_so_many_of_each() -> None:
         ("http://h.example/a.xml", 0.7, 5),
         ("http://cdn.example/b.xml.gz", 0.7, 5),
     ]
-    assert all(is_sitemap(url) for url in found)
+    assert all(url.kind == SITEMAP for url in found)
     assert list(reader.named(hrefs, CrawlUrl("http://h.example/other", 0.7))) == [], "the host has named its share"
     assert list(reader.named(["/d.xml"], found[1])) == [], "a sitemap leads to no robots.txt's sitemaps"
     assert list(sitemaps(per_host=0).named(hrefs, CrawlUrl(HOME, 1.0))) == []
-
-
-def test_links_of_pages_are_no_sitemaps() -> None:
-    for parent in (None, HOME, "http://h.example/a/robots.txt", "http://h.example/?x=/robots.txt"):
-        assert not is_sitemap(CrawlUrl("http://h.example/x", 1.0, 1, parent))
 
 
 def test_a_sitemap_lists_pages_of_its_host_and_of_who_names_it() -> None:
@@ -92,7 +88,7 @@ def test_an_index_brings_its_sitemaps_within_the_share_of_the_host() -> None:
     body = urlset(*(f"http://h.example/{n}.xml" for n in range(9)), "http://other.example/1.xml", kind="sitemap")
     found = reader.listing(MAP, body)
     assert [url.url for url in found.sitemaps] == ["http://h.example/0.xml", "http://h.example/1.xml"]
-    assert all(is_sitemap(url) and url.depth == MAP.depth for url in found.sitemaps)
+    assert all(url.kind == SITEMAP and url.depth == MAP.depth for url in found.sitemaps)
     assert found.page.links == () and found.foreign == 1
 
 
@@ -153,8 +149,9 @@ def test_a_killed_crawl_knows_its_sitemaps_again(ordering: str, tmp_path: Path) 
 
     crawl = opened()
     sitemap = crawl.take(20.0)
-    assert is_sitemap(sitemap) and sitemap.url == "http://h.example/map.xml.gz"
-    crawl.add_sitemap_links(sitemap, urlset(*((url, "2024-02-02") for url in PAGES)), Fetch(200, 21.0, 0.1))
+    assert sitemap.kind == SITEMAP and sitemap.url == "http://h.example/map.xml.gz"
+    body = urlset(*((url, "2024-02-02") for url in PAGES))
+    assert crawl.receive(sitemap, Reply(sitemap.url, 200, body=body), Fetch(200, 21.0, 0.1)) is None
     _kill(crawl)
     log = json.loads((tmp_path / "sitemaps.jsonl").read_text())
     assert first_cells(section(doc("crawl-folder.md"), "sitemaps.jsonl")) == list(log)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from crawlproject.crawl.stopping import EVERY, NEAREST, SATURATED, TIME_BUDGET, Stopping
+from crawlproject.records import FetchEvent, Visit
 
 WINDOW = 100
 
@@ -14,9 +12,14 @@ def watching(floor: float = 0.1, seconds: float = 0.0, window: int = WINDOW) -> 
     return Stopping(floor=floor, window=window, relevant=0.5, seconds=seconds)
 
 
+def a_page(score: float, relevance: float, duplicate_of: str = "") -> FetchEvent:
+    visit = Visit("http://a.example/", 200, 0.0, score=score, relevance=relevance, md5="x", duplicate_of=duplicate_of)
+    return FetchEvent(visit)
+
+
 def fed(stopping: Stopping, pages: int, score: float, relevance: float) -> Stopping:
     for _ in range(pages):
-        stopping.page(score, relevance)
+        stopping.apply(a_page(score, relevance))
     return stopping
 
 
@@ -54,7 +57,7 @@ def test_no_floor_no_saturation() -> None:
 def test_copies_bring_nothing() -> None:
     stopping = watching(floor=0.5)
     for _ in range(WINDOW):
-        stopping.page(1.0, 1.0, copy=True)
+        stopping.apply(a_page(1.0, 1.0, "http://b.example/"))
     assert stopping.reason(0.0, lambda: 1.0) == SATURATED
 
 
@@ -62,7 +65,7 @@ def test_the_frontier_is_asked_now_and_then_only() -> None:
     asked: list[int] = []
     stopping = fed(watching(floor=0.01), WINDOW, 0.2, 0.9)
     for _ in range(10 * EVERY):
-        stopping.page(0.2, 0.9)
+        stopping.apply(a_page(0.2, 0.9))
         stopping.reason(0.0, lambda: asked.append(1) or 0.2)  # type: ignore[func-returns-value]
     assert len(asked) <= 11
 
@@ -72,16 +75,3 @@ def test_the_time_of_a_run_begins_with_its_first_take() -> None:
     assert stopping.deadline() is None
     assert [stopping.reason(now, lambda: None) for now in (1000.0, 1059.9, 1060.0)] == ["", "", TIME_BUDGET]
     assert stopping.deadline() == 1060.0
-
-
-@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1), st.booleans()), max_size=200))
-def test_a_resumed_crawl_judges_as_if_it_had_not_been_stopped(pages: list[tuple[float, float, bool]]) -> None:
-    through, resumed = watching(floor=0.4, window=60), watching(floor=0.4, window=60)
-    for score, relevance, copy in pages:
-        through.page(score, relevance, copy=copy)
-    resumed.resume(
-        {"md5": "x", "score": score, "relevance": relevance, "duplicate_of": "u" if copy else ""}
-        for score, relevance, copy in pages
-    )
-    assert resumed.harvest() == through.harvest()
-    assert resumed.reason(0.0, lambda: 0.5) == through.reason(0.0, lambda: 0.5)

@@ -285,7 +285,7 @@ def crawl_web(topic: Topic, web: object, folder: Path, pages: int) -> list[tuple
     now = 1_700_000_000.0
     options = read_options({**topic.settings, "CRAWL_MAX_PAGES": pages, "ORDERING": "adaptive", **EVERY_PAGE})
     crawl = assemble(topic, options, clock=lambda: now, folder=folder)
-    while not crawl.spent:
+    while not crawl.budget.is_spent:
         url = crawl.take(now)
         if url is None:
             due = crawl.frontier.next_due(now)
@@ -303,9 +303,9 @@ def crawl_web(topic: Topic, web: object, folder: Path, pages: int) -> list[tuple
         elif reply.status != 200 or (kind and kind.partition(";")[0] not in options.page_content_types):
             crawl.fail(url, f"http {reply.status}" if reply.status != 200 else f"content type {kind}", fetch)
         else:
-            page = crawl.score_links(crawl.score_page(crawl.read(url, reply.body, content_type=kind)))
-            crawl.keep(page, crawl.visit(url, page, reply.body, fetch))
-            crawl.offer(page, fetch)
+            page = crawl.steps.score_links(crawl.steps.score_page(crawl.steps.read(url, reply.body, content_type=kind)))
+            crawl.steps.keep(page, crawl.steps.visit(url, page, reply.body, fetch))
+            crawl.steps.offer(page, fetch)
     crawl.close("done", now)
     lines = map(json.loads, (folder / "history.jsonl").read_text().splitlines())
     # Of a host that did not answer there is nothing in an archive either: a 404.

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from crawlproject.crawl.assembly import make_canonicalizer, make_reader
+from crawlproject.crawl.reading import make_canonicalizer, make_reader
 from crawlproject.inspection.spam import FARMED, STUFFED, SpamInspector
 from crawlproject.options import read_options
 from crawlproject.pages.content_features import CONCEALED, REPEATED

@@ -27,7 +27,7 @@ def crawl_some(folder: Path, pages: int = 30) -> list[dict[str, object]]:
     web, now = SampleWeb(), 1_000_000.0
     options = read_options({**topic.settings, "CRAWL_MAX_PAGES": pages, "ORDERING": "adaptive"})
     crawl = assemble(topic, options, clock=lambda: now, folder=folder)
-    while not crawl.spent:
+    while not crawl.budget.is_spent:
         url = crawl.take(now)
         now += 10.0
         if url is None:
@@ -37,9 +37,11 @@ def crawl_some(folder: Path, pages: int = 30) -> list[dict[str, object]]:
         if reply.status != 200:
             crawl.fail(url, f"http {reply.status}", fetch)
             continue
-        page = crawl.score_links(crawl.score_page(crawl.read(url, reply.body, content_type=fetch.content_type)))
-        crawl.keep(page, crawl.visit(url, page, reply.body, fetch))
-        crawl.offer(page, fetch)
+        page = crawl.steps.score_links(
+            crawl.steps.score_page(crawl.steps.read(url, reply.body, content_type=fetch.content_type))
+        )
+        crawl.steps.keep(page, crawl.steps.visit(url, page, reply.body, fetch))
+        crawl.steps.offer(page, fetch)
     crawl.close("page budget", now)
     return [json.loads(line) for line in (folder / "items.jsonl").read_text().splitlines()]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from support.webs import DictWeb, page, robots
 
-from crawlproject.crawl.assembly import make_canonicalizer, make_reader
+from crawlproject.crawl.reading import make_canonicalizer, make_reader
 from crawlproject.options import read_options
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge

@@ -42,7 +42,7 @@ def test_a_crawl_of_nothing_but_sites_over_budget_goes_on(tmp_path):
     web = HostileWeb(good=4, share=0.5, kinds=["stuffed"])
     stage = Runner(web, lambda _: IMPATIENT, pages=60, agent="test")
     ((_, _, crawl),) = stage.rehearse(topic_of(web), ["dom"], tmp_path)
-    assert crawl.pages == 60
+    assert crawl.stats.pages == 60
 
 
 def test_link_farms_are_told_from_good_sites_by_their_company(tmp_path):

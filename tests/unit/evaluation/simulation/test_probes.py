@@ -41,8 +41,8 @@ def test_a_rehearsal_finds_what_a_crawl_finds(tmp_path: Path) -> None:
     assert [bool(line["redirect"]) for line in gone].count(True) <= 1, "the first one leads to the front page"
     assert all(line["redirect"] or line["error"] == "soft_404" for line in gone)
     assert all(lines[url]["md5"] for origin in web.there for url in web.there[origin]) and lines[f"{SENDS}/"]["md5"]
-    assert crawl.stats()["probes/fetches"] == len(findings)
-    assert crawl.pages == len([line for line in lines.values() if line["md5"]]), "probes are no pages"
+    assert crawl.stats.counters()["probes/fetches"] == len(findings)
+    assert crawl.stats.pages == len([line for line in lines.values() if line["md5"]]), "probes are no pages"
 
 
 def test_pauses_are_kept_between_pages_and_probes(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_pauses_are_kept_between_pages_and_probes(tmp_path: Path) -> None:
 
 def test_a_budget_of_pages_is_one_of_pages(tmp_path: Path) -> None:
     _, crawl = rehearsed(TwoFacedWeb(), tmp_path, pages=12, POLITENESS_MIN_DELAY=0, **PROBING)
-    assert crawl.pages == 12 and crawl.stats()["probes/fetches"] > 0
+    assert crawl.stats.pages == 12 and crawl.stats.counters()["probes/fetches"] > 0
 
 
 def test_a_rehearsal_that_was_interrupted_begins_with_no_findings(tmp_path: Path) -> None:

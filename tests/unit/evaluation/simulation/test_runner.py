@@ -227,7 +227,7 @@ def test_what_is_no_page_is_told_in_the_history(tmp_path: Path) -> None:
     assert lines["old"]["redirect"] == "http://b.example/new"
     assert lines["http://b.example/new"]["parent"] == PORTAL and lines["http://b.example/new"]["depth"] == 1
     assert lines["slow"]["seconds"] == 30.0
-    assert (crawl.pages, crawl.fetches) == (2, 10)
+    assert (crawl.stats.pages, crawl.stats.fetches) == (2, 10)
 
 
 def test_a_rehearsal_leaves_a_folder_without_pages(tmp_path: Path) -> None:
@@ -328,6 +328,6 @@ def test_a_web_without_end_ends_with_the_budget(tmp_path: Path) -> None:
     seen: Counter[int] = Counter()
     stage = Runner(web, lambda _: {}, pages=80, agent=AGENT)
     topic = Topic("reef", ("coral reef",), (PORTAL,), targets=(PORTAL,))
-    for _, _, crawl in stage.rehearse(topic, ["best_first"], tmp_path, lambda crawl: seen.update([crawl.pages])):
-        assert crawl is not None and crawl.pages == 80
+    for _, _, crawl in stage.rehearse(topic, ["best_first"], tmp_path, lambda crawl: seen.update([crawl.stats.pages])):
+        assert crawl is not None and crawl.stats.pages == 80
     assert seen == Counter(range(1, 81)), "progress is told after each fetch"

@@ -30,9 +30,9 @@ def fetch(crawl: Crawl, *links: str) -> str | None:
     url = crawl.take(100.0)
     if url is None:
         return None
-    page = crawl.read(url, html(*links, text="coral reef"))
-    crawl.keep(page, crawl.visit(url, page, b"", fetched := Fetch(200, 100.0, 0.1)))
-    crawl.offer(page, fetched)
+    page = crawl.steps.read(url, html(*links, text="coral reef"))
+    crawl.steps.keep(page, crawl.steps.visit(url, page, b"", fetched := Fetch(200, 100.0, 0.1)))
+    crawl.steps.offer(page, fetched)
     return url.url
 
 
@@ -74,15 +74,15 @@ def test_pages_are_counted_once_for_all_workers(tmp_path: Path, database) -> Non
     first = worker(tmp_path, database, "first", ORDERING="dom", CRAWL_MAX_PAGES=3)
     second = worker(tmp_path, database, "second", ORDERING="dom", CRAWL_MAX_PAGES=3)
     assert fetch(first, *(f"http://h{number}.example/" for number in range(9))) == FRONT
-    assert (first.spent, second.spent, second.pages) == (False, False, 0)
+    assert (first.budget.is_spent, second.budget.is_spent, second.stats.pages) == (False, False, 0)
     held = first.take(100.0)
     assert held is not None
     assert fetch(second) is not None
     assert second.take(100.0) is None, "the third page is being fetched already"
-    assert not second.spent
+    assert not second.budget.is_spent
     first.fail(held, "http 500", Fetch(500, 100.0, 0.1))
     assert fetch(second) is not None
-    assert first.spent and second.spent
+    assert first.budget.is_spent and second.budget.is_spent
     assert first.take(100.0) is None
 
 

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from support.webs import HTML, DictWeb
 
-from crawlproject.crawl.assembly import assemble, make_canonicalizer, make_reader
+from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
+from crawlproject.crawl.reading import make_canonicalizer, make_reader
 from crawlproject.errors import BadSetting
 from crawlproject.evaluation.simulation.run import Rehearsal
 from crawlproject.inspection.duplicates.url_rule import UrlRule
@@ -104,7 +105,7 @@ def test_a_session_trap_ends_when_its_rule_is_known(tmp_path: Path):
     assert len(lines) < 60
     refused = crawl.folder.refusals.counts
     assert refused["dust/respelled"] + refused["dust/copy"] > 0
-    assert crawl.stats()["refused/dust/copy"] > 0
+    assert crawl.stats.counters()["refused/dust/copy"] > 0
 
 
 def test_without_all_of_it_the_trap_takes_the_budget(tmp_path: Path):
@@ -162,24 +163,26 @@ def crawl_on(crawl: Crawl, web: Any, fetches: int, *, kill: bool = False) -> Non
         if reply.status != 200:
             crawl.fail(url, f"http {reply.status}", fetch)
             continue
-        read = crawl.score_links(crawl.score_page(crawl.examine(crawl.read(url, reply.body), fetch)))
-        visit = crawl.visit(url, read, reply.body, fetch)
+        read = crawl.steps.score_links(
+            crawl.steps.score_page(crawl.steps.examine(crawl.steps.read(url, reply.body), fetch))
+        )
+        visit = crawl.steps.visit(url, read, reply.body, fetch)
         if kill and number == fetches - 1:
             crawl.folder.keep(read, visit)
             return
-        crawl.keep(read, visit)
-        crawl.offer(read, fetch)
+        crawl.steps.keep(read, visit)
+        crawl.steps.offer(read, fetch)
 
 
 def state(crawl: Crawl) -> dict[str, Any]:
     """What was learned, as far as it shows."""
     deduplication = crawl.folder.beside[0]
     return {
-        "rules": {str(t.rule): (t.believed, t.off, t.pairs) for t in deduplication.dust.testimonies()},
+        "rules": {str(t.rule): (t.confirmed, t.off, t.pairs) for t in deduplication.rules.evidence()},
         "templates": {
-            name: (t.barren, t.fruitful, t.demoted) for name, t in deduplication.templates._templates.items()
+            name: (t.uninformative, t.informative, t.demoted) for name, t in deduplication.templates._templates.items()
         },
-        "originals": [original.url for original in deduplication.copies.index._originals],
+        "originals": [original.url for original in deduplication.duplicates.index._originals],
     }
 
 
@@ -212,7 +215,7 @@ def test_sketches_that_were_removed_are_made_again_from_the_pages(tmp_path: Path
     resumed.close("shutdown", 2000.0)
 
 
-def believed(folder: Path) -> Mapping[UrlRule, Any]:
+def stored_rules(folder: Path) -> Mapping[UrlRule, Any]:
     crawl = live(folder)
     crawl_on(crawl, Shop(), 60)
     crawl.close("shutdown", 2000.0)
@@ -220,7 +223,7 @@ def believed(folder: Path) -> Mapping[UrlRule, Any]:
 
 
 def test_a_rule_is_saved_with_its_witnesses_and_shared_with_a_later_crawl(tmp_path: Path):
-    entry = believed(tmp_path / "first")[SID]
+    entry = stored_rules(tmp_path / "first")[SID]
     assert entry.state == "holds"
     assert entry.pairs[0] >= 5
     assert all(one != two for one, two in entry.examples)
@@ -233,14 +236,14 @@ def test_a_rule_is_saved_with_its_witnesses_and_shared_with_a_later_crawl(tmp_pa
 
 
 def test_a_rule_that_a_person_switched_off_stays_off(tmp_path: Path):
-    entry = believed(tmp_path)[SID]
+    entry = stored_rules(tmp_path)[SID]
     book = UrlRuleStore(tmp_path)
     book.note(SID, OFF, entry.pairs)
     book.close()
     crawl = live(tmp_path)
     assert state(crawl)["rules"][str(SID)][:2] == (True, True)
     url = f"{A}/1?sid=99999"
-    assert crawl.folder.beside[0].dust.normalized(url) == url
+    assert crawl.folder.beside[0].rules.variants.normalized(url) == url
     crawl.close("shutdown", 2000.0)
 
 

@@ -1,9 +1,12 @@
-"""Rules are believed when there is evidence enough, hold back spellings then, and are given up again."""
+"""Rules are confirmed when there is evidence enough, hold back spellings then, and are given up again."""
 
 from __future__ import annotations
 
+from support.events import error_event, page_event
+
 from crawlproject.inspection.duplicates.url_rule import UrlRule
-from crawlproject.inspection.duplicates.url_rule_learner import AUDITED, UrlRuleLearner
+from crawlproject.inspection.duplicates.url_rule_learner import UrlRuleLearner
+from crawlproject.inspection.duplicates.url_variants import AUDITED
 from crawlproject.records import Page
 
 A = "http://a.example"
@@ -17,11 +20,11 @@ class Crawled:
         self.urls: set[str] = set()
         self.learner = UrlRuleLearner(self.urls.__contains__)
         self.changes: list[tuple[str, bool]] = []
-        self.learner.changed = lambda testimony: self.changes.append((str(testimony.rule), testimony.believed))
+        self.learner.changed = lambda found: self.changes.append((str(found.rule), found.confirmed))
 
-    def fetch(self, url: str, first: str = "", page_type: str = "") -> None:
+    def fetch(self, url: str, first: str = "", error: str = "") -> None:
         self.urls.add(url)
-        self.learner.learn(Page(url, duplicate_of=first, page_type=page_type))
+        self.learner.apply(error_event(url, error) if error else page_event(Page(url, duplicate_of=first)))
 
     def sessions(self, pages: range, sessions: int = 2) -> None:
         """So many pages, each under some session ids."""
@@ -31,27 +34,26 @@ class Crawled:
                 self.fetch(url, f"{A}/{page}?sid={10 * page}" if session else "")
 
 
-def test_a_parameter_is_believed_after_five_pages_of_their_own():
+def test_a_parameter_is_confirmed_after_five_pages_of_their_own():
     crawl = Crawled()
     crawl.sessions(range(4))
     assert crawl.changes == []
-    assert crawl.learner.normalized(f"{A}/3?sid=99") == f"{A}/3?sid=99"
+    assert crawl.learner.variants.normalized(f"{A}/3?sid=99") == f"{A}/3?sid=99"
     crawl.sessions(range(4, 5))
     assert crawl.changes == [(str(SID), True)]
-    assert crawl.learner.normalized(f"{A}/3?sid=99") == f"{A}/3?sid=30"
+    assert crawl.learner.variants.normalized(f"{A}/3?sid=99") == f"{A}/3?sid=30"
 
 
 def test_the_first_of_its_kind_stands_for_the_others():
     crawl = Crawled()
     crawl.sessions(range(5))
-    assert crawl.learner.normalized(f"{A}/new?sid=1") == f"{A}/new?sid=1"
-    assert crawl.learner.normalized(f"{A}/new?sid=2") == f"{A}/new?sid=1"
-    assert crawl.learner.rules_for(f"{A}/new?sid=2") == [SID]
-    crawl.learner.failed(f"{A}/new?sid=1")
-    assert crawl.learner.normalized(f"{A}/new?sid=2") == f"{A}/new?sid=2"
+    assert crawl.learner.variants.normalized(f"{A}/new?sid=1") == f"{A}/new?sid=1"
+    assert crawl.learner.variants.normalized(f"{A}/new?sid=2") == f"{A}/new?sid=1"
+    crawl.fetch(f"{A}/new?sid=1", error="http 404")
+    assert crawl.learner.variants.normalized(f"{A}/new?sid=2") == f"{A}/new?sid=2"
 
 
-def test_one_text_behind_all_addresses_is_one_witness():
+def test_one_text_behind_all_addresses_is_one_pair():
     crawl = Crawled()
     for number in range(40):
         crawl.fetch(f"{A}/{number}?sid={number}", f"{A}/0?sid=0" if number else "")
@@ -59,7 +61,7 @@ def test_one_text_behind_all_addresses_is_one_witness():
     assert crawl.changes == []
 
 
-def test_a_page_number_that_matters_now_and_then_is_never_believed():
+def test_a_page_number_that_matters_now_and_then_is_never_confirmed():
     crawl = Crawled()
     for listing in range(12):
         for page in range(1, 4):
@@ -81,20 +83,20 @@ def test_a_parameter_needs_three_values():
 def test_walls_teach_nothing():
     crawl = Crawled()
     for page in range(9):
-        crawl.fetch(f"{A}/{page}?sid=1", page_type="block/captcha")
-        crawl.fetch(f"{A}/{page}?sid=2", f"{A}/{page}?sid=1", page_type="block/captcha")
-    assert list(crawl.learner.testimonies()) == []
+        crawl.fetch(f"{A}/{page}?sid=1", error="block/captcha")
+        crawl.fetch(f"{A}/{page}?sid=2", f"{A}/{page}?sid=1", error="block/captcha")
+    assert list(crawl.learner.evidence()) == []
 
 
 def test_one_of_many_goes_through_and_may_refute_the_rule():
     crawl = Crawled()
     crawl.sessions(range(5))
-    asked = [crawl.learner.normalized(f"{A}/3?sid={number}") for number in range(1000, 1000 + 2 * AUDITED)]
+    asked = [crawl.learner.variants.normalized(f"{A}/3?sid={number}") for number in range(1000, 1000 + 2 * AUDITED)]
     assert sum(url != f"{A}/3?sid=30" for url in asked) == 2
     for page in range(5):
         crawl.fetch(f"{A}/{page}?sid=2000")  # another text than before
     assert crawl.changes[-1] == (str(SID), False)
-    assert crawl.learner.normalized(f"{A}/3?sid=5") == f"{A}/3?sid=5"
+    assert crawl.learner.variants.normalized(f"{A}/3?sid=5") == f"{A}/3?sid=5"
 
 
 def test_a_mirror_gives_way_host_by_host():
@@ -104,31 +106,31 @@ def test_a_mirror_gives_way_host_by_host():
         crawl.fetch(f"http://b.example/{page}", f"{A}/{page}")
     assert crawl.changes == [("b.example mirror a.example", True)]
     crawl.fetch(f"{A}/else")
-    assert crawl.learner.normalized("http://b.example/else") == f"{A}/else"
-    assert crawl.learner.normalized(f"{A}/more") == f"{A}/more"
+    assert crawl.learner.variants.normalized("http://b.example/else") == f"{A}/else"
+    assert crawl.learner.variants.normalized(f"{A}/more") == f"{A}/more"
 
 
 def test_rules_of_a_host_are_taken_together():
     crawl = Crawled()
     for rule in (SID, UrlRule("a.example", "slash"), UrlRule("b.example", "mirror", "a.example")):
-        crawl.learner.give(rule, (9.0, 0.0))
-    assert crawl.learner.normalized(f"{A}/x?sid=1") == f"{A}/x?sid=1"
-    assert crawl.learner.normalized("http://b.example/x/?sid=2") == f"{A}/x?sid=1"
+        crawl.learner.add_confirmed(rule, (9.0, 0.0))
+    assert crawl.learner.variants.normalized(f"{A}/x?sid=1") == f"{A}/x?sid=1"
+    assert crawl.learner.variants.normalized("http://b.example/x/?sid=2") == f"{A}/x?sid=1"
 
 
 def test_a_rule_can_be_switched_off_and_on():
     crawl = Crawled()
-    crawl.learner.give(SID, (9.0, 0.0))
-    crawl.learner.normalized(f"{A}/x?sid=1")
+    crawl.learner.add_confirmed(SID, (9.0, 0.0))
+    crawl.learner.variants.normalized(f"{A}/x?sid=1")
     crawl.learner.switch(SID, off=True)
-    assert crawl.learner.normalized(f"{A}/x?sid=2") == f"{A}/x?sid=2"
+    assert crawl.learner.variants.normalized(f"{A}/x?sid=2") == f"{A}/x?sid=2"
     crawl.learner.switch(SID, off=False)
-    assert crawl.learner.normalized(f"{A}/x?sid=2") == f"{A}/x?sid=1"
+    assert crawl.learner.variants.normalized(f"{A}/x?sid=2") == f"{A}/x?sid=1"
 
 
 def test_a_given_rule_is_withdrawn_when_this_crawl_sees_otherwise():
     crawl = Crawled()
-    crawl.learner.give(SID, (5.0, 0.0))
+    crawl.learner.add_confirmed(SID, (5.0, 0.0))
     for number in range(6):
         crawl.fetch(f"{A}/x?sid={number}")
     assert crawl.changes == [(str(SID), False)]

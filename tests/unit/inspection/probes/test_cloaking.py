@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from support.pages import a_link
 
 from crawlproject.inspection.probes.cloaking import can_be_judged, is_sampled, judge
-from crawlproject.inspection.probes.probe_key import AGAIN, BROWSER, BROWSER_AGAIN, DISGUISED
 from crawlproject.inspection.probes.probe_response import ProbeResponse
+from crawlproject.inspection.probes.probe_steps import AGAIN, BROWSER, BROWSER_AGAIN, DISGUISED
 from crawlproject.inspection.probes.text_difference import copy_of
 from crawlproject.records import Fetch, Page
 from crawlproject.storage.probe_log import CLOAKED, HONEST, UNDECIDED

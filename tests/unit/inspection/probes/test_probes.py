@@ -7,19 +7,18 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from support.events import page_event
 from support.pages import a_link
 
 from crawlproject.errors import BadCrawlDir
 from crawlproject.frontier.factory import open_frontier
-from crawlproject.inspection.probes.probe_key import AGAIN, BROWSER, MISSING, is_probe, key_of, probe_of
 from crawlproject.inspection.probes.probe_response import ProbeResponse
+from crawlproject.inspection.probes.probe_steps import AGAIN, BROWSER, MISSING
 from crawlproject.inspection.probes.probes import Probes
 from crawlproject.inspection.probes.site_trust import SiteTrust
 from crawlproject.inspection.probes.soft_404 import Soft404Detector
 from crawlproject.options import read_options
-from crawlproject.records import CrawlUrl, Fetch, Page
+from crawlproject.records import PROBE, CrawlUrl, Fetch, Page
 from crawlproject.storage.probe_log import ProbeLog, read_findings
 
 WORDS = [f"w{number}x" for number in range(5000)]
@@ -35,11 +34,16 @@ def a_page(url: str = URL, seed: object = "ours", **fields: object) -> Page:
     return Page(url, terms=text(seed), links=links, **{"score": 0.5, "depth": 2, **fields})
 
 
+def replay(probes: Probes, folder: Path) -> None:
+    for finding in read_findings(folder):
+        probes.apply_finding(finding)
+
+
 def some_probes(folder: Path | None = None, *, share: float = 1.0, after: int = 1, best: float | None = None) -> Probes:
     return Probes(
         share=share,
         missing=Soft404Detector(after=after),
-        doubts=SiteTrust(),
+        trust=SiteTrust(),
         log=ProbeLog(folder) if folder else None,
         best=lambda: best,
     )
@@ -53,24 +57,17 @@ def run(probes: Probes, record: CrawlUrl, browsers: Page, ours: Page) -> list[Cr
     """Answer a cloaking probe to its end; the records that were asked for."""
     asked = [record]
     for each in asked:
-        asked += probes.answered(each, answer(ours if probe_of(each.url).step == AGAIN else browsers))
+        asked += probes.answered(each, answer(ours if each.variant == AGAIN else browsers))
     return asked
-
-
-@given(
-    st.sampled_from(["http://a.example/", "http://a.example/x?y=1", URL]), st.sampled_from([BROWSER, AGAIN, MISSING])
-)
-def test_a_key_tells_what_it_stands_for(url: str, step: str) -> None:
-    assert probe_of(key_of(url, step)) == (url, step) and is_probe(key_of(url, step)) and not is_probe(url)
 
 
 def test_what_is_wanted_after_a_page(tmp_path: Path) -> None:
     probes = some_probes(best=0.75)
     page = a_page()
-    probes.kept(page)
+    probes.apply(page_event(page))
     browser, missing = probes.wanted(page)
-    assert probe_of(browser.url) == (URL, BROWSER) and browser.inherited
-    assert probe_of(missing.url).step == MISSING and missing.url.startswith("http://www.a.example/dir/")
+    assert (browser.url, browser.kind, browser.variant) == (URL, PROBE, BROWSER) and browser.inherited
+    assert missing.variant == MISSING and missing.url.startswith("http://www.a.example/dir/")
     for record in (browser, missing):
         assert (record.parent, record.depth) == (URL, 3)
         assert 0.75 < record.score < 0.7500001, "just before what waits"
@@ -79,7 +76,7 @@ def test_what_is_wanted_after_a_page(tmp_path: Path) -> None:
 
 def test_what_is_not_wanted() -> None:
     off = some_probes(share=0.0, after=0)
-    off.kept(a_page())
+    off.apply(page_event(a_page()))
     assert not list(off.wanted(a_page())) and off.inspect(page := a_page(), Fetch(200, 1.0, 0.1)) is page
     probes = some_probes(after=0)
     assert not list(probes.wanted(a_page(indexable=False)))
@@ -101,7 +98,7 @@ def test_a_cloaking_site_is_found_and_doubted(tmp_path: Path) -> None:
 def test_a_host_that_turns_a_probe_away_is_left_alone(tmp_path: Path) -> None:
     probes = some_probes(tmp_path)
     page = a_page()
-    probes.kept(page)
+    probes.apply(page_event(page))
     browser, _ = probes.wanted(page)
     assert probes.answered(browser, answer(status=403, error="http 403")) == []
     assert not list(probes.wanted(a_page("http://www.a.example/other")))
@@ -110,7 +107,7 @@ def test_a_host_that_turns_a_probe_away_is_left_alone(tmp_path: Path) -> None:
 
 def test_a_probe_that_robots_txt_forbids_is_noted(tmp_path: Path) -> None:
     probes = some_probes(tmp_path)
-    probes.refused(key_of(URL, BROWSER), "robots/forbidden", URL)
+    probes.refused(CrawlUrl(URL, 1.0, parent=URL, kind=PROBE, variant=BROWSER), "robots/forbidden")
     (line,) = read_findings(tmp_path)
     assert (line.verdict, line.why, line.status) == ("undecided", "robots/forbidden", 0)
     assert probes.stats() == {"probes/cloaking/undecided": 1, "probes/fetches": 0}
@@ -119,23 +116,24 @@ def test_a_probe_that_robots_txt_forbids_is_noted(tmp_path: Path) -> None:
 def test_a_resumed_crawl_knows_what_was_found(tmp_path: Path) -> None:
     probes = some_probes(tmp_path)
     page = a_page()
-    probes.kept(page)
+    probes.apply(page_event(page))
     browser, missing = probes.wanted(page)
     asked = run(probes, browser, a_page(seed="shop"), a_page())
-    probes.answered(missing, answer(Page(probe_of(missing.url).url, "Gone", terms=text("gone"))))
+    probes.answered(missing, answer(Page(missing.url, "Gone", terms=text("gone"))))
     probes.close()
 
     resumed = some_probes(tmp_path)
-    resumed.relive(read_findings(tmp_path), [{"url": URL, "md5": "x"}])
+    replay(resumed, tmp_path)
+    resumed.apply(page_event(page))
     gone = Page("http://www.a.example/dir/gone.html", "Gone", terms=text("gone"), depth=1)
     for each in (probes, resumed):
         assert each.inspect(gone, Fetch(200, 1.0, 0.1)).page_type == "soft_404"
-        assert each.doubts.about(URL) == 0.5
-        assert [probe_of(record.url).step for record in each.wanted(page)] == [BROWSER, MISSING]
+        assert each.trust.distrust(URL) == 0.5
+        assert [record.variant for record in each.wanted(page)] == [BROWSER, MISSING]
     assert resumed.stats() == probes.stats()
     # Killed between the line and the end of the lease: the last step is taken again, and changes nothing.
     assert resumed.answered(asked[-1], answer(a_page())) == []
-    assert resumed.doubts.about(URL) == 0.5 and len(list(read_findings(tmp_path))) == 4
+    assert resumed.trust.distrust(URL) == 0.5 and len(list(read_findings(tmp_path))) == 4
 
 
 def test_a_step_that_left_a_question_open_is_asked_again_after_a_kill(tmp_path: Path) -> None:
@@ -143,8 +141,8 @@ def test_a_step_that_left_a_question_open_is_asked_again_after_a_kill(tmp_path: 
     (browser,) = probes.wanted(a_page())
     assert probes.answered(browser, answer(a_page(seed="shop")))
     resumed = some_probes(tmp_path, after=0)
-    resumed.relive(read_findings(tmp_path), [])
-    assert [probe_of(record.url).step for record in resumed.answered(browser, answer(a_page(seed="shop")))] == [AGAIN]
+    replay(resumed, tmp_path)
+    assert [record.variant for record in resumed.answered(browser, answer(a_page(seed="shop")))] == [AGAIN]
 
 
 LINE = {"url": URL, "step": MISSING, "page": URL, "at": 1, "seconds": 0.5, "status": 200, "verdict": "soft_404"}
@@ -158,7 +156,7 @@ LINE = {"url": URL, "step": MISSING, "page": URL, "at": 1, "seconds": 0.5, "stat
 def test_a_log_that_is_damaged_is_told_by_its_name(tmp_path: Path, line: object) -> None:
     (tmp_path / "probes.jsonl").write_text(f"{json.dumps(LINE)}\n{json.dumps(line)}\n")
     with pytest.raises(BadCrawlDir, match=r"probes\.jsonl, line 2"):
-        some_probes(tmp_path).relive(read_findings(tmp_path), [])
+        replay(some_probes(tmp_path), tmp_path)
 
 
 @pytest.mark.parametrize("kind", ["memory", "disk"])

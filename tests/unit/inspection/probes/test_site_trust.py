@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.events import page_event
 
 from crawlproject.inspection.probes.site_trust import CLOSELY, REMEMBERED, SiteTrust
 from crawlproject.inspection.sites.site_budgets import SiteBudgets
+from crawlproject.inspection.sites.site_holds import SiteHolds
 from crawlproject.records import CrawlUrl, Page
 
 URL = "http://www.spam.example/page"
@@ -15,50 +17,50 @@ SIBLING = "http://sub.spam.example/"
 
 
 def judged(*cloaked: bool) -> SiteTrust:
-    doubts = SiteTrust()
+    trust = SiteTrust()
     for each in cloaked:
-        doubts.judged(URL, cloaked=each)
-    return doubts
+        trust.add(URL, cloaked=each)
+    return trust
 
 
 def test_findings_make_doubts_and_honest_pages_take_them_away() -> None:
-    assert judged().about(URL) == 0.0
-    assert judged(True).about(URL) == judged(True).about(SIBLING) == 0.5
-    assert judged(True, True).about(URL) == pytest.approx(2 / 3)
-    assert judged(True, False, False).about(URL) == pytest.approx(1 / 4)
+    assert judged().distrust(URL) == 0.0
+    assert judged(True).distrust(URL) == judged(True).distrust(SIBLING) == 0.5
+    assert judged(True, True).distrust(URL) == pytest.approx(2 / 3)
+    assert judged(True, False, False).distrust(URL) == pytest.approx(1 / 4)
     recovered = judged(True, *[False] * REMEMBERED)
-    assert recovered.about(URL) == 0.0 and not list(recovered.sites())
-    assert judged(True).about("http://other.example/") == 0.0
+    assert recovered.distrust(URL) == 0.0
+    assert judged(True).distrust("http://other.example/") == 0.0
 
 
 @given(st.lists(st.booleans(), max_size=30))
 def test_an_honest_page_never_adds_to_the_doubt(probes: list[bool]) -> None:
-    doubts = judged(*probes)
-    before = doubts.about(URL)
+    trust = judged(*probes)
+    before = trust.distrust(URL)
     assert 0.0 <= before < 1.0
-    doubts.judged(URL, cloaked=False)
-    assert doubts.about(URL) <= before
+    trust.add(URL, cloaked=False)
+    assert trust.distrust(URL) <= before
     assert bool(before) == any(probes[-REMEMBERED:])
 
 
 def test_a_doubted_site_is_looked_at_closely_until_it_is_known() -> None:
-    assert not judged(False).look_closely(URL)
-    assert judged(True).look_closely(SIBLING)
-    assert not judged(*[True] * CLOSELY).look_closely(URL)
+    assert not judged(False).probes_all_of(URL)
+    assert judged(True).probes_all_of(SIBLING)
+    assert not judged(*[True] * CLOSELY).probes_all_of(URL)
 
 
 def test_a_false_alarm_is_cleared_by_the_next_pages() -> None:
-    doubts, probes = judged(True), 1
-    while doubts.look_closely(URL):
-        doubts.judged(URL, cloaked=False)
+    trust, probes = judged(True), 1
+    while trust.probes_all_of(URL):
+        trust.add(URL, cloaked=False)
         probes += 1
-    assert doubts.about(URL) == 0.0 and probes == REMEMBERED + 1
+    assert trust.distrust(URL) == 0.0 and probes == REMEMBERED + 1
 
 
 def test_pages_of_a_doubted_site_look_like_spam() -> None:
-    doubts = judged(True)
+    trust = judged(True)
     page = Page(URL, spam=0.2, signs={"concealed": 0.2})
-    marked = doubts.marked(page)
+    marked = trust.marked(page)
     assert marked.spam == pytest.approx(0.6) and marked.signs == {"concealed": 0.2, "cloaked": 0.5}
     assert judged(False).marked(page) is page
 
@@ -72,29 +74,28 @@ def test_scores_are_only_lowered(score: float, cloaked: bool) -> None:
 def test_the_site_loses_its_budget_and_gets_it_back() -> None:
     """The pages before count as spam, too, as far as the site is doubted; nothing of that stays when it is not."""
     sites = SiteBudgets()
-    doubts = SiteTrust(sites.doubted)
+    trust, holds = SiteTrust(sites.set_distrust), SiteHolds(sites)
     for number in range(12):
         page = Page(f"http://www.spam.example/{number}", relevance=0.5)
-        sites.kept(page)
-        sites.ended(page.url, float(number))
+        sites.apply(page_event(page, float(number)))
     url = CrawlUrl(URL, 1.0)
-    assert sites.hold_until(url, 20.0) == 20.0
-    sites.dropped(URL)
+    assert holds.hold_until(url, 20.0) == 20.0
+    holds.ended(URL)
     for _ in range(2):
-        doubts.judged(URL, cloaked=True)
-    assert sites.hold_until(url, 20.0) > 20.0 and sites.host_blocked_until(URL) > 20.0
-    assert sites.release_order(URL, 20.0) * doubts.release_order(URL, 20.0) < 0.01
+        trust.add(URL, cloaked=True)
+    assert holds.hold_until(url, 20.0) > 20.0 and holds.host_blocked_until(URL) > 20.0
+    assert holds.release_order(URL, 20.0) * trust.release_order(URL, 20.0) < 0.01
     for _ in range(REMEMBERED):
-        doubts.judged(URL, cloaked=False)
-    assert sites.hold_until(url, 20.0) == 20.0 and doubts.release_order(URL, 20.0) == 1.0
+        trust.add(URL, cloaked=False)
+    assert holds.hold_until(url, 20.0) == 20.0 and trust.release_order(URL, 20.0) == 1.0
 
 
-def test_a_pardoned_site_may_have_one_more_however_little_it_is_worth() -> None:
+def test_a_released_site_may_have_one_more_however_little_it_is_worth() -> None:
     sites = SiteBudgets()
+    holds = SiteHolds(sites)
     for number in range(20):
         page = Page(f"http://www.spam.example/{number}", spam=1.0)
-        sites.kept(page)
-        sites.ended(page.url, float(number))
-    assert sites.hold_until(CrawlUrl(URL, 1.0), 30.0) > 30.0
-    sites.pardon(URL)
-    assert sites.hold_until(CrawlUrl(URL, 1.0), 30.0) == 30.0
+        sites.apply(page_event(page, float(number)))
+    assert holds.hold_until(CrawlUrl(URL, 1.0), 30.0) > 30.0
+    holds.release(URL)
+    assert holds.hold_until(CrawlUrl(URL, 1.0), 30.0) == 30.0

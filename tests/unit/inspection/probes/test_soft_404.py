@@ -58,7 +58,7 @@ def test_a_host_is_asked_when_it_has_brought_so_many_pages() -> None:
     asked = []
     for number in range(4):
         for host in ("a", "b"):
-            missing.kept(f"http://{host}.example/{number}")
+            missing.count(f"http://{host}.example/{number}")
             asked.append(missing.asked_for(f"http://{host}.example/{number}"))
     assert [bool(url) for url in asked] == [False, False, True, True, False, False, False, False]
     assert Soft404Detector().asked_for(f"{ORIGIN}/") == "", "nobody is asked unless asked for"

@@ -1,4 +1,4 @@
-"""Link farms show in the company that sites keep; communities and victims of link spam are none."""
+"""Link farms show in the sites they link to; communities and victims of link spam are none."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.events import page_event
 from support.pages import a_link
 
 from crawlproject.inspection.examiner import honest
@@ -43,7 +44,7 @@ class Tour:
         """A page is fetched and kept, so many times."""
         for _ in range(times):
             page = self.seen(site, *links, spam=spam)
-            self.conduct.kept(page, float(len(self.pages)))
+            self.conduct.apply(page_event(page, float(len(self.pages))))
             self.pages.append(page)
         return page
 
@@ -61,7 +62,7 @@ def names(kind: str, count: int) -> list[str]:
 
 
 @pytest.mark.parametrize(("partners", "found"), [(1, False), (2, False), (4, True), (8, True)])
-def test_a_site_that_exchanges_links_with_enough_doubtful_sites_is_marked(partners: int, found: bool) -> None:
+def test_a_site_that_exchanges_links_with_enough_suspect_sites_is_marked(partners: int, found: bool) -> None:
     tour = Tour()
     sites = names("farm", partners)
     for _ in range(2):
@@ -87,7 +88,7 @@ def test_what_leads_to_marked_sites_is_marked_though_nothing_is_wrong_with_its_p
     annexe = tour.visit("annexe", *sites)
     assert annexe.signs[CLIQUE] > 0.5
     assert annexe.spam > 0.5
-    assert tour.farms.site("http://annexe.example/").suspicion > 0.5, "what leads to it will be in its company"
+    assert tour.farms.site("http://annexe.example/").suspicion > 0.5, "what leads to it will be suspect"
 
 
 def test_who_was_littered_with_links_to_farms_is_none() -> None:
@@ -209,55 +210,29 @@ STEPS = st.lists(
 )
 
 
-def told(tour: Tour, steps: Iterable[tuple[int, float, str, list[int]]]) -> tuple[list[dict], list[dict]]:
-    """The lines of history and link graph that a crawl leaves, with signs as they were found."""
-    lines, graph = [], []
+def taken(tour: Tour, steps: Iterable[tuple[int, float, str, list[int]]]) -> list[Page]:
+    """The pages of a crawl, with signs as they were found."""
     for site, spam, how, links in steps:
         page = tour.seen(f"s{site}", *[f"s{link}" for link in links], spam=spam)
         page = replace(page, duplicate_of="http://s0.example/" if how in ("copy", "own_links") else "")
         extra = {"own_links": {"own_links": 1.0}, "stale": {NOVELTY: 0.2}}.get(how, {})
         page = replace(page, signs={**page.signs, **extra})
-        at = float(len(tour.pages))
-        tour.conduct.kept(page, at)
+        kept = {"error": "noindex", "md5": ""} if how == "noindex" else {}
+        tour.conduct.apply(page_event(page, float(len(tour.pages)), **kept))
         tour.pages.append(page)
-        line = {
-            "url": page.url,
-            "at": at,
-            "status": 200,
-            "redirect": "",
-            "relevance": page.relevance,
-            "depth": page.depth,
-        }
-        line |= {"error": "noindex", "md5": ""} if how == "noindex" else {"error": "", "md5": "x"}
-        lines.append(line | {"spam": page.spam, "signs": page.signs, "duplicate_of": page.duplicate_of})
-        graph += [{"source": page.url, "target": link.url} for link in page.links]
-    return lines, graph
-
-
-@settings(max_examples=80, deadline=None)
-@given(STEPS, STEPS)
-def test_a_resumed_crawl_finds_the_same_farms(before, after) -> None:
-    lived, resumed = Tour(), Tour()
-    lines, graph = told(lived, before)
-    resumed.conduct.relive(lines, graph)
-    resumed.pages = list(lived.pages)
-    assert told(resumed, after) == told(lived, after)
-    for number in range(10):
-        one, other = (tour.conduct.sites.site(f"http://s{number}.example/") for tour in (lived, resumed))
-        assert (one is None) == (other is None)
-        assert one is None or (one.worth, one.fetches, one.links) == (other.worth, other.fetches, other.links)
+    return tour.pages
 
 
 @settings(max_examples=80, deadline=None)
 @given(STEPS)
-def test_signs_are_shares_and_only_of_those_in_bad_company(steps) -> None:
+def test_signs_are_shares_and_only_of_those_with_suspects(steps) -> None:
     tour = Tour()
-    lines, _ = told(tour, steps)
-    for line in lines:
-        assert 0.0 <= line["spam"] <= 1.0
-        assert 0.0 < line["signs"].get(CLIQUE, 1.0) <= 1.0
+    pages = taken(tour, steps)
+    for page in pages:
+        assert 0.0 <= page.spam <= 1.0
+        assert 0.0 < page.signs.get(CLIQUE, 1.0) <= 1.0
     if not any(spam for _, spam, _, _ in steps):
-        assert not any(CLIQUE in line["signs"] for line in lines)
+        assert not any(CLIQUE in page.signs for page in pages)
 
 
 @settings(max_examples=40, deadline=None)
@@ -267,7 +242,7 @@ def test_memory_is_bounded_and_what_is_forgotten_says_nothing_more(steps) -> Non
         patch.setattr(farms_module, "_SITES", 3)
         patch.setattr(farms_module, "_LINKS", 4)
         tour = Tour()
-        told(tour, steps)
+        taken(tour, steps)
         known = [site for n in range(10) if (site := tour.farms.site(f"http://s{n}.example/"))]
         assert len(known) <= 3
         assert all(len(site.links) <= 4 for site in known)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from support.events import error_event, page_event, redirect_event
 from support.pages import a_link
 
-from crawlproject.inspection.sites.host_health import HostHealth
-from crawlproject.inspection.sites.site_budgets import FIRST, MOST_TRUST, SINGLE_SOURCE, SUPPORTED, TRIALS, SiteBudgets
-from crawlproject.inspection.sites.tracker import SiteTracker
-from crawlproject.records import CrawlUrl, Fetch, Page
+from crawlproject.inspection.sites.budget_policy import POLICY
+from crawlproject.inspection.sites.site_budgets import SiteBudgets
+from crawlproject.inspection.sites.site_holds import SiteHolds
+from crawlproject.records import CrawlUrl, FetchEvent, Page
+from crawlproject.urls.domains import sites_linked
 
 
 def a_page(
@@ -28,27 +28,38 @@ def a_page(
     return replace(page, links=tuple(a_link(url) for url in links))
 
 
-def fetch(sites: SiteBudgets, page: Page, at: float) -> None:
-    sites.kept(page)
-    sites.ended(page.url, at)
+class Books(SiteBudgets):
+    """Budgets with the holds that follow from them."""
+
+    def __init__(self, *, share: float = 1.0, alone: bool = True) -> None:
+        super().__init__(share=share, alone=alone)
+        self.holds = SiteHolds(self)
+
+    def apply(self, event: FetchEvent, *found: object, **more: object) -> None:
+        self.holds.ended(event.visit.url)
+        super().apply(event, *found, **more)  # type: ignore[arg-type]
 
 
-def allowed(sites: SiteBudgets, host: str, most: int = 500, **page: object) -> int:
+def fetch(sites: Books, page: Page, at: float, new_link_ratio: float = 0.0) -> None:
+    linked = sites_linked(page.url, [link.url for link in page.links])
+    sites.apply(page_event(page, at), linked, new_link_ratio=new_link_ratio)
+
+
+def allowed(sites: Books, host: str, most: int = 500, **page: object) -> int:
     """How many pages of a host in a row may be fetched before one has to wait."""
     for number in range(most):
-        if sites.hold_until(CrawlUrl(f"http://{host}/{number}", 1.0), float(number)) > number:
+        if sites.holds.hold_until(CrawlUrl(f"http://{host}/{number}", 1.0), float(number)) > number:
             return number
         fetch(sites, a_page(host, number, **page), float(number))
     return most
 
 
-def with_a_crawl_of_relevant_pages(walls: int = 300) -> SiteBudgets:
+def with_a_crawl_of_relevant_pages(walls: int = 300) -> Books:
     """Some good pages, after so many walls that nobody is trusted beyond his budget."""
-    sites = SiteBudgets()
+    sites = Books()
     for number in range(walls):
-        sites.seeded(f"http://wall{number}.example/")
-        sites.failed(f"http://wall{number}.example/", "block/captcha")
-        sites.ended(f"http://wall{number}.example/", 0.0, "block/captcha")
+        sites.add_seed(f"http://wall{number}.example/")
+        sites.apply(error_event(f"http://wall{number}.example/", "block/captcha"))
     for number in range(5):
         fetch(sites, a_page(f"g{number}.example", 0), float(number))
     return sites
@@ -61,13 +72,13 @@ def test_on_a_web_without_traps_budgets_are_large():
 
 
 def test_trust_grows_with_experience_and_goes_with_walls():
-    sites = SiteBudgets()
+    sites = Books()
     assert sites.trust == 1.0, "a crawl without experience trusts nobody"
     found = []
     for number in range(300):
         fetch(sites, a_page(f"g{number}.example", 0), float(number))
         found.append(sites.trust)
-    assert found == sorted(found) and found[-1] == MOST_TRUST
+    assert found == sorted(found) and found[-1] == POLICY.most_trust
     for number in range(100):
         fetch(sites, a_page(f"s{number}.example", 0, spam=1.0), 300.0)
     assert sites.trust == 1.0
@@ -76,16 +87,16 @@ def test_trust_grows_with_experience_and_goes_with_walls():
 def test_a_site_without_links_from_others_ends_somewhere_whatever_its_pages_are_worth():
     dull = allowed(with_a_crawl_of_relevant_pages(), "dull.example", relevance=0.0)
     good = allowed(with_a_crawl_of_relevant_pages(), "good.example")
-    assert FIRST < dull < good <= FIRST + SUPPORTED
+    assert POLICY.first < dull < good <= POLICY.first + POLICY.supported
 
 
 def test_pages_that_say_nothing_new_earn_nothing():
     sites = with_a_crawl_of_relevant_pages()
     for number in range(50):
-        if sites.hold_until(CrawlUrl(f"http://x.example/{number}", 1.0), 5.0) > 5.0:
+        if sites.holds.hold_until(CrawlUrl(f"http://x.example/{number}", 1.0), 5.0) > 5.0:
             break
         fetch(sites, replace(a_page("x.example", number), signs={"novelty": 0.0}), 5.0)
-    assert number <= FIRST + 1
+    assert number <= POLICY.first + 1
 
 
 def test_links_from_others_earn_more():
@@ -99,78 +110,79 @@ def test_a_site_that_always_leads_to_new_pages_of_its_own_is_paid_little():
     closed, open_ = with_a_crawl_of_relevant_pages(), with_a_crawl_of_relevant_pages()
     for sites, new_link_ratio in ((closed, 0.3), (open_, 0.9)):
         for number in range(4):
-            sites.kept(a_page("x.example", number), new_link_ratio=new_link_ratio)
-            sites.ended(f"http://x.example/{number}", 5.0)
+            fetch(sites, a_page("x.example", number), 5.0, new_link_ratio)
     few, more = (sites.budget(sites.site("http://x.example/")) for sites in (open_, closed))
-    assert FIRST <= few < 4 < more
+    assert POLICY.first <= few < 4 < more
 
 
 def test_such_sites_make_the_crawl_careful():
     sites = with_a_crawl_of_relevant_pages(walls=0)
     for number in range(200):
-        sites.kept(a_page(f"x{number}.example", 0), new_link_ratio=0.95)
-        sites.ended(f"http://x{number}.example/", 5.0)
+        fetch(sites, a_page(f"x{number}.example", 0), 5.0, 0.95)
     assert sites.trust == 1.0
 
 
 def test_sites_that_only_one_other_told_of_get_a_part_of_the_fetches():
     """A swarm of domains, each linked by the one before; meanwhile a site that is known is fetched as often."""
-    sites = SiteBudgets()
-    sites.seeded("http://known.example/")
+    sites = Books()
+    sites.add_seed("http://known.example/")
     for second in range(600):
         url = f"http://swarm{second}.example/0"
-        if sites.hold_until(CrawlUrl(url, 1.0), float(second)) <= second:
+        if sites.holds.hold_until(CrawlUrl(url, 1.0), float(second)) <= second:
             fetch(
                 sites, a_page(f"swarm{second}.example", 0, links=(f"http://swarm{second + 1}.example/",)), float(second)
             )
         fetch(sites, a_page("known.example", second), float(second))
     visited = sum(bool((found := sites.site(f"http://swarm{n}.example/")) and found.fetches) for n in range(600))
-    assert 0.2 * 600 < visited < (3 * SINGLE_SOURCE + TRIALS) / (1 - 3 * SINGLE_SOURCE - TRIALS) * 600 + 50
+    assert (
+        0.2 * 600
+        < visited
+        < (3 * POLICY.single_source + POLICY.trials) / (1 - 3 * POLICY.single_source - POLICY.trials) * 600 + 50
+    )
 
 
 def test_with_other_workers_nobody_waits_at_first():
     """A worker cannot know that all others wait as well."""
-    sites = SiteBudgets(alone=False)
+    sites = Books(alone=False)
     for number in range(300):
         url = f"http://new{number}.example/"
-        assert sites.hold_until(CrawlUrl(url, 1.0), float(number)) == number
+        assert sites.holds.hold_until(CrawlUrl(url, 1.0), float(number)) == number
         fetch(sites, a_page(f"new{number}.example", 0, spam=1.0), float(number))
-    assert allowed(sites, "other.example", relevance=0.0) > FIRST
+    assert allowed(sites, "other.example", relevance=0.0) > POLICY.first
 
 
 def test_two_that_tell_of_a_site_are_enough():
-    sites = SiteBudgets()
+    sites = Books()
     for number in range(300):
         fetch(sites, a_page(f"x{number}.example", 0, links=("http://well.example/",)), float(number))
-    assert sites.hold_until(CrawlUrl("http://nobody.example/", 1.0), 300.0) > 300.0
-    assert sites.hold_until(CrawlUrl("http://well.example/", 1.0), 300.0) == 300.0
+    assert sites.holds.hold_until(CrawlUrl("http://nobody.example/", 1.0), 300.0) > 300.0
+    assert sites.holds.hold_until(CrawlUrl("http://well.example/", 1.0), 300.0) == 300.0
 
 
 def test_what_a_seed_links_to_is_no_hearsay_whatever_the_seed_looks_like():
     """A list of links is a common seed, and looks like spam."""
-    sites = SiteBudgets()
-    sites.seeded("http://list.example/")
+    sites = Books()
+    sites.add_seed("http://list.example/")
     listed = [f"http://listed{number}.example/" for number in range(300)]
     fetch(sites, a_page("list.example", 0, spam=1.0, links=tuple(listed), depth=0), 0.0)
     for second, url in enumerate(listed, 1):
-        assert sites.hold_until(CrawlUrl(url, 1.0), float(second)) == second
+        assert sites.holds.hold_until(CrawlUrl(url, 1.0), float(second)) == second
         fetch(sites, a_page(f"listed{second}.example", 0), float(second))
 
 
 def test_a_redirect_is_worth_less_than_nothing():
     sites = with_a_crawl_of_relevant_pages()
     for number in range(2):
-        sites.redirected(f"http://maze.example/{number}", 5.0)
-    assert sites.hold_until(CrawlUrl("http://maze.example/9", 1.0), 5.0) > 5.0
+        sites.apply(redirect_event(f"http://maze.example/{number}", at=5.0))
+    assert sites.holds.hold_until(CrawlUrl("http://maze.example/9", 1.0), 5.0) > 5.0
 
 
 def test_pages_that_are_not_there_hardly_count():
     sites = with_a_crawl_of_relevant_pages()
     for number in range(15):
         url = f"http://old.example/{number}"
-        assert sites.hold_until(CrawlUrl(url, 1.0), 5.0) == 5.0
-        sites.failed(url, "http 404")
-        sites.ended(url, 5.0, "http 404")
+        assert sites.holds.hold_until(CrawlUrl(url, 1.0), 5.0) == 5.0
+        sites.apply(error_event(url, "http 404", 5.0, 404))
 
 
 def test_links_of_its_own_do_not_count():
@@ -185,9 +197,8 @@ def test_spam_copies_and_walls_cost_more_than_a_fetch():
     assert allowed(with_a_crawl_of_relevant_pages(), "x.example", copy="http://g0.example/0") < dull
     sites = with_a_crawl_of_relevant_pages()
     for number in range(4):
-        sites.failed(f"http://x.example/{number}", "soft_404")
-        sites.ended(f"http://x.example/{number}", 10.0)
-    assert sites.hold_until(CrawlUrl("http://x.example/9", 1.0), 10.0) > 10.0
+        sites.apply(error_event(f"http://x.example/{number}", "soft_404", 10.0))
+    assert sites.holds.hold_until(CrawlUrl("http://x.example/9", 1.0), 10.0) > 10.0
 
 
 def test_spam_recommends_nobody():
@@ -204,83 +215,30 @@ def test_waits_double_and_trials_are_few():
     for second in range(20, 5000):
         fetch(sites, a_page("other.example", second), float(second))
         url = CrawlUrl(f"http://dull.example/w{second}", 1.0)
-        if sites.hold_until(url, float(second)) <= second:
+        if sites.holds.hold_until(url, float(second)) <= second:
             trials.append(second)
             fetch(sites, a_page("dull.example", 10_000 + second, relevance=0.0), float(second))
     assert 3 <= len(trials) <= 8
     assert trials[-1] - trials[-2] > 4 * (trials[1] - trials[0])
 
 
-def test_a_pardon_lets_one_more_go():
+def test_a_release_lets_one_more_go():
     sites = with_a_crawl_of_relevant_pages()
     allowed(sites, "dull.example", relevance=0.0)
     url = CrawlUrl("http://dull.example/x", 1.0)
-    assert sites.host_blocked_until(url.url) > 10.0
-    assert sites.release_order(url.url, 10.0) < 1.0
+    assert sites.holds.host_blocked_until(url.url) > 10.0
+    assert sites.holds.release_order(url.url, 10.0) < 1.0
     for _ in range(3):
-        sites.pardon(url.url)
-    assert sites.hold_until(url, 10.0) == 10.0
+        sites.holds.release(url.url)
+    assert sites.holds.hold_until(url, 10.0) == 10.0
 
 
 def test_without_budgets_nobody_waits():
-    assert allowed(SiteBudgets(share=0.0), "dull.example", relevance=0.0) == 500
+    assert allowed(Books(share=0.0), "dull.example", relevance=0.0) == 500
 
 
 def test_subdomains_share_a_budget():
     sites = with_a_crawl_of_relevant_pages()
     for number in range(100):
         fetch(sites, a_page(f"x{number}.farm.example", 0, relevance=0.0), 5.0)
-    assert sites.hold_until(CrawlUrl("http://new.farm.example/", 1.0), 5.0) > 5.0
-
-
-EVENTS = st.lists(
-    st.tuples(
-        st.integers(0, 4),
-        st.sampled_from(["page", "spam", "copy", "http 404", "block/captcha", "redirect"]),
-        st.floats(0, 1),
-        st.lists(st.integers(0, 6), max_size=4),
-    ),
-    max_size=40,
-)
-
-
-@settings(max_examples=60, deadline=None)
-@given(EVENTS)
-def test_a_resumed_crawl_has_the_same_budgets(events):
-    lived, lines, links = SiteTracker(HostHealth(), SiteBudgets()), [], []
-    for number, (host, kind, relevance, targets) in enumerate(events):
-        url, at = f"http://s{host}.example/{number}", float(number)
-        line = {"url": url, "at": at, "status": 200, "error": "", "redirect": "", "md5": "", "relevance": relevance}
-        line |= {"spam": 0.9 if kind == "spam" else 0.0, "duplicate_of": "http://s0.example/" if kind == "copy" else ""}
-        line |= {"depth": min(number, 2)}
-        if kind in ("page", "spam", "copy"):
-            found = tuple(f"http://s{target}.example/" for target in targets)
-            page = a_page(
-                f"s{host}.example",
-                number,
-                relevance=relevance,
-                spam=line["spam"],
-                copy=line["duplicate_of"],
-                links=found,
-                depth=line["depth"],
-            )
-            lived.kept(page, at)
-            line["md5"] = "x"
-            links += [{"source": url, "target": target} for target in found]
-        elif kind == "redirect":
-            lived.redirected(url, Fetch(302, at, 0.1))
-            line["redirect"] = "http://elsewhere.example/"
-        else:
-            lived.failed(url, kind, Fetch(200, at, 0.1))
-            line["error"] = kind
-        lines.append(line)
-    relived = SiteTracker(HostHealth(), SiteBudgets())
-    relived.relive(lines, links)
-    assert relived.hosts.given_up == lived.hosts.given_up
-    for number in range(7):
-        one, other = lived.sites.site(f"http://s{number}.example/"), relived.sites.site(f"http://s{number}.example/")
-        assert (one is None) == (other is None)
-        if one is not None:
-            assert (one.fetches, one.worth, one.links) == (other.fetches, other.worth, other.links)
-            assert (one.new_link_ratio, one.recommended) == (other.new_link_ratio, other.recommended)
-    assert relived.sites.trust == lived.sites.trust
+    assert sites.holds.hold_until(CrawlUrl("http://new.farm.example/", 1.0), 5.0) > 5.0

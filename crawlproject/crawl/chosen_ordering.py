@@ -1,0 +1,47 @@
+"""The ordering that ``ORDERING`` names, with what it may know before the crawl."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from crawlproject.crawl.prior_pages import PriorPages
+from crawlproject.options import Options
+from crawlproject.orderings.base import BaseOrdering, Graph, OrderingContext
+from crawlproject.orderings.registry import make_ordering, ordering_class, parameters_of
+from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.records import Topic
+
+
+def choose_ordering(
+    topic: Topic,
+    options: Options,
+    judge: TopicJudge,
+    prior_pages: PriorPages,
+    *,
+    graph: Graph | None,
+    crawl_folder: Path | None,
+) -> BaseOrdering:
+    """Raises ``BadInput``. ``crawl_folder`` is None in a rehearsal; only an ordering that needs targets sees them."""
+    cls = ordering_class(options.ordering)
+    wanted = cls.reads_examples and bool(topic.positive or topic.negative)
+    examples = prior_pages.examples(crawl_folder) if wanted else None
+    context = OrderingContext(
+        topic=dataclasses.replace(topic, targets=()),
+        judge=judge,
+        random=Random(options.crawl_seed),
+        graph=graph if cls.needs_targets else None,
+        targets=topic.targets if cls.needs_targets else (),
+        archive=prior_pages.named or (prior_pages.rehearsed if cls.needs_archive else None),
+        positive=examples.positive(topic) if examples else (),
+        negative=examples.negative(topic) if examples else (),
+    )
+    return make_ordering(options.ordering, context, options.ordering_parameters)
+
+
+def parameters_in_use(ordering: BaseOrdering, options: Options) -> dict[str, Any]:
+    """The parameters that the ordering runs with: given ones, as numbers, over defaults."""
+    given, own = options.ordering_parameters, parameters_of(type(ordering))
+    return {name: type(default)(given.get(name, default)) for name, default in own.items()}

@@ -1,0 +1,49 @@
+"""Which canonical URLs may be fetched at all: scope, trap rules, and hosts that were given up.
+
+Pure rules. A refusal reads ``component/rule``, the name under which ``refused.json`` counts it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from crawlproject.urls.hosts import host_of
+from crawlproject.urls.traps import TrapFilter
+
+TOO_DEEP = "trap/too_deep"  # the one refusal that a URL may escape on another path
+
+
+class HostFilter(Protocol):
+    """What was learned about hosts: those from which nothing is fetched any more."""
+
+    def refusal(self, url: str) -> str:
+        """Why a canonical URL is not to be fetched, as ``component/rule``; empty: it may be."""
+        ...
+
+
+class EntryRules:
+    """The rules of one crawl. ``domains`` is ``CRAWL_ALLOWED_DOMAINS``; empty: the whole web."""
+
+    def __init__(self, domains: Iterable[str], traps: TrapFilter, host_filters: Sequence[HostFilter] = ()) -> None:
+        self.traps = traps
+        self._domains = tuple(domain.lower().lstrip(".") for domain in domains)
+        self._host_filters = host_filters
+
+    def refusal(self, url: str, depth: int) -> str | None:
+        """Why a canonical URL ``depth`` links from a seed may not enter the frontier; None: it may."""
+        if self._domains and not self._in_scope(host_of(url)):
+            return "scope/domain"
+        rule = self.traps.refusal(url, depth)
+        return f"trap/{rule}" if rule else self.host_refusal(url) or None
+
+    def host_refusal(self, url: str) -> str:
+        """Why nothing is fetched from the host of ``url`` any more; empty: its URLs may be fetched."""
+        return next((reason for hosts in self._host_filters if (reason := hosts.refusal(url))), "")
+
+    def is_barred(self, url: str, depth: int) -> bool:
+        """Whether a canonical URL may not enter, and on no other path either."""
+        return self.refusal(url, depth) not in (None, TOO_DEEP)
+
+    def _in_scope(self, host: str) -> bool:
+        return any(host == domain or host.endswith("." + domain) for domain in self._domains)

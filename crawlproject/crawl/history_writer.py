@@ -1,0 +1,123 @@
+"""Finished fetches enter the crawl folder; then everything that learns in the crawl learns from them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from crawlproject.crawl.sitemaps import SitemapListing
+from crawlproject.inspection.learner import Learner
+from crawlproject.orderings.base import BaseOrdering
+from crawlproject.records import (
+    AGENT,
+    CRAWL_DELAY,
+    NOT_KEPT,
+    RETRY_AFTER,
+    CrawlUrl,
+    Fetch,
+    FetchEvent,
+    Page,
+    Visit,
+)
+from crawlproject.storage.crawl_folder import CrawlFolder
+from crawlproject.urls.hosts import host_of
+
+
+class HistoryWriter:
+    """Writes the history of one crawl. A URL enters it once.
+
+    ``learners`` learn from each finished fetch, in this order. Methods raise ``StorageFailed`` when the disk refuses.
+    """
+
+    def __init__(self, folder: CrawlFolder, ordering: BaseOrdering, learners: Sequence[Learner]) -> None:
+        self._folder = folder
+        self._ordering = ordering
+        self._learners = learners
+        self._crawl_delays: dict[str, float] = {}  # hosts whose robots.txt asks for one; asked again after a resume
+
+    def crawl_delay(self, host: str, seconds: float) -> None:
+        """The robots.txt of ``host`` asks for this long between visits; 0 takes it back."""
+        if seconds > 0:
+            self._crawl_delays[host] = seconds
+        else:
+            self._crawl_delays.pop(host, None)
+
+    def visit(self, url: CrawlUrl, page: Page, body: bytes, fetch: Fetch) -> Visit:
+        """The history line of a fetched page; stores the page file unless the page asks not to be kept."""
+        return self._line(
+            url,
+            fetch,
+            page.signs,
+            relevance=page.relevance,
+            md5=self._folder.store(page.url, body) if page.indexable else "",
+            digest=hashlib.md5(body, usedforsecurity=False).hexdigest(),
+            size=len(body),
+            title=page.title,
+            links=len(page.links),
+            error="" if page.indexable else NOT_KEPT,
+            parts=self._ordering.explain(url),
+            duplicate_of=page.duplicate_of,
+            spam=page.spam,
+        )
+
+    def keep(self, page: Page, visit: Visit) -> bool:
+        """Add a page to the link graph, the items and, last, the history. False: it is there already."""
+        if page.url in self._folder.history:
+            return False
+        self._folder.keep(page, visit)
+        self._apply(visit, page)
+        return True
+
+    def end(
+        self, url: CrawlUrl, fetch: Fetch, *, error: str = "", redirect: str = "", listed: SitemapListing | None = None
+    ) -> None:
+        """Add a fetch that brought no page to the history."""
+        if listed is not None:
+            for reason, count in (("sitemap/foreign", listed.foreign), ("sitemap/surplus", listed.surplus)):
+                if count:
+                    self._folder.refusals.count(reason, count)
+        if url.url in self._folder.history:
+            return
+        links = len(listed.entries) if listed else 0
+        visit = self._line(url, fetch, {}, error=error, redirect=redirect, links=links)
+        if listed is None:
+            self._folder.note(visit)
+        else:
+            self._folder.note_sitemap(visit, listed.entries)
+        self._apply(visit, listed.page if listed else None)
+
+    def refused(self, url: CrawlUrl, reason: str) -> None:
+        """Count a URL that was not fetched."""
+        self._folder.refusals.add(reason, url.url, url.parent)
+
+    def _apply(self, visit: Visit, page: Page | None = None) -> None:
+        """All that learns in this crawl learns from a fetch that has just entered the history."""
+        links = [link.url for link in page.links] if page and visit.is_page else ()
+        event = FetchEvent(visit, links, lambda: page)
+        for learner in self._learners:
+            learner.apply(event)
+
+    def _line(self, url: CrawlUrl, fetch: Fetch, signs: Mapping[str, float], **fields: Any) -> Visit:
+        return Visit(
+            url=url.url,
+            status=fetch.status,
+            at=fetch.at,
+            seconds=fetch.seconds,
+            score=url.score,
+            depth=url.depth,
+            parent=url.parent,
+            anchor=url.anchor,
+            context_score=url.context_score,
+            signs=self._signs(url, fetch, signs),
+            content_type=fetch.content_type,
+            **fields,
+        )
+
+    def _signs(self, url: CrawlUrl, fetch: Fetch, signs: Mapping[str, float]) -> Mapping[str, float]:
+        """The signs of a visit: those of its page, the rest that its host asks for, and the agent that fetched it."""
+        delay = self._crawl_delays.get(host_of(url.url)) if self._crawl_delays else None
+        agent = self._ordering.agent(url)
+        own = ((CRAWL_DELAY, delay), (RETRY_AFTER, fetch.asked_rest or None), (AGENT, agent))
+        found = {name: float(value) for name, value in own if value is not None}
+        return {**signs, **found} if found else signs

@@ -1,0 +1,78 @@
+"""Everything that inspects the pages, hosts and sites of one crawl, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from crawlproject.crawl.holds import Holds
+from crawlproject.crawl.normalization import UrlNormalizer
+from crawlproject.frontier.base import Frontier, SharedFrontier
+from crawlproject.inspection.duplicates.deduplication import Deduplication, make_deduplication
+from crawlproject.inspection.examiner import Examiner, Inspector
+from crawlproject.inspection.learner import Learner
+from crawlproject.inspection.probes.probes import Probes
+from crawlproject.inspection.probes.site_trust import SiteTrust
+from crawlproject.inspection.probes.soft_404 import Soft404Detector
+from crawlproject.inspection.sites.host_health import HostHealth
+from crawlproject.inspection.sites.site_budgets import SiteBudgets
+from crawlproject.inspection.sites.tracker import SiteTracker
+from crawlproject.inspection.spam import SpamInspector
+from crawlproject.options import Options
+from crawlproject.pages.page_types import PageTypeInspector
+from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.records import Topic
+from crawlproject.storage.crawl_folder import CrawlFolder
+from crawlproject.storage.probe_log import NAME as PROBES
+from crawlproject.storage.probe_log import ProbeLog
+
+
+class Inspection:
+    """The inspectors, learners and holds of one crawl. Raises ``BadSetting``, ``BadCrawlDir`` and ``StorageFailed``."""
+
+    def __init__(
+        self, topic: Topic, options: Options, judge: TopicJudge, folder: CrawlFolder, frontier: Frontier
+    ) -> None:
+        self.tracker = _make_tracker(topic, options, frontier)
+        self.deduplication: Deduplication = make_deduplication(options, folder, frontier.__contains__)
+        self.probes = _make_probes(options, self.tracker, folder, frontier)
+        # Wanted now, or before the crawl was interrupted: what was found then still holds.
+        wanted = options.crawl_cloaking_probe or options.crawl_soft_404_probe or (folder.path / PROBES).exists()
+        self._probing = (self.probes,) if wanted else ()
+        self.examiner = Examiner(tuple(self._inspectors(judge)))
+        self.learners: tuple[Learner, ...] = (*self._probing, *self.deduplication.learners)
+        self.normalizers: tuple[UrlNormalizer, ...] = self.deduplication.normalizers
+        self.holds = Holds(
+            (self.tracker.hosts, self.tracker.holds),
+            (*[probes.trust for probes in self._probing], *self.deduplication.holds),
+        )
+        folder.beside += [self.deduplication, self.probes]
+
+    def _inspectors(self, judge: TopicJudge) -> Iterator[Inspector]:
+        """Each sees what those before it found; the first that finds a page without content is the last that is asked."""
+        yield PageTypeInspector()
+        yield SpamInspector(judge.query)
+        yield self.tracker.farms  # adds to the spam score
+        yield from self._probing  # so does distrust of the site
+        yield from self.deduplication.inspectors  # a duplicate of a page that has content
+
+
+def _make_tracker(topic: Topic, options: Options, frontier: Frontier) -> SiteTracker:
+    """What is remembered of hosts and sites; before anything else that a person recommends the seeds."""
+    tracker = SiteTracker(
+        HostHealth(first_rest=options.crawl_blocked_rest, patience=options.crawl_blocks_until_given_up),
+        SiteBudgets(share=options.crawl_site_budget, alone=not isinstance(frontier, SharedFrontier)),
+    )
+    for seed in topic.seeds:
+        tracker.sites.add_seed(seed)
+    return tracker
+
+
+def _make_probes(options: Options, tracker: SiteTracker, folder: CrawlFolder, frontier: Frontier) -> Probes:
+    return Probes(
+        share=options.crawl_cloaking_probe,
+        seed=options.crawl_seed,
+        missing=Soft404Detector(after=options.crawl_soft_404_probe, seed=options.crawl_seed),
+        trust=SiteTrust(tracker.sites.set_distrust),
+        log=ProbeLog(folder.path),
+        best=frontier.best,
+    )

@@ -1,0 +1,82 @@
+"""What every kind of URL has to say."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Protocol
+
+from crawlproject.pages.text.printable import printable
+from crawlproject.records import CrawlUrl, Fetch, Page
+from crawlproject.webs.base import Reply, media_type
+from crawlproject.webs.page_cache import wanted
+
+UNREACHABLE = "robots/unreachable"
+
+
+@dataclass(frozen=True, slots=True)
+class FetchPlan:
+    """How a URL is to be fetched, besides as a page of ``PAGE_CONTENT_TYPES`` by this crawler.
+
+    ``user_agent`` is the name to go by, empty for the crawler's own. ``one_try``: the first reply counts, even a redirect or an
+    error. ``any_type``: whatever its content type and file extension.
+    """
+
+    user_agent: str = ""
+    one_try: bool = False
+    any_type: bool = False
+
+
+class Handler(Protocol):
+    """One kind of URL, from the offer to the end of its lease. Methods that write raise ``StorageFailed``."""
+
+    def offer(self, url: CrawlUrl) -> bool:
+        """Put a URL into the frontier if the rules of its kind admit it; whether it may be fetched now."""
+        ...
+
+    def late_refusal(self, url: CrawlUrl) -> str:
+        """Why a URL whose turn has come is not to be fetched, as ``component/rule``; empty: it may be."""
+        ...
+
+    def block_until(self, url: CrawlUrl, now: float) -> float:
+        """Until when the host of a URL whose turn has come is blocked; ``now`` or earlier: it is not."""
+        ...
+
+    def hold_until(self, url: CrawlUrl, now: float) -> float:
+        """Until when that URL has to wait by itself; ``now`` or earlier: it may be fetched."""
+        ...
+
+    def plan(self, url: CrawlUrl) -> FetchPlan:
+        """What request the URL becomes."""
+        ...
+
+    def receive(self, url: CrawlUrl, reply: Reply, fetch: Fetch, page: Page | None = None) -> Page | None:
+        """A reply has come. The page, if it has to go through the steps of a page; None: the lease is ended.
+
+        ``page`` is the page in the reply where it was read before.
+        """
+        ...
+
+    def fail(self, url: CrawlUrl, error: str, fetch: Fetch) -> None:
+        """End a lease whose fetch brought nothing of use, such as an HTTP error, or no reply."""
+        ...
+
+    def refuse(self, url: CrawlUrl, reason: str) -> None:
+        """End a lease without a fetch. ``reason`` reads ``component/rule``.
+
+        An unreachable host was tried: its pick counts under the k rule.
+        """
+        ...
+
+    def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:
+        """End a lease that was answered with a redirect to a canonical ``target``; whether that may be fetched now."""
+        ...
+
+
+def why_no_page(reply: Reply, content_types: Collection[str]) -> str:
+    """Why a reply has no page to keep, as the history says it; empty when it has one."""
+    if not 200 <= reply.status < 300:
+        return f"http {reply.status}"
+    if wanted(reply, content_types):
+        return ""
+    return f"content type {printable(media_type(reply.headers.get('content-type', ''))[:60])}"

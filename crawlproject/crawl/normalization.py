@@ -1,0 +1,37 @@
+"""Learned rules about URLs with similar text: one canonical URL is crawled in place of its variants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
+
+
+class UrlNormalizer(Protocol):
+    """A learned rule: different URLs, similar text."""
+
+    def normalized(self, url: str) -> str:
+        """The canonical URL to crawl in place of ``url``; ``url`` itself when no rule applies.
+
+        A URL that waits is asked about once more when its turn comes: the rule may be younger than it is.
+        """
+        ...
+
+
+class Normalization:
+    """The rules of a crawl, applied in turn."""
+
+    def __init__(self, normalizers: Sequence[UrlNormalizer] = ()) -> None:
+        self._normalizers = normalizers
+
+    def rewrites(self, url: str) -> Iterator[tuple[str, str]]:
+        """Each URL on the way to the one to crawl in place of ``url``, with its successor; none when no rule applies."""
+        for normalizer in self._normalizers:
+            variant = normalizer.normalized(url)
+            if variant != url:
+                yield url, variant
+                url = variant
+
+    def is_replaced(self, url: str, known: Callable[[str], bool]) -> bool:
+        """Whether a variant that would be crawled in place of ``url`` is ``known``."""
+        variants = {normalizer.normalized(url) for normalizer in self._normalizers} - {url}
+        return any(known(variant) for variant in variants)

@@ -1,0 +1,91 @@
+"""The steps of a page that has come through, one a pipeline."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from crawlproject.crawl.history_writer import HistoryWriter
+from crawlproject.crawl.inspectors import Inspection
+from crawlproject.crawl.ordering_feed import OrderingFeed
+from crawlproject.crawl.outlinks import Outlinks
+from crawlproject.frontier.base import Frontier, SharedFrontier
+from crawlproject.options import Options
+from crawlproject.pages.reader import Reader
+from crawlproject.pages.text.relevance import TopicJudge, with_context_score
+from crawlproject.records import CrawlUrl, Fetch, Page, Visit
+
+
+class PageSteps:
+    """Bytes to page to history to links."""
+
+    def __init__(
+        self,
+        *,
+        feed: OrderingFeed,
+        frontier: Frontier,
+        history: HistoryWriter,
+        inspection: Inspection,
+        judge: TopicJudge,
+        options: Options,
+        outlinks: Outlinks,
+        reader: Reader,
+    ) -> None:
+        self.content_types = options.page_content_types
+        self._max_bytes = options.page_max_bytes
+        self._examiner = inspection.examiner
+        self._feed = feed
+        self._frontier = frontier
+        self._shared = frontier if isinstance(frontier, SharedFrontier) else None
+        self._history = history
+        self._judge = judge
+        self._outlinks = outlinks
+        self._probes = inspection.probes
+        self._reader = reader
+
+    def read(
+        self, url: CrawlUrl, body: bytes, *, content_type: str = "", robots_tag: str = "", now: float = 0.0
+    ) -> Page:
+        """Bytes to page; relevance and context scores are still 0."""
+        return self._reader.read(
+            url.url,
+            body[: self._max_bytes],
+            content_type=content_type,
+            robots_tag=robots_tag,
+            now=now,
+            depth=url.depth,
+            parent=url.parent,
+            score=url.score,
+            inherited=url.inherited,
+        )
+
+    def examine(self, page: Page, fetch: Fetch) -> Page:
+        """The page with what the inspectors found: its ``page_type`` when it has no content, a duplicate, spam."""
+        return self._examiner.examine(page, fetch)
+
+    def score_page(self, page: Page) -> Page:
+        """The page with its relevance to the topic (000 eq. 1)."""
+        return replace(page, relevance=self._judge.relevance(page.counts))
+
+    def score_links(self, page: Page) -> Page:
+        """The page whose links carry their context scores (003 section 4.4)."""
+        scores = self._judge.context_scores(page.terms, [link.context_span for link in page.links])
+        links = tuple(with_context_score(link, score) for link, score in zip(page.links, scores, strict=True))
+        return replace(page, links=links)
+
+    def visit(self, url: CrawlUrl, page: Page, body: bytes, fetch: Fetch) -> Visit:
+        """The history line of the page; stores the page file unless the page asks not to be kept."""
+        return self._history.visit(url, page, body, fetch)
+
+    def keep(self, page: Page, visit: Visit) -> None:
+        """Add the page to the link graph, the items and, last, the history."""
+        if not self._history.keep(page, visit) and not page.repeats:
+            self._feed.observe(page)  # the crawl was killed before its links were offered: now they may be others
+
+    def offer(self, page: Page, fetch: Fetch) -> None:
+        """Put the page's links into the frontier, and end its lease. The links of a duplicate were followed elsewhere."""
+        with self._outlinks.ending(page.url, fetch):
+            if not page.repeats:
+                self._outlinks.follow(page)
+            self._frontier.put_many(self._probes.wanted(page))
+            if self._shared is not None and page.indexable:
+                self._shared.count_page(page.url)

@@ -1,0 +1,63 @@
+"""How a crawl reads URLs and pages, as its settings want it: canonical spelling, trap rules, readers."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+from crawlproject.frontier.base import CountingFrontier, Frontier, SharedFrontier
+from crawlproject.options import Options
+from crawlproject.pages.reader import Reader
+from crawlproject.pages.text.analyzer import Analyzer
+from crawlproject.records import Topic
+from crawlproject.urls.canonical import Canonicalizer
+from crawlproject.urls.traps import NOT_A_PAGE, TrapFilter
+
+
+def make_canonicalizer(options: Options) -> Canonicalizer:
+    """The canonical spelling as the ``CRAWL_URL_*`` settings want it."""
+    return Canonicalizer(
+        default_pages=options.crawl_url_default_pages,
+        strip_parameters=options.crawl_url_strip_parameters,
+        query_rules=options.crawl_url_query_rules,
+    )
+
+
+def make_traps(options: Options, frontier: Frontier | None = None) -> TrapFilter:
+    """The trap rules as the ``TRAP_*`` settings want them; some frontiers count the URLs of hosts themselves."""
+    shared = isinstance(frontier, SharedFrontier)
+    return TrapFilter(
+        max_url_length=options.trap_max_url_length,
+        max_segment_repeats=options.trap_max_segment_repeats,
+        max_segments=options.trap_max_segments,
+        max_depth=options.trap_max_depth,
+        max_urls_per_host=0 if shared else options.trap_max_urls_per_host,
+        extensions={*NOT_A_PAGE, *options.trap_extensions},
+        urls_of_host=frontier.urls_of_host if isinstance(frontier, CountingFrontier) else None,
+    )
+
+
+def make_reader(
+    options: Options, analyzer: Analyzer, canonicalize: Callable[..., str], *, tag_paths: bool = True, agent: str = ""
+) -> Reader:
+    """The reader as the ``PAGE_*`` settings want it; it need not read ``tag_paths`` for an ordering that does not.
+
+    ``agent`` is the product token by which a page may address this crawler.
+    """
+    return Reader(
+        analyzer,
+        canonicalize=canonicalize,
+        aggregation_level=options.ordering_aggregation_level,
+        obey_nofollow=options.page_obey_nofollow,
+        obey_meta_robots=options.page_obey_meta_robots,
+        max_links=options.page_max_links,
+        tag_paths=tag_paths,
+        agent=agent,
+    )
+
+
+def respell(topic: Topic, canonicalize: Callable[..., str]) -> Topic:
+    """The topic with seeds and targets in the spelling of this crawl, each once."""
+    seeds = tuple(dict.fromkeys(canonicalize(seed) for seed in topic.seeds))
+    targets = tuple(dict.fromkeys(canonicalize(target) for target in topic.targets))
+    return dataclasses.replace(topic, seeds=seeds, targets=targets)
