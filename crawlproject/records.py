@@ -144,7 +144,7 @@ class Visit:
     seconds since the epoch, ``seconds`` its duration. ``md5`` names the page file and is empty when no page was stored;
     ``digest`` is the MD5 of the body. ``redirect`` is where a 3xx response pointed to. ``parts`` is what the score was
     the sum of, in orderings with such parts. ``duplicate_of``, ``spam`` and ``signs`` are those of the page; ``signs``
-    also holds the rest that the host asked for, and the agent that fetched the page (``CRAWL_DELAY``, ``RETRY_AFTER``, ``AGENT``).
+    also holds the rest that the host asked for, and the agent that fetched it (``CRAWL_DELAY``, ``RETRY_AFTER``, ``AGENT``).
     """
 
     url: str
