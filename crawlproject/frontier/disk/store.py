@@ -127,7 +127,7 @@ class DiskStore(DiskUrls):
         number = files.find(record.key)
         if number is not None and (row := self._rows[number]).state in WAITING:
             better = UrlRow(record.score, files.urls.add(record), row.host, row.state)
-            self._replace(number, better, record.not_before)
+            self._replace(number, row, better, record.not_before)
             return
         host = self.host_of(record.url)
         number = files.new(record.key, host)
@@ -138,12 +138,14 @@ class DiskStore(DiskUrls):
 
     def rescore(self, url: str, score: float) -> None:
         number = self._known(url)
-        row = self._rows[number]._replace(score=score)
-        self._replace(number, row, self.files.held_until.get(number, 0.0))
+        row = self._rows[number]
+        held = self.files.held_until.get(number, 0.0)
+        self._replace(number, row, UrlRow(score, row.offset, row.host, row.state), held)
 
     def hold(self, url: str, until: float) -> None:
         number = self._known(url)
-        self._replace(number, self._rows[number], until)
+        row = self._rows[number]
+        self._replace(number, row, row, until)
 
     def lease(self, url: str) -> None:
         """Of the URL that was chosen."""
@@ -219,12 +221,12 @@ class DiskStore(DiskUrls):
         self._rows.changed[number] = UrlRow(row.score, row.offset, row.host, state)
         self.files.hold(number, 0.0)
 
-    def _replace(self, number: int, row: UrlRow, not_before: float) -> None:
+    def _replace(self, number: int, old: UrlRow, new: UrlRow, not_before: float) -> None:
         """The waiting URL has another row or time, and keeps its place."""
-        before = self._queues.entry(number)
+        before = DiskEntry(-old.score, number, old.host, self.files.held_until.get(number, 0.0))
         self.files.hold(number, not_before)
-        self._rows.changed[number] = row
-        self._queues.replace(before, self._queues.entry(number))
+        self._rows.changed[number] = new
+        self._queues.replace(before, DiskEntry(-new.score, number, new.host, not_before))
 
     def _recover(self, now: float) -> None:
         """Nobody holds the leases any more: their URLs wait again, their hosts rest from ``now`` on."""

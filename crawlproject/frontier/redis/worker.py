@@ -112,6 +112,11 @@ class WorkerAnswers:
     def _coming(self) -> int:
         return self._delivered - self._settled
 
+    def _remember(self, url: str) -> None:
+        self._known[url] = None
+        if len(self._known) > _REMEMBERED:
+            del self._known[next(iter(self._known))]
+
 
 class RedisWorker(WorkerAnswers):
     """A ``SharedFrontier`` around the strict one. Not thread-safe: it is used from one thread, and keeps one of its own.
@@ -256,11 +261,6 @@ class RedisWorker(WorkerAnswers):
             self._quiet = False
             self._exchange.send(calls)
 
-    def _remember(self, url: str) -> None:
-        self._known[url] = None
-        if len(self._known) > _REMEMBERED:
-            del self._known[next(iter(self._known))]
-
     def _deliver(self, call_soon: Callable[[Callable[[], None]], object], answers: Replies) -> None:
         """In the thread of the exchange."""
         self._delivered += len(answers.taken)
@@ -278,14 +278,15 @@ class RedisWorker(WorkerAnswers):
         self._quiet = idle and answers.counts == self._last
         self._last = answers.counts
         for call, answer in answers.answered:
-            if call.url is not None and self._is_rejected(call, answer):
+            if call.url is not None and _is_rejected(call, answer):
                 self._known.pop(call.url.key, None)
                 self._rejected(call.url, answer)
         if answers.taken or self._quiet or self._counts[4] != pages:
             self._wake()
 
-    def _is_rejected(self, call: PendingCall, answer: int) -> bool:
-        name = call.operation[0]
-        if name == "put":
-            return answer in (FULL, HOST_FULL, DONE)
-        return name == "rescore" and answer == GONE
+
+def _is_rejected(call: PendingCall, answer: int) -> bool:
+    name = call.operation[0]
+    if name == "put":
+        return answer in (FULL, HOST_FULL, DONE)
+    return name == "rescore" and answer == GONE
