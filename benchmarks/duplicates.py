@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python b
 
 from benchmarks.edited_pages import Author, edited_pairs
 from crawlproject.crawl.reading import make_canonicalizer, make_reader
-from crawlproject.inspection.duplicates.index import DuplicateIndex, is_copy, original_of
+from crawlproject.inspection.duplicates.index import DuplicateIndex, is_duplicate, original_of
 from crawlproject.inspection.duplicates.minhash import similarity, sketch
 from crawlproject.inspection.duplicates.novelty import SeenShingles
 from crawlproject.inspection.duplicates.sketch_store import DiskSketchStore, MemorySketchStore
@@ -98,7 +98,7 @@ def judge_real(reader: Reader, labels: Path, webs: Path) -> dict[str, Score]:
                 reply = opened[name].get(url)
                 page = reader.read(url, reply.body, content_type=reply.headers.get("content-type", ""))
                 pages.append(original_of(page, sketch(page)))
-            scores[name].count(label == "1", is_copy(*pages))
+            scores[name].count(label == "1", is_duplicate(*pages))
     return dict(scores)
 
 

@@ -54,7 +54,7 @@ class WatchedFarms(LinkFarms):
         site = domain_of(page.url)
         if self.accused.setdefault(site, Random(f"{self.draw} {site}").random() < self.accuse):
             page = replace(page, spam=0.9)
-        self.linked(page)
+        self.linked(page.url, [link.url for link in page.links])
         start = time.process_time()
         page = super().inspect(page, fetch)
         self.seconds += time.process_time() - start
@@ -63,8 +63,9 @@ class WatchedFarms(LinkFarms):
         return page
 
     def apply(self, event: FetchEvent) -> None:
-        self.pages += event.visit.is_page
-        self.links.setdefault(domain_of(event.visit.url), set()).update(self.linked(event.visit.url, event.links))
+        if event.visit.is_page:
+            self.pages += 1
+            self.links.setdefault(domain_of(event.visit.url), set()).update(self.linked(event.visit.url, event.links))
         start = time.process_time()
         super().apply(event)
         self.seconds += time.process_time() - start

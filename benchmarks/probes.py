@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python b
 
 from benchmarks.changing_pages import CHANGES, Serve, added, also, everything, farmed, nothing, sneaky, stuffed
 from benchmarks.duplicates import a_reader
-from crawlproject.inspection.duplicates.index import is_copy, original_of
+from crawlproject.inspection.duplicates.index import is_duplicate, original_of
 from crawlproject.inspection.duplicates.minhash import sketch
 from crawlproject.inspection.probes.cloaking import can_be_judged, judge
 from crawlproject.inspection.probes.probe_response import ProbeResponse
@@ -119,7 +119,7 @@ def report_missing(reader: Reader, hosts: dict[str, list[tuple[str, bytes]]], rn
                 if not missing.is_page(page):
                     continue
                 said["missing"] += 1
-                if is_copy(original_of(page, sketch(page)), original_of(answer, sketch(answer))):
+                if is_duplicate(original_of(page, sketch(page)), original_of(answer, sketch(answer))):
                     said["copies"] += 1
                 elif not page.terms:
                     said["empty"] += 1

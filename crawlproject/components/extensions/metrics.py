@@ -43,7 +43,15 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _WRITE_EVERY = 15.0  # seconds
-_TIMED = ("take", "read", "examine", "score_page", "score_links", "visit", "keep", "offer")  # steps of ``Crawl``
+_TIMED = (
+    "read",
+    "examine",
+    "score_page",
+    "score_links",
+    "visit",
+    "keep",
+    "offer",
+)  # ``PageSteps``, besides ``Crawl.take``
 
 
 class Metrics:
@@ -98,8 +106,8 @@ class Metrics:
         self._frontier = getattr(scheduler, "frontier", None)
         crawl = crawl_of(self.crawler)
         if crawl is not None:
-            for step in _TIMED:
-                setattr(crawl, step, self._timed(step, getattr(crawl, step)))
+            for part, step in (crawl, "take"), *((crawl.steps, step) for step in _TIMED):
+                setattr(part, step, self._timed(step, getattr(part, step)))
         if self._listening is not None:
             self._runner = await _serve(self._listening, self._text)
         if self._path is not None:

@@ -58,7 +58,7 @@ _COMPARED = 4  # candidates that are looked at: those with the most keys in comm
 class DuplicateIndex:
     """The originals of a crawl. About 280 bytes of memory for each, besides what ``originals`` needs.
 
-    ``most``: when so many are known, no more are added, and copies of later pages are not found.
+    ``most``: when so many are known, no more are added, and duplicates of later pages are not found.
     """
 
     def __init__(self, originals: SketchStore, *, most: int = 1_000_000) -> None:
@@ -97,7 +97,7 @@ class DuplicateIndex:
         return first
 
     def add(self, page: OriginalPage) -> None:
-        """Remember a page that is no copy."""
+        """Remember a page that is no duplicate."""
         if len(self._originals) < self._most:
             self._enter(self._originals.append(page), page)
 
@@ -132,7 +132,7 @@ def original_of(page: Page, sketch: Sketch) -> OriginalPage:
     )
 
 
-def is_copy(page: OriginalPage, first: OriginalPage) -> bool:
+def is_duplicate(page: OriginalPage, first: OriginalPage) -> bool:
     """Whether two pages have the same text, as the table above has it."""
     if page.text == first.text and _same_whole(first, page):
         return True
@@ -140,13 +140,13 @@ def is_copy(page: OriginalPage, first: OriginalPage) -> bool:
     return long_enough and resemblance(page, first) >= threshold(page, first)
 
 
-def leads_elsewhere(copy: OriginalPage, first: OriginalPage) -> bool:
-    """Whether the links of a copy lead to other pages than those of the first.
+def leads_elsewhere(duplicate: OriginalPage, first: OriginalPage) -> bool:
+    """Whether the links of a duplicate lead to other pages than those of the first.
 
-    A licence appears on many sites, each time with the menu of its site. A copy of a page in another folder or with another
+    A licence appears on many sites, each time with the menu of its site. A duplicate of a page in another folder or with another
     session has links of the same names.
     """
-    return same_names(copy.menu, first.menu) < SAME_MENU
+    return same_names(duplicate.menu, first.menu) < SAME_MENU
 
 
 def resemblance(one: OriginalPage, other: OriginalPage) -> float:

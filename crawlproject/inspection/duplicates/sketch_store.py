@@ -1,4 +1,4 @@
-"""The sketches of the pages that are no copies: in memory for a rehearsal, in ``sketches.jsonl`` of a crawl folder."""
+"""The sketches of the pages that are no duplicates: in memory for a rehearsal, in ``sketches.jsonl`` of a crawl folder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BYTES = ("minima", "menu")  # fields that are no text
 
 @dataclass(frozen=True, slots=True)
 class OriginalPage:
-    """A page that is no copy, as far as copies of it are known by it.
+    """A page that is no duplicate, as far as duplicates of it are known by it.
 
     ``minima``: 256 bytes, 128 little-endian numbers. ``text``, ``title``, ``headline``, ``name``, ``series`` (title and name
     but for their numbers) and ``links`` are digests, 0 to 2^64 - 1; 0 when the title says little, or there are no links.

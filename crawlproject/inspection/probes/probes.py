@@ -37,7 +37,7 @@ class Log(Protocol):
 class Probes:
     """Probes of ``share`` (0 to 1) of the pages for cloaking, chosen by ``seed``, and of the hosts that ``missing`` asks.
 
-    ``best`` returns the best score that waits: a probe is fetched just before that URL, since what it finds is of use later.
+    ``best`` returns the best score that waits: a probe is fetched just before that URL, as its finding serves later ones.
     An inspector of pages that are examined. Nothing happens when nothing is asked for.
     """
 

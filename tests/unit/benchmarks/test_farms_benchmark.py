@@ -1,7 +1,8 @@
-"""The rule of common nodes beside the company of sites: what the benchmark of link farms compares."""
+"""The rule of common nodes beside the link neighbourhoods of sites: what the benchmark of link farms compares."""
 
 from __future__ import annotations
 
+from support.events import page_event
 from support.pages import a_link, a_page
 
 from benchmarks.farms import WatchedFarms
@@ -21,7 +22,7 @@ def visited(links: dict[str, str], accused: str = "", rounds: int = 3) -> Watche
             )
             page = farms.inspect(page, FETCH)
             assert isinstance(page, Page)
-            farms.learn(page.url, page.spam, page.signs, farms.linked(page))
+            farms.apply(page_event(page))
     return farms
 
 
