@@ -23,6 +23,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from benchmarks.frontier_servers import FETCH
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.politeness import Politeness
 from crawlproject.records import CrawlUrl
@@ -32,7 +33,6 @@ LINKS = 40  # of a page
 MOST_TAKES = 100_000
 RESCORED = 20_000
 TAKES_A_SECOND = 100
-FETCH = 0.05  # seconds
 
 _OURS: dict[str, Any] = {"max_urls": 0, "batch_size": 50}
 

@@ -7,10 +7,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from benchmarks.frontier_load import FETCH
 from crawlproject.records import CrawlUrl
 
 _TAKEN_AT_ONCE = 16  # what a worker asks Redis for in one go
+
+FETCH = 0.05  # seconds that a fetch takes
 
 
 class RedisStore:

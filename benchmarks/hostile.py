@@ -132,9 +132,14 @@ def _plain(
     from scrapy.crawler import CrawlerProcess
 
     from benchmarks.plain_spider import SETTINGS, PlainSpider
+    from crawlproject.components.virtual_web_handler import VirtualWebDownloadHandler
 
-    handler = "crawlproject.components.virtual_web_handler.VirtualWebDownloadHandler"
     fetched: list[tuple[str, bool]] = []
+
+    class Handler(VirtualWebDownloadHandler):
+        @classmethod
+        def from_crawler(cls, crawler):
+            return cls(crawler, web)
 
     class Counted(PlainSpider):
         def parse(self, response):
@@ -145,9 +150,8 @@ def _plain(
         {
             **SETTINGS,
             "REDIRECT_ENABLED": True,
-            "VIRTUAL_WEB": web_name,
             "CLOSESPIDER_PAGECOUNT": pages,
-            "DOWNLOAD_HANDLERS": dict.fromkeys(("http", "https"), handler),
+            "DOWNLOAD_HANDLERS": dict.fromkeys(("http", "https"), Handler),
         },
         install_root_handler=False,
     )

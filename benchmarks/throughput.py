@@ -3,15 +3,16 @@
     python benchmarks/throughput.py [--pages 3000] [--runs 3] [--rival-python PYTHON] [--json FILE]
     python benchmarks/throughput.py --flat 200000
 
-All crawl the same endless web through the same proxy on loopback, as many pages at once. The topical crawl orders by ``dom``,
-stores every page, its items, links and history, and keeps its frontier, on disk or in memory with a journal. Plain Scrapy,
-tuned, and crawlee's ParselCrawler follow links breadth-first, crawl4ai follows them best-first by words in URLs with its HTTP
-strategy; none of these stores anything. CPU is user plus system time of the crawling process from the first request to the
+All crawl the same endless web through the same proxy on loopback, as many pages at once. ``default`` is the topical crawl as
+people run it: the default ordering, budgets, duplicates, templates and rules, with its frontier on disk and without politeness;
+``dom`` is the same with that ordering. Both store every page, its items, links and history. Plain Scrapy, tuned, and crawlee's
+ParselCrawler follow links breadth-first, crawl4ai follows them best-first by words in URLs with its HTTP strategy; none of
+these stores anything. CPU is user plus system time of the crawling process from the first request to the
 last, so the server does not count. ``--rival-python`` is an interpreter with crawl4ai and
 crawlee[parsel]; without it they are left out.
 
-``--flat`` runs the topical crawl alone, for so many pages, and shows rate and memory on the way (``benchmarks/longrun.py``).
-"""
+``--flat`` runs the topical crawl alone (``--ordering``: the default one), for so many pages, and shows rate and memory on
+the way (``benchmarks/longrun.py``)."""
 
 from __future__ import annotations
 
@@ -31,6 +32,8 @@ SEEDS = [f"http://h{host}.example/" for host in range(20)]
 KEYWORDS = ["coral reef fish"]
 SLOW = {"crawl4ai": 10}  # how many times fewer pages a crawl has, whose rate does not depend on their number
 
+OURS: dict[str, dict[str, str]] = {"default": {}, "dom": {"ORDERING": "dom"}}
+
 Runs = dict[str, list[dict[str, float]]]
 
 PLAIN = """
@@ -49,9 +52,10 @@ from scrapy.cmdline import execute
 from crawlproject import settings
 extension, topic, folder, pages, *more = sys.argv[1:]
 settings.EXTENSIONS[extension] = 1
-execute(["scrapy", "crawl", "topical", "-a", "topic=" + topic, "-a", "ordering=dom",
+execute(["scrapy", "crawl", "topical", "-a", "topic=" + topic,
          "-s", "CRAWL_DIR=" + folder, "-s", "CRAWL_MAX_PAGES=" + pages,
          "-s", "POLITENESS_MIN_DELAY=0", "-s", "POLITENESS_FACTOR=0", "-s", "CONCURRENT_REQUESTS=100",
+         "-s", "FRONTIER=disk", "-s", "FRONTIER_MAX_URLS=0",
          "-s", "CRAWL_PROGRESS_SECONDS=0", "-s", "LOG_LEVEL=WARNING", *more])
 """
 
@@ -70,7 +74,7 @@ class Bench:
     def names(self) -> list[str]:
         """The crawls to compare: ours first, then what each is compared to."""
         rivals = ["crawlee", "crawl4ai"] if self.rival_python else []
-        return ["disk", "memory", "plain", *rivals]
+        return [*OURS, "plain", *rivals]
 
     def run(self, name: str, pages: int) -> dict[str, float]:
         """One crawl in a process of its own; what its meter wrote."""
@@ -83,7 +87,7 @@ class Bench:
         elif name == "crawl4ai":
             command = self._rival("crawl4ai_best_first", pages // SLOW[name], report)
         else:
-            command = self.topical("benchmarks.meter.Meter", pages, {"FRONTIER": name})
+            command = self.topical("benchmarks.meter.Meter", pages, OURS[name])
         ran = subprocess.run(command, cwd=ROOT, env=self.environment(report), capture_output=True, text=True)
         if ran.returncode or not report.exists():
             raise SystemExit(f"{name}: exit code {ran.returncode}\n{ran.stderr[-2000:]}")
@@ -119,12 +123,14 @@ def measure(bench: Bench, pages: int, runs: int) -> Runs:
 def table(found: Runs) -> str:
     """Medians of each crawl, and how many times its rate ours is: the median and the range over the runs."""
     heads = ("pages", "pages/CPU s", "ms CPU/page", "pages/s", "peak MB")
-    lines = [f"{'crawl':10}" + "".join(f"{head:>13}" for head in heads) + f"{'disk / it':>24}{'memory / it':>24}"]
+    lines = [
+        f"{'crawl':10}" + "".join(f"{head:>13}" for head in heads) + "".join(f"{f'{ours} / it':>24}" for ours in OURS)
+    ]
     for name, runs in found.items():
         rate = median(rates(runs))
         wall = median(run["pages"] / run["wall_seconds"] for run in runs)
         pages, peak = median(run["pages"] for run in runs), median(run["peak_mb"] for run in runs)
-        ratios = "".join(f"{ratio(found[ours], runs):>24}" for ours in ("disk", "memory"))
+        ratios = "".join(f"{ratio(found[ours], runs):>24}" for ours in OURS)
         lines.append(f"{name:10}{pages:13.0f}{rate:13.0f}{1000 / rate:13.2f}{wall:13.0f}{peak:13.0f}{ratios}")
     return "\n".join(lines)
 
@@ -140,12 +146,11 @@ def rates(runs: list[dict[str, float]]) -> list[float]:
     return [run["pages"] / run["cpu_seconds"] for run in runs]
 
 
-def run_flat(bench: Bench, pages: int, frontier: str, noted: Path) -> None:
+def run_flat(bench: Bench, pages: int, settings: Mapping[str, str], noted: Path) -> None:
     """One long crawl; the table of its checkpoints."""
     from benchmarks import longrun
 
     noted.unlink(missing_ok=True)
-    settings = {"FRONTIER": frontier, "FRONTIER_MAX_URLS": 0}
     command = bench.topical("benchmarks.longrun.Checkpoints", pages, settings)
     try:
         subprocess.run(command, cwd=ROOT, env=bench.environment(noted), check=True)
@@ -175,6 +180,7 @@ def main() -> None:
         "--flat", type=int, metavar="PAGES", help="one long crawl instead, to see whether it stays flat"
     )
     parser.add_argument("--frontier", default="disk", help="of the long crawl (default: disk)")
+    parser.add_argument("--ordering", default="", help="of the long crawl (default: that of the settings)")
     parser.add_argument("--hosts", type=int, help="of the web (default: 200; 1000 with --flat)")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     arguments = parser.parse_args()
@@ -182,7 +188,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, endless_web(hosts) as proxy:
         bench = Bench(proxy, Path(folder), arguments.rival_python)
         if arguments.flat:
-            run_flat(bench, arguments.flat, arguments.frontier, arguments.json or Path(folder) / "noted.jsonl")
+            settings = {
+                "FRONTIER": arguments.frontier,
+                **({"ORDERING": arguments.ordering} if arguments.ordering else {}),
+            }
+            run_flat(bench, arguments.flat, settings, arguments.json or Path(folder) / "noted.jsonl")
             return
         found = measure(bench, arguments.pages, arguments.runs)
     print(table(found))

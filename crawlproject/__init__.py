@@ -1,3 +1,3 @@
-"""A topical web crawler as a Scrapy project. Start reading at ``docs/life-of-a-url.md``."""
+"""A topical web crawler as a Scrapy project. Start reading at ``docs/architecture.md``."""
 
 __version__ = "0.1.0"

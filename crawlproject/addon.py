@@ -45,7 +45,7 @@ class FrontierAddon:
 
 
 def _check(settings: BaseSettings) -> None:
-    """Wrong values and misspelt names are told before the crawl starts."""
+    """Raise ``BadSetting`` for wrong values and misspelt names, before the crawl starts."""
     frontier_options(settings)
     for name, near in unknown_settings(settings):
         if name.startswith(("FRONTIER_", "POLITENESS_")):

@@ -43,6 +43,7 @@ Names = Annotated[list[str], BeforeValidator(_split_list)]
 Count = Annotated[int, Field(ge=0)]
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Ports = Annotated[list[Annotated[int, Field(ge=1, le=65_535)]], BeforeValidator(_split_list)]
+TermForm = Literal["stem", "lemma", "word"]
 Level = Annotated[int, Field(ge=0)] | Literal["root"]
 
 
@@ -71,6 +72,9 @@ class Options(BaseModel):
     ordering: str
     ordering_aggregation_level: Level
     ordering_archive: str
+    topic_terms: TermForm
+    topic_relevance: Literal["terms", "vectors"]
+    topic_vectors: str
     page_max_bytes: Annotated[int, Field(ge=1)]
     page_content_types: Names
     page_max_links: Count

@@ -32,6 +32,11 @@ ORDERING_AGGREGATION_LEVEL = 1  # steps from a link up to its aggregation node, 
 ORDERING_ARCHIVE = ""  # a web as in VIRTUAL_WEB, fetched before: what orderings that learn from an archive learn from
 # Every parameter p of an ordering is the setting ORDERING_<P>, for example ORDERING_ALPHA = 0.25 for `dom`.
 
+# ---------------------------------------------------------------- topic
+TOPIC_TERMS = "stem"  # what words are compared by: stem, lemma (needs spacy-lookups-data) or word
+TOPIC_RELEVANCE = "terms"  # terms: shared terms (000 equation 1); vectors: meaning, by word vectors of a spaCy pipeline
+TOPIC_VECTORS = ""  # that pipeline, a package or a folder; empty: an installed one of the topic's language
+
 # ---------------------------------------------------------------- pages
 PAGE_MAX_BYTES = 1_048_576  # bytes of a body that are read; the rest is not fetched (000 section 2.3)
 PAGE_CONTENT_TYPES = ["text/html", "application/xhtml+xml", "text/plain"]  # others stop at the headers
@@ -96,7 +101,7 @@ CRAWL_METRICS_PORT = 0  # of http://CRAWL_METRICS_HOST:PORT/metrics for Promethe
 CRAWL_METRICS_HOST = "127.0.0.1"  # address it listens on
 CRAWL_METRICS_FILE = ""  # the same as a file, for node_exporter's textfile collector; empty: none
 
-# ---------------------------------------------------------------- live view
+# ---------------------------------------------------------------- dashboard
 DASHBOARD = False  # serve a page that shows the crawl while it runs
 DASHBOARD_PORT = 8992  # of http://DASHBOARD_HOST:PORT/; 0 = any that is free
 DASHBOARD_HOST = "127.0.0.1"  # address it listens on
@@ -173,9 +178,4 @@ REMOTE_CONTROL_ENABLED = False
 LOG_LEVEL = "WARNING"  # the progress display tells how it goes; INFO for Scrapy's own account
 LOG_FORMATTER = "crawlproject.components.extensions.log_formatter.QuietLogFormatter"
 FEED_EXPORT_ENCODING = "utf-8"
-FEED_EXPORT_FIELDS = [
-    "url", "title", "text", "language", "relevance", "score", "depth",
-    "parent", "anchor", "context_score", "status", "at", "md5",
-    "published", "parts", "duplicate_of", "spam", "digest", "content_type",
-]  # fmt: skip
 TWISTED_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"

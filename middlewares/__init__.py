@@ -1,1 +1,1 @@
-"""Downloader middlewares: one spelling, no traps, robots.txt, no more bytes than wanted."""
+"""Downloader middlewares: canonical URLs, no traps, robots.txt, no more bytes than wanted."""

@@ -1,4 +1,4 @@
-"""Every request that reaches the downloader has the canonical spelling, whoever made it."""
+"""Every request that reaches the downloader has the canonical URL, whoever made it."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _HTTP = ("http:", "https:")
 
 
 class CanonicalizeMiddleware:
-    """Sends a plain GET of another spelling back to the scheduler in its canonical one.
+    """Replaces a plain GET of another URL variant by one of the canonical URL, which goes through the scheduler.
 
-    Requests with a body or another method, and those a server insists on (``as_spelled`` in ``meta``), stay as they are.
+    Requests with a body or another method, and variants that a server insists on (``as_spelled`` in ``meta``), stay.
     """
 
     def __init__(self, crawler: Crawler) -> None:

@@ -1,4 +1,4 @@
-"""Bodies are unpacked to a limit: what grows beyond it, or is packed over and over, is dropped with a reason."""
+"""Limits decompression: a body that grows too large, or is compressed several times, is dropped with a reason."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from scrapy.http import Response
 from crawlproject.components.refused import Refused
 from crawlproject.crawl.address_policy import BOMB
 
-MAX_CODINGS = 2  # contents are packed once, and by mistake twice
+MAX_CODINGS = 2  # servers compress once, and by mistake twice
 
 
 class DecompressionMiddleware(HttpCompressionMiddleware):
-    """Scrapy's, which ends at ``DOWNLOAD_MAXSIZE`` bytes for each coding; here the number of codings is limited too."""
+    """Scrapy's middleware, which stops at ``DOWNLOAD_MAXSIZE`` bytes for each coding, with a limit for the number of codings."""
 
     def process_response(self, request: Request, response: Response) -> Request | Response:  # type: ignore[override]
         codings = b",".join(response.headers.getlist(b"Content-Encoding"))

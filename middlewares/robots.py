@@ -1,9 +1,9 @@
-"""robots.txt, asked once per origin and kept to, whatever arrives at the same moment.
+"""robots.txt, fetched once per origin and obeyed, also by requests that arrive at the same moment.
 
 Scrapy's own middleware lets concurrent requests of a new host through (2.14 to 2.19), keeps every parser for ever and knows
 neither expiry nor ``Crawl-delay``. Here a lock per origin makes all requests wait for the one fetch of robots.txt; the
-rules live in a bounded cache; and since that fetch was a visit of the host, the page goes back to the frontier until the
-host may be visited again.
+rules live in a bounded cache; and since that fetch was a visit of the host, the page waits in the frontier until the host
+may be visited again.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class RobotsMiddleware:
             if isinstance(failure, Refused) and failure.url == url:
                 raise  # its address is refused, and with it that of the page
             # Whatever else kept robots.txt from arriving (timeout, refused connection, a broken reply, another middleware)
-            # means "unreachable" to RFC 9309, and the crawl goes on.
+            # means "unreachable" in RFC 9309; the crawl continues.
             logger.debug("robots.txt of %s is unreachable: %r", origin, failure)
             self._count(f"failed/{type(failure).__name__}")
             return self.cache.store(origin, 0, {}, b"", time())

@@ -1,4 +1,4 @@
-"""Schemes, ports and spelled-out addresses, asked before anything is fetched: of pages, redirects and robots.txt alike."""
+"""Checks port and literal address of a URL before it is fetched: of pages, redirects and robots.txt alike."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class SafetyMiddleware:
-    """Refuses a request whose URL ``Safety.refusal`` names a reason against; a virtual web is no network, and not asked.
+    """Refuses a request when ``AddressPolicy.refusal`` gives a reason. Off for a virtual web, which uses no network.
 
-    What a name resolves to is not known here: ``httphandler.py`` sees to that.
+    Names are not resolved here: ``http_handler.py`` checks the addresses that they resolve to.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -34,7 +34,7 @@ class SafetyMiddleware:
 
     def process_request(self, request: Request) -> None:
         if not request.url.startswith(("http:", "https:")):
-            return  # a spider's own request of another kind (file:, data:); links are never of these
+            return  # a spider's own request with another scheme (file:, data:); links never have one
         reason = safety_of(self.crawler).refusal(request.url)
         if reason:
             if self.crawler.stats:

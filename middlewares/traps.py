@@ -1,4 +1,4 @@
-"""The trap rules, once more at the door of the downloader: redirects and other spiders' requests pass here too."""
+"""The trap rules, applied again before the download: to redirects and to requests of other spiders."""
 
 from __future__ import annotations
 

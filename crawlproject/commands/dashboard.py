@@ -1,4 +1,4 @@
-"""``scrapy dashboard [DIR]``: the page without a crawl: start one from a query and seeds, watch it, open earlier ones."""
+"""``scrapy dashboard [DIR]``: start crawls from a query and seeds, watch them, open earlier ones."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class DashboardCommand(Subcommand):
 
     def long_desc(self) -> str:
         return (
-            "Serve a page on loopback that starts crawls from a query and seeds, shows them while they run, and opens "
+            "Serve a dashboard on loopback that starts crawls from a query and seeds, shows them while they run, and opens "
             "the crawl folders below DIR (default: crawls). Settings given with -s go to each crawl that is started. "
-            "Ctrl-C ends the page and stops these crawls, which can be resumed. Exit code 2: nothing can listen there."
+            "Ctrl-C ends it and stops these crawls, which can be resumed. Exit code 2: nothing can listen there."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -68,7 +68,7 @@ async def _serve(root: Path, port: int | None, command: ScrapyCommand) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
     await dashboard.begin()
-    print(f"Live view: {dashboard.url}/", flush=True)
+    print(f"Dashboard: {dashboard.url}/", flush=True)
     try:
         await stop.wait()
         print("stopping the crawls that were started here ...", file=sys.stderr, flush=True)

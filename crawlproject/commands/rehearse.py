@@ -32,7 +32,7 @@ class RehearseCommand(Subcommand):
 
     def long_desc(self) -> str:
         return (
-            "Crawl WEB (a WARC file, a folder of hosts, a crawl folder, `sample` or `hostile`) on each topic with each ordering. "
+            "Crawl WEB (a WARC file, a folder of hosts, a crawl folder, or `sample`) on each topic with each ordering. "
             "Each run leaves DIR/<topic>/<ordering>/ and prints one line of JSON; runs that ended before are kept. "
             "The k rule and politeness hold as in a live crawl, on a virtual clock. Then try: scrapy compare DIR. "
             "Exit code 2: a web, topic, ordering or setting is wrong."

@@ -34,7 +34,7 @@ class ServeCommand(Subcommand):
 
     def long_desc(self) -> str:
         return (
-            "WEB is a WARC file, a folder of <host>/<path> files, a crawl folder, `sample` or `hostile`. "
+            "WEB is a WARC file, a folder of <host>/<path> files, a crawl folder, or `sample`. "
             "Crawl it with the environment variable http_proxy set to the address that is printed."
         )
 

@@ -122,14 +122,14 @@ class TopicCommand(Subcommand):
     def _check(self, asked: str, opts: argparse.Namespace) -> None:
         from crawlproject.crawl.assembly import make_canonicalizer, respell
         from crawlproject.options import read_options
-        from crawlproject.pages.text.analyzer import Analyzer
+        from crawlproject.pages.text.assembly import make_analyzer
         from crawlproject.topic.check import weak_as_fetched, weak_as_written
         from crawlproject.topic.find import find_topic
 
         topic = find_topic(asked)
         options = read_options(settings_for(self, topic))
         topic = respell(topic, make_canonicalizer(options))
-        weaknesses = list(weak_as_written(topic, options, Analyzer(topic.language)))
+        weaknesses = list(weak_as_written(topic, options, make_analyzer(topic.language, options)))
         seeds: list[SeedPreview] = []
         sample: list[SeedPreview] = []
         if not opts.no_fetch:

@@ -1,9 +1,9 @@
-"""Feeds that survive ``kill -9`` with the requests they came from: an item is on its way to the disk before these are done.
+"""Feeds that survive ``kill -9``: items are handed to the operating system before their requests are done.
 
-Scrapy writes feeds through buffers that are emptied when the crawl ends. So whoever ends a request empties them first. A
-kill can still leave half a line: in a feed of JSON lines that is appended to, it is cut off at the next start, and the
-item comes again with its request. Other formats cannot be gone on with, and feeds that are sent away at the end are lost
-in a kill, whatever is done here.
+Scrapy writes feeds through buffers that it empties when the crawl ends. So the scheduler flushes them before it ends a
+request. A kill can still leave half a line: in a feed of JSON lines that is appended to, it is cut off at the next start,
+and the item comes again with its request. Other formats cannot be appended to safely, and feeds that are uploaded at the
+end are lost in a kill.
 """
 
 from __future__ import annotations

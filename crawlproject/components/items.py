@@ -9,18 +9,14 @@ from crawlproject.records import CrawlUrl, Fetch, Page, Visit
 from crawlproject.storage.items import item_fields
 
 
-@dataclass(repr=False)
+@dataclass(init=False, repr=False)
 class PageItem:
     """A fetched page.
 
-    ``page``, ``body``, ``lease`` and ``fetch`` are for the pipelines of the project. The fields after them are what feed
-    exports and pipelines behind ours see (``FEED_EXPORT_FIELDS``); they are filled when the page is kept.
+    Its fields are what feed exports and pipelines behind ours see; they are filled when the page is kept. The attributes
+    ``page``, ``body``, ``lease``, ``fetch`` and ``visit`` are no fields: they are for the pipelines of the project.
     """
 
-    page: Page
-    body: bytes
-    lease: CrawlUrl
-    fetch: Fetch
     url: str = ""
     title: str = ""
     text: str = ""
@@ -40,14 +36,21 @@ class PageItem:
     spam: float = 0.0
     digest: str = ""
     content_type: str = ""
-    visit: Visit | None = None
+
+    def __init__(self, page: Page, body: bytes, lease: CrawlUrl, fetch: Fetch) -> None:
+        self.page = page
+        self.body = body
+        self.lease = lease
+        self.fetch = fetch
+        self.visit: Visit | None = None
+        self.parts = {}
 
     def __repr__(self) -> str:
-        """Short: Scrapy writes an item into the log when a pipeline drops it or breaks on it."""
+        """Short: Scrapy writes an item to the log when a pipeline drops it or fails on it."""
         return f"PageItem({self.page.url!r})"
 
     def publish(self, visit: Visit) -> None:
-        """Fill the exported fields."""
+        """Fill the fields."""
         self.visit = visit
         for name, value in item_fields(self.page, visit).items():
             setattr(self, name, value)

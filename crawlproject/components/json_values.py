@@ -1,6 +1,6 @@
-"""Python values as JSON and back, exactly: what would not come back as it was is refused.
+"""Python values as JSON and back, exactly: a value that would come back changed is refused.
 
-JSON, not pickle: to read a crawl folder must never run code. Items (of Scrapy, dataclasses, attrs) come back without their
+JSON, not pickle: reading a crawl folder must never run code. Items (of Scrapy, dataclasses, attrs) come back without their
 constructors being called, as pickle does it, and only when their class is imported already or belongs to the ``package``
 of the spider.
 """
@@ -22,7 +22,7 @@ from itemadapter import ItemAdapter
 from lxml.etree import _ElementUnicodeResult as XPathText
 from scrapy import Item
 
-# A JSON object with one of these names stands for what JSON does not have.
+# A JSON object with one of these names represents a type that JSON does not have.
 _BYTES = "__bytes__"
 _PAIRS = "__pairs__"  # a dict whose keys are not text, or that has one of these names for a key
 _ITEM = "__item__"  # module, class and fields
@@ -122,7 +122,7 @@ def _is_item_class(kind: type) -> bool:
 def _plain_item(value: Any) -> dict[str, list[Any]]:
     kind = type(value)
     fields = dict(ItemAdapter(value))
-    if _found(kind.__module__, kind.__qualname__) is not kind or _hidden(value, fields):
+    if find(kind.__module__, kind.__qualname__) is not kind or _hidden(value, fields):
         raise _refused(value)
     return {_ITEM: [kind.__module__, kind.__qualname__, {name: to_plain(part) for name, part in fields.items()}]}
 
@@ -133,9 +133,7 @@ def _hidden(value: Any, fields: dict[str, Any]) -> set[str]:
 
 
 def _rich_item(module: str, name: str, fields: dict[str, Any], package: str) -> Any:
-    if package and module.partition(".")[0] == package:
-        import_module(module)
-    kind = _found(module, name)
+    kind = find(module, name, package)
     if not (isinstance(kind, type) and _is_item_class(kind)):
         raise ValueError(f"{module}.{name} is no class of items of this project")
     values = {field: from_plain(part, package) for field, part in fields.items()}
@@ -150,8 +148,10 @@ def _rich_item(module: str, name: str, fields: dict[str, Any], package: str) -> 
     return thing
 
 
-def _found(module: str, name: str) -> Any:
-    """What an imported module has by that name; None when it has not."""
+def find(module: str, name: str, package: str = "") -> Any:
+    """What an imported module has by that name; None when it has not. Only a module of ``package`` is imported."""
+    if package and module.partition(".")[0] == package:
+        import_module(module)
     found: Any = sys.modules.get(module)
     for part in name.split("."):
         found = getattr(found, part, None)

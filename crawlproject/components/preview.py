@@ -1,6 +1,6 @@
-"""A look at a few URLs before the crawl: fetched by the crawler itself, so politely, and refused for the same reasons.
+"""Fetches a few URLs before the crawl, with the crawler itself: politely, and refused for the same reasons.
 
-Each look is a crawl of its own in a folder that is thrown away, which follows no links.
+Each preview is a crawl of its own that follows no links, in a temporary folder.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from crawlproject.crawl.address_policy import make_safety
 from crawlproject.crawl.assembly import make_canonicalizer, make_reader
 from crawlproject.errors import BadInput, TopicalError
 from crawlproject.options import Options
-from crawlproject.pages.text.analyzer import Analyzer
-from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.pages.text.assembly import make_analyzer, make_judge
 from crawlproject.records import Page, Topic, Visit
 from crawlproject.storage.page_files import PageRepository
 from crawlproject.storage.read import read_refused, read_visits
@@ -30,6 +29,7 @@ SECONDS = 120.0  # a look may take
 _OWN = {
     "FRONTIER": "memory",
     "ORDERING": "breadth_first",
+    "TOPIC_RELEVANCE": "terms",  # pages are judged here, and vectors take seconds to load
     "PAGE_MAX_LINKS": 0,  # what they link to is read from the stored pages
     "CRAWL_MAX_PAGES": 0,
     "CRAWL_MIN_HARVEST": 0,
@@ -44,11 +44,11 @@ class Preview:
 
     def __init__(self, topic: Topic, options: Options, settings: Mapping[str, Any], folder: Path) -> None:
         self.topic = topic
-        self.analyzer = Analyzer(topic.language)
+        self.analyzer = make_analyzer(topic.language, options)
         self._options = options
         self._settings = settings
         self._folder = folder
-        self._judge = TopicJudge(topic.keywords, self.analyzer)
+        self._judge = make_judge(topic.keywords, self.analyzer, options)
         self._canonicalize = make_canonicalizer(options)
         self._reader = make_reader(options, self.analyzer, self._canonicalize, tag_paths=False)
         self._looks = 0

@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING
 
 import orjson
 from scrapy import Request
-from scrapy.utils.misc import load_object
 from scrapy.utils.request import fingerprint, request_from_dict
 
-from crawlproject.components.json_values import from_plain, to_plain
+from crawlproject.components.json_values import find, from_plain, to_plain
 from crawlproject.components.meta import PROBE
-from crawlproject.errors import InvalidUrl
 from crawlproject.urls.canonical import canonical_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from scrapy import Spider
+    from scrapy.crawler import Crawler
 
 
 def dump_request(request: Request, spider: Spider) -> str:
@@ -35,9 +34,11 @@ def dump_request(request: Request, spider: Spider) -> str:
 def load_request(text: str, spider: Spider) -> Request:
     """The request again, with the spider's callbacks. Raises ``ValueError`` when it cannot be made any more."""
     fields = orjson.loads(text)
+    package = type(spider).__module__.partition(".")[0]
     try:
-        fields = from_plain(fields, type(spider).__module__.partition(".")[0])
-        kind = load_object(fields.get("_class", Request))
+        fields = from_plain(fields, package)
+        module, _, name = fields.get("_class", "scrapy.Request").rpartition(".")
+        kind = find(module, name, package)  # before Scrapy, which would import any module
         if not (isinstance(kind, type) and issubclass(kind, Request)):
             raise ValueError(f"{fields['_class']} is no Request")
         return request_from_dict(fields, spider=spider)
@@ -51,18 +52,21 @@ def lease_key(request: Request, canonicalize: Callable[[str], str]) -> str | Non
     return probe or canonical_or_none(canonicalize, request.url)
 
 
-def frontier_key(request: Request, canonicalize: Callable[[str], str], serial: int) -> str:
-    """What the frontier knows a request by.
+def canonical_identity(request: Request, canonicalize: Callable[[str], str]) -> str:
+    """Requests are the same when their canonical URLs are, and for anything but a plain GET their fingerprints, too.
 
-    A plain GET is its canonical URL. Anything else carries, behind a ``#`` that no canonical URL has, what tells it apart:
-    its fingerprint, or the ``serial`` number when the spider asked not to filter it.
+    The fingerprint follows a ``#``, which no canonical URL has.
     """
-    try:
-        url = canonicalize(request.url)
-    except InvalidUrl:
-        url = request.url.split("#")[0]  # ftp:, data:, s3: and whatever else Scrapy has handlers for
-    if request.dont_filter:
-        return f"{url}#{serial}"
-    if request.method != "GET" or request.body:
-        return f"{url}#{fingerprint(request).hex()}"
-    return url
+    url = _url_of(request, canonicalize)
+    return url if request.method == "GET" and not request.body else f"{url}#{fingerprint(request).hex()}"
+
+
+def fingerprint_identity(request: Request, canonicalize: Callable[[str], str], crawler: Crawler) -> str:
+    """Requests are the same when ``REQUEST_FINGERPRINTER_CLASS`` says so, as in Scrapy."""
+    assert crawler.request_fingerprinter is not None, "the crawler makes it before the scheduler"
+    return f"{_url_of(request, canonicalize)}#{crawler.request_fingerprinter.fingerprint(request).hex()}"
+
+
+def _url_of(request: Request, canonicalize: Callable[[str], str]) -> str:
+    """The canonical URL, or for ``ftp:``, ``data:`` and whatever else Scrapy has handlers for the URL without fragment."""
+    return canonical_or_none(canonicalize, request.url) or request.url.partition("#")[0]

@@ -1,37 +1,42 @@
-"""The scheduler for spiders of any project: what Scrapy's own promises, in our frontier, and safe against ``kill -9``.
+"""The scheduler for any spider: does what Scrapy's own promises, in our frontier, and survives ``kill -9``.
 
-A request is told from others as Scrapy does it, by its fingerprint; one with ``dont_filter`` is always new. Its lease ends
-when its response has gone through callbacks and item pipelines and all requests that these made are in the frontier, so
-that a killed crawl takes up exactly the requests again that were not finished. What reached no server (refused by a
-middleware, answered by a cache) costs its host no rest.
+The lease of a request ends when its response has gone through callbacks and item pipelines and all requests that these
+made are in the frontier. So a killed crawl resumes with exactly the requests that were not finished. What reached no
+server (refused by a middleware, answered by a cache) costs its host no rest.
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from time import time
 from typing import TYPE_CHECKING, Any
-from weakref import WeakSet
 
 from scrapy import signals
 from scrapy.dupefilters import RFPDupeFilter
-from scrapy.utils.asyncio import is_asyncio_available
 from scrapy.utils.misc import build_from_crawler, load_object
 
 from crawlproject.components.feeds import SafeFeeds
-from crawlproject.components.meta import LEASE, TAKEN_AT, fetch_of
-from crawlproject.components.scheduler import FrontierScheduler
-from crawlproject.frontier.host_queue import queue_of
+from crawlproject.components.fetch_tracker import FetchTracker
+from crawlproject.components.guarded_scheduler import GuardedScheduler
+from crawlproject.components.leases import Leases
+from crawlproject.components.meta import LEASE
+from crawlproject.components.request_json import fingerprint_identity
+from crawlproject.components.robots_rest import RobotsRest
+from crawlproject.components.running import count
+from crawlproject.components.spider_requests import SpiderRequests
+from crawlproject.crawl.assembly import make_canonicalizer
+from crawlproject.frontier.factory import join_frontier, make_frontier, open_frontier
 from crawlproject.options import Options, read_options
-from crawlproject.records import CrawlUrl
 from crawlproject.storage.folder_lock import FolderLock
-from crawlproject.urls.canonical import canonical_or_none
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
     from crawlproject.frontier.base import Frontier
@@ -50,36 +55,51 @@ def frontier_options(settings: BaseSettings) -> Options:
     return read_options(chosen)
 
 
-class RequestScheduler(FrontierScheduler):
+class RequestScheduler(GuardedScheduler):
     """``SCHEDULER = "crawlproject.components.request_scheduler.RequestScheduler"``, which the add-on sets.
 
-    The frontier is in ``JOBDIR`` when that is set, else in memory. One request a host is in flight, whatever its
-    ``download_slot``. A ``DUPEFILTER_CLASS`` of the project's own decides in place of ours.
+    The frontier is in ``JOBDIR`` when that is set, in Redis with ``FRONTIER = "redis"``, else in memory. One request a host
+    is in flight, whatever its ``download_slot``. ``identity`` decides which requests are the same, unless the project has a
+    ``DUPEFILTER_CLASS`` of its own; a request with ``dont_filter`` is always new.
     """
 
-    def __init__(self, crawler: Crawler) -> None:
+    def __init__(self, crawler: Crawler, options: Options, identity: Callable[[Request], str]) -> None:
         super().__init__(crawler)
-        self.limit = float("inf")  # the engine stops asking when the downloader or the item pipelines are full
-        self._answered: set[str] = set()  # leases whose response is with the spider
-        self._reached: WeakSet[Request] = WeakSet()  # requests that left for a server
+        self.options = options
+        self._identity = identity
         self._dupefilter: Any = None
+        jobdir = crawler.settings.get("JOBDIR")
+        self._folder = Path(jobdir) / "frontier" if jobdir else None
         self._lock: FolderLock | None = None
-        self._feeds = SafeFeeds(crawler) if crawler.settings.get("JOBDIR") else None
+        self._feeds = SafeFeeds(crawler) if jobdir else None
 
-    def _read_options(self) -> Options:
-        return frontier_options(self.crawler.settings)
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        options = frontier_options(crawler.settings)
+        identity = partial(fingerprint_identity, canonicalize=make_canonicalizer(options), crawler=crawler)
+        return cls(crawler, options, identity)
 
     def open(self, spider: Spider) -> None:
-        super().open(spider)
-        self.crawler.signals.connect(self._note_reached, signals.request_reached_downloader)
-        self.crawler.signals.connect(self._note_answer, signals.response_received)
-        self.crawler.signals.connect(self._robots_parsed, signals.robots_parsed)
+        self._spider = spider
+        self.frontier = self._open_frontier(spider.name)
+        self._leases = Leases(self.crawler, self.frontier, self.options.politeness_max_crawl_delay)
+        self._requests = SpiderRequests(
+            self.crawler,
+            spider,
+            self._leases,
+            self._identity,
+            default_score=self.options.frontier_request_score,
+            as_text=self._folder is not None,
+        )
+        self._fetches = FetchTracker(self.crawler, self._leases)
+        self._robots = RobotsRest(self.crawler, self._leases, self.options)
         if self._feeds:
             self.crawler.signals.connect(self._feeds.mend, signals.spider_opened)
         dupefilter = load_object(self.crawler.settings["DUPEFILTER_CLASS"])
         if dupefilter is not RFPDupeFilter:
             self._dupefilter = build_from_crawler(dupefilter, self.crawler)
             self._dupefilter.open()
+        self._leases.start(self._wake_up.wake)
 
     def close(self, reason: str) -> None:
         super().close(reason)
@@ -88,102 +108,74 @@ class RequestScheduler(FrontierScheduler):
         if self._lock:
             self._lock.close()
 
-    def _own_frontier(self) -> Frontier:
-        jobdir = self.crawler.settings.get("JOBDIR")
-        if jobdir:
-            self._lock = FolderLock(Path(jobdir) / "frontier")
-            if any(Path(jobdir).glob("requests.queue/*")):
-                logger.warning("%s holds requests of another scheduler: these are not read", jobdir)
-        return super()._own_frontier()
+    def _close_frontier(self, reason: str) -> None:
+        self.frontier.close()
 
-    # ------------------------------------------------------------ out
+    def has_pending_requests(self) -> bool:
+        return self._leases.pending()
 
-    def _request_for(self, taken: CrawlUrl) -> Request | None:
-        request = super()._request_for(taken)
-        if request is not None:
-            request.meta[LEASE] = taken.url
-            self._answered.discard(taken.url)
-        return request
+    def _next(self, now: float) -> Request | None:
+        while taken := self.frontier.take(now):
+            request = self._requests.load(taken)
+            if request is not None:
+                self._fetches.begin(taken.url, request)
+                return self._leases.issue(taken.url, request, now)
+        self._wake_up.set(self.frontier.next_due(now), now)
+        return None
 
-    # ------------------------------------------------------------ in
+    def _open_frontier(self, name: str) -> Frontier:
+        """Raises ``BadCrawlDir`` for a ``JOBDIR`` that is in use or damaged."""
+        if self._folder is not None:
+            self._lock = FolderLock(self._folder)
+            if any(self._folder.parent.glob("requests.queue/*")):
+                logger.warning("%s holds requests of another scheduler: these are not read", self._folder.parent)
+        if self.options.frontier == "redis":
+            return join_frontier(self.options, self.options.frontier_redis_name or name, clock=time)
+        return open_frontier(self.options, self._folder, clock=time) if self._folder else make_frontier(self.options)
 
     def _enqueue(self, request: Request, now: float) -> bool:
         key = str(request.meta.get(LEASE))
-        issued = self._issued.get(key)
-        if issued is None or not self._is_made_of(request, issued, key):
-            return self._put_foreign(request)
-        if self._fingerprint(request) == self._fingerprint(issued):
-            return self._wait_again(key, request, now)
+        issued = self._leases.issued(key, request)
+        if issued is None or not self._is_made_of(request, issued):
+            return self._put(request)
+        if self._identity(request) == self._identity(issued):
+            self._leases.wait_again(key, request, now)
+            return True
         with self.frontier.batch():  # a redirect, or another request in place of the one that was issued
-            accepted = self._put_foreign(request)
-            self._end(key, self._issued.pop(key), now)
+            accepted = self._put(request)
+            self._leases.forget(key)
+            self._end(key, issued, now)
         return accepted
 
-    def _is_made_of(self, request: Request, issued: Request, key: str) -> bool:
+    def _is_made_of(self, request: Request, issued: Request) -> bool:
         """Whether a middleware made ``request`` of what was issued; spiders pass ``meta`` on, too.
 
         One that a spider's errback sends again without ``dont_filter`` is known, as with Scrapy's own scheduler.
         """
         if request is issued:
             return True
-        if key in self._answered or request.meta.get(TAKEN_AT) != issued.meta[TAKEN_AT]:
+        if self._fetches.answered(issued):
             return False
         redirected = request.meta.get("redirect_urls") != issued.meta.get("redirect_urls")
-        return request.dont_filter or redirected or self._fingerprint(request) != self._fingerprint(issued)
+        return request.dont_filter or redirected or self._identity(request) != self._identity(issued)
 
-    def _key(self, request: Request) -> str:
-        """What the frontier knows the request by: its URL, with the fingerprint behind a ``#`` that no canonical URL has."""
-        url = canonical_or_none(self.canonicalize, request.url) or request.url.partition("#")[0]
-        unfiltered = request.dont_filter or self._dupefilter
-        return f"{url}#{self._serial if unfiltered else self._fingerprint(request)}"
-
-    def _put_foreign(self, request: Request) -> bool:
+    def _put(self, request: Request) -> bool:
         if self._dupefilter and not request.dont_filter and self._dupefilter.request_seen(request):
-            self._dupefilter.log(request, self.spider)
+            self._dupefilter.log(request, self._spider)
             return False
-        accepted = super()._put_foreign(request)
+        accepted = self._requests.put(request, unfiltered=bool(self._dupefilter))
         if not accepted:
-            self._count("dupefilter/filtered")
+            count(self.crawler, "dupefilter/filtered")
         return accepted
 
-    def _text_of(self, request: Request) -> str:
-        """Without ``JOBDIR`` the objects themselves wait, with all that they refer to, as in Scrapy's own scheduler."""
-        in_memory = self.shared is None and not self.crawler.settings.get("JOBDIR")
-        return "" if in_memory else super()._text_of(request)
-
-    def _fingerprint(self, request: Request) -> str:
-        fingerprinter = self.crawler.request_fingerprinter
-        assert fingerprinter is not None, "the crawler makes it before the scheduler"
-        return fingerprinter.fingerprint(request).hex()
-
-    # ------------------------------------------------------------ ends
+    def _end_leases(self, now: float) -> None:
+        for lease, request in self._leases.left():
+            self._end(lease.url, request, now)
 
     def _end(self, key: str, request: Request, now: float) -> None:
-        self._answered.discard(key)
         if self._feeds:
             self._feeds.flush()
-        if request not in self._reached:
+        if self._fetches.reached(request):
+            self._leases.finish(key, request, now)
+        else:
             self.frontier.drop(key)
-            return
-        fetch = fetch_of(request, 0, now)
-        self.frontier.done(key, fetch.rests_from, fetch.seconds)
-
-    def _note_reached(self, request: Request) -> None:
-        self._reached.add(request)
-
-    def _note_answer(self, response: Response, request: Request) -> None:
-        key = request.meta.get(LEASE)
-        if key in self._issued and request.meta.get(TAKEN_AT) == self._issued[key].meta[TAKEN_AT]:
-            self._answered.add(key)
-
-    # ------------------------------------------------------------ politeness
-
-    async def _robots_parsed(self, robotparser: Any, request: Request) -> None:
-        """Keep to ``Crawl-delay``, and let the host rest between robots.txt and the page that it was fetched for."""
-        settings = self.crawler.settings
-        agent = settings.get("ROBOTSTXT_USER_AGENT") or settings["USER_AGENT"]
-        asked = min(robotparser.crawl_delay(agent) or 0.0, self.options.politeness_max_crawl_delay)
-        lease = request.meta.get(LEASE)
-        self.frontier.crawl_delay(queue_of(lease if isinstance(lease, str) else request.url), asked)
-        if lease in self._issued and is_asyncio_available():
-            await asyncio.sleep(max(asked, self.options.politeness_min_delay))

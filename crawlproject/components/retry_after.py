@@ -1,4 +1,4 @@
-"""``Retry-After``: for how long a server asks to be left alone (RFC 9110 section 10.2.3)."""
+"""``Retry-After``: how many seconds a server asks to wait (RFC 9110 section 10.2.3)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ ASKING = frozenset((429, 503))  # statuses whose Retry-After counts: too many re
 
 
 def asked_rest(status: int, value: str, now: float, longest: float) -> float:
-    """Seconds of rest that a response asks for, ``longest`` at most; 0 when it asks for none, or not so that it is understood.
+    """Seconds of rest that a response asks for, ``longest`` at most; 0 when it asks for none or the header is invalid.
 
     ``value`` is the header: seconds, or an HTTP date, which is compared with ``now``, seconds since the epoch.
     """

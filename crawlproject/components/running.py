@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-frontier_closing = object()  # signal: the frontier is closed now, and not to be asked any more
+frontier_closing = object()  # signal: the frontier is about to be closed; do not use it afterwards
 STORAGE_FAILED = "storage_failed"  # finish reason; `scrapy crawl` then exits with code 3
 INTERRUPTED = "shutdown"  # Scrapy's finish reason after a signal
 _ATTRIBUTE = "topical_crawl"
@@ -43,7 +43,7 @@ def crawl_of(crawler: Crawler) -> Crawl | None:
 def safety_of(crawler: Crawler) -> AddressPolicy:
     """Where this crawler may connect to: what the settings allow, and the seeds of its topic, or of another spider.
 
-    Not before the spider is there.
+    Callable only once the spider exists.
     """
     safety: AddressPolicy | None = getattr(crawler, _SAFETY, None)
     if safety is None:
@@ -54,8 +54,14 @@ def safety_of(crawler: Crawler) -> AddressPolicy:
     return safety
 
 
+def count(crawler: Crawler, name: str) -> None:
+    """Add 1 to a statistic."""
+    if crawler.stats:
+        crawler.stats.inc_value(name)
+
+
 def stopped(crawler: Crawler) -> bool:
-    """Whether the disk refused a write: nothing more is written then, so that the files stay in step."""
+    """Whether the disk refused a write: nothing more is written then, so that the files stay consistent."""
     return getattr(crawler, _STOPPED, False)
 
 
@@ -68,7 +74,7 @@ def interrupted(crawler: Crawler) -> bool:
 def stop(crawler: Crawler, failure: StorageFailed) -> None:
     """End the crawl with its state as the disk holds it; pages in flight are fetched again after a resume.
 
-    The first failure is told, in one message; those that follow from it are not.
+    Only the first failure is logged.
     """
     if stopped(crawler):
         return

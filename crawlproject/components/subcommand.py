@@ -1,4 +1,4 @@
-"""What the sub-commands share: bad input is one message and exit code 2, and output steers no terminal."""
+"""Shared by the sub-commands: bad input is one message and exit code 2, and output cannot control the terminal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 BAD_INPUT = 2
 STOPPED = 3
-INTERRUPTED = 130  # as a shell tells of a program that Ctrl-C ended
+INTERRUPTED = 130  # as shells report a program that Ctrl-C ended
 
 
 class Subcommand(ScrapyCommand):
@@ -60,7 +60,7 @@ def refuse_options(args: list[str]) -> None:
 def reporting_errors(command: ScrapyCommand) -> Iterator[None]:
     """Inside, ``BadInput``, ``StorageFailed`` and Ctrl-C become a message on standard error and the command's exit code.
 
-    What is printed meanwhile goes through a ``PlainStream``: titles, anchors and errors are what strangers wrote.
+    What is printed meanwhile goes through a ``PlainStream``: titles, anchors and errors come from the web.
     """
     try:
         with redirect_stdout(cast(TextIO, PlainStream(sys.stdout))):
@@ -74,7 +74,7 @@ def reporting_errors(command: ScrapyCommand) -> Iterator[None]:
     except KeyboardInterrupt:
         print("scrapy: interrupted", file=sys.stderr)
         command.exitcode = INTERRUPTED
-    except BrokenPipeError:  # `| head` has seen enough; what is still to be flushed at the exit must go somewhere
+    except BrokenPipeError:  # `| head` has closed the pipe; what is flushed at exit must go somewhere
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         command.exitcode = 1  # as rich does, which prints the tables
 

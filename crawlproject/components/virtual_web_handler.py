@@ -1,6 +1,6 @@
 """The download handler of ``VIRTUAL_WEB``: full Scrapy, no network.
 
-It stands where Scrapy's own HTTP handler stands, so every middleware, signal and retry works as on the network: a
+It replaces Scrapy's own HTTP handler, so every middleware, signal and retry works as on the network: a
 timeout or a refused connection of the web is the exception that the real handler raises, ``headers_received`` and
 ``bytes_received`` are sent and may stop the download, ``DOWNLOAD_MAXSIZE`` and ``download_timeout`` hold.
 

@@ -1,7 +1,7 @@
 """Any virtual web as an HTTP proxy on loopback: the whole stack over real sockets.
 
 A client with ``http_proxy=http://127.0.0.1:PORT`` asks for absolute URLs (RFC 9112 section 3.2.2) and gets what the web
-holds. A request in origin form is answered for its Host header, so that the server can also stand in for one host.
+holds. A request in origin form is answered for its Host header, so that the server can also replace a single host.
 Connections are kept alive. A refused connection of the web is a connection closed without an answer, and a timeout is
 a 504: what a proxy can say about either.
 """

@@ -15,8 +15,7 @@ from math import prod
 from typing import Protocol
 
 from crawlproject.crawl.sitemaps import is_sitemap
-from crawlproject.frontier.base import CountingFrontier, Frontier, SparingFrontier
-from crawlproject.frontier.shared import FULL, HOST_FULL, SharedFrontier
+from crawlproject.frontier.base import FULL, HOST_FULL, CountingFrontier, Frontier, SharedFrontier
 from crawlproject.inspection.probes.probe_key import is_probe
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.records import CrawlUrl
@@ -117,10 +116,8 @@ class Admission:
         self._patience = patience
         self._now = 0.0  # of the latest search for a URL
         self._shared = frontier if isinstance(frontier, SharedFrontier) else None
-        if holds and isinstance(frontier, SparingFrontier):
-            frontier.spare_dormant()
         if self._shared is not None:
-            self._shared.when_turned_away(self._turned_away)
+            self._shared.when_rejected(self._turned_away)
 
     # ------------------------------------------------------------ who may enter
 
@@ -280,7 +277,7 @@ class Admission:
                 self._ordering.refused(taken.url)
                 self._frontier.drop(taken.url)
             elif (until := self._waits_until(taken, now)) > now:
-                self._frontier.postpone(taken.url, until)
+                self._frontier.hold(taken.url, until)
                 self._ordering.postponed(taken.url)
             else:
                 return taken

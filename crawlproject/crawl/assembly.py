@@ -15,9 +15,8 @@ from crawlproject.crawl.prior_pages import PriorPages
 from crawlproject.crawl.replay import replay
 from crawlproject.crawl.stopping import Stopping
 from crawlproject.errors import BadCrawlDir
-from crawlproject.frontier.base import CountingFrontier, Frontier
+from crawlproject.frontier.base import CountingFrontier, Frontier, SharedFrontier
 from crawlproject.frontier.factory import make_frontier, open_frontier
-from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.inspection.duplicates.deduplication import make_deduplication
 from crawlproject.inspection.examiner import Examiner
 from crawlproject.inspection.probes.probes import Probes
@@ -34,6 +33,7 @@ from crawlproject.pages.page_types import PageTypeInspector
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.robots_txt import product_token
 from crawlproject.pages.text.analyzer import Analyzer
+from crawlproject.pages.text.assembly import make_analyzer, make_judge
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import Topic
 from crawlproject.storage.crawl_folder import CrawlFolder
@@ -116,8 +116,8 @@ def assemble(
     """
     canonicalize = make_canonicalizer(options)
     topic = respell(topic, canonicalize)
-    analyzer = Analyzer(topic.language)
-    judge = TopicJudge(topic.keywords, analyzer)
+    analyzer = make_analyzer(topic.language, options)
+    judge = make_judge(topic.keywords, analyzer, options)
     place = options.own_folder(folder or options.folder(topic.name))
     if options.frontier == "redis" and (holder := holder_of(place)):
         raise BadCrawlDir(str(place), f"in use by process {holder}; give each worker its own CRAWL_WORKER")

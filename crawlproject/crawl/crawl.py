@@ -20,8 +20,7 @@ from crawlproject.crawl.ordering_feed import OrderingFeed
 from crawlproject.crawl.sitemaps import SITEMAP, SitemapListing, Sitemaps
 from crawlproject.crawl.stats import CrawlStats
 from crawlproject.crawl.stopping import PAGE_BUDGET, Stopping
-from crawlproject.frontier.base import Frontier
-from crawlproject.frontier.shared import SharedFrontier
+from crawlproject.frontier.base import Frontier, SharedFrontier
 from crawlproject.inspection.examiner import Examiner
 from crawlproject.inspection.learner import Learner
 from crawlproject.inspection.probes.probe_key import is_probe

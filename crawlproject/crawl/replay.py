@@ -13,8 +13,7 @@ from functools import cache, partial
 
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.crawl.sitemaps import SITEMAP
-from crawlproject.frontier.base import Frontier
-from crawlproject.frontier.shared import SharedFrontier
+from crawlproject.frontier.base import Frontier, SharedFrontier
 from crawlproject.inspection.probes.probe_key import is_probe
 from crawlproject.records import CrawlUrl, FetchEvent, Page, Visit
 from crawlproject.storage.probe_log import read_findings

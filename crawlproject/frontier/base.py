@@ -1,25 +1,42 @@
 """The contract of every frontier. ``tests/contract`` runs each implementation through one suite.
 
 **Order.** ``take`` gives the best-scored URL among the eligible hosts; equal scores leave first in, first out. A host is
-eligible when a URL of it waits, none of it is leased, its politeness clock is due, and the k rule allows it.
+eligible when a URL of it waits that is not held, none of it is leased, its politeness clock is due, it is not blocked, and
+the k rule allows it.
 
 **The k rule** (paper 000 section 2.1, paper 003 section 4.1). Any k consecutive takes are of k different hosts while k or
 more hosts wait. When fewer wait, the window is the number of hosts that wait; and when all hosts outside that window
-happen to be in flight or resting, the eligible host picked longest ago is taken: the crawl never stops for the rule.
+happen to be in flight or resting, the eligible host picked longest ago is taken: the crawl never stops for the rule. For
+this, a blocked host and one whose URLs are all held do not count as hosts that wait.
 
 **Leases.** A taken URL is leased until ``done`` or ``release``. After a crash, leased URLs wait again.
 
+**Holds and blocks.** No URL is taken before its ``not_before``, which ``hold`` changes, and none of a blocked host before
+the end of the block (as BlockQueueUntil in url-frontier). Neither touches the politeness clock, scores, or places.
+
 **Politeness.** The next visit of a host is at ``finish + max(min_delay, crawl_delay, factor * seconds)``.
-A live crawl adds a few milliseconds to every rest (``frontiers.MARGIN``).
+A live crawl adds a few milliseconds to every rest (``factory.MARGIN``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
+from crawlproject.errors import StorageFailed
 from crawlproject.records import CrawlUrl
+
+UrlState = Literal["waiting", "leased", "done", ""]
+"""What a frontier knows of a URL; empty: nothing."""
+
+
+class BlockedHost(NamedTuple):
+    """A host that is blocked ``until`` a time, and the ``best`` score that could be taken without the block, if any."""
+
+    host: str
+    until: float
+    best: float | None
 
 
 @runtime_checkable
@@ -52,17 +69,10 @@ class Frontier(Protocol):
         ...
 
     def release(self, url: str, now: float, seconds: float, *, not_before: float = 0.0, picked: bool = True) -> None:
-        """End the lease without finishing: the URL waits again, with its old score and place in line.
+        """End the lease without finishing: the URL waits again, with its old score and place.
 
         The host's clock is set as by ``done``. ``picked=False`` gives the pick back to the host under the k rule: the
         fetch was a prerequisite (robots.txt), not the page.
-        """
-        ...
-
-    def postpone(self, url: str, not_before: float) -> None:
-        """End the lease without a visit: the URL waits again with its old score and place in line, until ``not_before``.
-
-        The host's clock is as before the take, and the host gets its pick back. Without a lease nothing happens.
         """
         ...
 
@@ -77,12 +87,31 @@ class Frontier(Protocol):
         """Give a waiting URL a new score, higher or lower. False when it does not wait."""
         ...
 
+    def hold(self, url: str, until: float) -> bool:
+        """A waiting URL is not taken before ``until``; it keeps its score and place. 0: it may be taken at any time.
+
+        The lease of a leased URL ends without a visit: the host's clock is as before the take, and the host gets its pick
+        back. False when the URL neither waits nor is leased.
+        """
+        ...
+
     def withdraw(self, url: str) -> bool:
         """Take a waiting URL out as if it had never been offered: it may be put again. False when it does not wait."""
         ...
 
     def crawl_delay(self, host: str, seconds: float) -> None:
         """The host asks for at least ``seconds`` between visits (robots.txt ``Crawl-delay``); 0 takes it back."""
+        ...
+
+    def block_host(self, host: str, until: float) -> None:
+        """No URL of the host is taken before ``until``, whatever was said before; 0, or a time that is past, lifts it."""
+        ...
+
+    def blocked(self) -> Iterator[BlockedHost]:
+        """The blocked hosts, O(blocked hosts).
+
+        On disk, ``best`` is only sure after a ``take`` that found nothing, and not under a commitment.
+        """
         ...
 
     def __len__(self) -> int:
@@ -151,19 +180,59 @@ class HostStats(NamedTuple):
 
 @runtime_checkable
 class WatchedFrontier(Protocol):
-    """A frontier that tells of its hosts while a crawl runs, at a cost that does not grow with the number of URLs."""
+    """A frontier that describes its hosts while a crawl runs, at a cost that does not grow with the number of URLs."""
 
     def busiest(self, n: int) -> list[HostStats]:
         """The ``n`` hosts with the most waiting URLs, of those that the schedule has in memory. O(hosts in memory)."""
         ...
 
 
-@runtime_checkable
-class SparingFrontier(Protocol):
-    """A frontier whose k rule need not wait for hosts that have no URL that may go."""
+FULL = -1  # why a shared frontier rejected a URL: it is full of better ones
+HOST_FULL = -2  # its host has as many URLs as it may have
+DONE = -3  # it was fetched, here or by another worker
+GONE = 0  # it was to have a new score, but no longer waits
 
-    def spare_dormant(self) -> None:
-        """From now on, a host whose URLs all have a ``not_before`` to come does not count as one that waits when the k rule
-        would otherwise stop the crawl.
+
+@runtime_checkable
+class SharedFrontier(Frontier, Protocol):
+    """A ``Frontier`` in a server, from which several processes take. It waits for answers until ``start``, and not afterwards.
+
+    After ``start``: ``take`` gives what has arrived, and asks for more; ``put``, ``rescore``, ``hold`` and ``withdraw``
+    answer True before the server was asked; ``in`` knows what this process has put lately; the numbers are those of the
+    last answer. ``next_due`` is None: ``wake`` is called when there is something to take.
+    """
+
+    def start(
+        self,
+        *,
+        limit: int,
+        call_soon: Callable[[Callable[[], None]], object],
+        wake: Callable[[], None],
+        failed: Callable[[StorageFailed], None],
+    ) -> None:
+        """Wait for nothing from now on. At most ``limit`` leases are asked for.
+
+        ``call_soon`` runs a function in the caller's thread, soon, and may be called from any thread; ``wake`` and
+        ``failed`` are only called in the caller's.
         """
+        ...
+
+    def pending(self) -> bool:
+        """Whether anything waits or is leased, here or by another worker, or is on its way to the server."""
+        ...
+
+    def pages(self) -> int:
+        """Pages that count, of all workers."""
+        ...
+
+    def count_page(self, url: str) -> None:
+        """The page behind the open lease of ``url`` counts; called before ``done``."""
+        ...
+
+    def states(self, urls: Iterable[str]) -> Mapping[str, UrlState]:
+        """What is known of each URL. Waits for the answer; not to be asked after ``start``."""
+        ...
+
+    def when_rejected(self, rejected: Callable[[CrawlUrl, int], None]) -> None:
+        """Call ``rejected`` with each URL that was answered with ``FULL``, ``HOST_FULL``, ``DONE`` or ``GONE``."""
         ...

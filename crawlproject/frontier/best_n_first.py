@@ -9,218 +9,211 @@ from typing import Any
 
 from crawlproject.frontier.host_queue import HostQueue
 from crawlproject.frontier.host_schedule import HostSchedule
+from crawlproject.frontier.k_rule import KRule
 from crawlproject.frontier.lazy_heap import LazyHeap
 
-_RETURNED = -1.0  # the rank of a committed URL that came back: before all others of its batch
+_RETURNED = -1.0  # the rank of a committed URL that was released: before all others of its batch
+
+
+class CommittedBatch:
+    """The committed URLs that wait. The rank of an entry is its random position."""
+
+    def __init__(self, rule: KRule) -> None:
+        self.entries: dict[int, Any] = {}  # by arrival, which identifies a waiting URL
+        self.schedule = HostSchedule(
+            lambda name: HostQueue(name, self._is_current), rule, waiting_on=lambda name: 0, tracks_dormancy=False
+        )
+        self._rule = rule
+        self._on_host: Counter[Hashable] = Counter()
+
+    def commit(self, entry: Any, rank: float) -> None:
+        self.entries[entry.arrival] = committed = entry._replace(rank=rank)
+        self._on_host[entry.host] += 1
+        self.schedule.add(committed)
+
+    def remove(self, arrival: int) -> None:
+        committed = self.entries.pop(arrival)
+        _take_one(self._on_host, committed.host)
+        self.schedule.remove(committed)
+
+    def replace(self, new: Any) -> None:
+        """A committed URL has another record or score; it keeps its position."""
+        old = self.entries[new.arrival]
+        self.entries[new.arrival] = new = new._replace(rank=old.rank)
+        self.schedule.replace(old, new)
+
+    def is_stopped(self) -> bool:
+        """Whether every host of the batch is barred by the k rule or blocked; at most n hosts are asked."""
+        queues, now = self.schedule.known, self.schedule.now
+        return all(self._rule.bars(host) or queues[host].blocked_until > now for host in self._on_host)
+
+    def _is_current(self, entry: Any) -> bool:
+        return self.entries.get(entry.arrival) is entry
 
 
 class BestNFirstSchedule:
     """Two schedules under one k rule: the committed batch, in random order, and the pool of all other URLs.
 
-    When the batch has left, the ``n`` best URLs of the pool that may go are committed. Better URLs that come meanwhile
-    wait for the next batch. A committed URL that is released stays committed, unless it must wait.
+    When the batch is empty, the ``n`` best URLs of the pool that may be taken are committed. Better URLs that come
+    meanwhile wait for the next batch. A committed URL that is released stays committed, unless it is held.
 
-    The k rule is stronger than the commitment: while it bars every host of the batch, the pool is taken from as if
-    nothing were committed.
+    The k rule and blocks are stronger than the commitment: while they stop every host of the batch, the pool is taken
+    from as if nothing were committed.
 
-    ``alive`` tells whether an entry is the valid one of a waiting URL. ``new_pool`` and ``new_line`` are given the same
-    question about URLs that are not committed (and may go), and make the schedule of those and their order, hosts aside.
-    ``hosts_waiting`` counts the hosts with waiting URLs; unless given, they are counted here.
+    ``alive`` decides whether an entry is the valid one of a waiting URL. ``new_pool`` and ``new_queue`` are given the same
+    question about URLs that are not committed (and may be taken); they make the schedule of those and their order, hosts
+    aside. ``new_pool`` is also given what counts the waiting URLs of a host: ``waiting_on`` or, without it, the counter of
+    this schedule, which then counts the hosts of the k rule.
     """
 
     def __init__(
         self,
         alive: Callable[[Any], bool],
-        new_pool: Callable[[Callable[[Any], bool], Callable[[], int]], Any],
-        new_line: Callable[[Callable[[Any], bool]], Any] = LazyHeap,
+        new_pool: Callable[[Callable[[Any], bool], Callable[[Any], int]], HostSchedule],
+        new_queue: Callable[[Callable[[Any], bool]], Any] = LazyHeap,
         *,
-        batch_size: int,
+        rule: KRule,
         n: int,
         random: Random,
-        hosts_waiting: Callable[[], int] | None = None,
+        waiting_on: Callable[[Any], int] | None = None,
     ) -> None:
         self._alive = alive
+        self._rule = rule
         self._n = n
         self._random = random
-        self._hosts: Counter[Hashable] | None = None if hosts_waiting else Counter()  # waiting URLs of each host
-        self.hosts = hosts_waiting or self._count_hosts
-        self._committed_hosts: Counter[Hashable] = Counter()
-        self._committed: dict[int, Any] = {}  # by arrival, which names a waiting URL
-        self._batch = HostSchedule(lambda name: HostQueue(name, self._is_committed), batch_size, self.hosts)
-        self._pool = new_pool(self._is_other, self.hosts)
-        self._line = new_line(self._may_go)
-        self._later: LazyHeap[tuple[float, Any]] = LazyHeap(lambda item: self._is_other(item[1]))
-        self._ripe = 0.0  # what may go at this time has left ``_later``
+        on_host: Counter[Hashable] = Counter()
+        self._on_host = None if waiting_on else on_host
+        self._batch = CommittedBatch(rule)
+        self._committed = self._batch.entries
+        self.pool = new_pool(self._is_other, waiting_on or (lambda host: on_host[host]))
+        self._queue = new_queue(self._may_go)
+        self._held: LazyHeap[tuple[float, Any]] = LazyHeap(lambda item: self._is_other(item[1]))
+        self._looked = 0.0  # URLs whose time came until then have left ``_held``
 
-    def spare_dormant(self) -> None:
-        """A batch is taken under the rule as it is."""
-
-    # ------------------------------------------------------------ URLs come and go
+    # ------------------------------------------------------------ URLs come and leave
 
     def add(self, entry: Any) -> None:
-        self._count(entry.host, 1)
+        self._count(entry.host)
         self._wait(entry)
 
     def add_back(self, entry: Any) -> None:
-        self._count(entry.host, 1)
-        if entry.not_before > self._ripe:
+        self._count(entry.host)
+        if entry.not_before > self._looked:
             self._wait(entry)
         else:
-            self._commit(entry, _RETURNED)
+            self._batch.commit(entry, _RETURNED)
+            self.pool.recount(entry.host)
 
     def remove(self, entry: Any) -> None:
+        was_last = self._on_host is not None and _take_one(self._on_host, entry.host)
         self._leave(entry)
-        self._count(entry.host, -1)
+        self.pool.recount(entry.host)
+        if was_last:
+            self._rule.count_host(-1)
 
     def replace(self, old: Any, new: Any) -> None:
-        committed = self._committed.get(new.arrival)
-        if committed is None:
+        if new.arrival in self._committed and new.not_before <= self._looked:
+            self._batch.replace(new)
+        else:
             self._leave(old)
             self._wait(new)
-        else:
-            self._committed[new.arrival] = new = new._replace(rank=committed.rank)
-            self._batch.replace(committed, new)
 
     # ------------------------------------------------------------ visits
 
+    def take(self, entry: Any) -> None:
+        self.lease(entry.host)
+        self.remove(entry)
+
     def lease(self, name: Hashable) -> None:
-        self._batch.lease(name)
-        self._pool.lease(name)
+        self._batch.schedule.lease(name)
+        self.pool.lease(name)
 
     def free(self, name: Hashable) -> None:
-        self._batch.free(name)
-        self._pool.free(name)
+        self._batch.schedule.free(name)
+        self.pool.free(name)
 
     def rest(self, name: Hashable, until: float) -> None:
-        self._batch.rest(name, until)
-        self._pool.rest(name, until)
+        self._batch.schedule.rest(name, until)
+        self.pool.rest(name, until)
 
-    def visit(self, name: Hashable, entry: Any) -> None:
-        """``lease``, ``remove`` and ``pick`` in one."""
-        self.lease(name)
-        self.remove(entry)
-        self.pick(name)
-
-    def end_visit(self, name: Hashable, until: float) -> None:
-        """``free`` and ``rest`` in one."""
-        self.rest(name, until)
-        self.free(name)
-
-    def pick(self, name: Hashable) -> None:
-        self._batch.pick(name)
-        self._pool.pick(name)
-
-    def give_back_pick(self, name: Hashable) -> None:
-        self._batch.give_back_pick(name)
-        self._pool.give_back_pick(name)
+    def block(self, name: Hashable, until: float) -> None:
+        self._batch.schedule.block(name, until)
+        self.pool.block(name, until)
 
     # ------------------------------------------------------------ choices
 
     def choose(self, now: float) -> Any:
         if not self._committed:
             self._look_again(now)
-        entry = self._batch.choose_open(now)
-        if entry is None and self._all_barred():
-            entry = self._pool.choose(now)
-        return entry or self._batch.choose(now)
+        batch = self._batch
+        entry = batch.schedule.choose_ready(now)
+        if entry is None and batch.is_stopped():
+            entry = self.pool.choose(now)
+        return entry or batch.schedule.choose_held()
 
     def next_due(self, now: float) -> float | None:
         if self.choose(now) is not None:
             return now
-        schedules = (self._batch, self._pool) if self._all_barred() else (self._batch,)
-        return min((due for schedule in schedules if (due := schedule.first_rested()) is not None), default=None)
+        schedules = (self._batch.schedule, self.pool) if self._batch.is_stopped() else (self._batch.schedule,)
+        return min((due for schedule in schedules if (due := schedule.first_wake()) is not None), default=None)
 
-    def _all_barred(self) -> bool:
-        """Whether the k rule bars every host of the batch; at most n hosts are asked."""
-        return all(map(self._batch.bars, self._committed_hosts))
+    def blocks(self) -> Iterator[tuple[HostQueue, list[Any]]]:
+        """As ``HostSchedule.blocks``, with all committed entries of each host."""
+        self.pool.choose_ready(self._batch.schedule.now)  # lets the time pass there, too
+        for host, entries in self.pool.blocks():
+            yield host, [*entries, *(entry for entry in self.committed() if entry.host == host.name)]
 
-    def _look_again(self, now: float) -> None:
-        """Commit to the best URLs that may go."""
-        while (item := self._later.first()) and item[0] <= now:
-            self._later.pop()
-            self._line.push(item[1])
-        self._ripe = max(self._ripe, now)
-        best: list[Any] = []
-        while len(best) < self._n and (entry := self._line.pop()):
-            best.append(entry)
-        self._random.shuffle(best)
-        for position, entry in enumerate(best):
-            self._commit(entry, float(position))  # first, for then it is dead in the pool
-            self._pool.remove(entry)
-
-    # ------------------------------------------------------------ what is known
-
-    def committed(self) -> Iterator[int]:
-        """The committed URLs that wait, by arrival."""
-        return iter(self._committed)
-
-    def picks(self) -> Iterator[Any]:
-        return self._pool.picks()
-
-    def clocks(self) -> Iterator[tuple[Any, float]]:
-        return self._pool.clocks()
-
-    def busiest(self, n: int, size: Callable[[HostQueue], int]) -> list[HostQueue]:
-        """The ``n`` hosts of the pool with the most waiting URLs; the few that are committed are not counted."""
-        return self._pool.busiest(n, size)
-
-    def resting(self) -> int:
-        """As ``HostSchedule.resting``, hosts that only have committed URLs left out."""
-        return self._pool.resting()
-
-    def fit(self) -> None:
-        """The number of hosts with waiting URLs is another one."""
-        self._batch.fit()
-        self._pool.fit()
+    def committed(self) -> Iterator[Any]:
+        """The entries of the committed URLs that wait; their ranks are positions."""
+        return iter(self._committed.values())
 
     # ------------------------------------------------------------ inside
 
-    def _is_committed(self, entry: Any) -> bool:
-        return self._committed.get(entry.arrival) is entry
+    def _look_again(self, now: float) -> None:
+        """Commit to the best URLs that may be taken."""
+        while (item := self._held.first()) and item[0] <= now:
+            self._held.pop()
+            self._queue.push(item[1])
+        self._looked = max(self._looked, now)
+        best: list[Any] = []
+        while len(best) < self._n and (entry := self._queue.pop()):
+            best.append(entry)
+        self._random.shuffle(best)
+        for position, entry in enumerate(best):
+            self._batch.commit(entry, float(position))  # first, for then it is dead in the pool
+            self.pool.remove(entry)
 
     def _is_other(self, entry: Any) -> bool:
         return entry.arrival not in self._committed and self._alive(entry)
 
     def _may_go(self, entry: Any) -> bool:
-        return entry.not_before <= self._ripe and self._is_other(entry)
-
-    def _commit(self, entry: Any, rank: float) -> None:
-        self._committed[entry.arrival] = committed = entry._replace(rank=rank)
-        self._committed_hosts[entry.host] += 1
-        self._batch.add(committed)
+        return entry.not_before <= self._looked and self._is_other(entry)
 
     def _wait(self, entry: Any) -> None:
-        self._pool.add(entry)
-        if entry.not_before > self._ripe:
-            self._later.push((entry.not_before, entry))
+        self.pool.add(entry)
+        if entry.not_before > self._looked:
+            self._held.push((entry.not_before, entry))
         else:
-            self._line.push(entry)
+            self._queue.push(entry)
 
     def _leave(self, entry: Any) -> None:
-        committed = self._committed.pop(entry.arrival, None)
-        if committed is not None:
-            _take_one(self._committed_hosts, entry.host)
-            self._batch.remove(committed)
+        if entry.arrival in self._committed:
+            self._batch.remove(entry.arrival)
             return
-        self._pool.remove(entry)
-        (self._later if entry.not_before > self._ripe else self._line).died()
+        self.pool.remove(entry)
+        (self._held if entry.not_before > self._looked else self._queue).died()
 
-    def _count_hosts(self) -> int:
-        return len(self._hosts or ())
-
-    def _count(self, host: Hashable, change: int) -> None:
-        if self._hosts is None:
-            return
-        before = len(self._hosts)
-        if change > 0:
-            self._hosts[host] += 1
-        else:
-            _take_one(self._hosts, host)
-        if len(self._hosts) != before:
-            self.fit()
+    def _count(self, host: Hashable) -> None:
+        if self._on_host is not None:
+            self._on_host[host] += 1
+            if self._on_host[host] == 1:
+                self._rule.count_host(1)
 
 
-def _take_one(counter: Counter[Hashable], host: Hashable) -> None:
+def _take_one(counter: Counter[Hashable], host: Hashable) -> bool:
+    """Count one less; whether it was the last one."""
     counter[host] -= 1
     if not counter[host]:
         del counter[host]
+        return True
+    return False

@@ -32,6 +32,13 @@ class Leased(NamedTuple):
     url: str
 
 
+class Held(NamedTuple):
+    """A waiting URL is not taken before ``until``; 0: it may be taken at any time."""
+
+    url: str
+    until: float
+
+
 class Returned(NamedTuple):
     """A leased URL waits again, until ``not_before`` at least."""
 
@@ -53,44 +60,61 @@ class Evicted(NamedTuple):
 
 
 class Picked(NamedTuple):
-    """The host was picked, under the k rule."""
+    """The host was picked, under the k rule. ``host`` is a key of the store (see ``core.UrlStore``)."""
 
-    host: str
+    host: Any
 
 
 class GaveBack(NamedTuple):
     """The host's last pick does not count."""
 
-    host: str
+    host: Any
 
 
 class Rests(NamedTuple):
     """The host is not visited before ``until``."""
 
-    host: str
+    host: Any
     until: float
 
 
 class Asks(NamedTuple):
-    """The host asks for ``seconds`` between visits."""
+    """The host of this name asks for ``seconds`` between visits."""
 
     host: str
     seconds: float
 
 
-Change = Waits | Rescored | Leased | Returned | Ended | Evicted | Picked | GaveBack | Rests | Asks
+class Blocked(NamedTuple):
+    """No URL of the host of this name is taken before ``until``; 0: the block is lifted."""
 
-_CODES: dict[type[Change], str] = {
+    host: str
+    until: float
+
+
+Change = Waits | Rescored | Held | Leased | Returned | Ended | Evicted | Picked | GaveBack | Rests | Asks | Blocked
+
+METHODS: dict[type[Change], str] = {
     Waits: "wait",
-    Rescored: "score",
+    Rescored: "rescore",
+    Held: "hold",
     Leased: "lease",
-    Returned: "return",
+    Returned: "give_back",
     Ended: "end",
     Evicted: "evict",
     Picked: "pick",
-    GaveBack: "unpick",
+    GaveBack: "give_back_pick",
     Rests: "rest",
     Asks: "ask",
+    Blocked: "block",
+}
+"""The method of a store (``core.UrlStore``) that makes each change, from its fields in order."""
+
+_CODES: dict[type[Change], str] = {
+    **METHODS,
+    Rescored: "score",
+    Returned: "return",
+    GaveBack: "unpick",
 }
 _KINDS: dict[str, type[Change]] = {code: kind for kind, code in _CODES.items()}
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from crawlproject.errors import BadSetting
 from crawlproject.frontier.base import Frontier
+from crawlproject.frontier.disk.files import is_disk_frontier
 from crawlproject.frontier.disk.frontier import DiskFrontier
-from crawlproject.frontier.disk.store import is_disk_frontier
 from crawlproject.frontier.journal import NAME, JournaledFrontier
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.frontier.politeness import Politeness
@@ -73,11 +73,11 @@ def _commit(options: Options, wanted: int) -> int:
 
 
 def _refuse_another_kind(kind: str, folder: Path) -> None:
-    """A crawl goes on with the kind of frontier that it began with."""
+    """A crawl is resumed with the kind of frontier that it began with."""
     view = "disk" if is_disk_frontier(folder) else "memory" if (folder / NAME).exists() else kind
     if view != kind:
         raise BadSetting(
-            "setting FRONTIER", f"this crawl was begun with {view!r}, in {folder}; go on with it, not {kind!r}"
+            "setting FRONTIER", f"this crawl was begun with {view!r}, in {folder}; resume it with that, not {kind!r}"
         )
 
 
@@ -113,7 +113,7 @@ def server_of(options: Options) -> Server:
 
 
 def redis_rules(options: Options, commit: int = 1) -> FrontierRules:
-    """What a crawl's calls tell the server."""
+    """The rules that a crawl's calls send to the server."""
     from crawlproject.frontier.redis.script import FrontierRules
 
     slots = options.frontier_redis_slots

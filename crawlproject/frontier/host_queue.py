@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterator
 from sys import intern
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from crawlproject.frontier.entry import QueueEntry
 from crawlproject.frontier.lazy_heap import LazyHeap
+from crawlproject.records import CrawlUrl
 
 _WEB = frozenset(("http:", "https:"))
 
@@ -31,8 +31,27 @@ def queue_of(url: str) -> str:
     return intern(authority[:bracket] or authority.partition(":")[0])
 
 
+class QueueEntry(NamedTuple):
+    """A waiting URL as the heaps compare it: least ``rank`` first, then least ``arrival``.
+
+    ``rank`` is the negative score, or the position in a committed batch. ``arrival`` numbers the URLs in the order they
+    came. ``revision`` distinguishes two entries of one URL whose score changed and changed back, so that records are
+    never compared. ``host`` names the queue (see ``queue_of``).
+    """
+
+    rank: float
+    arrival: int
+    revision: int
+    record: CrawlUrl
+    host: str
+
+    @property
+    def not_before(self) -> float:
+        return self.record.not_before
+
+
 class RankedQueue(Protocol):
-    """Where entries wait by rank: a ``LazyHeap``, or something like it."""
+    """Entries ordered by rank: a ``LazyHeap``, or something like it."""
 
     def push(self, item: Any) -> None: ...
     def first(self) -> Any: ...
@@ -40,90 +59,86 @@ class RankedQueue(Protocol):
 
 
 class HostQueue:
-    """The URLs of a host that may go, by rank, and those with a ``not_before`` to come, by time.
+    """The waiting URLs of a host, its politeness clock and its block.
 
-    ``size`` counts both; ``later``, the second kind, is None until one comes. ``due`` is the time of the next visit,
-    ``leased`` tells that a URL is being fetched. The schedule keeps its own marks here: ``heap``, ``key`` and ``item``
-    say where the host stands, ``ripens`` when its best URL may change, ``dormant`` that none may go yet.
+    ``ready`` holds the URLs that may be taken, by rank; ``held`` those whose ``not_before`` has not come, by time (None
+    until there is one); ``size`` counts both. ``due`` is the time of the next polite visit, ``blocked_until`` the end of
+    the block (0: none), ``leased`` whether a URL is being fetched. The rest belongs to ``HostStates``: the ``state``, the
+    host's ``key`` and ``item`` in the heap of that state, and its items in the heaps that wake it.
     """
 
     __slots__ = (
         "_alive",
-        "_ripe",
-        "dormant",
+        "_now",
+        "blocked_until",
+        "dormant_item",
         "due",
-        "heap",
+        "held",
         "item",
         "key",
-        "later",
         "leased",
         "name",
         "ready",
-        "ripens",
+        "ripening_item",
         "size",
+        "state",
     )
 
     def __init__(self, name: Hashable, alive: Callable[[Any], bool], ready: RankedQueue | None = None) -> None:
-        self.name = name
+        self.name: Any = name
         self.size = 0
         self.due = -math.inf
+        self.blocked_until = 0.0
         self.leased = False
-        self.dormant = False
-        self.heap: LazyHeap[Any] | None = None
+        self.state: int | None = None
         self.key: tuple[float, ...] = ()
         self.item: tuple[Any, ...] | None = None
-        self.ripens: tuple[Any, ...] | None = None
+        self.ripening_item: tuple[Any, ...] | None = None
+        self.dormant_item: tuple[Any, ...] | None = None
         self._alive = alive
         self.ready: RankedQueue = LazyHeap(alive) if ready is None else ready
-        self.later: LazyHeap[tuple[float, QueueEntry]] | None = None
-        self._ripe = 0.0  # what may go at this time has left ``later``
+        self.held: LazyHeap[tuple[float, Any]] | None = None
+        self._now = 0.0  # URLs whose time came until then have left ``held``
 
-    def add(self, entry: QueueEntry) -> None:
+    def add(self, entry: Any) -> None:
         self.size += 1
         not_before = entry.not_before
-        if not_before <= self._ripe:
+        if not_before <= self._now:
             self.ready.push(entry)
             return
-        if self.later is None:
-            self.later = LazyHeap(lambda item: self._alive(item[1]))
-        self.later.push((not_before, entry))
+        if self.held is None:
+            self.held = LazyHeap(lambda item: self._alive(item[1]))
+        self.held.push((not_before, entry))
 
-    def remove(self, entry: QueueEntry) -> None:
-        """Report that ``entry`` is not alive any more."""
+    def remove(self, entry: Any) -> None:
+        """Report that ``entry`` is no longer alive."""
         self.size -= 1
-        if self.later is not None and entry.not_before > self._ripe:
-            self.later.died()
+        if self.held is not None and entry.not_before > self._now:
+            self.held.died()
         else:
             self.ready.died()
 
-    def ripen(self, now: float) -> None:
-        """Let URLs go whose ``not_before`` has come."""
-        if self.later is None or now <= self._ripe:
+    def release_held(self, now: float) -> None:
+        """Move the URLs whose ``not_before`` has come."""
+        if self.held is None or now <= self._now:
             return
-        while (item := self.later.first()) and item[0] <= now:
-            self.later.pop()
+        while (item := self.held.first()) and item[0] <= now:
+            self.held.pop()
             self.ready.push(item[1])
-        self._ripe = now
+        self._now = now
 
-    def best(self) -> QueueEntry | None:
-        """The first URL that may go, politeness aside."""
+    def best(self) -> Any:
+        """The first URL that may be taken, politeness and block aside."""
         return self.ready.first()
 
     def heads(self) -> Iterator[Any]:
-        """The first URL that may go, and all that may not yet."""
+        """The first URL that may be taken, and all that are held."""
         if self.size and (first := self.ready.first()) is not None:
             yield first
-        if self.later is not None:
-            yield from (entry for _, entry in self.later)
+        if self.held is not None:
+            yield from (entry for _, entry in self.held)
 
-    def next_ripe(self) -> float | None:
-        """When the next URL may go that may not yet."""
-        item = self.later.first() if self.later is not None else None
+    def next_release(self) -> float | None:
+        """The time at which the next held URL may be taken."""
+        item = self.held.first() if self.held is not None else None
         return item[0] if item else None
-
-    def opens(self) -> float:
-        """From when on a visit is polite and some URL may go; infinite when no URL waits."""
-        if self.best() is not None:
-            return self.due
-        ripe = self.next_ripe()
-        return math.inf if ripe is None else max(self.due, ripe)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,10 @@ from typing import Any
 import orjson
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
-from crawlproject.frontier.base import HostStats
 from crawlproject.frontier.changes import Change, from_json, to_json
+from crawlproject.frontier.core import FrontierCore
 from crawlproject.frontier.memory import MemoryFrontier
-from crawlproject.records import CrawlUrl
+from crawlproject.frontier.memory_store import MemoryStore
 from crawlproject.storage.append_log import AppendLog, read_lines, write_atomically
 
 NAME = "journal.jsonl"
@@ -55,12 +54,12 @@ class ChangeLog:
         if not whole:
             raise BadCrawlDir(str(self.path), "the file was cut short; restore it, or remove it to start afresh")
 
-    def replay(self, frontier: MemoryFrontier) -> None:
-        """Let everything that was written happen to an empty frontier. Raises ``BadCrawlDir`` when it cannot have been."""
+    def replay(self, store: MemoryStore) -> None:
+        """Apply everything that was written to an empty store. Raises ``BadCrawlDir`` when it does not fit."""
         for number, line in self.changes():
             try:
                 for change in line:
-                    frontier.replay(from_json(change))
+                    store.apply(from_json(change))
             except (AttributeError, KeyError, TypeError, ValueError) as cause:
                 wish = f"a change that cannot have happened ({type(cause).__name__}: {cause})"
                 raise self._damage(number, wish) from cause
@@ -91,7 +90,7 @@ class ChangeLog:
         return BadCrawlDir(f"{self.path}, line {number}", f"{wish}; restore the file, or remove it to start afresh")
 
 
-class JournaledFrontier:
+class JournaledFrontier(FrontierCore):
     """A ``Frontier``: the given one, empty at first, and a journal of it in ``folder``.
 
     Opening replays the journal. URLs that were leased wait again, their hosts rest from the opening on, which is what
@@ -99,83 +98,21 @@ class JournaledFrontier:
     and whenever the lines since the last summary are over ``slack`` bytes and twice the summary: so opening takes as
     long as the frontier is large, not as the crawl was long. Raises ``BadCrawlDir`` for a damaged journal.
 
-    Every operation that changes something may raise ``StorageFailed``. It has happened in memory then, and is
-    written with the next one that the disk takes.
+    Every operation that changes something may raise ``StorageFailed``.
     """
 
     def __init__(
         self, inner: MemoryFrontier, folder: Path, *, clock: Callable[[], float], slack: int = 16 * 2**20
     ) -> None:
-        self._inner = inner
+        super().__init__(inner.store, inner.max_urls)
+        self._history = inner.store.history
         self._slack = slack
         self._journal = ChangeLog(folder / NAME)
         self._unwritten: list[Change] = []
-        self._in_batch = False
-        self._journal.replay(inner)
+        self._journal.replay(inner.store)
         inner.recover(clock())
-        self._journal.begin(inner.history())
-        inner.follow(self._unwritten.append)
-
-    # ------------------------------------------------------------ what changes something
-
-    def put(self, url: CrawlUrl) -> bool:
-        new = self._inner.put(url)
-        self._write()
-        return new
-
-    def put_many(self, urls: Iterable[CrawlUrl]) -> int:
-        new = self._inner.put_many(urls)
-        self._write()
-        return new
-
-    def take(self, now: float) -> CrawlUrl | None:
-        url = self._inner.take(now)
-        self._write()
-        return url
-
-    def spare_dormant(self) -> None:
-        """As ``SparingFrontier`` says."""
-        self._inner.spare_dormant()
-
-    def done(self, url: str, now: float, seconds: float) -> None:
-        self._inner.done(url, now, seconds)
-        self._write()
-
-    def release(self, url: str, now: float, seconds: float, *, not_before: float = 0.0, picked: bool = True) -> None:
-        self._inner.release(url, now, seconds, not_before=not_before, picked=picked)
-        self._write()
-
-    def postpone(self, url: str, not_before: float) -> None:
-        self._inner.postpone(url, not_before)
-        self._write()
-
-    def drop(self, url: str, *, picked: bool = False) -> None:
-        self._inner.drop(url, picked=picked)
-        self._write()
-
-    def rescore(self, url: str, score: float) -> bool:
-        waits = self._inner.rescore(url, score)
-        self._write()
-        return waits
-
-    def withdraw(self, url: str) -> bool:
-        waited = self._inner.withdraw(url)
-        self._write()
-        return waited
-
-    def crawl_delay(self, host: str, seconds: float) -> None:
-        self._inner.crawl_delay(host, seconds)
-        self._write()
-
-    @contextmanager
-    def batch(self) -> Iterator[None]:
-        """What happens inside becomes one line. When the block raises, what happened until then does."""
-        self._in_batch = True
-        try:
-            yield
-        finally:
-            self._in_batch = False
-            self._write()
+        self._journal.begin(self._history())
+        inner.store.follow(self._unwritten.append, self._write)
 
     def close(self) -> None:
         """Sum up the past. When the disk refuses that, the journal stays as it is, and ``StorageFailed`` is raised."""
@@ -184,45 +121,9 @@ class JournaledFrontier:
         finally:
             self._journal.close()
 
-    # ------------------------------------------------------------ what does not
-
-    def next_due(self, now: float) -> float | None:
-        return self._inner.next_due(now)
-
-    def __len__(self) -> int:
-        return len(self._inner)
-
-    def __contains__(self, url: str) -> bool:
-        return url in self._inner
-
-    def leased(self, url: str) -> CrawlUrl | None:
-        return self._inner.leased(url)
-
-    def leases(self) -> int:
-        return self._inner.leases()
-
-    def waiting(self) -> Iterator[CrawlUrl]:
-        return self._inner.waiting()
-
-    def best(self) -> float | None:
-        return self._inner.best()
-
-    def hosts(self) -> int:
-        return self._inner.hosts()
-
-    def evicted(self) -> int:
-        return self._inner.evicted()
-
-    def resting(self) -> int:
-        return self._inner.resting()
-
-    def busiest(self, n: int) -> list[HostStats]:
-        return self._inner.busiest(n)
-
-    # ------------------------------------------------------------ inside
-
     def _write(self) -> None:
-        if self._in_batch or not self._unwritten:
+        """Write the changes of a step as one line."""
+        if not self._unwritten:
             return
         self._journal.append(self._unwritten)
         self._unwritten.clear()
@@ -230,7 +131,7 @@ class JournaledFrontier:
             self._sum_up()
 
     def _sum_up(self) -> None:
-        self._journal.begin(self._inner.history())
+        self._journal.begin(self._history())
         self._unwritten.clear()
 
 

@@ -17,31 +17,31 @@ class LazyHeap(Generic[Item]):
 
     An item is dead as soon as ``alive(item)`` is False. Whoever lets an item die reports it with ``died``, once. The
     dead leave when they come to the top, or all together when they outnumber the living: so the memory is that of the
-    living, and each operation costs O(log n) amortised.
+    living, and each operation costs O(log n) amortised. ``items`` is the heap, with the dead: for a quick look at its head.
     """
 
-    __slots__ = ("_alive", "_dead", "_items")
+    __slots__ = ("_alive", "_dead", "items")
 
     def __init__(self, alive: Callable[[Item], bool], items: Iterable[Item] = ()) -> None:
         self._alive = alive
-        self._items = list(items)
+        self.items = list(items)
         self._dead = 0
-        heapify(self._items)
+        heapify(self.items)
 
     def __len__(self) -> int:
         """Living items."""
-        return len(self._items) - self._dead
+        return len(self.items) - self._dead
 
     def __iter__(self) -> Iterator[Item]:
         """The living items, in no particular order."""
-        return filter(self._alive, self._items)
+        return filter(self._alive, self.items)
 
     def push(self, item: Item) -> None:
-        heappush(self._items, item)
+        heappush(self.items, item)
 
     def first(self) -> Item | None:
         """The least living item; it stays inside."""
-        items = self._items
+        items = self.items
         while items:
             if self._alive(items[0]):
                 return items[0]
@@ -49,26 +49,31 @@ class LazyHeap(Generic[Item]):
             self._dead -= 1
         return None
 
-    def may_begin_by(self, key: float) -> bool:
-        """False when no item begins with ``key`` or less; the living are not told from the dead, which is quicker."""
-        items = self._items
-        return bool(items) and items[0][0] <= key
+    def count_until(self, key: float, most: int) -> int:
+        """How many living items begin with ``key`` or less, ``most`` at most. O(``most`` + dead items on the way)."""
+        items, found, places = self.items, 0, [0]
+        while places and found < most:
+            place = places.pop()
+            if place < len(items) and items[place][0] <= key:
+                found += self._alive(items[place])
+                places += (2 * place + 1, 2 * place + 2)
+        return found
 
     def last(self, n: int) -> list[Item]:
         """Up to ``n`` living items from the end of the heap, where its least items are not, unless it is short."""
-        return list(islice(filter(self._alive, reversed(self._items)), n))
+        return list(islice(filter(self._alive, reversed(self.items)), n))
 
     def pop(self) -> Item | None:
         """Take the least living item out."""
         item = self.first()
         if item is not None:
-            heappop(self._items)
+            heappop(self.items)
         return item
 
     def died(self) -> None:
         """An item inside is not alive any more."""
         self._dead += 1
-        if self._dead > _FEW and 2 * self._dead > len(self._items):
-            self._items = [item for item in self._items if self._alive(item)]
+        if self._dead > _FEW and 2 * self._dead > len(self.items):
+            self.items = [item for item in self.items if self._alive(item)]
             self._dead = 0
-            heapify(self._items)
+            heapify(self.items)

@@ -11,7 +11,6 @@ from crawlproject.orderings.base import SEEDS_FIRST, BaseOrdering, OrderingConte
 from crawlproject.orderings.breadth_first import BreadthFirst
 from crawlproject.orderings.learning.waiting_urls import WaitingUrls
 from crawlproject.orderings.pagerank import PageRank
-from crawlproject.pages.text.keyword_match import phrases
 from crawlproject.records import CrawlUrl, Link, Page
 
 HOT = 1e9  # above any count of backlinks, below the seeds
@@ -47,7 +46,9 @@ class KeywordQueue(BaseOrdering):
         self.distance = distance
         self.occurrences = occurrences
         self._rest = RESTS[rest](context)
-        self._keywords = phrases(context.topic.keywords, context.judge.analyzer)
+        from crawlproject.pages.text.keyword_match import KeywordMatcher  # imports spaCy
+
+        self._keywords = KeywordMatcher(context.topic.keywords, context.judge.analyzer)
         self._hot: WaitingUrls[bool] = WaitingUrls()  # URLs in the hot queue
         self._page: Page | None = None
         self._distance = 0
@@ -95,8 +96,10 @@ class KeywordQueue(BaseOrdering):
     def _is_hot(self, page: Page, link: Link) -> bool:
         start, end = link.anchor_span
         anchor = page.terms[start:end]
-        return self._distance_of(page) + 1 < self.distance or any(
-            keyword.in_url(link.url) or keyword.occurrences(anchor) for keyword in self._keywords
+        return (
+            self._distance_of(page) + 1 < self.distance
+            or self._keywords.in_url(link.url)
+            or bool(self._keywords.occurrences(anchor))
         )
 
     def _distance_of(self, page: Page) -> int:
@@ -109,7 +112,7 @@ class KeywordQueue(BaseOrdering):
 
     def _is_hot_page(self, page: Page) -> bool:
         title = self.context.judge.analyzer.terms(page.title)
-        return any(
-            keyword.occurrences(title) or keyword.occurrences(page.terms, page.counts) >= self.occurrences
-            for keyword in self._keywords
-        )
+        if self._keywords.occurrences(title):
+            return True
+        found = self._keywords.occurrences(page.terms, page.counts)
+        return any(times >= self.occurrences for times in found.values())

@@ -1,7 +1,7 @@
-"""What a document is when it is no content: a wall, a parked domain, a page that says that there is no page.
+"""Recognises documents without content: captchas, consent pages, parked domains, pages that say there is no page.
 
-What such documents say about themselves decides, and how little else they say: a page about captchas is long, a captcha is
-short. Long documents are not looked at, so that most pages cost a comparison of two numbers.
+Their own phrases decide, and how little other text they have: a page about captchas is long, a captcha is short. Long
+documents are not looked at, so that most pages cost a comparison of two numbers.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _TITLE_PARTS = re.compile(r"\s+[-|–—·»«/]+\s+|\s*[|»«]\s*|:\s+")
 _WIDGETS = (b"captcha", b"cf-turnstile", b"_cf_chl_opt", b"challenge-form")
 
 
-def nature_of(title: str, text: str, linked: int, body: bytes) -> str:
+def page_type_of(title: str, text: str, linked: int, body: bytes) -> str:
     """One of ``NATURES``; empty for a document with content.
 
     ``text`` is the visible text and ``linked`` how many of its characters are links; ``body`` is looked through for the widgets
@@ -98,7 +98,7 @@ def _is_missing(title: str, said: str, own: int) -> bool:
 
 
 class PageTypeInspector:
-    """Writes down the nature that the reader found (``Page.signs``), or that the status tells."""
+    """Sets the page type that the reader found (``Page.signs``), or that the status implies."""
 
     def inspect(self, page: Page, fetch: Fetch) -> Page:
         for page_type in NATURES:

@@ -29,7 +29,7 @@ _DAYS = ("lastmod", "publication_date", "pubdate", "updated")  # the first that 
 
 
 class SitemapEntry(NamedTuple):
-    """A URL as written, and when it was changed last, as written; empty when that is not told."""
+    """A URL as written, and when it was changed last, as written; empty when that is not given."""
 
     url: str
     lastmod: str = ""

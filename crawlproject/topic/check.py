@@ -1,4 +1,4 @@
-"""What is weak about a topic, told before a budget is spent on it.
+"""Finds what is weak about a topic before a budget is spent on it.
 
 ``weak_as_written`` needs the topic only; ``weak_as_fetched`` looks at its seeds and at a sample of the pages they link to.
 """
@@ -12,14 +12,13 @@ from typing import Literal
 
 from crawlproject.options import Options
 from crawlproject.pages.text.analyzer import Analyzer
-from crawlproject.pages.text.keyword_match import Phrase
 from crawlproject.records import Page, Topic, Visit
 from crawlproject.urls.hosts import host_of
 
 FEW_SEEDS = 3
-ENOUGH = 10  # sampled pages from which shares are told
+ENOUGH = 10  # sampled pages from which shares are reported
 EVERYWHERE = 0.8  # share of the sampled pages from which a keyword matches everything
-ALL_RELEVANT = 0.9  # share of relevant pages among the sampled ones from which the threshold tells nothing apart
+ALL_RELEVANT = 0.9  # share of relevant pages among the sampled ones from which the threshold separates nothing
 
 Grade = Literal["problem", "warning", "hint"]
 
@@ -49,7 +48,7 @@ class SeedPreview:
 
 
 def weak_as_written(topic: Topic, options: Options, analyzer: Analyzer) -> Iterator[Weakness]:
-    """What can be told without fetching anything. ``topic`` has canonical seeds and targets, each once."""
+    """Weaknesses that show without fetching anything. ``topic`` has canonical seeds and targets, each once."""
     yield from _weak_keywords(topic, analyzer)
     hosts = {host_of(seed) for seed in topic.seeds}
     if len(topic.seeds) < FEW_SEEDS:
@@ -81,16 +80,16 @@ def _weak_keywords(topic: Topic, analyzer: Analyzer) -> Iterator[Weakness]:
             spelled[terms] = keyword
     words = {term for terms in spelled for term in terms}
     if not words:
-        yield Weakness("problem", "keywords", "nothing is left of them", "name words that stand on good pages")
+        yield Weakness("problem", "keywords", "nothing is left of them", "name words that good pages contain")
     elif len(words) == 1:
         what = "one word: every page that has it often looks relevant"
-        yield Weakness("warning", "keywords", what, "add words that stand on the same pages")
+        yield Weakness("warning", "keywords", what, "add words that the same pages contain")
 
 
 def weak_as_fetched(
     topic: Topic, options: Options, analyzer: Analyzer, seeds: Sequence[SeedPreview], sample: Sequence[SeedPreview]
 ) -> Iterator[Weakness]:
-    """What the seeds and a sample of the pages behind their links tell."""
+    """Weaknesses of the seeds, and of a sample of the pages behind their links."""
     for seed in seeds:
         yield from _weak_seed(seed, topic, options)
     found = [seed.page for seed in seeds if seed.page is not None]
@@ -107,7 +106,7 @@ def weak_as_fetched(
     if len(behind) >= ENOUGH and relevant >= ALL_RELEVANT * len(behind):
         what = f"{relevant} of {len(behind)} sampled pages count as relevant"
         advice = (
-            f"reports will tell little apart: raise PAGE_RELEVANT ({options.page_relevant:g}), or sharpen the keywords"
+            f"reports will separate little: raise PAGE_RELEVANT ({options.page_relevant:g}), or sharpen the keywords"
         )
         yield Weakness("hint", "PAGE_RELEVANT", what, advice)
 
@@ -129,10 +128,10 @@ def _weak_seed(seed: SeedPreview, topic: Topic, options: Options) -> Iterator[We
         )
     language = page.language.lower().replace("_", "-").split("-")[0]
     if language and language != topic.language.split("-")[0]:
-        what = f"says that its language is {page.language!r}, and the topic's is {topic.language!r}"
+        what = f"declares the language {page.language!r}, and the topic's is {topic.language!r}"
         yield Weakness("warning", seed.url, what, f'set language = "{language}", or choose another page')
     if not page.links:
-        yield Weakness("hint", seed.url, "has no link to follow", "the crawl learns from it that it exists, no more")
+        yield Weakness("hint", seed.url, "has no link to follow", "the crawl finds nothing from there")
     if seed.landed and host_of(seed.landed) != host_of(seed.url):
         yield Weakness("hint", seed.url, f"leads to another site: {seed.landed}", "name that URL itself")
 
@@ -154,19 +153,19 @@ def _trouble(seed: SeedPreview) -> tuple[str, str] | None:
 
 
 def _weak_words(topic: Topic, analyzer: Analyzer, seeds: Sequence[Page], behind: Sequence[Page]) -> Iterator[Weakness]:
-    pages_with = Counter(
-        keyword for page in behind for keyword in topic.keywords if _stands_on(keyword, page, analyzer)
+    from crawlproject.pages.text.keyword_match import KeywordMatcher  # imports spaCy
+
+    keywords = KeywordMatcher(topic.keywords, analyzer)
+    on_seeds, pages_with = (
+        Counter(keyword for page in pages for keyword in keywords.occurrences(page.terms, page.counts))
+        for pages in (seeds, behind)
     )
     for keyword in topic.keywords:
         if not analyzer.terms(keyword):
             continue
-        if not any(_stands_on(keyword, page, analyzer) for page in seeds) and not pages_with[keyword]:
-            what = f"{keyword!r} stands on none of the pages that were looked at"
+        if not on_seeds[keyword] and not pages_with[keyword]:
+            what = f"{keyword!r} is on none of the pages that were looked at"
             yield Weakness("warning", "keywords", what, "mind its spelling; or the seeds are about something else")
         elif len(behind) >= ENOUGH and pages_with[keyword] >= EVERYWHERE * len(behind):
-            what = f"{keyword!r} stands on {pages_with[keyword]} of {len(behind)} sampled pages: it matches everything"
+            what = f"{keyword!r} is on {pages_with[keyword]} of {len(behind)} sampled pages: it matches everything"
             yield Weakness("warning", "keywords", what, "choose words that off-topic pages of these sites do not have")
-
-
-def _stands_on(keyword: str, page: Page, analyzer: Analyzer) -> bool:
-    return Phrase(keyword, analyzer).occurrences(page.terms, page.counts) > 0

@@ -70,7 +70,7 @@ def characteristic_words(
 
     A word's weight is its mean share of an example's words, times the logarithm of how much more often an example has it
     than a page of the ``background`` (each smoothed by one page). It must stand on half of the examples at least, on two
-    if there are two, and in none of the ``known`` keywords. Words are told in their most frequent spelling. The pages need
+    if there are two, and in none of the ``known`` keywords. Words are given in their most frequent spelling. The pages need
     their ``text``.
     """
     taken = set(analyzer.terms(" ".join(known)))

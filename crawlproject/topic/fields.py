@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from difflib import get_close_matches
-from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 
 from pydantic import ValidationInfo
 
+from crawlproject.pages.text.languages import languages
 from crawlproject.urls.canonical import canonical_url
 
 SETTING_PREFIXES = ("FRONTIER_", "ORDERING_", "TOPIC_", "PAGE_", "POLITENESS_", "TRAP_", "CRAWL_")
@@ -69,20 +68,10 @@ def checked_name(name: str) -> str:
 
 def checked_language(language: str) -> str:
     """The code of a language that spaCy has."""
-    if language not in spacy_languages():
-        raise ValueError(
-            f"{language!r} is not the code of a language that spaCy knows, such as "
-            f"{_nearest(language, spacy_languages()) or 'en'!r}"
-        )
+    if language not in languages():
+        nearest = _nearest(language, languages()) or "en"
+        raise ValueError(f"{language!r} is not the code of a language that spaCy knows, such as {nearest!r}")
     return language
-
-
-@cache
-def spacy_languages() -> frozenset[str]:
-    """The language codes of the installed spaCy, read off its folders: to import it takes a second."""
-    spacy = find_spec("spacy")
-    folders = spacy.submodule_search_locations if spacy else None
-    return frozenset(path.parent.name for folder in folders or () for path in Path(folder).glob("lang/*/__init__.py"))
 
 
 def checked_settings(settings: dict[str, object]) -> dict[str, object]:

@@ -20,7 +20,7 @@ _PLACE = "topic, as text"
 
 
 def find_topic(asked: str) -> Topic:
-    """The topic that ``asked`` stands for. Raises ``BadTopic``, which names what was asked for and the wish.
+    """The topic that ``asked`` names. Raises ``BadTopic``, which names what was asked for and the wish.
 
     TOML text is what holds a line break, or a ``=`` and is no file; it must give the topic a ``name``, which names the
     crawl folder. Example files are relative to the topic file, and those of TOML text to the current folder. A file wins

@@ -3,7 +3,7 @@
 keywords = ["climate data", "netCDF"]        # a list, or one string with commas
 seeds = ["https://projectpythia.org/"]       # where the crawl starts
 name = "climate"                             # default: the file's name without ``.toml``
-language = "en"                              # a language that spaCy knows
+language = "en"                              # a language that spaCy has stop words for
 description = "Working with gridded data."   # for evaluation, and for orderings that ask for it
 targets = ["https://xarray.dev/"]            # for evaluation only
 [examples]

@@ -1,10 +1,9 @@
-"""Open a virtual web by the name a person gives: a WARC, a folder of hosts, an earlier crawl, ``sample``, or ``hostile``."""
+"""Open a virtual web by the name a person gives: a WARC, a folder of hosts, an earlier crawl, or ``sample``."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.hostile_web.opening import is_hostile, open_hostile
 from crawlproject.errors import BadWeb
 from crawlproject.webs.base import Reply, Web
 from crawlproject.webs.crawl_folder import CrawledWeb, is_crawl_folder
@@ -15,22 +14,19 @@ from crawlproject.webs.warc_file import WarcWeb
 __all__ = ["WEB_WISH", "Reply", "Web", "open_web"]
 
 WEB_WISH = (
-    "expected a WARC file (.warc, .warc.gz), a folder of <host>/<path> files, a crawl folder, "
-    "or one of the words `sample` and `hostile`"
+    "expected a WARC file (.warc, .warc.gz), a folder of <host>/<path> files, a crawl folder, or the word `sample`"
 )
 
 
 def open_web(name: str | Path, *, cache_dir: Path) -> Web:
-    """The web called ``name``: a WARC file, a folder of ``<host>/<path>`` files, a crawl folder, ``sample``, or one
-    of the names of the hostile web.
+    """The web called ``name``: a WARC file, a folder of ``<host>/<path>`` files, a crawl folder, or
+    ``sample``.
 
     ``cache_dir`` keeps the indexes of archives, so that an archive is parsed once; it is made when it is missing.
     Raises ``BadWeb`` when there is no such web.
     """
     if str(name) == "sample":
         return SampleWeb()
-    if is_hostile(str(name)):
-        return open_hostile(str(name))
     path = Path(name)
     if path.is_dir():
         return CrawledWeb(path) if is_crawl_folder(path) else HostFolder(path)

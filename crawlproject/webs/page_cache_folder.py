@@ -21,7 +21,7 @@ _READERS = (
     "webs/page_format.py",
     "webs/page_store.py",
 )
-_LIBRARIES = ("ada-url", "lxml", "PyStemmer", "spacy", "w3lib")
+_LIBRARIES = ("ada-url", "lxml", "PyStemmer", "spacy", "spacy-lookups-data", "w3lib")
 
 
 class PageCacheFolder:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -55,13 +55,14 @@ Make = Callable[..., Frontier]
 
 @pytest.fixture(params=FACTORIES)
 def make(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Make]:
-    """Makes frontiers: k = 50, no commitment, no limit, and no delay unless asked for."""
+    """Makes frontiers with these URLs: k = 50, no commitment, no limit, and no delay unless asked for."""
     opened: list[Frontier] = []
 
-    def build(**options: Any) -> Frontier:
+    def build(urls: Iterable[CrawlUrl] = (), **options: Any) -> Frontier:
         defaults = {"batch_size": 50, "commit": 1, "max_urls": 0, "min_delay": 0.0, "factor": 0.0, "seed": 1}
         frontier = FACTORIES[request.param](tmp_path / str(len(opened)), **{**defaults, **options})
         opened.append(frontier)
+        frontier.put_many(urls)
         return frontier
 
     yield build
@@ -106,22 +107,13 @@ def test_every_frontier_has_the_methods_of_the_contract(make):
 
 
 def test_the_best_url_leaves_first(make):
-    frontier = make()
-    frontier.put_many([url("a/", 0.2), url("b/", 0.9), url("c/", -1.0), url("d/", math.inf), url("e/", -math.inf)])
+    frontier = make([url("a/", 0.2), url("b/", 0.9), url("c/", -1.0), url("d/", math.inf), url("e/", -math.inf)])
     assert drain(frontier) == ["d/", "b/", "a/", "c/", "e/"]
 
 
-def test_equal_scores_leave_first_in_first_out(make):
-    frontier = make()
-    paths = [f"{host}/" for host in "gcfabed"]
-    frontier.put_many(url(path, 0.5) for path in paths)
-    assert drain(frontier) == paths
-
-
-def test_equal_scores_of_one_host_leave_first_in_first_out(make):
-    frontier = make()
-    paths = [f"a/{page}" for page in "zyxabc"]
-    frontier.put_many(url(path, 0.5) for path in paths)
+@pytest.mark.parametrize("paths", [[f"{host}/" for host in "gcfabed"], [f"a/{page}" for page in "zyxabc"]])
+def test_equal_scores_leave_first_in_first_out(make, paths):
+    frontier = make([url(path, 0.5) for path in paths])
     assert drain(frontier) == paths
 
 
@@ -132,15 +124,23 @@ def test_the_record_comes_back_as_it_was_put(make):
     assert frontier.take(0.0) == record
 
 
-def test_a_score_or_a_time_that_is_no_number_is_refused(make):
-    frontier = make()
-    for wrong in (url("a/", math.nan), url("a/", 0.0, not_before=math.nan), url("a/", 0.0, not_before=math.inf)):
-        with pytest.raises(ValueError, match="no place in line"):
-            frontier.put(wrong)
-    frontier.put(url("b/"))
-    with pytest.raises(ValueError, match="number"):
-        frontier.rescore("http://b.test/", math.nan)
-    assert drain(frontier) == ["b/"]
+@pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf])
+def test_a_score_or_a_time_that_is_no_number_is_refused(make, wrong):
+    frontier = make([url("a/"), url("b/")])
+    frontier.take(0.0)
+    refused: list[Callable[[], object]] = [
+        lambda: frontier.put(url("c/", 0.0, not_before=wrong)),
+        lambda: frontier.hold("http://b.test/", wrong),
+        lambda: frontier.hold("http://a.test/", wrong),
+        lambda: frontier.release("http://a.test/", 0.0, 0.0, not_before=wrong),
+        lambda: frontier.block_host("b.test", wrong),
+    ]
+    if math.isnan(wrong):
+        refused += [lambda: frontier.put(url("c/", wrong)), lambda: frontier.rescore("http://b.test/", wrong)]
+    for call in refused:
+        with pytest.raises(ValueError, match=r"finite|number|cannot queue"):
+            call()
+    assert (frontier.leases(), len(frontier), take(frontier)) == (1, 1, "b/")
 
 
 # ---------------------------------------------------------------- a URL once
@@ -155,31 +155,40 @@ def test_a_url_enters_once(make):
 
 
 def test_a_better_link_raises_the_score_and_brings_its_record(make):
-    frontier = make()
-    frontier.put_many([url("a/", 0.1), url("b/", 0.5)])
+    frontier = make([url("a/", 0.1), url("b/", 0.5)])
     assert not frontier.put(url("a/", 0.9, parent="http://hub.test/"))
     assert len(frontier) == 2
     taken = frontier.take(0.0)
     assert taken == url("a/", 0.9, parent="http://hub.test/")
 
 
-def test_a_worse_link_changes_nothing(make):
-    frontier = make()
-    frontier.put_many([url("a/", 0.6), url("b/", 0.5)])
-    assert not frontier.put(url("a/", 0.1, parent="http://hub.test/"))
+def test_a_worse_link_changes_nothing_and_an_equal_one_keeps_the_place(make):
+    frontier = make([url("a/", 0.6), url("b/", 0.5), url("c/", 0.1), url("d/", 0.5)])
+    for worse in (url("a/", 0.1, parent="http://hub.test/"), url("c/", 0.5)):
+        assert not frontier.put(worse)
     assert frontier.take(0.0) == url("a/", 0.6)
+    assert drain(frontier) == ["b/", "c/", "d/"]
 
 
-def test_a_raised_url_keeps_its_place_in_line(make):
-    frontier = make()
-    frontier.put_many([url("a/", 0.1), url("b/", 0.5), url("c/", 0.5)])
-    frontier.put(url("a/", 0.5))
-    assert drain(frontier) == ["a/", "b/", "c/"]
+def test_only_what_waits_changes(make):
+    frontier = make([url("a/", 0.5)])
+    for state in ("unknown", "leased", "done"):
+        name = "http://a.test/" if state != "unknown" else "http://b.test/"
+        if state == "leased":
+            frontier.take(0.0)
+        elif state == "done":
+            frontier.done(name, 0.0, 0.0)
+        assert not frontier.rescore(name, 1.0) and not frontier.withdraw(name)
+        if state != "leased":
+            assert not frontier.hold(name, 60.0)
+            frontier.release(name, 0.0, 0.0)
+        else:
+            assert frontier.leased(name).score == 0.5
+    assert (len(frontier), frontier.leases(), "http://a.test/" in frontier) == (0, 0, True)
 
 
 def test_leased_and_done_urls_are_not_put_again(make):
-    frontier = make()
-    frontier.put(url("a/"))
+    frontier = make([url("a/")])
     taken = frontier.take(0.0)
     assert not frontier.put(url("a/", 9.0))
     assert taken.url in frontier
@@ -194,8 +203,7 @@ def test_leased_and_done_urls_are_not_put_again(make):
 
 
 def test_rescore_moves_a_url_up_and_down(make):
-    frontier = make()
-    frontier.put_many([url("a/", 0.1), url("b/", 0.2), url("c/", 0.3)])
+    frontier = make([url("a/", 0.1), url("b/", 0.2), url("c/", 0.3)])
     assert frontier.rescore("http://a.test/", 0.9)
     assert frontier.rescore("http://c.test/", 0.0)
     assert frontier.take(0.0).score == 0.9
@@ -203,20 +211,10 @@ def test_rescore_moves_a_url_up_and_down(make):
 
 
 def test_rescore_keeps_the_place_in_line_even_there_and_back(make):
-    frontier = make()
-    frontier.put_many([url("a/", 0.5), url("b/", 0.5)])
+    frontier = make([url("a/", 0.5), url("b/", 0.5)])
     for score in (0.9, 0.1, 0.5, 0.7, 0.5):
         frontier.rescore("http://a.test/", score)
     assert drain(frontier) == ["a/", "b/"]
-
-
-def test_rescore_leaves_what_does_not_wait_alone(make):
-    frontier = make()
-    frontier.put(url("a/", 0.5))
-    assert not frontier.rescore("http://b.test/", 1.0)
-    frontier.take(0.0)
-    assert not frontier.rescore("http://a.test/", 1.0)
-    assert frontier.leased("http://a.test/").score == 0.5
 
 
 def test_best_is_the_best_waiting_score_wherever_it_waits(make):
@@ -237,8 +235,7 @@ def test_best_is_the_best_waiting_score_wherever_it_waits(make):
 
 
 def test_a_taken_url_is_leased_until_done(make):
-    frontier = make()
-    frontier.put_many([url("a/1", 0.9), url("a/2", 0.8)])
+    frontier = make([url("a/1", 0.9), url("a/2", 0.8)])
     taken = frontier.take(0.0)
     assert (frontier.leases(), len(frontier), frontier.leased(taken.url)) == (1, 1, taken)
     assert frontier.take(1e9) is None, "one fetch at a time for a host"
@@ -248,8 +245,7 @@ def test_a_taken_url_is_leased_until_done(make):
 
 
 def test_done_twice_is_done_once(make):
-    frontier = make(min_delay=10.0)
-    frontier.put_many([url("a/1"), url("a/2")])
+    frontier = make([url("a/1"), url("a/2")], min_delay=10.0)
     taken = frontier.take(0.0)
     frontier.done(taken.url, 0.0, 0.0)
     frontier.done(taken.url, 100.0, 0.0)
@@ -257,8 +253,7 @@ def test_done_twice_is_done_once(make):
 
 
 def test_done_marks_a_url_as_known_that_was_fetched_in_passing(make):
-    frontier = make(min_delay=10.0)
-    frontier.put(url("b/2"))
+    frontier = make([url("b/2")], min_delay=10.0)
     frontier.done("http://b.test/1", 5.0, 0.0)
     assert "http://b.test/1" in frontier
     assert not frontier.put(url("b/1"))
@@ -266,16 +261,14 @@ def test_done_marks_a_url_as_known_that_was_fetched_in_passing(make):
 
 
 def test_done_ends_the_waiting_of_a_url_fetched_in_passing(make):
-    frontier = make()
-    frontier.put_many([url("a/1"), url("b/1")])
+    frontier = make([url("a/1"), url("b/1")])
     frontier.done("http://a.test/1", 0.0, 0.0)
     assert (len(frontier), frontier.hosts()) == (1, 1)
     assert drain(frontier) == ["b/1"]
 
 
 def test_a_released_url_waits_again_in_its_old_place(make):
-    frontier = make(min_delay=3.0)
-    frontier.put_many([url("a/1", 0.5), url("a/2", 0.5), url("b/1", 0.1)])
+    frontier = make([url("a/1", 0.5), url("a/2", 0.5), url("b/1", 0.1)], min_delay=3.0)
     taken = frontier.take(0.0)
     frontier.release(taken.url, 1.0, 1.0)
     assert (len(frontier), frontier.leases()) == (3, 0)
@@ -285,8 +278,7 @@ def test_a_released_url_waits_again_in_its_old_place(make):
 
 
 def test_a_released_url_may_be_told_to_wait(make):
-    frontier = make()
-    frontier.put_many([url("a/1", 0.9), url("a/2", 0.1)])
+    frontier = make([url("a/1", 0.9), url("a/2", 0.1)])
     taken = frontier.take(0.0)
     frontier.release(taken.url, 0.0, 0.0, not_before=60.0)
     assert fetch(frontier, 1.0) == "a/2"
@@ -295,59 +287,29 @@ def test_a_released_url_may_be_told_to_wait(make):
     assert take(frontier, 60.0) == "a/1"
 
 
-def test_a_dropped_url_is_known_and_leaves_no_trace_on_its_host(make):
-    frontier = make(batch_size=2, min_delay=5.0)
-    frontier.put_many([url("a/1", 0.9), url("a/2", 0.8), url("b/1", 0.1), url("c/1", 0.1)])
+@pytest.mark.parametrize(("end", "left"), [("drop", 3), ("hold", 4)])
+def test_a_lease_that_ends_without_a_visit_leaves_no_trace_on_its_host(make, end, left):
+    frontier = make([url("a/1", 0.9), url("a/2", 0.8), url("b/1", 0.1), url("c/1", 0.1)], batch_size=2, min_delay=5.0)
     taken = frontier.take(0.0)
-    frontier.drop(taken.url)
-    assert (taken.url in frontier, frontier.leases(), len(frontier)) == (True, 0, 3)
-    assert fetch(frontier) == "a/2", "neither its clock nor the k rule holds the host back"
-    assert fetch(frontier) == "b/1"
-
-
-def test_a_postponed_url_waits_and_leaves_no_trace_on_its_host(make):
-    frontier = make(batch_size=2, min_delay=5.0)
-    frontier.put_many([url("a/1", 0.9), url("a/2", 0.8), url("b/1", 0.1), url("c/1", 0.1)])
-    taken = frontier.take(0.0)
-    frontier.postpone(taken.url, 60.0)
-    assert (frontier.leases(), len(frontier)) == (0, 4)
+    if end == "drop":
+        frontier.drop(taken.url)
+    else:
+        assert frontier.hold(taken.url, 60.0)
+    assert (taken.url in frontier, frontier.leases(), len(frontier)) == (True, 0, left)
     assert fetch(frontier) == "a/2", "neither its clock nor the k rule holds the host back"
     assert [fetch(frontier), fetch(frontier)] == ["b/1", "c/1"]
-    assert take(frontier, 59.0) is None and frontier.next_due(59.0) == 60.0
-    assert frontier.take(60.0) == replace(taken, not_before=60.0)
-
-
-def test_only_a_lease_can_be_postponed(make):
-    frontier = make()
-    frontier.put(url("a/"))
-    frontier.postpone("http://a.test/", 60.0)
-    frontier.postpone("http://b.test/", 60.0)
-    assert take(frontier) == "a/"
-    with pytest.raises(ValueError, match="finite"):
-        frontier.postpone("http://a.test/", math.nan)
-    assert frontier.leases() == 1
+    assert take(frontier, 59.0) is None
+    assert frontier.next_due(59.0) == (None if end == "drop" else 60.0)
+    assert frontier.take(60.0) == (None if end == "drop" else replace(taken, not_before=60.0))
 
 
 def test_drop_without_a_lease_marks_as_known(make):
-    frontier = make(min_delay=5.0)
-    frontier.put_many([url("a/1"), url("a/2")])
+    frontier = make([url("a/1"), url("a/2")], min_delay=5.0)
     frontier.drop("http://a.test/1")
     frontier.drop("http://b.test/1")
     frontier.drop("http://b.test/1")
     assert not frontier.put(url("b/1"))
     assert drain(frontier) == ["a/2"]
-
-
-def test_release_without_a_lease_does_nothing(make):
-    frontier = make(min_delay=5.0)
-    frontier.put(url("a/"))
-    frontier.release("http://a.test/", 0.0, 0.0)
-    frontier.release("http://b.test/", 0.0, 0.0)
-    assert len(frontier) == 1
-    assert take(frontier) == "a/"
-    with pytest.raises(ValueError, match="finite"):
-        frontier.release("http://a.test/", 0.0, 0.0, not_before=math.inf)
-    assert frontier.leases() == 1
 
 
 # ---------------------------------------------------------------- politeness
@@ -368,25 +330,16 @@ def test_the_next_visit_is_after_the_longest_of_three_delays(make, min_delay, cr
 
 
 def test_a_quick_visit_in_passing_does_not_shorten_the_rest_after_a_slow_one(make):
-    frontier = make(min_delay=1.0, factor=2.0)
-    frontier.put_many([url("a/1"), url("a/2")])
+    frontier = make([url("a/1"), url("a/2")], min_delay=1.0, factor=2.0)
     frontier.done(frontier.take(0.0).url, 10.0, 10.0)
     frontier.done("http://a.test/in/passing", 11.0, 0.1)
     assert frontier.next_due(11.0) == 30.0
 
 
-def test_a_crawl_delay_is_taken_back_by_0(make):
+@pytest.mark.parametrize("hostile", [0.0, math.nan, math.inf, -math.inf, -5.0])
+def test_a_crawl_delay_that_is_no_delay_takes_the_last_one_back(make, hostile):
     frontier = make(min_delay=1.0)
     frontier.crawl_delay("a.test", 30.0)
-    frontier.crawl_delay("a.test", 0.0)
-    frontier.put_many([url("a/1"), url("a/2")])
-    fetch(frontier)
-    assert frontier.next_due(0.0) == 1.0
-
-
-@pytest.mark.parametrize("hostile", [math.nan, math.inf, -math.inf, -5.0])
-def test_a_crawl_delay_that_is_no_delay_counts_as_0(make, hostile):
-    frontier = make(min_delay=1.0)
     frontier.crawl_delay("a.test", hostile)
     frontier.put_many([url("a/1"), url("a/2")])
     fetch(frontier)
@@ -406,8 +359,7 @@ def test_a_crawl_delay_outlives_the_hosts_urls(make):
 
 
 def test_a_clock_that_runs_backwards_makes_nobody_impolite(make):
-    frontier = make(min_delay=10.0)
-    frontier.put_many([url("a/1", 0.9), url("a/2", 0.8), url("b/1", 0.1)])
+    frontier = make([url("a/1", 0.9), url("a/2", 0.8), url("b/1", 0.1)], min_delay=10.0)
     fetch(frontier, 1000.0)
     frontier.next_due(1010.0)  # a is due by now
     assert take(frontier, 1005.0) == "b/1"
@@ -457,16 +409,14 @@ def test_next_due_of_nothing(make):
 
 
 def test_next_due_behind_leases_is_none(make):
-    frontier = make()
-    frontier.put_many([url("a/1"), url("a/2", not_before=3.0)])
+    frontier = make([url("a/1"), url("a/2", not_before=3.0)])
     frontier.take(0.0)
     assert frontier.next_due(0.0) is None
     assert frontier.next_due(10.0) is None
 
 
 def test_next_due_is_exact(make):
-    frontier = make(min_delay=1.5)
-    frontier.put_many([url("a/1"), url("a/2"), url("b/1"), url("b/2"), url("c/1", not_before=1.25)])
+    frontier = make([url("a/1"), url("a/2"), url("b/1"), url("b/2"), url("c/1", not_before=1.25)], min_delay=1.5)
     fetch(frontier, 0.0)
     fetch(frontier, 0.5)
     for due, path in ((1.25, "c/1"), (1.5, "a/2"), (2.0, "b/2")):
@@ -477,36 +427,136 @@ def test_next_due_is_exact(make):
 
 def test_next_due_knows_the_k_rule(make):
     frontier = make(batch_size=3, min_delay=1.0)
-    frontier.put_many([url("a/1", 0.9), url("a/2", 0.9), url("b/1", 0.8), url("b/2", 0.8), url("c/1", not_before=50.0)])
-    assert [fetch(frontier, 0.0), fetch(frontier, 0.0)] == ["a/1", "b/1"]
+    frontier.crawl_delay("c.test", 50.0)
+    frontier.put_many(url(f"{host}/{page}", score) for host, score in (("c", 3), ("a", 2), ("b", 1)) for page in (1, 2))
+    assert [fetch(frontier) for _ in range(3)] == ["c/1", "a/1", "b/1"]
     assert frontier.take(10.0) is None, "a and b are among the last two picks, and three hosts wait"
     assert frontier.next_due(10.0) == 50.0
-    assert [take(frontier, 50.0), take(frontier, 50.0), take(frontier, 50.0)] == ["c/1", "a/2", "b/2"]
+    assert [take(frontier, 50.0), take(frontier, 50.0), take(frontier, 50.0)] == ["c/2", "a/2", "b/2"]
 
 
 # ---------------------------------------------------------------- not before
 
 
 def test_a_url_with_a_time_to_come_blocks_nobody(make):
-    frontier = make()
-    frontier.put_many([url("a/1", 0.9, not_before=10.0), url("a/2", 0.2), url("b/1", 0.5)])
+    frontier = make([url("a/1", 0.9, not_before=10.0), url("a/2", 0.2), url("b/1", 0.5)])
     assert [fetch(frontier, 9.0), fetch(frontier, 9.0), fetch(frontier, 9.0)] == ["b/1", "a/2", None]
     assert frontier.next_due(9.0) == 10.0
     assert fetch(frontier, 10.0) == "a/1"
 
 
 def test_a_url_whose_time_has_come_leaves_by_its_score(make):
-    frontier = make(batch_size=1)
-    frontier.put_many([url("a/1", 0.9, not_before=10.0), url("a/2", 0.2), url("a/3", 0.1), url("b/1", 0.5)])
+    frontier = make([url("a/1", 0.9, not_before=10.0), url("a/2", 0.2), url("a/3", 0.1), url("b/1", 0.5)], batch_size=1)
     assert frontier.next_due(0.0) == 0.0
     assert [fetch(frontier, 10.0) for _ in range(4)] == ["a/1", "b/1", "a/2", "a/3"]
 
 
 def test_the_clock_of_the_host_holds_for_a_url_whose_time_has_come(make):
-    frontier = make(min_delay=20.0)
-    frontier.put_many([url("a/1", 0.9), url("a/2", 0.9, not_before=10.0)])
+    frontier = make([url("a/1", 0.9), url("a/2", 0.9, not_before=10.0)], min_delay=20.0)
     fetch(frontier, 0.0)
     assert frontier.next_due(0.0) == 20.0
+
+
+def test_a_waiting_url_is_held_until_its_time_and_let_go(make):
+    frontier = make([url("a/1", 0.9), url("a/2", 0.5), url("b/1", 0.1)])
+    assert frontier.hold("http://a.test/1", 10.0) and frontier.hold("http://b.test/1", 20.0)
+    assert (len(frontier), frontier.best(), frontier.leases()) == (3, 0.9, 0)
+    assert [fetch(frontier, 9.0), fetch(frontier, 9.0), frontier.next_due(9.0)] == ["a/2", None, 10.0]
+    assert frontier.hold("http://b.test/1", 0.0)
+    assert fetch(frontier, 9.0) == "b/1"
+    assert frontier.take(10.0) == url("a/1", 0.9, not_before=10.0)
+
+
+def test_a_held_url_keeps_its_place(make):
+    frontier = make([url("a/1", 0.5), url("a/2", 0.5), url("b/1", 0.5)], batch_size=1)
+    frontier.hold("http://a.test/1", 10.0)
+    frontier.hold("http://a.test/1", 0.0)
+    assert drain(frontier) == ["a/1", "a/2", "b/1"]
+
+
+# ---------------------------------------------------------------- blocks
+
+
+def blocks(frontier: Frontier) -> list[tuple[str, float, float | None]]:
+    return sorted(tuple(block) for block in frontier.blocked())
+
+
+def test_a_blocked_host_is_not_visited_whatever_its_scores_and_its_clock(make):
+    frontier = make(min_delay=5.0)
+    frontier.block_host("a.test", 60.0)
+    frontier.put_many([url("a/1", 0.9), url("a/2", 0.8, not_before=70.0), url("b/1", 0.1)])
+    assert fetch(frontier) == "b/1"
+    assert (take(frontier, 59.0), frontier.next_due(59.0), len(frontier), frontier.best()) == (None, 60.0, 2, 0.9)
+    assert blocks(frontier) == [("a.test", 60.0, 0.9)]
+    assert fetch(frontier, 60.0) == "a/1"
+    assert blocks(frontier) == []
+    assert frontier.next_due(60.0) == 70.0
+
+
+def test_the_last_block_holds_and_0_or_a_time_past_lifts_it(make):
+    frontier = make([url("a/1", 0.9), url("b/1", 0.5), url("b/2", 0.4)])
+    for until in (60.0, 20.0, 40.0):
+        frontier.block_host("a.test", until)
+    frontier.block_host("b.test", 50.0)
+    frontier.block_host("nobody.test", 99.0)
+    assert (take(frontier), frontier.next_due(0.0)) == (None, 40.0)
+    assert blocks(frontier) == [("a.test", 40.0, 0.9), ("b.test", 50.0, 0.5), ("nobody.test", 99.0, None)]
+    frontier.block_host("a.test", 0.0)
+    assert fetch(frontier, 10.0) == "a/1"
+    frontier.block_host("b.test", 10.0)
+    assert drain(frontier, 10.0) == ["b/1", "b/2"]
+    for wrong in (math.nan, math.inf):
+        with pytest.raises(ValueError, match="finite"):
+            frontier.block_host("a.test", wrong)
+
+
+def test_a_block_does_not_touch_the_politeness_clock(make):
+    frontier = make([url("a/1", 0.9), url("a/2", 0.8)], min_delay=5.0)
+    taken = frontier.take(0.0)
+    frontier.block_host("a.test", 2.0)
+    frontier.done(taken.url, 0.0, 0.0)
+    assert frontier.next_due(0.0) == 5.0
+    frontier.block_host("a.test", 60.0)
+    frontier.block_host("a.test", 0.0)
+    assert (frontier.next_due(0.0), fetch(frontier, 5.0)) == (5.0, "a/2")
+
+
+def test_the_k_rule_does_not_wait_for_hosts_that_are_blocked_or_whose_urls_are_held(make):
+    frontier = make([url(f"{host}/{page}", 0.9 - page / 10) for host in "abc" for page in range(4)], batch_size=3)
+    assert "".join(fetch(frontier)[0] for _ in range(3)) == "abc"
+    frontier.block_host("a.test", 60.0)
+    assert [fetch(frontier), fetch(frontier), frontier.hosts()] == ["b/1", "c/1", 3]
+    frontier.hold("http://c.test/2", 30.0)
+    frontier.hold("http://c.test/3", 50.0)
+    assert [fetch(frontier, 1.0), fetch(frontier, 2.0), fetch(frontier, 3.0)] == ["b/2", "b/3", None]
+    assert frontier.next_due(3.0) == 30.0
+    assert [fetch(frontier, 30.0), fetch(frontier, 49.0), fetch(frontier, 50.0)] == ["c/2", None, "c/3"]
+    assert [fetch(frontier, 60.0), fetch(frontier, 60.0)] == ["a/1", "a/2"]
+
+
+def test_next_due_foresees_that_a_host_which_wakes_makes_the_k_rule_strict_again(make):
+    frontier = make([url("b/1", 0.9), url("b/2"), url("a/1", 0.5)], batch_size=2, min_delay=60.0)
+    assert fetch(frontier, 40.0) == "b/1"
+    assert fetch(frontier, 41.0) == "a/1"  # both rest: b until 100, a until 101
+    frontier.put(url("a/2"))
+    frontier.hold("http://b.test/2", 50.0)
+    frontier.crawl_delay("b.test", 300.0)
+    frontier.done("http://b.test/3", 42.0, 0.0)
+    assert frontier.next_due(43.0) == 342.0, "a is barred: it waits for b, which may be taken from 50 on, but rests"
+
+
+@pytest.mark.parametrize("blocked", [True, False])
+def test_a_commitment_gives_way_to_blocks(make, blocked):
+    frontier = make([url("a/1", 0.9), url("b/1", 0.8), url("c/1", 0.1)], commit=2)
+    first = fetch(frontier)
+    other = {"a/1": "b", "b/1": "a"}[first]
+    if blocked:
+        frontier.block_host(f"{other}.test", 60.0)
+    else:
+        frontier.hold(f"http://{other}.test/1", 60.0)
+    assert [fetch(frontier, 1.0), fetch(frontier, 1.0)] == ["c/1", None]
+    assert frontier.next_due(1.0) == 60.0
+    assert fetch(frontier, 60.0) == f"{other}/1"
 
 
 # ---------------------------------------------------------------- the k rule
@@ -532,22 +582,21 @@ def test_three_hosts_alternate(make):
 
 
 def test_one_host_alone_is_not_held_up(make):
-    frontier = make(batch_size=50)
-    frontier.put_many(url(f"a/{page}") for page in range(3))
+    frontier = make((url(f"a/{page}") for page in range(3)), batch_size=50)
     assert drain(frontier) == ["a/0", "a/1", "a/2"]
 
 
 def test_the_rule_is_strict_while_k_hosts_wait(make):
-    frontier = make(batch_size=3)
-    frontier.put_many([url("a/1", 9), url("a/2", 9), url("b/1", 8), url("b/2", 8), url("c/1", 1), url("c/2", 1)])
+    frontier = make(
+        [url("a/1", 9), url("a/2", 9), url("b/1", 8), url("b/2", 8), url("c/1", 1), url("c/2", 1)], batch_size=3
+    )
     assert [fetch(frontier), fetch(frontier), take(frontier)] == ["a/1", "b/1", "c/1"]
     assert fetch(frontier) == "a/2", "c is leased, but c/2 waits: three hosts; b and c are the last two picks"
     assert frontier.take(0.0) is None or frontier.hosts() < 3
 
 
 def test_the_crawl_never_stops_for_the_rule_when_fewer_hosts_wait(make):
-    frontier = make(batch_size=50)
-    frontier.put_many([url("a/1", 9), url("a/2", 9), url("a/3", 9), url("b/1", 8), url("b/2", 8)])
+    frontier = make([url("a/1", 9), url("a/2", 9), url("a/3", 9), url("b/1", 8), url("b/2", 8)], batch_size=50)
     assert fetch(frontier) == "a/1"
     assert take(frontier) == "b/1"  # stays in flight
     assert fetch(frontier) == "a/2"
@@ -565,30 +614,30 @@ def test_the_host_picked_longest_ago_goes_first_when_all_are_in_the_window(make)
     assert [fetch(frontier, 12.0), fetch(frontier, 12.0)] == ["b/1", "c/1"]
 
 
-def test_a_pick_given_back_does_not_bar_the_host(make):
-    frontier = make(batch_size=2)
-    frontier.put_many([url("a/1", 9), url("b/1", 1), url("c/1", 0)])
-    taken = frontier.take(0.0)
-    frontier.release(taken.url, 0.0, 0.0, picked=False)
-    assert fetch(frontier) == "a/1"
+@pytest.mark.parametrize(
+    ("end", "options", "next_one"),
+    [
+        ("release", {"picked": True}, "b/1"),
+        ("release", {"picked": False}, "a/1"),
+        ("drop", {"picked": True}, "b/1"),
+        ("drop", {}, "a/2"),
+        ("hold", {"until": 9.0}, "a/2"),
+    ],
+)
+def test_a_pick_bars_the_host_unless_it_is_given_back(make, end, options, next_one):
+    frontier = make([url("a/1", 0.9), url("a/2", 0.8), url("b/1", 0.2), url("c/1", 0.1)], batch_size=3)
+    times = {"now": 0.0, "seconds": 0.0} if end == "release" else {}
+    getattr(frontier, end)(frontier.take(0.0).url, **times, **options)
+    assert fetch(frontier) == next_one
 
 
 def test_picks_given_back_leave_the_older_ones_in_force(make):
-    frontier = make(batch_size=2)
-    frontier.put_many([url("a/1", 9), url("a/2", 8), url("b/1", 5), url("c/1", 4)])
+    frontier = make([url("a/1", 9), url("a/2", 8), url("b/1", 5), url("c/1", 4)], batch_size=2)
     assert fetch(frontier) == "a/1"
     prerequisites = [frontier.take(0.0), frontier.take(0.0)]
     for taken in reversed(prerequisites):
         frontier.release(taken.url, 0.0, 0.0, picked=False)
     assert [fetch(frontier), fetch(frontier)] == ["b/1", "a/2"]
-
-
-def test_a_pick_that_stays_bars_the_host(make):
-    frontier = make(batch_size=2)
-    frontier.put_many([url("a/1", 9), url("b/1", 1), url("c/1", 0)])
-    taken = frontier.take(0.0)
-    frontier.release(taken.url, 0.0, 0.0)
-    assert fetch(frontier) == "b/1"
 
 
 # ---------------------------------------------------------------- bounded
@@ -606,14 +655,12 @@ def test_a_full_frontier_keeps_the_best(make):
 
 
 def test_the_latest_of_the_worst_is_evicted(make):
-    frontier = make(max_urls=3)
-    frontier.put_many([url("a/", 0.1), url("b/", 0.1), url("c/", 0.1), url("d/", 0.2)])
+    frontier = make([url("a/", 0.1), url("b/", 0.1), url("c/", 0.1), url("d/", 0.2)], max_urls=3)
     assert drain(frontier) == ["d/", "a/", "b/"]
 
 
 def test_an_evicted_url_may_come_back(make):
-    frontier = make(max_urls=1)
-    frontier.put(url("a/", 0.1))
+    frontier = make([url("a/", 0.1)], max_urls=1)
     frontier.put(url("b/", 0.2))
     assert frontier.put(url("a/", 0.3))
     assert frontier.evicted() == 2
@@ -622,16 +669,14 @@ def test_an_evicted_url_may_come_back(make):
 
 
 def test_scores_that_change_change_who_is_evicted(make):
-    frontier = make(max_urls=3)
-    frontier.put_many([url("a/", 0.1), url("b/", 0.2), url("c/", 0.3), url("d/", 0.05)])
+    frontier = make([url("a/", 0.1), url("b/", 0.2), url("c/", 0.3), url("d/", 0.05)], max_urls=3)
     frontier.rescore("http://a.test/", 0.9)
     frontier.put(url("e/", 0.25))
     assert {record.url for record in frontier.waiting()} == {"http://a.test/", "http://c.test/", "http://e.test/"}
 
 
 def test_leased_urls_take_no_room_until_they_wait_again(make):
-    frontier = make(max_urls=2)
-    frontier.put_many([url("a/", 0.5), url("b/", 0.4)])
+    frontier = make([url("a/", 0.5), url("b/", 0.4)], max_urls=2)
     taken = frontier.take(0.0)
     assert frontier.put(url("c/", 0.3))
     frontier.release(taken.url, 0.0, 0.0)
@@ -667,13 +712,41 @@ def test_waiting_gives_the_waiting_records(make):
 
 
 def test_a_batch_is_what_happens_inside(make):
-    frontier = make()
-    frontier.put(url("a/1"))
+    frontier = make([url("a/1")])
     taken = frontier.take(0.0)
     with frontier.batch():
         assert frontier.put_many([url("b/1"), url("b/2")]) == 2
         frontier.done(taken.url, 0.0, 0.0)
     assert (len(frontier), frontier.leases()) == (2, 0)
+
+
+@pytest.mark.parametrize("name", [name for name in FACTORIES if name != "memory"])
+def test_blocks_and_holds_survive_a_crash(tmp_path, name):
+    options = {"batch_size": 50, "commit": 1, "max_urls": 0, "min_delay": 0.0, "factor": 0.0, "seed": 1}
+    if name == "redis":
+        database = empty_database()
+        rules = FrontierRules(min_delay=0.0, factor=0.0, lease=math.inf)
+
+        def reopened() -> Frontier:
+            return RedisFrontier(database, "crawl", "worker", rules, now=0.0, random=Random(1))
+    else:
+
+        def reopened() -> Frontier:
+            return FACTORIES[name](tmp_path, **options)
+
+    frontier = reopened()
+    frontier.put_many([url("a/1", 0.9), url("a/2", 0.8), url("b/1", 0.7), url("c/1", 0.6), url("d/1", 0.1)])
+    frontier.block_host("a.test", 60.0)
+    frontier.block_host("d.test", 80.0)
+    frontier.block_host("d.test", 0.0)
+    frontier.hold("http://b.test/1", 40.0)
+    frontier.hold(frontier.take(0.0).url, 50.0)
+    for _ in range(2):  # the second time from a summary, where there is one
+        frontier = reopened()
+    assert [fetch(frontier, now) for now in (0.0, 39.0, 40.0, 49.0, 50.0)] == ["d/1", None, "b/1", None, "c/1"]
+    assert blocks(frontier) == [("a.test", 60.0, 0.9)]
+    assert drain(frontier, 60.0) == ["a/1", "a/2"]
+    frontier.close()
 
 
 def test_keys_of_a_spiders_own_requests_are_urls_too(make):
@@ -689,8 +762,9 @@ def test_keys_of_a_spiders_own_requests_are_urls_too(make):
 
 
 def test_n_urls_are_committed_before_the_frontier_looks_again(make):
-    frontier = make(commit=3)
-    frontier.put_many(url(f"{host}/", score) for host, score in zip("abcde", (0.5, 0.4, 0.3, 0.2, 0.1), strict=True))
+    frontier = make(
+        (url(f"{host}/", score) for host, score in zip("abcde", (0.5, 0.4, 0.3, 0.2, 0.1), strict=True)), commit=3
+    )
     first = [fetch(frontier)]
     frontier.put(url("f/", 0.9))
     first += [fetch(frontier), fetch(frontier)]
@@ -708,8 +782,7 @@ def test_the_committed_leave_in_random_order(make):
 
 
 def test_the_committed_wait_for_their_hosts_and_nobody_overtakes(make):
-    frontier = make(commit=2, min_delay=5.0, batch_size=1)
-    frontier.put_many([url("a/1", 0.9), url("a/2", 0.8), url("b/1", 0.1)])
+    frontier = make([url("a/1", 0.9), url("a/2", 0.8), url("b/1", 0.1)], commit=2, min_delay=5.0, batch_size=1)
     fetch(frontier, 0.0)
     assert frontier.take(0.0) is None, "b is not committed"
     assert frontier.next_due(0.0) == 5.0
@@ -718,23 +791,20 @@ def test_the_committed_wait_for_their_hosts_and_nobody_overtakes(make):
 
 
 def test_urls_with_a_time_to_come_are_not_committed(make):
-    frontier = make(commit=2)
-    frontier.put_many([url("a/1", 0.9, not_before=10.0), url("b/1", 0.2), url("c/1", 0.1), url("d/1", 0.05)])
+    frontier = make([url("a/1", 0.9, not_before=10.0), url("b/1", 0.2), url("c/1", 0.1), url("d/1", 0.05)], commit=2)
     assert sorted([fetch(frontier, 0.0), fetch(frontier, 0.0)]) == ["b/1", "c/1"]
     assert sorted([fetch(frontier, 10.0), fetch(frontier, 10.0)]) == ["a/1", "d/1"]
 
 
 def test_next_due_when_nothing_may_be_committed_yet(make):
-    frontier = make(commit=2)
-    frontier.put(url("a/1", 0.9, not_before=10.0))
+    frontier = make([url("a/1", 0.9, not_before=10.0)], commit=2)
     assert frontier.next_due(0.0) == 10.0
     assert take(frontier, 9.9) is None
     assert take(frontier, 10.0) == "a/1"
 
 
 def test_a_released_url_stays_committed_and_one_that_must_wait_does_not(make):
-    frontier = make(commit=2)
-    frontier.put_many([url("a/1", 0.9), url("b/1", 0.8), url("c/1", 0.1)])
+    frontier = make([url("a/1", 0.9), url("b/1", 0.8), url("c/1", 0.1)], commit=2)
     released = frontier.take(0.0)
     frontier.release(released.url, 0.0, 0.0, picked=False)
     assert frontier.take(0.0) == released
@@ -745,8 +815,7 @@ def test_a_released_url_stays_committed_and_one_that_must_wait_does_not(make):
 
 
 def test_a_commitment_keeps_counts_scores_and_evictions_right(make):
-    frontier = make(commit=2, max_urls=4)
-    frontier.put_many([url("a/", 0.9), url("b/", 0.8), url("c/", 0.7), url("d/", 0.1)])
+    frontier = make([url("a/", 0.9), url("b/", 0.8), url("c/", 0.7), url("d/", 0.1)], commit=2, max_urls=4)
     left = take(frontier)
     assert (len(frontier), frontier.hosts(), frontier.leases()) == (3, 3, 1)
     committed = {"a/": "http://b.test/", "b/": "http://a.test/"}[left]
@@ -758,52 +827,30 @@ def test_a_commitment_keeps_counts_scores_and_evictions_right(make):
 
 
 def test_the_k_rule_is_stronger_than_the_commitment(make):
-    frontier = make(commit=3, batch_size=2)
-    frontier.put_many([url("a/1", 0.9), url("a/2", 0.8), url("a/3", 0.7), url("b/1", 0.1)])
+    frontier = make([url("a/1", 0.9), url("a/2", 0.8), url("a/3", 0.7), url("b/1", 0.1)], commit=3, batch_size=2)
     taken = [fetch(frontier) for _ in range(4)]
     assert sorted(taken) == ["a/1", "a/2", "a/3", "b/1"]
     assert taken[1] == "b/1", "a is barred, and all that is committed is behind it"
 
 
 def test_any_k_takes_are_of_k_hosts_under_a_commitment_too(make):
-    frontier = make(commit=256, batch_size=50)
-    frontier.put_many(url(f"h{host}/{page}", page + host / 100) for host in range(60) for page in range(20))
+    frontier = make(
+        (url(f"h{host}/{page}", page + host / 100) for host in range(60) for page in range(20)),
+        commit=256,
+        batch_size=50,
+    )
     hosts = [fetch(frontier).split("/")[0] for _ in range(400) if frontier.hosts() >= 50]
     assert len(hosts) == 400
     assert all(len(set(hosts[at : at + 50])) == 50 for at in range(len(hosts) - 49))
 
 
-def test_a_dropped_url_gives_its_pick_back_unless_its_host_was_tried(make):
-    frontier = make(batch_size=3)
-    frontier.put_many([url("a/1", 0.9), url("a/2", 0.8), url("b/1", 0.2), url("c/1", 0.1)])
-    frontier.drop(frontier.take(0.0).url, picked=True)
-    assert fetch(frontier) == "b/1", "a was tried: the k rule bars it"
-    frontier = make(batch_size=3)
-    frontier.put_many([url("a/1", 0.9), url("a/2", 0.8), url("b/1", 0.2), url("c/1", 0.1)])
-    frontier.drop(frontier.take(0.0).url)
-    assert fetch(frontier) == "a/2"
-
-
 def test_a_withdrawn_url_is_not_known_and_may_come_back(make):
-    frontier = make()
-    frontier.put(url("a/", 0.9))
+    frontier = make([url("a/", 0.9)])
     frontier.put(url("b/", 0.5))
     assert frontier.withdraw("http://a.test/")
     assert (len(frontier), frontier.hosts(), frontier.evicted(), "http://a.test/" in frontier) == (1, 1, 0, False)
     assert frontier.put(url("a/", 0.1))
     assert [short(frontier.take(0.0)), short(frontier.take(0.0))] == ["b/", "a/"]
-
-
-def test_only_what_waits_is_withdrawn(make):
-    frontier = make()
-    frontier.put(url("a/"))
-    frontier.take(0.0)
-    assert not frontier.withdraw("http://a.test/")
-    assert not frontier.withdraw("http://b.test/")
-    assert frontier.leases() == 1
-    frontier.done("http://a.test/", 1.0, 0.1)
-    assert not frontier.withdraw("http://a.test/")
-    assert "http://a.test/" in frontier
 
 
 @pytest.mark.parametrize("commit", [1, 3])

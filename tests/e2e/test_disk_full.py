@@ -27,7 +27,7 @@ def limited_crawl(topic: Path, folder: Path, port: int, limit: int) -> subproces
         env=environment(port),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=900,
         check=False,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
     )

@@ -20,7 +20,6 @@ def test_200_malformed_pages_crawl_to_the_end(tmp_path: Path) -> None:
             topic,
             tmp_path / "crawl",
             port=port,
-            timeout=400,
             CRAWL_MAX_PAGES=0,
             TRAP_MAX_DEPTH=1,
             DOWNLOAD_TIMEOUT=5,

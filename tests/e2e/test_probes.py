@@ -151,7 +151,7 @@ def test_workers_share_their_probes(tmp_path: Path) -> None:
             )
             for name in ("a", "b")
         ]
-        said = "".join(worker.communicate(timeout=200)[1] for worker in workers)
+        said = "".join(worker.communicate(timeout=900)[1] for worker in workers)
     assert [worker.returncode for worker in workers] == [0, 0] and "Traceback" not in said, said
     by_worker = [findings(folder / "workers" / name) for name in ("a", "b")]
     ended = Counter((line["url"], line["step"]) for lines in by_worker for line in lines if line["verdict"])

@@ -206,7 +206,7 @@ def test_two_workers_are_handed_over_as_one_crawl(tmp_path: Path) -> None:
         workers = [
             subprocess.Popen(each, cwd=ROOT, env=environment(port), stderr=subprocess.DEVNULL) for each in commands
         ]
-        assert [worker.wait(timeout=120) for worker in workers] == [0, 0]
+        assert [worker.wait(timeout=900) for worker in workers] == [0, 0]
     warc = export(folder, "warc", tmp_path / "crawl.warc.gz")
     check(warc, *folder.glob("workers/*/warc/*.warc.gz"))
     assert len(list(folder.glob("workers/*"))) == 2

@@ -31,7 +31,7 @@ def web(tmp_path_factory) -> Path:
     root = tmp_path_factory.mktemp("web")
     host = root / "web" / "reef.example"
     host.mkdir(parents=True)
-    (host / "robots.txt").write_text("User-agent: *\nDisallow: /private\nCrawl-delay: 0.2\n")
+    (host / "robots.txt").write_text("User-agent: *\nDisallow: /private\nCrawl-delay: 0.05\n")
     good = "".join(f"<p>coral reef <a href='/good{number}.html'>coral reef</a></p>" for number in range(3))
     poor = "".join(f"<p><a href='/poor{number}.html'>weather {number}</a></p>" for number in range(40))
     others = "".join(

@@ -1,4 +1,4 @@
-"""Scrapy's own exports of a topical crawl: exactly the fields of ``FEED_EXPORT_FIELDS``, and what may be indexed only."""
+"""Scrapy's own exports of a topical crawl: exactly the fields of ``items.jsonl``, and what may be indexed only."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 from support.crawling import QUICK, scrapy, stored, topic_file
 from support.webs import HTML, DictWeb, html, page
 
-from crawlproject import settings
 from crawlproject.components.virtual_web_server import running
+from crawlproject.storage.items import item_schema
 from crawlproject.webs.base import Reply
 
 
@@ -28,7 +28,7 @@ def test_a_feed_has_the_fields_of_an_index_and_no_body(tmp_path: Path) -> None:
     text = feed.read_text(encoding="utf-8")
     lines = {line["url"]: line for line in map(json.loads, text.splitlines())}
     assert set(lines) == stored(folder) == {"http://a.example/", "http://b.example/", "http://c.example/"}
-    assert all(list(line) == settings.FEED_EXPORT_FIELDS for line in lines.values())
+    assert all(list(line) == list(item_schema()["properties"]) for line in lines.values())
     assert "coral réef" in text and "<p>" not in text and "Hidden" not in text
     items = (folder / "items.jsonl").read_text(encoding="utf-8").splitlines()
     assert {line["url"]: line for line in map(json.loads, items)} == lines, "items.jsonl says the same"

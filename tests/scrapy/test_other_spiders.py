@@ -91,9 +91,9 @@ class Theirs(scrapy.Spider):
 """
 
 
-def test_callbacks_headers_bodies_and_priorities_survive(web: DictWeb) -> None:
+def test_callbacks_headers_bodies_and_priorities_survive(tmp_path: Path, web: DictWeb) -> None:
     with running(web) as server:
-        found = run(CALLBACKS, server.port, CONCURRENT_REQUESTS=1, FRONTIER_BATCH_SIZE=1)
+        found = run(CALLBACKS, server.port, CONCURRENT_REQUESTS=1, FRONTIER_BATCH_SIZE=1, JOBDIR=str(tmp_path))
     seen = found["seen"]
     assert seen[0] == ["parse", "http://a.example/", "x", [1, 2]]
     assert ["second", "http://a.example/one", "7"] in seen

@@ -86,7 +86,7 @@ def test_a_line_names_every_number():
 
 
 def test_an_empty_frontier_has_no_best():
-    assert "nothing waits" in progress_line(source(best_waiting=None), 0.0, 0.0)
+    assert "nothing waiting" in progress_line(source(best_waiting=None), 0.0, 0.0)
 
 
 def test_the_summary_names_the_report_only_when_there_is_one(tmp_path):
@@ -112,7 +112,7 @@ def test_the_summary_of_one_page_has_no_plural():
 
 def test_the_summary_of_a_resumed_crawl_counts_the_new_pages_apart():
     summary = summary_line(source(), 4, 2.0, "finished")
-    assert "10 pages (4 of them now)" in summary
+    assert "10 pages (4 in this run)" in summary
     assert "2.0 pages/s" in summary
 
 
@@ -136,7 +136,7 @@ def test_in_a_pipe_it_prints_plain_lines_and_a_summary(tmp_path):
     assert "\r" not in error
     assert "1,234 pages" in error
     assert "frontier 5,000 on 77 hosts · best 0.875" in error
-    assert error.splitlines()[-2].startswith("Crawl ended (finished): 1,234 pages (0 of them now)")
+    assert error.splitlines()[-2].startswith("Crawl ended (finished): 1,234 pages (0 in this run)")
     assert error.splitlines()[-1] == f"Report: {tmp_path / 'report.html'}"
 
 

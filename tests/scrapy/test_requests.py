@@ -21,7 +21,7 @@ from scrapy import Field, FormRequest, Item, Request, Spider
 from scrapy.http import JsonRequest
 from scrapy.selector import Selector
 
-from crawlproject.components.request_json import dump_request, frontier_key, load_request
+from crawlproject.components.request_json import canonical_identity, dump_request, load_request
 from crawlproject.urls.canonical import canonical_url
 
 
@@ -205,6 +205,8 @@ def test_a_class_of_another_project_is_not_imported() -> None:
     for module in ("antigravity", "os", "crawlproject.components.request_json"):
         with pytest.raises(ValueError, match="no class of items"):
             load_request(text.replace(Thing.__module__, module), SPIDER)
+    with pytest.raises(ValueError, match="no Request"):
+        load_request('{"url": "http://a.example/", "_class": "antigravity.Request"}', SPIDER)
     assert "antigravity" not in sys.modules
 
 
@@ -272,16 +274,15 @@ def test_text_that_is_no_request_any_more_is_told(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("request_", "key"),
+    ("request_", "identity"),
     [
         (Request("HTTP://A.example/b/../index.html?utm_source=x#part"), "http://a.example/"),
-        (Request("http://a.example/", dont_filter=True), "http://a.example/#7"),
         (Request("ftp://a.example/file#part"), "ftp://a.example/file"),
         (Request("data:text/plain,x"), "data:text/plain,x"),
     ],
 )
-def test_a_plain_get_is_known_by_its_canonical_url(request_: Request, key: str) -> None:
-    assert frontier_key(request_, canonical_url, 7) == key
+def test_a_plain_get_is_known_by_its_canonical_url(request_: Request, identity: str) -> None:
+    assert canonical_identity(request_, canonical_url) == identity
 
 
 def test_what_is_no_plain_get_is_told_apart() -> None:
@@ -294,24 +295,18 @@ def test_what_is_no_plain_get_is_told_apart() -> None:
         Request(url, method="POST", body=b"2"),
         Request(url, body=b"1"),
     ]
-    known = [frontier_key(request, canonical_url, 7) for request in different]
+    known = [canonical_identity(request, canonical_url) for request in different]
     assert len(set(known)) == len(different)
     assert all(key.partition("#")[0] == url for key in known)
-    assert known[1:] == [frontier_key(request, canonical_url, 8) for request in different[1:]]
     spelled = Request("http://a.example/#part", method="POST", body=b"1")
-    assert frontier_key(spelled, canonical_url, 9) == known[3]
-
-
-def test_every_unfiltered_request_is_a_new_one() -> None:
-    request = Request("http://a.example/", method="POST", dont_filter=True)
-    assert frontier_key(request, canonical_url, 1) != frontier_key(request, canonical_url, 2)
+    assert canonical_identity(spelled, canonical_url) == known[3]
 
 
 @given(st.sampled_from(["http://", "http://a.example/", "ftp://", "data:,", "about:"]), st.text(max_size=30))
-def test_no_request_is_too_strange_for_a_key(start: str, tail: str) -> None:
+def test_no_request_is_too_strange_to_be_told_apart(start: str, tail: str) -> None:
     try:
         request = Request(start + tail, method="POST")
     except ValueError:
         return  # no request at all
-    assert frontier_key(request, canonical_url, 1)
-    assert frontier_key(request.replace(method="GET"), canonical_url, 1)
+    assert canonical_identity(request, canonical_url)
+    assert canonical_identity(request.replace(method="GET"), canonical_url)

@@ -11,18 +11,20 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as trials
 from hypothesis import strategies as st
-from scrapy import Request, Spider
+from scrapy import Request, Spider, signals
 from scrapy.signalmanager import SignalManager
 from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.project import get_project_settings
 
-from crawlproject.components import scheduler as scheduler_module
+from crawlproject.components.crawl_scheduler import CrawlScheduler
 from crawlproject.components.meta import TAKEN_AT
+from crawlproject.components.request_json import dump_request
+from crawlproject.components.request_scheduler import RequestScheduler
 from crawlproject.components.running import attach
 from crawlproject.components.scheduler import FrontierScheduler
 from crawlproject.crawl.assembly import assemble
 from crawlproject.errors import StorageFailed
-from crawlproject.frontier.factory import MARGIN
+from crawlproject.frontier.factory import MARGIN, open_frontier
 from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl, Fetch, Topic
 from crawlproject.storage.append_log import read_lines
@@ -63,8 +65,9 @@ class World:
 @pytest.fixture
 def world(monkeypatch: pytest.MonkeyPatch) -> World:
     world = World()
-    monkeypatch.setattr(scheduler_module, "time", world.time)
-    monkeypatch.setattr(scheduler_module, "call_later", world.call_later)
+    for module in ("guarded_scheduler", "crawl_scheduler", "request_scheduler", "leases"):
+        monkeypatch.setattr(f"crawlproject.components.{module}.time", world.time)
+    monkeypatch.setattr("crawlproject.components.wake_up.call_later", world.call_later)
     return world
 
 
@@ -78,7 +81,7 @@ class Theirs(Spider):
 def a_crawler(world: World, **settings: object) -> Any:
     chosen = get_project_settings()
     chosen.setdict({"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, **settings}, priority="cmdline")
-    crawler = SimpleNamespace(settings=chosen)
+    crawler = SimpleNamespace(settings=chosen, get_extension=lambda cls: None)
     crawler.signals = SignalManager(crawler)
     crawler.stats = MemoryStatsCollector(SimpleNamespace(settings=chosen))
     slot = SimpleNamespace(inprogress=world.inprogress, nextcall=SimpleNamespace(schedule=world.woken))
@@ -86,29 +89,33 @@ def a_crawler(world: World, **settings: object) -> Any:
     return crawler
 
 
-def opened(world: World, crawler: Any | None = None, **settings: object) -> FrontierScheduler:
-    scheduler = FrontierScheduler(crawler or a_crawler(world, **settings))
+def built(crawler: Any) -> Any:
+    """What Scrapy gets when it asks for the scheduler, opened."""
+    scheduler = FrontierScheduler.from_crawler(crawler)
     scheduler.open(Theirs())
     return scheduler
 
 
-def topical(world: World, folder: Path, *seeds: str, **settings: object) -> FrontierScheduler:
+def opened(world: World, **settings: object) -> RequestScheduler:
+    """A scheduler that serves some other spider of this project."""
+    return built(a_crawler(world, **settings))
+
+
+def topical(world: World, folder: Path, *seeds: str, **settings: object) -> CrawlScheduler:
     """A scheduler that serves a topical crawl."""
     crawler = a_crawler(world, CRAWL_DIR=str(folder), **settings)
     attach(crawler, assemble(Topic("reef", ("reef",), seeds), read_options(crawler.settings), clock=world.time))
-    return opened(world, crawler)
+    return built(crawler)
 
 
-def issued(world: World, scheduler: FrontierScheduler) -> Request:
+def issued(world: World, scheduler: Any) -> Request:
     """The next request, on its way through the downloader."""
-    request = scheduler.next_request()
-    assert request is not None
-    world.active.add(request)
-    world.inprogress.add(request)
+    request = next(requests_of(scheduler, world))
+    scheduler.crawler.signals.send_catch_log(signals.request_reached_downloader, request=request, spider=None)
     return request
 
 
-def requests_of(scheduler: FrontierScheduler, world: World) -> Iterator[Request]:
+def requests_of(scheduler: Any, world: World) -> Iterator[Request]:
     while (request := scheduler.next_request()) is not None:
         world.active.add(request)
         world.inprogress.add(request)
@@ -121,10 +128,8 @@ SEEDS = tuple(f"http://h{n}.example/" for n in range(6))
 # ------------------------------------------------------------ leases
 
 
-def test_no_more_leases_are_open_than_requests_may_be(world: World) -> None:
-    scheduler = opened(world, CONCURRENT_REQUESTS=3)
-    for url in SEEDS:
-        assert scheduler.enqueue_request(Request(url))
+def test_no_more_leases_are_open_than_requests_may_be(world: World, tmp_path: Path) -> None:
+    scheduler = topical(world, tmp_path, *SEEDS, CONCURRENT_REQUESTS=3)
     first, *_ = given = list(requests_of(scheduler, world))
     assert len(given) == 3 and scheduler.frontier.leases() == 3
     assert world.timers == [], "the engine calls when a request ends; no timer is needed"
@@ -138,7 +143,6 @@ def test_pages_in_the_pipelines_hold_their_lease(world: World, tmp_path: Path) -
     request = issued(world, scheduler)
     world.active.discard(request)
     assert scheduler.next_request() is None and scheduler.frontier.leases() == 1
-    assert scheduler.crawl is not None
     scheduler.crawl.fail(scheduler.frontier.leased(request.url), "http 404", Fetch(404, world.now, 0.1))
     world.inprogress.discard(request)
     assert scheduler.next_request() is not None
@@ -179,7 +183,6 @@ def test_the_engine_is_woken_when_the_next_host_is_due(world: World, tmp_path: P
     scheduler = topical(world, tmp_path, "http://a.example/1", "http://a.example/2", POLITENESS_MIN_DELAY=0.3)
     request = issued(world, scheduler)
     assert scheduler.next_request() is None and world.timers == [], "nothing is due before the fetch ends"
-    assert scheduler.crawl is not None
     scheduler.crawl.fail(scheduler.frontier.leased(request.url), "http 404", Fetch(404, world.now, 0.1))
     for _ in range(3):
         assert scheduler.next_request() is None
@@ -210,7 +213,6 @@ def test_a_budget_in_flight_does_not_keep_the_engine_busy(world: World, tmp_path
 def test_a_spent_budget_leaves_nothing_pending(world: World, tmp_path: Path) -> None:
     scheduler = topical(world, tmp_path, *SEEDS, CRAWL_MAX_PAGES=1)
     crawl = scheduler.crawl
-    assert crawl is not None
     url = scheduler.frontier.leased(issued(world, scheduler).url)
     assert url is not None
     page = crawl.read(url, b"reef")
@@ -269,6 +271,16 @@ def test_what_ended_after_the_last_call_is_not_fetched_again(world: World, tmp_p
     assert not opened(world, JOBDIR=str(tmp_path)).has_pending_requests()
 
 
+def test_a_jobdir_of_an_earlier_version_is_resumed(world: World, tmp_path: Path) -> None:
+    """A plain GET waited under its canonical URL."""
+    frontier = open_frontier(read_options({}), tmp_path / "frontier", clock=world.time)
+    frontier.put(CrawlUrl(SEEDS[0], 3.0, request=dump_request(Request(SEEDS[0], priority=2), Theirs())))
+    frontier.close()
+    scheduler = opened(world, JOBDIR=str(tmp_path))
+    assert not scheduler.enqueue_request(Request(f"{SEEDS[0]}index.html#part"))
+    assert issued(world, scheduler).priority == 2 and scheduler.next_request() is None
+
+
 def test_a_request_that_cannot_be_made_again_is_told_and_passed_over(
     world: World, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -322,7 +334,7 @@ def test_a_full_disk_stops_the_crawl_instead(world: World, tmp_path: Path, monke
         raise StorageFailed("the disk is full")
 
     stopped: list[str] = []
-    monkeypatch.setattr(scheduler_module, "stop", lambda crawler, failure: stopped.append(str(failure)))
+    monkeypatch.setattr("crawlproject.components.running.stop", lambda crawler, failure: stopped.append(str(failure)))
     scheduler = topical(world, tmp_path, *SEEDS)
     monkeypatch.setattr(scheduler.frontier, "put", full)
     monkeypatch.setattr(scheduler.frontier, "take", full)

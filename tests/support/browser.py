@@ -67,7 +67,7 @@ def fits(page: Any) -> bool:
 
 @contextmanager
 def serving(folder: Path, *arguments: object, **settings: object) -> Iterator[str]:
-    """A command that prints the address of a live view, as a process; gives the address."""
+    """A command that prints the address of a dashboard, as a process; gives the address."""
     log = folder / "serving.log"
     folder.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as output:
@@ -91,11 +91,11 @@ def serving(folder: Path, *arguments: object, **settings: object) -> Iterator[st
 
 
 def _address(process: subprocess.Popen[bytes], log: Path) -> str:
-    for _ in range(600):
+    for _ in range(6000):
         for line in log.read_text().splitlines():
-            if line.startswith("Live view: "):
-                return line.removeprefix("Live view: ").rstrip("/")
+            if line.startswith("Dashboard: "):
+                return line.removeprefix("Dashboard: ").rstrip("/")
         if process.poll() is not None:
             break
         time.sleep(0.05)
-    raise AssertionError(f"no live view: {log.read_text()}")
+    raise AssertionError(f"no dashboard: {log.read_text()}")

@@ -11,7 +11,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+from support import warm
+
 ROOT = Path(__file__).resolve().parents[2]
+PATIENCE = 900.0  # seconds that no command takes, on a machine ten times slower either
 QUICK = {"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, "CRAWL_PROGRESS_SECONDS": 0, "LOG_LEVEL": "WARNING"}
 
 
@@ -28,17 +31,9 @@ def environment(port: int | None = None) -> dict[str, str]:
     return inherited | ({"http_proxy": proxy, "https_proxy": proxy} if port else {})
 
 
-def scrapy(*arguments: object, port: int | None = None, timeout: float = 120, **settings: object):
+def scrapy(*arguments: object, port: int | None = None, timeout: float = PATIENCE, **settings: object):
     """Run a command to its end; the finished process with its output as text."""
-    return subprocess.run(
-        command(*arguments, **settings),
-        cwd=ROOT,
-        env=environment(port),
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-    )
+    return warm.run(command(*arguments, **settings)[3:], ROOT, environment(port), timeout)
 
 
 def crawl(
@@ -47,7 +42,7 @@ def crawl(
     *,
     port: int | None = None,
     ordering: str = "dom",
-    timeout: float = 120,
+    timeout: float = PATIENCE,
     **settings: object,
 ):
     """``scrapy crawl topical`` without politeness, unless asked for."""

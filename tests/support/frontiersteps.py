@@ -42,16 +42,21 @@ def random_steps(seed: int, *, hosts: int = 40, pages: int = 60) -> Iterator[Ste
             options = {"not_before": random.choice([0.0, now + 2]), "picked": random.random() < 0.5}
             yield Step("release", (now, random.random()), options, random.random())
         elif kind < 0.815:
-            yield Step("postpone", (now + random.choice([-1.0, 2.0]),), lease=random.random())
+            yield Step("hold", (now + random.choice([-1.0, 2.0]),), lease=random.random())
         elif kind < 0.83:
             yield Step("drop", (), {"picked": random.random() < 0.5}, random.random())
-        elif kind < 0.90:
-            yield Step("rescore", (url(), round(random.random(), 1)))
+        elif kind < 0.85:
+            yield Step("hold", (url(), random.choice([0.0, now - 1, now + 1, now + 5 * random.random()])))
+        elif kind < 0.865:
+            host = f"h{random.randrange(8)}.test"
+            yield Step("block_host", (host, random.choice([0.0, now - 1, now + 1, now + 5 * random.random()])))
         elif kind < 0.92:
-            yield Step("withdraw", (url(),))
+            yield Step("rescore", (url(), round(random.random(), 1)))
         elif kind < 0.93:
-            yield Step("done", (url(), now, 0.1))
+            yield Step("withdraw", (url(),))
         elif kind < 0.94:
+            yield Step("done", (url(), now, 0.1))
+        elif kind < 0.95:
             yield Step("crawl_delay", (f"h{random.randrange(5)}.test", random.choice([0.0, 2.0])))
         else:
             now += random.random()
@@ -78,16 +83,13 @@ class Driver:
         return answer
 
 
-def facts(frontier: Frontier, now: float) -> list[Any]:
+def facts(frontier: Frontier, now: float, commit: int = 1) -> list[Any]:
     """What can be asked without changing anything."""
-    return [
-        len(frontier),
-        frontier.leases(),
-        frontier.hosts(),
-        frontier.evicted(),
-        frontier.best(),
-        frontier.next_due(now),
-    ]
+    due = frontier.next_due(now)
+    sure = commit == 1 and (due is None or due > now)  # about the best URLs of blocked hosts
+    blocked = sorted(host if sure else host[:2] for host in frontier.blocked())
+    counts = [len(frontier), frontier.leases(), frontier.hosts(), frontier.evicted()]
+    return [*counts, frontier.best(), due, blocked]
 
 
 def waiting(frontier: Frontier) -> list[CrawlUrl]:

@@ -81,7 +81,7 @@ class Scrapyd:
         return self.folder / "jobs" / PROJECT / "topical" / "crawls" / topic
 
     def _ask(self, call: str, body: bytes | None) -> dict[str, Any]:
-        with _direct.open(self.url + call, data=body, timeout=60) as answer:
+        with _direct.open(self.url + call, data=body, timeout=900) as answer:
             return json.loads(answer.read())
 
 
@@ -119,7 +119,7 @@ def make_deploy(server: Scrapyd, tree: Path) -> subprocess.CompletedProcess[str]
         env=_environ(),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=900,
         check=False,
     )
 

@@ -186,7 +186,7 @@ def crawl(
         env=_environ(port),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=900,
         check=False,
         preexec_fn=(lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))) if limit else None,
     )

@@ -1,4 +1,4 @@
-"""What the documentation says of topic files and crawl folders is what these have."""
+"""The documentation of topic files and crawl folders lists exactly what these have."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from scrapy.settings import Settings
 from support.crawling import ROOT
 from support.markdown import doc, fences, first_cells, rows, section
 
-from crawlproject import settings
 from crawlproject.crawl.assembly import assemble
 from crawlproject.frontier.changes import Change, Waits, to_json
 from crawlproject.options import read_options
@@ -32,15 +31,11 @@ from crawlproject.webs.sample import SampleWeb
 DEMO = load_topic(ROOT / "topics" / "demo.toml")
 
 
-def test_every_field_of_a_topic_file_stands_in_the_table() -> None:
-    shown = [row[0].strip("`") for row in rows(doc("topic-file.md"))]
-    fields = [name for name in TopicFile.model_fields if name != "examples"]
-    assert sorted(shown) == sorted([*fields, *(f"examples.{name}" for name in Examples.model_fields)])
-
-
-def test_required_fields_are_told() -> None:
-    shown = {row[0].strip("`") for row in rows(doc("topic-file.md")) if row[2] == "required"}
-    assert shown == {name for name, field in TopicFile.model_fields.items() if field.is_required()} - {"name"}
+def test_fields_of_a_topic_file() -> None:
+    required = {row[0].strip("`"): row[2] == "required" for row in rows(doc("topic-file.md"))}
+    fields = {name: field.is_required() and name != "name" for name, field in TopicFile.model_fields.items()}
+    del fields["examples"]
+    assert required == fields | {f"examples.{name}": False for name in Examples.model_fields}
 
 
 @pytest.fixture(scope="module")
@@ -61,29 +56,46 @@ def crawl_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_every_file_of_a_crawl_stands_in_the_table(crawl_folder: Path) -> None:
+def test_files_of_a_crawl(crawl_folder: Path) -> None:
     table = doc("crawl-folder.md").partition("\n## ")[0]
     left = {f"{path.name}/" if path.name == "pages" else path.name for path in crawl_folder.iterdir()}
     assert {name.replace("frontier/journal.jsonl", "frontier") for name in first_cells(table)} == left
     assert (crawl_folder / "frontier" / "journal.jsonl").exists()
 
 
-@pytest.mark.parametrize("name", ["history.jsonl", "items.jsonl", "links.jsonl"])
-def test_every_field_of_a_line_stands_in_the_table(crawl_folder: Path, name: str) -> None:
+def fields_in(heading: str) -> list[str]:
+    """The fields that the table below a heading of docs/crawl-folder.md lists."""
+    return first_cells(section(doc("crawl-folder.md"), heading))
+
+
+@pytest.mark.parametrize("name", ["history.jsonl", "links.jsonl"])
+def test_fields_of_a_line(crawl_folder: Path, name: str) -> None:
     line = json.loads((crawl_folder / name).read_text().splitlines()[0])
-    assert first_cells(section(doc("crawl-folder.md"), name)) == list(line)
+    assert fields_in(name) == list(line)
 
 
-def test_every_field_of_the_manifest_stands_in_the_table(crawl_folder: Path) -> None:
-    manifest = json.loads((crawl_folder / "crawl.json").read_text())
-    assert first_cells(section(doc("crawl-folder.md"), "crawl.json")) == list(manifest)
+@pytest.mark.parametrize("name", ["crawl.json", "finished.json"])
+def test_fields_of_a_file(crawl_folder: Path, name: str) -> None:
+    assert fields_in(name) == list(json.loads((crawl_folder / name).read_text()))
 
 
-def test_feeds_have_the_fields_of_the_items() -> None:
-    assert first_cells(section(doc("crawl-folder.md"), "items.jsonl")) == settings.FEED_EXPORT_FIELDS
+def test_fields_of_robots_archives_and_probes(tmp_path: Path) -> None:
+    log = RobotsLog(tmp_path)
+    log.append("http://a.example/robots.txt", 200, 1.0, content_type="", location="", body=b"")
+    assert fields_in("robots.jsonl") == list(json.loads((tmp_path / "robots.jsonl").read_text()))
+    assert fields_in("warc/") == [field.name for field in fields(IndexEntry)]
+    assert fields_in("probes.jsonl") == [field.name for field in fields(Finding)]
 
 
-def test_every_change_of_the_journal_stands_in_the_table() -> None:
+def test_fields_and_types_of_an_item(crawl_folder: Path) -> None:
+    table = {row[0].strip("`"): row[1] for row in rows(section(doc("hand-over.md"), "The item"))}
+    types = {name: said["type"] for name, said in item_schema()["properties"].items()}
+    assert table == {name: said if isinstance(said, str) else " or ".join(said) for name, said in types.items()}
+    line = json.loads((crawl_folder / "items.jsonl").read_text().splitlines()[0])
+    assert list(table) == list(types) == list(line)
+
+
+def test_changes_of_the_journal() -> None:
     table = rows(section(doc("crawl-folder.md"), "frontier/journal.jsonl"))
     shown = {row[0].strip("`"): len(row[1].split(",")) for row in table}
     others = [kind(*[0] * len(kind._fields)) for kind in get_args(Change) if kind is not Waits]
@@ -91,12 +103,12 @@ def test_every_change_of_the_journal_stands_in_the_table() -> None:
     assert shown == {code: len(fields) for code, *fields in map(to_json, changes)}
 
 
-def test_python_about_the_crawl_folder_runs() -> None:
+def test_python_of_crawl_folder_runs() -> None:
     for block in fences(doc("crawl-folder.md"), "python"):
         exec(block, {})
 
 
-def test_the_index_without_a_server_works(crawl_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_index_of_deploy_works(crawl_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mine = tmp_path / "crawls" / "mine"
     mine.mkdir(parents=True)
     (mine / "items.jsonl").write_bytes((crawl_folder / "items.jsonl").read_bytes())
@@ -106,36 +118,11 @@ def test_the_index_without_a_server_works(crawl_folder: Path, tmp_path: Path, mo
     assert found
 
 
-def test_every_field_of_the_marker_stands_in_the_table(crawl_folder: Path) -> None:
-    marker = json.loads((crawl_folder / "finished.json").read_bytes())
-    table = doc("crawl-folder.md").partition("## finished.json")[2].partition("\n## ")[0]
-    assert first_cells(table) == list(marker)
-
-
-def test_the_item_is_told_field_by_field() -> None:
-    table = {row[0].strip("`"): row[1] for row in rows(section(doc("hand-over.md"), "The item"))}
-    types = {name: said["type"] for name, said in item_schema()["properties"].items()}
-    assert table == {name: said if isinstance(said, str) else " or ".join(said) for name, said in types.items()}
-    assert list(table) == list(types)
-
-
-def test_every_field_of_the_notes_beside_a_crawl_is_told(tmp_path: Path) -> None:
-    log = RobotsLog(tmp_path)
-    log.append("http://a.example/robots.txt", 200, 1.0, content_type="", location="", body=b"")
-    line = json.loads((tmp_path / "robots.jsonl").read_text())
-    assert first_cells(section(doc("crawl-folder.md"), "robots.jsonl")) == list(line)
-    assert first_cells(section(doc("crawl-folder.md"), "warc/")) == [field.name for field in fields(IndexEntry)]
-
-
-def test_every_field_of_a_finding_is_told() -> None:
-    assert first_cells(section(doc("crawl-folder.md"), "probes.jsonl")) == [field.name for field in fields(Finding)]
-
-
-def test_python_about_the_hand_over_runs(crawl_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_of_hand_over_runs(crawl_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "crawls").mkdir()
     shutil.copytree(crawl_folder, tmp_path / "crawls" / "demo")
     monkeypatch.chdir(tmp_path)
-    schema, searching, pipeline = fences(doc("hand-over.md"), "python")
+    schema, searching, pipeline, redis_items = fences(doc("hand-over.md"), "python")
     exec(schema, {})
     namespace: dict[str, object] = {}
     exec(searching, namespace)
@@ -147,3 +134,6 @@ def test_python_about_the_hand_over_runs(crawl_folder: Path, tmp_path: Path, mon
     settings = Settings({"ITEM_PIPELINES": {"pipelines.frontier.FrontierPipeline": 900}})
     namespace["AddOn"]().update_settings(settings)  # type: ignore[operator]
     assert list(settings.getdict("ITEM_PIPELINES").values()) == [900, 950]
+    exec(redis_items, namespace)
+    namespace["AddOn"]().update_settings(settings)  # type: ignore[operator]
+    assert settings.getdict("ITEM_PIPELINES")["scrapy_redis.pipelines.RedisPipeline"] == 950

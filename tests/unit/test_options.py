@@ -105,7 +105,7 @@ def test_what_looks_like_ours_is_found_with_the_nearest_name() -> None:
     settings = {
         "FRONTIER_BATCHSIZE": 1,
         "POLITENESS_DELAY": 1,
-        "TOPIC_X": 1,
+        "TOPIC_QQQQQQQQQQ": 1,
         "ORDERING_ALPHA": 1,
         "FRONTIER_MAX_URLS": 1,
         "DOWNLOAD_DELAY": 1,
@@ -113,13 +113,15 @@ def test_what_looks_like_ours_is_found_with_the_nearest_name() -> None:
     assert dict(unknown_settings(settings)) == {
         "FRONTIER_BATCHSIZE": "FRONTIER_BATCH_SIZE",
         "POLITENESS_DELAY": "POLITENESS_MIN_DELAY",
-        "TOPIC_X": "",
+        "TOPIC_QQQQQQQQQQ": "",
     }
 
 
 def test_all_of_them_are_told_at_once() -> None:
-    with pytest.raises(BadSetting, match=r"no setting TOPIC_X, CRAWL_MAX_PAGE \(did you mean CRAWL_MAX_PAGES\?\)"):
-        refuse_unknown({"TOPIC_X": 1, "CRAWL_MAX_PAGE": 5})
+    with pytest.raises(
+        BadSetting, match=r"no setting TOPIC_QQQQQQQQQQ, CRAWL_MAX_PAGE \(did you mean CRAWL_MAX_PAGES\?\)"
+    ):
+        refuse_unknown({"TOPIC_QQQQQQQQQQ": 1, "CRAWL_MAX_PAGE": 5})
     refuse_unknown({"CRAWL_MAX_PAGES": 5})
 
 

@@ -1,1 +1,1 @@
-"""The live view: a page on loopback that shows crawls while they run, starts them, pauses them and searches them."""
+"""The dashboard: a web page on loopback that starts, shows, pauses and searches crawls."""

@@ -1,4 +1,4 @@
-"""What the page shows of a crawl, as plain values for JSON. Texts of the web stay texts: the page never reads them as HTML."""
+"""What the dashboard shows of a crawl, as plain values for JSON. It shows texts of the web as text, never as HTML."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TITLE, _URL = 200, 500  # characters
 
 
 def crawl_document(info: CrawlInfo, trail: LiveSummary) -> dict[str, Any]:
-    """What was asked, and what the history tells so far."""
+    """The topic, the ordering, and the numbers of the history so far."""
     return {
         "topic": clip(info.topic, _TITLE),
         "keywords": [clip(keyword, _TITLE) for keyword in info.keywords[:20]],

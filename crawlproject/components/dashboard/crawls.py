@@ -1,4 +1,4 @@
-"""Many crawls behind one page: the crawl folders below a folder, and those that are started from the page."""
+"""The crawls of a dashboard without a crawl of its own: those below a folder, and those that it starts."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from crawlproject.components.dashboard import address_file as beacon
-from crawlproject.components.dashboard import launch
+from crawlproject.components.dashboard import address_file, launch
 from crawlproject.components.dashboard.folder_watch import FolderWatch
 from crawlproject.components.dashboard.guard import TOKEN
 from crawlproject.components.dashboard.running_crawl import ACTIONS
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 LISTED = 200  # crawl folders in the list, those that changed last
 _DEPTH = 3  # folders below the root in which crawl folders are looked for
 _LOOK_AGAIN = 5.0  # seconds between two looks at the disk for new crawl folders
-_PATIENCE = 30.0  # seconds for the crawls to end when the page ends
+_PATIENCE = 30.0  # seconds for the crawls to end when the dashboard ends
 _INSIDE = {"pages", "frontier", "workers", "archive", "index"}  # of a crawl folder
 
 
@@ -75,13 +74,13 @@ class CrawlManager:
         return lines
 
     async def state(self, name: str) -> dict[str, Any]:
-        """All about one crawl. Raises ``BadInput``."""
+        """What the dashboard shows of one crawl. Raises ``BadInput``."""
         folder, status = self.folder(name), self._status(name)
         document = {"name": name, "status": status, **self._watch(name).document()}
-        if status in ("running", "starting") and (live := beacon.find(folder)):
+        if status in ("running", "starting") and (live := address_file.find(folder)):
             document |= await self._ask(live, "GET", "/api/live")
         if status == "failed":
-            document["words"] = launch.last_words(folder)
+            document["output"] = launch.console_tail(folder)
         document["resumable"] = status == "interrupted" and (folder / launch.TOPIC).is_file()
         return document
 
@@ -96,16 +95,16 @@ class CrawlManager:
         if action == "resume" and status not in ("running", "starting"):
             self._processes[name] = launch.launch(folder, self._settings)
             return
-        live = beacon.find(folder)
+        live = address_file.find(folder)
         if live is None:
-            raise BadInput("crawl", "it does not run, or was started without DASHBOARD=1")
+            raise BadInput("crawl", "it is not running, or was started without DASHBOARD=1")
         await self._ask(live, "POST", "/api/control", {"crawl": name, "action": action})
 
     async def start(self, form: Any) -> list[str]:
         """Start the crawls that the form asks for; their names. Raises ``BadInput`` and ``StorageFailed``."""
-        wish = launch.read_wish(form)
+        checked = launch.read_form(form)
         names = []
-        for folder in launch.prepare(wish, self._root):
+        for folder in launch.prepare(checked, self._root):
             name = str(folder.relative_to(self._root))
             self._processes[name] = launch.launch(folder, self._settings)
             names.append(name)
@@ -113,7 +112,7 @@ class CrawlManager:
         return names
 
     async def close(self) -> None:
-        """Stop the crawls that were started from the page; they can be resumed."""
+        """Stop the crawls that were started here; they can be resumed."""
         if self._session is not None:
             await self._session.close()
         running = [process for process in self._processes.values() if process.poll() is None]
@@ -153,7 +152,7 @@ class CrawlManager:
         self._folders = {str(folder.relative_to(self._root)) or ".": folder for folder in found[:LISTED]}
         self._looked = monotonic()
 
-    async def _ask(self, live: beacon.AddressFile, method: str, path: str, body: Any = None) -> dict[str, Any]:
+    async def _ask(self, live: address_file.AddressFile, method: str, path: str, body: Any = None) -> dict[str, Any]:
         """Ask the process of a crawl; nothing when it is about to end."""
         import aiohttp
 
@@ -193,7 +192,7 @@ def _changed(folder: Path) -> float:
 
 
 def _runs(folder: Path) -> bool:
-    """Whether the process that the lock names is alive and holds the folder; a lock of the dead is not touched."""
+    """Whether the process named in the lock file is alive and holds the folder."""
     from crawlproject.storage.folder_lock import NAME, holder_of
 
     try:

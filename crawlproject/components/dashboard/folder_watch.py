@@ -1,4 +1,4 @@
-"""A crawl folder that is looked into again and again: its manifest and refusals when they change, its history as it grows."""
+"""A crawl folder that is read repeatedly: manifest and refusals when they change, the history as it grows."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class FolderWatch:
         return self._info
 
     def document(self, most: int = AT_ONCE) -> dict[str, Any]:
-        """What the page shows of the folder; ``reading`` while there is more of the history than ``most`` new lines."""
+        """What the dashboard shows; ``reading`` is true while more than ``most`` new lines of the history are unread."""
         info = self.info()
         if MANIFEST not in self._read:  # the crawl has not begun
             return {"reading": False}

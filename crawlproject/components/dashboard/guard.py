@@ -1,4 +1,4 @@
-"""Who may ask the live view for what. Pure: decides from the headers alone.
+"""Which requests the dashboard answers. Pure: decides from the headers alone.
 
 A page of the web that is open in the same browser can send requests to loopback, and after rebinding its name to
 127.0.0.1 it can read the answers. So a request must name this machine by address, which no rebound name does; and whatever
@@ -13,7 +13,7 @@ from ipaddress import ip_address
 
 TOKEN = "X-Dashboard-Token"
 
-# No script but ours, nothing from elsewhere, nobody may frame the page.
+# No script but ours, nothing from elsewhere, no site may frame it.
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
@@ -41,17 +41,17 @@ class Guard:
         if not self._is_ours(_without_port(host).lower()):
             return "the Host header must be the address of this machine, not a name (DNS rebinding)"
         if headers.get("Sec-Fetch-Site", "same-origin") not in ("same-origin", "none"):
-            return "requests of other sites are not answered"
+            return "requests from other sites are refused"
         if method in ("GET", "HEAD"):
             return None
         if not _is_loopback(peer):
-            return "crawls are controlled from their own machine only"
+            return "crawls can be controlled from their own machine only"
         if headers.get("Origin", f"http://{host}") != f"http://{host}":
-            return "requests of other sites are not answered"
+            return "requests from other sites are refused"
         if headers.get("Content-Type", "").partition(";")[0].strip().lower() != "application/json":
             return "expected application/json"
         if not hmac.compare_digest(headers.get(TOKEN, "").encode(), self._token.encode()):
-            return f"expected the token of this page in {TOKEN}; load the page again"
+            return f"expected the token of this dashboard in {TOKEN}; reload it"
         return None
 
     def _is_ours(self, name: str) -> bool:

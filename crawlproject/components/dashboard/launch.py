@@ -25,7 +25,7 @@ _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class CrawlForm:
-    """What was typed into the page: one crawl for each ordering, of ``pages`` pages."""
+    """The form of the dashboard: one crawl per ordering, of ``pages`` pages each."""
 
     query: str
     seeds: tuple[str, ...]
@@ -33,8 +33,8 @@ class CrawlForm:
     pages: int
 
 
-def read_wish(form: Any) -> CrawlForm:
-    """The form of the page, checked; raises ``BadInput``, which names the field and the wish."""
+def read_form(form: Any) -> CrawlForm:
+    """The form, checked. Raises ``BadInput``, which names the field and what is expected."""
     if not isinstance(form, Mapping):
         raise BadInput("form", "expected an object with query, seeds, orderings and pages")
     query = _CONTROLS.sub(" ", str(form.get("query", ""))).strip()
@@ -52,7 +52,7 @@ def read_wish(form: Any) -> CrawlForm:
             raise BadInput("orderings", f"there is no ordering {str(name)[:40]!r} that can crawl without an archive")
     if not isinstance(pages, int) or isinstance(pages, bool) or not 0 < pages <= MOST_PAGES:
         raise BadInput("pages", f"expected a number between 1 and {MOST_PAGES:,}")
-    parse_topic(_topic_text("query", query, seeds, orderings[0], pages), "topic")  # says what is wrong with seeds
+    parse_topic(_topic_text("query", query, seeds, orderings[0], pages), "topic")  # raises BadInput for wrong seeds
     return CrawlForm(query, seeds, tuple(dict.fromkeys(orderings)), pages)
 
 
@@ -62,14 +62,14 @@ def startable_orderings() -> list[str]:
     return [name for name, cls in classes.items() if not cls.needs_targets and not cls.needs_archive]
 
 
-def prepare(wish: CrawlForm, root: Path) -> list[Path]:
-    """A new crawl folder with a topic file for each ordering of the wish, below ``root``. Raises ``StorageFailed``."""
-    slug = name_for([wish.query])
+def prepare(form: CrawlForm, root: Path) -> list[Path]:
+    """A new crawl folder with a topic file for each ordering of the form, below ``root``. Raises ``StorageFailed``."""
+    slug = name_for([form.query])
     folders = []
     try:
-        for ordering in wish.orderings:
+        for ordering in form.orderings:
             folder = _new_folder(root, f"{slug}.{ordering}")
-            text = _topic_text(slug, wish.query, wish.seeds, ordering, wish.pages)
+            text = _topic_text(slug, form.query, form.seeds, ordering, form.pages)
             (folder / TOPIC).write_text(text, encoding="utf-8")
             folders.append(folder)
     except OSError as error:
@@ -78,14 +78,13 @@ def prepare(wish: CrawlForm, root: Path) -> list[Path]:
 
 
 def launch(folder: Path, settings: Mapping[str, Any]) -> subprocess.Popen[bytes]:
-    """Crawl what the topic file in ``folder`` asks for, or go on with it. Raises ``BadTopic`` when there is none.
+    """Start or resume the crawl of the topic file in ``folder``. Raises ``BadTopic`` when there is none.
 
-    ``settings`` are those of the command line, which every crawl gets. The process outlives this one only when this
-    one is killed.
+    ``settings`` of the command line go to every crawl. The crawl ends with this process, unless that is killed.
     """
     topic = folder / TOPIC
     if not topic.is_file():
-        raise BadTopic(str(topic), "expected the topic file of a crawl that was started from the page")
+        raise BadTopic(str(topic), "expected the topic file of a crawl that was started from the dashboard")
     chosen = {**settings, "CRAWL_DIR": folder, "DASHBOARD": 1, "DASHBOARD_PORT": 0}
     options = [part for name, value in chosen.items() for part in ("-s", f"{name}={value}")]
     command = [sys.executable, "-m", "scrapy", "crawl", "topical", "-a", f"topic={topic}", *options]
@@ -98,8 +97,8 @@ def launch(folder: Path, settings: Mapping[str, Any]) -> subprocess.Popen[bytes]
         raise StorageFailed(f"cannot start a crawl in {folder}: {error}") from error
 
 
-def last_words(folder: Path, most: int = 400) -> str:
-    """The end of what the process printed."""
+def console_tail(folder: Path, most: int = 400) -> str:
+    """The last ``most`` bytes that the process printed."""
     try:
         with (folder / CONSOLE).open("rb") as file:
             file.seek(max(0, file.seek(0, 2) - most))
@@ -122,7 +121,7 @@ def _new_folder(root: Path, name: str) -> Path:
 def _topic_text(name: str, query: str, seeds: Sequence[str], ordering: str, pages: int) -> str:
     return "\n".join(
         [
-            "# Started from the live view; `scrapy crawl topical -a topic=FILE` takes it as well.",
+            "# Written by the dashboard; `scrapy crawl topical -a topic=FILE` reads it, too.",
             f"name = {_toml(name)}",
             f"keywords = {_toml(query)}",
             f"seeds = [{', '.join(map(_toml, _urls(seeds)))}]",

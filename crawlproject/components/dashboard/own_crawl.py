@@ -1,4 +1,4 @@
-"""The crawl of this process behind the page."""
+"""The crawl of this process, for its own dashboard."""
 
 from __future__ import annotations
 
@@ -47,4 +47,4 @@ class OwnCrawl:
             raise BadInput("action", str(wrong)) from None
 
     async def start(self, form: Any) -> list[str]:
-        raise BadInput("request", "this page shows one crawl; `scrapy dashboard` starts others")
+        raise BadInput("request", "this dashboard shows one crawl; start others with `scrapy dashboard`")

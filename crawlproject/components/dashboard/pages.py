@@ -1,4 +1,4 @@
-"""Report and map of a crawl folder as the live view hands them out: each under the policy that it states itself."""
+"""Report and map of a crawl folder as the dashboard serves them, each with the content security policy that it needs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MAP_NODES = 1_500
 
 
 def report_page(folder: Path) -> tuple[bytes, str]:
-    """The report and its policy, written anew when the crawl went on since. Raises ``BadCrawlDir`` and ``StorageFailed``."""
+    """The report and its policy; written again when the history has grown. Raises ``BadCrawlDir`` and ``StorageFailed``."""
     path = folder / REPORT
     if _age(path) < _age(folder / "history.jsonl"):
         path = write_report(folder)

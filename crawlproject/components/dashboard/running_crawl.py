@@ -1,4 +1,4 @@
-"""What only the process of a crawl can tell, and what can be asked of it: pause, resume, stop."""
+"""What only the process of a crawl knows, and how to control it: pause, resume, stop."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class RunningCrawl:
             return {}
         frontier, now = crawl.frontier, time()
         resting = getattr(frontier, "resting", None)  # not every frontier knows it without a search
-        crowd = frontier.busiest(HOSTS) if isinstance(frontier, WatchedFrontier) else []
+        busiest = frontier.busiest(HOSTS) if isinstance(frontier, WatchedFrontier) else []
         return {
             "waiting": len(frontier),
             "leased": frontier.leases(),
@@ -90,7 +90,7 @@ class RunningCrawl:
             "resting": resting() if resting else None,
             "evicted": frontier.evicted(),
             "best_score": frontier.best(),
-            "crowd": [_host(standing, now) for standing in crowd],
+            "frontier_hosts": [_host(stats, now) for stats in busiest],
         }
 
     def control(self, action: str) -> None:
@@ -107,14 +107,14 @@ class RunningCrawl:
         if action == "stop":
             self._closing = asyncio.ensure_future(engine.close_spider_async(reason=INTERRUPTED))
         elif engine._slot is not None:
-            engine._slot.nextcall.schedule()  # else the engine would look again after 5 seconds only
+            engine._slot.nextcall.schedule()  # else the engine would wait up to 5 seconds
 
 
-def _host(standing: HostStats, now: float) -> dict[str, Any]:
+def _host(stats: HostStats, now: float) -> dict[str, Any]:
     return {
-        "host": standing.host[:100],
-        "waiting": standing.waiting,
-        "best": standing.best,
-        "rests": max(0.0, standing.due - now),
-        "leased": standing.leased,
+        "host": stats.host[:100],
+        "waiting": stats.waiting,
+        "best": stats.best,
+        "rests": max(0.0, stats.due - now),
+        "leased": stats.leased,
     }

@@ -1,4 +1,4 @@
-"""The live view over HTTP: the page, its numbers, its search box, its buttons. Every request passes the guard first."""
+"""The dashboard over HTTP: page, numbers, search box, buttons. Every request passes the guard first."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from aiohttp import web
 
 _MOST_BODY = 64 * 1024  # bytes of a request
-_MOST_SHOWN = 8  # crawls on the page at once
+_MOST_SHOWN = 8  # crawls shown at once
 _HITS = 10
 _ASSETS = {
     "/dashboard.js": ("dashboard.js", "text/javascript; charset=utf-8"),
@@ -32,7 +32,7 @@ _ASSETS = {
 
 
 class Crawls(Protocol):
-    """What stands behind the page: the crawl of this process, or many. Methods raise ``BadInput`` for wrong names."""
+    """The crawls that are shown: that of this process, or many. Methods raise ``BadInput`` for unknown names."""
 
     can_start: bool
 
@@ -44,7 +44,7 @@ class Crawls(Protocol):
 
 
 class Dashboard:
-    """Serves ``crawls`` on a socket that listens already. ``live`` gives what other processes ask for, if anything."""
+    """Serves ``crawls`` on a socket that listens already. ``live`` gives the numbers for ``/api/live``."""
 
     def __init__(
         self,
@@ -137,7 +137,7 @@ class Dashboard:
             try:
                 states.append(await self._crawls.state(name))
             except BadInput as wrong:
-                states.append({"name": name[:200], "status": "failed", "words": str(wrong)})
+                states.append({"name": name[:200], "status": "failed", "output": str(wrong)})
         return _json({"states": states})
 
     async def _live_numbers(self, request: web.BaseRequest) -> web.Response:
@@ -160,7 +160,7 @@ class Dashboard:
         return await self._standalone(map_page, request)
 
     async def _standalone(self, page: Callable[[Path], tuple[bytes, str]], request: web.BaseRequest) -> web.Response:
-        """A page that is a file of its own elsewhere: under its own policy, in an origin of its own."""
+        """A page that is also written as a file: served under its own policy, in an origin of its own."""
         body, policy = await asyncio.to_thread(page, self._crawls.folder(request.query.get("crawl", "")))
         sandboxed = (
             f"{policy}; frame-ancestors 'none'; sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox"
@@ -177,7 +177,7 @@ class Dashboard:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket for the page; raises ``BadSetting`` when nothing can listen there."""
+    """A socket for the dashboard; raises ``BadSetting`` when nothing can listen there."""
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except (OSError, OverflowError) as refused:
@@ -201,7 +201,7 @@ async def _body(request: web.BaseRequest) -> Mapping[str, Any]:
 
 
 def _asset(name: str) -> bytes:
-    """A file of this package, also when it runs from a zip file."""
+    """A file of this package, which may be in a zip file."""
     return (resources.files(__package__) / "assets" / name).read_bytes()
 
 

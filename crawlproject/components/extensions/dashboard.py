@@ -1,6 +1,6 @@
-"""The live view of a running crawl: ``-s DASHBOARD=1`` serves a page on loopback.
+"""The dashboard of a running crawl: ``-s DASHBOARD=1`` serves it on loopback.
 
-The page costs the crawl nothing while nobody looks at it: all it shows is read when it asks.
+It costs the crawl nothing while nobody looks at it: numbers are read when the browser asks.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
-from crawlproject.components.dashboard import address_file as beacon
+from crawlproject.components.dashboard import address_file
 from crawlproject.components.running import crawl_of
 from crawlproject.errors import StorageFailed
 from crawlproject.options import read_options
@@ -46,7 +46,7 @@ class DashboardServer:
         settings = crawler.settings
         options = read_options({name: settings[name] for name in settings if name.startswith("DASHBOARD")})
         if not options.dashboard:
-            raise NotConfigured  # asked for, so nothing to warn of
+            raise NotConfigured  # it is off
         from crawlproject.components.dashboard.server import listen  # aiohttp takes a while to import
 
         listening = listen(options.dashboard_host, options.dashboard_port)
@@ -56,7 +56,7 @@ class DashboardServer:
         return extension
 
     async def begin(self) -> None:
-        """Serve from now on, and say where."""
+        """Start to serve, and print the address."""
         from crawlproject.components.dashboard.own_crawl import OwnCrawl
         from crawlproject.components.dashboard.running_crawl import RunningCrawl
         from crawlproject.components.dashboard.server import Dashboard
@@ -64,20 +64,21 @@ class DashboardServer:
         crawl = crawl_of(self._crawler)
         if crawl is None:
             self._listening.close()
-            logger.warning("DASHBOARD: only crawls of the topical spider have a live view")
+            logger.warning("DASHBOARD: only crawls of the topical spider have a dashboard")
             return
         live = RunningCrawl(self._crawler)
         self._dashboard = Dashboard(OwnCrawl(live, crawl.folder.path), self._listening, self._host, live.document)
         await self._dashboard.begin()
+        address = address_file.AddressFile(self._dashboard.url, self._dashboard.token, os.getpid())
         try:
-            beacon.light(crawl.folder.path, beacon.AddressFile(self._dashboard.url, self._dashboard.token, os.getpid()))
+            address_file.write(crawl.folder.path, address)
         except StorageFailed as failure:  # no reason to stop a crawl
             logger.warning("%s", failure)
-        print(f"Live view: {self._dashboard.url}/", file=sys.stderr, flush=True)
+        print(f"Dashboard: {self._dashboard.url}/", file=sys.stderr, flush=True)
 
     async def end(self) -> None:
         crawl = crawl_of(self._crawler)
         if crawl is not None:
-            beacon.put_out(crawl.folder.path)
+            address_file.remove(crawl.folder.path)
         if self._dashboard is not None:
             await self._dashboard.end()

@@ -1,4 +1,4 @@
-"""Nothing vanishes in silence: items and callbacks that fail end their leases with a reason."""
+"""Items and callbacks that fail end their leases with a recorded reason."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Failures:
-    """A failed disk stops the crawl; a page that some pipeline drops or breaks on is recorded as an error."""
+    """A failed disk stops the crawl; a page that a pipeline drops or fails on is recorded as an error."""
 
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
@@ -59,7 +59,7 @@ class Failures:
                     crawl.fail(lease, type(failure.value).__name__, fetch_of(response.request, response.status, time()))
 
     def _end(self, item: Any, error: str) -> None:
-        """End the lease of a page that did not come through, unless the crawl stops: then it is fetched again."""
+        """End the lease of a page that was not kept, unless the crawl stops: then it is fetched again."""
         crawl = crawl_of(self.crawler)
         if crawl is None or not isinstance(item, PageItem) or stopped(self.crawler):
             return

@@ -1,4 +1,4 @@
-"""``finished.json``: the crawl is complete, and whoever waits for it may begin."""
+"""``finished.json``: the mark of a complete crawl, for programs that wait for it."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ class FinishedMarker:
         return extension
 
     def begin(self) -> None:
-        """The crawl runs: it is not finished any more."""
+        """Remove the marker: the crawl runs again."""
         crawl = crawl_of(self.crawler)
         if crawl is not None:
             with stopping(self.crawler):
                 clear_marker(crawl.folder.path)
 
     def end(self) -> None:
-        """The engine has stopped: every ``spider_closed`` is through."""
+        """Write the marker; called after every ``spider_closed``."""
         crawl = crawl_of(self.crawler)
         if crawl is not None and not stopped(self.crawler) and not interrupted(self.crawler):
             with stopping(self.crawler):

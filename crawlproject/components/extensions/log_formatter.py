@@ -1,4 +1,4 @@
-"""One log line a page is 300 lines a second: the progress display tells more, for less."""
+"""No log line per page: that would be 300 lines a second, and the progress display says more."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from scrapy.logformatter import LogFormatter
 
 
 class QuietLogFormatter(LogFormatter):
-    """Says nothing about pages that were crawled and items that were scraped; errors and drops are logged as ever."""
+    """Does not log crawled pages and scraped items; logs errors and drops as Scrapy does."""
 
     def crawled(self, *args: Any, **kwargs: Any) -> None:  # type: ignore[override]
         return None

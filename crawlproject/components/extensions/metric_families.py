@@ -1,4 +1,4 @@
-"""What is told of a running crawl in Prometheus' terms: names, units, types and help, read when a scraper asks.
+"""The metrics of a running crawl: names, units, types and help, read when Prometheus scrapes.
 
 Counters are totals since the crawl began, resumes included, where the crawl folder keeps them; else since the process
 began. Names follow https://prometheus.io/docs/practices/naming/.
@@ -32,7 +32,7 @@ _EXCEPTIONS = "downloader/exception_type_count/"
 
 
 class Pauses:
-    """How long hosts were left alone: seconds from the end of a fetch to the start of the next one of the same host."""
+    """Pauses between visits: seconds from the end of a fetch to the start of the next one of the same host."""
 
     def __init__(self) -> None:
         self.buckets = [0] * (len(PAUSES) + 1)
@@ -95,7 +95,7 @@ def of_frontier(frontier: Frontier) -> Iterator[Metric]:
     urls.add_metric(["leased"], frontier.leases())
     yield urls
     hosts = GaugeMetricFamily(
-        f"{PREFIX}frontier_hosts", "Hosts with waiting URLs, and those of them that rest", labels=["state"]
+        f"{PREFIX}frontier_hosts", "Hosts with waiting URLs, and those of them that are resting", labels=["state"]
     )
     hosts.add_metric(["waiting"], frontier.hosts())
     resting = getattr(frontier, "resting", None)  # not every frontier knows it without a search
@@ -146,7 +146,7 @@ def of_stats(stats: Mapping[str, Any]) -> Iterator[Metric]:
     yield responses
     yield failures
     yield _counter("response_bytes", "Bytes of responses, headers included", stats.get("downloader/response_bytes", 0))
-    yield _counter("items", "Items that came through all pipelines", stats.get("item_scraped_count", 0))
+    yield _counter("items", "Items that passed all pipelines", stats.get("item_scraped_count", 0))
     yield _counter("dropped_items", "Items that a pipeline dropped", stats.get("item_dropped_count", 0))
 
 

@@ -67,7 +67,7 @@ class Metrics:
         self._relevant = 0
         self._judged = 0
         self._frontier: Frontier | None = None
-        self._last: list[Metric] = []  # what the frontier told before it was closed
+        self._last: list[Metric] = []  # the numbers of the frontier when it was closed
         self._registry = self._new_registry()
         self._runner: web.ServerRunner | None = None
         self._loop: AsyncioLoopingCall | LoopingCall | None = None
@@ -77,7 +77,7 @@ class Metrics:
         settings = crawler.settings
         options = read_options({name: settings[name] for name in settings if name.startswith("CRAWL_METRICS_")})
         if not options.crawl_metrics_port and not options.crawl_metrics_file:
-            raise NotConfigured  # asked for, so nothing to warn of
+            raise NotConfigured  # it is off
         listening = None
         if options.crawl_metrics_port:
             listening = _listen(options.crawl_metrics_host, options.crawl_metrics_port)
@@ -133,7 +133,7 @@ class Metrics:
             self._judged += 1
             self._relevant += item.page.relevance >= crawl.options.page_relevant
 
-    # ------------------------------------------------------------ what is told
+    # ------------------------------------------------------------ reading
 
     def collect(self) -> Iterator[Metric]:
         """What ``prometheus_client`` asks for at each scrape."""

@@ -1,4 +1,4 @@
-"""What servers and pages say stands in log messages too: control characters are spelled out there."""
+"""Makes control characters visible in log messages, which quote servers and pages."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ class Progress:
     def from_crawler(cls, crawler: Crawler) -> Self:
         seconds = crawler.settings.getfloat("CRAWL_PROGRESS_SECONDS", 10.0)
         if seconds <= 0:
-            raise NotConfigured  # asked for, so nothing to warn of
+            raise NotConfigured  # it is off
         progress = cls(crawler, seconds, sys.stderr, monotonic)
         crawler.signals.connect(progress.begin, signal=signals.spider_opened)
         crawler.signals.connect(progress.closing, signal=signals.spider_closed)
@@ -132,13 +132,13 @@ class Progress:
             self._print(line)
 
     def closing(self, reason: str) -> None:
-        """Stop counting: what is counted is closed now."""
+        """Stop the display: the crawl is closed."""
         self._reason = reason
         if self._loop is not None and self._loop.running:
             self._loop.stop()
 
     def end(self) -> None:
-        """Take the display away and leave a summary. Comes after every ``spider_closed``: the report is written."""
+        """Replace the display by a summary. Called after every ``spider_closed``, so the report is written."""
         source = progress_source(self._crawler)
         if source is None or self._loop is None:
             return
@@ -154,7 +154,7 @@ def _log_level(crawler: Crawler) -> int:
 
 
 def progress_line(source: ProgressSource, speed: float, elapsed: float) -> str:
-    """One line, the most telling numbers first: it is cut at the terminal's width."""
+    """One line, the most important numbers first: it is cut at the terminal's width."""
     best = source.best_waiting
     parts = [
         clock_time(elapsed),
@@ -162,7 +162,7 @@ def progress_line(source: ProgressSource, speed: float, elapsed: float) -> str:
         f"{speed:.1f}/s",
         f"relevance {source.recent_relevance():.3f}",
         f"frontier {source.frontier_size:,} on {source.hosts_waiting:,} hosts",
-        f"best {best:.3f}" if best is not None else "nothing waits",
+        f"best {best:.3f}" if best is not None else "nothing waiting",
         f"refused {source.refused:,}",
         f"errors {source.errors:,}",
     ]
@@ -170,16 +170,16 @@ def progress_line(source: ProgressSource, speed: float, elapsed: float) -> str:
 
 
 def summary_line(source: ProgressSource, new_pages: int, elapsed: float, reason: str) -> str:
-    """What the crawl came to, and where its report is."""
+    """The result of the crawl, and where its report is."""
     speed = new_pages / elapsed if elapsed > 0 else 0.0
-    added = "" if new_pages == source.pages else f" ({new_pages:,} of them now)"
+    added = "" if new_pages == source.pages else f" ({new_pages:,} in this run)"
     lines = [
         f"Crawl ended ({reason or 'unknown reason'}): {counted(source.pages, 'page')}{added}"
         f" of {counted(source.fetches, 'fetch', 'fetches')} in {clock_time(elapsed)}, {speed:.1f} pages/s,"
         f" {counted(source.errors, 'error')}, {counted(source.refused, 'link')} refused."
     ]
     if not source.pages:
-        lines.append("No page was stored: the report tells what became of the seeds.")
+        lines.append("No page was stored; the report shows what happened to the seeds.")
     report = source.report_path
     if report is not None and report.exists():
         lines.append(f"Report: {report}")

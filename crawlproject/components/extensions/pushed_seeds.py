@@ -1,4 +1,4 @@
-"""Plant the seeds that people push to Redis while the crawl runs."""
+"""Adds the seeds that are pushed to Redis while the crawl runs."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_LOOK = 1.0  # seconds between two looks
+_LOOK = 1.0  # seconds between two polls
 
 
 class PushedSeedsFeed:
-    """Looks under ``REDIS_START_URLS_KEY`` once a second. With ``FRONTIER = "redis"`` and the topical spider only.
+    """Polls ``REDIS_START_URLS_KEY`` once a second. With ``FRONTIER = "redis"`` and the topical spider only.
 
     Seeds pass the scope and trap rules like those of the topic. While nothing is left to crawl, workers wait
     ``MAX_IDLE_TIME_BEFORE_CLOSE`` seconds for more of them before they end.
@@ -91,9 +91,9 @@ class PushedSeedsFeed:
                     seeds = [seed for entry in entries if (seed := self._seed_of(entry))]
                     await run_in_thread(self.seeds.add_seeds, seeds)
                     await run_in_thread(self.seeds.remove, entries)
-                    logger.info("%d seeds were pushed, %d of them may enter", len(entries), len(seeds))
+                    logger.info("%d seeds were pushed, %d of them are allowed", len(entries), len(seeds))
                     continue
-            except RedisError as error:  # the frontier tells of it; seeds that were not removed are read again
+            except RedisError as error:  # the frontier reports it; seeds that were not removed are read again
                 logger.debug("pushed seeds: %s", error)
             await asyncio.sleep(_LOOK)
 
@@ -105,6 +105,6 @@ class PushedSeedsFeed:
         try:
             url, score = read_seed(entry.raw, self.options.redis_encoding)
         except ValueError as wrong:
-            logger.error("%s: no seed: %.200r (%s)", entry.key, entry.raw, wrong)
+            logger.error("%s: not a seed: %.200r (%s)", entry.key, entry.raw, wrong)
             return None
         return crawl.admission.seed(url, score)

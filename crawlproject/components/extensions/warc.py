@@ -1,4 +1,4 @@
-"""Hands what was received to the archive of the crawl, as it was on the wire."""
+"""Passes responses to the archive of the crawl, as they came over the network."""
 
 from __future__ import annotations
 
@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 class WarcRecorder:
     """Listens to the downloader when the crawl is archived (``CRAWL_WARC``).
 
-    The signal comes before any middleware has looked at the response: its body is still compressed. The response to a
-    request that the frontier gave waits for the end of its fetch, and robots.txt is written at once. What else was asked, such
-    as a second time under another name to see whether the answer is the same, is no part of the archive.
+    The signal is sent before any middleware sees the response: its body is still compressed. The response to a request
+    from the frontier is written when its lease ends, and robots.txt at once. Probes are not archived.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -55,7 +54,7 @@ class WarcRecorder:
 
 
 def exchange_of(request: Request, response: Response) -> Exchange:
-    """What went over the wire, as far as Scrapy tells."""
+    """What went over the network, as far as Scrapy reports it."""
     return Exchange(
         url=request.url,
         status=response.status,

@@ -15,8 +15,7 @@ from crawlproject.evaluation.simulation.web_graph import graph_of, reachable
 from crawlproject.options import Options, read_options, refuse_unknown
 from crawlproject.orderings.base import Graph
 from crawlproject.pages.robots_txt import product_token
-from crawlproject.pages.text.analyzer import Analyzer
-from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.pages.text.assembly import make_analyzer, make_judge
 from crawlproject.records import Topic
 from crawlproject.storage.append_log import write_atomically
 from crawlproject.storage.manifest import read_manifest
@@ -28,6 +27,7 @@ from crawlproject.webs.page_cache_folder import PageCacheFolder
 
 # Settings that decide how a page is read: topics that agree on them share the read pages.
 READING = {
+    "topic_terms",
     "ordering_aggregation_level",
     "page_max_bytes",
     "page_content_types",
@@ -99,7 +99,7 @@ class Runner:
             if finished(folder, chosen):
                 yield name, folder, None
                 continue
-            judged = self._judged(topic, cache)
+            judged = self._judged(topic, cache, options)
             rehearsal = Rehearsal(
                 topic,
                 chosen,
@@ -114,10 +114,11 @@ class Runner:
             yield name, folder, rehearsal.run(judged)
         cache.flush()
 
-    def _judged(self, topic: Topic, cache: PageCache) -> JudgedPages:
+    def _judged(self, topic: Topic, cache: PageCache, options: Options) -> JudgedPages:
         """The pages as the latest topic sees them: one topic's runs come one after the other."""
         if self._latest is None or self._latest[:2] != (topic, cache):
-            self._latest = topic, cache, JudgedPages(cache, TopicJudge(topic.keywords, cache.reader.analyzer))
+            judge = make_judge(topic.keywords, cache.reader.analyzer, options)
+            self._latest = topic, cache, JudgedPages(cache, judge)
         return self._latest[2]
 
     def close(self) -> None:
@@ -153,7 +154,9 @@ def read_pages(
 
     ``agent`` is the User-Agent of the crawler: pages may ask something of it by its name.
     """
-    reader = make_reader(options, Analyzer(language), make_canonicalizer(options), agent=product_token(agent))
+    reader = make_reader(
+        options, make_analyzer(language, options), make_canonicalizer(options), agent=product_token(agent)
+    )
     store = shelf.store(language, reading_key(language, options, agent)) if shelf else None
     return PageCache(web, reader, options, store=store)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,22 +10,23 @@ from pathlib import Path
 import tantivy
 
 from crawlproject.errors import BadCrawlDir
+from crawlproject.exporting.index.snippets import SNIPPET, snippet
 from crawlproject.exporting.index.store import (
     BOOSTS,
     FOLDER,
     TEXT,
     IndexState,
     damaged,
-    is_unspaced,
     open_store,
     read_state,
 )
+from crawlproject.pages.text.languages import is_unspaced
 from crawlproject.pages.text.printable import printable
 
-SNIPPET = 240  # characters
 MAX_QUERY = 1_000  # characters
 MAX_REACH = 10_000  # hits that can be paged through
 
+_PASSAGE = 3 * SNIPPET  # characters in which the best sentences are looked for
 _NO_OPERATOR = re.compile(r"[^\w\s]+|\b(?:AND|OR|NOT|IN)\b")
 
 
@@ -34,7 +34,7 @@ _NO_OPERATOR = re.compile(r"[^\w\s]+|\b(?:AND|OR|NOT|IN)\b")
 class Hit:
     """A page that was found.
 
-    ``snippet`` is HTML: text of the page, escaped, with the matches in ``<b>``. ``score`` is what hits are ranked by,
+    ``snippet`` is HTML: sentences of the page, escaped, with the matches in ``<b>``. ``score`` is what hits are ranked by,
     ``relevance`` that of the page to the topic of the crawl. ``at`` is when the page was fetched, in seconds since 1970,
     ``published`` the day that it states. ``title`` is text, in one line.
     """
@@ -87,7 +87,7 @@ class _Searchable:
         self._crawl_dir = crawl_dir
         self._index = open_store(crawl_dir, state)
         self._searcher = self._index.searcher()
-        self._unspaced = is_unspaced(state.language)
+        self._language = state.language
 
     def search(self, text: str, limit: int, offset: int) -> SearchResult:
         query = self._query(text)
@@ -97,7 +97,7 @@ class _Searchable:
         try:
             found = self._searcher.search(query, wanted, count=True, offset=offset, weight_by_field="weight")
             snippets = tantivy.SnippetGenerator.create(self._searcher, query, self._index.schema, TEXT)
-            snippets.set_max_num_chars(SNIPPET)
+            snippets.set_max_num_chars(_PASSAGE)
             hits = [self._hit(float(score), place, snippets) for score, place in found.hits[:limit]]
         except (ValueError, OSError) as damage:
             raise damaged(self._crawl_dir, damage) from None
@@ -105,7 +105,7 @@ class _Searchable:
 
     def _query(self, text: str) -> tantivy.Query:
         text = text.encode("utf-8", "replace").decode()
-        if self._unspaced and text.strip() != "*":
+        if is_unspaced(self._language) and text.strip() != "*":
             return self._of_characters(text)
         query, errors = self._index.parse_query_lenient(text, list(BOOSTS), field_boosts=BOOSTS)
         if errors:  # a URL, half a parenthesis, a colon: words after all
@@ -128,12 +128,10 @@ class _Searchable:
 
     def _hit(self, score: float, place: tantivy.DocAddress, snippets: tantivy.SnippetGenerator) -> Hit:
         page = self._searcher.doc(place)
-        marked = snippets.snippet_from_doc(page).to_html()
-        snippet = _line(marked) or html.escape(_line(_first(page, TEXT)[: 2 * SNIPPET])[:SNIPPET])
         return Hit(
             url=_first(page, "url"),
             title=_line(_first(page, "title")),
-            snippet=snippet,
+            snippet=self._snippet(_first(page, TEXT), snippets.snippet_from_doc(page)),
             score=score,
             relevance=float(_first(page, "relevance")),
             at=float(_first(page, "at")),
@@ -141,6 +139,22 @@ class _Searchable:
             language=_first(page, "language"),
             published=_first(page, "published"),
         )
+
+    def _snippet(self, text: str, found: tantivy.Snippet) -> str:
+        """The sentences around the best passage; the first ones when nothing in the text matches."""
+        marks = sorted((mark.start, mark.end) for mark in found.highlighted())
+        if not marks:
+            return snippet(text[:_PASSAGE], (), self._language)
+        passage = found.fragment()
+        before = text[: max(0, text.find(passage))][-SNIPPET:]
+        matches: list[tuple[int, int]] = []
+        encoded = passage.encode()
+        for mark in marks:  # in bytes; pairs of characters overlap
+            start, end = (len(before) + len(encoded[:edge].decode()) for edge in mark)
+            if matches and start <= matches[-1][1]:
+                start = matches.pop()[0]
+            matches.append((start, end))
+        return snippet(before + passage, matches, self._language)
 
 
 def _first(page: tantivy.Document, name: str) -> str:

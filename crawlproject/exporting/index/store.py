@@ -16,8 +16,7 @@ import orjson
 import tantivy
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
-from crawlproject.pages.text.languages import tokenizer
-from crawlproject.pages.text.tokenizer import Bigrams
+from crawlproject.pages.text.languages import is_unspaced
 from crawlproject.storage.append_log import write_atomically
 from crawlproject.storage.manifest import read_manifest
 from crawlproject.storage.tail import ITEMS, START, TailPosition
@@ -49,11 +48,6 @@ class IndexState:
 
     def after(self, pages: int, place: TailPosition) -> IndexState:
         return replace(self, pages=pages, place=place)
-
-
-def is_unspaced(language: str) -> bool:
-    """Whether words of the language stand side by side, so that terms are pairs of characters."""
-    return isinstance(tokenizer(language), Bigrams)
 
 
 def analyzer(language: str) -> tantivy.TextAnalyzer:

@@ -5,15 +5,15 @@ What each file of its folder is for, and who writes it:
 ==================  ==================  ============================================================================
 file                module              holds
 ==================  ==================  ============================================================================
-``urls.jsonl``      ``urlfile``         the record of every URL, one JSON line each; only appended to
-``rows``            ``rows``            24 bytes a URL by its number: score, where its record is, host, state
-``seen``            ``hashtable``       digest of a URL to its number: the URL-seen test
-``hosts``           ``hashtable``       digest of a host to its number
+``urls.jsonl``      ``url_records``     the record of every URL, one JSON line each; only appended to
+``rows``            ``url_table``       24 bytes a URL by its number: score, where its record is, host, state
+``seen``            ``hash_table``      digest of a URL to its number: the URL-seen test
+``hosts``           ``host_numbers``    digest of a host to its number
 ``journal.N``       ``journal``         the last changes, in the order they happened; each frame is one atomic step
-``state.json``      ``journal``         where the journal begins, and the few things that have no row: picks, rests
-``lines``           ``spill``           sorted runs of the waiting URLs; made anew at every opening
+``state.json``      ``journal``         where the journal begins, and the few things that have no row: picks, rests, blocks
+``lines``           ``spilled_queue``   sorted runs of the waiting URLs; made anew at every opening
 ==================  ==================  ============================================================================
 
 A step is gathered in memory, appended to ``urls.jsonl`` and to the journal, and only then applied to the mapped files.
-So these are never ahead of the journal, and doing its last frames again brings them level.
+So these are never ahead of the journal, and applying its last frames again brings them up to date.
 """

@@ -161,7 +161,7 @@ class HashTable:
         words = np.frombuffer(self._views[segment], np.uint64).reshape(_SLOTS, 2)
         words[slots[inside]] = entries[order[inside]]
         free = iter(np.flatnonzero(words[:, 1] == 0))
-        for entry in entries[order[~inside]]:  # those that run over the end go on at the beginning
+        for entry in entries[order[~inside]]:  # those that run over the end continue at the beginning
             words[next(free)] = entry
         self._counts[segment] = len(entries)
 

@@ -6,6 +6,7 @@ import os
 import struct
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +19,7 @@ from crawlproject.frontier.disk.mapped_file import MappedFile
 from crawlproject.frontier.disk.url_table import NUMBERED_ROW, UrlRow
 from crawlproject.storage.append_log import write_atomically
 
+_PICKS = 100_000  # the k rule never needs more
 _PIECE = 1 << 20  # bytes by which the file grows
 _FORMAT = {"format": "disk frontier", "version": 1}
 _HEAD = struct.Struct("<IIIII")  # checksum of the rest; numbers of rows, URLs, hosts; bytes of all after the head
@@ -28,7 +30,7 @@ class Frame(NamedTuple):
     """One atomic step. ``rows`` by number, new ``urls`` and ``hosts`` by digest, ``urls_end`` bytes of ``urls.jsonl``.
 
     ``notes`` are what has no row, each a list: ``["pick", host]``, ``["unpick", host]``, ``["rest", host, until]``,
-    ``["ask", host, seconds]``, ``["later", number, not_before]``, ``["evicted", total]``.
+    ``["ask", host, seconds]``, ``["later", number, not_before]``, ``["evicted", total]``, ``["block", host, until, name]``.
     """
 
     rows: dict[int, UrlRow]
@@ -49,17 +51,48 @@ class Summary:
     hosts: int = 0  # numbers given to hosts
     evicted: int = 0
     picks: list[int] = field(default_factory=list)  # hosts, oldest first
-    rests: list[tuple[int, float]] = field(default_factory=list)
-    asks: list[tuple[int, float]] = field(default_factory=list)
-    later: list[tuple[int, float]] = field(default_factory=list)
+    rests: list[tuple[int, float]] = field(default_factory=list)  # host and time of the next visit
+    asks: list[tuple[int, float]] = field(default_factory=list)  # host and seconds (Crawl-delay)
+    later: list[tuple[int, float]] = field(default_factory=list)  # URL and ``not_before``
+    blocks: list[tuple[int, float, str]] = field(default_factory=list)  # host, end of the block, name
+
+
+class HostFacts:
+    """What the summary says of hosts, and the number of evicted URLs, brought up to date by the notes since."""
+
+    def __init__(self, summary: Summary) -> None:
+        self.evicted = summary.evicted
+        self.picks = list(summary.picks)
+        self.rests = dict(summary.rests)
+        self.asks = dict(summary.asks)
+        self.blocks = {host: (until, name) for host, until, name in summary.blocks}
+
+    def replay(self, kind: str, values: list[Any]) -> None:
+        if kind == "pick":
+            self.picks.append(values[0])
+            if len(self.picks) > 2 * _PICKS:
+                del self.picks[:_PICKS]
+        elif kind == "unpick":
+            with suppress(ValueError):
+                del self.picks[len(self.picks) - 1 - self.picks[::-1].index(values[0])]
+        elif kind == "rest":
+            host, until = values
+            self.rests[host] = max(until, self.rests.get(host, until))
+        elif kind == "ask":
+            self.asks[values[0]] = values[1]
+        elif kind == "evicted":
+            self.evicted = values[0]
+        elif kind == "block":
+            host, until, name = values
+            self.blocks[host] = until, name
 
 
 class DiskJournal:
     """The files ``journal.N`` and ``state.json`` in ``folder``.
 
     Frames are appended to the journal of the last generation. ``turn`` begins a new one; the old one is kept until all
-    that it tells of and the new summary are forced onto the disk, which a thread does meanwhile. The file is mapped, so
-    that appending costs no system call, and zeros stand behind the last frame. Raises ``StorageFailed``.
+    its changes and the new summary are forced onto the disk, which a thread does meanwhile. The file is mapped, so
+    that appending costs no system call, and zeros follow the last frame. Raises ``StorageFailed``.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -97,12 +130,12 @@ class DiskJournal:
         """Write one frame; ``rows`` are packed behind their numbers. When the disk refuses, the journal is as before."""
         if self._thread is not None:
             self._finish_turn()
-        told = orjson.dumps((urls_end, notes))
+        noted = orjson.dumps((urls_end, notes))
         if urls or hosts:
             known = [_KNOWN.pack(*pair) for names in (urls, hosts) for pair in names.items()]
-            body = b"".join((*rows, *known, told))
+            body = b"".join((*rows, *known, noted))
         else:
-            body = b"".join((*rows, told))
+            body = b"".join((*rows, noted))
         self._write(_HEAD.pack(crc32(body), len(rows), len(urls), len(hosts), len(body)) + body)
 
     def turn(self, summary: Summary, force: Callable[[], None]) -> None:
@@ -164,7 +197,7 @@ class DiskJournal:
             raise self._failure
 
     def _settle(self, summary: Summary) -> None:
-        """From now on the summary tells where to begin. The older journals go."""
+        """From now on reading begins with this summary. The older journals go."""
         write_atomically(self.folder / "state.json", [orjson.dumps({**_FORMAT, **asdict(summary)}) + b"\n"], sync=True)
         self.summary = summary
         for generation in self._generations():

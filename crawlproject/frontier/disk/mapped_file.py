@@ -12,7 +12,7 @@ from crawlproject.errors import StorageFailed
 class MappedFile:
     """A file seen as equal pieces of ``piece`` bytes (a multiple of the page size), each mapped once and never moved.
 
-    Growing never copies: the room is taken on the disk first, so that a full disk is an error here and not a crash at
+    Growing never copies: the space is allocated on the disk first, so that a full disk is an error here and not a crash at
     the first write into a hole. What is written is in the hands of the operating system at once and survives
     ``kill -9``. Who only wants to look opens it ``readonly``. Raises ``StorageFailed``.
     """
@@ -35,7 +35,7 @@ class MappedFile:
         """One piece more, filled with zeros."""
         number = len(self.maps)
         try:
-            _take_room(self._file, number * self.piece, self.piece)
+            _allocate(self._file, number * self.piece, self.piece)
             return self._map(number)
         except OSError as error:
             raise StorageFailed(f"cannot write to {self.path}: {error}") from error
@@ -64,7 +64,7 @@ class MappedFile:
         return piece
 
 
-def _take_room(file: int, start: int, size: int) -> None:
+def _allocate(file: int, start: int, size: int) -> None:
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(file, start, size)
     elif os.pwrite(file, bytes(size), start) != size:  # macOS

@@ -1,4 +1,4 @@
-"""A line of waiting URLs, best first, that keeps little of itself in memory."""
+"""External priority queue of waiting URLs: sorted runs on disk, the newest entries in memory."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _ENTRY = struct.Struct("<dq")
 _DTYPE = np.dtype([("rank", "<f8"), ("number", "<i8")])
 _FAN = 8  # runs of about one size that are merged into one
 _LARGEST_MERGE = 1 << 18  # entries: longer runs stay as they are, so that no merge holds anybody up
-_SMALLEST_ROOM = 1024  # bytes
+_SMALLEST_BLOCK = 1024  # bytes
 
 
 class SpillFile:
-    """Where lines keep their runs: rooms of powers of two in one file, used again when freed. Lost on closing.
+    """The file of the sorted runs: blocks of powers of two, reused when freed. It is removed on closing.
 
     Raises ``StorageFailed``.
     """
@@ -39,17 +39,17 @@ class SpillFile:
             raise StorageFailed(f"cannot open {path}: {error}") from error
 
     def write(self, data: bytes) -> int:
-        """The offset where ``data`` stands now."""
-        room = _room(len(data))
-        if self._free[room]:
-            offset = self._free[room].pop()
+        """Store ``data``; its offset."""
+        block = _block(len(data))
+        if self._free[block]:
+            offset = self._free[block].pop()
         else:
-            offset, self._end = self._end, self._end + room
+            offset, self._end = self._end, self._end + block
         try:
             if os.pwrite(self._file, data, offset) != len(data):
                 raise OSError("the disk took only a part of it (is it full?)")
         except OSError as error:
-            self._free[room].append(offset)
+            self._free[block].append(offset)
             raise StorageFailed(f"cannot write to {self.path}: {error}") from error
         return offset
 
@@ -62,7 +62,7 @@ class SpillFile:
         return os.pread(self._file, size, offset)
 
     def free(self, offset: int, size: int) -> None:
-        self._free[_room(size)].append(offset)
+        self._free[_block(size)].append(offset)
 
     def size(self) -> int:
         """Bytes on disk."""
@@ -73,8 +73,8 @@ class SpillFile:
         self.path.unlink(missing_ok=True)
 
 
-def _room(size: int) -> int:
-    return max(_SMALLEST_ROOM, 1 << (size - 1).bit_length())
+def _block(size: int) -> int:
+    return max(_SMALLEST_BLOCK, 1 << (size - 1).bit_length())
 
 
 class _Run:
@@ -93,7 +93,7 @@ class _Run:
         self.at = 0
 
     def next(self) -> Entry | None:
-        """The first entry, which leaves; None, and the room is free, when there is none."""
+        """The first entry, which leaves; None, and the block is free, when there is none."""
         if self.at == len(self.buffer):
             if self.position == self.length:
                 self.file.free(self.offset, self.length)
@@ -107,7 +107,7 @@ class _Run:
         return entry
 
     def rest(self) -> np.ndarray:
-        """All entries that have not left; the room is free then."""
+        """All entries that have not left; the block is free then."""
         size = self.length - self.position
         data = self.buffer[self.at :] + self.file.read(self.offset + self.position, size)
         self.file.free(self.offset, self.length)
@@ -238,7 +238,7 @@ class SpilledQueue:
                 self._merge(runs)
 
     def _sweep(self) -> None:
-        """Clear away dead entries: all of them when the line is short, those of the oldest runs when it is long."""
+        """Clear away dead entries: all of them when the queue is short, those of the oldest runs when it is long."""
         before = self._size()
         self._fresh = [entry for entry in self._fresh if self._alive(entry)]
         heapify(self._fresh)

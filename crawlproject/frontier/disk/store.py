@@ -1,290 +1,255 @@
-"""What a frontier on disk knows for good: the files, and the step under way."""
+"""The URLs and hosts of a frontier on disk, and how each change changes them."""
 
 from __future__ import annotations
 
-import os
-from array import array
-from collections.abc import Callable, Collection, Iterator
-from contextlib import suppress
+from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
-import numpy as np
-from xxhash import xxh3_128_digest
-
-from crawlproject.frontier.disk.hash_table import HashTable
-from crawlproject.frontier.disk.journal import DiskJournal, Summary
-from crawlproject.frontier.disk.url_records import UrlRecords
-from crawlproject.frontier.disk.url_table import UrlRow, UrlTable
+from crawlproject.frontier.base import BlockedHost, HostStats, UrlState
+from crawlproject.frontier.disk.files import DiskFiles
+from crawlproject.frontier.disk.host_paging import DiskEntry
+from crawlproject.frontier.disk.url_queues import MemoryLimits, UrlQueues
+from crawlproject.frontier.disk.url_table import DONE, GONE, HELD, LEASED, PAGED, SHARED, UNKNOWN, WAITING, UrlRow
 from crawlproject.frontier.host_queue import queue_of
+from crawlproject.frontier.politeness import Politeness
 from crawlproject.records import CrawlUrl
 
-_JOURNAL_BYTES = 32 * 2**20  # from which on a journal is summed up: a second of reading at the next opening
-_ORIGINS = 100_000  # whose hosts' numbers are kept in memory
-_RELIEF = 256  # steps between two looks at the memory
-_PICKS = 100_000
-_HOSTS_GAP = 4096  # more hosts than come in the second before a power failure
+_STATES: dict[int, UrlState] = {SHARED: "waiting", PAGED: "waiting", HELD: "waiting", LEASED: "leased", DONE: "done"}
 
 
-class DiskStore:
-    """The durable part: rows and records of URLs, the numbers of URLs and hosts, the journal.
+class DiskUrls:
+    """What is known of the URLs and hosts of a frontier on disk. Hosts are known by numbers."""
 
-    Changes are gathered (``rows.changed``, ``new``, ``note``, ...) until ``commit``, which makes them one atomic step. Opening
-    does the steps of the journal again; ``readonly``, it only gathers them. Raises ``StorageFailed`` and ``BadCrawlDir``.
-    """
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        batch_size: int,
+        commit: int,
+        politeness: Politeness,
+        random: Random,
+        cache: int,
+        limits: MemoryLimits,
+    ) -> None:
+        self.politeness = politeness
+        self.files = files = DiskFiles(folder, cache)
+        self._rows = files.rows
+        self._queues = UrlQueues(files, batch_size=batch_size, commit=commit, random=random, limits=limits)
+        self.schedule = self._queues.schedule
+        self.hosts = self._queues.pool
+        self.evicted = files.facts.evicted
+        self._leases: dict[str, tuple[int, CrawlUrl]] = {}
+        self._names: dict[int, str] = {}  # of the hosts that were blocked
+        self._chosen: tuple[DiskEntry, UrlRow, CrawlUrl] | None = None
+        self.host_of = files.hosts.of_url
+        self.host_named = files.hosts.of_name
 
-    def __init__(self, folder: Path, cache: int, *, readonly: bool = False) -> None:
-        self.folder = folder
-        self._cache = cache
-        self._readonly = readonly
-        self._seen = HashTable(folder / "seen", readonly=readonly)
-        self._hosts = HashTable(folder / "hosts", readonly=readonly)
-        self.rows = UrlTable(folder / "rows", readonly=readonly)
-        self.urls = UrlRecords(folder / "urls.jsonl", readonly=readonly)
-        self._journal = DiskJournal(folder)
-        self._new_urls: dict[bytes, int] = {}
-        self._new_hosts: dict[bytes, int] = {}
-        self._origins: dict[str, int] = {}
-        self._notes: list[list[Any]] = []
-        self._steps = 0
-        self._known_on = array("I")
-        summary = self._journal.summary
-        self._seed = summary.seed
-        self.urls_known, self.hosts_known = summary.urls, summary.hosts
-        self.evicted = summary.evicted
-        self.picks = list(summary.picks)
-        self.rests = dict(summary.rests)
-        self.asks = dict(summary.asks)
-        self.later = dict(summary.later)
-        self._replay(summary.urls_end)
+    def state_of(self, url: str) -> UrlState:
+        if url in self._leases:
+            return "leased"
+        number = self.files.find(url)
+        return "" if number is None else _STATES.get(self._rows[number].state, "")
 
-    # ------------------------------------------------------------ asked
+    def score_of(self, url: str) -> float:
+        return self._rows[self._known(url)].score
 
-    def digest(self, name: str) -> bytes:
-        """What a URL or a host is known by: 128 bits of XXH3, with a seed that is a secret of this frontier.
+    def lease_of(self, url: str) -> CrawlUrl | None:
+        lease = self._leases.get(url)
+        return lease[1] if lease else None
 
-        So nobody can make up two URLs of one digest.
-        """
-        return xxh3_128_digest(name.encode("utf-8", "surrogatepass"), self._seed)
+    def chosen(self, entry: DiskEntry) -> CrawlUrl:
+        row = self._rows[entry.arrival]
+        record = self.files.record(entry.arrival, row)
+        self._chosen = entry, row, record
+        return record
 
-    def find(self, digest: bytes) -> int | None:
-        """The number of the URL, or None."""
-        if self._new_urls:
-            number = self._new_urls.get(digest)
-            if number is not None:
-                return number
-        return self._seen.get(digest)
+    def waiting(self) -> Iterator[CrawlUrl]:
+        return self.files.records(WAITING)
 
-    def record(self, number: int, row: UrlRow) -> CrawlUrl:
-        """The URL with this number and row."""
-        return self.urls.load(row.offset, row.score, self.later.get(number, 0.0))
+    def count_waiting(self) -> int:
+        return self._queues.waiting
 
-    def records(self, states: Collection[int]) -> Iterator[CrawlUrl]:
-        """All URLs in these states, in the order in which they came."""
-        for first, rows in self.rows.chunks(self.urls_known):
-            for number in range(first, first + len(rows)):
-                row = self.rows[number]
-                if row.state in states:
-                    yield self.record(number, row)
-        for number in sorted(self.rows.changed):  # those that the files have no room for yet
-            row = self.rows.changed[number]
-            if number >= self.rows.room() and row.state in states:
-                yield self.record(number, row)
+    def count_leases(self) -> int:
+        return len(self._leases)
 
-    def host_of(self, url: str) -> int:
-        """The number of the URL's host, a new one when it has none."""
-        end = url.find("/", 8)
-        origin = url[:end] if end > 0 else url
-        number = self._origins.get(origin)
+    def best(self) -> float | None:
+        return self._queues.best()
+
+    def worst(self) -> CrawlUrl | None:
+        number = self._queues.worst()
+        return None if number is None else self.files.record(number, self._rows[number])
+
+    def blocked(self) -> Iterator[BlockedHost]:
+        for host, entries in self.schedule.blocks():
+            best = max((self._rows[entry.arrival].score for entry in entries), default=None)
+            yield BlockedHost(self._names[host.name], host.blocked_until, best)
+
+    def busiest(self, n: int) -> list[HostStats]:
+        on_host = self._queues.on_host
+        found = []
+        for host in self.hosts.busiest(n, lambda host: on_host[host.name]):
+            first = next(host.heads(), None)
+            if first is not None:
+                name = queue_of(self.files.record(first.arrival, self._rows[first.arrival]).url)
+                found.append(HostStats(name, on_host[host.name], -first.rank, host.due, host.leased))
+        return found
+
+    def _known(self, url: str) -> int:
+        number = self.files.find(url)
         if number is None:
-            if len(self._origins) >= _ORIGINS:
-                self._origins.clear()
-            number = self._origins[origin] = self.host_number(queue_of(url))
+            raise KeyError(url)
         return number
 
-    def host_number(self, host: str) -> int:
-        """The number of the host, a new one when it has none."""
-        digest = self.digest(host)
-        number = self._new_hosts.get(digest)
-        if number is None:
-            number = self._hosts.get(digest)
-        if number is None:
-            number, self.hosts_known = self.hosts_known, self.hosts_known + 1
-            self._new_hosts[digest] = number
-        return number
 
-    def known_on(self, host: int) -> int:
-        """Known URLs of a host."""
-        return self._known_on[host] if host < len(self._known_on) else 0
+class DiskStore(DiskUrls):
+    """A ``UrlStore`` in ``folder``. Opening it lets the URLs that were leased wait again, at the time ``now``."""
 
-    def count_known(self, on_host: np.ndarray) -> None:
-        """After the opening: how many URLs of each host are known."""
-        self._known_on = array("I", on_host.astype(np.uint32).tobytes())
-
-    # ------------------------------------------------------------ changed
-
-    def new(self, digest: bytes, host: int) -> int:
-        """A number for a URL that is not known, or is not any more."""
-        number, self.urls_known = self.urls_known, self.urls_known + 1
-        self._new_urls[digest] = number
-        if host >= len(self._known_on):
-            self._known_on.frombytes(bytes(4 * (host + 1 - len(self._known_on))))
-        self._known_on[host] += 1
-        return number
-
-    def forgotten(self, host: int) -> None:
-        """A URL of the host is not known any more."""
-        self._known_on[host] -= 1
-
-    def note(self, *note: Any) -> None:
-        """Something that has no row (see ``journal.Frame``)."""
-        self._notes.append([*note])
-
-    def set_later(self, number: int, not_before: float) -> None:
-        """The URL may not be fetched before this time; 0: at any time."""
-        if not_before != self.later.get(number, 0.0):
-            self._set_later(number, not_before)
-            self._notes.append(["later", number, not_before])
-
-    def commit(self, unrowed: Callable[[], dict[str, Any]]) -> None:
-        """Make what was gathered one atomic step. When the disk refuses, it stays gathered."""
-        if not (self.rows.changed or self._notes or self._new_hosts):
-            return
-        urls = self.urls
-        if urls.unwritten:
-            urls.write()
-        rows = self.rows.pack()
-        self._journal.append(rows, self._new_urls, self._new_hosts, urls.end, self._notes)
-        self._notes = []
-        self._apply(rows)
-        if self._journal.size > _JOURNAL_BYTES:
-            self._journal.turn(self._summary(unrowed), self._force)
-        self._steps += 1
-        if self._steps % _RELIEF == 0 and _shared_memory() > self._cache:
-            self.rows.give_back()
-            self._seen.give_back()
-
-    def begin(self, unrowed: Callable[[], dict[str, Any]]) -> None:
-        """After the opening: what has been done again is summed up."""
-        if self.urls.unwritten:
-            self.urls.write()
-        self._apply(self.rows.pack())
-        self._notes = []
-        self._journal.begin(self._summary(unrowed))
-
-    def finish(self, unrowed: Callable[[], dict[str, Any]]) -> None:
-        """Write what was gathered and force everything onto the disk."""
-        self.commit(unrowed)
-        self._force()
-        self._journal.begin(self._summary(unrowed))
+    def __init__(self, folder: Path, now: float, **options: Any) -> None:
+        super().__init__(folder, **options)
+        self.files.host_facts = self._host_facts
+        self.commit = self.files.commit
+        self._recover(now)
 
     def close(self) -> None:
-        self._journal.close()
-        self._seen.close()
-        self._hosts.close()
-        self.rows.close()
-        self.urls.close()
+        """Force everything onto the disk. When that fails, the folder stays as it is, and ``StorageFailed`` is raised."""
+        try:
+            self.files.finish()
+        finally:
+            self._queues.close()
+            self.files.close()
+
+    # ------------------------------------------------------------ the changes
+
+    def wait(self, record: CrawlUrl) -> None:
+        files = self.files
+        number = files.find(record.url)
+        if number is not None and (row := self._rows[number]).state in WAITING:
+            better = UrlRow(record.score, files.urls.add(record), row.host, row.state)
+            self._replace(number, row, better, record.not_before)
+            return
+        host = self.host_of(record.url)
+        number = files.new(record.url, host)
+        self._rows.changed[number] = UrlRow(record.score, files.urls.add(record), host, SHARED)
+        if record.not_before:
+            files.hold(number, record.not_before)
+        self._queues.enter_new(-record.score, number, host, record.not_before)
+
+    def rescore(self, url: str, score: float) -> None:
+        number = self._known(url)
+        row = self._rows[number]
+        held = self.files.held_until.get(number, 0.0)
+        self._replace(number, row, UrlRow(score, row.offset, row.host, row.state), held)
+
+    def hold(self, url: str, until: float) -> None:
+        number = self._known(url)
+        row = self._rows[number]
+        self._replace(number, row, row, until)
+
+    def lease(self, url: str) -> None:
+        """Of the URL that was chosen."""
+        assert self._chosen is not None
+        entry, row, record = self._chosen
+        self._leases[url] = entry.arrival, record
+        self._queues.take(entry)
+        if self.schedule is not self.hosts:  # the paged schedule has changed the row
+            self._rows.changed[entry.arrival] = UrlRow(row.score, row.offset, row.host, LEASED)
+
+    def give_back(self, url: str, not_before: float) -> None:
+        number, _ = self._leases.pop(url)
+        row = self._rows[number]
+        self.schedule.free(row.host)
+        self.files.hold(number, not_before)
+        self._rows.changed[number] = UrlRow(row.score, row.offset, row.host, SHARED)
+        self._queues.enter_again(self._queues.entry(number))
+
+    def end(self, url: str) -> None:
+        lease = self._leases.pop(url, None)
+        if lease is not None:
+            score, offset, host, _ = self._rows[lease[0]]
+            self.schedule.free(host)
+            self._rows.changed[lease[0]] = UrlRow(score, offset, host, DONE)
+            self.files.hold(lease[0], 0.0)
+            return
+        number = self.files.find(url)
+        if number is None or self._rows[number].state in UNKNOWN:
+            host = self.host_of(url)
+            number = self.files.new(url, host)
+            self._rows.changed[number] = UrlRow(0.0, self.files.urls.add(CrawlUrl(url, 0.0)), host, DONE)
+        else:
+            self._leave(number, DONE)
+
+    def evict(self, url: str | None, total: int) -> None:
+        if url is not None:
+            number = self._known(url)
+            self._leave(number, GONE)
+            self.files.hosts.known_urls[self._rows[number].host] -= 1
+        if total != self.evicted:
+            self.evicted = self.files.facts.evicted = total
+            self.files.note("evicted", total)
+
+    def pick(self, host: int) -> None:
+        self.hosts.rule.pick(host, len(self._leases))
+        self.files.note("pick", host)
+
+    def give_back_pick(self, host: int) -> None:
+        self.hosts.rule.give_back(host)
+        self.files.note("unpick", host)
+
+    def rest(self, host: int, until: float) -> None:
+        self.schedule.rest(host, until)
+        self.files.note("rest", host, until)
+
+    def ask(self, name: str, seconds: float) -> None:
+        number = self.host_named(name)
+        self.politeness.crawl_delay(number, seconds)
+        self.files.note("ask", number, seconds)
+
+    def block(self, name: str, until: float) -> None:
+        number = self.host_named(name)
+        self._names[number] = name
+        self.schedule.block(number, until)
+        self.files.note("block", number, until, name)
 
     # ------------------------------------------------------------ inside
 
-    def _replay(self, urls_end: int) -> None:
-        for frame in self._journal.frames():
-            self.rows.changed.update(frame.rows)
-            self._new_urls.update(frame.urls)
-            self._new_hosts.update(frame.hosts)
-            urls_end = frame.urls_end
-            self.urls_known = max(self.urls_known, *(number + 1 for number in frame.rows), 0)
-            self.hosts_known = max(self.hosts_known, *(number + 1 for number in frame.hosts.values()), 0)
-            if not self._readonly:
-                self._apply(self.rows.pack())
-            for kind, *values in frame.notes:
-                self._recall(kind, values)
-        if not self._readonly:
-            self.urls.cut(urls_end)
-            if not self._journal.closed:
-                self._leave_a_gap()
+    def _leave(self, number: int, state: int) -> None:
+        """The URL no longer waits; the queues are informed before its row changes."""
+        row = self._rows[number]
+        self._queues.leave(self._queues.entry(number))
+        self._rows.changed[number] = UrlRow(row.score, row.offset, row.host, state)
+        self.files.hold(number, 0.0)
 
-    def _leave_a_gap(self) -> None:
-        """After a power failure the mapped files may be ahead of the journal: numbers they may have given are not used again."""
-        self.urls_known = self.rows.wipe(self.urls_known)
-        self.hosts_known += _HOSTS_GAP
+    def _replace(self, number: int, old: UrlRow, new: UrlRow, not_before: float) -> None:
+        """The waiting URL has another row or time, and keeps its place."""
+        before = DiskEntry(-old.score, number, old.host, self.files.held_until.get(number, 0.0))
+        self.files.hold(number, not_before)
+        self._rows.changed[number] = new
+        self._queues.replace(before, DiskEntry(-new.score, number, new.host, not_before))
 
-    def _recall(self, kind: str, values: list[Any]) -> None:
-        if kind == "pick":
-            self.picks.append(values[0])
-            if len(self.picks) > 2 * _PICKS:
-                del self.picks[:_PICKS]
-        elif kind == "unpick":
-            with suppress(ValueError):
-                self.picks.reverse()
-                self.picks.remove(values[0])
-            self.picks.reverse()
-        elif kind == "rest":
-            host, until = values
-            self.rests[host] = max(until, self.rests.get(host, until))
-        elif kind == "ask":
-            self.asks[values[0]] = values[1]
-        elif kind == "later":
-            self._set_later(*values)
-        elif kind == "evicted":
-            self.evicted = values[0]
+    def _recover(self, now: float) -> None:
+        """Nobody holds the leases any more: their URLs wait again, their hosts rest from ``now`` on."""
+        facts = self.files.facts
+        for host, seconds in facts.asks.items():
+            self.politeness.crawl_delay(host, seconds)
+        for host in self._queues.load():
+            until = self.politeness.next_visit(host, now, 0.0)
+            facts.rests[host] = max(until, facts.rests.get(host, until))
+        for host in facts.picks:
+            self.hosts.rule.pick(host, 0)
+        for host, until in facts.rests.items():
+            self.schedule.rest(host, until)
+        for host, (until, name) in facts.blocks.items():
+            self._names[host] = name
+            self.schedule.block(host, until)
+        self.files.begin()
 
-    def _apply(self, rows: list[bytes]) -> None:
-        """Write the step into the mapped files; what the disk does not take stays gathered."""
-        if self._new_urls:
-            put = self._seen.set
-            for digest, number in self._new_urls.items():
-                put(digest, number)
-            self._new_urls.clear()
-        if self._new_hosts:
-            for digest, number in self._new_hosts.items():
-                self._hosts.set(digest, number)
-            self._new_hosts.clear()
-        self.rows.apply(rows)
-
-    def _set_later(self, number: int, not_before: float) -> None:
-        if not_before:
-            self.later[number] = not_before
-        else:
-            self.later.pop(number, None)
-
-    def _summary(self, unrowed: Callable[[], dict[str, Any]]) -> Summary:
-        return Summary(
-            seed=self._seed,
-            urls=self.urls_known,
-            urls_end=self.urls.end,
-            hosts=self.hosts_known,
-            evicted=self.evicted,
-            later=list(self.later.items()),
-            **unrowed(),
-        )
-
-    def _force(self) -> None:
-        for file in (self.urls, self._seen, self._hosts, self.rows):
-            file.sync()
-
-
-def is_disk_frontier(folder: Path) -> bool:
-    """Whether a frontier on disk was once opened in this folder."""
-    return (folder / "state.json").exists() and (folder / "rows").exists()
-
-
-def remove_disk_frontier(folder: Path) -> bool:
-    """Remove the files of a frontier on disk, and nothing else; whether there were any. Raises ``OSError``."""
-    if not is_disk_frontier(folder):
-        return False
-    for name in ("urls.jsonl", "rows", "seen", "seen.map", "hosts", "hosts.map", "lines"):
-        (folder / name).unlink(missing_ok=True)
-    for journal in folder.glob("journal.[0-9]*"):
-        journal.unlink(missing_ok=True)
-    (folder / "state.json").unlink(missing_ok=True)  # last: until then it can be told what the files are
-    return True
-
-
-def _shared_memory() -> int:
-    """Bytes of mapped files that are in memory now; 0 where that cannot be known."""
-    try:
-        with open("/proc/self/statm", "rb") as file:  # noqa: PTH123
-            return int(file.read().split()[2]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        return 0
+    def _host_facts(self) -> dict[str, Any]:
+        """What the summary of the journal says of hosts."""
+        return {
+            "picks": list(self.hosts.rule.picks()),
+            "rests": list(self.hosts.clocks()),
+            "asks": list(self.politeness.crawl_delays()),
+            "blocks": [(host.name, host.blocked_until, self._names[host.name]) for host in self.hosts.blocked()],
+        }

@@ -77,7 +77,7 @@ class UrlRecords:
         self.unwritten.clear()
 
     def cut(self, end: int) -> None:
-        """Remove what stands behind ``end``: lines of a step that has not happened."""
+        """Remove what follows ``end``: lines of a step that has not happened."""
         os.ftruncate(self._file, end)
         self._written = self.end = end
 

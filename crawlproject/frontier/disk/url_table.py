@@ -11,10 +11,10 @@ import numpy as np
 
 from crawlproject.frontier.disk.mapped_file import MappedFile
 
-WAITING, LEASED, DONE, GONE, PARKED, DELAYED = 1, 2, 3, 4, 5, 6
-"""States: in the line of all, being fetched, known for ever, unknown again; in the line of its host, for a time to come."""
+SHARED, LEASED, DONE, GONE, PAGED, HELD = 1, 2, 3, 4, 5, 6
+"""States: in the shared queue, being fetched, known for ever, unknown again; in the queue of its host, until a time."""
 
-IN_LINE = frozenset((WAITING, PARKED, DELAYED))
+WAITING = frozenset((SHARED, PAGED, HELD))
 UNKNOWN = frozenset((0, GONE))
 
 ROW = struct.Struct("<dQII")
@@ -59,12 +59,12 @@ class UrlTable:
     def __setitem__(self, number: int, row: UrlRow) -> None:
         self.changed[number] = row
 
-    def stands(self, number: int, score: float, state: int) -> bool:
+    def matches(self, number: int, score: float, state: int) -> bool:
         """Whether the URL is in this state with this score."""
         row = self.changed.get(number) or ROW.unpack_from(self._maps[number >> _BITS], (number & _INSIDE) * 24)
         return row[3] == state and row[0] == score
 
-    def stand(self, numbers: np.ndarray, scores: np.ndarray, states: Collection[int]) -> np.ndarray:
+    def match_many(self, numbers: np.ndarray, scores: np.ndarray, states: Collection[int]) -> np.ndarray:
         """Of many, whether each is in one of the states; those that the step under way has changed count as True."""
         found = np.empty(len(numbers), bool)
         pieces = numbers >> _BITS
@@ -78,6 +78,10 @@ class UrlTable:
         if self.changed:
             found |= np.isin(numbers, np.fromiter(self.changed, np.int64, len(self.changed)))
         return found
+
+    def set_state(self, number: int, state: int) -> None:
+        score, offset, host, _ = self[number]
+        self.changed[number] = UrlRow(score, offset, host, state)
 
     def pack(self) -> list[bytes]:
         """The changed rows, each behind its number (8 bytes), in the order of ``changed``."""
@@ -113,11 +117,11 @@ class UrlTable:
                 copy[number - first] = row
                 at += 1
             yield first, copy
-        if at < len(changed):  # there is no room for them yet; they have the numbers up to the end
+        if at < len(changed):  # the file has no space for them yet; they have the numbers up to the end
             yield changed[at][0], np.array([row for _, row in changed[at:]], DTYPE)
 
-    def room(self) -> int:
-        """Rows that the file has room for."""
+    def capacity(self) -> int:
+        """Rows that the file has space for."""
         return len(self._maps) << _BITS
 
     def wipe(self, start: int) -> int:
@@ -125,7 +129,7 @@ class UrlTable:
         self._last = -1
         for piece in range(start >> _BITS, len(self._maps)):
             self._array(piece)[max(0, start - (piece << _BITS)) :] = (0.0, 0, 0, 0)
-        return max(start, self.room())
+        return max(start, self.capacity())
 
     def set_states(self, numbers: np.ndarray, state: int) -> None:
         """Write the state of many rows at once, past the journal."""

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from crawlproject.frontier.disk.store import DiskStore
-from crawlproject.frontier.disk.url_table import DONE, IN_LINE, LEASED
+from crawlproject.frontier.base import UrlState
+from crawlproject.frontier.disk.files import DiskFiles
+from crawlproject.frontier.disk.url_table import DONE, LEASED, WAITING
 from crawlproject.frontier.host_queue import queue_of
-from crawlproject.frontier.inspect.view import Counts, State
+from crawlproject.frontier.inspect.view import Counts
 from crawlproject.records import CrawlUrl
 
 
@@ -24,51 +25,51 @@ class DiskView:
     kind = "disk"
 
     def __init__(self, folder: Path) -> None:
-        self._store = DiskStore(folder, cache=0, readonly=True)
+        self._files = DiskFiles(folder, cache=0, readonly=True)
 
     def counts(self) -> Counts:
         waiting = leased = done = 0
         hosts: set[int] = set()
         for rows in self._chunks():
-            in_line = np.isin(rows["state"], list(IN_LINE))
-            waiting += int(in_line.sum())
+            waits = np.isin(rows["state"], list(WAITING))
+            waiting += int(waits.sum())
             leased += int((rows["state"] == LEASED).sum())
             done += int((rows["state"] == DONE).sum())
-            hosts.update(np.unique(rows["host"][in_line]).tolist())
-        return Counts(waiting, leased, done, len(hosts), self._store.evicted)
+            hosts.update(np.unique(rows["host"][waits]).tolist())
+        return Counts(waiting, leased, done, len(hosts), self._files.facts.evicted)
 
     def waiting(self) -> Iterator[CrawlUrl]:
-        return self._store.records(IN_LINE)
+        return self._files.records(WAITING)
 
     def best(self, n: int) -> list[CrawlUrl]:
         """The ``n`` waiting URLs with the highest scores, of equal ones those that came first. Reads their records only."""
         found: list[tuple[float, int]] = []
-        for first, rows in self._store.rows.snapshot(self._store.urls_known):
-            numbers = np.flatnonzero(np.isin(rows["state"], list(IN_LINE)))
+        for first, rows in self._files.rows.snapshot(self._files.urls_known):
+            numbers = np.flatnonzero(np.isin(rows["state"], list(WAITING)))
             ranks = -rows["score"][numbers]
             best = np.lexsort((numbers, ranks))[:n]
             found = sorted([*found, *zip(ranks[best].tolist(), (numbers[best] + first).tolist(), strict=True)])[:n]
-        return [self._store.record(number, self._store.rows[number]) for _, number in found]
+        return [self._files.record(number, self._files.rows[number]) for _, number in found]
 
     def leased(self) -> Iterator[CrawlUrl]:
-        return self._store.records((LEASED,))
+        return self._files.records((LEASED,))
 
-    def find(self, url: str) -> tuple[State, CrawlUrl | None]:
-        number = self._store.find(self._store.digest(url))
-        row = self._store.rows[number] if number is not None else None
+    def find(self, url: str) -> tuple[UrlState, CrawlUrl | None]:
+        number = self._files.find(url)
+        row = self._files.rows[number] if number is not None else None
         if number is None or row is None:
             return "", None
-        if row.state in IN_LINE:
-            return "waiting", self._store.record(number, row)
+        if row.state in WAITING:
+            return "waiting", self._files.record(number, row)
         if row.state == LEASED:
-            return "leased", self._store.record(number, row)
+            return "leased", self._files.record(number, row)
         return ("done" if row.state == DONE else ""), None
 
     def rests(self) -> Mapping[str, float]:
-        return self._named(self._store.rests)
+        return self._named(self._files.facts.rests)
 
     def crawl_delays(self) -> Mapping[str, float]:
-        return self._named({host: seconds for host, seconds in self._store.asks.items() if seconds})
+        return self._named({host: seconds for host, seconds in self._files.facts.asks.items() if seconds})
 
     # ------------------------------------------------------------ inside
 
@@ -82,10 +83,10 @@ class DiskView:
             hosts, firsts = np.unique(rows["host"], return_index=True)
             found = np.isin(hosts, wanted)
             for host, first in zip(hosts[found].tolist(), firsts[found].tolist(), strict=True):
-                named[queue_of(self._store.urls.url(int(rows["offset"][first])))] = values[host]
+                named[queue_of(self._files.urls.url(int(rows["offset"][first])))] = values[host]
             wanted = wanted[~np.isin(wanted, hosts)]
         return named
 
     def _chunks(self) -> Iterator[np.ndarray]:
         """All rows, with the changes of the journal."""
-        return (rows for _, rows in self._store.rows.snapshot(self._store.urls_known))
+        return (rows for _, rows in self._files.rows.snapshot(self._files.urls_known))

@@ -6,52 +6,47 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from random import Random
 
-from crawlproject.frontier.changes import Waits
-from crawlproject.frontier.disk.store import is_disk_frontier, remove_disk_frontier
+from crawlproject.frontier.base import UrlState
+from crawlproject.frontier.disk.files import is_disk_frontier, remove_disk_frontier
 from crawlproject.frontier.inspect.disk import DiskView
-from crawlproject.frontier.inspect.view import Counts, FrontierView, State
+from crawlproject.frontier.inspect.view import Counts, FrontierView
 from crawlproject.frontier.journal import NAME, ChangeLog
-from crawlproject.frontier.memory import MemoryFrontier
+from crawlproject.frontier.memory_store import MemoryStore
 from crawlproject.frontier.politeness import Politeness
 from crawlproject.records import CrawlUrl
 
 
 class JournalView:
-    """A ``FrontierView`` of what the journal in a folder tells. Raises ``BadCrawlDir`` for a damaged one."""
+    """A ``FrontierView`` of the journal in a folder. Raises ``BadCrawlDir`` for a damaged one."""
 
     kind = "memory"
 
     def __init__(self, journal: ChangeLog) -> None:
-        self._politeness = Politeness(0.0, 0.0)
-        self._frontier = MemoryFrontier(max_urls=0, politeness=self._politeness, random=Random(0))
-        journal.replay(self._frontier)
+        self._store = MemoryStore(batch_size=1, commit=1, politeness=Politeness(0.0, 0.0), random=Random(0))
+        journal.replay(self._store)
 
     def counts(self) -> Counts:
-        frontier = self._frontier
-        return Counts(len(frontier), frontier.leases(), frontier.finished(), frontier.hosts(), frontier.evicted())
+        store = self._store
+        hosts = store.hosts.rule.hosts
+        return Counts(len(store.entries), len(store.leases), len(store.finished), hosts, store.evicted)
 
     def waiting(self) -> Iterator[CrawlUrl]:
         """As the protocol says: a journal's summary, and so its replay, is in the order of arrival."""
-        waits = (change.record for change in self._frontier.history() if isinstance(change, Waits))
-        return (record for record in waits if self._frontier.leased(record.url) is None)
+        return (entry.record for entry in sorted(self._store.entries.values(), key=lambda entry: entry.arrival))
 
     def leased(self) -> Iterator[CrawlUrl]:
-        return self._frontier.open_leases()
+        return (entry.record for entry in self._store.leases.values())
 
-    def find(self, url: str) -> tuple[State, CrawlUrl | None]:
-        lease = self._frontier.leased(url)
-        if lease is not None:
-            return "leased", lease
-        record = self._frontier.record(url)
-        if record is not None:
-            return "waiting", record
-        return ("done" if url in self._frontier else ""), None
+    def find(self, url: str) -> tuple[UrlState, CrawlUrl | None]:
+        state = self._store.state_of(url)
+        entry = self._store.entries.get(url) or self._store.leases.get(url)
+        return state, entry.record if entry else None
 
     def rests(self) -> Mapping[str, float]:
-        return dict(self._frontier.clocks())
+        return dict(self._store.hosts.clocks())
 
     def crawl_delays(self) -> Mapping[str, float]:
-        return dict(self._politeness.crawl_delays())
+        return dict(self._store.politeness.crawl_delays())
 
 
 def read_frontier(folder: Path) -> FrontierView | None:

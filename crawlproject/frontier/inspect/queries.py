@@ -6,8 +6,9 @@ import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from crawlproject.frontier.base import UrlState
 from crawlproject.frontier.host_queue import queue_of
-from crawlproject.frontier.inspect.view import FrontierView, RankedView, State
+from crawlproject.frontier.inspect.view import FrontierView, RankedView
 from crawlproject.records import CrawlUrl
 
 
@@ -28,7 +29,7 @@ class QueuePosition:
     """Where a URL is. ``ahead`` waiting URLs come before it, ``ahead_on_host`` of these on its own host."""
 
     url: str
-    state: State
+    state: UrlState
     record: CrawlUrl | None
     host: HostRow
     ahead: int = 0
@@ -72,7 +73,7 @@ def place_of(view: FrontierView, url: str, now: float) -> QueuePosition:
     if state != "waiting" or record is None:
         return QueuePosition(url, state, record, row)
     ahead = ahead_on_host = 0
-    passed = False  # of equal scores, those before it in the line are ahead
+    passed = False  # of equal scores, those that came before it are ahead
     for other in view.waiting():
         passed = passed or other.url == url
         first = other.score > record.score or (other.score == record.score and not passed)

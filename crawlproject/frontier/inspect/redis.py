@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TypeVar
 
+from crawlproject.frontier.base import UrlState
 from crawlproject.frontier.host_queue import queue_of
-from crawlproject.frontier.inspect.view import Counts, State
+from crawlproject.frontier.inspect.view import Counts
 from crawlproject.frontier.redis.codec import digest, load_record
 from crawlproject.frontier.redis.connection import Server
 from crawlproject.frontier.redis.frontier import SLOTS
@@ -59,7 +60,7 @@ class RedisView:
                     _, not_before, blob = _parts(record)
                     yield load_record(blob, 0.0 - float(lease.split(b"\n", 1)[0]), not_before)
 
-    def find(self, url: str) -> tuple[State, CrawlUrl | None]:
+    def find(self, url: str) -> tuple[UrlState, CrawlUrl | None]:
         slot = slot_of(queue_of(url), self.slots)
         state, record = self._script.call(slot, [("state", digest(url)), ("record", digest(url))])
         return state.decode(), records_of(record[:3])[0] if record else None
@@ -84,7 +85,7 @@ class RedisView:
         return any(self._server.exists(f"{crawl_prefix(self._crawl, slot)}:workers") for slot in range(self.slots))
 
     def workers(self) -> list[str]:
-        """The workers that were heard of lately."""
+        """The workers that called lately."""
         now = self._server.time()[0]
         alive: set[str] = set()
         for slot in range(self.slots):

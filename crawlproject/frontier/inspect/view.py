@@ -1,13 +1,12 @@
-"""What every kind of frontier tells whoever looks into it."""
+"""A read-only view of a frontier, of whatever kind."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Literal, NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
+from crawlproject.frontier.base import UrlState
 from crawlproject.records import CrawlUrl
-
-State = Literal["waiting", "leased", "done", ""]
 
 
 class Counts(NamedTuple):
@@ -21,7 +20,7 @@ class Counts(NamedTuple):
 
 
 class FrontierView(Protocol):
-    """What every kind of frontier tells whoever looks into it. Times are seconds since the epoch."""
+    """A read-only view of a frontier. Times are seconds since the epoch."""
 
     kind: str
     """``memory``, ``disk`` or ``redis``."""
@@ -36,7 +35,7 @@ class FrontierView(Protocol):
         """The URLs that are being fetched, or were when the crawl was killed."""
         ...
 
-    def find(self, url: str) -> tuple[State, CrawlUrl | None]:
+    def find(self, url: str) -> tuple[UrlState, CrawlUrl | None]:
         """Where the URL is, with its record when it waits or is leased; an empty state: it is not known."""
         ...
 

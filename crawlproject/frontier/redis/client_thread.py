@@ -56,9 +56,9 @@ class Replies:
 
 
 class ClientThread:
-    """Carries errands to the server in the order given, takes what is wanted, and hands over the answers.
+    """Carries calls to the server in the order given, takes what is wanted, and hands over the answers.
 
-    ``wanted`` tells how many URLs to take, and is asked right before; at most ``limit`` leases are open at once.
+    ``wanted`` gives the number of URLs to take, and is asked right before; at most ``limit`` leases are open at once.
     ``deliver`` and ``failed`` are called in the thread of the exchange. ``clock`` gives seconds since the epoch. While the
     server is away, is loading or is full, the same call is tried again and again: nothing is lost, and the script answers
     a repeated call as it did the first time.
@@ -83,7 +83,7 @@ class ClientThread:
         self._failed = failed
         self._heartbeat = heartbeat
         self._condition = Condition()
-        self._errands: list[PendingCall] = []
+        self._calls: list[PendingCall] = []
         self._asked = False
         self._closing = False
         self._give_up_at = float("inf")  # by the monotonic clock
@@ -94,10 +94,10 @@ class ClientThread:
     def start(self) -> None:
         self._thread.start()
 
-    def send(self, errands: Sequence[PendingCall]) -> None:
+    def send(self, calls: Sequence[PendingCall]) -> None:
         """Carry these, all together and after all before them."""
         with self._condition:
-            self._errands.extend(errands)
+            self._calls.extend(calls)
             self._condition.notify()
 
     def ask(self) -> None:
@@ -114,7 +114,7 @@ class ClientThread:
             self._give_up_at = time.monotonic() + patience
             self._condition.notify()
         self._thread.join()
-        return not self._errands
+        return not self._calls
 
     # ------------------------------------------------------------ in the thread
 
@@ -123,17 +123,17 @@ class ClientThread:
         try:
             while True:
                 with self._condition:
-                    if not self._errands and not self._closing and pause > 0:
+                    if not self._calls and not self._closing and pause > 0:
                         self._condition.wait(pause)
-                    elif not self._errands and not self._closing and not self._asked:
+                    elif not self._calls and not self._closing and not self._asked:
                         self._condition.wait(self._heartbeat)
-                    if self._closing and not self._errands:
+                    if self._closing and not self._calls:
                         return
-                    errands = self._errands[:_AT_ONCE]
+                    calls = self._calls[:_AT_ONCE]
                     asked = self._asked and not self._closing
-                answers = self._exchange(errands, self._wanted() if asked else 0)
+                answers = self._exchange(calls, self._wanted() if asked else 0)
                 with self._condition:
-                    del self._errands[: len(errands)]
+                    del self._calls[: len(calls)]
                     if answers.taken:
                         self._asked = False
                 self._deliver(answers)
@@ -147,28 +147,28 @@ class ClientThread:
         """How long to wait for the next take."""
         return POLL if due is None else min(POLL, max(0.001, due - self._clock()))
 
-    def _exchange(self, errands: Sequence[PendingCall], wanted: int) -> Replies:
+    def _exchange(self, calls: Sequence[PendingCall], wanted: int) -> Replies:
         answers = Replies()
         if self._frontier.slots == 1:
-            self._visit(0, errands, wanted, float("inf"), answers)
+            self._visit(0, calls, wanted, float("inf"), answers)
         else:
-            self._deal(errands, answers)
+            self._deal(calls, answers)
             for slot, floor in self._by_head():
                 left = wanted - len(answers.taken)
                 self._visit(slot, (), left, floor, answers)
-        for errand, answer in answers.answered:
-            if errand.unpick and answer == 1:
-                self._frontier.give_back_pick(errand.unpick)
+        for pending, answer in answers.answered:
+            if pending.unpick and answer == 1:
+                self._frontier.give_back_pick(pending.unpick)
         answers.counts = list(self._counts)
         return answers
 
-    def _deal(self, errands: Sequence[PendingCall], answers: Replies) -> None:
-        """To each slot its errands; what ends a lease comes after all others have arrived."""
+    def _deal(self, calls: Sequence[PendingCall], answers: Replies) -> None:
+        """To each slot its calls; what ends a lease comes after all others have arrived."""
         for ends in (False, True):
             groups: dict[int, list[PendingCall]] = {}
-            for errand in errands:
-                if errand.ends is ends:
-                    groups.setdefault(slot_of(errand.host, self._frontier.slots), []).append(errand)
+            for pending in calls:
+                if pending.ends is ends:
+                    groups.setdefault(slot_of(pending.host, self._frontier.slots), []).append(pending)
             for slot, some in groups.items():
                 self._visit(slot, some, 0, 0.0, answers)
 
@@ -180,11 +180,11 @@ class ClientThread:
         floors = [head for head, _ in heads[1:]] + [float("inf")]
         return [(slot, floor) for (_, slot), floor in zip(heads, floors, strict=True)]
 
-    def _visit(self, slot: int, errands: Sequence[PendingCall], wanted: int, floor: float, answers: Replies) -> None:
+    def _visit(self, slot: int, calls: Sequence[PendingCall], wanted: int, floor: float, answers: Replies) -> None:
         frontier = self._frontier
         elsewhere = sum(count[2] for other, count in enumerate(self._counts) if other != slot)
         self._questions += 1
-        operations = [errand.operation for errand in errands]
+        operations = [pending.operation for pending in calls]
         again = False
 
         def call() -> list[Any]:
@@ -199,18 +199,18 @@ class ClientThread:
 
         *results, counts = self._persist(call)
         self._counts[slot] = counts_of(counts)
-        answers.answered += zip(errands, results[: len(errands)], strict=True)
-        taken = records_of(results[len(errands)])
+        answers.answered += zip(calls, results[: len(calls)], strict=True)
+        taken = records_of(results[len(calls)])
         answers.taken += taken
         frontier.picks += [queue_of(url.url) for url in taken]
         frontier.trim_picks(self._limit)
-        due = results[len(errands) + 1] if wanted > 0 else b""
+        due = results[len(calls) + 1] if wanted > 0 else b""
         if due:
             answers.due = min(float(due), float("inf") if answers.due is None else answers.due)
 
     def _persist(self, call: Callable[[], list[Any]]) -> list[Any]:
         """Call until there is an answer."""
-        since, told, tries = time.monotonic(), 0.0, 0
+        since, reminded, tries = time.monotonic(), 0.0, 0
         while True:
             try:
                 answer = call()
@@ -221,15 +221,15 @@ class ClientThread:
                     raise
                 reason = error
             else:
-                if told:
-                    logger.warning("Redis answers again after %.1f s: the crawl goes on", time.monotonic() - since)
+                if reminded:
+                    logger.warning("Redis answers again after %.1f s: the crawl continues", time.monotonic() - since)
                 return answer
             now = time.monotonic()
             if now > self._give_up_at:
                 raise StorageFailed(f"Redis gives no answer: {reason}")
-            if not told or now - told > _REMIND:
+            if not reminded or now - reminded > _REMIND:
                 short = str(reason).partition(" script: ")[0]
                 logger.warning("Redis gives no answer (%s): the crawl waits, nothing is lost", short)
-                told = now
+                reminded = now
             time.sleep(_PAUSES[min(tries, len(_PAUSES) - 1)])
             tries += 1

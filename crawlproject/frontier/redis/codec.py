@@ -14,7 +14,7 @@ _DEFAULTS: tuple[Any, ...] = (None, 0, None, "", 0.0, [], None)
 
 
 def digest(url: str) -> bytes:
-    """The 16 bytes that stand for a URL in the seen test: the identity that the page repository goes by, too."""
+    """The 16 bytes that identify a URL in the seen test, as in the page repository."""
     return md5(url.encode("utf-8", "surrogatepass"), usedforsecurity=False).digest()
 
 

@@ -1,21 +1,22 @@
-"""Connections by the settings that users of scrapy-redis know."""
+"""Connections by the settings that users of scrapy-redis know, made by its own helper."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
+from scrapy_redis.connection import get_redis
 
 from crawlproject.errors import BadSetting, StorageFailed
 
 Server = Any  # redis.Redis or redis.cluster.RedisCluster: what is called here, both have
 
-# As scrapy-redis has them, but for the time-out: a frontier is asked for milliseconds of work.
-PARAMS: Mapping[str, Any] = {"socket_timeout": 10.0, "socket_connect_timeout": 10.0}
+TIMEOUTS: Mapping[str, Any] = {"socket_timeout": 10.0, "socket_connect_timeout": 10.0}  # seconds; scrapy-redis has 30
 _PATIENCE = 5.0  # seconds that a server may be away when a worker starts
 LOST = (redis.exceptions.ConnectionError, redis.exceptions.TimeoutError, redis.exceptions.BusyLoadingError)
 
@@ -53,38 +54,40 @@ def connect(
     params: Mapping[str, Any] | None = None,
     slots: int | None = 1,
 ) -> Server:
-    """A client for the server. ``url`` wins over ``host``, ``port`` and ``db``; ``params`` go to the client's class.
+    """A client for the server. ``url`` wins over ``host``, ``port`` and ``db``; ``params`` are arguments of the client.
 
-    A server that is one node of a Redis Cluster is spoken to as a cluster; with a single slot one node would hold
-    everything, so ``slots`` must be more than 1 there (None: whatever it is). Raises ``BadSetting`` for a URL that is
-    none, or for such a cluster, and ``StorageFailed`` when there is no server for a few seconds: it may be restarting.
+    A node of a Redis Cluster gets a client for clusters. With a single slot one node would hold everything, so ``slots``
+    must be at least 2 there (None: do not check). Raises ``BadSetting`` for an invalid URL and for a cluster with one slot,
+    and ``StorageFailed`` when no server answers for 5 seconds (it may be restarting) or when it refuses the connection.
     """
-    chosen = _arguments(params or {})
     client = make_client(url, host, port, db, params or {})
-    where = url or f"{host}:{port}"
+    where = f"{urlsplit(url).hostname}:{urlsplit(url).port or 6379}" if url else f"{host}:{port}"  # without a password
     if not _is_clustered(client, where):
         return client
     if slots == 1:
         raise BadSetting("setting FRONTIER_REDIS_SLOTS", f"{where} is a Redis Cluster: give it at least 2 slots")
-    made = redis.RedisCluster.from_url(url, **chosen) if url else redis.RedisCluster(host=host, port=port, **chosen)
     client.close()
-    return made
+    at = {"url": url} if url else {"host": host, "port": port}
+    return get_redis(redis_cls=redis.RedisCluster, **at, **_arguments(params or {}))
 
 
 def make_client(url: str, host: str, port: int, db: int, params: Mapping[str, Any]) -> Server:
-    """A client that has not spoken with its server yet. Raises ``BadSetting``."""
-    chosen = _arguments(params)
+    """A client that has not connected yet. Raises ``BadSetting``."""
+    at = {"url": url} if url else {"host": host, "port": port, "db": db}
     try:
-        return redis.Redis.from_url(url, **chosen) if url else redis.Redis(host, port, db, **chosen)
+        return get_redis(**at, **_arguments(params))
     except (TypeError, ValueError) as error:
         raise BadSetting("setting REDIS_URL or REDIS_PARAMS", str(error)) from error
 
 
 def _arguments(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the client's class: ours, over them ``params`` but for what would change what answers are."""
+    """``REDIS_PARAMS`` over our time-outs, without what would change the type of replies.
+
+    The client does not retry: its callers do, and mark the call as a repetition.
+    """
     unwanted = ("decode_responses", "encoding", "redis_cls", "retry_on_timeout")
-    chosen = {**PARAMS, **{name: value for name, value in params.items() if name not in unwanted}}
-    return {**chosen, "retry": Retry(NoBackoff(), 0)}  # whoever calls repeats a call, and says that it is a repetition
+    chosen = {name: value for name, value in params.items() if name not in unwanted}
+    return {**TIMEOUTS, **chosen, "retry": Retry(NoBackoff(), 0)}
 
 
 def _is_clustered(client: Server, where: str) -> bool:
@@ -93,8 +96,10 @@ def _is_clustered(client: Server, where: str) -> bool:
         try:
             return bool(client.info("cluster").get("cluster_enabled"))
         except redis.exceptions.BusyLoadingError:
-            pass  # it reads its files, however long that takes
+            pass  # it is loading its files, however long that takes
         except redis.exceptions.RedisError as error:
-            if not isinstance(error, LOST) or time.monotonic() - since > _PATIENCE:
+            if isinstance(error, redis.exceptions.AuthenticationError) or not isinstance(error, LOST):
+                raise StorageFailed(f"Redis at {where} refused the connection: {error}") from error
+            if time.monotonic() - since > _PATIENCE:
                 raise StorageFailed(f"no Redis at {where}: {error}") from error
         time.sleep(0.2)

@@ -1,6 +1,6 @@
 """A frontier in a Redis server: the strict form, in which every operation waits for its answer.
 
-The contract is told in ``frontier.base``; the server's side of it is the script in ``lua/``. Workers that crawl use
+The contract is in ``frontier.base``; the server's side of it is the script in ``lua/``. Workers that crawl use
 ``worker.RedisWorker``, which waits for nothing.
 """
 
@@ -11,17 +11,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from os import urandom
 from random import Random
-from typing import Any, Literal
+from typing import Any
 
 from crawlproject.errors import BadSetting
+from crawlproject.frontier.base import BlockedHost, UrlState
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis.codec import digest, load_record
 from crawlproject.frontier.redis.connection import Server
 from crawlproject.frontier.redis.operations import (
+    block_of,
+    blocks_of,
     counts_of,
     done_of,
     drop_of,
-    postpone_of,
+    hold_of,
     put_of,
     records_of,
     release_of,
@@ -32,21 +35,11 @@ from crawlproject.frontier.redis.operations import (
 from crawlproject.frontier.redis.script import NAMESPACE, FrontierRules, Operation, Script, crawl_prefix
 from crawlproject.records import CrawlUrl
 
-State = Literal["waiting", "leased", "done", ""]
 SLOTS = f"{NAMESPACE}:slots"
 
 
-class RedisFrontier:
-    """A ``Frontier`` that any number of processes may have open at once, each under its own ``worker`` name.
-
-    ``crawl`` names the crawl on the server; hosts are spread over ``slots`` by a stable hash. The number of slots is the
-    server's, for all crawls, as these share the clocks of the hosts: ``BadSetting`` when it is another one. With one slot
-    the order is exact; with more, the best of the slots is taken as they were known last.
-
-    The k rule holds for each worker. What a worker of this name held before waits again from ``now`` on. Without a
-    ``clock`` times are compared as they are given. With one, which shows what the caller means by a time, they travel as
-    differences to it, and the server's clock is what all workers go by. Raises what ``redis`` raises.
-    """
+class RedisAnswers:
+    """The part of ``RedisFrontier`` that changes nothing."""
 
     def __init__(
         self,
@@ -67,37 +60,14 @@ class RedisFrontier:
         self._server = server
         self._crawl = crawl
         self._clock = clock
-        token = urandom(8).hex()  # tells this process from one that takes over its name
+        token = urandom(8).hex()  # distinguishes this process from one that takes over its name
         self.script = Script(server, crawl, worker, token, rules)
         self.picks: list[str] = []
         saved = [self.call(slot, [("begin", now)])[0] for slot in range(slots)]
         newest = max(saved, key=lambda text: float(text.partition(b"\n")[0] or "-inf"))
         self.picks = newest.decode().split("\n")[1:]
 
-    # ------------------------------------------------------------ the contract
-
-    def put(self, url: CrawlUrl) -> bool:
-        return bool(self._one(url.url, put_of(url)) == 1)
-
-    def put_many(self, urls: Iterable[CrawlUrl]) -> int:
-        """One call for each slot that the URLs are of."""
-        groups: dict[int, list[Operation]] = {}
-        for url in urls:
-            groups.setdefault(slot_of(queue_of(url.url), self.slots), []).append(put_of(url))
-        return sum(self.call(slot, puts).count(1) for slot, puts in groups.items())
-
-    def take(self, now: float) -> CrawlUrl | None:
-        taken = self.take_many(now, 1)
-        return taken[0] if taken else None
-
-    def take_many(self, now: float, n: int) -> list[CrawlUrl]:
-        """As many takes, until one gives None: in one call, or with several slots one after the other."""
-        if self.slots == 1:
-            return self._take_from(0, now, n, 0)
-        taken: list[CrawlUrl] = []
-        while len(taken) < n and (url := self._take_from_best_slot(now)):
-            taken.append(url)
-        return taken
+    # ------------------------------------------------------------ what is known
 
     def next_due(self, now: float) -> float | None:
         operation = ("due", now, self._random.getrandbits(31), "\n".join(self.picks))
@@ -107,30 +77,6 @@ class RedisFrontier:
             self.call(slot, [operation], hosts_elsewhere=hosts - counts[slot][2])[0] for slot in range(self.slots)
         ]
         return min((float(answer) for answer in answers if answer), default=None)
-
-    def done(self, url: str, now: float, seconds: float) -> None:
-        self._one(url, done_of(url, now, seconds))
-
-    def release(self, url: str, now: float, seconds: float, *, not_before: float = 0.0, picked: bool = True) -> None:
-        if self._one(url, release_of(url, now, seconds, not_before)) and not picked:
-            self.give_back_pick(url)
-
-    def postpone(self, url: str, not_before: float) -> None:
-        if self._one(url, postpone_of(url, not_before)):
-            self.give_back_pick(url)
-
-    def drop(self, url: str, *, picked: bool = False) -> None:
-        if self._one(url, drop_of(url)) and not picked:
-            self.give_back_pick(url)
-
-    def rescore(self, url: str, score: float) -> bool:
-        return bool(self._one(url, rescore_of(url, score)))
-
-    def withdraw(self, url: str) -> bool:
-        return bool(self._one(url, ("withdraw", digest(url), queue_of(url))))
-
-    def crawl_delay(self, host: str, seconds: float) -> None:
-        self.call(slot_of(host, self.slots), [("delay", host, float(seconds))])
 
     def __len__(self) -> int:
         return sum(count[0] for count in self._counts())
@@ -164,6 +110,112 @@ class RedisFrontier:
     def evicted(self) -> int:
         return sum(count[3] for count in self._counts())
 
+    def blocked(self) -> Iterator[BlockedHost]:
+        for slot in range(self.slots):
+            yield from blocks_of(self.call(slot, [("blocked",)])[0])
+
+    # ------------------------------------------------------------ what several workers ask besides
+
+    def pages(self) -> int:
+        """Pages stored by all workers."""
+        return sum(count[4] for count in self._counts())
+
+    def states(self, urls: Iterable[str]) -> Mapping[str, UrlState]:
+        """What is known of each URL, asked in batches."""
+        groups: dict[int, list[str]] = {}
+        for url in urls:
+            groups.setdefault(slot_of(queue_of(url), self.slots), []).append(url)
+        found: dict[str, UrlState] = {}
+        for slot, some in groups.items():
+            for start in range(0, len(some), 1000):
+                part = some[start : start + 1000]
+                answers = self.call(slot, [("state", digest(url)) for url in part])
+                found.update(zip(part, (answer.decode() for answer in answers), strict=True))
+        return found
+
+    # ------------------------------------------------------------ calls
+
+    def call(self, slot: int, operations: Sequence[Operation], hosts_elsewhere: int = 0) -> list[Any]:
+        """One step of the script, see ``Script.call``."""
+        sent = self._clock() if self._clock else None
+        return self.script.call(slot, operations, sent=sent, hosts_elsewhere=hosts_elsewhere)
+
+    def slot_of(self, host: str) -> int:
+        return slot_of(host, self.slots)
+
+    def _one(self, url: str, operation: Operation) -> Any:
+        return self.call(slot_of(queue_of(url), self.slots), [operation])[0]
+
+    def _counts(self) -> list[tuple[Any, ...]]:
+        return [counts_of(self.call(slot, [("counts",)])[0]) for slot in range(self.slots)]
+
+
+class RedisFrontier(RedisAnswers):
+    """A ``Frontier`` that any number of processes may have open at once, each under its own ``worker`` name.
+
+    ``crawl`` names the crawl on the server; hosts are spread over ``slots`` by a stable hash. The number of slots is the
+    server's, for all crawls, as these share the clocks of the hosts: ``BadSetting`` when it is another one. With one slot
+    the order is exact; with more, the best of the slots is taken as they were known last.
+
+    The k rule holds for each worker. What a worker of this name held before waits again from ``now`` on. Without a
+    ``clock`` times are compared as they are given. With one, which shows what the caller means by a time, they travel as
+    differences to it, and the clock of the server is used by all workers. Raises what ``redis`` raises.
+    """
+
+    # ------------------------------------------------------------ the contract
+
+    def put(self, url: CrawlUrl) -> bool:
+        return bool(self._one(url.url, put_of(url)) == 1)
+
+    def put_many(self, urls: Iterable[CrawlUrl]) -> int:
+        """One call for each slot that the URLs are of."""
+        groups: dict[int, list[Operation]] = {}
+        for url in urls:
+            groups.setdefault(slot_of(queue_of(url.url), self.slots), []).append(put_of(url))
+        return sum(self.call(slot, puts).count(1) for slot, puts in groups.items())
+
+    def take(self, now: float) -> CrawlUrl | None:
+        taken = self.take_many(now, 1)
+        return taken[0] if taken else None
+
+    def take_many(self, now: float, n: int) -> list[CrawlUrl]:
+        """As many takes, until one gives None: in one call, or with several slots one after the other."""
+        if self.slots == 1:
+            return self._take_from(0, now, n, 0)
+        taken: list[CrawlUrl] = []
+        while len(taken) < n and (url := self._take_from_best_slot(now)):
+            taken.append(url)
+        return taken
+
+    def done(self, url: str, now: float, seconds: float) -> None:
+        self._one(url, done_of(url, now, seconds))
+
+    def release(self, url: str, now: float, seconds: float, *, not_before: float = 0.0, picked: bool = True) -> None:
+        if self._one(url, release_of(url, now, seconds, not_before)) and not picked:
+            self.give_back_pick(url)
+
+    def hold(self, url: str, until: float) -> bool:
+        ended = self._one(url, hold_of(url, until))
+        if ended == 1:
+            self.give_back_pick(url)
+        return bool(ended)
+
+    def drop(self, url: str, *, picked: bool = False) -> None:
+        if self._one(url, drop_of(url)) and not picked:
+            self.give_back_pick(url)
+
+    def rescore(self, url: str, score: float) -> bool:
+        return bool(self._one(url, rescore_of(url, score)))
+
+    def withdraw(self, url: str) -> bool:
+        return bool(self._one(url, ("withdraw", digest(url), queue_of(url))))
+
+    def crawl_delay(self, host: str, seconds: float) -> None:
+        self.call(slot_of(host, self.slots), [("delay", host, float(seconds))])
+
+    def block_host(self, host: str, until: float) -> None:
+        self.call(slot_of(host, self.slots), [block_of(host, until)])
+
     def batch(self) -> AbstractContextManager[None]:
         """Each operation is a step of its own here: whoever needs one step makes one call of several operations."""
         return nullcontext()
@@ -175,30 +227,6 @@ class RedisFrontier:
             self.call(slot, [("end", now)])
         self._server.close()
 
-    # ------------------------------------------------------------ what several workers ask besides
-
-    def pages(self) -> int:
-        """Pages stored by all workers."""
-        return sum(count[4] for count in self._counts())
-
-    def states(self, urls: Iterable[str]) -> Mapping[str, State]:
-        """What is known of each URL, asked in batches."""
-        groups: dict[int, list[str]] = {}
-        for url in urls:
-            groups.setdefault(slot_of(queue_of(url), self.slots), []).append(url)
-        found: dict[str, State] = {}
-        for slot, some in groups.items():
-            for start in range(0, len(some), 1000):
-                part = some[start : start + 1000]
-                answers = self.call(slot, [("state", digest(url)) for url in part])
-                found.update(zip(part, (answer.decode() for answer in answers), strict=True))
-        return found
-
-    def call(self, slot: int, operations: Sequence[Operation], hosts_elsewhere: int = 0) -> list[Any]:
-        """One step of the script, see ``Script.call``."""
-        sent = self._clock() if self._clock else None
-        return self.script.call(slot, operations, sent=sent, hosts_elsewhere=hosts_elsewhere)
-
     def give_back_pick(self, url: str) -> None:
         """Strike out the last pick of the URL's host."""
         host = queue_of(url)
@@ -207,17 +235,11 @@ class RedisFrontier:
                 del self.picks[place]
                 return
 
-    def slot_of(self, host: str) -> int:
-        return slot_of(host, self.slots)
-
     def trim_picks(self, leases: int) -> None:
         """Forget picks that are so old that they cannot bar a host any more, whatever of ``leases`` is given back."""
         del self.picks[: -(self._rules.batch_size + leases)]
 
     # ------------------------------------------------------------ inside
-
-    def _one(self, url: str, operation: Operation) -> Any:
-        return self.call(slot_of(queue_of(url), self.slots), [operation])[0]
 
     def _take_from_best_slot(self, now: float) -> CrawlUrl | None:
         """From the slot with the best URL, or the next best that gives one."""
@@ -237,9 +259,6 @@ class RedisFrontier:
         if len(self.picks) > 2 * self._rules.batch_size:
             self.trim_picks(self.leases())
         return taken
-
-    def _counts(self) -> list[tuple[Any, ...]]:
-        return [counts_of(self.call(slot, [("counts",)])[0]) for slot in range(self.slots)]
 
     def _server_time(self) -> float:
         seconds, microseconds = self._server.time()

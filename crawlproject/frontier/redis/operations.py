@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
+from crawlproject.frontier.base import BlockedHost
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis.codec import digest, dump_record, load_record
 from crawlproject.frontier.redis.script import Operation
@@ -14,7 +16,7 @@ from crawlproject.records import CrawlUrl
 def put_of(url: CrawlUrl) -> Operation:
     """Raises ``ValueError`` for a score that is NaN or a ``not_before`` that is not finite."""
     if url.score != url.score or not math.isfinite(url.not_before):
-        raise ValueError(f"no place in line for score {url.score!r}, not_before {url.not_before!r}: {url.url!r}")
+        raise ValueError(f"cannot queue score {url.score!r}, not_before {url.not_before!r}: {url.url!r}")
     return ("put", digest(url.url), queue_of(url.url), -url.score, url.not_before, dump_record(url))
 
 
@@ -24,16 +26,17 @@ def done_of(url: str, at: float, seconds: float) -> Operation:
 
 def release_of(url: str, at: float, seconds: float, not_before: float) -> Operation:
     """Raises ``ValueError`` when ``not_before`` is not finite."""
-    if not math.isfinite(not_before):
-        raise ValueError(f"not_before must be finite, got {not_before!r}: {url!r}")
-    return ("release", digest(url), queue_of(url), at, seconds, not_before)
+    return ("release", digest(url), queue_of(url), at, seconds, _finite(not_before, url))
 
 
-def postpone_of(url: str, not_before: float) -> Operation:
-    """Raises ``ValueError`` when ``not_before`` is not finite."""
-    if not math.isfinite(not_before):
-        raise ValueError(f"not_before must be finite, got {not_before!r}: {url!r}")
-    return ("postpone", digest(url), queue_of(url), not_before)
+def hold_of(url: str, until: float) -> Operation:
+    """Raises ``ValueError`` when ``until`` is not finite."""
+    return ("hold", digest(url), queue_of(url), _finite(until, url))
+
+
+def block_of(host: str, until: float) -> Operation:
+    """Raises ``ValueError`` when ``until`` is not finite."""
+    return ("block", host, _finite(until, host))
 
 
 def drop_of(url: str) -> Operation:
@@ -74,6 +77,18 @@ def counts_of(answer: list[Any]) -> tuple[int, int, int, int, int, int, float | 
     return waiting, leases, hosts, evicted, pages, seen, float(best) if best else None
 
 
+def blocks_of(answer: list[bytes]) -> Iterator[BlockedHost]:
+    """What ``blocked`` brought."""
+    for host, until, rank in zip(answer[::3], answer[1::3], answer[2::3], strict=True):
+        yield BlockedHost(host.decode(), float(until), 0.0 - float(rank) if rank else None)
+
+
 def slot_of(host: str, slots: int) -> int:
     """The slot of a host: the same in every process."""
     return int.from_bytes(digest(host)[:4], "big") % slots if slots > 1 else 0
+
+
+def _finite(until: float, name: str) -> float:
+    if not math.isfinite(until):
+        raise ValueError(f"a time to wait for must be finite, got {until!r}: {name!r}")
+    return float(until)

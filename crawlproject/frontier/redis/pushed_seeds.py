@@ -1,4 +1,4 @@
-"""Seeds that people push to Redis while the crawl runs, as users of scrapy-redis do."""
+"""Seeds pushed to Redis while the crawl runs, as with scrapy-redis."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _AT_ONCE = 100
 
 @dataclass(frozen=True, slots=True)
 class Pushed:
-    """An entry as it lies in Redis, and where."""
+    """An entry as it is in Redis, and its key."""
 
     key: str
     raw: bytes
 
 
 class PushedSeeds:
-    """What lies under ``keys``: a list, a set or a sorted set (highest score first) of URLs or JSON objects with a ``url``.
+    """The seeds under ``keys``: a list, a set or a sorted set (highest score first) of URLs or JSON objects with a ``url``.
 
-    An entry is removed when its seed is in the frontier: whoever is killed between leaves it to the next worker. Every
-    method waits for its answer; raises what ``redis`` raises.
+    An entry is removed when its seed is in the frontier: a worker that is killed in between leaves it to the next
+    one. Every method waits for the reply and raises what ``redis`` raises.
     """
 
     def __init__(self, server: Server, crawl: str, rules: FrontierRules, slots: int, keys: Iterable[str]) -> None:
@@ -48,7 +48,7 @@ class PushedSeeds:
             self._script.call(slot_of(queue_of(seed.url), self._slots), [put_of(seed)])
 
     def remove(self, entries: Iterable[Pushed]) -> None:
-        """Take entries out that ``look`` gave."""
+        """Remove entries that ``look`` returned."""
         for entry in entries:
             kind = self._server.type(entry.key)
             if kind == b"list":
@@ -70,7 +70,7 @@ class PushedSeeds:
 def read_seed(raw: bytes, encoding: str) -> tuple[str, float | None]:
     """The URL of an entry, and its score when ``{"url": ..., "meta": {"score": ...}}`` gives one.
 
-    Raises ``ValueError`` for what is neither text nor such an object.
+    Raises ``ValueError`` for anything else.
     """
     text = raw.decode(encoding).strip()
     if not text.startswith("{"):

@@ -22,10 +22,10 @@ Operation = tuple[bytes | str | int | float, ...]  # a name and its arguments, s
 
 @dataclass(frozen=True, slots=True)
 class FrontierRules:
-    """What a frontier goes by, told with every call, so that the server keeps no settings of anybody.
+    """The settings of a frontier, sent with every call, so that the server keeps none.
 
     ``max_urls`` is of one slot; ``max_urls_per_host``, ``max_pages``: 0 for no limit. ``lease`` is for how many seconds a
-    worker may not be heard of before others fetch what it was fetching.
+    worker may be silent before others fetch what it was fetching.
     """
 
     batch_size: int = 50

@@ -11,14 +11,14 @@ from random import Random
 from redis.exceptions import RedisError
 
 from crawlproject.errors import StorageFailed
+from crawlproject.frontier.base import DONE, FULL, GONE, HOST_FULL, BlockedHost, UrlState
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis.client_thread import ClientThread, PendingCall, Replies
 from crawlproject.frontier.redis.codec import digest
 from crawlproject.frontier.redis.connection import Server
 from crawlproject.frontier.redis.frontier import RedisFrontier
-from crawlproject.frontier.redis.operations import done_of, drop_of, postpone_of, put_of, release_of, rescore_of
+from crawlproject.frontier.redis.operations import block_of, done_of, drop_of, hold_of, put_of, release_of, rescore_of
 from crawlproject.frontier.redis.script import FrontierRules
-from crawlproject.frontier.shared import DONE, FULL, GONE, HOST_FULL
 from crawlproject.records import CrawlUrl
 
 _REMEMBERED = 200_000  # URLs that ``in`` knows
@@ -43,13 +43,8 @@ def join(
     return RedisWorker(frontier, clock=clock, heartbeat=min(10.0, rules.lease / 3))
 
 
-class RedisWorker:
-    """A ``SharedFrontier`` around the strict one. Not thread-safe: it is used from one thread, and keeps one of its own.
-
-    What a page leads to (a ``batch``) reaches the server in one atomic step, right after it happened here; what ends the
-    page's lease is in it, so a crash at any moment loses nothing. ``heartbeat`` is for how many seconds at most the server
-    hears nothing from a worker that has nothing to say.
-    """
+class WorkerAnswers:
+    """The part of ``RedisWorker`` that changes nothing: what the server answered last."""
 
     def __init__(self, frontier: RedisFrontier, *, clock: Callable[[], float], heartbeat: float) -> None:
         self._strict = frontier
@@ -60,7 +55,7 @@ class RedisWorker:
         self._arrived: deque[CrawlUrl] = deque()
         self._known: dict[str, None] = {}
         self._batch: list[PendingCall] | None = None
-        self._unanswered = 0  # errands, and answers that were not heard yet
+        self._unanswered = 0  # calls without an answer yet
         self._delivered = 0  # URLs, counted by the thread of the exchange
         self._settled = 0  # those of them that have arrived here
         self._limit = 0
@@ -68,7 +63,68 @@ class RedisWorker:
         self._best: float | None = None
         self._quiet = False  # nothing waited and nothing was leased, twice in a row
         self._last: list[tuple[object, ...]] = []
-        self._hear: Callable[[CrawlUrl, int], None] = lambda url, answer: None
+        self._rejected: Callable[[CrawlUrl, int], None] = lambda url, answer: None
+
+    def next_due(self, now: float) -> float | None:
+        return self._strict.next_due(now) if self._exchange is None else None
+
+    def __len__(self) -> int:
+        return len(self._strict) if self._exchange is None else self._counts[0]
+
+    def __contains__(self, url: str) -> bool:
+        return url in self._strict if self._exchange is None else url in self._known or url in self._held
+
+    def leased(self, url: str) -> CrawlUrl | None:
+        return self._held.get(url)
+
+    def leases(self) -> int:
+        """Of this worker."""
+        return len(self._held)
+
+    def waiting(self) -> Iterator[CrawlUrl]:
+        """Waits for answers."""
+        return self._strict.waiting()
+
+    def best(self) -> float | None:
+        return self._strict.best() if self._exchange is None else self._best
+
+    def hosts(self) -> int:
+        return self._strict.hosts() if self._exchange is None else self._counts[2]
+
+    def evicted(self) -> int:
+        return self._strict.evicted() if self._exchange is None else self._counts[3]
+
+    def blocked(self) -> Iterator[BlockedHost]:
+        """Waits for answers."""
+        return self._strict.blocked()
+
+    def pages(self) -> int:
+        return self._strict.pages() if self._exchange is None else self._counts[4]
+
+    def states(self, urls: Iterable[str]) -> Mapping[str, UrlState]:
+        return self._strict.states(urls)
+
+    def pending(self) -> bool:
+        if self._exchange is None:
+            return len(self._strict) + self._strict.leases() > 0
+        return bool(self._unanswered or self._held or self._arrived or self._coming() or not self._quiet)
+
+    def _coming(self) -> int:
+        return self._delivered - self._settled
+
+    def _remember(self, url: str) -> None:
+        self._known[url] = None
+        if len(self._known) > _REMEMBERED:
+            del self._known[next(iter(self._known))]
+
+
+class RedisWorker(WorkerAnswers):
+    """A ``SharedFrontier`` around the strict one. Not thread-safe: it is used from one thread, and keeps one of its own.
+
+    What a page leads to (a ``batch``) reaches the server in one atomic step, right after it happened here; what ends the
+    page's lease is in it, so a crash at any moment loses nothing. ``heartbeat`` is for how many seconds at most the server
+    receives nothing from an idle worker.
+    """
 
     def start(
         self,
@@ -94,23 +150,23 @@ class RedisWorker:
     def close(self) -> None:
         """Send what is left, and let the server know that this worker has gone. Nothing is deleted.
 
-        Raises ``StorageFailed`` when the server stays away: what it has not heard of is fetched again.
+        Raises ``StorageFailed`` when the server stays away: what did not reach it is fetched again.
         """
         if self._exchange is not None and not self._exchange.close(_PATIENCE):
-            raise StorageFailed("Redis was away at the end: what it has not heard of will be fetched again")
+            raise StorageFailed("Redis was away at the end: what did not reach it will be fetched again")
         self._strict.close()
 
     # ------------------------------------------------------------ what changes something
 
     def put(self, url: CrawlUrl) -> bool:
-        errand = PendingCall(put_of(url), queue_of(url.url), url)
+        call = PendingCall(put_of(url), queue_of(url.url), url)
         if self._exchange is None:
-            answer = self._strict.call(self._strict.slot_of(errand.host), [errand.operation])[0]
+            answer = self._strict.call(self._strict.slot_of(call.host), [call.operation])[0]
             if answer == DONE:
-                self._hear(url, answer)
+                self._rejected(url, answer)
             return bool(answer == 1)
         self._remember(url.url)
-        self._send(errand)
+        self._send(call)
         return True
 
     def put_many(self, urls: Iterable[CrawlUrl]) -> int:
@@ -143,10 +199,16 @@ class RedisWorker:
         if url in self._held:
             self._end(url, PendingCall(operation, queue_of(url), unpick="" if picked else url, ends=True))
 
-    def postpone(self, url: str, not_before: float) -> None:
-        operation = postpone_of(url, not_before)
+    def hold(self, url: str, until: float) -> bool:
+        call = PendingCall(hold_of(url, until), queue_of(url), unpick=url, ends=True)
         if url in self._held:
-            self._end(url, PendingCall(operation, queue_of(url), unpick=url, ends=True))
+            self._end(url, call)
+        else:
+            self._send(call)
+        return True
+
+    def block_host(self, host: str, until: float) -> None:
+        self._send(PendingCall(block_of(host, until), host))
 
     def drop(self, url: str, *, picked: bool = False) -> None:
         self._end(url, PendingCall(drop_of(url), queue_of(url), unpick="" if picked else url, ends=True))
@@ -173,81 +235,31 @@ class RedisWorker:
         try:
             yield
         finally:
-            errands, self._batch = self._batch, None
-            self._send(*errands)
+            calls, self._batch = self._batch, None
+            self._send(*calls)
 
-    # ------------------------------------------------------------ what does not
-
-    def next_due(self, now: float) -> float | None:
-        return self._strict.next_due(now) if self._exchange is None else None
-
-    def __len__(self) -> int:
-        return len(self._strict) if self._exchange is None else self._counts[0]
-
-    def __contains__(self, url: str) -> bool:
-        return url in self._strict if self._exchange is None else url in self._known or url in self._held
-
-    def leased(self, url: str) -> CrawlUrl | None:
-        return self._held.get(url)
-
-    def leases(self) -> int:
-        """Of this worker."""
-        return len(self._held)
-
-    def waiting(self) -> Iterator[CrawlUrl]:
-        """Waits for answers."""
-        return self._strict.waiting()
-
-    def best(self) -> float | None:
-        return self._strict.best() if self._exchange is None else self._best
-
-    def hosts(self) -> int:
-        return self._strict.hosts() if self._exchange is None else self._counts[2]
-
-    def evicted(self) -> int:
-        return self._strict.evicted() if self._exchange is None else self._counts[3]
-
-    def pages(self) -> int:
-        return self._strict.pages() if self._exchange is None else self._counts[4]
-
-    def states(self, urls: Iterable[str]) -> Mapping[str, str]:
-        return self._strict.states(urls)
-
-    def pending(self) -> bool:
-        if self._exchange is None:
-            return len(self._strict) + self._strict.leases() > 0
-        return bool(self._unanswered or self._held or self._arrived or self._coming() or not self._quiet)
-
-    def when_turned_away(self, hear: Callable[[CrawlUrl, int], None]) -> None:
-        self._hear = hear
+    def when_rejected(self, rejected: Callable[[CrawlUrl, int], None]) -> None:
+        self._rejected = rejected
 
     # ------------------------------------------------------------ inside
 
-    def _end(self, url: str, errand: PendingCall) -> None:
+    def _end(self, url: str, call: PendingCall) -> None:
         self._held.pop(url, None)
         self._remember(url)
-        self._send(errand)
+        self._send(call)
 
-    def _send(self, *errands: PendingCall) -> None:
+    def _send(self, *calls: PendingCall) -> None:
         if self._batch is not None:
-            self._batch += errands
+            self._batch += calls
         elif self._exchange is None:
-            for errand in errands:
-                answer = self._strict.call(self._strict.slot_of(errand.host), [errand.operation])[0]
-                if errand.unpick and answer == 1:
-                    self._strict.give_back_pick(errand.unpick)
-        elif errands:
-            self._unanswered += len(errands)
+            for call in calls:
+                answer = self._strict.call(self._strict.slot_of(call.host), [call.operation])[0]
+                if call.unpick and answer == 1:
+                    self._strict.give_back_pick(call.unpick)
+        elif calls:
+            self._unanswered += len(calls)
             self._quiet = False
-            self._exchange.send(errands)
-
-    def _coming(self) -> int:
-        return self._delivered - self._settled
-
-    def _remember(self, url: str) -> None:
-        self._known[url] = None
-        if len(self._known) > _REMEMBERED:
-            del self._known[next(iter(self._known))]
+            self._exchange.send(calls)
 
     def _deliver(self, call_soon: Callable[[Callable[[], None]], object], answers: Replies) -> None:
         """In the thread of the exchange."""
@@ -265,15 +277,16 @@ class RedisWorker:
         idle = self._counts[0] == 0 and self._counts[1] == 0
         self._quiet = idle and answers.counts == self._last
         self._last = answers.counts
-        for errand, answer in answers.answered:
-            if errand.url is not None and self._is_turned_away(errand, answer):
-                self._known.pop(errand.url.url, None)
-                self._hear(errand.url, answer)
+        for call, answer in answers.answered:
+            if call.url is not None and _is_rejected(call, answer):
+                self._known.pop(call.url.url, None)
+                self._rejected(call.url, answer)
         if answers.taken or self._quiet or self._counts[4] != pages:
             self._wake()
 
-    def _is_turned_away(self, errand: PendingCall, answer: int) -> bool:
-        name = errand.operation[0]
-        if name == "put":
-            return answer in (FULL, HOST_FULL, DONE)
-        return name == "rescore" and answer == GONE
+
+def _is_rejected(call: PendingCall, answer: int) -> bool:
+    name = call.operation[0]
+    if name == "put":
+        return answer in (FULL, HOST_FULL, DONE)
+    return name == "rescore" and answer == GONE

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crawlproject.errors import BadSetting
-from crawlproject.orderings.adaptive.bm25 import Bm25Worth
+from crawlproject.orderings.adaptive.bm25 import CONTRAST, Bm25Worth
 from crawlproject.orderings.adaptive.document_frequencies import TermStatistics
 from crawlproject.orderings.adaptive.link_features import KINDS, LinkFeatures
 from crawlproject.orderings.adaptive.link_table import ANCHOR, AROUND, WORDS, Groups, LinkTable, Origin, Rows
@@ -135,7 +135,10 @@ class Adaptive(BaseOrdering):
     def observe(self, page: Page) -> None:
         self._pages += 1
         numbers = self._terms.observe(page.counts, len(page.terms))
-        worth = self._worth(page.counts, len(page.terms))
+        if self.context.judge.by_meaning:
+            worth = page.relevance**CONTRAST
+        else:
+            worth = self._worth(page.counts, len(page.terms))
         self._harvest += max(1.0 / self._pages, 1.0 / RECENT) * (worth - self._harvest)
         self._found = self._found or self._harvest >= FOUND
         self._evidence.feedback.observe(worth, numbers, page.counts)

@@ -11,8 +11,8 @@ from crawlproject.pages.html.meta_robots import NO_RULES, MetaRobots
 class RawLink(NamedTuple):
     """A link as written: ``href`` is neither joined nor canonical.
 
-    ``anchor`` and ``context`` are ranges ``[start, end)`` of ``Document.text``: what stands inside the link, and what
-    stands inside its aggregation node. ``tag_path`` is that of ``tagpath.TagPaths``.
+    ``anchor`` and ``context`` are ranges ``[start, end)`` of ``Document.text``: the text inside the link, and that
+    inside its aggregation node. ``tag_path`` is that of ``tagpath.TagPaths``.
     """
 
     href: str

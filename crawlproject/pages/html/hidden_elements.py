@@ -38,7 +38,7 @@ def concealing_classes(sheet: str) -> frozenset[str]:
 
 
 def is_concealed(attributes: Mapping[str, str], classes: frozenset[str]) -> bool:
-    """Whether an element with these attributes is not shown, as far as it can be told without a browser."""
+    """Whether an element with these attributes is not shown, as far as that can be known without a browser."""
     style = attributes.get("style")
     if style and conceals(style):
         return True

@@ -22,6 +22,7 @@ from crawlproject.pages.html.link_context import AggregationNodes
 MAX_LINKS = 5_000
 MAX_TEXT = 2_000_000
 MAX_DEPTH = 512
+_PIECE = 65_536  # bytes: libxml2 learns only between two pieces that reading has ended
 
 
 def parse_document(
@@ -60,8 +61,11 @@ def parse_document(
     )
     # The parser gets UTF-8 that is known to be valid, whatever the page was written in.
     parser = etree.HTMLParser(target=builder, encoding="utf-8", huge_tree=True, no_network=True)
+    data = markup.encode("utf-8")
     with suppress(TooDeep):
-        etree.fromstring(markup.encode("utf-8"), parser)
+        for start in range(0, len(data), _PIECE) or (0,):
+            parser.feed(data[start : start + _PIECE])
+        parser.close()
     return builder.document(base=_absolute(builder.base, url), encoding=encoding)
 
 

@@ -1,4 +1,4 @@
-"""Tag paths: where in the tree of a page a link stands.
+"""Tag paths: where in the tree of a page a link is.
 
 Links at like places of a template do like things: a menu entry, a result of a list, a footer. The path from the root to
 the link, with the ids and classes of the elements, names such a place (the arms of Gauquier and others 2025,

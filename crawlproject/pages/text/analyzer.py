@@ -1,8 +1,8 @@
 """Text to terms: tokens, minus stop words, stemmed (paper 000 section 2.4, paper 003 section 3).
 
-Text is first cut at white space and ASCII punctuation, which is cheap. What stands between, a chunk, is nearly always
-one word and nearly always a known one: each distinct chunk is tokenised and stemmed once and remembered. So the
-tokenizer is not on the hot path, and may be slow.
+Text is first cut at white space and ASCII punctuation, which is cheap. What is left between, a chunk, is nearly always
+one word that was seen before: each distinct chunk is tokenised and stemmed once and remembered. So the tokenizer is not
+on the hot path, and may be slow.
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ from itertools import chain
 from sys import intern
 from typing import Any
 
-from crawlproject.pages.text.languages import stemmer, stop_words, tokenizer
-from crawlproject.pages.text.tokenizer import APOSTROPHES, Tokenizer
+from crawlproject.options import TermForm
+from crawlproject.pages.text.languages import stop_words, term_form, tokenizer
+from crawlproject.pages.text.tokenizer import APOSTROPHES, SOFT_HYPHEN, Tokenizer
 
 MAX_TERM = 40
 MAX_DIGITS = 4
 MAX_CHUNK = 64
 CACHE_SIZE = 100_000
 
-# Stands for a cut of the text.
+# Marks a cut of the text.
 _MARK = "\0"
 # UTF-8 keeps ASCII bytes for ASCII, so one table of 256 bytes cuts any text.
 _SEPARATORS = bytes(
@@ -31,26 +32,36 @@ _SEPARATORS = bytes(
 class Analyzer:
     """Turns text of one language into terms. Not thread-safe: it remembers chunks, ``CACHE_SIZE`` at most.
 
-    ``language`` is a language code of spaCy ("en", "de", "zh"; a region after "-" is ignored). ``tokenize`` replaces
-    the tokenizer of the language. ``BadInput`` for a language that is unknown.
+    ``language`` is a language code of spaCy ("en", "de", "zh"; a region after "-" is ignored). ``form`` is what becomes
+    of a word: its stem, its lemma, or the word itself. ``tokenize`` replaces the tokenizer of the language. Raises
+    ``BadInput`` for a language that is unknown, and ``BadSetting`` for lemmas that are not installed.
 
-    A token is lower-cased; of words joined by apostrophes the longest that is no stop word stands for the token
+    A token is lower-cased; of words joined by apostrophes the longest that is no stop word represents the token
     ("l'homme" is "homme", "crawler's" is "crawler"). Numbers of more than ``MAX_DIGITS`` digits are left out as
     identifiers; years and versions stay. A token is cut after ``MAX_TERM`` characters.
     """
 
-    def __init__(self, language: str = "en", *, tokenize: Tokenizer | None = None) -> None:
+    def __init__(self, language: str = "en", form: TermForm = "stem", *, tokenize: Tokenizer | None = None) -> None:
         self.language = language.lower().replace("_", "-").split("-")[0]
         self.stop_words = stop_words(self.language)
         self.tokenize = tokenize or tokenizer(self.language)
-        self._stem = stemmer(self.language)
+        self._form = term_form(self.language, form)
         self._terms_of = _Remembered(self._analyze)
 
     def terms(self, text: str) -> list[str]:
-        """The stems of ``text`` in order, stop words left out."""
+        """The terms of ``text`` in order, stop words left out."""
         terms: list[str] = []
         self._terms_of.append(terms, _chunked(text.replace(_MARK, " ")).split())
         return terms
+
+    def term(self, token: str) -> str:
+        """The term of a token; empty for one that is none."""
+        word = token.replace(SOFT_HYPHEN, "")[:MAX_TERM].lower().replace("’", "'")
+        if "'" in word:
+            word = self._longest_part(word.strip("'"))
+        if word in self.stop_words or (len(word) > MAX_DIGITS and word.isdecimal()):
+            return ""
+        return self._form(word)
 
     def terms_between(self, text: str, cuts: Iterable[int]) -> tuple[list[str], dict[int, int]]:
         """The terms of ``text``, and for each position in ``cuts`` the number of terms before it.
@@ -89,16 +100,7 @@ class Analyzer:
 
     def _analyze(self, chunk: str) -> tuple[str, ...]:
         """The terms of a chunk, the slow way."""
-        return tuple(filter(None, map(self._term, self.tokenize(chunk))))
-
-    def _term(self, token: str) -> str:
-        """The term of a token; empty for one that is none."""
-        word = token[:MAX_TERM].lower().replace("’", "'")
-        if "'" in word:
-            word = self._longest_part(word.strip("'"))
-        if word in self.stop_words or (len(word) > MAX_DIGITS and word.isdecimal()):
-            return ""
-        return self._stem(word)
+        return tuple(filter(None, map(self.term, self.tokenize(chunk))))
 
     def _longest_part(self, word: str) -> str:
         if word in self.stop_words or word.endswith("n't"):  # spaCy lists such English verbs as "do" and "n't"

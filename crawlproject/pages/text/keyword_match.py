@@ -1,41 +1,42 @@
-"""Finding a keyword, which may be several words, in terms and in URLs."""
+"""Finding keywords, which may be several words, in terms and in URLs. To import this file takes a second (spaCy)."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+
+from spacy.matcher import PhraseMatcher
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
 
 from crawlproject.pages.text.analyzer import Analyzer
 
+_OTHER = "\0"  # takes the place of terms that no keyword has
 
-class Phrase:
-    """One keyword. ``terms`` are its stems in order, ``words`` the words behind them, in lower case.
 
-    Stop words count for neither; a phrase of stop words only has no terms and is found nowhere.
-    """
+class KeywordMatcher:
+    """Finds all ``keywords`` at once, each a phrase of terms; those of stop words only are nowhere."""
 
-    def __init__(self, keyword: str, analyzer: Analyzer) -> None:
-        self.terms = tuple(analyzer.terms(keyword))
-        self.words = tuple(word for word in keyword.lower().split() if analyzer.terms(word))
+    def __init__(self, keywords: Iterable[str], analyzer: Analyzer) -> None:
+        self._terms = {keyword: terms for keyword in keywords if (terms := tuple(analyzer.terms(keyword)))}
+        self._words = {
+            keyword: [word for word in keyword.lower().split() if analyzer.terms(word)] for keyword in self._terms
+        }
+        self._vocabulary = frozenset(term for terms in self._terms.values() for term in terms)
+        self._vocab = Vocab()
+        self._matcher = PhraseMatcher(self._vocab)
+        for keyword, terms in self._terms.items():
+            self._matcher.add(keyword, [Doc(self._vocab, list(terms))])
 
-    def occurrences(self, terms: Sequence[str], counts: Mapping[str, int] | None = None) -> int:
-        """How often the terms of the phrase stand in ``terms``, one after the other; ``counts``, if there are any, save time."""
-        size = len(self.terms)
-        if counts is not None:
-            if not all(counts.get(term) for term in self.terms):
-                return 0
-            if size == 1:
-                return counts[self.terms[0]]
-        first = self.terms[0] if self.terms else None
-        return sum(
-            term == first and tuple(terms[place : place + size]) == self.terms for place, term in enumerate(terms)
-        )
+    def occurrences(self, terms: Sequence[str], counts: Mapping[str, int] | None = None) -> Counter[str]:
+        """How often the terms of each keyword occur in ``terms``, one after the other; their ``counts`` save time."""
+        counts = Counter(terms) if counts is None else counts
+        if not any(all(map(counts.get, phrase)) for phrase in self._terms.values()):
+            return Counter()
+        known = [term if term in self._vocabulary else _OTHER for term in terms]
+        return Counter(span.label_ for span in self._matcher(Doc(self._vocab, known), as_spans=True))
 
     def in_url(self, url: str) -> bool:
-        """Whether each word of the phrase is part of the spelling of ``url``, as in paper 002 Figure 4."""
+        """Whether each word of some keyword is part of the spelling of ``url``, as in paper 002 Figure 4."""
         spelling = url.lower()
-        return bool(self.words) and all(word in spelling for word in self.words)
-
-
-def phrases(keywords: Iterable[str], analyzer: Analyzer) -> tuple[Phrase, ...]:
-    """The keywords that are more than stop words."""
-    return tuple(phrase for keyword in keywords if (phrase := Phrase(keyword, analyzer)).terms)
+        return any(words and all(word in spelling for word in words) for words in self._words.values())

@@ -1,4 +1,4 @@
-"""What is known of each language: its stop words, its stemmer, its tokenizer."""
+"""What is known of each language: its stop words, its tokenizer, and the forms that terms may take."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from pathlib import Path
 import Stemmer
 
 from crawlproject.errors import BadInput
-from crawlproject.pages.text.tokenizer import Bigrams, Tokenizer, Words
+from crawlproject.options import TermForm
+from crawlproject.pages.text.tokenizer import LETTER_APOSTROPHE, Bigrams, Tokenizer, Words
 
 # Language code -> algorithm of PyStemmer. English has the original Porter algorithm, as in the papers.
 _ALGORITHMS = {
@@ -22,33 +23,65 @@ _ALGORITHMS = {
     "ro": "romanian", "ru": "russian", "sr": "serbian", "sv": "swedish", "ta": "tamil", "tr": "turkish",
 }  # fmt: skip
 _UNSPACED = frozenset(("bo", "ja", "km", "ko", "lo", "my", "th", "zh"))
+# Languages in which an apostrophe or a point is also a letter of a word, as in "п'ять" and "col·lecció", so that only
+# a list of words can cut it. In the others the rules of ``Words`` give the same terms or better ones.
+_CUT_BY_SPACY = frozenset(("ca", "fr", "it", "uk"))
+
+
+def is_unspaced(language: str) -> bool:
+    """Whether the language puts no spaces between words, so that its terms are pairs of characters."""
+    return language in _UNSPACED
 
 
 def tokenizer(language: str) -> Tokenizer:
     """The tokenizer of a language."""
-    return Bigrams() if language in _UNSPACED else Words()
+    if is_unspaced(language):
+        return Bigrams()
+    if language in _CUT_BY_SPACY:
+        from crawlproject.pages.text.spacy_language import SpacyWords  # takes a second
+
+        return SpacyWords(language)
+    return Words()
 
 
-def stemmer(language: str) -> Callable[[str], str]:
-    """The stemmer of a language; one that changes nothing where there is none."""
-    algorithm = _ALGORITHMS.get(language)
+def term_form(language: str, form: TermForm) -> Callable[[str], str]:
+    """A function from a word in lower case to its term.
+
+    "stem" is the stemmer of the language, or nothing where there is none; "lemma" looks up the dictionary form; "word"
+    changes nothing. Raises ``BadSetting`` when the tables of lemmas are not installed.
+    """
+    if form == "lemma":
+        from crawlproject.pages.text.spacy_language import lemmatizer
+
+        return lemmatizer(language)
+    algorithm = _ALGORITHMS.get(language) if form == "stem" else None
     if algorithm is None:
         return str
     return Stemmer.Stemmer(algorithm, 0).stemWord  # 0: no cache of its own
 
 
 @cache
-def stop_words(language: str) -> frozenset[str]:
-    """spaCy's stop words of a language, lower-cased. ``BadInput`` for a language that spaCy does not have.
+def languages() -> frozenset[str]:
+    """The codes of the languages of the installed spaCy that have a list of stop words."""
+    return frozenset(path.parent.name for path in _folder().glob("*/stop_words.py"))
 
-    Read from spaCy's file of that language: importing the package for a list of words takes over a second.
+
+@cache
+def stop_words(language: str) -> frozenset[str]:
+    """spaCy's stop words of a language, lower-cased. Raises ``BadInput`` for a language that spaCy does not have.
+
+    They are read from the file of that language: to import spaCy for a list of words takes over a second and 60 MB.
     """
+    if language not in languages():
+        raise BadInput("language", f"wants one of {', '.join(sorted(languages()))}; got {language!r}")
+    words = runpy.run_path(str(_folder() / language / "stop_words.py"))["STOP_WORDS"]
+    plain = {word.lower().replace("’", "'") for word in words}
+    return frozenset(plain | {word.replace("'", LETTER_APOSTROPHE) for word in plain})
+
+
+def _folder() -> Path:
+    """Where spaCy keeps its languages. Raises ``BadInput`` when it is not installed."""
     spec = find_spec("spacy")
     if spec is None or not spec.submodule_search_locations:
         raise BadInput("language", "wants spaCy installed, for its stop words")
-    folder = Path(spec.submodule_search_locations[0], "lang")
-    known = sorted(path.parent.name for path in folder.glob("*/stop_words.py"))
-    if language not in known:
-        raise BadInput("language", f"wants one of {', '.join(known)}; got {language!r}")
-    words = runpy.run_path(str(folder / language / "stop_words.py"))["STOP_WORDS"]
-    return frozenset(word.lower().replace("’", "'") for word in words)
+    return Path(spec.submodule_search_locations[0], "lang")

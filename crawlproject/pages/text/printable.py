@@ -1,7 +1,7 @@
-"""Text of strangers without what would steer the terminal, or the eye, of whoever reads it.
+"""Removes from foreign text what would control the reader's terminal or mislead the reader.
 
-Escape sequences move cursors, rename windows and hide what was printed before; marks of direction make ``exe.txt`` of
-``txt.exe``. Neither belongs into a title, a log line or a table.
+Escape sequences move cursors, rename windows and hide what was printed before; direction marks show ``txt.exe`` as
+``exe.txt``. Neither belongs in a title, a log line or a table.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def counted(number: int, noun: str, plural: str = "") -> str:
 
 
 class PlainStream:
-    """A text stream in which a terminal finds nothing to obey but line feeds and, on a terminal, colours."""
+    """A text stream that passes on no control characters but line feeds and, on a terminal, colours."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

@@ -17,8 +17,11 @@ from crawlproject.records import Link, Page, Span
 class TopicJudge:
     """Cosine similarity of TF vectors with the topic's keywords (paper 000 equation 1).
 
-    ``query`` is the TF vector of the keywords. Raises ``BadInput`` when no term is left of them.
+    ``query`` is the TF vector of the keywords. ``by_meaning`` says whether texts that share no term with the keywords may
+    be close to them. Raises ``BadInput`` when no term is left of the keywords.
     """
+
+    by_meaning = False
 
     def __init__(self, keywords: Sequence[str], analyzer: Analyzer) -> None:
         words = [keywords] if isinstance(keywords, str) else keywords
@@ -59,13 +62,9 @@ class TopicJudge:
 
     def judge(self, page: Page) -> Page:
         """``page`` with its relevance and the context score of each link filled in."""
-        relevance = self.relevance(page.counts)
-        if relevance:
-            scores = self.context_scores(page.terms, [link.context_span for link in page.links])
-        else:
-            scores = [0.0] * len(page.links)
+        scores = self.context_scores(page.terms, [link.context_span for link in page.links])
         links = [with_context_score(link, score) for link, score in zip(page.links, scores, strict=True)]
-        return replace(page, relevance=relevance, links=tuple(links))
+        return replace(page, relevance=self.relevance(page.counts), links=tuple(links))
 
 
 def with_context_score(link: Link, score: float) -> Link:

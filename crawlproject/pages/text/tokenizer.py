@@ -1,7 +1,7 @@
 """Text to word tokens, before stop words and stems.
 
-A tokenizer cuts text into tokens. ``Words`` serves languages that put spaces between words, ``Bigrams`` those that do
-not.
+``Words`` serves most languages that put spaces between words, ``Bigrams`` those that do not. ``SpacyWords``
+(``spacy_language.py``) serves the few whose apostrophes need a list of words.
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ from itertools import pairwise
 from typing import Protocol
 
 APOSTROPHES = "'’"
+LETTER_APOSTROPHE = "\u02bc"  # Unicode's own for an apostrophe that is a letter
+SOFT_HYPHEN = "\u00ad"  # where a word may be broken; a reader does not see it
+_JOINERS = f"{SOFT_HYPHEN}\u200d"  # inside words, though no letters; the second makes conjuncts, as in Sinhala
 
 # Scripts written without spaces: Thai, Lao, Tibetan, Myanmar, Khmer, kana, Han; and Hangul, whose words are phrases.
 _UNSPACED = (
@@ -75,7 +78,7 @@ class Bigrams:
 
 @cache
 def _word_characters() -> str:
-    r"""Letters, digits and combining marks of Unicode, as the inside of a character class.
+    r"""Letters, digits, combining marks and joiners of Unicode, as the inside of a character class.
 
     Python's ``\w`` leaves out the marks that Indic scripts spell vowels with, takes the underscore, which joins words
     in source code, and is slower than a fixed class.
@@ -92,4 +95,4 @@ def _word_characters() -> str:
 
 
 def _is_word_character(character: str) -> bool:
-    return character.isalnum() or unicodedata.category(character).startswith("M")
+    return character.isalnum() or character in _JOINERS or unicodedata.category(character).startswith("M")

@@ -6,16 +6,11 @@ A vector is a mapping from term to weight, a missing term weighs 0. Term frequen
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from math import log, sqrt
 from operator import mul
 
 Vector = Mapping[str, float]
-
-
-def term_frequencies(terms: Iterable[str]) -> Counter[str]:
-    """The TF vector of a sequence of terms."""
-    return Counter(terms)
 
 
 def squared_norm(vector: Vector) -> float:

@@ -9,11 +9,11 @@ from urllib.parse import urljoin
 import pytest
 
 from benchmarks.hostile_web import GROUPS, KINDS, HostileWeb
+from benchmarks.hostile_web.opening import open_hostile
 from benchmarks.hostile_web.topic import topic_of, topic_text
 from crawlproject.errors import BadWeb
 from crawlproject.pages.html.parse import parse_document
 from crawlproject.urls.hosts import host_of
-from crawlproject.webs.open import open_web
 
 
 @pytest.fixture(scope="module")
@@ -112,13 +112,13 @@ def test_a_topic_knows_its_targets(web):
     assert topic.targets[0] in topic_text(web)
 
 
-def test_it_opens_by_name(tmp_path):
-    assert open_web("hostile", cache_dir=tmp_path).hosts == (400, 600)
-    assert open_web("hostile:good", cache_dir=tmp_path).hosts == (400, 0)
-    assert open_web("hostile:parked", cache_dir=tmp_path).hosts == (400, 600)
-    assert open_web("hostile:third,parked", cache_dir=tmp_path).kinds == (*GROUPS["third"], "parked")
-    assert next(open_web("hostile:good@7", cache_dir=tmp_path).urls()) == next(HostileWeb(seed=7, share=0).urls())
+def test_it_opens_by_name():
+    assert open_hostile("hostile").hosts == (400, 600)
+    assert open_hostile("hostile:good").hosts == (400, 0)
+    assert open_hostile("hostile:parked").hosts == (400, 600)
+    assert open_hostile("hostile:third,parked").kinds == (*GROUPS["third"], "parked")
+    assert next(open_hostile("hostile:good@7").urls()) == next(HostileWeb(seed=7, share=0).urls())
     with pytest.raises(BadWeb, match="whole number"):
-        open_web("hostile@seven", cache_dir=tmp_path)
+        open_hostile("hostile@seven")
     with pytest.raises(BadWeb, match="no kind 'nice'"):
-        open_web("hostile:nice", cache_dir=tmp_path)
+        open_hostile("hostile:nice")

@@ -18,13 +18,13 @@ def run(pages: float, cpu: float) -> dict[str, float]:
 def test_ratios_are_taken_run_by_run() -> None:
     ours, theirs = [run(100, 1), run(100, 2), run(100, 4)], [run(100, 3), run(100, 6), run(50, 8)]
     assert throughput.ratio(ours, theirs) == "3.00 (3.00 to 4.00)"
-    shown = throughput.table({"disk": ours, "memory": theirs, "plain": theirs})
+    shown = throughput.table({"default": ours, "dom": theirs, "plain": theirs})
     assert shown.splitlines()[3].split()[:3] == ["plain", "100", "17"]
     assert "3.00 (3.00 to 4.00)" in shown.splitlines()[3]
 
 
 def test_rivals_run_only_where_they_are_installed(tmp_path: Path) -> None:
-    assert throughput.Bench("http://127.0.0.1:1", tmp_path, None).names() == ["disk", "memory", "plain"]
+    assert throughput.Bench("http://127.0.0.1:1", tmp_path, None).names() == ["default", "dom", "plain"]
     assert "crawlee" in throughput.Bench("http://127.0.0.1:1", tmp_path, "python").names()
 
 

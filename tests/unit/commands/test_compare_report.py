@@ -28,7 +28,7 @@ def scrapy(*arguments, cwd):
     (cwd / "only_these.py").write_text('COMMANDS_MODULE = "crawlproject.commands"\n')
     environment["PYTHONPATH"] += os.pathsep + str(cwd)
     command = [sys.executable, "-m", "scrapy", *map(str, arguments)]
-    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=900)
 
 
 def test_compare_prints_the_table_names_the_winner_and_writes_files(write_runs, tmp_path):

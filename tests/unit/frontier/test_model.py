@@ -40,6 +40,7 @@ class Model:
         self.picks: list[str] = []
         self.clocks: dict[str, float] = {}
         self.delays: dict[str, float] = {}
+        self.blocks: dict[str, float] = {}
         self.arrivals = 0
         self.evicted = 0
         self.looked = 0.0
@@ -48,7 +49,7 @@ class Model:
         known = self.waiting.get(record.url)
         if known:
             if record.score > known.record.score:
-                known.record = record
+                self.revise(known, record)
             return False
         if record.url in self.leases or record.url in self.done_urls:
             return False
@@ -59,6 +60,11 @@ class Model:
         self.waiting[record.url] = Waiting(record, self.arrivals)
         self.arrivals += 1
         return True
+
+    def revise(self, known: Waiting, record: CrawlUrl) -> None:
+        known.record = record
+        if record.not_before > self.looked:
+            known.position = None  # what is held is not committed
 
     def worst(self) -> Waiting:
         return min(self.waiting.values(), key=lambda waiting: (waiting.record.score, -waiting.arrival))
@@ -87,22 +93,31 @@ class Model:
         hosts = {host_of(waiting.record.url) for waiting in everything}
         window = min(self.k, len(hosts)) - 1
         barred = set(self.picks[-window:]) if window > 0 else set()
+        few = len([host for host in hosts if self.may_wake(host, now)]) < self.k
         if self.commit == 1:
-            return self.free(everything, barred, now) or self.oldest(everything, len(hosts), now)
+            return self.free(everything, barred, now) or self.oldest(everything, few, now)
         batch = self.candidates()
         chosen = self.free(batch, barred, now)
-        if chosen is None and all(host_of(waiting.record.url) in barred for waiting in batch):
+        if chosen is None and all(self.is_stopped(host_of(one.record.url), barred, now) for one in batch):
             pool = [waiting for waiting in everything if waiting.position is None]
-            chosen = self.free(pool, barred, now) or self.oldest(pool, len(hosts), now)
-        return chosen or self.oldest(batch, len(hosts), now)
+            chosen = self.free(pool, barred, now) or self.oldest(pool, few, now)
+        return chosen or self.oldest(batch, few, now)
 
     def free(self, candidates: list[Waiting], barred: set[str], now: float) -> Waiting | None:
         free = [one for one in candidates if self.may_go(one.record, now) and host_of(one.record.url) not in barred]
         return min(free, key=lambda waiting: waiting.key, default=None)
 
-    def oldest(self, candidates: list[Waiting], hosts: int, now: float) -> Waiting | None:
+    def may_wake(self, host: str, now: float) -> bool:
+        """Whether a URL of the host may be taken, politeness aside."""
+        records = [waiting.record for waiting in self.waiting.values() if host_of(waiting.record.url) == host]
+        return self.blocks.get(host, 0.0) <= now and any(record.not_before <= now for record in records)
+
+    def is_stopped(self, host: str, barred: set[str], now: float) -> bool:
+        return host in barred or self.blocks.get(host, 0.0) > now
+
+    def oldest(self, candidates: list[Waiting], few: bool, now: float) -> Waiting | None:
         takeable = [one for one in candidates if self.may_go(one.record, now)]
-        if not takeable or hosts >= self.k:
+        if not takeable or not few:
             return None
         last_pick = {host: number for number, host in enumerate(self.picks)}
         oldest = min((host_of(one.record.url) for one in takeable), key=last_pick.__getitem__)
@@ -111,7 +126,8 @@ class Model:
     def may_go(self, record: CrawlUrl, now: float) -> bool:
         host = host_of(record.url)
         flying = {host_of(url) for url in self.leases}
-        return record.not_before <= now and host not in flying and self.clocks.get(host, -math.inf) <= now
+        begins = max(record.not_before, self.clocks.get(host, -math.inf), self.blocks.get(host, 0.0))
+        return begins <= now and host not in flying
 
     def take(self, now: float) -> CrawlUrl | None:
         self.look_again(now)
@@ -128,7 +144,7 @@ class Model:
         times = {now}
         for waiting in self.waiting.values():
             clock = self.clocks.get(host_of(waiting.record.url), -math.inf)
-            times.add(max(now, clock, waiting.record.not_before))
+            times |= {max(now, time) for time in (clock, waiting.record.not_before, *self.blocks.values())}
         return next((time for time in sorted(times) if self.choose(time)), None)
 
     def rest(self, url: str, finish: float, seconds: float) -> None:
@@ -157,17 +173,33 @@ class Model:
         del self.picks[last]
 
     def release(self, url: str, now: float, seconds: float, *, not_before: float, picked: bool) -> None:
-        lease = self.leases.pop(url, None)
-        if lease is None:
+        if url not in self.leases:
             return
         self.rest(url, now, seconds)
         if not picked:
             self.give_back(host_of(url))
+        self.wait_again(url, not_before)
+
+    def wait_again(self, url: str, not_before: float) -> None:
+        lease = self.leases.pop(url)
         lease.record = replace(lease.record, not_before=not_before)
         lease.position = -1 if self.commit > 1 and not_before <= self.looked else None
         self.waiting[url] = lease
         if self.max_urls and len(self.waiting) > self.max_urls:
             self.evict()
+
+    def hold(self, url: str, until: float) -> bool:
+        if url in self.leases:
+            self.give_back(host_of(url))
+            self.wait_again(url, until)
+            return True
+        if url in self.waiting:
+            known = self.waiting[url]
+            self.revise(known, replace(known.record, not_before=until))
+        return url in self.waiting
+
+    def block_host(self, host: str, until: float) -> None:
+        self.blocks[host] = until
 
     def rescore(self, url: str, score: float) -> bool:
         if url not in self.waiting:
@@ -198,6 +230,9 @@ OPERATIONS = st.one_of(
     st.tuples(st.just("done"), URLS, SECONDS),
     st.tuples(st.just("rescore"), URLS, SCORES),
     st.tuples(st.just("crawl_delay"), URLS, SECONDS),
+    st.tuples(st.just("hold"), URLS, WAITS),
+    st.tuples(st.just("hold_lease"), st.integers(0, 3), WAITS),
+    st.tuples(st.just("block_host"), URLS, WAITS),
 )
 
 
@@ -247,6 +282,12 @@ class Pair:
                 self.both("done", url, now, seconds)
             case "rescore", (url, score):
                 self.both("rescore", url, score)
+            case "hold", (url, wait):
+                self.both("hold", url, now + wait if wait else 0.0)
+            case "hold_lease", (index, wait):
+                self.both("hold", self.lease(index), now + wait if wait else 0.0)
+            case "block_host", (url, wait):
+                self.both("block_host", host_of(url), now + wait if wait else 0.0)
             case "crawl_delay", (url, seconds):
                 self.both("crawl_delay", host_of(url), seconds * 3)
 

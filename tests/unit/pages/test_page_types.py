@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlproject.pages.page_types import CAPTCHA, CONSENT, PARKED, SOFT_404, PageTypeInspector, nature_of
+from crawlproject.pages.page_types import CAPTCHA, CONSENT, PARKED, SOFT_404, PageTypeInspector, page_type_of
 from crawlproject.records import Fetch, Page
 
 PROSE = "The committee met on Tuesday and talked about the roof of the old library, which leaks. " * 8
 
 
 def page_type(title: str, text: str, body: bytes = b"", linked: int = 0) -> str:
-    return nature_of(title, text, linked, body)
+    return page_type_of(title, text, linked, body)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_many_links_make_no_captcha():
 @settings(max_examples=80, deadline=None)
 @given(st.text(max_size=300), st.text(max_size=2500), st.integers(0, 3000), st.binary(max_size=50))
 def test_any_text_has_an_answer(title, text, linked, body):
-    assert nature_of(title, text, linked, body) in (CAPTCHA, CONSENT, PARKED, SOFT_404, "")
+    assert page_type_of(title, text, linked, body) in (CAPTCHA, CONSENT, PARKED, SOFT_404, "")
 
 
 @pytest.mark.parametrize(
@@ -112,12 +112,12 @@ def test_any_text_has_an_answer(title, text, linked, body):
 )
 def test_no_text_takes_long(piece):
     started = time.process_time()
-    nature_of(piece * 60, piece * 600, 0, b"")
-    nature_of(piece * 60, piece * 130, 0, b"")
+    page_type_of(piece * 60, piece * 600, 0, b"")
+    page_type_of(piece * 60, piece * 130, 0, b"")
     assert time.process_time() - started < 2.0, "some expression goes back and back"
 
 
-def test_the_sign_becomes_the_nature():
+def test_the_sign_becomes_the_page_type():
     fetch = Fetch(200, 0.0, 0.1)
     assert PageTypeInspector().inspect(Page("http://a.example/", signs={PARKED: 1.0}), fetch).page_type == PARKED
     page = Page("http://a.example/", signs={"linked": 0.9})

@@ -71,7 +71,7 @@ def test_by_name_out_of_a_zip(tmp_path: Path) -> None:
             if path.is_file():
                 archive.write(path, path.relative_to(ROOT))
     code = (
-        "from crawlproject import topic_sources as t; import topics\n"
+        "from crawlproject.topic import find as t; import topics\n"
         "print(topics.__file__); print(t.find_topic('demo').name, len(t.topic_names()))"
     )
     done = subprocess.run(

@@ -8,11 +8,11 @@ const MOST = 6; // crawls side by side
 const EVERY = 1000; // milliseconds between two looks
 const READING = 100; // the same, while a long history is being read
 
-let shown = []; // names of the crawls on the page
+let shown = []; // names of the crawls that are shown
 let states = [];
 let chosenByHand = false;
 const opened = new Set(); // crawls whose details are open
-const seen = new Set(); // best pages that were on the page before
+const seen = new Set(); // best pages that were shown before
 
 async function ask(path, body) {
   const options = body
@@ -100,28 +100,28 @@ function drawRun(state, index) {
     make("span", { class: "buttons" },
       state.status === "paused" ? button("resume", "Resume", true) : button("pause", "Pause", state.status === "running"),
       button("stop", "Stop", state.status === "running" || state.status === "paused"),
-      state.resumable ? button("resume", "Go on", true) : "",
+      state.resumable ? button("resume", "Resume", true) : "",
       state.fetches ? make("a", { href: `/report${path}`, target: "_blank" }, "Report") : "",
       state.fetches ? make("a", { href: `/map${path}`, target: "_blank" }, "Map") : ""));
   const keywords = make("p", { class: "soft small" }, make("bdi", {}, (state.keywords || []).join(", ")));
-  const words = state.words ? make("pre", { class: "warn" }, state.words) : "";
+  const output = state.output ? make("pre", { class: "warn" }, state.output) : "";
   const bar = state.budget && live ? make("progress", { max: state.budget, value: state.pages, "aria-label": "pages of the budget" }) : "";
   const numbers = state.pages === undefined ? "" : tiles([
     ["pages stored", count(state.pages)],
     ["harvest rate", percent(state.harvest)],
-    ["of the latest 100", percent(state.recent)],
+    ["harvest rate, latest 100", percent(state.recent)],
     ["mean relevance", fixed(state.mean_relevance)],
-    ["pages a second", live ? fixed(state.speed, 1) : undefined],
+    ["pages per second", live ? fixed(state.speed, 1) : undefined],
     ["fetches", count(state.fetches)],
     ["hosts visited", count(state.hosts)],
     ["URLs waiting", live ? count(state.waiting) : undefined],
     ["on hosts", live ? count(state.hosts_waiting) : undefined],
     ["links refused", count(state.refused_total)],
-    ["without a page", count(state.failed)],
-    ["copies", state.duplicates ? count(state.duplicates) : undefined],
+    ["failed fetches", count(state.failed)],
+    ["duplicates", state.duplicates ? count(state.duplicates) : undefined],
   ]);
   const reading = state.reading ? make("p", { class: "soft small" }, "reading the history …") : "";
-  return make("section", { class: `card run m${index % MARKS}`, "data-crawl": state.name }, head, keywords, words, bar, numbers, reading);
+  return make("section", { class: `card run m${index % MARKS}`, "data-crawl": state.name }, head, keywords, output, bar, numbers, reading);
 }
 
 async function control(crawl, action) {
@@ -185,7 +185,7 @@ function politeness(state) {
     ? make("p", { class: "warn" }, `${count(kept.too_soon)} of ${count(kept.gaps)} fetches came too soon.`)
     : make("p", {}, `Kept: none of ${count(kept.gaps)} repeated fetches of a host came too soon.`);
   return make("section", { class: "card" }, make("h2", {}, "Politeness"), verdict, make("p", { class: "soft small" },
-    `The shortest pause was ${seconds(kept.smallest)}; asked for: ${kept.min_delay} s, ${kept.factor} times the last fetch, and what a host asks for.`));
+    `Shortest pause: ${seconds(kept.smallest)}. Required: the longest of ${kept.min_delay} s, ${kept.factor} times the last fetch, and what the host asks for.`));
 }
 
 function drawDetails() {
@@ -197,12 +197,12 @@ function drawDetails() {
     const title = make("summary", { "data-place": state.name }, make("h2", {}, "Hosts, refusals, politeness of ", make("span", { class: `badge m${index % MARKS}` }, labelOf(state))));
     const wrap = (blocks) => (several ? make("details", { open, ontoggle: toggled }, title, blocks) : make("div", {}, blocks));
     return [wrap(make("div", { class: "blocks" },
-      table("Frontier by host", ["host", "waiting", "best score", "rests"],
-        (state.crowd || []).map((host) => [host.host, count(host.waiting), fixed(host.best), host.leased ? "in flight" : host.rests ? seconds(host.rests) : "–"]), [1, 2, 3]),
+      table("Frontier by host", ["host", "waiting", "best score", "next fetch in"],
+        (state.frontier_hosts || []).map((host) => [host.host, count(host.waiting), fixed(host.best), host.leased ? "in flight" : host.rests ? seconds(host.rests) : "–"]), [1, 2, 3]),
       table("Hosts visited", ["host", "pages", "relevance", "fetches", "shortest pause"],
         (state.busiest || []).map((host) => [host.host, count(host.pages), fixed(host.relevance), count(host.fetches), seconds(host.gap)]), [1, 2, 3, 4]),
       table("Links refused, by reason", ["reason", "links"], (state.refused || []).map(([reason, n]) => [reason, count(n)]), [1]),
-      table("Fetches without a page", ["what happened", "fetches"], (state.failures || []).map(([kind, n]) => [kind, count(n)]), [1]),
+      table("Failed fetches", ["outcome", "fetches"], (state.failures || []).map(([kind, n]) => [kind, count(n)]), [1]),
       politeness(state),
       table("Agents", ["agent", "pages", "relevant", "mean relevance"],
         (state.agents || []).map((agent) => [make("span", { class: `badge m${agent.number % MARKS}` }, `agent ${agent.number}`), count(agent.pages), count(agent.relevant), fixed(agent.relevance)]), [1, 2, 3]),
@@ -232,7 +232,7 @@ async function search(event) {
   const groups = together(hits);
   const total = answers.reduce((sum, answer) => sum + answer.total, 0);
   const problems = answers.map((answer) => answer.problem).filter(Boolean);
-  note.textContent = problems[0] || (total ? `${count(total)} pages, the best ${groups.length} of them:` : "Nothing stored so far has these words.");
+  note.textContent = problems[0] || (total ? `${count(total)} pages found; the best ${groups.length}:` : "No stored page matches.");
   byId("hits").replaceChildren(...groups.map((group) => make("li", { class: `m${group[0].index % MARKS}` },
     make("div", { class: "name" }, link(group[0].page, group[0].page.title || group[0].page.url)),
     make("div", { class: "url" }, make("bdi", {}, group[0].page.url)),
@@ -249,11 +249,11 @@ async function start(event) {
   problem.textContent = "";
   button.disabled = true;
   try {
-    const wish = {
+    const form = {
       query: byId("query").value, seeds: byId("seeds").value, pages: Number(byId("pages").value),
       orderings: [...document.querySelectorAll("#orderings :checked")].map((box) => box.value),
     };
-    const answer = await ask("/api/start", wish);
+    const answer = await ask("/api/start", form);
     shown = answer.started.slice(0, MOST);
     chosenByHand = true;
     location.hash = shown.map(encodeURIComponent).join("&");

@@ -4,7 +4,7 @@
 -- ARGV   the thirteen of HEAD, then operations: a name and its arguments each (see 6_operations.lua)
 --
 -- A host is a text, a URL its 16-byte digest, an arrival six bytes: the number of a waiting URL, big-endian, so that
--- members of equal score stand in the order in which they came. rank is the negative score: least first.
+-- members of equal score are in the order in which they came. rank is the negative score: least first.
 
 local call = redis.call
 local ROOT, SHARED = KEYS[1], KEYS[2]
@@ -26,9 +26,11 @@ local TOPS = ROOT .. ':tops' -- zset: arrival and host of the best URL of each h
 local WORST = ROOT .. ':worst' -- zset: the same of the worst; only while the frontier is bounded
 local HEADS = ROOT .. ':heads' -- hash: host -> its arrivals in OPEN, TOPS and WORST
 local RIPENING = ROOT .. ':ripening' -- zset: host -> when its next URL with a time to come may go
+local BLOCKED = ROOT .. ':blocked' -- zset: host -> end of its block
+local DORMANT = ROOT .. ':dormant' -- zset: host of which no URL may be taken yet (all held, or blocked) -> when one may
 local COMMITTED = ROOT .. ':committed' -- zset: arrival -> position in the batch of Best-N-First
 local ADMITTED = ROOT .. ':admitted' -- hash: host -> URLs that entered
-local WORKERS = ROOT .. ':workers' -- hash: worker -> token of the process that goes by this name
+local WORKERS = ROOT .. ':workers' -- hash: worker -> token of the process that uses this name
 local PICKS = ROOT .. ':picks' -- hash: worker -> number and hosts of its last picks
 local SEEN = ROOT .. ':seen:' -- hashes: digest -> arrival; empty when the URL is done
 local QUEUE = ROOT .. ':queue:' -- zset of a host: arrival -> rank; all that wait
@@ -38,7 +40,7 @@ local UNRIPE = ROOT .. ':unripe:' -- zset of a host: arrival -> time to come; th
 local CLOCK = SHARED .. ':clock' -- zset: host -> time of the next visit
 local DELAY = SHARED .. ':delay' -- hash: host -> Crawl-delay, seconds
 local BUSY = SHARED .. ':busy' -- hash: host -> who fetches from it
-local ALIVE = SHARED .. ':alive' -- zset: worker of a crawl -> when its leases end unless it is heard of
+local ALIVE = SHARED .. ':alive' -- zset: worker of a crawl -> when its leases end unless it calls again
 
 local ME = ROOT .. '\n' .. WORKER
 local NOBODY = '\0\0\0\0\0\0'

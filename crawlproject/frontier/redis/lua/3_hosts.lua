@@ -1,26 +1,54 @@
--- Where hosts stand. A host of which a URL is being fetched stands neither in OPEN nor in RESTING.
+-- The states of hosts. A host of which a URL is being fetched is neither in OPEN nor in RESTING.
 
 local some_unripe = call('EXISTS', RIPENING) == 1
 local some_committed = COMMIT > 1 and call('EXISTS', COMMITTED) == 1
+local some_blocked = call('EXISTS', BLOCKED) == 1
+local some_dormant = call('EXISTS', DORMANT) == 1
 
 local function due_of(host)
   local due = call('ZSCORE', CLOCK, host)
   return due and tonumber(due) or -math.huge
 end
 
+-- The end of the host's block, or nil.
+local function block_of(host)
+  local till = some_blocked and call('ZSCORE', BLOCKED, host)
+  return till and tonumber(till) or nil
+end
+
+-- When the host's clock and its block allow the next visit.
+local function allowed_from(host)
+  return math.max(due_of(host), block_of(host) or -math.huge)
+end
+
+-- Let DORMANT say when a URL of the host may be taken, politeness aside, if none may now.
+local function watch_dormancy(host, has_urls)
+  local wakes = has_urls and block_of(host)
+  if has_urls and some_unripe and call('ZCARD', UNRIPE .. host) == call('ZCARD', QUEUE .. host) then
+    wakes = math.max(wakes or 0, tonumber(call('ZRANGE', UNRIPE .. host, 0, 0, 'WITHSCORES')[2]))
+  end
+  if wakes then
+    call('ZADD', DORMANT, exact(wakes), host)
+    some_dormant = true
+  elseif some_dormant then
+    call('ZREM', DORMANT, host)
+  end
+end
+
 local function is_committed(arrival)
   return some_committed and call('ZSCORE', COMMITTED, arrival)
 end
 
--- The first URL of the host that may go and is not committed, politeness aside: arrival and rank, or nil.
-local function available(host)
+-- The first URL of the host that may be taken, politeness and block aside: arrival and rank, or nil. Committed URLs only
+-- count when they are asked for.
+local function available(host, committed_too)
   local queue, from, chunk = QUEUE .. host, 0, 1
   local unripe = some_unripe and call('EXISTS', UNRIPE .. host) == 1
   while true do
     local some = call('ZRANGE', queue, from, from + chunk - 1, 'WITHSCORES')
     for index = 1, #some, 2 do
       local arrival = some[index]
-      if not (unripe and call('ZSCORE', UNRIPE .. host, arrival)) and not is_committed(arrival) then
+      if not (unripe and call('ZSCORE', UNRIPE .. host, arrival)) and (committed_too or not is_committed(arrival)) then
         return arrival, tonumber(some[index + 1])
       end
     end
@@ -42,7 +70,7 @@ local function index(zset, host, old, arrival, rank)
   return arrival or NOBODY
 end
 
--- Let the host stand where it belongs. ``stays``: neither its clock nor its lease changed, so an open host stays open.
+-- Let the host enter the state it belongs to. ``stays``: neither its clock nor its lease changed, so an open host stays open.
 local function place(host, stays)
   local heads = call('HGET', HEADS, host)
   local open, top, worst = NOBODY, NOBODY, NOBODY
@@ -65,10 +93,10 @@ local function place(host, stays)
       arrival, rank = first[1], tonumber(first[2])
     end
     if arrival then
-      opens = due_of(host)
+      opens = allowed_from(host)
     elseif some_unripe then
       local ripe = call('ZRANGE', UNRIPE .. host, 0, 0, 'WITHSCORES')[2]
-      opens = ripe and math.max(due_of(host), tonumber(ripe))
+      opens = ripe and math.max(allowed_from(host), tonumber(ripe))
     end
   end
   if arrival and (opens == -math.huge or (stays and open ~= NOBODY)) then
@@ -81,6 +109,9 @@ local function place(host, stays)
     else
       call('ZREM', RESTING, host)
     end
+  end
+  if some_unripe or some_blocked or some_dormant then
+    watch_dormancy(host, first[1])
   end
   local now_heads = open .. top .. worst
   if now_heads == NOBODY .. NOBODY .. NOBODY then
@@ -95,6 +126,7 @@ local function place_newcomer(host, arrival)
   local queue = QUEUE .. host
   local changes = some_unripe
     or some_committed
+    or some_blocked
     or call('ZRANGE', queue, 0, 0)[1] == arrival
     or (meta.worst == 1 and call('ZRANGE', queue, -1, -1)[1] == arrival)
   if changes then
@@ -121,8 +153,14 @@ local function rest(host, finish, seconds)
   end
 end
 
--- URLs whose time has come may go, and hosts that have rested may be visited.
+-- URLs whose time has come may be taken, blocks end, and hosts that have rested may be visited.
 local function pass_time(now)
+  if some_blocked then
+    call('ZREMRANGEBYSCORE', BLOCKED, '-inf', exact(now))
+  end
+  if some_dormant then
+    call('ZREMRANGEBYSCORE', DORMANT, '-inf', exact(now))
+  end
   if some_unripe then
     for _, host in ipairs(call('ZRANGEBYSCORE', RIPENING, '-inf', exact(now))) do
       call('ZREMRANGEBYSCORE', UNRIPE .. host, '-inf', exact(now))
@@ -142,7 +180,7 @@ local function pass_time(now)
   call('ZREMRANGEBYSCORE', CLOCK, '-inf', exact(now - CLOCK_SLACK))
 end
 
--- Whether a host that stands open may be visited after all: another crawl may be there, or have been.
+-- Whether an open host may be visited after all: another crawl may be there, or have been.
 local function visitable(host, now)
   if due_of(host) > now then
     place(host)
@@ -153,7 +191,7 @@ local function visitable(host, now)
     return true
   end
   if tonumber(call('ZSCORE', ALIVE, holder) or -math.huge) < now then
-    call('HDEL', BUSY, host) -- its visitor is not heard of any more
+    call('HDEL', BUSY, host) -- its visitor is lost
     return true
   end
   local heads = call('HGET', HEADS, host)

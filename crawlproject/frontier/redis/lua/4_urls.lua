@@ -16,8 +16,8 @@ local function write_record(digest, host, arrival, not_before, blob)
   call('HSET', RECORDS, arrival, digest .. host .. '\n' .. time .. '\n' .. blob)
 end
 
--- For the client, whose clock may be another: rank, time to come, what it wrote.
-local function told(arrival, rank, answer)
+-- Add to the answer, for a client whose clock may be another: rank, time to come, what it wrote.
+local function describe(arrival, rank, answer)
   local _, _, time, blob = parts_of(arrival)
   answer[#answer + 1] = rank
   answer[#answer + 1] = time ~= '' and exact(time - shift) or '0'
@@ -30,6 +30,9 @@ local function enter(host, arrival, rank, not_before)
   if not_before > 0 then
     call('ZADD', UNRIPE .. host, exact(not_before), arrival)
     watch_ripening(host)
+    if some_committed then
+      call('ZREM', COMMITTED, arrival)
+    end
   elseif some_unripe and call('ZREM', UNRIPE .. host, arrival) == 1 then
     watch_ripening(host)
   end

@@ -4,6 +4,13 @@ local function hosts_waiting()
   return call('ZCARD', TOPS) + HOSTS_ELSEWHERE
 end
 
+-- Whether fewer than k hosts wait at this time, dormant ones aside: then a barred host may be visited. Those of other slots
+-- all count.
+local function has_few_hosts(at)
+  local asleep = some_dormant and call('ZCOUNT', DORMANT, '(' .. exact(at), '+inf') or 0
+  return hosts_waiting() - asleep < K
+end
+
 -- host -> position of its last pick, for the hosts that the rule bars
 local function barred_by(picks)
   local size = math.max(0, math.min(K, hosts_waiting()) - 1)
@@ -16,7 +23,7 @@ end
 
 -- The first open host that the rule does not bar; else, when fewer than k hosts wait, the one picked longest ago.
 local function choose_from_all(now, barred)
-  local from, oldest, strict = 0, nil, hosts_waiting() >= K
+  local from, oldest, strict = 0, nil, not has_few_hosts(now)
   while true do
     local some = call('ZRANGE', OPEN, from, from + 15, 'WITHSCORES')
     local stayed = 0
@@ -48,12 +55,17 @@ local function choose_from_all(now, barred)
 end
 
 local function first_rested_of_all(barred)
-  local from, strict = 0, hosts_waiting() >= K
+  local from, few = 0, true
   while true do
     local some = call('ZRANGE', RESTING, from, from + 15, 'WITHSCORES')
     for place_ = 1, #some, 2 do
-      if not strict or not barred[some[place_]] then
-        return tonumber(some[place_ + 1])
+      local time = tonumber(some[place_ + 1])
+      if not barred[some[place_]] then
+        return time
+      end
+      few = few and has_few_hosts(time)
+      if few then
+        return time
       end
     end
     if #some < 32 then
@@ -140,7 +152,7 @@ local function batch(now)
     local rank = call('ZSCORE', QUEUE .. host, arrival)
     local state = known[host]
     if not state then
-      local due, holder = due_of(host), call('HGET', BUSY, host)
+      local due, holder = allowed_from(host), call('HGET', BUSY, host)
       local mine = holder and string.sub(holder, 1, #ROOT + 1) == ROOT .. '\n'
       local lost = holder and tonumber(call('ZSCORE', ALIVE, holder) or -math.huge) < now
       local busy = holder and not lost
@@ -152,9 +164,10 @@ local function batch(now)
   return urls
 end
 
-local function all_barred(urls, barred)
+-- Whether every host of the batch is barred by the rule or blocked.
+local function is_stopped(urls, barred, now)
   for _, url in ipairs(urls) do
-    if not barred[url[2]] then
+    if not barred[url[2]] and (block_of(url[2]) or now) <= now then
       return false
     end
   end
@@ -177,22 +190,22 @@ local function choose_under_commitment(now, barred, seed)
       end
     end
   end
-  if all_barred(urls, barred) then
+  if is_stopped(urls, barred, now) then
     local host, arrival, rank = choose_from_all(now, barred)
     if host then
       return host, arrival, rank
     end
   end
-  if oldest and hosts_waiting() < K then
+  if oldest and has_few_hosts(now) then
     return oldest[2], oldest[1], oldest[3]
   end
 end
 
 local function first_rested_under_commitment(now, barred)
   local urls = batch(now)
-  local due = all_barred(urls, barred) and first_rested_of_all(barred) or nil
+  local due = is_stopped(urls, barred, now) and first_rested_of_all(barred) or nil
   for _, url in ipairs(urls) do
-    if url[5] and url[5] > now and (not barred[url[2]] or hosts_waiting() < K) then
+    if url[5] and url[5] > now and (not barred[url[2]] or has_few_hosts(url[5])) then
       due = math.min(due or math.huge, url[5])
     end
   end

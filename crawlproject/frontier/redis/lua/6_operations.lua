@@ -120,15 +120,25 @@ function answer_of.release()
   return 1
 end
 
--- digest host not_before -> 1 a lease of this worker ended without a visit, else 0
-function answer_of.postpone()
+-- digest host not_before -> 1 a lease of this worker ended without a visit, 2 the URL waits, 0 it does neither
+function answer_of.hold()
   local digest, host, not_before = argument(), argument(), not_before_argument()
   local arrival = look_up(digest)
-  if not arrival or arrival == '' or not lease_of(arrival) or not mine(arrival) then
+  if not arrival or arrival == '' then
     return 0
   end
-  return_to_queue(arrival, host, digest, not_before)
-  return 1
+  if lease_of(arrival) then
+    if not mine(arrival) then
+      return 0
+    end
+    return_to_queue(arrival, host, digest, not_before)
+    return 1
+  end
+  local _, _, _, blob = parts_of(arrival)
+  write_record(digest, host, arrival, not_before, blob)
+  enter(host, arrival, tonumber(call('ZSCORE', QUEUE .. host, arrival)), not_before)
+  place(host, true)
+  return 2
 end
 
 -- digest host -> 1 a lease of this worker ended, else 0
@@ -189,6 +199,31 @@ function answer_of.delay()
   return 0
 end
 
+-- host time -> 0. No URL of the host is taken before the time; 0 lifts the block.
+function answer_of.block()
+  local host, till = argument(), not_before_argument()
+  if till ~= 0 then
+    call('ZADD', BLOCKED, exact(till), host)
+    some_blocked = true
+  else
+    call('ZREM', BLOCKED, host)
+  end
+  place(host)
+  return 0
+end
+
+-- -> {host, end of its block, rank of the first URL that could be taken without it or '', host, ...}
+function answer_of.blocked()
+  local all, answer = call('ZRANGE', BLOCKED, 0, -1, 'WITHSCORES'), {}
+  for index_ = 1, #all, 2 do
+    local _, rank = available(all[index_], true)
+    answer[#answer + 1] = all[index_]
+    answer[#answer + 1] = exact(tonumber(all[index_ + 1]) - shift)
+    answer[#answer + 1] = rank and exact(rank) or ''
+  end
+  return answer
+end
+
 -- digest -> 1: the page behind this worker's lease counts. Asked before the lease ends.
 function answer_of.page()
   local arrival = look_up(argument())
@@ -219,7 +254,7 @@ function answer_of.record()
   end
   local _, host = parts_of(arrival)
   local rank, _, worker = lease_of(arrival)
-  local answer = told(arrival, rank and exact(rank) or call('ZSCORE', QUEUE .. host, arrival), {})
+  local answer = describe(arrival, rank and exact(rank) or call('ZSCORE', QUEUE .. host, arrival), {})
   answer[4] = worker or ''
   return answer
 end
@@ -236,7 +271,7 @@ function answer_of.take()
     for index_ = 1, #all, 2 do
       local rank, then_, worker = string.match(all[index_ + 1], '^([^\n]*)\n([^\n]*)\n(.*)$')
       if then_ == question and worker == WORKER then
-        told(all[index_], rank, taken)
+        describe(all[index_], rank, taken)
       end
     end
     if #taken > 0 then
@@ -262,7 +297,7 @@ function answer_of.take()
     while #picks > K + leases do
       table.remove(picks, 1)
     end
-    told(arrival, exact(rank), taken)
+    describe(arrival, exact(rank), taken)
   end
   if #taken > 0 then
     call('HSET', PICKS, WORKER, exact(now) .. '\n' .. table.concat(picks, '\n'))
@@ -317,7 +352,7 @@ elseif TOKEN ~= '' then
   if not token then
     return redis.error_reply('FORGOTTEN the server has lost this crawl: was it cleared, or is appendonly off?')
   elseif token ~= TOKEN then
-    return redis.error_reply('FENCED another process goes by the name of this worker; give each its own CRAWL_WORKER')
+    return redis.error_reply('FENCED another process uses the name of this worker; give each its own CRAWL_WORKER')
   end
 end
 local answers = {}

@@ -7,7 +7,7 @@ import stat
 import orjson
 import pytest
 
-from crawlproject.components.dashboard import address_file as beacon
+from crawlproject.components.dashboard import address_file
 from crawlproject.components.dashboard.address_file import AddressFile
 from crawlproject.components.dashboard.crawls import CrawlManager
 from crawlproject.components.dashboard.folder_watch import FolderWatch
@@ -88,11 +88,11 @@ class TestWorkshop:
 class TestBeacon:
     def test_only_its_owner_may_read_it(self, tmp_path):
         lit = AddressFile("http://127.0.0.1:1234", "token", os.getpid())
-        beacon.light(tmp_path, lit)
-        assert beacon.find(tmp_path) == lit
-        assert stat.S_IMODE((tmp_path / beacon.NAME).stat().st_mode) == 0o600
-        beacon.put_out(tmp_path)
-        assert beacon.find(tmp_path) is None
+        address_file.write(tmp_path, lit)
+        assert address_file.find(tmp_path) == lit
+        assert stat.S_IMODE((tmp_path / address_file.NAME).stat().st_mode) == 0o600
+        address_file.remove(tmp_path)
+        assert address_file.find(tmp_path) is None
 
     @pytest.mark.parametrize(
         "text",
@@ -105,8 +105,8 @@ class TestBeacon:
         ],
     )
     def test_a_stale_or_strange_one_is_none(self, tmp_path, text):
-        (tmp_path / beacon.NAME).write_text(text)
-        assert beacon.find(tmp_path) is None
+        (tmp_path / address_file.NAME).write_text(text)
+        assert address_file.find(tmp_path) is None
 
 
 def test_curve_points_are_plain_numbers(write_crawl, page, tmp_path):

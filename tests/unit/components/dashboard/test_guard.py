@@ -1,4 +1,4 @@
-"""Who may ask the live view for what."""
+"""Which requests the dashboard answers."""
 
 import pytest
 

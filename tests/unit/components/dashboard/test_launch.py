@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.components.dashboard.launch import prepare, read_wish, startable_orderings
+from crawlproject.components.dashboard.launch import prepare, read_form, startable_orderings
 from crawlproject.errors import BadInput
 from crawlproject.topic.parse import load_topic
 
@@ -13,7 +13,7 @@ FORM = {"query": "coral reefs, bleaching", "seeds": "http://a.example/", "orderi
 
 def test_each_ordering_gets_a_crawl_folder_with_a_topic_file(tmp_path):
     form = {**FORM, "seeds": "a.example/reefs\n http://b.example/ , b.example", "orderings": ["infospiders", "dom"]}
-    folders = prepare(read_wish(form), tmp_path)
+    folders = prepare(read_form(form), tmp_path)
     assert [folder.name for folder in folders] == ["coral-reefs-bleaching.infospiders", "coral-reefs-bleaching.dom"]
     topic = load_topic(folders[1] / "topic.toml")
     assert topic.keywords == ("coral reefs", "bleaching")
@@ -22,12 +22,12 @@ def test_each_ordering_gets_a_crawl_folder_with_a_topic_file(tmp_path):
 
 
 def test_a_second_crawl_of_a_query_gets_a_folder_of_its_own(tmp_path):
-    (first,), (second,) = (prepare(read_wish(FORM), tmp_path) for _ in range(2))
+    (first,), (second,) = (prepare(read_form(FORM), tmp_path) for _ in range(2))
     assert (first.name, second.name) == ("coral-reefs-bleaching.infospiders", "coral-reefs-bleaching.infospiders.2")
 
 
 def test_a_folder_is_named_in_the_script_of_the_query(tmp_path):
-    (folder,) = prepare(read_wish({**FORM, "query": "коралловые рифы"}), tmp_path)
+    (folder,) = prepare(read_form({**FORM, "query": "коралловые рифы"}), tmp_path)
     assert folder.name == "коралловые-рифы.infospiders"
     assert load_topic(folder / "topic.toml").name == "коралловые-рифы"
 
@@ -53,18 +53,18 @@ def test_a_folder_is_named_in_the_script_of_the_query(tmp_path):
 )
 def test_what_cannot_be_crawled_is_said(field, value):
     with pytest.raises(BadInput):
-        read_wish({**FORM, field: value})
+        read_form({**FORM, field: value})
 
 
 def test_no_form_is_an_error():
     with pytest.raises(BadInput):
-        read_wish(["coral"])
+        read_form(["coral"])
 
 
 @given(query=st.text(min_size=1, max_size=60))
 def test_no_query_escapes_from_its_quotes_or_its_folder(tmp_path_factory, query):
     try:
-        wish = read_wish({**FORM, "query": query})
+        wish = read_form({**FORM, "query": query})
     except BadInput:
         return
     root = tmp_path_factory.mktemp("crawls")

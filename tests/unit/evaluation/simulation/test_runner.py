@@ -14,7 +14,8 @@ from support.krule import broken_picks, hosts_of, picks_under_the_rule
 from support.webs import HTML, DictWeb, html, page, robots
 
 from crawlproject.errors import BadCrawlDir, BadSetting
-from crawlproject.evaluation.simulation.runner import Runner
+from crawlproject.evaluation.simulation.runner import Runner, reading_key
+from crawlproject.options import read_options
 from crawlproject.orderings.registry import ORDERINGS
 from crawlproject.records import Topic
 from crawlproject.storage.append_log import read_lines
@@ -312,6 +313,14 @@ class EndlessWeb(DictWeb):
         if not path.isdecimal():
             return super().get(url)
         return Reply(url, 200, HTML, html(f"/{int(path) + 1}", f"http://h{path}.example/0", text="coral reef"))
+
+
+def test_pages_are_read_anew_for_other_terms_and_not_for_another_judge() -> None:
+    default, words, meaning = (
+        reading_key("en", read_options(settings), AGENT)
+        for settings in ({}, {"TOPIC_TERMS": "word"}, {"TOPIC_RELEVANCE": "vectors"})
+    )
+    assert words != default == meaning
 
 
 def test_a_web_without_end_ends_with_the_budget(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from crawlproject.frontier.politeness import Politeness
 from crawlproject.records import CrawlUrl
 
 ROOT = Path(__file__).resolve().parents[3]
-TIGHT = MemoryLimits(all=3, host=2, crowd=1, hosts=4)  # so that a few URLs are many
+TIGHT = MemoryLimits(shared=3, host=2, crowd=1, hosts=4)  # so that a few URLs are many
 RULES = list(itertools.product([1, 3, 50], [1, 5], [0, 40]))
 
 
@@ -58,24 +58,24 @@ def urls(number: int, start: int = 0) -> list[CrawlUrl]:
 # ---------------------------------------------------------------- side by side
 
 
-@pytest.mark.parametrize("room", [MemoryLimits(), TIGHT], ids=["roomy", "tight"])
+@pytest.mark.parametrize("limits", [MemoryLimits(), TIGHT], ids=["roomy", "tight"])
 @pytest.mark.parametrize("rules", RULES, ids=str)
 def test_memory_and_disk_take_the_same_through_random_steps(
-    tmp_path: Path, rules: tuple[int, int, int], room: MemoryLimits
+    tmp_path: Path, rules: tuple[int, int, int], limits: MemoryLimits
 ) -> None:
     """Together the cases are 24,000 steps."""
-    one, other = Driver(memory(*rules)), Driver(disk(tmp_path, 0.0, *rules, room=room))
+    one, other = Driver(memory(*rules)), Driver(disk(tmp_path, 0.0, *rules, limits=limits))
     now = 0.0
     for number, step in enumerate(itertools.islice(random_steps(hash(rules)), 1000)):
         now = step.arguments[0] if step.name == "next_due" else now
         assert one.do(step) == other.do(step), (number, step)
-        assert facts(one.frontier, now) == facts(other.frontier, now), (number, step)
+        assert facts(one.frontier, now, rules[1]) == facts(other.frontier, now, rules[1]), (number, step)
     assert waiting(one.frontier) == waiting(other.frontier)
     other.frontier.close()
 
 
 def test_memory_and_disk_take_the_same_through_10_000_steps(tmp_path: Path) -> None:
-    one, other = Driver(memory(10)), Driver(disk(tmp_path, 0.0, 10, room=MemoryLimits(30, 5, 8, 20)))
+    one, other = Driver(memory(10)), Driver(disk(tmp_path, 0.0, 10, limits=MemoryLimits(30, 5, 8, 20)))
     for number, step in enumerate(itertools.islice(random_steps(11, hosts=200, pages=40), 10_000)):
         assert one.do(step) == other.do(step), (number, step)
     assert waiting(one.frontier) == waiting(other.frontier)
@@ -85,7 +85,9 @@ def test_memory_and_disk_take_the_same_through_10_000_steps(tmp_path: Path) -> N
 @pytest.mark.parametrize("closed", [True, False], ids=["closed", "killed"])
 def test_a_reopened_frontier_goes_on_as_the_journaled_one_does(tmp_path: Path, closed: bool) -> None:
     def reopened(now: float) -> tuple[Frontier, Frontier]:
-        return JournaledFrontier(memory(3), tmp_path / "m", clock=lambda: now), disk(tmp_path / "d", now, 3, room=TIGHT)
+        return JournaledFrontier(memory(3), tmp_path / "m", clock=lambda: now), disk(
+            tmp_path / "d", now, 3, limits=TIGHT
+        )
 
     pair = reopened(0.0)
     now = 0.0
@@ -115,11 +117,11 @@ from pathlib import Path
 from random import Random
 from support.frontiersteps import Driver, random_steps
 from crawlproject.frontier.disk.frontier import DiskFrontier
-from crawlproject.frontier.disk.url_queues import Room
+from crawlproject.frontier.disk.url_queues import MemoryLimits
 from crawlproject.frontier.inspect.queries import best_waiting
 from crawlproject.frontier.politeness import Politeness
 frontier = DiskFrontier(Path({str(folder)!r}), politeness=Politeness(1.0, 0.5), random=Random(3), clock=lambda: 0.0,
-                        room=Room(30, 5, 8, 20))
+                        limits=MemoryLimits(30, 5, 8, 20))
 driver = Driver(frontier)
 for step in random_steps({seed}, hosts=300, pages=500):
     driver.do(step)
@@ -152,7 +154,7 @@ def test_kill_9_at_any_instruction_loses_no_acknowledged_step(tmp_path: Path, se
 
 
 def test_a_file_that_cannot_grow_is_told_and_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
-    frontier = disk(tmp_path, room=TIGHT)
+    frontier = disk(tmp_path, limits=TIGHT)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (2_500_000, limits[1]))
     put = 0
@@ -232,7 +234,7 @@ def test_a_damaged_state_is_named(tmp_path: Path, state: bytes) -> None:
 
 
 def test_the_journal_is_summed_up_when_it_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawlproject.frontier.disk.store._JOURNAL_BYTES", 20_000)
+    monkeypatch.setattr("crawlproject.frontier.disk.files._JOURNAL_BYTES", 20_000)
     frontier = disk(tmp_path)
     for start in range(0, 20_000, 40):
         frontier.put_many(urls(40, start))
@@ -261,7 +263,7 @@ def test_hosts_that_are_not_in_use_take_no_memory(tmp_path: Path) -> None:
 
 
 def test_hosts_that_have_been_visited_leave_memory_too(tmp_path: Path) -> None:
-    frontier = disk(tmp_path, room=MemoryLimits(crowd=1, hosts=300))
+    frontier = disk(tmp_path, limits=MemoryLimits(crowd=1, hosts=300))
     frontier.put_many(CrawlUrl(f"http://h{i}.test/{page}", 1 / (1 + page)) for i in range(3000) for page in range(3))
     assert frontier.hosts_in_memory() == 3000
     for step in range(3000):

@@ -18,7 +18,7 @@ from crawlproject.frontier.disk.hash_table import HashTable
 from crawlproject.frontier.disk.journal import DiskJournal, Frame, Summary
 from crawlproject.frontier.disk.spilled_queue import SpilledQueue, SpillFile
 from crawlproject.frontier.disk.url_records import UrlRecords
-from crawlproject.frontier.disk.url_table import DONE, NUMBERED_ROW, WAITING, UrlRow, UrlTable
+from crawlproject.frontier.disk.url_table import DONE, NUMBERED_ROW, SHARED, UrlRow, UrlTable
 from crawlproject.records import CrawlUrl
 
 
@@ -210,16 +210,16 @@ def test_a_damaged_record_is_named(tmp_path: Path) -> None:
 
 def test_rows_are_changed_when_they_are_applied(tmp_path: Path) -> None:
     rows = UrlTable(tmp_path / "rows")
-    rows[70_000] = UrlRow(0.5, 10, 3, WAITING)
+    rows[70_000] = UrlRow(0.5, 10, 3, SHARED)
     rows[5] = UrlRow(0.25, 20, 4, DONE)
     assert rows[70_000].host == 3
     rows.apply(rows.pack())
     rows[5] = UrlRow(1.0, 20, 4, DONE)
     again = UrlTable(tmp_path / "rows", readonly=True)
-    assert again[70_000] == UrlRow(0.5, 10, 3, WAITING) and again[5].score == 0.25
+    assert again[70_000] == UrlRow(0.5, 10, 3, SHARED) and again[5].score == 0.25
     numbers = np.array([5, 6, 70_000])
-    assert rows.stand(numbers, np.array([7.0, 0.0, 0.5]), (WAITING,)).tolist() == [True, False, True]
-    assert again.stand(numbers, np.array([0.25, 0.0, 0.5]), (WAITING,)).tolist() == [False, False, True]
+    assert rows.match_many(numbers, np.array([7.0, 0.0, 0.5]), (SHARED,)).tolist() == [True, False, True]
+    assert again.match_many(numbers, np.array([0.25, 0.0, 0.5]), (SHARED,)).tolist() == [False, False, True]
 
 
 def test_frames_come_back_in_order_across_the_pieces_of_the_file(tmp_path: Path) -> None:
@@ -227,7 +227,7 @@ def test_frames_come_back_in_order_across_the_pieces_of_the_file(tmp_path: Path)
     journal.begin(Summary())
     frames = [
         Frame(
-            {n: UrlRow(n / 7, n, n, WAITING) for n in range(size)},
+            {n: UrlRow(n / 7, n, n, SHARED) for n in range(size)},
             {digest(size): size},
             {digest(-size): 1},
             size,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from scrapy.settings import Settings
 from scrapy_redis import defaults
 from scrapy_redis.connection import get_redis_from_settings
+from support.redisserver import PROGRAM, redis_server
 
 from crawlproject.errors import BadSetting, StorageFailed
 from crawlproject.frontier.redis import connection
@@ -58,6 +61,17 @@ def test_a_server_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(connection, "_PATIENCE", 0.1)
     with pytest.raises(StorageFailed, match=r"no Redis at 127\.0\.0\.1:1: "):
         connect(host="127.0.0.1", port=1)
+
+
+@pytest.mark.skipif(PROGRAM is None, reason="no redis-server on this machine; `make test` installs one")
+def test_a_wrong_password_is_told_at_once_and_not_written_down(tmp_path: Path) -> None:
+    with redis_server(tmp_path) as server:
+        assert connect(host="127.0.0.1", port=server.port).config_set("requirepass", "secret")
+        for user in ("", ":wrong@"):
+            with pytest.raises(StorageFailed, match=r"Redis at 127\.0\.0\.1:\d+ refused the connection: ") as told:
+                connect(url=f"redis://{user}127.0.0.1:{server.port}/0")
+            assert "wrong@" not in str(told.value)
+        assert connect(host="127.0.0.1", port=server.port, params={"password": "secret"}).ping()
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,9 @@ STEPS = st.lists(
         st.tuples(st.just("drop"), st.integers(0, 5), st.integers(0, 1), st.just(0.0)),
         st.tuples(st.just("rescore"), st.integers(0, 30), st.integers(-2, 4), st.just(0.0)),
         st.tuples(st.just("withdraw"), st.integers(0, 30), st.just(0), st.just(0.0)),
+        st.tuples(st.just("hold"), st.integers(0, 30), st.just(0), st.sampled_from([0.0, 1.0, 4.0])),
+        st.tuples(st.just("hold_lease"), st.integers(0, 5), st.just(0), st.sampled_from([0.0, 3.0])),
+        st.tuples(st.just("block"), st.integers(0, 5), st.just(0), st.sampled_from([0.0, 1.0, 4.0])),
         st.tuples(st.just("asks"), st.integers(0, 5), st.integers(0, 3), st.just(0.0)),
         st.tuples(st.just("time"), st.integers(1, 4), st.just(0), st.just(0.0)),
     ),
@@ -84,6 +87,13 @@ def test_the_same_takes_as_the_frontier_in_memory(database, join, steps, k, dela
             assert there.rescore(name, float(value)) == memory.rescore(name, float(value))
         elif kind == "withdraw":
             assert there.withdraw(name) == memory.withdraw(name)
+        elif kind == "hold":
+            until = now + later if later else 0.0
+            assert there.hold(name, until) == memory.hold(name, until)
+            held = [lease for lease in held if lease != name]
+        elif kind == "block":
+            for frontier in (memory, there):
+                frontier.block_host(f"h{number}.test", now + later if later else 0.0)
         elif kind == "asks":
             for frontier in (memory, there):
                 frontier.crawl_delay(f"h{number}.test", float(value))
@@ -97,6 +107,8 @@ def test_the_same_takes_as_the_frontier_in_memory(database, join, steps, k, dela
                 elif kind == "release":
                     not_before = now + later if later else 0.0
                     frontier.release(lease, now, 0.0, not_before=not_before, picked=bool(value))
+                elif kind == "hold_lease":
+                    assert frontier.hold(lease, now + later if later else 0.0)
                 else:
                     frontier.drop(lease, picked=bool(value))
         assert len(there) == len(memory)
@@ -104,6 +116,7 @@ def test_the_same_takes_as_the_frontier_in_memory(database, join, steps, k, dela
         assert there.best() == memory.best()
         assert there.evicted() == memory.evicted()
         assert there.next_due(now) == memory.next_due(now)
+        assert sorted(there.blocked()) == sorted(memory.blocked())
     assert sorted(there.waiting(), key=str) == sorted(memory.waiting(), key=str)
 
 

@@ -14,10 +14,10 @@ from support.eventloop import Loop, crawl
 from support.redisserver import PROGRAM, RedisServer, redis_server
 
 from crawlproject.errors import StorageFailed
+from crawlproject.frontier.base import HOST_FULL
 from crawlproject.frontier.redis.connection import connect
 from crawlproject.frontier.redis.script import FrontierRules
 from crawlproject.frontier.redis.worker import RedisWorker, join
-from crawlproject.frontier.shared import HOST_FULL
 from crawlproject.records import CrawlUrl
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no redis-server on this machine; `make test` installs one")
@@ -105,14 +105,14 @@ def test_a_full_server_is_waited_for(server: RedisServer, loop: Loop, caplog: py
         loop.run_until(lambda: "maxmemory" in caplog.text)
         client.config_set("maxmemory", 0)
         assert sorted(crawl(frontier, loop)) == sorted(url.url for url in urls(100))
-    assert "the crawl goes on" in caplog.text
+    assert "the crawl continues" in caplog.text
     frontier.close()
 
 
 def test_what_the_server_turned_away_is_told(server: RedisServer, loop: Loop) -> None:
     frontier = worker(server, loop, max_urls_per_host=1)
     heard: list[tuple[str, int]] = []
-    frontier.when_turned_away(lambda url, why: heard.append((url.url, why)))
+    frontier.when_rejected(lambda url, why: heard.append((url.url, why)))
     assert frontier.put(CrawlUrl("http://a.test/1", 1.0))
     assert frontier.put(CrawlUrl("http://a.test/2", 1.0)), "it is not known yet"
     loop.run_until(lambda: heard)

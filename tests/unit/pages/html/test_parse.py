@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawlproject.pages.html import parse
 from crawlproject.pages.html.document import Document
 from crawlproject.pages.html.meta_robots import MetaRobots
 from crawlproject.pages.html.parse import parse_document
@@ -141,6 +142,18 @@ class TestHostile:
         document = read(f"<{tag}>word " * 100_000)
         assert document.truncated
         assert 100 < len(document.text.split()) <= 512
+
+    def test_nothing_is_parsed_beyond_the_cap(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        fed: list[int] = []
+
+        class Counting(parse.etree.HTMLParser):
+            def feed(self, data: bytes) -> None:
+                fed.append(len(data))
+                super().feed(data)
+
+        monkeypatch.setattr(parse.etree, "HTMLParser", Counting)
+        assert read("<b><i>" * 40_000 + "</p></b>" * 40_000).truncated
+        assert len(fed) == 1  # each end tag behind it would cost libxml2 time proportional to 80,000 open elements
 
     def test_depth_within_the_cap_is_read_whole(self) -> None:
         document = read("<div>" * 400 + "<a href=x>y</a>" + "</div>" * 400 + "end")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from support.pages import ANALYZER
 
-from crawlproject.pages.text.keyword_match import Phrase, phrases
+from crawlproject.pages.text.keyword_match import KeywordMatcher
 
 
 @pytest.mark.parametrize(
@@ -20,10 +24,22 @@ from crawlproject.pages.text.keyword_match import Phrase, phrases
 )
 def test_occurrences(keyword: str, text: str, times: int) -> None:
     terms = ANALYZER.terms(text)
-    counts = {term: terms.count(term) for term in terms}
-    phrase = Phrase(keyword, ANALYZER)
-    assert phrase.occurrences(terms) == times
-    assert not phrase.terms or phrase.occurrences(terms, counts) == times
+    matcher = KeywordMatcher([keyword], ANALYZER)
+    assert matcher.occurrences(terms)[keyword] == times
+    assert matcher.occurrences(terms, Counter(terms))[keyword] == times
+
+
+WORDS = st.sampled_from(["x", "y", "z", "the"])
+
+
+@given(st.sets(st.lists(WORDS, min_size=1, max_size=3).map(" ".join), max_size=4), st.lists(WORDS | st.just("q")))
+def test_occurrences_are_counted_wherever_they_begin(keywords: set[str], words: list[str]) -> None:
+    terms = ANALYZER.terms(" ".join(words))
+    expected: Counter[str] = Counter()
+    for keyword in keywords:
+        phrase = ANALYZER.terms(keyword)
+        expected[keyword] = sum(terms[place : place + len(phrase)] == phrase != [] for place in range(len(terms)))
+    assert KeywordMatcher(keywords, ANALYZER).occurrences(terms) == expected
 
 
 @pytest.mark.parametrize(
@@ -37,8 +53,4 @@ def test_occurrences(keyword: str, text: str, times: int) -> None:
     ],
 )
 def test_in_url(keyword: str, url: str, there: bool) -> None:
-    assert Phrase(keyword, ANALYZER).in_url(url) == there
-
-
-def test_keywords_of_stop_words_are_left_out() -> None:
-    assert [phrase.terms for phrase in phrases(["the", "reef"], ANALYZER)] == [("reef",)]
+    assert KeywordMatcher([keyword, "unheard of"], ANALYZER).in_url(url) == there

@@ -2,13 +2,36 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawlproject.pages.text.spacy_language import SpacyWords
 from crawlproject.pages.text.tokenizer import Bigrams, Tokenizer, Words
+
+FRENCH, UKRAINIAN, CATALAN, ITALIAN = map(SpacyWords, ("fr", "uk", "ca", "it"))
 
 
 def test_words_are_letters_digits_marks_and_apostrophes() -> None:
     assert Words()("The crawler's 2nd “visit”—naïve, snake_case; हिन्दी भाषा।") == [
         *("The", "crawler's", "2nd", "visit", "naïve", "snake", "case", "हिन्दी", "भाषा")
     ]
+
+
+def test_joiners_are_inside_words() -> None:
+    assert Words()("Haus\u00adtür ශ්\u200dරී") == ["Haus\u00adtür", "ශ්\u200dරී"]
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "text", "tokens"),
+    [
+        (FRENCH, "l'homme aujourd’hui, presqu'île", ["homme", "aujourdʼhui", "île"]),
+        (UKRAINIAN, "п'ять комп’ютер. Об'єкт", ["пʼять", "компʼютер", "Обʼєкт"]),
+        (CATALAN, "l'escola: col·lecció d’aigua", ["escola", "col·lecció", "aigua"]),
+        (ITALIAN, "dell'acqua quell’uomo citta'", ["acqua", "uomo", "citta'"]),
+        (FRENCH, "l'", ["l'"]),
+        (FRENCH, "«»—' ’", []),
+        (FRENCH, "", []),
+    ],
+)
+def test_words_of_spacy(tokenizer: Tokenizer, text: str, tokens: list[str]) -> None:
+    assert tokenizer(text) == tokens
 
 
 def test_bigrams_overlap_inside_a_run_and_leave_other_words_alone() -> None:
@@ -35,7 +58,7 @@ def test_unspaced_text_can_be_cut_anywhere() -> None:
     assert [Bigrams().boundary("北京abc", position) for position in range(6)] == [0, 1, 5, 5, 5, 5]
 
 
-@given(st.text(), st.integers(0, 20), st.sampled_from([Words(), Bigrams()]))
+@given(st.text(), st.integers(0, 20), st.sampled_from([Words(), Bigrams(), FRENCH]))
 def test_boundaries_lie_ahead_and_cut_no_token_of_words(text: str, position: int, tokenizer: Tokenizer) -> None:
     position = min(position, len(text))
     boundary = tokenizer.boundary(text, position)

@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.pages.text.vectors import DocumentFrequencies, cosine, term_frequencies, tf_idf
+from crawlproject.pages.text.vectors import DocumentFrequencies, cosine, tf_idf
 
 counts = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(1, 50))
 
 
 def test_cosine_of_equation_1_of_paper_000_by_hand() -> None:
-    query = term_frequencies(["web", "crawler"])
-    page = term_frequencies(["web", "web", "web", "spider", "spider", "crawler"])
+    query = Counter(["web", "crawler"])
+    page = Counter(["web", "web", "web", "spider", "spider", "crawler"])
     assert cosine(query, page) == pytest.approx((3 + 1) / (sqrt(2) * sqrt(9 + 4 + 1)))
 
 

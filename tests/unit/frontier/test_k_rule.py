@@ -3,17 +3,17 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.frontier.recent_hosts import RecentHosts
+from crawlproject.frontier.k_rule import RecentHosts
 
 
 def barred(window: RecentHosts, hosts: str = "abcde") -> str:
     return "".join(host for host in hosts if window.bars(host))
 
 
-def picked(hosts: str, size: int) -> RecentHosts:
+def picked(hosts: str, size: int, remembered: int = 99) -> RecentHosts:
     window = RecentHosts()
     for host in hosts:
-        window.pick(host)
+        window.pick(host, remembered)
         window.fit(size)
     return window
 
@@ -48,8 +48,7 @@ def test_a_host_picked_twice_is_barred_by_its_later_pick():
 
 
 def test_what_is_forgotten_cannot_be_given_back():
-    window = picked("abcd", 1)
-    window.remember(2)
+    window = picked("abcd", 1, remembered=2)
     assert list(window) == ["c", "d"]
     window.give_back("a")
     assert list(window) == ["c", "d"]
@@ -68,7 +67,7 @@ def test_it_is_the_end_of_a_list(operations):
     window, picks, size = RecentHosts(), [], 0
     for operation, value in operations:
         if operation == "pick":
-            window.pick(value)
+            window.pick(value, 99)
             picks.append(value)
         elif operation == "fit":
             size = value

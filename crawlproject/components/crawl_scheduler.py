@@ -1,0 +1,146 @@
+"""The scheduler of a topical crawl: a thin adapter between the engine and the crawl's frontier.
+
+The engine asks ``next_request`` and gets the best URL of a polite host, as a ``Request`` made that moment. When no host is
+due, the engine is woken exactly when one will be. Links of pages never come by ``enqueue_request``: the last pipeline puts
+them into the frontier as records. What does come that way:
+
+- a retry, or a page that had to wait for robots.txt: its lease is released, and it waits again;
+- a redirect: the lease of its source ends, and the target enters the frontier in its place;
+- a redirect back to the same canonical URL: fetched without canonicalization, inside the lease;
+- a request that a spider or an extension made itself: kept as text with a default score.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from time import time
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+from scrapy.exceptions import CloseSpider
+
+from crawlproject.components.guarded_scheduler import GuardedScheduler
+from crawlproject.components.leases import Leases
+from crawlproject.components.meta import fetch_of
+from crawlproject.components.request_json import canonical_identity, lease_key
+from crawlproject.components.running import count
+from crawlproject.components.spider_requests import SpiderRequests
+from crawlproject.urls.canonical import canonical_or_none
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+
+    from crawlproject.crawl.crawl import Crawl
+    from crawlproject.records import CrawlUrl
+
+
+class CrawlScheduler(GuardedScheduler):
+    """Serves ``crawl``, whose spider makes the request for a URL: ``page_request(url)``.
+
+    At most ``CONCURRENT_REQUESTS`` leases are open, pages in the pipelines included, so with one request at a time every
+    take knows all links of the pages before.
+    """
+
+    def __init__(self, crawler: Crawler, crawl: Crawl) -> None:
+        super().__init__(crawler)
+        self.crawl = crawl
+        self.frontier = crawl.frontier
+        self._limit = crawler.settings.getint("CONCURRENT_REQUESTS") or float("inf")
+        self._leases = Leases(crawler, crawl.frontier, crawl.options.politeness_max_crawl_delay)
+
+    def open(self, spider: Spider) -> None:
+        self._spider = spider
+        self._own = SpiderRequests(
+            self.crawler,
+            spider,
+            self._leases,
+            partial(canonical_identity, canonicalize=self.crawl.canonicalize),
+            default_score=self.crawl.options.frontier_request_score,
+        )
+        self.crawler.signals.connect(self._close_when_over, signals.spider_idle)
+        self._leases.start(self._wake_up.wake)
+
+    def _close_frontier(self, reason: str) -> None:
+        self.crawl.close(reason, time(), self.crawler.stats.get_stats() if self.crawler.stats else {})
+
+    def has_pending_requests(self) -> bool:
+        return not self.crawl.end_reason(time()) and self._leases.pending()
+
+    # ------------------------------------------------------------ out
+
+    def _next(self, now: float) -> Request | None:
+        while self.frontier.leases() < self._limit:  # at the limit the engine calls again when a lease ends
+            taken = self.crawl.take(now)
+            if taken is None:
+                self._wake_when_due(now)
+                return None
+            request = self._request_for(taken)
+            if request is not None:
+                return self._leases.issue(taken.url, request, now)
+        return None
+
+    def _request_for(self, taken: CrawlUrl) -> Request | None:
+        if taken.request is not None:
+            return self._own.load(taken)
+        return self._leases.kept(taken.url) or self._spider.page_request(taken)  # type: ignore[attr-defined]
+
+    def _wake_when_due(self, now: float) -> None:
+        if self.crawl.budget_in_flight():
+            return  # the engine calls again when a lease ends
+        due, deadline = self.frontier.next_due(now), self.crawl.stopping.deadline()
+        self._wake_up.set(min(due, deadline) if due is not None and deadline else due, now)
+
+    # ------------------------------------------------------------ in
+
+    def _enqueue(self, request: Request, now: float) -> bool:
+        key = lease_key(request, self.crawl.canonicalize)
+        if key is not None and self._continues(request, key):
+            self._leases.wait_again(key, request, now)
+            return True
+        source = self._redirected_from(request)
+        return self._own.put(request) if source is None else self._redirect(source, key, request, now)
+
+    def _continues(self, request: Request, key: str) -> bool:
+        """Whether a middleware made this request of the one that was issued for ``key``."""
+        issued = self._leases.issued(key, request)
+        return issued is not None and request.method == issued.method
+
+    def _redirected_from(self, request: Request) -> CrawlUrl | None:
+        """The open lease that this request is the redirect of."""
+        passed = request.meta.get("redirect_urls")
+        source = canonical_or_none(self.crawl.canonicalize, passed[-1]) if passed else None
+        return self.frontier.leased(source) if source and self._continues(request, source) else None
+
+    def _redirect(self, source: CrawlUrl, target: str | None, request: Request, now: float) -> bool:
+        reason = request.meta.get("redirect_reasons", [0])[-1]
+        fetch = fetch_of(request, reason if isinstance(reason, int) else 200, now)
+        self._leases.forget(source.url)
+        if source.request is not None:
+            with self.frontier.batch():
+                accepted = self._own.put(request)
+                self.frontier.done(source.url, fetch.rests_from, fetch.seconds)
+            return accepted
+        if target is None:
+            self.crawl.fail(source, "redirect to no URL", fetch)
+            return False
+        accepted = self.crawl.redirect(source, target, fetch)
+        if accepted:
+            self._leases.keep(target, request.replace(url=target))  # keeps count of the redirects so far
+        return accepted
+
+    # ------------------------------------------------------------ ends
+
+    def _end_leases(self, now: float) -> None:
+        """End the leases that no pipeline ends: requests that a spider made itself, and lost pages."""
+        for lease, request in self._leases.left():
+            if lease.request is not None:
+                self._leases.finish(lease.url, request, now)
+            else:
+                count(self.crawler, "scheduler/lost")
+                self.crawl.fail(lease, "lost", fetch_of(request, 0, now))
+
+    def _close_when_over(self) -> None:
+        """Nothing is in flight and nothing may be taken: give the crawl's reason as the finish reason, if it has one."""
+        if reason := self.crawl.end_reason(time()):
+            raise CloseSpider(reason)

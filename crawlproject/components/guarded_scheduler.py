@@ -1,0 +1,67 @@
+"""What both schedulers share: the calls of Scrapy's engine, none of which may raise."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from time import time
+from typing import TYPE_CHECKING
+
+from scrapy.core.scheduler import BaseScheduler
+
+from crawlproject.components.running import count, frontier_closing, stopped, stopping
+from crawlproject.components.wake_up import WakeUp
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+
+
+class GuardedScheduler(BaseScheduler):
+    """When a subclass raises ``StorageFailed``, the crawl stops. Scrapy would only log an exception, and lose the request.
+
+    ``now`` is in seconds since the epoch.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+        self._wake_up = WakeUp(crawler)
+
+    @abstractmethod
+    def _enqueue(self, request: Request, now: float) -> bool:
+        """Put a request into the frontier, or release its lease. False: it is known or refused."""
+
+    @abstractmethod
+    def _next(self, now: float) -> Request | None:
+        """The next request; None when there is none yet, after setting the timer."""
+
+    @abstractmethod
+    def _end_leases(self, now: float) -> None:
+        """End the leases of requests that have left the engine."""
+
+    @abstractmethod
+    def _close_frontier(self, reason: str) -> None: ...
+
+    def enqueue_request(self, request: Request) -> bool:
+        accepted = False
+        if not stopped(self.crawler):
+            with stopping(self.crawler):
+                accepted = self._enqueue(request, time())
+                count(self.crawler, "scheduler/enqueued" if accepted else "scheduler/refused/known")
+        return accepted
+
+    def next_request(self) -> Request | None:
+        if not stopped(self.crawler):
+            with stopping(self.crawler):
+                now = time()
+                self._end_leases(now)
+                return self._next(now)
+        return None
+
+    def close(self, reason: str) -> None:
+        self._wake_up.cancel()
+        if not stopped(self.crawler):
+            with stopping(self.crawler):
+                self._end_leases(time())
+        self.crawler.signals.send_catch_log(frontier_closing)
+        with stopping(self.crawler):
+            self._close_frontier(reason)

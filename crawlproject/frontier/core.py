@@ -1,0 +1,254 @@
+"""What a frontier in one process decides; where its URLs are, and what a change does to them, is its store's matter.
+
+The contract is in ``base``. A decision reads the store and then changes it, so that the frontiers in memory, with a journal
+and on disk decide alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from crawlproject.frontier.base import BlockedHost, HostStats
+from crawlproject.frontier.url_store import UrlStore
+from crawlproject.records import CrawlUrl
+
+_STEP = 4096  # URLs of a long ``put_many`` that become durable together
+
+
+class FrontierAnswers:
+    """The part of a ``Frontier`` that changes nothing: what its store knows."""
+
+    def __init__(self, store: UrlStore) -> None:
+        self._store = store
+
+    def __len__(self) -> int:
+        return self._store.count_waiting()
+
+    def __contains__(self, url: str) -> bool:
+        return self._store.state_of(url) != ""
+
+    def leased(self, url: str) -> CrawlUrl | None:
+        return self._store.lease_of(url)
+
+    def leases(self) -> int:
+        return self._store.count_leases()
+
+    def waiting(self) -> Iterator[CrawlUrl]:
+        return self._store.waiting()
+
+    def best(self) -> float | None:
+        return self._store.best()
+
+    def hosts(self) -> int:
+        return self._store.hosts.rule.hosts
+
+    def evicted(self) -> int:
+        return self._store.evicted
+
+    def blocked(self) -> Iterator[BlockedHost]:
+        return self._store.blocked()
+
+    def next_due(self, now: float) -> float | None:
+        due: float | None = self._store.schedule.next_due(now)
+        return due
+
+    def resting(self) -> int:
+        """Hosts with waiting URLs that may not be visited yet, O(1)."""
+        return self._store.hosts.resting()
+
+    def busiest(self, n: int) -> list[HostStats]:
+        """The ``n`` hosts with the most waiting URLs, of those in memory. O(hosts in memory)."""
+        return self._store.busiest(n)
+
+
+class FrontierCore(FrontierAnswers):
+    """A ``Frontier`` over a store.
+
+    ``max_urls``: waiting URLs kept, the best ones; 0: no limit. Every operation that changes something may raise what the
+    store's ``commit`` raises. It has happened in memory then, and is made durable with the next one that succeeds.
+    """
+
+    def __init__(self, store: UrlStore, max_urls: int) -> None:
+        super().__init__(store)
+        self._limit = max_urls or math.inf
+        self._is_bounded = max_urls > 0
+        self._in_batch = False
+
+    # ------------------------------------------------------------ URLs come and change
+
+    def put(self, url: CrawlUrl) -> bool:
+        """As the contract says. Raises ``ValueError`` for a score that is NaN or a ``not_before`` that is not finite.
+
+        A newcomer that a full frontier refuses does not count as evicted.
+        """
+        new = self._put(url)
+        self._commit()
+        return new
+
+    def put_many(self, urls: Iterable[CrawlUrl]) -> int:
+        """As the contract says. Outside a batch, some thousands at a time are one atomic step."""
+        new = 0
+        for number, url in enumerate(urls, start=1):
+            new += self._put(url)
+            if number % _STEP == 0:
+                self._commit()
+        self._commit()
+        return new
+
+    def rescore(self, url: str, score: float) -> bool:
+        """As the contract says. Raises ``ValueError`` when ``score`` is NaN."""
+        if score != score:
+            raise ValueError(f"a score must be a number, got {score!r}: {url!r}")
+        if self._store.state_of(url) != "waiting":
+            return False
+        if score != self._store.score_of(url):
+            self._store.rescore(url, score)
+            self._commit()
+        return True
+
+    def hold(self, url: str, until: float) -> bool:
+        """As the contract says. Raises ``ValueError`` if ``until`` is not finite."""
+        _refuse_endless(url, until)
+        state = self._store.state_of(url)
+        if state == "leased":
+            self._return(url, until, picked=False)
+        elif state == "waiting":
+            self._store.hold(url, until)
+            self._commit()
+        else:
+            return False
+        return True
+
+    def withdraw(self, url: str) -> bool:
+        """As the contract says. It does not count as evicted."""
+        if self._store.state_of(url) != "waiting":
+            return False
+        self._store.evict(url, self._store.evicted)
+        self._commit()
+        return True
+
+    # ------------------------------------------------------------ leases
+
+    def take(self, now: float) -> CrawlUrl | None:
+        store = self._store
+        entry = store.schedule.choose(now)
+        if entry is None:
+            return None
+        record = store.chosen(entry)
+        store.lease(record.url)
+        store.pick(entry.host)
+        if not self._in_batch:
+            store.commit()
+        return record
+
+    def done(self, url: str, now: float, seconds: float) -> None:
+        store = self._store
+        if store.state_of(url) != "done":
+            host = store.host_of(url)
+            store.rest(host, store.politeness.next_visit(host, now, seconds))
+            store.end(url)
+            if not self._in_batch:
+                store.commit()
+
+    def release(self, url: str, now: float, seconds: float, *, not_before: float = 0.0, picked: bool = True) -> None:
+        """As the contract says; nothing happens without a lease. Raises ``ValueError`` if ``not_before`` is not finite.
+
+        In a full frontier the URL may be evicted at once, when it is the worst.
+        """
+        _refuse_endless(url, not_before)
+        if self._store.state_of(url) == "leased":
+            host = self._store.host_of(url)
+            self._store.rest(host, self._store.politeness.next_visit(host, now, seconds))
+            self._return(url, not_before, picked)
+
+    def drop(self, url: str, *, picked: bool = False) -> None:
+        """As the contract says; without a lease the URL is just known from now on."""
+        state = self._store.state_of(url)
+        if state == "done":
+            return
+        if state == "leased" and not picked:
+            self._store.give_back_pick(self._store.host_of(url))
+        self._store.end(url)
+        self._commit()
+
+    # ------------------------------------------------------------ hosts
+
+    def crawl_delay(self, host: str, seconds: float) -> None:
+        """As the contract says; what is no finite, positive number counts as 0 (robots.txt is written by strangers)."""
+        asked = seconds if 0.0 < seconds < math.inf else 0.0
+        if asked != self._store.politeness.asked(self._store.host_named(host)):
+            self._store.ask(host, asked)
+        self._commit()
+
+    def block_host(self, host: str, until: float) -> None:
+        """As the contract says. Raises ``ValueError`` if ``until`` is not finite."""
+        _refuse_endless(host, until)
+        self._store.block(host, until)
+        self._commit()
+
+    # ------------------------------------------------------------ steps
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """What happens inside becomes one atomic step. When the block raises, what happened until then does."""
+        self._in_batch = True
+        try:
+            yield
+        finally:
+            self._in_batch = False
+            self._commit()
+
+    def close(self) -> None:
+        self._store.close()
+
+    # ------------------------------------------------------------ inside
+
+    def _put(self, url: CrawlUrl) -> bool:
+        score, store = url.score, self._store
+        if score != score or not math.isfinite(url.not_before):
+            raise ValueError(f"cannot queue score {score!r}, not_before {url.not_before!r}: {url.url!r}")
+        state = store.state_of(url.url)
+        if state:
+            if state == "waiting" and score > store.score_of(url.url):
+                store.wait(url)
+            return False
+        if self._is_bounded and store.count_waiting() >= self._limit:
+            worst = store.worst()
+            if worst is None or score <= worst.score:
+                return False
+            self._evict(worst)
+        store.wait(url)
+        return True
+
+    def _return(self, url: str, not_before: float, picked: bool) -> None:
+        if not picked:
+            self._store.give_back_pick(self._store.host_of(url))
+        self._store.give_back(url, not_before)
+        self._evict_surplus()
+        self._commit()
+
+    def _evict_surplus(self) -> None:
+        while self._store.count_waiting() > self._limit and (worst := self._store.worst()):
+            self._evict(worst)
+
+    def _evict(self, worst: CrawlUrl) -> None:
+        self._store.evict(worst.url, self._store.evicted + 1)
+
+    def _commit(self) -> None:
+        if not self._in_batch:
+            self._store.commit()
+
+
+def check_sizes(**sizes: int) -> None:
+    """Raises ``ValueError`` for a ``batch_size`` or ``commit`` below 1, or a ``max_urls`` below 0."""
+    for name, size in sizes.items():
+        least = 0 if name == "max_urls" else 1
+        if size < least:
+            raise ValueError(f"{name} must be at least {least}, got {size!r}")
+
+
+def _refuse_endless(name: str, until: float) -> None:
+    if not math.isfinite(until):
+        raise ValueError(f"a time to wait for must be finite, got {until!r}: {name!r}")

@@ -1,0 +1,232 @@
+"""The files of a frontier on disk, and the step under way."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+from xxhash import xxh3_128_digest
+
+from crawlproject.frontier.disk.hash_table import HashTable
+from crawlproject.frontier.disk.host_numbers import HostNumbers
+from crawlproject.frontier.disk.journal import DiskJournal, HostFacts, Summary
+from crawlproject.frontier.disk.url_records import UrlRecords
+from crawlproject.frontier.disk.url_table import UrlRow, UrlTable
+from crawlproject.records import CrawlUrl
+
+_JOURNAL_BYTES = 32 * 2**20  # from which on a journal is summed up: a second of reading at the next opening
+_RELIEF = 256  # steps between two looks at the memory
+_HOSTS_GAP = 4096  # more hosts than come in the second before a power failure
+
+
+class DiskFiles:
+    """Rows and records of URLs, the numbers of URLs and hosts, the journal.
+
+    Changes are gathered (``rows.changed``, ``new``, ``note``, ...) until ``commit``, which makes them one atomic step. Opening
+    applies the steps of the journal again; ``readonly``, it only gathers them. Raises ``StorageFailed`` and ``BadCrawlDir``.
+    """
+
+    def __init__(self, folder: Path, cache: int, *, readonly: bool = False) -> None:
+        self.folder = folder
+        self._cache = cache
+        self._readonly = readonly
+        self._journal = DiskJournal(folder)
+        summary = self._journal.summary
+        self.facts = HostFacts(summary)
+        self._seed = summary.seed
+        self._seen = HashTable(folder / "seen", readonly=readonly)
+        self.hosts = HostNumbers(folder / "hosts", self.digest, summary.hosts, readonly=readonly)
+        self.rows = UrlTable(folder / "rows", readonly=readonly)
+        self.urls = UrlRecords(folder / "urls.jsonl", readonly=readonly)
+        self.host_facts: Callable[[], dict[str, Any]] = dict  # what the next summary says of hosts
+        self._asked, self._digest = "", self.digest("")  # the URL that ``find`` was asked for last
+        self._found: int | None = None
+        self._new_urls: dict[bytes, int] = {}
+        self._notes: list[list[Any]] = []
+        self._steps = 0
+        self.urls_known = summary.urls
+        self.held_until = dict(summary.later)
+        self._replay(summary.urls_end)
+
+    # ------------------------------------------------------------ asked
+
+    def digest(self, name: str) -> bytes:
+        """What a URL or a host is known by: 128 bits of XXH3, with a seed that is a secret of this frontier.
+
+        So nobody can make up two URLs of one digest.
+        """
+        return xxh3_128_digest(name.encode("utf-8", "surrogatepass"), self._seed)
+
+    def find(self, url: str) -> int | None:
+        """The number of a URL, or None when it was never here. The last answer is remembered: it is asked for again."""
+        if url != self._asked:
+            self._digest = digest = xxh3_128_digest(url.encode("utf-8", "surrogatepass"), self._seed)
+            number = self._new_urls.get(digest) if self._new_urls else None
+            self._asked, self._found = url, self._seen.get(digest) if number is None else number
+        return self._found
+
+    def record(self, number: int, row: UrlRow) -> CrawlUrl:
+        """The URL with this number and row."""
+        return self.urls.load(row.offset, row.score, self.held_until.get(number, 0.0))
+
+    def records(self, states: Collection[int]) -> Iterator[CrawlUrl]:
+        """All URLs in these states, in the order in which they came."""
+        for first, rows in self.rows.chunks(self.urls_known):
+            for number in range(first, first + len(rows)):
+                row = self.rows[number]
+                if row.state in states:
+                    yield self.record(number, row)
+        for number in sorted(self.rows.changed):  # those that the file has no space for yet
+            row = self.rows.changed[number]
+            if number >= self.rows.capacity() and row.state in states:
+                yield self.record(number, row)
+
+    # ------------------------------------------------------------ changed
+
+    def new(self, url: str, host: int) -> int:
+        """A number for a URL that is not known, or not any more."""
+        if url != self._asked:
+            self.find(url)
+        self._found = number = self.urls_known
+        self.urls_known = number + 1
+        self._new_urls[self._digest] = number
+        hosts = self.hosts
+        if host >= len(hosts.known_urls):
+            hosts.grow(host)
+        hosts.known_urls[host] += 1
+        return number
+
+    def note(self, *note: Any) -> None:
+        """Something that has no row (see ``journal.Frame``)."""
+        self._notes.append([*note])
+
+    def hold(self, number: int, until: float) -> None:
+        """The URL may not be taken before this time; 0: at any time."""
+        if until != self.held_until.get(number, 0.0):
+            self._hold(number, until)
+            self._notes.append(["later", number, until])
+
+    def commit(self) -> None:
+        """Make what was gathered one atomic step. When the disk refuses, it stays gathered."""
+        if not (self.rows.changed or self._notes or self.hosts.new):
+            return
+        urls = self.urls
+        if urls.unwritten:
+            urls.write()
+        rows = self.rows.pack()
+        self._journal.append(rows, self._new_urls, self.hosts.new, urls.end, self._notes)
+        self._notes = []
+        self._apply(rows)
+        if self._journal.size > _JOURNAL_BYTES:
+            self._journal.turn(self._summary(), self._force)
+        self._steps += 1
+        if self._steps % _RELIEF == 0 and _shared_memory() > self._cache:
+            self.rows.give_back()
+            self._seen.give_back()
+
+    def begin(self) -> None:
+        """After the opening: what has been done again is summed up."""
+        if self.urls.unwritten:
+            self.urls.write()
+        self._apply(self.rows.pack())
+        self._notes = []
+        self._journal.begin(self._summary())
+
+    def finish(self) -> None:
+        """Write what was gathered and force everything onto the disk."""
+        self.commit()
+        self._force()
+        self._journal.begin(self._summary())
+
+    def close(self) -> None:
+        self._journal.close()
+        self._seen.close()
+        self.hosts.close()
+        self.rows.close()
+        self.urls.close()
+
+    # ------------------------------------------------------------ inside
+
+    def _replay(self, urls_end: int) -> None:
+        for frame in self._journal.frames():
+            self.rows.changed.update(frame.rows)
+            self._new_urls.update(frame.urls)
+            self.hosts.learn(frame.hosts)
+            urls_end = frame.urls_end
+            self.urls_known = max(self.urls_known, *(number + 1 for number in frame.rows), 0)
+            if not self._readonly:
+                self._apply(self.rows.pack())
+            for kind, *values in frame.notes:
+                if kind == "later":
+                    self._hold(*values)
+                else:
+                    self.facts.replay(kind, values)
+        if not self._readonly:
+            self.urls.cut(urls_end)
+            if not self._journal.closed:
+                self._leave_a_gap()
+
+    def _leave_a_gap(self) -> None:
+        """After a power failure the mapped files may be ahead of the journal: numbers they may have given are not reused."""
+        self.urls_known = self.rows.wipe(self.urls_known)
+        self.hosts.total += _HOSTS_GAP
+
+    def _apply(self, rows: list[bytes]) -> None:
+        """Write the step into the mapped files; what the disk does not take stays gathered."""
+        if self._new_urls:
+            put = self._seen.set
+            for digest, number in self._new_urls.items():
+                put(digest, number)
+            self._new_urls.clear()
+        if self.hosts.new:
+            self.hosts.write()
+        self.rows.apply(rows)
+
+    def _hold(self, number: int, until: float) -> None:
+        if until:
+            self.held_until[number] = until
+        else:
+            self.held_until.pop(number, None)
+
+    def _summary(self) -> Summary:
+        return Summary(
+            seed=self._seed,
+            urls=self.urls_known,
+            urls_end=self.urls.end,
+            hosts=self.hosts.total,
+            evicted=self.facts.evicted,
+            later=list(self.held_until.items()),
+            **self.host_facts(),
+        )
+
+    def _force(self) -> None:
+        for file in (self.urls, self._seen, self.hosts, self.rows):
+            file.sync()
+
+
+def is_disk_frontier(folder: Path) -> bool:
+    """Whether a frontier on disk was once opened in this folder."""
+    return (folder / "state.json").exists() and (folder / "rows").exists()
+
+
+def remove_disk_frontier(folder: Path) -> bool:
+    """Remove the files of a frontier on disk, and nothing else; whether there were any. Raises ``OSError``."""
+    if not is_disk_frontier(folder):
+        return False
+    for name in ("urls.jsonl", "rows", "seen", "seen.map", "hosts", "hosts.map", "lines"):
+        (folder / name).unlink(missing_ok=True)
+    for journal in folder.glob("journal.[0-9]*"):
+        journal.unlink(missing_ok=True)
+    (folder / "state.json").unlink(missing_ok=True)  # last: until then the files can be recognised
+    return True
+
+
+def _shared_memory() -> int:
+    """Bytes of mapped files that are in memory now; 0 where that cannot be known."""
+    try:
+        with open("/proc/self/statm", "rb") as file:  # noqa: PTH123
+            return int(file.read().split()[2]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0

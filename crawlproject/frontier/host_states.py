@@ -1,0 +1,247 @@
+"""What each host waits for: a state machine in the terms of Heritrix."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from enum import IntEnum
+from itertools import count
+from typing import Any
+
+from crawlproject.frontier.host_queue import HostQueue
+from crawlproject.frontier.k_rule import KRule
+from crawlproject.frontier.lazy_heap import LazyHeap
+
+
+class HostState(IntEnum):
+    """A host is in one state, and in the heap of that state; ``IN_PROCESS`` has none.
+
+    ================  ============================================================  =================
+    state             its hosts                                                     first of the heap
+    ================  ============================================================  =================
+    ``READY``         may be visited                                                best URL
+    ``SNOOZED``       wait for their clock, for the end of a block or of a hold     earliest
+    ``HELD``          might be visited, were it not for the k rule                  picked longest ago
+    ``HELD_SNOOZED``  barred by the k rule, and snoozed too                         earliest
+    ``EXHAUSTED``     have no URL, but their clock or their block still runs        earliest
+    ``IN_PROCESS``    a URL is being fetched
+    ================  ============================================================  =================
+    """
+
+    READY = 0
+    SNOOZED = 1
+    HELD = 2
+    HELD_SNOOZED = 3
+    EXHAUSTED = 4
+    IN_PROCESS = 5
+
+
+READY, SNOOZED, HELD, HELD_SNOOZED, EXHAUSTED, IN_PROCESS = map(int, HostState)
+
+
+class HostStates:
+    """The hosts by name, and the transitions between their states.
+
+    A choice never looks at a host that cannot be taken, and each transition costs O(log n) amortised. A host without
+    URLs, clock and block leaves the memory. ``new_queue`` makes the empty queue of a host by its name. ``waiting_on``
+    counts the waiting URLs of a host, when others than those in its queue belong to it. ``tracks_dormancy``: keep the
+    k rule's ``dormant`` hosts.
+    """
+
+    def __init__(
+        self,
+        new_queue: Callable[[Any], HostQueue],
+        rule: KRule,
+        *,
+        waiting_on: Callable[[Any], int] | None = None,
+        tracks_dormancy: bool = True,
+    ) -> None:
+        self.rule = rule
+        self.now = -math.inf  # the latest time that was passed
+        self._new_queue = new_queue
+        self._waiting_on = waiting_on
+        self._tracks_dormancy = tracks_dormancy
+        self._queues: dict[Hashable, HostQueue] = {}
+        self._blocked: dict[Hashable, HostQueue] = {}
+        self._serial = count()  # keeps hosts out of comparisons
+        self._heaps: list[LazyHeap[Any]] = [LazyHeap(_is_current) for _ in range(IN_PROCESS)]
+        self._ripening: LazyHeap[Any] = LazyHeap(_is_ripening)  # ready and held hosts whose best URL may change
+        self._timed = [self._ripening, self._heaps[SNOOZED], self._heaps[HELD_SNOOZED]]
+        if tracks_dormancy:
+            self._timed.insert(0, rule.dormant)
+        rule.listen(self._bar)
+
+    @property
+    def known(self) -> Mapping[Hashable, HostQueue]:
+        """The hosts in memory."""
+        return self._queues
+
+    def queue(self, name: Hashable) -> HostQueue:
+        """The queue of a host, a new one when it has none."""
+        queue = self._queues.get(name)
+        if queue is None:
+            queue = self._queues[name] = self._new_queue(name)
+        return queue
+
+    def pass_time(self, now: float) -> None:
+        """Let the transitions happen whose time has come."""
+        self.now = now
+        for heap in self._timed:
+            items = heap.items
+            if items and items[0][0] <= now:
+                while (item := heap.first()) and item[0] <= now:
+                    self.place(item[-1])
+
+    def first(self, state: int) -> HostQueue | None:
+        """The first host in the state. Hosts that are not due after all (the clock ran backwards) snooze again."""
+        heap = self._heaps[state]
+        while item := heap.first():
+            host: HostQueue = item[-1]
+            if host.due <= self.now:
+                return host
+            self.place(host)
+        return None
+
+    def last(self, state: int, n: int) -> list[HostQueue]:
+        """Up to ``n`` hosts in the state that are not among its first."""
+        return [item[-1] for item in self._heaps[state].last(n)]
+
+    def first_time(self, state: int) -> float | None:
+        """The earliest time of a snoozed state."""
+        item = self._heaps[state].first()
+        return item[0] if item else None
+
+    def place(self, host: HostQueue) -> None:
+        """Let the host enter the state it belongs to now."""
+        if host.leased:
+            if host.item is not None:
+                self._move(host, IN_PROCESS, ())
+            host.state = IN_PROCESS
+            if host.held is not None or host.blocked_until:
+                self._watch(host)
+            return
+        state, key = self._state_of(host)
+        if state != host.state or key != host.key:
+            self._move(host, state, key)
+        if host.held is not None or host.blocked_until or host.dormant_item is not None:
+            self._watch(host)
+        if state == EXHAUSTED:
+            self._forget_exhausted()
+
+    def forget(self, host: HostQueue) -> None:
+        """Remove the host from memory."""
+        self._move(host, None, ())
+        if host.dormant_item is not None:
+            host.dormant_item = None
+            self.rule.dormant.died()
+        if host.ripening_item is not None:
+            host.ripening_item = None
+            self._ripening.died()
+        if host.blocked_until:
+            del self._blocked[host.name]
+        del self._queues[host.name]
+
+    def set_block(self, host: HostQueue, until: float) -> None:
+        host.blocked_until = until if until > self.now else 0.0
+        if host.blocked_until:
+            self._blocked[host.name] = host
+        else:
+            self._blocked.pop(host.name, None)
+
+    def blocked(self) -> Iterator[HostQueue]:
+        """The hosts whose block has not ended."""
+        return (host for host in list(self._blocked.values()) if host.blocked_until > self.now)
+
+    def clocks(self) -> Iterator[tuple[Any, float]]:
+        """The hosts whose clock runs, each with the time of its next visit."""
+        return ((name, host.due) for name, host in self._queues.items() if host.due > self.now)
+
+    def resting(self) -> int:
+        """Hosts with waiting URLs that may not be visited yet, at the latest time that was passed; O(1)."""
+        return len(self._heaps[SNOOZED]) + len(self._heaps[HELD_SNOOZED])
+
+    # ------------------------------------------------------------ inside
+
+    def _bar(self, name: Hashable) -> None:
+        """The k rule bars the host from now on, or no longer."""
+        host = self._queues.get(name)
+        if host is not None and host.size and not host.leased:  # the rule changes nothing for others
+            self.place(host)
+
+    def _state_of(self, host: HostQueue) -> tuple[int, tuple[float, ...]]:
+        """The state to which a host belongs that is not in process, and its key in the heap of that state."""
+        opens, now = host.due, self.now
+        if host.blocked_until:
+            if host.blocked_until <= now:
+                self.set_block(host, 0.0)
+            opens = max(opens, host.blocked_until)
+        if not host.size:
+            return EXHAUSTED, (opens,)
+        if host.held is not None:
+            host.release_held(now)
+        best = host.ready.first()
+        if best is None:
+            opens = max(opens, host.next_release() or opens)
+        barred = self.rule.bars(host.name)
+        if opens > now:
+            return HELD_SNOOZED if barred else SNOOZED, (opens,)
+        if barred:
+            return HELD, (self.rule.last_pick(host.name),)
+        return READY, (best.rank, best.arrival)
+
+    def _move(self, host: HostQueue, state: int | None, key: tuple[float, ...]) -> None:
+        left, had_item = host.state, host.item is not None
+        host.state, host.key = state, key
+        if state is None or state == IN_PROCESS:
+            host.item = None
+        else:
+            host.item = item = (*key, next(self._serial), host)
+            self._heaps[state].push(item)
+        if had_item and left is not None:
+            self._heaps[left].died()
+
+    def _forget_exhausted(self) -> None:
+        """Forget the hosts that neither have a URL nor wait for a time. Asked whenever a host becomes exhausted."""
+        heap = self._heaps[EXHAUSTED]
+        while (item := heap.first()) and item[0] <= self.now:
+            self.forget(item[-1])
+
+    def _watch(self, host: HostQueue) -> None:
+        """Come back to the host when its block ends or another of its URLs may be taken."""
+        ripe = host.next_release()
+        self._watch_dormancy(host, ripe)
+        if host.state != READY and host.state != HELD:
+            ripe = None
+        if host.ripening_item is not None:
+            if host.ripening_item[0] == ripe:
+                return
+            host.ripening_item = None
+            self._ripening.died()
+        if ripe is not None:
+            host.ripening_item = (ripe, next(self._serial), host)
+            self._ripening.push(host.ripening_item)
+
+    def _watch_dormancy(self, host: HostQueue, ripe: float | None) -> None:
+        if not self._tracks_dormancy:
+            return
+        total = host.size if self._waiting_on is None else self._waiting_on(host.name)
+        wakes = host.blocked_until if total and host.blocked_until > self.now else 0.0
+        if ripe is not None and host.size == total and ripe > self.now and host.ready.first() is None:
+            wakes = max(wakes, ripe)
+        if host.dormant_item is not None:
+            if host.dormant_item[0] == wakes:
+                return
+            host.dormant_item = None
+            self.rule.dormant.died()
+        if wakes:
+            host.dormant_item = (wakes, next(self._serial), host)
+            self.rule.dormant.push(host.dormant_item)
+
+
+def _is_current(item: tuple[Any, ...]) -> bool:
+    """Whether an item in the heap of a state is the current one of the host at its end."""
+    return item[-1].item is item
+
+
+def _is_ripening(item: tuple[Any, ...]) -> bool:
+    return item[-1].ripening_item is item

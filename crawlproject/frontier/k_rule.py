@@ -1,0 +1,130 @@
+"""The k rule: which hosts it bars, and when it may be set aside."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
+from itertools import count
+from typing import Any
+
+from crawlproject.frontier.lazy_heap import LazyHeap
+
+
+class KRule:
+    """The last ``min(k, hosts) - 1`` picks bar their hosts; ``hosts`` counts those with waiting URLs.
+
+    ``dormant`` holds the hosts of which no URL may be taken before some time, each as ``(time, number, host queue)``:
+    every URL is held, or the host is blocked. They do not count when it is asked whether k hosts wait.
+    """
+
+    def __init__(self, k: int) -> None:
+        self.k = k
+        self.hosts = 0
+        self.dormant: LazyHeap[tuple[Any, ...]] = LazyHeap(lambda item: item[-1].dormant_item is item)
+        self._recent = RecentHosts()
+        self._listeners: list[Callable[[Hashable], None]] = []
+        self.bars = self._recent.bars
+        self.last_pick = self._recent.last
+
+    def listen(self, changed: Callable[[Hashable], None]) -> None:
+        """Call ``changed`` with every host that the rule bars from now on, or no longer bars."""
+        self._listeners.append(changed)
+
+    def count_host(self, change: int) -> None:
+        """One host more (1) or less (-1) has waiting URLs."""
+        self.hosts += change
+        if self.hosts < self.k + (change > 0):  # beyond, the window keeps its size
+            self._fit()
+
+    def pick(self, host: Hashable, leases: int) -> None:
+        """The host was picked. Picks are remembered for as long as ``leases`` of them may be given back."""
+        self._recent.pick(host, self.k - 1 + leases)
+        self._fit(host)
+
+    def give_back(self, host: Hashable) -> None:
+        """The host's last pick does not count."""
+        self._recent.give_back(host)
+        self._fit(host)
+
+    def picks(self) -> Iterator[Any]:
+        """The hosts of the last picks, oldest first: as many as the rule may still need."""
+        return iter(self._recent)
+
+    def has_few_hosts(self, at: float) -> bool:
+        """Whether fewer than k hosts will wait at the time ``at``, dormant ones aside: then a barred host may be taken."""
+        missing = self.k - self.hosts + len(self.dormant)
+        return missing > 0 and self.dormant.count_until(at, missing) < missing
+
+    def _fit(self, *changed: Hashable) -> None:
+        """Bring the window to its size, and report the hosts that it bars or frees, and ``changed`` ones."""
+        size = (self.k if self.k < self.hosts else self.hosts) - 1
+        moved = self._recent.fit(size if size > 0 else 0)
+        for listener in self._listeners:
+            for host in moved:
+                listener(host)
+            for host in changed:
+                listener(host)
+
+
+class RecentHosts:
+    """The sequence of picked hosts; the last ``size`` picks bar their hosts. Each step costs O(1).
+
+    Picks that left the window are remembered for a while: the window may grow again, and picks may be given back.
+    """
+
+    def __init__(self) -> None:
+        self._inside: OrderedDict[int, Hashable] = OrderedDict()  # the picks that bar, oldest first
+        self._outside: OrderedDict[int, Hashable] = OrderedDict()  # older ones
+        self._picks: dict[Hashable, list[int]] = {}  # the numbers of each host's picks, ascending
+        self._numbers = count()
+
+    def __iter__(self) -> Iterator[Hashable]:
+        """The hosts of all remembered picks, oldest first."""
+        yield from self._outside.values()
+        yield from self._inside.values()
+
+    def pick(self, host: Hashable, remembered: int) -> None:
+        """Append a pick. ``fit`` restores the size. The oldest picks outside are forgotten until ``remembered`` are left."""
+        number = next(self._numbers)
+        self._inside[number] = host
+        self._picks.setdefault(host, []).append(number)
+        while self._outside and len(self._outside) + len(self._inside) > remembered:
+            number, host = self._outside.popitem(last=False)
+            numbers = self._picks[host]
+            numbers.remove(number)
+            if not numbers:
+                del self._picks[host]
+
+    def give_back(self, host: Hashable) -> None:
+        """Strike out the host's last pick, as if it had not been. ``fit`` restores the size."""
+        numbers = self._picks.get(host)
+        if not numbers:
+            return  # so old that it is forgotten
+        number = numbers.pop()
+        if not numbers:
+            del self._picks[host]
+        if self._inside.pop(number, None) is None:
+            del self._outside[number]
+
+    def bars(self, host: Hashable) -> bool:
+        """Whether one of the last ``size`` picks was of the host."""
+        numbers = self._picks.get(host)
+        return numbers is not None and numbers[-1] in self._inside
+
+    def last(self, host: Hashable) -> int:
+        """The number of the host's last pick; higher is later. The host has one."""
+        return self._picks[host][-1]
+
+    def fit(self, size: int) -> list[Hashable]:
+        """Let the window be the last ``size`` picks; the hosts of the picks that came in or went out."""
+        moved = []
+        while len(self._inside) > size:
+            number, host = self._inside.popitem(last=False)
+            self._outside[number] = host
+            moved.append(host)
+        while len(self._inside) < size and self._outside:
+            number, host = self._outside.popitem()
+            self._inside[number] = host
+            self._inside.move_to_end(number, last=False)
+            moved.append(host)
+        return moved

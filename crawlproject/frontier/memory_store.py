@@ -1,0 +1,247 @@
+"""The URLs and hosts of a frontier in memory, and how each change changes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import count
+from random import Random
+from typing import Any
+
+from crawlproject.frontier import changes
+from crawlproject.frontier.base import BlockedHost, HostStats, UrlState
+from crawlproject.frontier.best_n_first import BestNFirstSchedule
+from crawlproject.frontier.changes import Change
+from crawlproject.frontier.host_queue import HostQueue, QueueEntry, queue_of
+from crawlproject.frontier.host_schedule import HostSchedule
+from crawlproject.frontier.k_rule import KRule
+from crawlproject.frontier.lazy_heap import LazyHeap
+from crawlproject.frontier.politeness import Politeness
+from crawlproject.records import CrawlUrl
+
+
+class MemoryUrls:
+    """What is known of the URLs and hosts of a frontier in memory. Hosts are known by name.
+
+    ``batch_size`` is k of the k rule, ``commit`` N of Best-N-First, whose batches ``random`` shuffles. The two orders over
+    all waiting URLs, best first and worst first, are built when first asked for: a rehearsal asks for none, and many
+    crawls never fill up.
+    """
+
+    def __init__(self, *, batch_size: int, commit: int, politeness: Politeness, random: Random) -> None:
+        self.politeness = politeness
+        self.evicted = 0
+        self.entries: dict[str, QueueEntry] = {}  # that wait
+        self.leases: dict[str, QueueEntry] = {}
+        self.finished: set[str] = set()
+        self.schedule, self.hosts = self._new_schedule(KRule(batch_size), commit, random)
+        self._arrivals = count()
+        self._revisions = count(1)
+        self._best_first: LazyHeap[QueueEntry] | None = None
+        self._worst_first: LazyHeap[tuple[float, int, QueueEntry]] | None = None
+        self.host_of = queue_of
+
+    def state_of(self, url: str) -> UrlState:
+        if url in self.entries:
+            return "waiting"
+        if url in self.finished:
+            return "done"
+        return "leased" if url in self.leases else ""
+
+    def score_of(self, url: str) -> float:
+        return self.entries[url].record.score
+
+    def lease_of(self, url: str) -> CrawlUrl | None:
+        entry = self.leases.get(url)
+        return entry.record if entry else None
+
+    def host_named(self, name: str) -> str:
+        return name
+
+    def chosen(self, entry: QueueEntry) -> CrawlUrl:
+        return entry.record
+
+    def waiting(self) -> Iterator[CrawlUrl]:
+        return (entry.record for entry in self.entries.values())
+
+    def count_waiting(self) -> int:
+        return len(self.entries)
+
+    def count_leases(self) -> int:
+        return len(self.leases)
+
+    def best(self) -> float | None:
+        if self._best_first is None:
+            self._best_first = LazyHeap(self._alive, self.entries.values())
+        entry = self._best_first.first()
+        return entry.record.score if entry else None
+
+    def worst(self) -> CrawlUrl | None:
+        if self._worst_first is None:
+            self._worst_first = LazyHeap(lambda item: self._alive(item[2]), map(_worst_key, self.entries.values()))
+        item = self._worst_first.first()
+        return item[2].record if item else None
+
+    def blocked(self) -> Iterator[BlockedHost]:
+        for host, entries in self.schedule.blocks():
+            best = max((entry.record.score for entry in entries), default=None)
+            yield BlockedHost(str(host.name), host.blocked_until, best)
+
+    def busiest(self, n: int) -> list[HostStats]:
+        return [
+            HostStats(str(host.name), host.size, first.record.score if first else None, host.due, host.leased)
+            for host, first in ((host, host.best()) for host in self.hosts.busiest(n, lambda host: host.size))
+        ]
+
+    # ------------------------------------------------------------ inside
+
+    def _new_schedule(self, rule: KRule, commit: int, random: Random) -> tuple[Any, HostSchedule]:
+        """The schedule, and the part of it that has all hosts."""
+
+        def new(alive: Callable[[Any], bool], waiting_on: Callable[[Any], int] | None = None) -> HostSchedule:
+            return HostSchedule(lambda name: HostQueue(name, alive), rule, waiting_on=waiting_on)
+
+        if commit == 1:
+            schedule = new(self._alive)
+            return schedule, schedule
+        best_n_first = BestNFirstSchedule(self._alive, new, rule=rule, n=commit, random=random)
+        return best_n_first, best_n_first.pool
+
+    def _alive(self, entry: QueueEntry) -> bool:
+        return self.entries.get(entry.record.url) is entry
+
+    def _enter(self, entry: QueueEntry) -> QueueEntry:
+        self.entries[entry.record.url] = entry
+        if self._best_first is not None:
+            self._best_first.push(entry)
+        if self._worst_first is not None:
+            self._worst_first.push(_worst_key(entry))
+        return entry
+
+    def _report_death(self) -> None:
+        for order in (self._best_first, self._worst_first):
+            if order is not None:
+                order.died()
+
+
+class MemoryStore(MemoryUrls):
+    """A ``UrlStore`` of dicts and heaps."""
+
+    def apply(self, change: Change) -> None:
+        """Make a change. Raises ``KeyError`` when it does not fit."""
+        getattr(self, changes.METHODS[type(change)])(*change)
+
+    def follow(self, follower: Callable[[Change], object], commit: Callable[[], None]) -> None:
+        """From now on, call ``follower`` with each change after it happened, and ``commit`` at the end of each step."""
+        setattr(self, "commit", commit)  # noqa: B010
+        for kind, name in changes.METHODS.items():
+            setattr(self, name, _reporting(getattr(self, name), kind, follower))
+
+    def commit(self) -> None:
+        """Memory does not survive a crash: there is nothing to do."""
+
+    def close(self) -> None:
+        """There is nothing to save."""
+
+    def history(self) -> Iterator[Change]:
+        """The fewest changes that lead from an empty store to this one; a batch of Best-N-First is not among them."""
+        known = sorted([*self.entries.values(), *self.leases.values()], key=lambda entry: entry.arrival)
+        yield from (changes.Waits(entry.record) for entry in known)
+        yield from map(changes.Ended, self.finished)
+        yield changes.Evicted(None, self.evicted)
+        yield from map(changes.Picked, self.hosts.rule.picks())
+        yield from map(changes.Leased, self.leases)
+        yield from (changes.Rests(host, until) for host, until in self.hosts.clocks())
+        yield from (changes.Asks(host, seconds) for host, seconds in self.politeness.crawl_delays())
+        yield from (changes.Blocked(str(host.name), host.blocked_until) for host in self.hosts.blocked())
+
+    # ------------------------------------------------------------ the changes
+
+    def wait(self, record: CrawlUrl) -> None:
+        old = self.entries.get(record.url)
+        if old is not None:
+            self._replace(old, record)
+            return
+        entry = self._enter(QueueEntry(-record.score, next(self._arrivals), 0, record, queue_of(record.url)))
+        self.schedule.add(entry)
+
+    def rescore(self, url: str, score: float) -> None:
+        old = self.entries[url]
+        self._replace(old, replace(old.record, score=score))
+
+    def hold(self, url: str, until: float) -> None:
+        old = self.entries[url]
+        self._replace(old, replace(old.record, not_before=until))
+
+    def lease(self, url: str) -> None:
+        entry = self.entries.pop(url)
+        self._report_death()
+        self.leases[url] = entry
+        self.schedule.take(entry)
+
+    def give_back(self, url: str, not_before: float) -> None:
+        old = self.leases.pop(url)
+        self.schedule.free(old.host)
+        record = old.record
+        if record.not_before != not_before:
+            record = replace(record, not_before=not_before)
+        entry = self._enter(QueueEntry(old.rank, old.arrival, next(self._revisions), record, old.host))
+        self.schedule.add_back(entry)
+
+    def end(self, url: str) -> None:
+        lease = self.leases.pop(url, None)
+        if lease is not None:
+            self.schedule.free(lease.host)
+        elif url in self.entries:
+            self._leave(url)
+        self.finished.add(url)
+
+    def evict(self, url: str | None, total: int) -> None:
+        if url is not None:
+            self._leave(url)
+        self.evicted = total
+
+    def pick(self, host: str) -> None:
+        self.hosts.rule.pick(host, len(self.leases))
+
+    def give_back_pick(self, host: str) -> None:
+        self.hosts.rule.give_back(host)
+
+    def rest(self, host: str, until: float) -> None:
+        self.schedule.rest(host, until)
+
+    def ask(self, name: str, seconds: float) -> None:
+        self.politeness.crawl_delay(name, seconds)
+
+    def block(self, name: str, until: float) -> None:
+        self.schedule.block(name, until)
+
+    # ------------------------------------------------------------ inside
+
+    def _leave(self, url: str) -> None:
+        entry = self.entries.pop(url)
+        self._report_death()
+        self.schedule.remove(entry)
+
+    def _replace(self, old: QueueEntry, record: CrawlUrl) -> None:
+        """Another record for a waiting URL, which keeps its place."""
+        entry = self._enter(QueueEntry(-record.score, old.arrival, next(self._revisions), record, old.host))
+        self._report_death()
+        self.schedule.replace(old, entry)
+
+
+def _worst_key(entry: QueueEntry) -> tuple[float, int, QueueEntry]:
+    return -entry.rank, -entry.arrival, entry
+
+
+def _reporting(
+    change: Callable[..., None], kind: type[Change], follower: Callable[[Change], object]
+) -> Callable[..., None]:
+    new = partial(tuple.__new__, kind)
+
+    def reporting(*values: Any) -> None:
+        change(*values)
+        follower(new(values))
+
+    return reporting

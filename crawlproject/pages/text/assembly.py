@@ -1,0 +1,24 @@
+"""Analyzer and judge as the ``TOPIC_*`` settings want them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from crawlproject.options import Options
+from crawlproject.pages.text.analyzer import Analyzer
+from crawlproject.pages.text.relevance import TopicJudge
+
+
+def make_analyzer(language: str, options: Options) -> Analyzer:
+    """Raises ``BadInput`` for an unknown language, and ``BadSetting`` when lemmas are not installed for it."""
+    return Analyzer(language, options.topic_terms)
+
+
+def make_judge(keywords: Sequence[str], analyzer: Analyzer, options: Options) -> TopicJudge:
+    """Raises ``BadInput`` for keywords without a term, and ``BadSetting`` when vectors are wanted and not installed."""
+    if options.topic_relevance == "terms":
+        return TopicJudge(keywords, analyzer)
+    from crawlproject.pages.text.semantic_relevance import SemanticJudge  # these import scipy and spaCy
+    from crawlproject.pages.text.term_vectors import load_term_vectors
+
+    return SemanticJudge(keywords, analyzer, load_term_vectors(options.topic_vectors, analyzer))
