@@ -17,8 +17,7 @@ from crawlproject.evaluation.popularity import IMPORTANCE
 from crawlproject.evaluation.question import MEASURES, TESTS, Question, Scorer
 from crawlproject.evaluation.runs import find_runs
 from crawlproject.reports.comparison import trajectories, write_comparison
-from crawlproject.reports.exports import write_csv, write_json
-from crawlproject.reports.svg_file import write_figure
+from crawlproject.reports.exports import write_csv, write_json, write_svg
 from crawlproject.reports.terminal import print_comparison
 from crawlproject.reports.verdict import heading
 
@@ -82,7 +81,7 @@ def _compare(folder: Path, opts: argparse.Namespace, agent: str) -> None:
     if opts.json:
         write_json(comparison, opts.json)
     if opts.figure:
-        write_figure(heading(comparison), trajectories(comparison), opts.figure)
+        write_svg(heading(comparison), trajectories(comparison), opts.figure)
     if opts.csv:
         write_csv(comparison, opts.csv)
     print(f"\nPlots and results by topic: {write_comparison(comparison, folder)}")

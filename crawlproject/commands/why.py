@@ -43,10 +43,10 @@ class WhyCommand(Subcommand):
 def _tell(folder: Path, asked: str, agent: str) -> None:
     # Scrapy imports every command at every start: what is heavy is imported when it is needed.
     from crawlproject.frontier.inspect.open import read_frontier
-    from crawlproject.reports.probe_findings import findings_about
+    from crawlproject.reports.probe_findings import probe_sentences
     from crawlproject.reports.why.causes import causes
     from crawlproject.reports.why.lookup import url_status
-    from crawlproject.reports.why.text import print_whereabouts
+    from crawlproject.reports.why.text import print_url_status
     from crawlproject.storage.read import read_info
 
     url = _canonical(folder, asked)
@@ -63,7 +63,7 @@ def _tell(folder: Path, asked: str, agent: str) -> None:
             depth=found.nearest + 1 if found.link_count else 0,
             known=standing is not None, evicted=evicted, copied=found.copied, agent=agent,
         )  # fmt: skip
-    print_whereabouts(found, sys.stdout, left_out, findings_about(folder, url))
+    print_url_status(found, sys.stdout, left_out, probe_sentences(folder, url))
 
 
 def _canonical(folder: Path, asked: str) -> str:

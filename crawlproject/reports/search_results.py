@@ -1,4 +1,4 @@
-"""What a search found, for a terminal: title, address and text of each page."""
+"""Prints search results on a terminal: title, URL and snippet of each page."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from rich.text import Text
 
 from crawlproject.pages.text.printable import counted, printable
 
-_PIPE_WIDTH = 10_000  # columns, so that lines of a pipe do not wrap
+_PIPE_WIDTH = 10_000  # columns, so that lines do not wrap in a pipe
 _MARKED = re.compile("<b>(.*?)</b>", re.DOTALL)
 
 
 class ShownHit(Protocol):
-    """The fields of a hit that are shown."""
+    """The fields of a search result that are shown."""
 
     @property
     def url(self) -> str: ...
@@ -37,7 +37,7 @@ class ShownHit(Protocol):
 
 
 def print_hits(hits: Sequence[ShownHit], total: int, first: int, stream: TextIO) -> None:
-    """The hits, numbered from ``first``, and how many there are in all; matches are bold on a terminal."""
+    """Print the hits, numbered from ``first``, and the ``total``; matches are bold on a terminal."""
     terminal = stream.isatty()
     console = Console(file=stream, width=None if terminal else _PIPE_WIDTH, highlight=False, no_color=not terminal)
     for number, hit in enumerate(hits, start=first):
@@ -57,7 +57,7 @@ def _facts(hit: ShownHit) -> str:
 
 
 def _marked(snippet: str) -> Text:
-    """The snippet without its mark-up, matches in bold."""
+    """The snippet without its markup, with matches in bold."""
     shown = Text()
     for number, part in enumerate(_MARKED.split(snippet)):
         shown.append(printable(html.unescape(part)), style="bold yellow" if number % 2 else "")

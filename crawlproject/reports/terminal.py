@@ -1,9 +1,8 @@
-"""A comparison as tables for the terminal; plain text without colours or frames when it goes into a pipe."""
+"""Prints a comparison as tables; in a pipe, as plain text without colours or frames."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import TextIO
 
 from rich import box
@@ -14,11 +13,11 @@ from crawlproject.evaluation.comparison import LEVEL, OMNISCIENT, Comparison
 from crawlproject.reports.measure_tables import summary_cells, summary_headings
 from crawlproject.reports.verdict import heading, interval_text, method, remarks, short_p, verdict
 
-_PIPE_WIDTH = 240  # columns, so that lines of a pipe do not wrap
+_PIPE_WIDTH = 240  # columns, so that lines do not wrap in a pipe
 
 
 def print_comparison(comparison: Comparison, stream: TextIO) -> None:
-    """Means, significance and remarks."""
+    """Print means, significance and remarks."""
     terminal = stream.isatty()
     console = Console(file=stream, width=None if terminal else _PIPE_WIDTH, highlight=False, no_color=not terminal)
     frame = box.SIMPLE_HEAD if terminal else None
@@ -70,7 +69,7 @@ def _summaries(comparison: Comparison, frame: box.Box | None) -> Table:
 
 
 def _steps(comparison: Comparison, pages: int, frame: box.Box | None) -> Table:
-    """Each contender against the next one down the ranking."""
+    """Each contender against the next one in the ranking."""
     table = _table(frame)
     table.add_column("better", no_wrap=True)
     table.add_column("than", no_wrap=True)
@@ -88,7 +87,7 @@ def _steps(comparison: Comparison, pages: int, frame: box.Box | None) -> Table:
 
 
 def _duels(comparison: Comparison, pages: int, frame: box.Box | None) -> Table:
-    """The p-value of each contender (row) being better than those ranked after it (columns)."""
+    """Corrected p-values: each contender (row) against those ranked below it (columns)."""
     ranking = comparison.ranking(pages)
     p = {(duel.better, duel.worse): duel for duel in comparison.duels[pages]}
     table = _table(frame)
@@ -99,16 +98,12 @@ def _duels(comparison: Comparison, pages: int, frame: box.Box | None) -> Table:
     for rank, name in enumerate(ranking[:-1], start=1):
         duels = [p[name, other] for other in ranking[rank:]]
         cells = [f"{short_p(duel.adjusted)}{'*' if duel.significant else ' '}" for duel in duels]
-        table.add_row(str(rank), name, *_blank(rank - 1), *cells)
+        table.add_row(str(rank), name, *[""] * (rank - 1), *cells)
     return table
 
 
 def _table(frame: box.Box | None) -> Table:
     return Table(box=frame, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
-
-
-def _blank(count: int) -> Sequence[str]:
-    return [""] * count
 
 
 def _cell(comparison: Comparison, row: int, pages: int) -> str:

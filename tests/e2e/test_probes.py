@@ -88,7 +88,7 @@ def test_what_is_found_and_what_follows(tmp_path: Path) -> None:
     assert stats["probes/fetches"] == len(findings(folder))
     assert stats["history/pages"] == len(stored(folder))
     report = (folder / "report.html").read_text()
-    assert "Second looks" in report and "cloaks.example" in report
+    assert "Probes" in report and "cloaks.example" in report
     told = scrapy("why", folder, web.there[CLOAKS][0]).stdout
     assert "Probed: it is cloaked. 100% of its text that we are shown no browser is." in told
     assert "Of cloaks.example, 9 pages were found cloaked and 0 honest" in told
