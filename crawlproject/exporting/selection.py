@@ -51,7 +51,7 @@ def require_crawl(crawl_dir: Path) -> Mapping[str, Any]:
     """The manifest of a crawl folder that has items. Raises ``BadCrawlDir``."""
     manifest = read_manifest(crawl_dir)
     if not manifest:
-        raise BadCrawlDir(str(crawl_dir), "expected a crawl folder, and there is no crawl.json in it")
+        raise BadCrawlDir(str(crawl_dir), "expected a crawl folder, but it has no crawl.json")
     if not (crawl_dir / ITEMS).exists():
         raise BadCrawlDir(str(crawl_dir), f"holds no {ITEMS}: a rehearsal keeps no pages, and an empty crawl has none")
     return manifest

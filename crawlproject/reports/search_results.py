@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Protocol, TextIO
 
-from rich.console import Console
 from rich.text import Text
 
 from crawlproject.pages.text.printable import counted, printable
+from crawlproject.reports.console import console_for
 
-_PIPE_WIDTH = 10_000  # columns, so that lines do not wrap in a pipe
 _MARKED = re.compile("<b>(.*?)</b>", re.DOTALL)
 
 
@@ -38,12 +37,11 @@ class ShownHit(Protocol):
 
 def print_hits(hits: Sequence[ShownHit], total: int, first: int, stream: TextIO) -> None:
     """Print the hits, numbered from ``first``, and the ``total``; matches are bold on a terminal."""
-    terminal = stream.isatty()
-    console = Console(file=stream, width=None if terminal else _PIPE_WIDTH, highlight=False, no_color=not terminal)
+    console = console_for(stream)
     for number, hit in enumerate(hits, start=first):
         console.print(Text(f"{number}. {printable(hit.title) or '(no title)'}", style="bold"))
         console.print(Text(f"   {printable(hit.url)}", style="blue"), soft_wrap=True)
-        console.print(Text("   ").append_text(_marked(hit.snippet)), soft_wrap=not terminal)
+        console.print(Text("   ").append_text(_marked(hit.snippet)), soft_wrap=not stream.isatty())
         console.print(Text(f"   {_facts(hit)}", style="dim"))
         console.print()
     shown = f"{first:,} to {first + len(hits) - 1:,} of " if hits else ""

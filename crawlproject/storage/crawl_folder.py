@@ -49,7 +49,7 @@ class CrawlFolder:
         try:
             path.mkdir(parents=True, exist_ok=True)
         except FileExistsError:
-            raise BadCrawlDir(str(path), "expected a crawl folder, and a file is in its place") from None
+            raise BadCrawlDir(str(path), "expected a crawl folder, but this is a file") from None
         except OSError as error:
             raise StorageFailed(f"cannot make the crawl folder {path}: {error}") from error
         self._lock = FolderLock(path) if bodies else None

@@ -67,7 +67,7 @@ def read_info(folder: Path) -> CrawlInfo:
     """The manifest of a crawl folder; missing keys take their defaults. Raises ``BadCrawlDir``."""
     found = read_json(folder / MANIFEST)
     if found is None:
-        raise BadCrawlDir(str(folder), f"expected a crawl folder, and there is no {MANIFEST} in it")
+        raise BadCrawlDir(str(folder), f"expected a crawl folder, but it has no {MANIFEST}")
     topic = _mapping(found.get("topic"))
     return CrawlInfo(
         topic=str(topic.get("name") or ""),

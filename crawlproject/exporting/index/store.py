@@ -126,7 +126,7 @@ def new_state(crawl_dir: Path, with_duplicates: bool) -> IndexState:
     """The state of an index that is empty, in the language of the crawl's topic. Raises ``BadCrawlDir``."""
     manifest = read_manifest(crawl_dir)
     if not manifest:
-        raise BadCrawlDir(str(crawl_dir), "expected a crawl folder, and there is no crawl.json in it")
+        raise BadCrawlDir(str(crawl_dir), "expected a crawl folder, but it has no crawl.json")
     return IndexState(str(manifest["topic"].get("language") or "en"), with_duplicates)
 
 

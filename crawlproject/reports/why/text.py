@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TextIO
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from crawlproject.pages.text.printable import counted
 from crawlproject.records import AGENT, CLIQUE, CRAWL_DELAY, RETRY_AFTER, SUSPECTS, CrawlUrl, Visit
+from crawlproject.reports.console import console_for
 from crawlproject.reports.why.lookup import Cause, FrontierStatus, LinkTo, UrlStatus
 from crawlproject.reports.why.path import Step
 from crawlproject.storage.refusals import SHOWN
@@ -18,7 +18,6 @@ from crawlproject.urls.naming import page_path
 
 PAGES = "pages"
 _NO_SCORE = 1e15  # higher scores only mean that seeds come first
-_PIPE_WIDTH = 10_000  # columns, so that URLs in a pipe are never cut
 
 
 def print_url_status(
@@ -28,8 +27,7 @@ def print_url_status(
 
     ``causes``: why it was left out, if it was. ``probed``: sentences about the probes of the page and its site.
     """
-    terminal = stream.isatty()
-    console = Console(file=stream, width=None if terminal else _PIPE_WIDTH, highlight=False, no_color=not terminal)
+    console = console_for(stream)
     console.print(Text(found.url, style="bold"), soft_wrap=True)
     for line in (*_sentences(found, causes), *probed):
         console.print(line if isinstance(line, Table) else Text(line), soft_wrap=True)

@@ -67,7 +67,7 @@ def test_each_worker_has_rules_of_its_own(tmp_path: Path, capsys: pytest.Capture
 def test_a_crawl_without_rules_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     (tmp_path / "crawl.json").write_text('{"version": 1, "topic": {}}')
     assert invoke(RulesCommand(), tmp_path) == 0
-    assert "No rules" in capsys.readouterr().out
+    assert "The crawl learned no URL rules" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
