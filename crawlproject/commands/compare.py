@@ -12,7 +12,7 @@ from scrapy.exceptions import UsageError
 
 from crawlproject.components.subcommand import Subcommand, cache_dir, reporting_errors
 from crawlproject.errors import BadInput
-from crawlproject.evaluation.comparison import compare
+from crawlproject.evaluation.compare import compare
 from crawlproject.evaluation.popularity import IMPORTANCE
 from crawlproject.evaluation.question import MEASURES, TESTS, Question, Scorer
 from crawlproject.evaluation.runs import find_runs

@@ -87,11 +87,11 @@ class ExportCommand(Subcommand):
 
 def _send(folder: Path, url: str, selection: Selection, opts: argparse.Namespace) -> str:
     from crawlproject.exporting.search_server import SearchServer
-    from crawlproject.exporting.send import Patience, Sender
+    from crawlproject.exporting.send import RetryPolicy, Sender
 
     server = SearchServer(url, os.environ)
-    patience = Patience(time.sleep, Random().random, opts.retries)
-    sender = Sender(folder, server, selection, patience, max_bytes=opts.batch_bytes, restart=opts.restart)
+    retry = RetryPolicy(time.sleep, Random().random, opts.retries)
+    sender = Sender(folder, server, selection, retry, max_bytes=opts.batch_bytes, restart=opts.restart)
     sent = sender.run(_show_progress)
     if sent.refused:
         raise BadInput(

@@ -44,9 +44,11 @@ def test_index_and_search(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert lines[-1] == "1 to 2 of 2 pages"
     assert shown.stderr == ""
     add(crawl, an_item(3, "Coral and more"))
+    assert invoke(SearchCommand(), crawl, "coral") == 0
+    assert f"scrapy index {crawl}" in capsys.readouterr().err
     assert invoke(SearchCommand(), crawl, "coral", "again", "--json", "--limit", "1") == 0
-    out, err = capsys.readouterr()
-    assert json.loads(out)["total"] == 2 and f"scrapy index {crawl}" in err
+    out = capsys.readouterr().out
+    assert json.loads(out)["total"] == 2
     [hit] = json.loads(out)["hits"]
     assert hit["url"] == "http://a.example/2" and hit["snippet"] == "<b>Coral</b> <b>again</b>"
     assert set(hit) == {"url", "title", "snippet", "score", "relevance", "at", "md5", "language", "published"}

@@ -28,7 +28,7 @@ from crawlproject.errors import BadInput, StorageFailed
 from crawlproject.exporting.documents import MAPPING
 from crawlproject.exporting.search_server import SearchServer
 from crawlproject.exporting.selection import Selection
-from crawlproject.exporting.send import FOLDER, Patience, Sender, Sent
+from crawlproject.exporting.send import FOLDER, RetryPolicy, Sender, Sent
 from crawlproject.storage.items import item_schema
 
 COUNT = 40
@@ -51,9 +51,9 @@ def server() -> Iterable[SearchDouble]:
 
 def send(crawl: Path, double: SearchDouble, waits: list[float] | None = None, **more: Any) -> Sent:
     options = {"max_bytes": 2_000, "selection": Selection(), "retries": 4, "url": double.url(), **more}
-    patience = Patience((waits if waits is not None else []).append, Random(1).random, options.pop("retries"))
+    retry = RetryPolicy((waits if waits is not None else []).append, Random(1).random, options.pop("retries"))
     target = SearchServer(options.pop("url"), options.pop("environment", {}), timeout=0.5)
-    return Sender(crawl, target, options.pop("selection"), patience, **options).run()
+    return Sender(crawl, target, options.pop("selection"), retry, **options).run()
 
 
 def test_everything_arrives_as_it_is(crawl: Path, server: SearchDouble) -> None:
@@ -171,7 +171,7 @@ def test_requests_that_are_too_large_are_halved(crawl: Path, server: SearchDoubl
 
 def test_a_server_that_stays_away(crawl: Path, server: SearchDouble) -> None:
     server.faults = [fine, fine, *[turned_away(503)] * 5]
-    with pytest.raises(StorageFailed, match="goes on later"):
+    with pytest.raises(StorageFailed, match="to resume"):
         send(crawl, server)
     taken = len(server.ids())
     assert 0 < taken < COUNT
@@ -284,7 +284,7 @@ def test_the_command(crawl: Path, server: SearchDouble) -> None:
     server.faults = [turned_away(503)] * 9
     add(crawl, an_item(COUNT, "new"))
     away = scrapy("export", crawl, "--to", "opensearch", server.url(), "--retries", "0")
-    assert away.returncode == 3 and "goes on later" in away.stderr
+    assert away.returncode == 3 and "to resume" in away.stderr
 
 
 def test_killed_in_the_middle(crawl: Path, server: SearchDouble) -> None:
