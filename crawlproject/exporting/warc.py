@@ -124,7 +124,7 @@ def _about(manifest: dict[str, Any]) -> dict[str, object]:
         "format": "WARC File Format 1.1",
         "conformsTo": "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
         "isPartOf": str(manifest["topic"].get("name", "")),
-        "description": "Reconstructed from a crawl folder: status, content type and redirects are known, other headers and requests are not.",
+        "description": "Reconstructed from a crawl folder, without requests; headers: content type and redirects only.",
         "topic": {key: manifest["topic"].get(key) for key in ("name", "keywords", "seeds", "language")},
         "ordering": str(manifest.get("ordering", "")),
         "settings": manifest.get("settings", {}),

@@ -1,4 +1,4 @@
-"""Open a virtual web by the name a person gives: a WARC, a folder of hosts, an earlier crawl, ``sample``, or ``hostile``."""
+"""Opens a virtual web by name: a WARC, a folder of hosts, an earlier crawl, ``sample`` or ``hostile``."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ WEB_WISH = (
 
 
 def open_web(name: str | Path, *, cache_dir: Path) -> Web:
-    """The web called ``name``: a WARC file, a folder of ``<host>/<path>`` files, a crawl folder, ``sample``, or one
+    """Open the web ``name``: a WARC file, a folder of ``<host>/<path>`` files, a crawl folder, ``sample``, or one
     of the names of the hostile web.
 
-    ``cache_dir`` keeps the indexes of archives, so that an archive is parsed once; it is made when it is missing.
-    Raises ``BadWeb`` when there is no such web.
+    ``cache_dir`` holds the indexes of archives, so that an archive is parsed only once; it is created if missing.
+    Raises ``BadWeb`` for an unknown web.
     """
     if str(name) == "sample":
         return SampleWeb()

@@ -1,4 +1,4 @@
-"""An exchange as records: response or revisit, with the request beside it; and the line that finds it again."""
+"""Converts an exchange to WARC records: response or revisit, and request; and to its line in the index."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from crawlproject.storage.warc.record import (
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
-    """A response or revisit in an archive: ``length`` bytes of ``file`` from ``offset`` on.
+    """A response or revisit in an archive: ``length`` bytes of ``file`` from ``offset``.
 
-    ``mime`` is ``warc/revisit`` for a revisit, as in CDX files. ``key`` tells which fetch of the crawl it is; see
-    ``CrawlArchive``. ``end`` is where the records of the exchange end.
+    ``mime`` is ``warc/revisit`` for a revisit, as in CDX files. ``key`` identifies the fetch of the crawl; see
+    ``CrawlArchive``. ``end`` is the offset behind the records of the exchange.
     """
 
     url: str
@@ -38,12 +38,12 @@ class IndexEntry:
 
     @classmethod
     def from_json(cls, line: dict[str, Any]) -> IndexEntry:
-        """Raises ``TypeError`` for what is none."""
+        """Raises ``TypeError`` for missing or unknown fields."""
         return cls(**line)
 
 
 class ArchivedPayloads:
-    """The payloads that were archived, so that a copy becomes a revisit: the last ``most`` of them."""
+    """The last ``most`` archived payloads, so that a duplicate becomes a revisit."""
 
     def __init__(self, most: int = 100_000) -> None:
         self._most = most
@@ -58,7 +58,7 @@ class ArchivedPayloads:
             del self._known[next(iter(self._known))]
 
     def note(self, entry: IndexEntry) -> None:
-        """An entry of the archive that is gone on with."""
+        """Add an entry of the archive that is being resumed."""
         if entry.mime != "warc/revisit":
             self.add(entry.digest, FirstCapture(entry.url, entry.date))
 

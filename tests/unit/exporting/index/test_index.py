@@ -185,8 +185,8 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
     """Processes that die in the middle of an update, each a little later: in the end every page is there once."""
     crawl = a_crawl(tmp_path, *(an_item(n, f"coral w{n}") for n in range(200)))
     dying = (
-        "import os, sys; from pathlib import Path; import crawlproject.exporting.index.update as u\n"
-        "import crawlproject.exporting.index.store as s\n"
+        "import os, sys; from importlib import import_module; from pathlib import Path\n"
+        "u = import_module('crawlproject.exporting.index.update')\n"
         "left = int(sys.argv[2]); write = u.write_state\n"
         "def dies(*a):\n    global left\n    left -= 1\n    if left < 0: os.kill(os.getpid(), 9)\n    write(*a)\n"
         "u.write_state = dies\nu.update(Path(sys.argv[1]), batch=20)"
