@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from crawlproject.evaluation.measures import Curve, area_under, omniscient_share
+from crawlproject.evaluation.measures import Curve
 
 Scores = Mapping[str, float]
 
@@ -58,29 +58,6 @@ def weighted_coverage(pages: Sequence[str], weights: Scores) -> Curve:
     total = sum(weights.values())
     values = np.fromiter((weights[page] for page in pages), dtype=np.float64, count=len(pages))
     return np.cumsum(values) / total if total else np.zeros(len(pages))
-
-
-def omniscient_coverage(weights: Scores) -> Curve:
-    """The weighted coverage of a crawler that always takes the page with the highest weight (paper 004 Figure 4.1)."""
-    heaviest = sorted(weights, key=lambda url: -weights[url])
-    return weighted_coverage(heaviest, weights)
-
-
-def random_coverage(weights: Scores) -> Curve:
-    """The expected weighted coverage of a crawler in random order: a straight line (paper 004 Figure 4.1)."""
-    return np.arange(1, len(weights) + 1) / max(1, len(weights))
-
-
-def coverage_share(pages: Sequence[str], weights: Scores, upto: int) -> float | None:
-    """Where the area under the weighted coverage of the first ``upto`` pages lies: 0 at random, 1 at omniscience.
-
-    None when all pages of the pool weigh the same: then no order is better than another.
-    """
-    area, low, high = (
-        area_under(curve, upto)
-        for curve in (weighted_coverage(pages, weights), random_coverage(weights), omniscient_coverage(weights))
-    )
-    return omniscient_share(area, low, high)
 
 
 def robustness(one: Iterable[str], other: Iterable[str]) -> Curve:

@@ -22,21 +22,10 @@ from math import inf
 
 from crawlproject.urls.file_extensions import NOT_A_PAGE
 from crawlproject.urls.hosts import host_of
-from crawlproject.urls.resolve import cleaned, scheme_of
 
 SCHEME = "scheme"
 
 _LONGEST_RUN = 8  # longest repeated run of path segments that is detected
-
-
-def raw_refusal(href: str) -> str | None:
-    """``"scheme"`` for an ``href`` that is no link to a page (``mailto:``, ``javascript:``, ``ftp:``, ...), else None.
-
-    Cheaper than to make such an ``href`` canonical and catch InvalidUrl; relative references pass.
-    """
-    if ":" not in href:
-        return None
-    return SCHEME if scheme_of(cleaned(href)) not in ("", "http", "https") else None
 
 
 class TrapFilter:

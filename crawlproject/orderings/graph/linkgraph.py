@@ -27,8 +27,7 @@ class LinkGraph(Generic[Node]):
         self._sources = array("i")
         self._degrees = array("i")
         self._targets = array("i")
-        self._in_degrees: list[int] = []
-        self._out_degrees: dict[int, int] = {}
+        self._expanded: set[int] = set()
 
     def __len__(self) -> int:
         """Nodes named so far, fetched or not."""
@@ -50,7 +49,6 @@ class LinkGraph(Generic[Node]):
         if number is None:
             number = self._ids[node] = len(self.nodes)
             self.nodes.append(node)
-            self._in_degrees.append(0)
         return number
 
     def find(self, node: Node) -> int | None:
@@ -66,12 +64,10 @@ class LinkGraph(Generic[Node]):
         A page that was expanded before is left as it is, and the answer is empty.
         """
         source = self.id_of(node)
-        if source in self._out_degrees:
+        if source in self._expanded:
             return ()
         distinct = list(dict.fromkeys(map(self.id_of, targets)))
-        for target in distinct:
-            self._in_degrees[target] += 1
-        self._out_degrees[source] = len(distinct)
+        self._expanded.add(source)
         self._sources.append(source)
         self._degrees.append(len(distinct))
         self._targets.extend(distinct)
@@ -89,21 +85,11 @@ class LinkGraph(Generic[Node]):
             return old
         if new != old:
             self._moved[old] = new
-            self._in_degrees[new] += self._in_degrees[old]
-            self._in_degrees[old] = 0
         return new
 
     def is_expanded(self, number: int) -> bool:
         """Whether the out-links of the node with this id are known."""
-        return number in self._out_degrees
-
-    def in_degree(self, number: int) -> int:
-        """How many expanded pages link to the node with this id: ``IB'(P)`` of paper 002."""
-        return self._in_degrees[number]
-
-    def out_degree(self, number: int) -> int:
-        """How many distinct links the node with this id has; 0 when it is not expanded."""
-        return self._out_degrees.get(number, 0)
+        return number in self._expanded
 
     def edges(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
         """Sources and targets of all links as two arrays of ids, copies, in the order in which they were added."""

@@ -113,9 +113,13 @@ class Agent:
 
 @dataclass(slots=True)
 class Prospect:
-    """A waiting link: whose it is, what its net saw, and the two estimates that make its score."""
+    """A waiting link: its agent, the inputs of the net, and the two estimates that make up its score."""
 
     agent: Agent
     inputs: np.ndarray | None
     net: float
     page: float
+
+    def sigma(self, alpha: float) -> float:
+        """The estimated worth of the link, by page and net."""
+        return alpha * self.page + (1 - alpha) * self.net

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hashlib import blake2b
+from math import log
 from random import Random
 
 
@@ -19,3 +20,13 @@ class SeededDraw:
     def __call__(self, url: str) -> float:
         digest = blake2b(url.encode("utf-8", "surrogatepass"), digest_size=7, key=self._key).digest()
         return int.from_bytes(digest, "big") / 2**56
+
+
+class GumbelDraw:
+    """``draw(url)``: a standard Gumbel variate, -3.6 to 36.8, made from a uniform ``SeededDraw``."""
+
+    def __init__(self, uniform: SeededDraw) -> None:
+        self._uniform = uniform
+
+    def __call__(self, url: str) -> float:
+        return -log(-log((int(self._uniform(url) * 2**52) + 0.5) / 2**52))

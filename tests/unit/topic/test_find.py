@@ -53,7 +53,7 @@ def test_as_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("keywords = ", "topic, as text: line 1: not TOML"),
         ('keywords = "x"\nseeds = ["http://a.example/"]', 'name: is missing; add a line such as name = "solar"'),
         ("x" * 5000, "expected a topic file, TOML text, or a topic"),
-        (f'name = "{"x" * 5000}"', "must do as the name of a folder"),
+        (f'name = "{"x" * 5000}"', "must be valid as the name of a folder"),
         ("a\0b", "expected a topic file, TOML text, or a topic"),
     ],
 )
@@ -71,7 +71,7 @@ def test_by_name_out_of_a_zip(tmp_path: Path) -> None:
             if path.is_file():
                 archive.write(path, path.relative_to(ROOT))
     code = (
-        "from crawlproject import topic_sources as t; import topics\n"
+        "from crawlproject.topic import find as t; import topics\n"
         "print(topics.__file__); print(t.find_topic('demo').name, len(t.topic_names()))"
     )
     done = subprocess.run(

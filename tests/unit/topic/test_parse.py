@@ -84,8 +84,8 @@ def test_example_files_are_taken_as_written_without_a_folder() -> None:
         (MINIMAL + 'language = "english"', ["language: 'english' is not the code", "'en'"]),
         (MINIMAL + 'language = "../.."', ["language: '../..' is not the code"]),
         (MINIMAL + "description = 1", ["description: must be text in quotes"]),
-        (MINIMAL + 'name = "a/b"', ["name: 'a/b' must do as the name of a folder"]),
-        (MINIMAL + 'name = ""', ["name: '' must do as the name of a folder"]),
+        (MINIMAL + 'name = "a/b"', ["name: 'a/b' must be valid as the name of a folder"]),
+        (MINIMAL + 'name = ""', ["name: '' must be valid as the name of a folder"]),
         (MINIMAL + "examples = 1", ["examples: must be a table"]),
         (MINIMAL + "[examples]\npositiv = []", ["examples.positiv: no such field; did you mean positive?"]),
         (MINIMAL + '[examples]\nnegative = ["none.html"]', ["examples.negative[0]: 'none.html' is neither"]),
@@ -151,14 +151,14 @@ def test_spacy_is_not_imported_to_know_its_languages() -> None:
         parse_topic({MINIMAL!r}, "t")
         print("spacy" in sys.modules)
     """
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     out = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "False"
 
 
 @pytest.mark.realweb
 def test_the_topics_of_the_archived_webs() -> None:
-    shared = Path(os.environ.get("TOPICAL_SHARED", Path(__file__).parents[3] / "shared"))
+    shared = Path(os.environ.get("TOPICAL_SHARED", Path(__file__).parents[4] / "shared"))
     paths = sorted(shared.glob("data/*/topics/*.toml"))
     if not paths:
         pytest.skip("the archived webs are absent")
