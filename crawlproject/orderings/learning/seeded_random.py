@@ -1,4 +1,4 @@
-"""Chance that can be repeated: a number that is a fixed function of a URL and of the crawl's seed."""
+"""Reproducible random numbers: fixed functions of a URL and the seed of the crawl."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from random import Random
 
 
 class SeededDraw:
-    """``draw(url)``: uniform in [0, 1), the same for one URL however often it is asked for.
+    """``draw(url)``: uniform in [0, 1), always the same for one URL.
 
     Fixed, because the frontier keeps the best of several offers: fresh draws would favour URLs with many in-links.
-    ``random`` is asked once, for the key.
+    ``random`` is used once, for the key.
     """
 
     def __init__(self, random: Random) -> None:

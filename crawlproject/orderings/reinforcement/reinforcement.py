@@ -16,13 +16,13 @@ from crawlproject.orderings.reinforcement.link_text import Pieces, expected_valu
 from crawlproject.orderings.reinforcement.value_classifier import ValueClassifier
 from crawlproject.records import Link, Page
 
-EXAMPLES = 5_000  # the latest links whose value is known; older ones are forgotten
-WORTH_TELLING = 0.05  # a change by a smaller share leaves a URL that waits where it is
+EXAMPLES = 5_000  # latest links whose value is known; older ones are dropped
+WORTH_TELLING = 0.05  # a smaller relative change does not revise a waiting URL
 
 
 @dataclass(frozen=True, slots=True)
 class _Evidence:
-    """What speaks for a URL that waits: the terms of the page that links to it, and where the link's words stand."""
+    """Evidence for a waiting URL: the terms of the linking page, and the position of the words of the link."""
 
     page: Numbers
     pieces: Pieces
@@ -30,7 +30,7 @@ class _Evidence:
 
 
 class Reinforcement(BaseOrdering):
-    """``(1 - discount) * Q``, where Q is the reward that a link brings, now and later, as its words tell.
+    """``(1 - discount) * Q``, where Q is the present and future reward of a link, predicted from its words.
 
     A page with a relevance above ``threshold`` rewards with 1. ``Q = reward + discount * Q of the best link that follows``,
     known for the links that were taken. Their words and values teach a naive Bayes classifier over ``bins`` bins of
@@ -120,7 +120,7 @@ class Reinforcement(BaseOrdering):
         self._waiting.end(url)
 
     def _scores(self, links: Iterable[Link]) -> list[float]:
-        """The scores of links of the page that was looked at last."""
+        """The scores of the links of the last page."""
         page, terms, _ = self._page
         assert page is not None
         if self._model is None:

@@ -13,17 +13,17 @@ from crawlproject.orderings.tag_path_bandit.tag_path_clusters import TagPathClus
 from crawlproject.records import CrawlUrl, Link, Page
 
 EPSILON = 1e-6
-SHOWN = 32  # links of an arm that stand in line with the index of the arm; the others wait for their places
-TOLERANCE = 0.02  # by how much, of itself, an index may move before its links get it
-ARMS_A_PAGE = 32  # arms whose index is looked at after a page
-TIE = 1e-3  # how much of a score the draw within an arm is
+SHOWN = 32  # links of an arm that are scored with the index of the arm; the others wait until a place is free
+TOLERANCE = 0.02  # relative change of an index at which its links are revised
+ARMS_A_PAGE = 32  # arms whose index is checked after a page
+TIE = 1e-3  # share of a score that comes from the draw within an arm
 SEEDS_FIRST = 1e9
 
 
 class Arm:
-    """A cluster of places, what its links brought, and which of its links wait.
+    """A cluster of places, the rewards of its links, and its waiting links.
 
-    Of these, the ``SHOWN`` with the highest draws stand in line with the ``index`` of the arm; the others are hidden.
+    Of these, the ``SHOWN`` with the highest draws are scored with the ``index`` of the arm; the others are hidden.
     """
 
     __slots__ = ("_hidden", "_shown", "fetches", "index", "rewards", "shown")
