@@ -121,7 +121,7 @@ class Ordering(Protocol):
         ...
 
     def resumed(self, waiting: Collection[str]) -> None:
-        """The crawl goes on after a break and everything was learned again; ``waiting`` is what the frontier holds."""
+        """The crawl resumes, and the stored pages were replayed; ``waiting`` is what the frontier holds."""
         ...
 
     def agent(self, url: CrawlUrl) -> int | None:
@@ -184,7 +184,7 @@ class BaseOrdering:
         return None
 
     def refused(self, url: str) -> None:
-        """As ``failed``; orderings that learn from a failure tell the two apart."""
+        """As ``failed``; orderings that learn from failures distinguish the two."""
         self.failed(url)
 
     def too_deep(self, url: str) -> None:

@@ -23,7 +23,7 @@ from crawlproject.storage.manifest import read_manifest
 from crawlproject.storage.tail import ITEMS, START, TailPosition
 
 FOLDER = "index"
-VERSION = 1  # raise it when the fields or their terms change: older indexes are then built anew
+VERSION = 1  # increase it when fields or terms change, so that older indexes are rebuilt
 
 TITLE, ANCHOR, TEXT = "title", "anchor", "text"
 BOOSTS = {TITLE: 3.0, ANCHOR: 2.0, TEXT: 1.0}  # what a match is worth in each field
@@ -143,7 +143,7 @@ def remove(crawl_dir: Path) -> None:
 def damaged(crawl_dir: Path, damage: Exception) -> BadCrawlDir:
     """The error for an index that cannot be read."""
     return BadCrawlDir(
-        str(crawl_dir / FOLDER), f"the index cannot be read ({damage}); scrapy index --rebuild makes it anew"
+        str(crawl_dir / FOLDER), f"the index cannot be read ({damage}); scrapy index --rebuild creates a new one"
     )
 
 

@@ -115,7 +115,7 @@ class LinkFeatures:
         hosts, folders, places, families = self._means
         host = hosts.means(numbers[:, 0], self._outcomes / self._pages)
         kin = host.copy()
-        kin[:, 0] = best  # before any of its links is fetched, a page speaks for its links
+        kin[:, 0] = best  # before any of its links is fetched, the worth of the page is the prior
         return (
             host,
             folders.means(numbers[:, 1], host),

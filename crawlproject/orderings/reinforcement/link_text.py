@@ -15,7 +15,7 @@ Pieces = tuple[int, int, int, int, int, int]  # start and end of the anchor, the
 
 
 def pieces_of(link: Link, terms: int, window: int) -> Pieces:
-    """The three pieces of a page of ``terms`` terms; ``window`` terms stand around the anchor on each side.
+    """The three pieces of a page of ``terms`` terms; with ``window`` terms on each side of the anchor.
 
     They overlap: a word of the anchor counts three times, and the nearer a word is the more it counts.
     """
