@@ -103,10 +103,7 @@ def _stats(place: FrontierPlace, as_json: bool) -> None:
             ("leased", f"{counted(counts.leased, 'URL')} being fetched (or were, when the crawl was killed)"),
             ("done", f"{counted(counts.done, 'URL')}"),
             ("evicted", f"{counted(counts.evicted, 'URL')} dropped because the frontier was full"),
-            (
-                "resting",
-                f"{counted(len(waits), 'host')}" + (f", at most {max(waits):.1f} s more" if waits else ""),
-            ),
+            ("resting", f"{counted(len(waits), 'host')}" + (f", at most {max(waits):.1f} s more" if waits else "")),
             ("Crawl-delay", f"asked for by {counted(len(place.view.crawl_delays()), 'host')}"),
         ],
     )

@@ -58,13 +58,7 @@ class RehearseCommand(Subcommand):
             "run each twice, from disjoint halves of the seeds, into half-1 and half-2 (for compare --measure overlap)"
         )
         parser.add_argument("--split-seeds", action="store_true", help=split)
-        parser.add_argument(
-            "--jobs",
-            metavar="J",
-            type=int,
-            default=1,
-            help="processes, one topic each (default: 1)",
-        )
+        parser.add_argument("--jobs", metavar="J", type=int, default=1, help="processes, one topic each (default: 1)")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) < 2:

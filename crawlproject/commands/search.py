@@ -54,7 +54,4 @@ class SearchCommand(Subcommand):
             else:
                 print_hits(found.hits, found.total, opts.offset + 1, sys.stdout)
                 if is_behind(Path(args[0])):
-                    print(
-                        f"The crawl has pages that are not indexed; run: scrapy index {args[0]}",
-                        file=sys.stderr,
-                    )
+                    print(f"The crawl has pages that are not indexed; run: scrapy index {args[0]}", file=sys.stderr)

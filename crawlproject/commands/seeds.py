@@ -40,10 +40,7 @@ class SeedsCommand(Subcommand):
         parser.add_argument("--min-hosts", metavar="N", type=int, default=2, help=hosts)
         parser.add_argument("--most", metavar="N", type=int, default=10, help="hubs to add (default: 10)")
         parser.add_argument(
-            "--out",
-            metavar="FILE",
-            type=Path,
-            help="default: <topic>.augmented.toml beside the topic file",
+            "--out", metavar="FILE", type=Path, help="default: <topic>.augmented.toml beside the topic file"
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:

@@ -6,7 +6,6 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,7 +18,7 @@ from crawlproject.pages.text.printable import counted
 
 if TYPE_CHECKING:
     from crawlproject.records import Page, Topic
-    from crawlproject.topic.check import SeedPreview, Weakness
+    from crawlproject.topic.check import SeedPreview
 
 T = TypeVar("T")
 
@@ -27,7 +26,6 @@ WEAK = 1  # exit code: the topic has weaknesses
 _SAMPLE = 20  # pages
 _BUDGET = 1000  # pages
 _WORDS = 5
-_MARKS = {"problem": "✗", "warning": "!", "hint": "·"}
 
 
 class TopicCommand(Subcommand):
@@ -122,6 +120,7 @@ class TopicCommand(Subcommand):
         from crawlproject.options import read_options
         from crawlproject.pages.text.analyzer import Analyzer
         from crawlproject.topic.check import weak_as_fetched, weak_as_written
+        from crawlproject.topic.check_output import check_as_json, check_as_text
         from crawlproject.topic.find import find_topic
 
         topic = find_topic(asked)
@@ -139,10 +138,8 @@ class TopicCommand(Subcommand):
                 seeds = probe.look(topic.seeds)
                 sample = probe.sample(_pages(seeds), opts.sample, Random(options.crawl_seed))
                 weaknesses += weak_as_fetched(topic, options, probe.analyzer, seeds, sample)
-        if opts.json:
-            _print_json(topic, seeds, sample, weaknesses)
-        else:
-            _print(topic, seeds, sample, weaknesses)
+        show = check_as_json if opts.json else check_as_text
+        print(show(topic, seeds, sample, weaknesses))
         if any(weakness.grade != "hint" for weakness in weaknesses):
             self.exitcode = WEAK
 
@@ -239,55 +236,3 @@ def _pages(probed: Sequence[SeedPreview]) -> list[Page]:
 
 def _note(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
-
-
-def _print(
-    topic: Topic, seeds: Sequence[SeedPreview], sample: Sequence[SeedPreview], weaknesses: Sequence[Weakness]
-) -> None:
-    from crawlproject.pages.text.printable import printable
-
-    if seeds:
-        print("similarity  links  seed")
-    for seed in seeds:
-        found = f"{seed.page.relevance:10.3f}  {len(seed.page.links):5}" if seed.page else f"{'-':>10}  {'-':>5}"
-        print(f"{found}  {printable(seed.url)}")
-    pages = _pages(sample)
-    if pages:
-        mean = sum(page.relevance for page in pages) / len(pages)
-        print(f"{mean:10.3f}  mean of {len(pages)} pages linked from the seeds")
-    if seeds:
-        print()
-    for weakness in weaknesses:
-        print(
-            f"{_MARKS[weakness.grade]} {weakness.subject}: {printable(weakness.what)}\n    {printable(weakness.advice)}"
-        )
-    grades = [weakness.grade for weakness in weaknesses]
-    counts = ", ".join(counted(grades.count(grade), grade) for grade in _MARKS if grade in grades)
-    print(f"{topic.name}: {counts or 'no weaknesses found'}")
-
-
-def _print_json(
-    topic: Topic, seeds: Sequence[SeedPreview], sample: Sequence[SeedPreview], weaknesses: Sequence[Weakness]
-) -> None:
-    import orjson
-
-    found = {
-        "topic": topic.name,
-        "seeds": [_fields(seed) for seed in seeds],
-        "sample": [_fields(probed) for probed in sample],
-        "weaknesses": [asdict(weakness) for weakness in weaknesses],
-    }
-    print(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode())
-
-
-def _fields(probed: SeedPreview) -> dict[str, Any]:
-    visit, page = probed.visit, probed.page
-    return {
-        "url": probed.url,
-        "landed": probed.landed,
-        "status": visit.status if visit else 0,
-        "error": visit.error if visit else probed.refusal or "timeout",
-        "relevance": round(page.relevance, 4) if page else None,
-        "links": len(page.links) if page else None,
-        "language": page.language if page else None,
-    }

@@ -18,13 +18,7 @@ class FishSearch(BaseOrdering):
     """
 
     def __init__(
-        self,
-        context: OrderingContext,
-        *,
-        depth: int = 3,
-        width: int = 5,
-        factor: float = 1.5,
-        threshold: float = 0.0,
+        self, context: OrderingContext, *, depth: int = 3, width: int = 5, factor: float = 1.5, threshold: float = 0.0
     ) -> None:
         super().__init__(context)
         self.depth = depth

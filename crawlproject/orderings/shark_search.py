@@ -16,13 +16,7 @@ class SharkSearch(BaseOrdering):
     """
 
     def __init__(
-        self,
-        context: OrderingContext,
-        *,
-        gamma: float = 0.5,
-        delta: float = 0.5,
-        beta: float = 0.8,
-        depth: int = 3,
+        self, context: OrderingContext, *, gamma: float = 0.5, delta: float = 0.5, beta: float = 0.8, depth: int = 3
     ) -> None:
         super().__init__(context)
         self.gamma = gamma

@@ -22,12 +22,7 @@ class LinkLog:
         """Write the links of a page, all or none. Raises ``StorageFailed``."""
         lines = [
             orjson.dumps(
-                {
-                    "source": page.url,
-                    "target": link.url,
-                    "anchor": link.anchor,
-                    "context_score": link.context_score,
-                },
+                {"source": page.url, "target": link.url, "anchor": link.anchor, "context_score": link.context_score},
                 option=orjson.OPT_APPEND_NEWLINE,
             )
             for link in page.links

@@ -12,15 +12,7 @@ from pathlib import Path
 from crawlproject.webs.page_store import PageStore
 
 # The code that parses pages: when any of it changes, pages are parsed again.
-_READERS = (
-    "pages",
-    "pages/html",
-    "pages/text",
-    "urls",
-    "records.py",
-    "webs/page_format.py",
-    "webs/page_store.py",
-)
+_READERS = ("pages", "pages/html", "pages/text", "urls", "records.py", "webs/page_format.py", "webs/page_store.py")
 _LIBRARIES = ("ada-url", "lxml", "PyStemmer", "spacy", "w3lib")
 
 

@@ -123,3 +123,7 @@ class Prospect:
     def sigma(self, alpha: float) -> float:
         """The estimated worth of the link, by page and net."""
         return alpha * self.page + (1 - alpha) * self.net
+
+    def strength(self, alpha: float, greediness: float) -> float:
+        """``beta * sigma``, shifted equally for all links so that it is at most 0: no exponential overflows."""
+        return greediness * (self.sigma(alpha) - 1)

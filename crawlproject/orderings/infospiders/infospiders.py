@@ -173,19 +173,15 @@ class InfoSpiders(BaseOrdering):
             del self._unsettled[agent]
         return None
 
-    def _strength(self, prospect: Prospect) -> float:
-        """``beta * sigma``, shifted equally for all links so that it is at most 0: no exponential overflows."""
-        return self.greediness * (prospect.sigma(self.alpha) - 1)
-
     def _score(self, url: str, prospect: Prospect) -> float:
         # Above 0 only while the total is out of date, since the total includes this link.
-        return min(0.0, self._strength(prospect) + prospect.agent.offset) + self._gumbel(url)
+        return min(0.0, prospect.strength(self.alpha, self.greediness) + prospect.agent.offset) + self._gumbel(url)
 
     def _wait(self, url: str, prospect: Prospect) -> None:
         forgotten = self._waiting.put(url, prospect)
         if forgotten:
             forgotten[1].agent.remove(forgotten[0])
-        prospect.agent.add(url, self._strength(prospect))
+        prospect.agent.add(url, prospect.strength(self.alpha, self.greediness))
 
     def _end(self, url: str) -> Prospect | None:
         prospect = self._waiting.end(url)
@@ -224,6 +220,6 @@ class InfoSpiders(BaseOrdering):
             agent.remove(url)
             if prospect is not None:
                 prospect.agent = heir
-                heir.add(url, self._strength(prospect))
+                heir.add(url, prospect.strength(self.alpha, self.greediness))
         heir.offset += heir.drift()
         self._unsettled[heir] = iter(list(heir.links))

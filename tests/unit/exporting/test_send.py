@@ -14,16 +14,7 @@ from hypothesis import strategies as st
 from support.crawling import command, scrapy
 from support.invoking import invoke
 from support.items import a_crawl, add, an_item
-from support.searchdouble import (
-    Fault,
-    SearchDouble,
-    answered,
-    broken_off,
-    fine,
-    search_double,
-    silent,
-    turned_away,
-)
+from support.searchdouble import Fault, SearchDouble, answered, broken_off, fine, search_double, silent, turned_away
 
 from crawlproject.commands.export import ExportCommand
 from crawlproject.errors import BadInput, StorageFailed

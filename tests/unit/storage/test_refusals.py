@@ -20,7 +20,7 @@ def test_what_was_saved_is_loaded_and_counted_on(tmp_path: Path) -> None:
     again = Refusals(path)
     assert again.counts == {"trap/too_long": 2, "frontier/full": 5}
     assert again.samples == {
-        "trap/too_long": [("http://a.example/1", "http://a.example/"), ("http://a.example/2", None)],
+        "trap/too_long": [("http://a.example/1", "http://a.example/"), ("http://a.example/2", None)]
     }
     again.add("trap/too_long", "http://a.example/3")
     again.save()

@@ -49,12 +49,7 @@ def test_every_field(tmp_path: Path) -> None:
         targets=("http://example.org/~a",),
         positive=("http://example.org/b", str(tmp_path / "page.html")),
         negative=("http://example.org/d",),
-        settings={
-            "ORDERING": "dom",
-            "FRONTIER_BATCH_SIZE": 5,
-            "POLITENESS_MIN_DELAY": 0.5,
-            "TRAP_EXTENSIONS": ["pdf"],
-        },
+        settings={"ORDERING": "dom", "FRONTIER_BATCH_SIZE": 5, "POLITENESS_MIN_DELAY": 0.5, "TRAP_EXTENSIONS": ["pdf"]},
     )
 
 

@@ -74,10 +74,7 @@ def test_failures_and_redirects_are_archived(tmp_path: Path) -> None:
     archive.commit(Visit("http://a.example/y", 404, 8.0, error="http 404"))
     archive.commit(Visit("http://b.example/", 0, 9.0, error="TimeoutError"))
     archive.close()
-    assert archived(tmp_path) == [
-        ("response", URL, "301", b""),
-        ("response", "http://a.example/y", "404", b"gone"),
-    ]
+    assert archived(tmp_path) == [("response", URL, "301", b""), ("response", "http://a.example/y", "404", b"gone")]
 
 
 def test_of_retries_the_last_counts_and_other_spellings_are_kept(tmp_path: Path) -> None:
