@@ -71,8 +71,8 @@ def test_several_budgets_another_test_and_every_measure(write_runs, tmp_path, ca
         invoke(compare.CompareCommand(), runs, "--at", "20", "50,100", "--test", "wilcoxon", "--json", tmp_path / "c")
         == 0
     )
-    told = capsys.readouterr().out
-    assert "Wilcoxon signed-rank tests over 6 topics" in told
+    printed = capsys.readouterr().out
+    assert "Wilcoxon signed-rank tests over 6 topics" in printed
     document = json.loads((tmp_path / "c").read_text())
     assert document["checkpoints"] == [20, 50, 100] and document["test"] == "wilcoxon"
     assert document["orderings"]["dom"]["summary"]["recall"] == document["orderings"]["dom"]["mean"]["100"]

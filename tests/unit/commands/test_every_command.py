@@ -96,7 +96,7 @@ def test_a_file_is_no_crawl_folder(name: str, tmp_path: Path, capsys: pytest.Cap
 
 
 @pytest.mark.parametrize("arguments", [["index"], ["export", "--to", "csv"]])
-def test_a_damaged_item_is_told_with_its_line(
+def test_a_damaged_item_is_reported_with_its_line(
     arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     crawl = a_crawl(tmp_path / "crawl", an_item(0, "coral"), an_item(1, "reef"))

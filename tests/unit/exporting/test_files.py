@@ -163,7 +163,7 @@ def test_a_crawl_by_an_older_version_has_every_field(crawl: Path) -> None:
     assert list(line) == NAMES and (line["published"], line["parts"], line["spam"]) == ("", {}, 0.0)
 
 
-def test_what_is_wrong_is_told(crawl: Path, tmp_path: Path) -> None:
+def test_what_is_wrong_is_reported(crawl: Path, tmp_path: Path) -> None:
     with pytest.raises(BadCrawlDir, match=r"crawl\.json"):
         export_file(tmp_path, tmp_path / "x", "csv", EVERYTHING, now=0.0)
     with pytest.raises(BadInput, match="name of a file"):
@@ -192,8 +192,8 @@ def test_a_full_disk(crawl: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", program, crawl, *kinds], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    told = [line.split()[0] for line in done.stdout.splitlines()]
-    assert set(told) >= {"csv", "graphml", "jsonl"}, done.stderr
+    reported = [line.split()[0] for line in done.stdout.splitlines()]
+    assert set(reported) >= {"csv", "graphml", "jsonl"}, done.stderr
     assert not [path for path in crawl.parent.iterdir() if path.name.startswith(".")]
 
 

@@ -97,8 +97,8 @@ FAULTS: dict[str, list[Fault]] = {
     "no HTTP": [broken_off(taken=False, after=b"oops\r\n\r\n")],
     "silent": [silent(0.8)],
     "no JSON": [answered("hello"), answered(None)],
-    "tells of fewer": [answered({"took": 1, "errors": False, "items": []})],
-    "tells nothing": [answered({"items": [{}]}), answered({"items": None}), answered([])],
+    "fewer results": [answered({"took": 1, "errors": False, "items": []})],
+    "no results": [answered({"items": [{}]}), answered({"items": None}), answered([])],
     "in the middle": [fine, fine, turned_away(429), fine, broken_off(taken=True), fine],
 }
 
@@ -146,9 +146,9 @@ def test_a_document_that_the_server_never_takes_is_listed_and_the_rest_arrives(
     assert (sent.taken, sent.refused) == (COUNT - 1, 1)
     assert server.ids() == ALL - {an_item(7, "")["md5"]}
     [listed] = (crawl / FOLDER).glob("*.refused.jsonl")
-    told = json.loads(listed.read_text())
-    assert told["url"] == "http://a.example/7" and told["status"] == 400
-    assert told["error"] == "mapper_parsing_exception: failed to parse"
+    refusal = json.loads(listed.read_text())
+    assert refusal["url"] == "http://a.example/7" and refusal["status"] == 400
+    assert refusal["error"] == "mapper_parsing_exception: failed to parse"
     server.refuses = lambda source: ""
     assert send(crawl, server, restart=True) == Sent(COUNT, 0, send(crawl, server).place)
     assert not listed.exists()

@@ -92,7 +92,7 @@ def test_the_curve_stays_small_and_ends_near_the_last_page(summary_of, page, mon
     assert len({after - before for before, after in pairwise(pages)}) == 1
 
 
-def test_agents_are_told_apart(summary_of, page):
+def test_agents_are_distinguished(summary_of, page):
     found = summary_of(
         page("http://a.example/", relevance=0.5, signs={"agent": 0.0}),
         page("http://b.example/", relevance=0.1, signs={"agent": 1.0}),

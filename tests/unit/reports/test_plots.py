@@ -102,8 +102,8 @@ def test_a_figure_is_an_svg_file_with_heading_legend_and_colours(tmp_path):
     root = ElementTree.parse(tmp_path / "f.svg").getroot()
     name = "{http://www.w3.org/2000/svg}"
     assert root.tag == f"{name}svg"
-    told = [text.text for text in root.iter(f"{name}text")]
-    assert told[0] == "a < b" and told[-5:] == [f"<{number}>" for number in range(5)]
+    texts = [text.text for text in root.iter(f"{name}text")]
+    assert texts[0] == "a < b" and texts[-5:] == [f"<{number}>" for number in range(5)]
     assert len(list(root.iter(f"{name}polyline"))) == 5
     height = float(root.get("viewBox").split()[3])
     lowest = max(float(line.get("y1")) for line in root.iter(f"{name}line"))

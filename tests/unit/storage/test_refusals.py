@@ -51,7 +51,7 @@ def test_examples_are_few_short_and_different(tmp_path: Path) -> None:
         '{"counts": {}, "samples": {"a/b": [["alone"]]}}',
     ],
 )
-def test_a_damaged_file_is_told_with_what_to_do(tmp_path: Path, damage: str) -> None:
+def test_a_damaged_file_is_reported_with_what_to_do(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "refused.json"
     path.write_text(damage)
     with pytest.raises(BadCrawlDir, match=f"{path}: .*remove the file"):
