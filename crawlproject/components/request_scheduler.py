@@ -27,7 +27,7 @@ from crawlproject.components.request_json import fingerprint_identity
 from crawlproject.components.robots_rest import RobotsRest
 from crawlproject.components.running import count
 from crawlproject.components.spider_requests import SpiderRequests
-from crawlproject.crawl.assembly import make_canonicalizer
+from crawlproject.crawl.reading import make_canonicalizer
 from crawlproject.frontier.factory import join_frontier, make_frontier, open_frontier
 from crawlproject.options import Options, read_options
 from crawlproject.storage.folder_lock import FolderLock

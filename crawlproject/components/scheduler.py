@@ -11,7 +11,7 @@ from crawlproject.components.crawl_scheduler import CrawlScheduler
 from crawlproject.components.request_json import canonical_identity
 from crawlproject.components.request_scheduler import RequestScheduler
 from crawlproject.components.running import crawl_of
-from crawlproject.crawl.assembly import make_canonicalizer
+from crawlproject.crawl.reading import make_canonicalizer
 from crawlproject.options import read_options
 
 if TYPE_CHECKING:
