@@ -15,6 +15,7 @@ setup(
         "crawlproject.frontier.redis": ["lua/*.lua"],
         "crawlproject.reports": ["templates/*"],
         "crawlproject.storage": ["*.json"],
+        "crawlproject.webs.sample": ["phrases/*.toml"],
         "topics": ["*.toml"],
     },
     install_requires=[line for line in REQUIREMENTS.read_text().splitlines() if line and not line.startswith("#")],

@@ -13,16 +13,10 @@ from functools import cache
 from itertools import accumulate
 from random import Random
 
-from crawlproject.webs.sample.themes import Theme
-from crawlproject.webs.sample.themes.bees import BEES
-from crawlproject.webs.sample.themes.bread import BREAD
-from crawlproject.webs.sample.themes.coral import CORAL
-from crawlproject.webs.sample.themes.everyday import EVERYDAY
-from crawlproject.webs.sample.themes.music import MUSIC
-from crawlproject.webs.sample.themes.railways import RAILWAYS
-from crawlproject.webs.sample.themes.volcanoes import VOLCANOES
+from crawlproject.webs.sample import themes
+from crawlproject.webs.sample.themes import EVERYDAY, Theme
 
-THEMES: Sequence[Theme] = (CORAL, BREAD, BEES, VOLCANOES, MUSIC, RAILWAYS, EVERYDAY)
+THEMES: Sequence[Theme] = (*themes.THEMES, EVERYDAY)
 KEYWORDS = {theme.key: tuple(theme.subjects) for theme in THEMES}  # what people search for, and spammers write
 
 _FRAMES = tuple(

@@ -7,17 +7,9 @@ from random import Random
 
 from crawlproject.webs.sample.plan import SamplePlan, SampleSite
 from crawlproject.webs.sample.sites import fill
-from crawlproject.webs.sample.themes import Theme
-from crawlproject.webs.sample.themes.bees import BEES
-from crawlproject.webs.sample.themes.bread import BREAD
-from crawlproject.webs.sample.themes.coral import CORAL
-from crawlproject.webs.sample.themes.everyday import EVERYDAY
-from crawlproject.webs.sample.themes.music import MUSIC
-from crawlproject.webs.sample.themes.railways import RAILWAYS
-from crawlproject.webs.sample.themes.volcanoes import VOLCANOES
+from crawlproject.webs.sample.themes import EVERYDAY, THEMES
 from crawlproject.webs.sample.trouble import redirects, troubled_sites
 
-THEMES: Sequence[Theme] = (CORAL, BREAD, BEES, VOLCANOES, MUSIC, RAILWAYS)
 LAYOUTS = ("modern", "tables", "plain")
 HIDDEN = 5  # one site in so many of a theme is hidden behind a tunnel
 SLOW = 17  # one site in so many is slow

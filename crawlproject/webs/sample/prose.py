@@ -7,8 +7,7 @@ from random import Random
 from typing import NamedTuple
 
 from crawlproject.webs.sample.plan import SamplePage
-from crawlproject.webs.sample.themes import Theme
-from crawlproject.webs.sample.themes.everyday import EVERYDAY
+from crawlproject.webs.sample.themes import EVERYDAY, Theme
 
 
 class Section(NamedTuple):
