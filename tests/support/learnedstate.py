@@ -50,6 +50,7 @@ def _learns_nothing(value: Any) -> bool:
         "OrderingContext",
         "TopicJudge",
         "Analyzer",
+        "Vocab",
     )
 
 
