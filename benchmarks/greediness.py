@@ -23,7 +23,8 @@ from rich.console import Console
 from rich.table import Table
 
 from crawlproject.components.subcommand import cache_dir
-from crawlproject.evaluation.comparison import Comparison, compare
+from crawlproject.evaluation.compare import compare
+from crawlproject.evaluation.comparison import Comparison
 from crawlproject.evaluation.popularity import IMPORTANCE
 from crawlproject.evaluation.question import Question
 from crawlproject.evaluation.runs import RunFolder, find_runs

@@ -36,7 +36,7 @@ from benchmarks.rehearsed import rehearse
 from benchmarks.side_by_side import REHEARSED, SOCKETS, Entry, document, rows_of, table
 from crawlproject.components.subcommand import cache_dir
 from crawlproject.errors import BadInput
-from crawlproject.evaluation.comparison import compare
+from crawlproject.evaluation.compare import compare
 from crawlproject.evaluation.question import Question
 from crawlproject.evaluation.runs import find_runs, load_run
 from crawlproject.options import read_options

@@ -1,4 +1,4 @@
-"""``scrapy compare DIR``: measures, plots and significance over the runs under a folder."""
+"""``scrapy compare DIR``: compares runs by measures, plots and significance tests."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from scrapy.exceptions import UsageError
 
 from crawlproject.components.subcommand import Subcommand, cache_dir, reporting_errors
 from crawlproject.errors import BadInput
-from crawlproject.evaluation.comparison import compare
+from crawlproject.evaluation.compare import compare
 from crawlproject.evaluation.popularity import IMPORTANCE
 from crawlproject.evaluation.question import MEASURES, TESTS, Question, Scorer
 from crawlproject.evaluation.runs import find_runs
 from crawlproject.reports.comparison import trajectories, write_comparison
-from crawlproject.reports.exports import write_csv, write_json
-from crawlproject.reports.svg_file import write_figure
+from crawlproject.reports.exports import write_csv, write_json, write_svg
 from crawlproject.reports.terminal import print_comparison
 from crawlproject.reports.verdict import heading
 
@@ -32,29 +31,29 @@ class CompareCommand(Subcommand):
 
     def long_desc(self) -> str:
         return (
-            "Print the mean of every ordering over all topics with its standard error, and which differences are "
-            "significant; write compare.html into DIR. DIR holds crawl folders, as `scrapy rehearse` leaves them. "
+            "Print the mean and standard error of each ordering over all topics and which differences are significant; "
+            "write compare.html into DIR. DIR holds crawl folders as written by `scrapy rehearse`. "
             "Exit code 2: nothing to compare, or bad options."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        at = "numbers of pages; by default 100 250 500 1000 ... up to the longest run"
+        at = "numbers of pages (default: 100 250 500 1000 ... up to the longest run)"
         parser.add_argument("--at", metavar="N", nargs="+", default=[], help=at)
         measure = "default: recall; with --importance, precision"
         parser.add_argument("--measure", choices=sorted(MEASURES), help=measure)
-        importance = "what stands in for the relevance that the crawls noted; needs --web"
+        importance = "importance to use instead of the recorded relevance; needs --web"
         parser.add_argument("--importance", choices=sorted(IMPORTANCE), help=importance)
-        webs = "the web of the crawls, or their webs, where --importance reads the pages"
+        webs = "the webs of the crawls, from which --importance reads the pages"
         parser.add_argument("--web", metavar="WEB", nargs="+", help=webs)
-        top = "how many of the best pages of all crawls are the top pages (top; default 100)"
+        top = "number of top pages among all crawls (top; default 100)"
         parser.add_argument("--top", metavar="N", type=int, default=100, help=top)
-        parser.add_argument("--test", choices=sorted(TESTS), default="t", help="of significance; default: t")
+        parser.add_argument("--test", choices=sorted(TESTS), default="t", help="significance test (default: t)")
         threshold = "relevance from which a page counts as relevant (harvest; default 0.1)"
         parser.add_argument("--threshold", metavar="X", type=float, default=0.1, help=threshold)
-        window = "latest pages that are averaged (relevance; default 50)"
+        window = "latest pages to average (relevance; default 50)"
         parser.add_argument("--window", metavar="N", type=int, default=50, help=window)
-        parser.add_argument("--json", metavar="FILE", type=Path, help="also write everything as JSON")
+        parser.add_argument("--json", metavar="FILE", type=Path, help="also write all results as JSON")
         parser.add_argument("--figure", metavar="FILE", type=Path, help="also write the plot of the means as SVG")
         parser.add_argument("--csv", metavar="FILE", type=Path, help="also write the values by topic as CSV")
 
@@ -82,7 +81,7 @@ def _compare(folder: Path, opts: argparse.Namespace, agent: str) -> None:
     if opts.json:
         write_json(comparison, opts.json)
     if opts.figure:
-        write_figure(heading(comparison), trajectories(comparison), opts.figure)
+        write_svg(heading(comparison), trajectories(comparison), opts.figure)
     if opts.csv:
         write_csv(comparison, opts.csv)
     print(f"\nPlots and results by topic: {write_comparison(comparison, folder)}")
@@ -90,13 +89,14 @@ def _compare(folder: Path, opts: argparse.Namespace, agent: str) -> None:
 
 @contextmanager
 def _scorer(importance: str | None, webs: Sequence[str] | None, agent: str) -> Iterator[Scorer | None]:
-    """What judges the pages; None when the relevance that the crawls noted does."""
+    """The scorer for ``--importance``; None to use the relevance that the crawls recorded."""
     if importance is None and webs is None:
         yield None
         return
     if importance is None or webs is None:
         raise BadInput(
-            "--importance and --web", "expected both or none: one says how to judge, one where the pages are"
+            "--importance and --web",
+            "expected both or neither: one names the importance, the other where the pages are",
         )
     from crawlproject.evaluation.simulation.page_importance import WebScorer
 
@@ -108,7 +108,7 @@ def _scorer(importance: str | None, webs: Sequence[str] | None, agent: str) -> I
 
 
 def page_numbers(words: Sequence[str]) -> tuple[int, ...]:
-    """``["100,250", "500"]`` as numbers; raises ``BadInput``."""
+    """Parse ``["100,250", "500"]`` into numbers. Raises ``BadInput``."""
     try:
         numbers = [int(part) for word in words for part in word.split(",") if part.strip()]
     except ValueError:

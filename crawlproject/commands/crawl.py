@@ -1,4 +1,4 @@
-"""``scrapy crawl``, with our exit codes: 2 for bad input, 3 for a crawl that was stopped early and can be resumed."""
+"""``scrapy crawl`` with two more exit codes: 2 for bad input, 3 for a crawl that was interrupted and can be resumed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 class CrawlCommand(ScrapyCrawl):
-    """Scrapy's own command, except that a wrong topic or setting is one message instead of a traceback."""
+    """Scrapy's own command, but a wrong topic or setting is one message instead of a traceback."""
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         super().process_options(args, opts)
@@ -38,7 +38,7 @@ class CrawlCommand(ScrapyCrawl):
             raise UsageError(f"there is no spider {args[0]!r}; there is {', '.join(sorted(spiders))}", print_help=False)
         crawler = self._create_crawler(args[0])
         crawling = self.crawler_process.crawl(crawler, **opts.spargs)
-        with reporting_errors(self), _telling_the_log(crawler):
+        with reporting_errors(self), _logging_errors(crawler):
             self.crawler_process.start()
             _raise_ours(crawling)
             if self.crawler_process.bootstrap_failed:
@@ -48,8 +48,8 @@ class CrawlCommand(ScrapyCrawl):
 
 
 @contextmanager
-def _telling_the_log(crawler: Crawler) -> Iterator[None]:
-    """Inside, an error of ours is written to ``LOG_FILE`` too: under Scrapyd that is what a person looks at."""
+def _logging_errors(crawler: Crawler) -> Iterator[None]:
+    """Also write errors of ours to ``LOG_FILE``, which is where users of Scrapyd look."""
     try:
         yield
     except (BadInput, StorageFailed) as wrong:
@@ -59,7 +59,7 @@ def _telling_the_log(crawler: Crawler) -> Iterator[None]:
 
 
 def _raise_ours(crawling: object) -> None:
-    """Raise what stopped the crawl from starting, when it is an error of ours."""
+    """Raise the error that kept the crawl from starting, if it is one of ours."""
     if isinstance(crawling, asyncio.Task) and crawling.done() and not crawling.cancelled():
         failure = crawling.exception()
         if isinstance(failure, BadInput | StorageFailed):

@@ -1,4 +1,4 @@
-"""``scrapy dashboard [DIR]``: start crawls from a query and seeds, watch them, open earlier ones."""
+"""``scrapy dashboard [DIR]``: serves the dashboard: start crawls, watch them, and open earlier ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scrapy.settings import SETTINGS_PRIORITIES
 from crawlproject.components.subcommand import Subcommand, reporting_errors
 from crawlproject.errors import BadInput
 
-_OWN = ("DASHBOARD", "CRAWL_DIR", "LOG_FILE")  # settings of the command line that crawls are not handed on
+_OWN = ("DASHBOARD", "CRAWL_DIR", "LOG_FILE")  # settings of the command line that are not passed on to crawls
 
 
 class DashboardCommand(Subcommand):
@@ -31,13 +31,15 @@ class DashboardCommand(Subcommand):
     def long_desc(self) -> str:
         return (
             "Serve a dashboard on loopback that starts crawls from a query and seeds, shows them while they run, and opens "
-            "the crawl folders below DIR (default: crawls). Settings given with -s go to each crawl that is started. "
-            "Ctrl-C ends it and stops these crawls, which can be resumed. Exit code 2: nothing can listen there."
+            "the crawl folders below DIR (default: crawls). Settings given with -s apply to each crawl it starts. "
+            "Ctrl-C ends the dashboard and stops these crawls, which can be resumed. Exit code 2: the port cannot be used."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.add_argument("--port", type=int, metavar="P", help="0: any free one; default: setting DASHBOARD_PORT")
+        parser.add_argument(
+            "--port", type=int, metavar="P", help="port, 0 for any free one (default: setting DASHBOARD_PORT)"
+        )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) > 1:
@@ -51,7 +53,7 @@ class DashboardCommand(Subcommand):
 
 async def _serve(root: Path, port: int | None, command: ScrapyCommand) -> None:
     """Serve until SIGINT or SIGTERM."""
-    # Scrapy imports every command at every start: what is heavy is imported when it is needed.
+    # Scrapy imports all commands at every start, so heavy imports are local.
     from crawlproject.components.dashboard.crawls import CrawlManager
     from crawlproject.components.dashboard.launch import startable_orderings
     from crawlproject.components.dashboard.server import Dashboard, listen
@@ -71,7 +73,7 @@ async def _serve(root: Path, port: int | None, command: ScrapyCommand) -> None:
     print(f"Dashboard: {dashboard.url}/", flush=True)
     try:
         await stop.wait()
-        print("stopping the crawls that were started here ...", file=sys.stderr, flush=True)
+        print("stopping the crawls started here ...", file=sys.stderr, flush=True)
     finally:
         await dashboard.end()
         await workshop.close()

@@ -1,4 +1,4 @@
-"""``scrapy export CRAWL_DIR --to FORMAT TARGET``: a crawl for other programs."""
+"""``scrapy export CRAWL_DIR --to FORMAT TARGET``: exports a crawl for other programs."""
 
 from __future__ import annotations
 
@@ -27,30 +27,42 @@ class ExportCommand(Subcommand):
         return "CRAWL_DIR --to FORMAT TARGET"
 
     def short_desc(self) -> str:
-        return "Hand a crawl over: as tables, a graph, an archive, or to a search server"
+        return "Export a crawl as tables, a graph or an archive, or to a search server"
 
     def long_desc(self) -> str:
         return (
             "Write the pages of a crawl to the file TARGET, or send them to the index of OpenSearch or Elasticsearch at the URL "
             "TARGET (http://host:9200/index). Works on running, finished and killed crawls; the folders of several workers "
-            "are merged first. A file appears when it is whole; sending goes on where it was interrupted. Exit code 2: a "
-            "crawl folder, target or option is wrong, or the server refused documents; 3: disk or server failed, try again."
+            "are merged first. A file appears when it is complete; an interrupted upload resumes. Exit code 2: a crawl "
+            "folder, target or option is wrong, or the server refused documents; 3: disk or server failed, try again."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument("--to", metavar="FORMAT", choices=_FORMATS, required=True, help=", ".join(_FORMATS))
         parser.add_argument(
-            "--min-relevance", metavar="X", type=float, default=0.0, help="pages of at least this relevance (0)"
+            "--min-relevance",
+            metavar="X",
+            type=float,
+            default=0.0,
+            help="only pages with at least this relevance (default: 0)",
         )
-        parser.add_argument("--with-duplicates", action="store_true", help="also pages that are copies of another")
+        parser.add_argument("--with-duplicates", action="store_true", help="include duplicate pages")
         parser.add_argument(
-            "--batch-bytes", metavar="N", type=int, default=5_000_000, help="opensearch: of a request (5000000)"
+            "--batch-bytes",
+            metavar="N",
+            type=int,
+            default=5_000_000,
+            help="opensearch: size of a request (default: 5000000)",
         )
         parser.add_argument(
-            "--retries", metavar="N", type=int, default=8, help="opensearch: in a row before giving up (8)"
+            "--retries",
+            metavar="N",
+            type=int,
+            default=8,
+            help="opensearch: failures in a row before giving up (default: 8)",
         )
-        parser.add_argument("--restart", action="store_true", help="opensearch: send everything again")
+        parser.add_argument("--restart", action="store_true", help="opensearch: send all pages again")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 2:
@@ -59,7 +71,7 @@ class ExportCommand(Subcommand):
             raise UsageError("--min-relevance must be between 0 and 1", print_help=False)
         if opts.batch_bytes < 1 or opts.retries < 0:
             raise UsageError("--batch-bytes must be at least 1, and --retries 0", print_help=False)
-        # Scrapy imports every command at every start: what is heavy is imported when it is needed.
+        # Scrapy imports all commands at every start, so heavy imports are local.
         from crawlproject.exporting.files import export_file
         from crawlproject.exporting.selection import Selection
         from crawlproject.storage.merge_workers import whole_folder
@@ -75,20 +87,20 @@ class ExportCommand(Subcommand):
 
 def _send(folder: Path, url: str, selection: Selection, opts: argparse.Namespace) -> str:
     from crawlproject.exporting.search_server import SearchServer
-    from crawlproject.exporting.send import Patience, Sender
+    from crawlproject.exporting.send import RetryPolicy, Sender
 
     server = SearchServer(url, os.environ)
-    patience = Patience(time.sleep, Random().random, opts.retries)
-    sender = Sender(folder, server, selection, patience, max_bytes=opts.batch_bytes, restart=opts.restart)
-    sent = sender.run(_tell)
+    retry = RetryPolicy(time.sleep, Random().random, opts.retries)
+    sender = Sender(folder, server, selection, retry, max_bytes=opts.batch_bytes, restart=opts.restart)
+    sent = sender.run(_show_progress)
     if sent.refused:
         raise BadInput(
             server.name,
-            f"refused {counted(sent.refused, 'document')}, see {sender.refused_path}; it took {sent.taken:,}",
+            f"accepted {sent.taken:,} and refused {counted(sent.refused, 'document')}; see {sender.refused_path}",
         )
     return f"{counted(sent.taken, 'document')} in {server.name}"
 
 
-def _tell(share: float) -> None:
+def _show_progress(share: float) -> None:
     if sys.stderr.isatty():
         print(f"\r{share:4.0%} sent", end="" if share < 1.0 else "\n", file=sys.stderr, flush=True)

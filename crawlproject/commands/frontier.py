@@ -1,4 +1,4 @@
-"""``scrapy frontier stats|hosts|peek|why|clear PLACE``: what waits in a frontier, and why it is not taken yet."""
+"""``scrapy frontier stats|hosts|peek|why|clear PLACE``: shows what waits in a frontier, or removes the frontier."""
 
 from __future__ import annotations
 
@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from crawlproject.frontier.inspect.queries import QueuePosition
     from crawlproject.records import CrawlUrl
 
-_ACTIONS = {"stats": 1, "hosts": 1, "peek": 1, "why": 2, "clear": 1}  # with the number of arguments behind each
-_PIPE_WIDTH = 10_000  # columns, so that URLs in a pipe are never cut
-_SHOWN = 20
+_ACTIONS = {"stats": 1, "hosts": 1, "peek": 1, "why": 2, "clear": 1}  # with the number of arguments of each
+_SHOWN = 20  # rows
 
 
 class FrontierCommand(Subcommand):
@@ -31,30 +30,34 @@ class FrontierCommand(Subcommand):
         return "stats|hosts|peek|clear PLACE  or  why PLACE URL"
 
     def short_desc(self) -> str:
-        return "Look into a frontier, or remove it"
+        return "Inspect a frontier, or remove it"
 
     def long_desc(self) -> str:
         return (
-            "PLACE is a crawl folder, the JOBDIR of a crawl with the add-on, or redis://host:port/db/crawl. stats: how much "
-            "waits, is being fetched, and is done. hosts: the hosts, and how long each rests. peek: the best waiting URLs. "
-            "why: where URL is, and what comes before it. clear: remove the frontier, after a question. All but clear change "
-            "nothing, and work while the crawl runs. Exit code 1: clear was not confirmed; 2: no frontier there, or it is in "
-            "use; 3: Redis does not answer."
+            "PLACE is a crawl folder, the JOBDIR of a crawl with the add-on, or redis://host:port/db/crawl. stats: the "
+            "number of URLs waiting, in process and done. hosts: the hosts, and when each may be visited. peek: the best "
+            "waiting URLs. why: the state of URL, and how many URLs come before it. clear: remove the frontier, after a "
+            "confirmation. All actions but clear are read-only and work while the crawl runs. Exit code 1: clear was not "
+            "confirmed; 2: there is no frontier, or it is in use; 3: Redis does not answer."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
-        parser.add_argument("--top", type=int, default=_SHOWN, metavar="N", help=f"hosts or URLs to show ({_SHOWN})")
-        parser.add_argument("--host", metavar="HOST", help="peek: URLs of this host only")
-        parser.add_argument("--yes", action="store_true", help="clear: do not ask")
+        parser.add_argument(
+            "--top", type=int, default=_SHOWN, metavar="N", help=f"hosts or URLs to show (default: {_SHOWN})"
+        )
+        parser.add_argument("--host", metavar="HOST", help="peek: show URLs of this host only")
+        parser.add_argument("--yes", action="store_true", help="clear: do not ask for confirmation")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if not args or len(args) - 1 != _ACTIONS.get(args[0]):
-            raise UsageError("expected stats, hosts, peek, clear or why, a place, and for why a URL", print_help=False)
+            raise UsageError(
+                "expected stats, hosts, peek, clear or why, then a place, and for why a URL", print_help=False
+            )
         if opts.top < 1:
             raise UsageError("--top must be at least 1", print_help=False)
-        # Scrapy imports every command at every start: what is heavy is imported when it is needed.
+        # Scrapy imports all commands at every start, so heavy imports are local.
         from crawlproject.frontier.inspect.place import find_place
 
         with reporting_errors(self):
@@ -97,13 +100,10 @@ def _stats(place: FrontierPlace, as_json: bool) -> None:
             ("kind", place.view.kind),
             ("in use by", place.holder or "nobody"),
             ("waiting", f"{counted(counts.waiting, 'URL')} on {counted(counts.hosts, 'host')}"),
-            ("leased", f"{counted(counts.leased, 'URL')} being fetched, or that were when the crawl was killed"),
+            ("leased", f"{counted(counts.leased, 'URL')} being fetched (or were, when the crawl was killed)"),
             ("done", f"{counted(counts.done, 'URL')}"),
             ("evicted", f"{counted(counts.evicted, 'URL')} dropped because the frontier was full"),
-            (
-                "resting",
-                f"{counted(len(waits), 'host')}" + (f", the longest for {max(waits):.1f} s more" if waits else ""),
-            ),
+            ("resting", f"{counted(len(waits), 'host')}" + (f", at most {max(waits):.1f} s more" if waits else "")),
             ("Crawl-delay", f"asked for by {counted(len(place.view.crawl_delays()), 'host')}"),
         ],
     )
@@ -123,7 +123,7 @@ def _hosts(place: FrontierPlace, top: int, as_json: bool) -> None:
                 row.host,
                 f"{row.waiting:,}",
                 "" if row.best is None else f"{row.best:.4g}",
-                "is being fetched" if row.leased else f"rests {row.rests:.1f} s" if row.rests else "may be visited",
+                "is being fetched" if row.leased else f"waits {row.rests:.1f} s" if row.rests else "ready",
                 f"{row.crawl_delay:g} s" if row.crawl_delay else "",
             )
             for row in rows[:top]
@@ -160,13 +160,13 @@ def _why(place: FrontierPlace, keys: Sequence[str], asked: str, as_json: bool) -
         _print_json({**asdict(found), "record": record, "state": found.state or "unknown"})
         return
     print(_shown(found.record) if found.record else asked)
-    print("\n".join(_story(found)))
+    print("\n".join(_sentences(found)))
 
 
 def _keys(asked: str, folder: Path) -> list[str]:
-    """What a frontier may know the URL by: as it is given, canonical, or as a GET request of somebody else's spider.
+    """The keys under which a frontier may hold the URL: as given, canonical, and as a GET request of another spider.
 
-    The canonical spelling is that of the crawl in ``folder``, when it is a crawl folder.
+    If ``folder`` is a crawl folder, its settings decide the canonical form.
     """
     from scrapy import Request
     from scrapy.utils.request import fingerprint
@@ -176,15 +176,15 @@ def _keys(asked: str, folder: Path) -> list[str]:
     from crawlproject.urls.canonical import canonical_or_none, canonical_url
 
     keys = [asked]
-    spelling = canonicalizer_of(folder) if (folder / MANIFEST).exists() else canonical_url
-    canonical = canonical_or_none(spelling, asked)
+    canonicalize = canonicalizer_of(folder) if (folder / MANIFEST).exists() else canonical_url
+    canonical = canonical_or_none(canonicalize, asked)
     if canonical is not None:
         keys += [canonical, f"{canonical}#{fingerprint(Request(asked)).hex()}"]
     return keys
 
 
 def _clear(place: FrontierPlace, sure: bool) -> int:
-    """Remove the frontier; the exit code."""
+    """Remove the frontier and return the exit code."""
     counts = place.view.counts()
     if place.holder:
         print(f"scrapy: {place.title}: in use by {place.holder}; stop it first", file=sys.stderr)
@@ -207,28 +207,28 @@ def _agreed(question: str) -> bool:
         return False
 
 
-# ------------------------------------------------------------ words
+# ------------------------------------------------------------ output
 
 
-def _story(found: QueuePosition) -> Iterable[str]:
+def _sentences(found: QueuePosition) -> Iterable[str]:
     row = found.host
     if found.state == "":
-        yield "Not known: it was never offered, or was dropped from a full frontier."
+        yield "Unknown: it was never added, or the full frontier dropped it."
         return
     if found.state == "done":
-        yield "Done: it left the frontier, fetched or refused."
+        yield "Done: it was fetched or refused, and has left the frontier."
         return
-    assert found.record is not None, "what waits or is leased has a record"
+    assert found.record is not None, "a waiting or leased URL has a record"
     link = f"depth {found.record.depth}" + (f", found on {found.record.parent}" if found.record.parent else "")
     if found.state == "leased":
-        yield f"Being fetched, or was when the crawl was killed; score {found.record.score:.4g}, {link}."
+        yield f"Being fetched (or was, when the crawl was killed), with score {found.record.score:.4g}, {link}."
         return
     yield f"Waits with score {found.record.score:.4g}, {link}."
     yield f"{found.ahead:,} waiting URLs come before it, {found.ahead_on_host:,} of them on its host {row.host}."
     if row.leased:
         yield "Another URL of its host is being fetched."
     elif row.rests:
-        yield f"Its host rests for {row.rests:.1f} s more."
+        yield f"Its host may be visited in {row.rests:.1f} s."
     else:
         yield "Its host may be visited now."
     if row.crawl_delay:
@@ -240,7 +240,7 @@ def _record(record: CrawlUrl) -> dict[str, Any]:
 
 
 def _shown(record: CrawlUrl) -> str:
-    """The URL; of a request that a spider made, with its method unless that is GET."""
+    """The URL; for a request of a spider, with its method unless that is GET."""
     import orjson
 
     if not record.request:
@@ -256,23 +256,9 @@ def _print_json(found: object) -> None:
 
 
 def _print_table(headings: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    from crawlproject.reports.console import print_table
 
-    terminal = sys.stdout.isatty()
-    console = Console(width=None if terminal else _PIPE_WIDTH, highlight=False, no_color=not terminal)
-    titled = any(headings)
-    frame = box.SIMPLE_HEAD if terminal and titled else None
-    table = Table(
-        box=frame, show_header=titled, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold"
-    )
-    for number, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if number in right else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*map(Text, row))
-    console.print(table)
+    print_table(headings, rows, sys.stdout, right)
 
 
 def _print_rest(count: int, what: str) -> None:

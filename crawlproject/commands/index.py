@@ -1,4 +1,4 @@
-"""``scrapy index CRAWL_DIR``: make the pages of a crawl searchable."""
+"""``scrapy index CRAWL_DIR``: builds or updates the full-text index of a crawl."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class IndexCommand(Subcommand):
 
     def long_desc(self) -> str:
         return (
-            "Build a full-text index in a crawl folder, or add to it the pages that came since the last time. Works on "
-            "running, finished and killed crawls; the folders of several workers are merged first. Then try: scrapy "
-            "search CRAWL_DIR QUERY. Exit code 2: not a crawl folder, a damaged one, or another process updates the index."
+            "Build a full-text index in a crawl folder, or add the new pages to it. Works on running, finished and killed "
+            "crawls; the folders of several workers are merged first. Next: scrapy search CRAWL_DIR QUERY. "
+            "Exit code 2: not a crawl folder, a damaged one, or another process updates the index."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -31,24 +31,24 @@ class IndexCommand(Subcommand):
         parser.add_argument(
             "--with-duplicates",
             action=argparse.BooleanOptionalAction,
-            help="also index pages that are copies of another, or do not; as before when neither is said, at first not",
+            help="include or leave out duplicate pages (default: as before; at first, leave them out)",
         )
         parser.add_argument("--rebuild", action="store_true", help="begin anew")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise UsageError("expected one crawl folder", print_help=False)
-        # Scrapy imports every command at every start: what is heavy is imported when it is needed.
+        # Scrapy imports all commands at every start, so heavy imports are local.
         from crawlproject.exporting.index import update
         from crawlproject.storage.merge_workers import whole_folder
 
         with reporting_errors(self):
             folder = whole_folder(Path(args[0]))
-            done = update(folder, with_duplicates=opts.with_duplicates, rebuild=opts.rebuild, progress=_tell)
-            copies = f", {done.left_out:,} left out as copies" if done.left_out else ""
+            done = update(folder, with_duplicates=opts.with_duplicates, rebuild=opts.rebuild, progress=_show_progress)
+            copies = f", {done.left_out:,} left out as duplicates" if done.left_out else ""
             print(f"{counted(done.added, 'page')} added{copies}; {counted(done.pages, 'page')} in {folder / 'index'}")
 
 
-def _tell(share: float) -> None:
+def _show_progress(share: float) -> None:
     if sys.stderr.isatty():
         print(f"\r{share:4.0%} indexed", end="" if share < 1.0 else "\n", file=sys.stderr, flush=True)

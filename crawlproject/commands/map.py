@@ -1,4 +1,4 @@
-"""``scrapy map CRAWL_DIR``: draw the pages of a crawl and the links between them, relevant pages highlighted."""
+"""``scrapy map CRAWL_DIR``: draws the pages of a crawl and the links between them, relevant pages highlighted."""
 
 from __future__ import annotations
 
@@ -24,23 +24,25 @@ class MapCommand(Subcommand):
 
     def long_desc(self) -> str:
         return (
-            "Draw the most relevant pages of a crawl folder, the ways from the seeds to them, and the links between all of "
-            "these: as one HTML file to move about in, or as SVG or PNG for a paper. Works on running, finished and killed "
-            "crawls. Exit code 2: not a crawl folder, a damaged one, or nothing of that site in it."
+            "Draw the most relevant pages of a crawl, the paths from the seeds to them, and the links among all of these: "
+            "as an interactive HTML file, or as SVG or PNG for a paper. Works on running, finished and killed crawls. "
+            "Exit code 2: not a crawl folder, a damaged one, or one without pages of the site."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.add_argument("--site", metavar="HOST", default="", help="only this host, and what is linked with it")
-        limit = f"pages on the map, 1 to {_MOST:,}; default: {_NODES:,}"
+        parser.add_argument(
+            "--site", metavar="HOST", default="", help="only this host and its neighbours in the link graph"
+        )
+        limit = f"pages on the map, 1 to {_MOST:,} (default: {_NODES:,})"
         parser.add_argument("--limit", metavar="N", type=int, default=_NODES, help=limit)
-        out = f"file to write, .html, .svg or .png; default: {NAME} in the crawl folder"
+        out = f"file to write, .html, .svg or .png (default: {NAME} in the crawl folder)"
         parser.add_argument("--out", metavar="FILE", type=Path, help=out)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise UsageError("expected one crawl folder", print_help=False)
-        # Scrapy imports every command at every start: what is heavy is imported when it is needed.
+        # Scrapy imports all commands at every start, so heavy imports are local.
         from crawlproject.reports.map import write_map
         from crawlproject.reports.map_data import read_map
 

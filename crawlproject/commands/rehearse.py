@@ -1,4 +1,4 @@
-"""``scrapy rehearse WEB TOPIC... --ordering NAME... --pages N --out DIR``: the virtual crawl."""
+"""``scrapy rehearse WEB TOPIC... --ordering NAME... --pages N --out DIR``: crawls of a virtual web."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class RehearseCommand(Subcommand):
     def long_desc(self) -> str:
         return (
             "Crawl WEB (a WARC file, a folder of hosts, a crawl folder, or `sample`) on each topic with each ordering. "
-            "Each run leaves DIR/<topic>/<ordering>/ and prints one line of JSON; runs that ended before are kept. "
-            "The k rule and politeness hold as in a live crawl, on a virtual clock. Then try: scrapy compare DIR. "
+            "Each run writes DIR/<topic>/<ordering>/ and prints a line of JSON; finished runs are kept. "
+            "Host rotation and politeness are those of a live crawl, on a virtual clock. Next: scrapy compare DIR. "
             "Exit code 2: a web, topic, ordering or setting is wrong."
         )
 
@@ -48,11 +48,17 @@ class RehearseCommand(Subcommand):
         )
         parser.add_argument("--out", metavar="DIR", type=Path, default=Path("rehearsals"), help="default: rehearsals")
         parser.add_argument(
-            "--repeat", metavar="R", type=int, default=1, help="runs of each, with CRAWL_SEED, +1, ... (default: 1)"
+            "--repeat",
+            metavar="R",
+            type=int,
+            default=1,
+            help="runs of each, with CRAWL_SEED, CRAWL_SEED + 1, ... (default: 1)",
         )
-        split = "run each from two disjoint halves of the seeds, below half-1 and half-2 (compare --measure overlap)"
+        split = (
+            "run each twice, from disjoint halves of the seeds, into half-1 and half-2 (for compare --measure overlap)"
+        )
         parser.add_argument("--split-seeds", action="store_true", help=split)
-        parser.add_argument("--jobs", metavar="J", type=int, default=1, help="processes, a topic each (default: 1)")
+        parser.add_argument("--jobs", metavar="J", type=int, default=1, help="processes, one topic each (default: 1)")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) < 2:
@@ -65,7 +71,7 @@ class RehearseCommand(Subcommand):
             self._rehearse(self._halves(plan) if opts.split_seeds else [plan], opts.jobs)
 
     def _plan(self, web: str, topic_names: list[str], opts: argparse.Namespace) -> Plan:
-        # Scrapy imports every command at every start: what is heavy is imported when it is needed.
+        # Scrapy imports all commands at every start, so heavy imports are local.
         from crawlproject.evaluation.simulation.plan import Plan
         from crawlproject.options import read_options
         from crawlproject.orderings.registry import ordering_class
@@ -77,7 +83,7 @@ class RehearseCommand(Subcommand):
         for name in names:
             ordering_class(name)
         topics = tuple(find_topic(name) for name in topic_names)
-        open_web(web, cache_dir=cache_dir()).close()  # a wrong name is told, and an index built, before workers start
+        open_web(web, cache_dir=cache_dir()).close()  # reports wrong names, and builds indexes, before workers start
         return Plan(
             web=web,
             topics=topics,
@@ -115,7 +121,7 @@ class RehearseCommand(Subcommand):
                     advance(line)
         except KeyboardInterrupt:
             done.close()
-            print("scrapy: interrupted; the same command goes on, finished runs are kept", file=sys.stderr)
+            print("scrapy: interrupted; run the same command to continue, finished runs are kept", file=sys.stderr)
             self.exitcode = INTERRUPTED
         except WorkerFailed as failure:
             print(f"scrapy: {failure}", file=sys.stderr)
@@ -124,7 +130,7 @@ class RehearseCommand(Subcommand):
 
 @contextmanager
 def _progress(runs: int) -> Iterator[Callable[[Line], None]]:
-    """A bar on standard error when it is a terminal; the function to call with the line of each finished run."""
+    """Show a progress bar if standard error is a terminal; yield the function to call with the line of each finished run."""
     if not sys.stderr.isatty():
         yield lambda line: None
         return
@@ -132,7 +138,7 @@ def _progress(runs: int) -> Iterator[Callable[[Line], None]]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    # Lines for a terminal scroll by above the bar; lines for a pipe must not pass through it.
+    # The bar prints lines for a terminal above itself; lines for a pipe must not pass through it.
     shown = Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=sys.stdout.isatty())
     with shown:
         task = shown.add_task("rehearsing", total=runs)

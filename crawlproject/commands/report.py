@@ -1,4 +1,4 @@
-"""``scrapy report CRAWL_DIR``: write ``report.html`` of a crawl anew and print its path."""
+"""``scrapy report CRAWL_DIR``: writes the report of a crawl and prints its path."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class ReportCommand(Subcommand):
         return "CRAWL_DIR"
 
     def short_desc(self) -> str:
-        return "Write report.html of a crawl anew"
+        return "Write or update the report of a crawl"
 
     def long_desc(self) -> str:
         return (
-            "Write report.html into a crawl folder, from the files in it alone, and print its path. "
+            "Write report.html into a crawl folder, from the files in that folder, and print its path. "
             "Works on running, finished and killed crawls. The folders of several workers are merged first. "
             "Exit code 2: not a crawl folder, or a damaged one."
         )

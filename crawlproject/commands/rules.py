@@ -1,4 +1,4 @@
-"""``scrapy rules CRAWL_DIR``: the spellings that a crawl found to make no difference, and a switch for each."""
+"""``scrapy rules CRAWL_DIR``: lists the URL rules that a crawl learned, and switches them on and off."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ class RulesCommand(Subcommand):
 
     def long_desc(self) -> str:
         return (
-            "List which parts of URLs make no difference on which host, as a crawl learned it from copies: each rule with its "
-            "state (holds, withdrawn, off), the pairs of URLs for and against it, and an example. With several workers, the "
-            "rules of each. A rule that is switched off does not hold when the crawl goes on, whatever it learns. "
+            "List the URL rules that a crawl learned from duplicates (parts of URLs that do not change the page): each rule "
+            "with its host, state (holds, withdrawn, off), the pairs of URLs for and against it, and an example. With several "
+            "workers, the rules of each. A rule that is switched off stays off when the crawl resumes. "
             "Exit code 2: not a crawl folder, a damaged one, one in use, or no such rule."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument("--off", metavar="RULE", help='switch a rule off, for example "a.example param sid"')
-        parser.add_argument("--on", metavar="RULE", help="switch it on again")
+        parser.add_argument("--on", metavar="RULE", help="switch a rule on again")
         parser.add_argument("--json", action="store_true", help="print JSON lines")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -53,14 +53,14 @@ class RulesCommand(Subcommand):
 
 
 def _folders(folder: Path) -> Iterator[Path]:
-    """The crawl folder, or those of its workers. Raises ``BadCrawlDir``."""
+    """The crawl folder, or the folders of its workers. Raises ``BadCrawlDir``."""
     from crawlproject.errors import BadCrawlDir
     from crawlproject.storage.manifest import read_manifest
     from crawlproject.storage.merge_workers import workers_of
 
     workers = workers_of(folder)
     if not workers and not read_manifest(folder):
-        raise BadCrawlDir(str(folder), "expected a crawl folder, and there is no crawl.json in it")
+        raise BadCrawlDir(str(folder), "expected a crawl folder, but it has no crawl.json")
     yield from workers or [folder]
 
 
@@ -72,7 +72,7 @@ def _list(folders: list[Path], *, as_json: bool) -> None:
         worker = folder.name if len(folders) > 1 else ""
         print(json.dumps(_fields(entry, worker)) if as_json else _line(entry, worker))
     if not entries and not as_json:
-        print("No rules: no part of a URL was found to make no difference.")
+        print("The crawl learned no URL rules.")
 
 
 def _line(entry: StoredRule, worker: str) -> str:
@@ -93,7 +93,7 @@ def _fields(entry: StoredRule, worker: str) -> dict[str, object]:
 
 
 def _switch(folders: list[Path], spelled: str, *, off: bool) -> None:
-    """Note in the folders that have the rule that a person switched it.
+    """Switch the rule in every folder that has it.
 
     Raises ``BadInput`` when none has it, ``BadCrawlDir`` when one is in use.
     """

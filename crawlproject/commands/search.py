@@ -1,4 +1,4 @@
-"""``scrapy search CRAWL_DIR QUERY``: the pages of a crawl that answer a query, best first."""
+"""``scrapy search CRAWL_DIR QUERY``: prints the pages of a crawl that match a query, best first."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ class SearchCommand(Subcommand):
 
     def long_desc(self) -> str:
         return (
-            "Print the pages of a crawl that answer QUERY, best first: by the match of title, text and the anchor that led to "
-            'the page, and by its relevance to the topic. Words are alternatives; +word, -word, "a phrase" and '
-            "title:word work. Needs an index: scrapy index CRAWL_DIR. Exit code 2: there is none, or a damaged one."
+            "Print the pages of a crawl that match QUERY, best first, by title, text, the anchor that led to the page, and "
+            'relevance to the topic. Words are alternatives; +word, -word, "a phrase" and title:word are supported. '
+            "Needs an index: scrapy index CRAWL_DIR. Exit code 2: there is no index, or it is damaged."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.add_argument("--limit", metavar="N", type=int, default=_SHOWN, help=f"pages that are shown ({_SHOWN})")
-        parser.add_argument("--offset", metavar="N", type=int, default=0, help="pages that are passed over first (0)")
+        parser.add_argument("--limit", metavar="N", type=int, default=_SHOWN, help=f"pages to show (default: {_SHOWN})")
+        parser.add_argument("--offset", metavar="N", type=int, default=0, help="pages to skip (default: 0)")
         parser.add_argument("--json", action="store_true", help="print JSON")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -40,10 +40,10 @@ class SearchCommand(Subcommand):
             raise UsageError("expected a crawl folder and a query", print_help=False)
         query = " ".join(args[1:])
         if not query.strip():
-            raise UsageError("expected a query, and it is empty; * finds every page", print_help=False)
+            raise UsageError("expected a query, but it is empty; * matches every page", print_help=False)
         if opts.limit < 1 or opts.offset < 0:
             raise UsageError("--limit must be at least 1, and --offset 0", print_help=False)
-        # Scrapy imports every command at every start: what is heavy is imported when it is needed.
+        # Scrapy imports all commands at every start, so heavy imports are local.
         from crawlproject.exporting.index import is_behind, search
         from crawlproject.reports.search_results import print_hits
 
@@ -54,4 +54,4 @@ class SearchCommand(Subcommand):
             else:
                 print_hits(found.hits, found.total, opts.offset + 1, sys.stdout)
                 if is_behind(Path(args[0])):
-                    print(f"The crawl has gone on since it was indexed: scrapy index {args[0]}", file=sys.stderr)
+                    print(f"The crawl has pages that are not indexed; run: scrapy index {args[0]}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""``scrapy seeds WEB|CRAWL_DIR TOPIC``: adds pages that point to several seed hosts to the seeds of a topic."""
+"""``scrapy seeds WEB|CRAWL_DIR TOPIC``: adds hubs, pages that link to several seed hosts, to the seeds of a topic."""
 
 from __future__ import annotations
 
@@ -24,22 +24,24 @@ class SeedsCommand(Subcommand):
         return "[options] WEB|CRAWL_DIR TOPIC"
 
     def short_desc(self) -> str:
-        return "Add pages that point to several seed hosts to the seeds of a topic"
+        return "Add hubs, pages that link to several seed hosts, to the seeds of a topic"
 
     def long_desc(self) -> str:
         return (
-            "Look for hubs, pages that point to two or more of the topic's seed hosts, in WEB (a WARC file, a folder of "
-            "<host>/<path> files, or `sample`) or in the links that an earlier crawl saw (CRAWL_DIR), and write the topic "
-            "file with these as further seeds. The rest of the file stays as it was. Targets never become seeds. "
+            "Find hubs, pages that link to two or more of the topic's seed hosts, in WEB (a WARC file, a folder of "
+            "<host>/<path> files, or `sample`) or among the links of an earlier crawl (CRAWL_DIR), and write a copy of the "
+            "topic file with the hubs as additional seeds. Targets never become seeds. "
             "Exit code 2: a wrong web, crawl folder or topic."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        hosts = "seed hosts, beside its own, that a page must point to (default: 2)"
+        hosts = "seed hosts, other than its own, that a hub links to (default: 2)"
         parser.add_argument("--min-hosts", metavar="N", type=int, default=2, help=hosts)
-        parser.add_argument("--most", metavar="N", type=int, default=10, help="pages that are added (default: 10)")
-        parser.add_argument("--out", metavar="FILE", type=Path, help="default: <topic>.augmented.toml beside the topic")
+        parser.add_argument("--most", metavar="N", type=int, default=10, help="hubs to add (default: 10)")
+        parser.add_argument(
+            "--out", metavar="FILE", type=Path, help="default: <topic>.augmented.toml beside the topic file"
+        )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 2:
@@ -60,24 +62,24 @@ class SeedsCommand(Subcommand):
 
         topic = load_topic(path)
         settings = settings_for(self, topic)
-        told = respell(topic, make_canonicalizer(read_options(settings)))
+        canonical = respell(topic, make_canonicalizer(read_options(settings)))
         hubs = find_hubs(
             _links(source, topic, settings, agent=self.agent),
-            told.seeds,
+            canonical.seeds,
             min_hosts=opts.min_hosts,
             most=opts.most,
-            unwanted=told.targets,
+            unwanted=canonical.targets,
         )
         if not hubs:
-            print(f"No page of {source} points to {opts.min_hosts} seed hosts: nothing was written.")
+            print(f"No page of {source} links to {opts.min_hosts} seed hosts; nothing was written.")
             return
         out = opts.out or path.with_name(f"{path.name.removesuffix('.toml')}.augmented.toml")
-        comment = f"pages that point to several of the seed hosts above, found by scrapy seeds in {Path(source).name}"
+        comment = f"hubs that link to several of the seed hosts above, found by scrapy seeds in {Path(source).name}"
         text = path.read_bytes().decode("utf-8-sig")
         new = with_seeds(text, str(path), [hub.url for hub in hubs], comment)
-        parse_topic(new, str(out), folder=out.parent)  # examples that are files must be found from there too
+        parse_topic(new, str(out), folder=out.parent)  # relative paths of example files must be valid there, too
         write_atomically(out, [new.encode()])
-        _tell(hubs, out)
+        _print_hubs(hubs, out)
 
 
 def _links(source: str, topic: Topic, settings: dict[str, Any], *, agent: str) -> Iterator[tuple[str, Sequence[str]]]:
@@ -104,7 +106,7 @@ def _links(source: str, topic: Topic, settings: dict[str, Any], *, agent: str) -
         web.close()
 
 
-def _tell(hubs: Sequence[Hub], out: Path) -> None:
+def _print_hubs(hubs: Sequence[Hub], out: Path) -> None:
     for hub in hubs:
-        print(f"{hub.url}  points to {len(hub.hosts)} seed hosts: {', '.join(hub.hosts)}")
+        print(f"{hub.url}  links to {len(hub.hosts)} seed hosts: {', '.join(hub.hosts)}")
     print(f"{len(hubs)} seeds added: {out}")

@@ -1,4 +1,4 @@
-"""``scrapy serve WEB [--port P] [--latency on|off] [--log FILE]``: a virtual web over real sockets."""
+"""``scrapy serve WEB [--port P] [--latency on|off] [--log FILE]``: serves a virtual web as an HTTP proxy."""
 
 from __future__ import annotations
 
@@ -40,17 +40,25 @@ class ServeCommand(Subcommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.add_argument("--port", type=int, default=8998, help="port on 127.0.0.1; 0: any free one (default: 8998)")
-        parser.add_argument("--latency", choices=("on", "off"), default="off", help="be as slow as the web says")
         parser.add_argument(
-            "--log", dest="access_log", type=Path, metavar="FILE", help="append a JSON line per request"
+            "--port", type=int, default=8998, help="port on 127.0.0.1, 0 for any free one (default: 8998)"
+        )
+        parser.add_argument(
+            "--latency", choices=("on", "off"), default="off", help="delay replies as the web says (default: off)"
+        )
+        parser.add_argument(
+            "--log",
+            dest="access_log",
+            type=Path,
+            metavar="FILE",
+            help="file to which a line of JSON per request is appended",
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise UsageError("expected one web", print_help=False)
         from crawlproject.components.virtual_web_server import (
-            WebServer,  # aiohttp is slow to import, and every command is imported
+            WebServer,  # aiohttp is slow to import, and Scrapy imports all commands at every start
         )
 
         with reporting_errors(self), closing(open_web(args[0], cache_dir=cache_dir())) as web:

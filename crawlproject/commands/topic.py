@@ -1,4 +1,4 @@
-"""``scrapy topic new|check FILE``: a topic file is made by asking, and looked at before a budget is spent on it."""
+"""``scrapy topic new|check FILE``: writes a topic file, or checks one before a page budget is spent on it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,15 +18,14 @@ from crawlproject.pages.text.printable import counted
 
 if TYPE_CHECKING:
     from crawlproject.records import Page, Topic
-    from crawlproject.topic.check import SeedPreview, Weakness
+    from crawlproject.topic.check import SeedPreview
 
 T = TypeVar("T")
 
-WEAK = 1  # exit code: something is worth a change
-_SAMPLE = 20
-_BUDGET = 1000
+WEAK = 1  # exit code: the topic has weaknesses
+_SAMPLE = 20  # pages
+_BUDGET = 1000  # pages
 _WORDS = 5
-_MARKS = {"problem": "✗", "warning": "!", "hint": "·"}
 
 
 class TopicCommand(Subcommand):
@@ -37,28 +35,28 @@ class TopicCommand(Subcommand):
         return "new|check [options] FILE"
 
     def short_desc(self) -> str:
-        return "Make a topic file, or check one"
+        return "Write a topic file, or check one"
 
     def long_desc(self) -> str:
         return (
-            "new: write FILE from a query and URLs (--query, --seed, --example), or by asking for what is not given. check: tell "
-            "what is weak about a topic (a file, a name, or TOML text), after a polite look at its seeds and at some of the "
-            "pages they link to. Exit code 1: something is weak; 2: bad input."
+            "new: write FILE from keywords and URLs (--query, --seed, --example), asking for whatever is missing. check: fetch "
+            "the seeds of a topic (a file, a name, or TOML text) and some of the pages they link to, politely, and list "
+            "the weaknesses of the topic. Exit code 1: it has weaknesses; 2: bad input."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.add_argument("--query", metavar="WORDS", help="new: keywords, with commas between them")
-        parser.add_argument("--seed", metavar="URL", action="append", default=[], help="new: where to start; repeat it")
-        example = "new: a page on the topic: a seed, an example, and a source of keywords; repeat it"
+        parser.add_argument("--query", metavar="WORDS", help="new: keywords, separated by commas")
+        parser.add_argument("--seed", metavar="URL", action="append", default=[], help="new: a seed; may be repeated")
+        example = "new: a page on the topic, used as seed, example and source of keywords; may be repeated"
         parser.add_argument("--example", metavar="URL", action="append", default=[], help=example)
-        parser.add_argument("--language", metavar="CODE", help="new: of the pages (en)")
-        parser.add_argument("--pages", metavar="N", type=int, help=f"new: budget; 0 for none ({_BUDGET})")
-        words = f"new: keywords to take from the examples at most ({_WORDS})"
+        parser.add_argument("--language", metavar="CODE", help="new: language of the pages (default: en)")
+        parser.add_argument("--pages", metavar="N", type=int, help=f"new: page budget, 0 for none (default: {_BUDGET})")
+        words = f"new: keywords to take from the examples (default: {_WORDS})"
         parser.add_argument("--words", metavar="N", type=int, default=_WORDS, help=words)
-        sample = f"linked pages to look at; 0 for none ({_SAMPLE})"
+        sample = f"linked pages to fetch, 0 for none (default: {_SAMPLE})"
         parser.add_argument("--sample", metavar="N", type=int, default=_SAMPLE, help=sample)
-        parser.add_argument("--no-fetch", action="store_true", help="check: look at the file only")
+        parser.add_argument("--no-fetch", action="store_true", help="check: fetch nothing")
         parser.add_argument("--json", action="store_true", help="check: print JSON")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -81,20 +79,20 @@ class TopicCommand(Subcommand):
         from crawlproject.topic.parse import parse_topic
 
         if path.exists():
-            raise BadTopic(str(path), "is there already; name a file that is not")
+            raise BadTopic(str(path), "the file exists; choose another name")
         asked = not (opts.query and (opts.seed or opts.example))
         ask = _Asker()
         keywords = _keywords(opts.query) if opts.query else ask.keywords()
         urls = [_canonical(url) for url in (*opts.seed, *opts.example)] or ask.urls()
         language = opts.language or (ask.text("Language of the pages", "en") if asked else "en")
-        budget = opts.pages if opts.pages is not None else (ask.number("Pages at most", _BUDGET) if asked else _BUDGET)
+        budget = opts.pages if opts.pages is not None else (ask.number("Page budget", _BUDGET) if asked else _BUDGET)
         examples = [_canonical(url) for url in opts.example]
         name = path.name.removesuffix(".toml") or name_for(keywords)
         draft = Draft(name, keywords, list(dict.fromkeys(urls)), language, "", examples, budget)
         topic = parse_topic(topic_text(draft), str(path))
         if examples and opts.words:
             found = self._words(topic, examples, opts)
-            print(f"Words of the examples: {', '.join(found) or 'none that stand out'}")
+            print(f"Keywords from the examples: {', '.join(found) or 'none'}")
             draft = Draft(name, [*keywords, *found], draft.seeds, language, "", examples, budget)
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, [topic_text(draft).encode()])
@@ -106,14 +104,12 @@ class TopicCommand(Subcommand):
 
         with tempfile.TemporaryDirectory(prefix="topic-") as folder:
             probe = self._probe(topic, Path(folder))
-            _tell(
-                f"Looking at {counted(len(examples), 'example')} and up to {counted(opts.sample, 'page')} they link to ..."
-            )
+            _note(f"Fetching {counted(len(examples), 'example')} and up to {counted(opts.sample, 'linked page')} ...")
             looked = probe.look(examples)
             pages = _pages(looked)
             for lost in looked:
                 if lost.page is None:
-                    _tell(f"  {lost.url} could not be read")
+                    _note(f"  {lost.url} could not be fetched")
             behind = _pages(probe.sample(pages, opts.sample, Random(1)))
             return characteristic_words(pages, behind, probe.analyzer, known=topic.keywords, most=opts.words)
 
@@ -124,6 +120,7 @@ class TopicCommand(Subcommand):
         from crawlproject.options import read_options
         from crawlproject.pages.text.assembly import make_analyzer
         from crawlproject.topic.check import weak_as_fetched, weak_as_written
+        from crawlproject.topic.check_output import check_as_json, check_as_text
         from crawlproject.topic.find import find_topic
 
         topic = find_topic(asked)
@@ -135,16 +132,14 @@ class TopicCommand(Subcommand):
         if not opts.no_fetch:
             with tempfile.TemporaryDirectory(prefix="topic-") as folder:
                 probe = self._probe(topic, Path(folder))
-                _tell(
-                    f"Looking at {counted(len(topic.seeds), 'seed')} and up to {counted(opts.sample, 'page')} they link to ..."
+                _note(
+                    f"Fetching {counted(len(topic.seeds), 'seed')} and up to {counted(opts.sample, 'linked page')} ..."
                 )
                 seeds = probe.look(topic.seeds)
                 sample = probe.sample(_pages(seeds), opts.sample, Random(options.crawl_seed))
                 weaknesses += weak_as_fetched(topic, options, probe.analyzer, seeds, sample)
-        if opts.json:
-            _print_json(topic, seeds, sample, weaknesses)
-        else:
-            _print(topic, seeds, sample, weaknesses)
+        show = check_as_json if opts.json else check_as_text
+        print(show(topic, seeds, sample, weaknesses))
         if any(weakness.grade != "hint" for weakness in weaknesses):
             self.exitcode = WEAK
 
@@ -166,13 +161,13 @@ _COMMAND_LINE = 40  # Scrapy's priority of ``-s``
 
 
 class _Asker:
-    """Asks on the terminal; an answer that will not do is asked for again."""
+    """Asks questions on the terminal, and repeats a question until the answer is valid."""
 
     def keywords(self) -> list[str]:
-        return self._until("What is it about? Keywords, with commas between them: ", _keywords)
+        return self._until("What is the topic about? Keywords, separated by commas: ", _keywords)
 
     def urls(self) -> list[str]:
-        print("Good pages to start from: one URL a line, an empty line ends.", file=sys.stderr)
+        print("Seeds, good pages to start from: one URL per line; end with an empty line.", file=sys.stderr)
         urls: list[str] = []
         while True:
             answer = _answer("  URL: " if not urls else "  another: ")
@@ -181,7 +176,7 @@ class _Asker:
             try:
                 urls.append(_canonical(answer if "://" in answer else f"https://{answer}"))
             except BadInput as wrong:
-                _tell(f"  {wrong.wish}")
+                _note(f"  {wrong.wish}")
 
     def text(self, question: str, default: str) -> str:
         return _answer(f"{question} [{default}]: ") or default
@@ -195,14 +190,14 @@ class _Asker:
             try:
                 return read(answer)
             except BadInput as wrong:
-                _tell(f"  {wrong.wish}")
+                _note(f"  {wrong.wish}")
 
 
 def _answer(question: str) -> str:
     print(question, end="", file=sys.stderr, flush=True)
     line = sys.stdin.readline()
     if not line:
-        raise BadInput("topic new", "nobody answers: give --query, and --seed or --example")
+        raise BadInput("topic new", "there is no input; give --query, and --seed or --example")
     return line.strip()
 
 
@@ -236,60 +231,8 @@ def _pages(probed: Sequence[SeedPreview]) -> list[Page]:
     return [each.page for each in probed if each.page is not None]
 
 
-# ------------------------------------------------------------ telling
+# ------------------------------------------------------------ output
 
 
-def _tell(line: str) -> None:
+def _note(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
-
-
-def _print(
-    topic: Topic, seeds: Sequence[SeedPreview], sample: Sequence[SeedPreview], weaknesses: Sequence[Weakness]
-) -> None:
-    from crawlproject.pages.text.printable import printable
-
-    if seeds:
-        print("similarity  links  seed")
-    for seed in seeds:
-        found = f"{seed.page.relevance:10.3f}  {len(seed.page.links):5}" if seed.page else f"{'-':>10}  {'-':>5}"
-        print(f"{found}  {printable(seed.url)}")
-    pages = _pages(sample)
-    if pages:
-        mean = sum(page.relevance for page in pages) / len(pages)
-        print(f"{mean:10.3f}  on average of {len(pages)} pages that the seeds link to")
-    if seeds:
-        print()
-    for weakness in weaknesses:
-        print(
-            f"{_MARKS[weakness.grade]} {weakness.subject}: {printable(weakness.what)}\n    {printable(weakness.advice)}"
-        )
-    told = [grade for grade in ("problem", "warning", "hint") if any(w.grade == grade for w in weaknesses)]
-    counts = ", ".join(f"{counted(sum(w.grade == grade for w in weaknesses), grade)}" for grade in told)
-    print(f"{topic.name}: {counts or 'nothing weak was found'}")
-
-
-def _print_json(
-    topic: Topic, seeds: Sequence[SeedPreview], sample: Sequence[SeedPreview], weaknesses: Sequence[Weakness]
-) -> None:
-    import orjson
-
-    found = {
-        "topic": topic.name,
-        "seeds": [_fields(seed) for seed in seeds],
-        "sample": [_fields(probed) for probed in sample],
-        "weaknesses": [asdict(weakness) for weakness in weaknesses],
-    }
-    print(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode())
-
-
-def _fields(probed: SeedPreview) -> dict[str, Any]:
-    visit, page = probed.visit, probed.page
-    return {
-        "url": probed.url,
-        "landed": probed.landed,
-        "status": visit.status if visit else 0,
-        "error": visit.error if visit else probed.refusal or "not in time",
-        "relevance": round(page.relevance, 4) if page else None,
-        "links": len(page.links) if page else None,
-        "language": page.language if page else None,
-    }

@@ -1,4 +1,4 @@
-"""``scrapy why CRAWL_DIR URL``: why a URL was fetched when it was, or why it was not."""
+"""``scrapy why CRAWL_DIR URL``: explains why a URL was, or was not, fetched."""
 
 from __future__ import annotations
 
@@ -24,50 +24,50 @@ class WhyCommand(Subcommand):
         return "CRAWL_DIR URL"
 
     def short_desc(self) -> str:
-        return "Tell why a URL was fetched when it was, or why it was not"
+        return "Explain why a URL was, or was not, fetched"
 
     def long_desc(self) -> str:
         return (
-            "Tell from a crawl folder where URL is: fetched (as what number, with what score, on which path from a "
-            "seed, and what it was worth), waiting, refused, dropped, only linked to, or never seen; and why. "
-            "Works on running, finished and killed crawls. Exit code 2: not a crawl folder, a damaged one, or no URL."
+            "Show the state of URL in a crawl: fetched (with its position, score, path from a seed and relevance), "
+            "waiting, refused, dropped, linked to, or never seen; and the reason. Works on running, finished and killed "
+            "crawls. Exit code 2: not a crawl folder, a damaged one, or not a URL."
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 2:
             raise UsageError("expected a crawl folder and a URL", print_help=False)
         with reporting_errors(self):
-            _tell(Path(args[0]), args[1], self.agent)
+            _explain(Path(args[0]), args[1], self.agent)
 
 
-def _tell(folder: Path, asked: str, agent: str) -> None:
-    # Scrapy imports every command at every start: what is heavy is imported when it is needed.
+def _explain(folder: Path, asked: str, agent: str) -> None:
+    # Scrapy imports all commands at every start, so heavy imports are local.
     from crawlproject.frontier.inspect.open import read_frontier
-    from crawlproject.reports.probe_findings import findings_about
+    from crawlproject.reports.probe_findings import probe_sentences
     from crawlproject.reports.why.causes import causes
     from crawlproject.reports.why.lookup import url_status
-    from crawlproject.reports.why.text import print_whereabouts
+    from crawlproject.reports.why.text import print_url_status
     from crawlproject.storage.read import read_info
 
     url = _canonical(folder, asked)
     frontier = read_frontier(folder / "frontier")
-    standing = _standing(frontier, url)
-    found = url_status(folder, url, standing)
+    status = _frontier_status(frontier, url)
+    found = url_status(folder, url, status)
     left_out: list[Cause] = []
     info = read_info(folder)
-    seen = standing is not None or found.link_count or url in info.seeds
-    if found.visit is None and (standing is None or standing.record is None) and seen:
+    seen = status is not None or found.link_count or url in info.seeds
+    if found.visit is None and (status is None or status.record is None) and seen:
         evicted = frontier.counts().evicted if frontier else 0
         left_out = causes(
             folder, info, url,
             depth=found.nearest + 1 if found.link_count else 0,
-            known=standing is not None, evicted=evicted, copied=found.copied, agent=agent,
+            known=status is not None, evicted=evicted, copied=found.copied, agent=agent,
         )  # fmt: skip
-    print_whereabouts(found, sys.stdout, left_out, findings_about(folder, url))
+    print_url_status(found, sys.stdout, left_out, probe_sentences(folder, url))
 
 
 def _canonical(folder: Path, asked: str) -> str:
-    """``asked`` in the spelling of this crawl. Raises ``BadInput`` for what is no URL."""
+    """The canonical form of ``asked`` in this crawl. Raises ``BadInput`` for an invalid URL."""
     try:
         return canonicalizer_of(folder)(asked)
     except InvalidUrl as invalid:
@@ -75,7 +75,7 @@ def _canonical(folder: Path, asked: str) -> str:
 
 
 def canonicalizer_of(folder: Path) -> Canonicalizer:
-    """The canonical spelling of the crawl in ``folder``. Raises ``BadCrawlDir``."""
+    """The canonicalizer with the settings of the crawl in ``folder``. Raises ``BadCrawlDir``."""
     from crawlproject.crawl.reading import make_canonicalizer
     from crawlproject.options import read_options
     from crawlproject.storage.read import read_info
@@ -86,8 +86,8 @@ def canonicalizer_of(folder: Path) -> Canonicalizer:
     )
 
 
-def _standing(frontier: FrontierView | None, url: str) -> FrontierStatus | None:
-    """What the frontier says about ``url``; None when it never had it, or is not on disk."""
+def _frontier_status(frontier: FrontierView | None, url: str) -> FrontierStatus | None:
+    """The status of ``url`` in the frontier; None when the frontier never held it, or is not on disk."""
     from crawlproject.frontier.inspect.queries import place_of
     from crawlproject.reports.why.lookup import FrontierStatus
 

@@ -1,1 +1,1 @@
-"""How good a crawl was: measures, judgements, significance."""
+"""Measures of crawl quality, importance of pages, and significance tests."""

@@ -1,21 +1,17 @@
-"""Orderings against each other: means over topics at several points of the crawl, and who is better for sure."""
+"""Compares orderings: means over topics at several points of the crawl, and significance tests."""
 
 from __future__ import annotations
 
-import sys
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise, permutations
 
 import numpy as np
 import numpy.typing as npt
 
-from crawlproject.errors import BadInput
 from crawlproject.evaluation import measures
-from crawlproject.evaluation.question import MEASURES, TESTS, Measured, Question, Scorer, TopicRuns, measured
-from crawlproject.evaluation.runs import Run, RunFolder, load_run
+from crawlproject.evaluation.question import TESTS, Question
 from crawlproject.evaluation.significance import (
     PairedTest,
     bootstrap_interval,
@@ -25,15 +21,13 @@ from crawlproject.evaluation.significance import (
     wilcoxon_test,
 )
 
-CHECKPOINTS = (100, 250, 500, 1000, 2500, 5000, 10_000)
 RANDOM, OMNISCIENT = "random", "omniscient"
-LEVEL = 0.05  # of significance, after correction
-_TRAJECTORY_POINTS = 60
+LEVEL = 0.05  # significance level, after correction
 
 
 @dataclass(frozen=True, slots=True)
 class Duel:
-    """The test whether ``better`` beats ``worse``; ``adjusted`` is its p-value after Holm's correction."""
+    """The test whether ``better`` is better than ``worse``; ``adjusted`` is the p-value after Holm's correction."""
 
     better: str
     worse: str
@@ -49,12 +43,12 @@ class Duel:
 class Comparison:
     """Orderings (the best at the last checkpoint first) over the topics that all of them crawled.
 
-    ``values[ordering, topic, point]`` is the measure after ``points[point]`` pages; ``checkpoints`` are the points
-    asked for. ``lengths[ordering, topic]`` counts crawled pages, ``recall_area`` the area under the recall curve up to
-    the last checkpoint (None when some topic has no targets). ``others[measure][ordering, topic]`` is every measure that
-    all topics have, at the last checkpoint; ``half[ordering, topic]`` the search length: pages until half of the targets
-    were found, infinite when they never were, NaN without targets. ``left_out`` says which topics could not be compared,
-    and why.
+    ``values[ordering, topic, point]`` is the measure after ``points[point]`` pages; ``checkpoints`` are the requested
+    points. ``lengths[ordering, topic]`` counts crawled pages; ``recall_area[ordering, topic]`` is the area under the recall
+    curve up to the last checkpoint (None when some topic has no targets). ``others[measure][ordering, topic]`` has every
+    measure that all topics have, at the last checkpoint. ``half[ordering, topic]`` is the search length: pages until half
+    of the targets were found, infinite if never, NaN without targets. ``left_out`` maps topics that could not be compared
+    to the reason.
     """
 
     question: Question
@@ -71,7 +65,7 @@ class Comparison:
 
     @cached_property
     def mean(self) -> npt.NDArray[np.float64]:
-        """``[ordering, point]``, over topics."""
+        """The mean over topics, ``[ordering, point]``."""
         return self.values.mean(axis=1)
 
     @cached_property
@@ -84,7 +78,7 @@ class Comparison:
         return self.points.index(pages)
 
     def shares(self) -> dict[str, float | None]:
-        """Each ordering's share of the omniscient recall curve; empty without both a random and an omniscient run."""
+        """Each ordering's share of the omniscient recall curve; empty unless random and omniscient runs exist."""
         if self.recall_area is None or not {RANDOM, OMNISCIENT} <= set(self.orderings):
             return {}
         areas = dict(zip(self.orderings, self.recall_area.mean(axis=1).tolist(), strict=True))
@@ -105,7 +99,7 @@ class Comparison:
     def duels(self) -> dict[int, list[Duel]]:
         """At each checkpoint, every contender against every other.
 
-        Which of two is ahead is read off the same data, so both directions of each pair belong to Holm's family.
+        The same data show which of two leads, so both directions of each pair belong to Holm's family.
         """
         return {pages: self._duels_at(pages) for pages in self.checkpoints}
 
@@ -118,7 +112,7 @@ class Comparison:
         return [Duel(*pair, test, p) for pair, test, p in zip(pairs, tests, adjusted, strict=True)]
 
     def ranking(self, pages: int) -> list[str]:
-        """Contenders by mean after ``pages`` pages, the best first; equals as in ``orderings``."""
+        """Contenders by mean after ``pages`` pages, best first; ties as in ``orderings``."""
         means = dict(zip(self.orderings, self.mean[:, self.at(pages)].tolist(), strict=True))
         return sorted(self.contenders, key=lambda name: -means[name])
 
@@ -127,7 +121,7 @@ class Comparison:
         return bootstrap_interval(*self._pair(duel, pages))
 
     def second_opinion(self, duel: Duel, pages: int) -> PairedTest:
-        """The test that was not asked for, without correction."""
+        """The p-value of the other test, without correction."""
         other = paired_t_test if self.question.test == "wilcoxon" else wilcoxon_test
         return other(*self._pair(duel, pages))
 
@@ -137,112 +131,11 @@ class Comparison:
         return better, worse
 
     def steps(self, pages: int) -> list[Duel]:
-        """Down the ranking at a checkpoint: each contender against the next one."""
+        """Each contender against the next one in the ranking at a checkpoint."""
         duels = {(duel.better, duel.worse): duel for duel in self.duels[pages]}
         return [duels[pair] for pair in pairwise(self.ranking(pages))]
 
     def rivals(self, pages: int) -> list[Duel]:
-        """The duels at a checkpoint that the leader does not win for sure; it is the winner when there are none."""
+        """The duels of the leader at a checkpoint that are not significant; none if it is the clear winner."""
         leader = self.ranking(pages)[0]
         return [duel for duel in self.duels[pages] if duel.better == leader and not duel.significant]
-
-
-def compare(folders: Sequence[RunFolder], question: Question, scorer: Scorer | None = None) -> Comparison:
-    """Read the runs topic by topic and compare them; ``scorer`` gives pages their importance, when one is asked for.
-
-    Raises ``BadInput`` when nothing can be compared.
-    """
-    by_topic: dict[str, list[RunFolder]] = defaultdict(list)
-    for folder in folders:
-        by_topic[folder.topic].append(folder)
-    orderings = tuple(sorted({folder.ordering for folder in folders}))
-    left_out: dict[str, str] = {}
-    kept: dict[str, list[Measured]] = {}
-    for topic, runs in sorted(by_topic.items()):
-        if missing := sorted(set(orderings) - {run.ordering for run in runs}):
-            left_out[topic] = f"no run of {', '.join(missing)}"
-            continue
-        found = _measure(runs, orderings, question, scorer)
-        if not all(question.measure in run.others for run in found):
-            left_out[topic] = "no targets" if question.measure == "recall" else "no runs from split seeds"
-            continue
-        kept[topic] = found
-    if not kept:
-        reasons = "; ".join(f"{topic}: {reason}" for topic, reason in left_out.items())
-        raise BadInput("runs", f"expected a topic that all orderings crawled and that can be measured ({reasons})")
-    return _ranked(_tabulate(orderings, kept, question, left_out))
-
-
-def _points(question: Question) -> tuple[int, ...]:
-    """Where a last checkpoint may lie; the end of every run, at the end."""
-    return (*sorted({*CHECKPOINTS, *question.at}), sys.maxsize)
-
-
-def _measure(
-    folders: Sequence[RunFolder], orderings: Sequence[str], question: Question, scorer: Scorer | None
-) -> list[Measured]:
-    """The orderings on one topic."""
-    repeats: dict[str, list[Run]] = {name: [] for name in orderings}
-    for folder in folders:
-        repeats[folder.ordering].append(load_run(folder))
-    runs = TopicRuns(question, [run for each in repeats.values() for run in each], folders[0].info, scorer)
-    return [measured(runs, repeats[name], question, _points(question)) for name in orderings]
-
-
-def _tabulate(
-    orderings: tuple[str, ...], kept: Mapping[str, list[Measured]], question: Question, left_out: Mapping[str, str]
-) -> Comparison:
-    table = [[kept[topic][row] for topic in kept] for row in range(len(orderings))]
-    lengths = np.array([[run.pages for run in row] for row in table])
-    checkpoints = _checkpoints(question, max(len(run.curve) for row in table for run in row))
-    last = checkpoints[-1]
-    points = tuple(sorted({*checkpoints, *np.linspace(1, last, min(last, _TRAJECTORY_POINTS), dtype=int).tolist()}))
-    areas = [[measures.area_under(run.recall, last) for run in row if run.recall is not None] for row in table]
-    complete = all(len(row) == len(kept) for row in areas)
-    place = _points(question).index(last) if last in _points(question) else -1
-    return Comparison(
-        question=question,
-        orderings=orderings,
-        topics=tuple(kept),
-        points=points,
-        checkpoints=checkpoints,
-        values=np.array([[measures.values_at(run.curve, points) for run in row] for row in table]),
-        lengths=lengths,
-        recall_area=np.array(areas) if complete else None,
-        others={
-            name: np.array([[run.others[name][place] for run in row] for row in table])
-            for name in MEASURES
-            if all(name in run.others for row in table for run in row)
-        },
-        half=np.array([[_half(run) for run in row] for row in table]),
-        left_out=left_out,
-    )
-
-
-def _half(run: Measured) -> float:
-    if run.recall is None:
-        return np.nan
-    return np.inf if run.half is None else run.half
-
-
-def _checkpoints(question: Question, longest: int) -> tuple[int, ...]:
-    if longest == 0:
-        raise BadInput("runs", "expected at least one crawled page")
-    if beyond := [pages for pages in question.at if pages > longest]:
-        raise BadInput(f"--at {beyond[0]}", f"expected at most {longest}, the pages of the longest run")
-    return tuple(sorted(set(question.at))) or tuple(n for n in CHECKPOINTS if n <= longest) or (longest,)
-
-
-def _ranked(comparison: Comparison) -> Comparison:
-    """The same comparison with the best ordering first; among equals, the one with the larger mean along the way."""
-    final = comparison.mean[:, comparison.at(comparison.checkpoints[-1])].round(9)
-    order = np.lexsort((-comparison.mean.mean(axis=1), -final))
-    return replace(
-        comparison,
-        orderings=tuple(comparison.orderings[row] for row in order),
-        values=comparison.values[order],
-        lengths=comparison.lengths[order],
-        recall_area=None if comparison.recall_area is None else comparison.recall_area[order],
-        others={name: values[order] for name, values in comparison.others.items()},
-        half=comparison.half[order],
-    )

@@ -1,7 +1,7 @@
-"""How important is a page: the measures of paper 000 section 4.1 and paper 002 section 2, over the pool of crawled pages.
+"""Importance of pages by their text: the measures of paper 000 section 4.1 and paper 002 section 2, over a pool of pages.
 
-An ``Importance`` gives one number a page of the pool, in the pool's order; higher is more important, and every number is
-finite. Those that look at text are here, those that look at links and URLs in ``evaluation.popularity``.
+An ``Importance`` gives one finite number per page of the pool, in the order of the pool; higher is more important. The
+measures that use links and URLs are in ``evaluation.popularity``.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from crawlproject.records import Page
 
 Values = npt.NDArray[np.float64]
 Counts = Mapping[str, int]
-_NEGATIVES = 10  # unlabelled pages that stand for the rest of the web, for each positive example
+_NEGATIVES = 10  # unlabelled pages per positive example, as a sample of the rest of the web
 
 
 @dataclass(frozen=True, slots=True)
 class PagePool:
-    """All pages that all crawlers fetched for a topic, and what is known of the topic.
+    """All pages that the crawls of a topic fetched, and what is known about the topic.
 
-    ``pages`` have counts and links. ``query`` are the term frequencies of the keywords, ``description`` those of the
-    longer description (of the keywords when there is none). ``seeds``, ``positive`` and ``negative`` are the term
+    ``pages`` have term counts and links. ``query`` holds the term frequencies of the keywords, ``description`` those of the
+    longer description (of the keywords if there is none). ``seeds``, ``positive`` and ``negative`` are the term
     frequencies of the seed pages and of the topic's examples.
     """
 
@@ -44,7 +44,7 @@ Importance = Callable[[PagePool], Values]
 
 
 def keywords(pool: PagePool) -> Values:
-    """Keywords in document (000 section 4.1, measure 1): the share of the distinct keywords that the page holds."""
+    """Keywords in document (000 section 4.1, measure 1): the share of the distinct keywords that the page contains."""
     return _values([sum(term in page.counts for term in pool.query) / len(pool.query) for page in pool.pages])
 
 
@@ -61,7 +61,7 @@ def description_similarity(pool: PagePool) -> Values:
 
 
 def seed_similarity(pool: PagePool) -> Values:
-    """Similarity to seed pages (measure 3): cosine with the seed pages put together into one document.
+    """Similarity to seed pages (measure 3): cosine with the concatenated seed pages.
 
     Raises ``BadInput`` when no seed page is known.
     """
@@ -76,8 +76,8 @@ def seed_similarity(pool: PagePool) -> Values:
 def classifier(pool: PagePool) -> Values:
     """Classifier score (measure 4): the probability of a logistic regression on TF-IDF, trained on the topic's examples.
 
-    Positive are the seed pages and the positive examples. Negative are the negative examples; without any, pages of the
-    pool at even distances, of which most are off the topic. Raises ``BadInput`` when there is no positive example.
+    Seed pages and positive examples are positive. Negative examples are negative; without any, an even sample of the pool,
+    most of which is off the topic. Raises ``BadInput`` when there is no positive example.
     """
     positive = [*pool.seeds, *pool.positive]
     if not positive:
@@ -97,7 +97,7 @@ def classifier(pool: PagePool) -> Values:
 
 
 def retrieval_rank(pool: PagePool) -> Values:
-    """Retrieval system rank (measure 5; ``rank_SMART`` of 001 section 4.1), turned round: 1 is the first, 0 the last.
+    """Retrieval system rank (measure 5; ``rank_SMART`` of 001 section 4.1), reversed: 1 for the first page, 0 for the last.
 
     As in SMART the pages are ranked by the dot product of weighted vectors, with idf over the pool; the weights are
     those of ``description_similarity``, at unit length.
@@ -106,7 +106,7 @@ def retrieval_rank(pool: PagePool) -> Values:
 
 
 def rank_share(values: Values) -> Values:
-    """Ranks as a share of the pool: 1 for the best page, 0 for the worst, equals in the middle of their ranks."""
+    """Ranks as a share of the pool: 1 for the best page, 0 for the worst; ties share the mean of their ranks."""
     return 1 - (ranked(values) - 1) / max(len(values) - 1, 1)
 
 

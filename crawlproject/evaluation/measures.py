@@ -1,7 +1,7 @@
-"""How good a crawl was: measures over the pages of a crawl, in the order in which they were crawled.
+"""Measures of crawl quality over the pages of a crawl, in crawl order.
 
-Most measures are *curves*: element ``i`` is the value after ``i + 1`` pages, so that the value at N pages is read off
-with ``value_at``. Relevance is a number from 0 to 1 a page; who judged it does not matter here.
+Most measures are *curves*: element ``i`` is the value after ``i + 1`` pages; ``value_at`` reads the value at N pages.
+Relevance is a number from 0 to 1 per page, from any judge.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Curve = npt.NDArray[np.float64]
 
 
 def harvest_rate(relevance: Sequence[float] | Curve, threshold: float) -> Curve:
-    """Share of the crawled pages with relevance of at least ``threshold`` (paper 000 section 4.2, acquisition rate)."""
+    """Share of the crawled pages with a relevance of at least ``threshold`` (paper 000 section 4.2, acquisition rate)."""
     return precision(np.asarray(relevance, dtype=np.float64) >= threshold)
 
 
@@ -26,7 +26,7 @@ def precision(relevance: Sequence[float] | npt.NDArray[np.generic]) -> Curve:
 
 
 def windowed_relevance(relevance: Sequence[float] | Curve, window: int = 50) -> Curve:
-    """Average relevance of the last ``window`` pages (paper 000 section 4.2); of all pages while there are fewer."""
+    """Mean relevance of the last ``window`` pages (paper 000 section 4.2), or of all pages while there are fewer."""
     values = np.asarray(relevance, dtype=np.float64)
     total = np.concatenate(([0.0], np.cumsum(values)))
     last = np.arange(1, len(values) + 1)
@@ -51,7 +51,7 @@ def target_recall(pages: Sequence[str], targets: Collection[str], redirects: Map
 
 
 def final_url(url: str, redirects: Mapping[str, str]) -> str:
-    """Where a chain of redirects ends; in a loop, the alphabetically first URL of the loop."""
+    """The end of a chain of redirects; for a loop, its alphabetically first URL."""
     path = [url]
     while (url := redirects.get(url, "")) and url not in path:
         path.append(url)
@@ -59,7 +59,7 @@ def final_url(url: str, redirects: Mapping[str, str]) -> str:
 
 
 def value_at(curve: Curve, pages: int) -> float:
-    """The value after ``pages`` pages; a shorter crawl keeps its last value, an empty one has 0."""
+    """The value after ``pages`` pages; a shorter crawl keeps its last value, an empty crawl has 0."""
     return float(curve[min(pages, len(curve)) - 1]) if len(curve) else 0.0
 
 
@@ -69,7 +69,7 @@ def values_at(curve: Curve, points: Sequence[int]) -> Curve:
 
 
 def search_length(recall: Curve, share: float) -> int | None:
-    """Pages crawled before ``share`` of the targets are retrieved (paper 000 section 4.2); None when they never are."""
+    """Pages crawled until ``share`` of the targets are found (paper 000 section 4.2); None if they never are."""
     reached = np.flatnonzero(recall >= share - 1e-12)
     return int(reached[0]) + 1 if len(reached) else None
 
@@ -88,14 +88,14 @@ def area_under(curve: Curve, pages: int) -> float:
 def omniscient_share(area: float, random: float, omniscient: float) -> float | None:
     """``(A - A_random) / (A_omniscient - A_random)``: 0 is no better than random, 1 is the best possible order.
 
-    None when the omniscient crawl is no better than the random one: then there is nothing to share.
+    None when the omniscient crawl is no better than the random one.
     """
     room = omniscient - random
     return (area - random) / room if room > 1e-12 else None
 
 
 def merge_redirects(several: Iterable[Mapping[str, str]]) -> dict[str, str]:
-    """The redirects that several crawls of one web saw; the first crawl to see one wins."""
+    """Merge the redirects seen by several crawls of one web; the first crawl wins."""
     merged: dict[str, str] = {}
     for redirects in several:
         for source, target in redirects.items():

@@ -10,25 +10,25 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from crawlproject.evaluation.measures import Curve, area_under, omniscient_share
+from crawlproject.evaluation.measures import Curve
 
 Scores = Mapping[str, float]
 
 
 def ranks(scores: Scores) -> dict[str, float]:
-    """The rank of each page, 1 is the best; pages with one score share the mean of their ranks."""
+    """The rank of each page, 1 for the best; pages with equal scores share the mean of their ranks."""
     values = np.fromiter(scores.values(), dtype=np.float64, count=len(scores))
     return dict(zip(scores, ranked(values).tolist(), strict=True))
 
 
 def ranked(values: Curve) -> Curve:
-    """``ranks`` of numbers without names, in their order."""
+    """``ranks`` for a list of numbers, in the same order."""
     _, place, count = np.unique(-values, return_inverse=True, return_counts=True)
     return (np.cumsum(count) - (count - 1) / 2)[place]
 
 
 def top_pages(scores: Scores, number: int) -> frozenset[str]:
-    """``top_rank(S)`` of paper 001 Table 2: the best ``number`` pages; among equals the alphabetically first."""
+    """``top_rank(S)`` of paper 001 Table 2: the best ``number`` pages; ties go to the alphabetically first."""
     return frozenset(sorted(scores, key=lambda url: (-scores[url], url))[:number])
 
 
@@ -45,7 +45,7 @@ def mean_rank(pages: Sequence[str], rank: Mapping[str, float]) -> Curve:
 
 
 def rank_quality(pages: Sequence[str], rank: Mapping[str, float]) -> Curve:
-    """``mean_rank`` turned round, so that higher is better: 1 for the best page alone, 0 for the worst, 0.5 for chance."""
+    """``mean_rank`` scaled so that higher is better: 1 for the best page alone, 0 for the worst, 0.5 for chance."""
     worst = max(len(rank), 2)
     return (worst - mean_rank(pages, rank)) / (worst - 1)
 
@@ -53,41 +53,18 @@ def rank_quality(pages: Sequence[str], rank: Mapping[str, float]) -> Curve:
 def weighted_coverage(pages: Sequence[str], weights: Scores) -> Curve:
     """``WC(t) = sum of w(p) over C(t)`` (paper 004 section 4), as a share of the weight of the whole pool.
 
-    All zero when the pool weighs nothing. Weights are not negative.
+    All zero when the total weight is 0. Weights must not be negative.
     """
     total = sum(weights.values())
     values = np.fromiter((weights[page] for page in pages), dtype=np.float64, count=len(pages))
     return np.cumsum(values) / total if total else np.zeros(len(pages))
 
 
-def omniscient_coverage(weights: Scores) -> Curve:
-    """The weighted coverage of a crawler that takes the heaviest page of the pool each time (paper 004 Figure 4.1)."""
-    heaviest = sorted(weights, key=lambda url: -weights[url])
-    return weighted_coverage(heaviest, weights)
-
-
-def random_coverage(weights: Scores) -> Curve:
-    """The weighted coverage that a crawler in random order has on average: a straight line (paper 004 Figure 4.1)."""
-    return np.arange(1, len(weights) + 1) / max(1, len(weights))
-
-
-def coverage_share(pages: Sequence[str], weights: Scores, upto: int) -> float | None:
-    """Where the area under the weighted coverage of the first ``upto`` pages lies: 0 at random, 1 at omniscience.
-
-    None when all pages of the pool weigh the same: then no order is better than another.
-    """
-    area, low, high = (
-        area_under(curve, upto)
-        for curve in (weighted_coverage(pages, weights), random_coverage(weights), omniscient_coverage(weights))
-    )
-    return omniscient_share(area, low, high)
-
-
 def robustness(one: Iterable[str], other: Iterable[str]) -> Curve:
-    """Overlap of two crawls that began from disjoint halves of the seeds (paper 000 section 4.2).
+    """Overlap of two crawls from disjoint halves of the seeds (paper 000 section 4.2).
 
-    Element ``i`` is the share of the first ``i + 1`` pages of each crawl that both fetched; 1 when they are the same
-    pages. As long as the shorter crawl. A page counts once.
+    Element ``i`` is the share of the first ``i + 1`` pages of each crawl that both crawls fetched. The curve is as long as
+    the shorter crawl. A page counts once.
     """
     pairs = list(zip(dict.fromkeys(one), dict.fromkeys(other), strict=False))
     first: set[str] = set()

@@ -20,7 +20,7 @@ def backlinks(pool: PagePool) -> Values:
 
 
 def pagerank(pool: PagePool) -> Values:
-    """``IR(P)``, computed once over the links among the pages of the pool when all crawls are over."""
+    """``IR(P)``, computed over the links among the pages of the pool after all crawls."""
     return pagerank_of(_links(pool))
 
 
@@ -38,7 +38,7 @@ def keywords_pagerank(pool: PagePool) -> Values:
     """``rank_KW,PR`` of paper 001 section 4.2: first by the number of keywords, then by PageRank; 1 is best, 0 worst."""
     found, popular = importance.keywords(pool), pagerank(pool)
     order = np.lexsort((popular, found))
-    # Equal pairs keep one number: pages that nothing tells apart must not be ranked by the order they were pooled in.
+    # Equal pairs get equal ranks, so that the order of the pool does not matter.
     steps = np.any([np.diff(found[order]) != 0, np.diff(popular[order]) != 0], axis=0)
     place = np.empty(len(order))
     place[order] = np.concatenate(([0], np.cumsum(steps)))[: len(order)]

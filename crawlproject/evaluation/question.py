@@ -1,4 +1,4 @@
-"""What to compare, and the curves of one topic's runs that answer it."""
+"""What to compare (``Question``), and the curves of one topic's runs that answer it."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ MEASURES = {
     "rank": "mean rank, from 0 (worst) to 1",
     "overlap": "overlap of crawls from split seeds",
 }
-OF_PAIRS = {"overlap"}  # measures of two runs; the others are of one
+OF_PAIRS = {"overlap"}  # measures of two runs; all others measure one run
 TESTS: Mapping[str, Callable[[Sequence[float], Sequence[float]], PairedTest]] = {
     "t": paired_t_test,
     "wilcoxon": wilcoxon_test,
 }
-HALF = 0.5  # share of the targets whose search length is told
+HALF = 0.5  # share of the targets whose search length is reported
 
 Scorer = Callable[[CrawlInfo, Sequence[str]], Scores]
-"""Gives each URL of a pool its importance for the topic of a crawl."""
+"""Maps each URL of a pool to its importance for the topic of a crawl."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
     """What to compare.
 
-    ``measure`` is a key of ``MEASURES``. ``at`` are numbers of pages; when empty, the usual ones that the longest run
-    reaches. ``threshold`` is the relevance from which a page counts as relevant (harvest), ``window`` the number of latest
-    pages (relevance), ``top`` how many of the best pages of the pool are the top pages. ``test`` is a key of ``TESTS``.
-    ``importance`` names what stands in for the relevance that the crawls noted; empty: nothing does.
+    ``measure`` is a key of ``MEASURES``. ``at`` are numbers of pages; if empty, the default checkpoints up to the longest
+    run. ``threshold`` is the relevance from which a page counts as relevant (harvest), ``window`` the number of latest
+    pages (relevance), ``top`` the number of top pages of the pool. ``test`` is a key of ``TESTS``. ``importance`` replaces
+    the relevance that the crawls recorded; empty: use that relevance.
     """
 
     measure: str = "recall"
@@ -61,14 +61,14 @@ class Question:
         if self.measure not in MEASURES:
             raise BadInput("--measure", f"expected one of {', '.join(MEASURES)}, not {self.measure}")
         if self.importance and self.measure == "recall":
-            raise BadInput("--importance", "expected another measure than recall, which asks for targets only")
+            raise BadInput("--importance", "expected another measure than recall, which depends on targets only")
 
 
 class TopicRuns:
-    """All runs on one topic, which together are the pool that pages are ranked in.
+    """All runs on one topic; their pages are the pool in which pages are ranked.
 
-    Their redirects are put together, since they crawled the same web, and so are their targets, since recall from other
-    seeds must count the same ones. ``info`` is the manifest of any of them.
+    Their redirects are merged, since they crawled the same web, and so are their targets, since recall must count the same
+    targets for all seeds. ``info`` is the manifest of any of the runs.
     """
 
     def __init__(self, question: Question, runs: Sequence[Run], info: CrawlInfo, scorer: Scorer | None = None) -> None:
@@ -89,7 +89,7 @@ class TopicRuns:
         return pool.ranks(self.scores)
 
     def curve(self, run: Run, measure: str) -> Curve:
-        """A measure over the pages of a run; ``measure`` is a key of ``MEASURES``, but none ``OF_PAIRS``."""
+        """The curve of a measure for a run; ``measure`` is a key of ``MEASURES`` that is not in ``OF_PAIRS``."""
         match measure:
             case "recall":
                 return measures.target_recall(run.urls, self._targets, self._redirects)
@@ -113,12 +113,12 @@ class TopicRuns:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One ordering on one topic, repeats averaged.
+    """The results of one ordering on one topic, averaged over repeats.
 
-    ``curve`` is the measure asked for, ``recall`` the target recall (None without targets), ``others`` every measure that
-    the runs have, at several numbers of pages; when the one asked for is not among them, ``curve`` is empty. ``half`` is
-    the search length: pages until half of the targets were found, None when some repeat never found them. ``pages`` is the
-    length of the shortest repeat.
+    ``curve`` is the measure in question, ``recall`` the target recall (None without targets), ``others`` every measure of
+    the runs at several numbers of pages; if the measure in question is not among them, ``curve`` is empty. ``half`` is the
+    search length: pages until half of the targets were found, None if some repeat never found them. ``pages`` is the length
+    of the shortest repeat.
     """
 
     curve: Curve
@@ -129,7 +129,7 @@ class Measured:
 
 
 def measured(runs: TopicRuns, repeats: Sequence[Run], question: Question, points: Sequence[int]) -> Measured:
-    """The repeats of an ordering on a topic as one; ``others`` has a value for each of ``points``."""
+    """Average the repeats of an ordering on a topic; ``others`` has a value for each of ``points``."""
     known = all(run.targets for run in repeats)
     wanted = MEASURES.keys() - OF_PAIRS if known else MEASURES.keys() - OF_PAIRS - {"recall"}
     named = {name: [runs.curve(run, name) for run in repeats] for name in MEASURES if name in wanted}
@@ -149,7 +149,7 @@ def measured(runs: TopicRuns, repeats: Sequence[Run], question: Question, points
 
 
 def mean_curve(curves: Iterable[Curve]) -> Curve:
-    """The mean of several curves, as long as the longest; a shorter one keeps its last value, an empty one has 0."""
+    """The mean of several curves, as long as the longest; a shorter curve keeps its last value, an empty one has 0."""
     several = list(curves)
     if len(several) == 1:
         return several[0]

@@ -1,4 +1,4 @@
-"""Runs to compare: crawl folders of one or more topics under one folder, by one or more orderings."""
+"""Finds and reads the runs to compare: crawl folders of several topics and orderings below one folder."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from crawlproject.evaluation.measures import Curve
 from crawlproject.storage.read import MANIFEST, CrawlInfo, read_info, read_json, read_visits
 
 REACHABLE = "reachable.json"
-SEED = "CRAWL_SEED"  # runs that differ in nothing else are repeats of one experiment
-# Settings that tell no two runs apart: where they are, what is asked for elsewhere, and parameters, which have their names.
+SEED = "CRAWL_SEED"  # runs that differ only in these are repeats of one experiment
+# Settings that do not distinguish runs: locations, what is handled elsewhere, and ordering parameters, which appear by name.
 _NO_TRAITS = {SEED, "CRAWL_DIR", "ORDERING", "ORDERING_PARAMETERS", "CRAWL_PROGRESS_SECONDS", "VIRTUAL_WEB"}
 
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """Where a run is, and under which topic and ordering it is compared (its fetches are not read yet)."""
+    """The folder of a run, with the topic and ordering under which it is compared; its history is not read yet."""
 
     path: Path
     topic: str
@@ -34,9 +34,8 @@ class RunFolder:
 class Run:
     """One crawl: its pages in crawl order.
 
-    ``urls`` and ``relevance`` have one entry a page, each page once. ``redirects`` maps URL to URL. ``targets`` are
-    those that can be reached from the seeds when that is known (``reachable.json`` beside the runs of a topic), else
-    all of the topic. ``seeds`` are where it began.
+    ``urls`` and ``relevance`` have one entry per page, each page once. ``redirects`` maps URL to URL. ``targets`` are
+    those reachable from the seeds if known (``reachable.json`` beside the runs of a topic), else all targets of the topic.
     """
 
     topic: str
@@ -56,15 +55,15 @@ class Run:
 def find_runs(folder: Path) -> list[RunFolder]:
     """Every crawl folder at or below ``folder``, sorted by topic and ordering.
 
-    Runs of one ordering on one topic are told apart by what differs: parameters, settings, or augmented seeds, as in
-    ``dom alpha=0.5``. Runs that differ in ``CRAWL_SEED`` alone are repeats and keep one name, and so do runs without a seed
-    in common. Raises ``BadInput`` when there is no run, or when two differ in nothing.
+    The names of several runs of one ordering on one topic include what differs: parameters, settings, or augmented seeds,
+    as in ``dom alpha=0.5``. Runs that differ only in ``CRAWL_SEED``, or have no seed in common, are repeats under one name.
+    Raises ``BadInput`` when there is no run, or when two runs do not differ.
     """
     if not folder.is_dir():
         raise BadInput(str(folder), "expected a folder of runs, made by `scrapy rehearse ... --out DIR`")
     found = [_run_folder(path) for path in _crawl_folders(folder)]
     if not found:
-        raise BadInput(str(folder), f"expected crawl folders below it, and no {MANIFEST} was found")
+        raise BadInput(str(folder), f"expected crawl folders below it, but found no {MANIFEST}")
     runs = _name_apart(found)
     _refuse_twins(runs)
     return sorted(runs, key=lambda run: (run.topic, run.ordering))
@@ -87,12 +86,12 @@ def load_run(run: RunFolder) -> Run:
 
 
 def are_split(seeds: Collection[str], others: Collection[str]) -> bool:
-    """Whether two runs have seeds and none in common, as ``scrapy rehearse --split-seeds`` makes them."""
+    """Whether two runs have seeds but none in common, as made by ``scrapy rehearse --split-seeds``."""
     return bool(seeds and others) and set(seeds).isdisjoint(others)
 
 
 def known_targets(path: Path, info: CrawlInfo) -> frozenset[str]:
-    """The targets that recall is counted over. Raises ``BadCrawlDir`` for a damaged ``reachable.json``."""
+    """The targets that count for recall. Raises ``BadCrawlDir`` for a damaged ``reachable.json``."""
     reachable = read_json(path.parent / REACHABLE)
     if reachable is None:
         return frozenset(info.targets)
@@ -106,7 +105,7 @@ def _crawl_folders(folder: Path) -> Iterator[Path]:
     for path, folders, files in os.walk(folder):
         folders.sort()
         if MANIFEST in files:
-            folders.clear()  # a crawl holds no other crawl, and its pages/ are many
+            folders.clear()  # a crawl folder holds no other crawl, and its pages/ is large
             yield Path(path)
 
 
@@ -117,7 +116,7 @@ def _run_folder(path: Path) -> RunFolder:
 
 
 def _name_apart(runs: Sequence[RunFolder]) -> list[RunFolder]:
-    """Add to an ordering's name what varies between its runs on one topic."""
+    """Append to an ordering's name what varies between its runs on one topic."""
     seeds: dict[str, set[frozenset[str]]] = defaultdict(set)
     for run in runs:
         seeds[run.topic].add(frozenset(run.info.seeds))
@@ -135,7 +134,7 @@ def _name_apart(runs: Sequence[RunFolder]) -> list[RunFolder]:
 
 
 def _traits(info: CrawlInfo, augmented: bool) -> dict[str, object]:
-    """What two runs of an ordering may differ in. ``augmented``: another run of the topic had some of its seeds only."""
+    """In what a run may differ from others. ``augmented``: another run of the topic had only some of its seeds."""
     settings = {name: value for name, value in info.settings.items() if name not in _NO_TRAITS}
     return {**settings, **info.parameters, "seeds": "augmented" if augmented else "given"}
 
@@ -155,6 +154,6 @@ def _refuse_twins(runs: Sequence[RunFolder]) -> None:
         others = seen[run.topic, run.ordering, run.info.settings.get(SEED)]
         twin = next((other for other in others if not are_split(run.info.seeds, other.info.seeds)), None)
         if twin:
-            wish = f"expected one run of {run.ordering} on {run.topic}; {twin.path} is another: move one of them away"
+            wish = f"expected one run of {run.ordering} on {run.topic}; {twin.path} is another; move one of them away"
             raise BadInput(str(run.path), wish)
         others.append(run)

@@ -1,4 +1,4 @@
-"""Is one ordering better than another, or was it luck: paired tests over topics (paper 003 sections 3 and 5)."""
+"""Paired significance tests over topics (paper 003 sections 3 and 5)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import numpy.typing as npt
 class PairedTest:
     """The outcome of a paired one-tailed test over ``topics`` pairs.
 
-    ``difference`` is the mean of better - worse, ``statistic`` is t, or W+ of Wilcoxon's test. ``p`` is the probability of
-    a difference as large when the two perform equally well; None when the test cannot be made, and ``why`` says why not.
+    ``difference`` is the mean of better - worse; ``statistic`` is t, or W+ of Wilcoxon's test. ``p`` is the probability of
+    a difference at least as large if both perform equally well; None when the test is impossible, and ``why`` says why.
     """
 
     topics: int
@@ -37,14 +37,16 @@ def paired_t_test(better: Sequence[float], worse: Sequence[float]) -> PairedTest
     if np.ptp(differences) <= 1e-12 * max(1.0, abs(mean)):
         same = "no difference on any topic" if abs(mean) <= 1e-12 else "the same difference on every topic"
         return PairedTest(topics, mean, why=same)
-    from scipy import stats  # here, since importing it takes over a second and `scrapy` imports every command
+    from scipy import (
+        stats,  # imported here because it takes over a second, and Scrapy imports all commands at every start
+    )
 
     result = stats.ttest_rel(better, worse, alternative="greater")
     return PairedTest(topics, mean, float(result.statistic), float(result.pvalue))
 
 
 def wilcoxon_test(better: Sequence[float], worse: Sequence[float]) -> PairedTest:
-    """Wilcoxon's signed-rank test, one-tailed, topic by topic: it asks only for the order of the differences.
+    """Wilcoxon's signed-rank test, one-tailed, topic by topic: it uses only the ranks of the differences.
 
     Topics without a difference are left out (Wilcoxon's own treatment). ``statistic`` is W+, the sum of the ranks
     of the differences above zero (F. Wilcoxon: Individual Comparisons by Ranking Methods. Biometrics Bulletin 1(6), 1945);
@@ -83,12 +85,12 @@ def bootstrap_interval(
 
 def _differences(better: Sequence[float], worse: Sequence[float]) -> npt.NDArray[np.float64]:
     if len(better) != len(worse):
-        raise ValueError(f"paired samples have one length, not {len(better)} and {len(worse)}")
+        raise ValueError(f"paired samples must have equal lengths, not {len(better)} and {len(worse)}")
     return np.asarray(better, dtype=np.float64) - np.asarray(worse, dtype=np.float64)
 
 
 def standard_error(values: npt.ArrayLike, axis: int = 0) -> npt.NDArray[np.float64]:
-    """Standard error of the mean along ``axis``: sample deviation (n - 1) over the root of n; NaN when n < 2."""
+    """Standard error of the mean along ``axis``: sample standard deviation (n - 1) over sqrt(n); NaN when n < 2."""
     samples = np.asarray(values, dtype=np.float64)
     n = samples.shape[axis]
     if n < 2:
@@ -97,9 +99,9 @@ def standard_error(values: npt.ArrayLike, axis: int = 0) -> npt.NDArray[np.float
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Holm's step-down adjustment: compare the result with the level wanted for the whole family.
+    """Holm's step-down adjustment: compare the results with the significance level of the whole family.
 
-    A None (a test that could not be made) stays None and still counts as a member of the family.
+    None (an impossible test) stays None and still counts as a member of the family.
     """
     family = len(p_values)
     known = [(p, index) for index, p in enumerate(p_values) if p is not None]

@@ -1,5 +1,4 @@
-"""A crawl folder as something else: tables, a graph, an archive, documents of a search server.
+"""Exports a crawl folder as tables, a graph, an archive, or documents of a search server.
 
-Everything streams: what is held in memory does not grow with the text of the pages. A file appears under its name when it
-is whole.
+Everything streams, so memory does not grow with the text of the pages. A file appears under its name once it is complete.
 """

@@ -1,4 +1,4 @@
-"""A file that appears when it is whole."""
+"""A file that appears under its name once it is complete."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from crawlproject.errors import StorageFailed
 
 @contextmanager
 def written_whole(path: Path) -> Iterator[BinaryIO]:
-    """A file to write to, beside ``path``; it takes that name at the end, and is removed when anything fails.
+    """Open a temporary file beside ``path``, renamed to ``path`` at the end and removed when anything fails.
 
-    Raises ``StorageFailed`` when the disk refuses.
+    Raises ``StorageFailed`` when a write fails.
     """
     draft = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
@@ -33,7 +33,7 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
         raise
     except OSError as error:
         if error.filename not in (None, str(draft), str(path)):
-            raise  # not of this file
+            raise  # not an error of this file
         raise StorageFailed(f"cannot write {path}: {error}") from error
     finally:
         with suppress(OSError):

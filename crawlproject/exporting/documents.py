@@ -1,4 +1,4 @@
-"""Items as documents of OpenSearch or Elasticsearch, and as the lines of their bulk requests."""
+"""Converts items to documents of OpenSearch or Elasticsearch, and to the lines of bulk requests."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ MAPPING: Mapping[str, Any] = {
 
 
 class SearchDocument(NamedTuple):
-    """A page as two lines of a bulk request. ``md5`` is the id: a page that is sent twice is there once."""
+    """A page as two lines of a bulk request. The id is ``md5``, so a page that is sent twice is stored once."""
 
     md5: str
     url: str
@@ -49,7 +49,7 @@ class SearchDocument(NamedTuple):
 
 
 def document(item: Item) -> SearchDocument:
-    """``at`` becomes a time stamp of ISO 8601, and a day of publication that is not known null."""
+    """The document of an item: ``at`` as an ISO 8601 time stamp, and null for an unknown publication date."""
     at = datetime.fromtimestamp(item["at"], UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     source = {**item, "at": at, "published": item["published"] or None}
     action = orjson.dumps({"index": {"_id": item["md5"]}})
@@ -57,10 +57,9 @@ def document(item: Item) -> SearchDocument:
 
 
 def batches(documents: Iterable[SearchDocument | None], max_bytes: int) -> Iterator[list[SearchDocument]]:
-    """Documents in batches of at most ``max_bytes``; one that is larger comes alone. None is passed over.
+    """Group documents into batches of at most ``max_bytes``; a larger document is a batch of its own. None is skipped.
 
-    A batch is given as soon as it is known to be full, before anything after it is read: so that a place in the file
-    behind the last document of a batch is known, each batch ends where reading stands.
+    A batch is yielded before anything after it is read, so the reader's position is right behind its last document.
     """
     batch: list[SearchDocument] = []
     size = 0

@@ -1,4 +1,4 @@
-"""A crawl written to one file, in any of the formats."""
+"""Exports a crawl to one file, in any of the formats."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from crawlproject.pages.text.printable import counted
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What is to be written: the selected pages of ``crawl_dir``, at ``now``, into a file called ``name``."""
+    """An export: the selected pages of ``crawl_dir``, at ``now`` (seconds since 1970), into a file called ``name``."""
 
     crawl_dir: Path
     manifest: dict[str, Any]
@@ -29,7 +29,7 @@ class Job:
 
 
 def export_file(crawl_dir: Path, target: Path, kind: str, selection: Selection, *, now: float) -> str:
-    """Write ``target`` whole or not at all; a sentence that tells what is in it.
+    """Write ``target`` completely or not at all; return a sentence about its contents.
 
     ``kind`` is one of ``FORMATS``, ``now`` in seconds since 1970. Raises ``BadInput`` and ``StorageFailed``.
     """
@@ -60,7 +60,7 @@ def _graphml(job: Job, file: BinaryIO) -> str:
 def _warc(job: Job, file: BinaryIO) -> str:
     if job.selection.min_relevance:
         raise BadInput(
-            "--min-relevance", "a WARC holds the whole crawl; for WACZ it chooses the pages that are listed first"
+            "--min-relevance", "a WARC always holds the whole crawl; in a WACZ the selected pages are listed first"
         )
     count = sum(1 for _ in write_warc(job.crawl_dir, job.manifest, file.write, name=job.name, now=job.now))
     return counted(count, "response")

@@ -1,4 +1,4 @@
-"""The link graph of a crawl as GraphML: a node a stored page, an edge a link between two of them."""
+"""Exports the link graph of a crawl as GraphML: one node per stored page, one edge per link between stored pages."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _NODE = {
     "spam": "double",
 }
 _EDGE = {"anchor": "string", "context_score": "double"}
-# What XML 1.0 does not have, in whatever way it is written.
+# Characters that XML 1.0 forbids, even escaped.
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def write_graphml(items: Iterable[Item], links: Path, file: BinaryIO) -> tuple[int, int]:
-    """Nodes and edges: how many. ``links`` is ``links.jsonl``; a node's id is the MD5 of its URL.
+    """Write the graph; return the numbers of nodes and edges. ``links`` is ``links.jsonl``; a node's id is the MD5 of its URL.
 
-    Of several links from one page to another the first one counts.
+    Of several links from one page to another, the first is exported.
     """
     nodes = DigestSet()
     edges = 0

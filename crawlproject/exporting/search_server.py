@@ -1,4 +1,4 @@
-"""The HTTP side of OpenSearch and Elasticsearch: one connection that is kept, and opened again when it broke."""
+"""HTTP client for OpenSearch and Elasticsearch with one persistent connection, reopened when it breaks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 import orjson
 
 from crawlproject.errors import BadInput
-from crawlproject.exporting.send import ServerReply
+from crawlproject.exporting.bulk_reply import ServerReply
 
 _WISH = "expected the URL of an index, such as http://localhost:9200/pages"
 _INDEX = re.compile(r"[a-z0-9][a-z0-9_.-]{0,254}")
@@ -22,8 +22,8 @@ _MAX_ANSWER = 256_000_000  # bytes
 class SearchServer:
     """The index at ``url``: ``http(s)://[user:password@]host[:port][/prefix]/index``.
 
-    Without a user in the URL, ``environment`` is asked for ``OPENSEARCH_API_KEY``, or for ``OPENSEARCH_USERNAME`` and
-    ``OPENSEARCH_PASSWORD``. ``timeout`` in seconds. Raises ``BadInput`` for what is no such URL.
+    If the URL names no user, the credentials come from ``OPENSEARCH_API_KEY``, or ``OPENSEARCH_USERNAME`` and
+    ``OPENSEARCH_PASSWORD``, in ``environment``. ``timeout`` is in seconds. Raises ``BadInput`` for an invalid URL.
     """
 
     def __init__(self, url: str, environment: Mapping[str, str], *, timeout: float = 60.0) -> None:
@@ -36,7 +36,7 @@ class SearchServer:
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
             raise BadInput(f"URL {_without_secrets(url)!r}", _WISH)
         if not _INDEX.fullmatch(self.index):
-            wish = f"{_WISH}; {self.index!r} is no name of an index: small letters, digits, _ . -"
+            wish = f"{_WISH}; {self.index!r} is not an index name: lower-case letters, digits, _ . -"
             raise BadInput(f"URL {_without_secrets(url)!r}", wish)
         self.name = f"{parts.scheme}://{parts.hostname}{f':{port}' if port else ''}{prefix}/{self.index}"
         self._prefix = prefix
@@ -54,7 +54,7 @@ class SearchServer:
             self._connection = http.client.HTTPConnection(parts.hostname, port, timeout=timeout)
 
     def request(self, method: str, path: str, body: bytes = b"") -> ServerReply:
-        """The whole answer. Raises ``OSError`` when none came."""
+        """The complete reply. Raises ``OSError`` when there is none."""
         headers = dict(self._headers)
         if not path.endswith("/_bulk"):
             headers["Content-Type"] = "application/json"
@@ -66,13 +66,13 @@ class SearchServer:
             self.close()
             if isinstance(broken, OSError):
                 raise
-            raise ConnectionError(f"the answer broke off ({type(broken).__name__})") from broken
+            raise ConnectionError(f"the reply is incomplete ({type(broken).__name__})") from broken
         if response.will_close:
             self.close()
         return ServerReply(response.status, _parsed(content), _seconds(response.getheader("Retry-After")))
 
     def close(self) -> None:
-        """The next request opens the connection again."""
+        """Close the connection; the next request opens a new one."""
         self._connection.close()
 
 
@@ -90,7 +90,7 @@ def _credentials(parts: object, environment: Mapping[str, str]) -> dict[str, str
 
 
 def _without_secrets(url: str) -> str:
-    """The URL as it may be shown: without user and password."""
+    """The URL without user and password, for messages."""
     return re.sub(r"//[^/]*@", "//", url)
 
 

@@ -1,4 +1,4 @@
-"""Which pages of a crawl are handed over."""
+"""Which pages of a crawl are exported."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Item = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Pages of at least ``min_relevance``, and copies of others only ``with_duplicates``."""
+    """Pages with at least ``min_relevance``; duplicates only ``with_duplicates``."""
 
     min_relevance: float = 0.0
     with_duplicates: bool = False
@@ -41,19 +41,21 @@ def read_items(crawl_dir: Path, selection: Selection = EVERYTHING) -> Iterator[I
 
 
 def whole(line: Any, place: str) -> Item:
-    """An item with all fields, in order: a crawl by an older version did not write all. Raises ``BadCrawlDir``."""
+    """Complete an item with the fields that older versions did not write. Raises ``BadCrawlDir``."""
     if not isinstance(line, dict) or not isinstance(line.get("relevance"), int | float) or not line.get("md5"):
         raise BadCrawlDir(place, "expected the fields of an item")
     return {name: line.get(name, default) for name, default in _defaults().items()}
 
 
 def require_crawl(crawl_dir: Path) -> Mapping[str, Any]:
-    """The manifest of a crawl folder that has items. Raises ``BadCrawlDir``."""
+    """Check that a crawl folder has items, and return its manifest. Raises ``BadCrawlDir``."""
     manifest = read_manifest(crawl_dir)
     if not manifest:
-        raise BadCrawlDir(str(crawl_dir), "expected a crawl folder, and there is no crawl.json in it")
+        raise BadCrawlDir(str(crawl_dir), "expected a crawl folder, but it has no crawl.json")
     if not (crawl_dir / ITEMS).exists():
-        raise BadCrawlDir(str(crawl_dir), f"holds no {ITEMS}: a rehearsal keeps no pages, and an empty crawl has none")
+        raise BadCrawlDir(
+            str(crawl_dir), f"has no {ITEMS}: it is a rehearsal, which stores no pages, or an empty crawl"
+        )
     return manifest
 
 

@@ -1,4 +1,4 @@
-"""The pages of a crawl as rows: JSON lines, CSV, Parquet."""
+"""Exports the pages of a crawl as rows: JSON lines, CSV, Parquet."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ import orjson
 from crawlproject.exporting.selection import Item
 from crawlproject.storage.items import item_schema
 
-_BATCH = 500  # rows, and so the most texts that are in memory
+_BATCH = 500  # rows, and so the most texts in memory
 _GROUP_BYTES = 8_000_000  # of text in a row group of Parquet
 
-# A cell that begins with one of these is a formula to a spreadsheet (OWASP, "CSV injection").
+# A spreadsheet reads a cell that begins with one of these as a formula (OWASP, "CSV injection").
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def write_jsonl(items: Iterable[Item], file: BinaryIO) -> int:
-    """A JSON object a line; how many."""
+    """Write one JSON object per line; return their number."""
     count = 0
     for item in items:
         file.write(orjson.dumps(item, option=orjson.OPT_APPEND_NEWLINE))
@@ -30,9 +30,9 @@ def write_jsonl(items: Iterable[Item], file: BinaryIO) -> int:
 
 
 def write_csv(items: Iterable[Item], file: BinaryIO) -> int:
-    """CSV as RFC 4180 has it, in UTF-8 with a line of names; how many rows follow.
+    """Write CSV (RFC 4180, UTF-8) with a header line; return the number of rows.
 
-    Text that a spreadsheet would take for a formula gets an apostrophe in front. ``parts`` are JSON.
+    Text that a spreadsheet would read as a formula is prefixed with an apostrophe. ``parts`` is JSON.
     """
     text = io.TextIOWrapper(file, "utf-8", errors="replace", newline="", write_through=True)
     rows = csv.writer(text)
@@ -46,7 +46,7 @@ def write_csv(items: Iterable[Item], file: BinaryIO) -> int:
 
 
 def write_parquet(items: Iterable[Item], file: BinaryIO) -> int:
-    """Parquet, compressed with Zstandard; how many rows. ``at`` is a time stamp in UTC, ``parts`` a map."""
+    """Write Parquet, compressed with Zstandard; return the number of rows. ``at`` is a UTC time stamp, ``parts`` a map."""
     import pyarrow
     import pyarrow.parquet
 
@@ -63,7 +63,7 @@ def write_parquet(items: Iterable[Item], file: BinaryIO) -> int:
 
 
 def _groups(items: Iterable[Item]) -> Iterator[list[Item]]:
-    """Batches whose text is not too long."""
+    """Group rows into batches of limited size."""
     group: list[Item] = []
     size = 0
     iterator = iter(items)

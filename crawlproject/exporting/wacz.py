@@ -1,4 +1,4 @@
-"""A crawl as WACZ 1.1.1: a zip of archive, index and list of pages that replays in a browser without a server."""
+"""Exports a crawl as WACZ 1.1.1: a zip of archive, index and page list that replays in a browser without a server."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from crawlproject.storage.warc.cdxj import cdxj_line, idx_head, sorted_lines, zi
 from crawlproject.storage.warc.record import date_of
 
 VERSION = "1.1.1"
-_LARGE = 1_800_000_000  # bytes; a zip without large headers ends at 2 GiB a file
+_LARGE = 1_800_000_000  # bytes; the limit of a file in a zip without large headers
 _ARCHIVE = "archive/data.warc.gz"
 _INDEX, _SECOND = "indexes/index.cdx.gz", "indexes/index.idx"
 _PAGES, _EXTRA = "pages/pages.jsonl", "pages/extraPages.jsonl"
 
 
 def write_wacz(crawl_dir: Path, manifest: dict[str, Any], file: BinaryIO, selection: Selection, *, now: float) -> int:
-    """Write the package; how many pages it lists.
+    """Write the package; return the number of pages it lists.
 
-    The whole crawl is in it. The pages that are selected are in ``pages.jsonl``, the others in ``extraPages.jsonl``; both have
-    the text of the pages, for the search of the replay. Raises ``BadCrawlDir``.
+    It holds the whole crawl. Selected pages are listed in ``pages.jsonl``, the others in ``extraPages.jsonl``; both include
+    the text of the pages, for full-text search in the replay. Raises ``BadCrawlDir``.
     """
     with ZipFile(file, "w") as package:
         parts = _Parts(package)
@@ -55,7 +55,7 @@ def write_wacz(crawl_dir: Path, manifest: dict[str, Any], file: BinaryIO, select
 
 
 class _Parts:
-    """The files of the package as they are written, with their digests."""
+    """Writes the files of the package and records their digests."""
 
     def __init__(self, package: ZipFile) -> None:
         self._package = package
@@ -63,9 +63,9 @@ class _Parts:
 
     @contextmanager
     def part(self, path: str, compression: int = ZIP_STORED, *, expected: int = 0) -> Iterator[_Part]:
-        """A file of the package. One of ``expected`` bytes that may pass 2 GiB gets the headers of large files.
+        """Write a file of the package. If ``expected`` bytes may exceed 2 GiB, it gets the headers of large files.
 
-        All others must not: replay tools look for the content of a file where short headers would have put it.
+        Smaller files must not have these: replay tools compute the offset of the content from the short headers.
         """
         info = ZipInfo(path, date_time=(1980, 1, 1, 0, 0, 0))
         info.compress_type = compression
@@ -104,7 +104,7 @@ def _write_index(parts: _Parts, lines: Iterable[bytes]) -> None:
 
 
 def _write_others(parts: _Parts, others: Iterable[Item], text: int) -> None:
-    """No file when there are none."""
+    """Write the list of pages, unless it is empty."""
     iterator = iter(others)
     first = next(iterator, None)
     if first is None:

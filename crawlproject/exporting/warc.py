@@ -1,4 +1,4 @@
-"""A crawl as one WARC file: what was archived while it ran, and the rest made of what it stored."""
+"""Exports a crawl as one WARC file: the records archived during the crawl, and the rest reconstructed from its files."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from crawlproject.storage.warc.files import read_entries
 from crawlproject.storage.warc.record import identity_of, joined, warcinfo
 from crawlproject.urls.naming import page_path
 
-_CHUNK = 1 << 20  # bytes that are copied at a time
-_UNWANTED = "content type "  # how the history begins to tell of what was no page
+_CHUNK = 1 << 20  # bytes copied at a time
+_UNWANTED = "content type "  # prefix of the history's error for a response that is not a page
 
 Write = Callable[[bytes], object]
 
@@ -30,11 +30,11 @@ Write = Callable[[bytes], object]
 def write_warc(
     crawl_dir: Path, manifest: dict[str, Any], write: Write, *, name: str, now: float
 ) -> Iterator[IndexEntry]:
-    """Write the records of the crawl and give an entry for each response and revisit, with its place in the file ``name``.
+    """Write the records of the crawl; yield an index entry for each response and revisit in the file ``name``.
 
-    First comes what was archived live (``CRAWL_WARC``), by each worker, as it is. What the history tells of besides is
-    reconstructed: the status, the stored body under the content type that came with it, redirects, failures. What the
-    crawl did not keep, because the page asked for that or was no content, is not there. Copies are revisit records.
+    The records archived during the crawl (``CRAWL_WARC``), by each worker, come first, unchanged. The other fetches in the
+    history are reconstructed: status, stored body with its content type, redirects, failures. Pages that the crawl did not
+    store (noarchive, or not a page) are missing. Duplicates become revisit records.
 
     Raises ``BadCrawlDir``.
     """
@@ -77,18 +77,18 @@ def _missing(crawl_dir: Path, there: DigestSet) -> Iterator[tuple[Exchange, str]
 
 
 def archive_size(crawl_dir: Path) -> int:
-    """Bytes that ``write_warc`` writes at most: what was archived, and all bodies as if they did not compress."""
+    """An upper bound of the bytes that ``write_warc`` writes: the archived records, and all bodies uncompressed."""
     live = sum(file.stat().st_size for folder in _live(crawl_dir) for file in folder.glob("*.warc.gz"))
     return live + sum(visit.size + 1_000 for visit in read_visits(crawl_dir))
 
 
 def _live(crawl_dir: Path) -> list[Path]:
-    """The archives that were written while the crawl ran: its own, and those of its workers."""
+    """The archives written during the crawl: its own, and those of its workers."""
     return [place / FOLDER for place in (crawl_dir, *workers_of(crawl_dir)) if (place / FOLDER).is_dir()]
 
 
 def _copy(path: Path, size: int, write: Write) -> int:
-    """The first ``size`` bytes of a file: what lies behind is not committed."""
+    """The first ``size`` bytes of a file; the bytes after them are not committed."""
     left = size
     try:
         with path.open("rb") as file:
@@ -98,18 +98,18 @@ def _copy(path: Path, size: int, write: Write) -> int:
     except FileNotFoundError:
         pass
     if left:
-        raise BadCrawlDir(str(path), f"expected {size:,} bytes, as records.jsonl beside it tells; {left:,} are missing")
+        raise BadCrawlDir(str(path), f"expected {size:,} bytes according to records.jsonl, but {left:,} are missing")
     return size
 
 
 def _exchange(crawl_dir: Path, visit: Visit) -> Exchange | None:
-    """What can be told of a fetch; None when nothing can."""
+    """The exchange reconstructed from a fetch; None when that is impossible."""
     if not visit.status:
         return None
     if visit.md5:
         try:
             return reconstructed(visit, (crawl_dir / "pages" / page_path(visit.md5)).read_bytes())
-        except FileNotFoundError:  # a page file that somebody removed
+        except FileNotFoundError:  # the page file was removed
             return None
     if 200 <= visit.status < 300 and not visit.redirect:
         if not visit.error.startswith(_UNWANTED):
@@ -124,7 +124,7 @@ def _about(manifest: dict[str, Any]) -> dict[str, object]:
         "format": "WARC File Format 1.1",
         "conformsTo": "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
         "isPartOf": str(manifest["topic"].get("name", "")),
-        "description": "Made of a crawl folder: of the headers, status, content type and redirects are known, requests are not.",
+        "description": "Reconstructed from a crawl folder, without requests; headers: content type and redirects only.",
         "topic": {key: manifest["topic"].get(key) for key in ("name", "keywords", "seeds", "language")},
         "ordering": str(manifest.get("ordering", "")),
         "settings": manifest.get("settings", {}),

@@ -13,7 +13,7 @@ from crawlproject.records import Page
 class BacklinkCount(LinkBased):
     """``IB'(P)``: the number of fetched pages with a link to P.
 
-    A page counts once, however often it links. Memory: one number a known URL.
+    A page counts once, however often it links. Memory: one number per known URL. Also known as indegree (paper 004 4.1).
     """
 
     part = "backlinks"
@@ -29,7 +29,7 @@ class BacklinkCount(LinkBased):
         self._backlinks.update(self.counted(page))
 
     def counted(self, page: Page) -> Collection[str]:
-        """The URLs for which this page counts."""
+        """The URLs whose count this page raises."""
         return {link.url for link in page.links}
 
     def redirected(self, url: str, target: str) -> None:

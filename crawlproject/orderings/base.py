@@ -1,9 +1,8 @@
-"""The contract of every ordering. ``tests/contract`` runs each one through the same suite.
+"""The contract of every ordering; ``tests/contract`` runs the same tests on each.
 
-An ordering answers one question, *how soon should this link be followed*, with one number; higher is sooner. It sees
-pages whose ``relevance`` and whose links' ``context_score`` are filled in already. Its constructor takes an
-``OrderingContext`` and, keyword-only, its own parameters with the paper's values as defaults; each parameter ``p`` can be set
-with the setting ``ORDERING_<P>``.
+An ordering gives each link a score that says how soon to follow it; higher is sooner. Pages already have their
+``relevance``, and links their ``context_score``. The constructor takes an ``OrderingContext`` and, keyword-only, its own
+parameters with the paper's values as defaults; the setting ``ORDERING_<P>`` sets the parameter ``p``.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import ClassVar, Protocol
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import CrawlUrl, Link, Page, Topic
 
-# url -> canonical URLs it links to; None for a URL that the archive does not hold. Only ``omniscient`` asks for it.
+# URL -> canonical URLs it links to; None for a URL that is not in the archive. Only ``omniscient`` uses it.
 Graph = Callable[[str], Sequence[str] | None]
 
 SEEDS_FIRST = 1e18  # the score of seeds in orderings whose scores have no upper bound, such as counts
@@ -25,7 +24,7 @@ SEEDS_FIRST = 1e18  # the score of seeds in orderings whose scores have no upper
 class PageArchive(Protocol):
     """Pages fetched before this crawl, for orderings that learn from an archive: judged for this crawl's topic.
 
-    It can be asked until the crawl ends. Each page may cost what reading it costs.
+    It can be used until the crawl ends. Each access may parse a page.
     """
 
     def urls(self) -> Iterable[str]:
@@ -33,22 +32,22 @@ class PageArchive(Protocol):
         ...
 
     def page(self, url: str) -> Page | None:
-        """The page at a canonical URL, a redirect followed; None when the archive holds none."""
+        """The page at a canonical URL, after redirects; None if the archive has none."""
         ...
 
     def links(self, url: str) -> Sequence[str] | None:
-        """What the page at a canonical URL links to, at less cost than the page; None for a redirect or no page."""
+        """The link targets of the page at a canonical URL, cheaper than the page; None for a redirect or no page."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class OrderingContext:
-    """What an ordering is given before the crawl.
+    """The context of an ordering, given before the crawl.
 
-    ``topic`` has canonical seeds and, except for ``omniscient``, no targets. ``graph`` and ``targets`` are present in a
-    rehearsal only. ``archive`` is what ``ORDERING_ARCHIVE`` names; in a rehearsal without that setting, the rehearsed
-    web itself, for orderings that need an archive. ``positive`` and ``negative`` are the topic's examples, read and
-    judged, for orderings that read examples.
+    ``topic`` has canonical seeds and, except for ``omniscient``, no targets. ``graph`` and ``targets`` are set only in a
+    rehearsal. ``archive`` is the web of ``ORDERING_ARCHIVE``; in a rehearsal without that setting, the rehearsed web itself,
+    for orderings that need an archive. ``positive`` and ``negative`` are the judged examples of the topic, for orderings
+    that read examples.
     """
 
     topic: Topic
@@ -75,42 +74,42 @@ class Ordering(Protocol):
         ...
 
     def observe(self, page: Page) -> None:
-        """Learn from a fetched page, before its links are scored."""
+        """Learn from a fetched page; called before its links are scored."""
         ...
 
     def listed(self, page: Page) -> None:
-        """Take note of the links of a list that is no content, a sitemap, before they are scored."""
+        """Learn the links of a sitemap, which is not content; called before they are scored."""
         ...
 
     def inherited_for_links(self, page: Page) -> tuple[float, ...]:
-        """What the links of ``page`` carry down the path; it comes back as ``Page.inherited`` of the linked pages."""
+        """The values that the links of ``page`` inherit; linked pages have them as ``Page.inherited``."""
         ...
 
     def revise(self) -> Iterable[tuple[str, float]]:
-        """New scores for URLs that wait, asked for after the links of each page were scored."""
+        """New scores for waiting URLs; called after the links of each page were scored."""
         ...
 
     def redirected(self, url: str, target: str) -> None:
-        """The fetch of ``url`` led to ``target``, which takes its place: what is known of the one holds for the other."""
+        """``url`` redirected to ``target``, which replaces it and takes over what is known about it."""
         ...
 
     def failed(self, url: str) -> None:
-        """The fetch of ``url`` brought no page."""
+        """The fetch of ``url`` returned no page."""
         ...
 
     def refused(self, url: str) -> None:
-        """``url`` will not be fetched, whoever links to it: scope, trap rules or robots.txt keep it out.
+        """``url`` will never be fetched: scope, trap rules or robots.txt refuse it.
 
-        May be told again for each link to it. Not told of links that are too deep: another path may be shorter.
+        May be called again for each link to it. Not called for links that are too deep, since another path may be shorter.
         """
         ...
 
     def too_deep(self, url: str) -> None:
-        """``url`` was kept out where it was found, too many links from a seed; it may be found on a shorter path."""
+        """``url`` was refused because it is too many links from a seed; it may be found again on a shorter path."""
         ...
 
     def postponed(self, url: str) -> None:
-        """``url`` waits on, for longer than its score says: its site or its template has lost its standing."""
+        """``url`` waits longer than its score implies, because its site or its template is held back."""
         ...
 
     def host_blocked(self, host: str) -> None:
@@ -118,38 +117,38 @@ class Ordering(Protocol):
         ...
 
     def put_aside(self) -> Iterable[str]:
-        """Waiting URLs to take out of the frontier until ``recall`` gives them back; asked for after ``revise``."""
+        """Waiting URLs to remove from the frontier until ``recall`` returns them; called after ``revise``."""
         ...
 
     def recall(self) -> Iterable[CrawlUrl]:
-        """URLs put aside, or not followed at first, that shall wait after all; asked for before each fetch."""
+        """URLs put aside, or not followed at first, that shall enter the frontier; called before each fetch."""
         ...
 
     def resumed(self, waiting: Collection[str]) -> None:
-        """The crawl goes on after a break and everything was learned again; ``waiting`` is what the frontier holds."""
+        """The crawl resumes, and the stored pages were replayed; ``waiting`` is what the frontier holds."""
         ...
 
     def agent(self, url: CrawlUrl) -> int | None:
-        """The number of the agent that fetches ``url``; None in orderings without agents. Asked as ``explain`` is."""
+        """The number of the agent that fetches ``url``; None in orderings without agents. Called like ``explain``."""
         ...
 
     def explain(self, url: CrawlUrl) -> Mapping[str, float]:
-        """The parts whose sum is ``url.score``, largest first; empty when there is nothing to tell apart.
+        """The parts whose sum is ``url.score``, largest first; empty if the score has no parts.
 
-        Asked once a URL, when its fetch has ended and before its page is observed.
+        Called once per URL, after its fetch and before its page is observed.
         """
         ...
 
 
 class BaseOrdering:
-    """Defaults for orderings that neither learn, nor revise, nor hand anything down.
+    """Defaults for orderings that do not learn, revise or let links inherit values.
 
-    ``needs_targets``: the ordering can only be rehearsed, since it looks at the answer. ``commit`` is the ordering's own
-    value of ``FRONTIER_COMMIT``, used when that setting is left at 1. ``learns``: what it observed changes its scores,
-    so a resumed crawl shows it the stored pages once more. ``needs_archive``: it may not do without an archive, so a
-    rehearsal lends it the rehearsed web. ``reads_examples``: an example of the topic that cannot be found is an error.
-    ``puts_aside``: a link that is not followed is not refused, since ``recall`` may bring its URL. ``reads_tag_paths``: it
-    looks at ``Link.tag_path``, which a live crawl leaves empty otherwise.
+    ``needs_targets``: the ordering can only be rehearsed, since it must know the targets. ``commit`` is the ordering's own
+    value of ``FRONTIER_COMMIT``, used if that setting is 1. ``learns``: observed pages change its scores, so a resumed
+    crawl replays the stored pages. ``needs_archive``: it requires an archive, so a rehearsal gives it the rehearsed web.
+    ``reads_examples``: an example of the topic that cannot be found is an error. ``puts_aside``: a link that is not
+    followed is not refused, since ``recall`` may return its URL. ``reads_tag_paths``: it reads ``Link.tag_path``, which a
+    live crawl otherwise leaves empty.
     """
 
     needs_targets: ClassVar[bool] = False
@@ -189,7 +188,7 @@ class BaseOrdering:
         return None
 
     def refused(self, url: str) -> None:
-        """As ``failed``; orderings that learn from a failure tell the two apart."""
+        """As ``failed``; orderings that learn from failures distinguish the two."""
         self.failed(url)
 
     def too_deep(self, url: str) -> None:

@@ -7,7 +7,7 @@ from crawlproject.records import Link, Page
 
 
 class BestFirst(BaseOrdering):
-    """A link is worth what its page is worth: the cosine of page and keywords, both as term frequencies."""
+    """The score of a link is the relevance of its page: the cosine of page and keywords, both as term frequencies."""
 
     def score(self, page: Page, link: Link) -> float:
         return page.relevance

@@ -7,10 +7,10 @@ from crawlproject.orderings.best_first import BestFirst
 
 
 class BestNFirst(BestFirst):
-    """Best-first that takes the ``n`` best URLs, in random order, before it looks at new scores.
+    """Best-first that fetches the ``n`` best URLs, in random order, before it considers new scores.
 
-    ``n`` is 256, the paper's best (BFS256). The batch itself is the frontier's doing: ``FRONTIER_COMMIT``, when it is set,
-    wins over ``n`` and combines with any ordering.
+    ``n`` is 256, the paper's best (BFS256). The frontier forms the batch: ``FRONTIER_COMMIT``, if set, takes precedence over
+    ``n`` and works with any ordering.
     """
 
     def __init__(self, context: OrderingContext, *, n: int = 256) -> None:

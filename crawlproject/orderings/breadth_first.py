@@ -7,7 +7,7 @@ from crawlproject.records import Link, Page
 
 
 class BreadthFirst(BaseOrdering):
-    """Every link scores the same, and the frontier lets equal scores leave first in, first out."""
+    """Every link has the same score, and the frontier returns equal scores first in, first out."""
 
     def score(self, page: Page, link: Link) -> float:
         return 0.0

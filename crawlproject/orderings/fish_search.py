@@ -1,7 +1,6 @@
 """Fish search (De Bra and Post 1994, reference [12] of paper 000; the algorithm as restated by Hersovici et al. 1998).
 
-A school of fish: where a page is relevant the school thrives and its children swim on with full strength; where it is
-not, they weaken, and after ``depth`` barren pages in a row they die.
+A school of fish thrives on relevant pages and weakens on others; after ``depth`` irrelevant pages in a row it dies.
 """
 
 from __future__ import annotations
@@ -19,13 +18,7 @@ class FishSearch(BaseOrdering):
     """
 
     def __init__(
-        self,
-        context: OrderingContext,
-        *,
-        depth: int = 3,
-        width: int = 5,
-        factor: float = 1.5,
-        threshold: float = 0.0,
+        self, context: OrderingContext, *, depth: int = 3, width: int = 5, factor: float = 1.5, threshold: float = 0.0
     ) -> None:
         super().__init__(context)
         self.depth = depth
@@ -53,7 +46,7 @@ class FishSearch(BaseOrdering):
             self._rank.setdefault(link.url, len(self._rank))
 
     def inherited_for_links(self, page: Page) -> tuple[float, ...]:
-        """The depth left to the children."""
+        """The depth inherited by the links."""
         return (self._depth_left(page),)
 
     def _depth_left(self, page: Page) -> int:

@@ -16,7 +16,7 @@ from crawlproject.urls.hosts import host_of
 
 
 class _Worth(NamedTuple):
-    """Of a URL that waits: the best ``R`` of the pages that link to it, and how high a hub raised it (0: none did)."""
+    """A waiting URL: the best ``R`` of its linking pages, and the score given by a hub (0: none)."""
 
     page: float
     hub: float = 0.0
@@ -29,13 +29,13 @@ class _Worth(NamedTuple):
 class Focused(BaseOrdering):
     """``R(p)`` of the page p that holds the link: the sum of ``P(c|p)`` over the good classes c (000 eq. 6).
 
-    A naive Bayes classifier tells the good classes, those of ``examples.positive``, from the others; see ``taxonomy_of``
-    for where they come from, ``sample`` being the pages drawn from the archive. ``focus`` is "soft", or "hard": then
+    A naive Bayes classifier separates the good classes, those of ``examples.positive``, from the others; ``taxonomy_of``
+    says where they come from, with ``sample`` pages drawn from the archive. ``focus`` is "soft" or "hard"; with "hard",
     links are followed only if the likeliest class of their page is good.
 
-    A distiller looks for hubs when ``distill_every`` pages have come, 0 for never, and each time the crawl has grown by
-    a tenth and at least that many pages. Links of the ``hubs`` best ones that still wait are raised to ``h / h of the best
-    hub``, unless they are higher already.
+    A distiller finds hubs after ``distill_every`` pages (0: never), and again each time the crawl has grown by a tenth and
+    at least that many pages. Waiting links of the best ``hubs`` are raised to the hub score relative to the best hub,
+    unless they score higher already.
 
     Raises ``BadSetting`` when there is nothing to learn from.
     """

@@ -1,4 +1,4 @@
-"""The Hub-Seeking crawler (paper 003 section 4.5): pages that point to several seed hosts are hubs."""
+"""The Hub-Seeking crawler (paper 003 section 4.5): pages that link to several seed hosts are hubs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from crawlproject.urls.hosts import host_of
 
 
 def hub_score(n: int) -> float:
-    """``n (n - 1) / (1 + n^2)`` for a page that points to ``n`` seed hosts (paper 003 Figure 3)."""
+    """``n (n - 1) / (1 + n^2)`` for a page that links to ``n`` seed hosts (paper 003 Figure 3)."""
     return n * (n - 1) / (1 + n * n)
 
 
@@ -30,7 +30,7 @@ class HubSeeking(Dom):
         return max(self._hub_score, super().score(page, link))
 
     def observe(self, page: Page) -> None:
-        """Count the seed hosts once a page, not once a link."""
+        """Count the seed hosts once per page, not per link."""
         self._page = page.url
         self._hub_score = hub_score(len(self.seed_hosts.intersection(host_of(link.url) for link in page.links)))
 

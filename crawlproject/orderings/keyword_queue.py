@@ -13,7 +13,7 @@ from crawlproject.orderings.learning.waiting_urls import WaitingUrls
 from crawlproject.orderings.pagerank import PageRank
 from crawlproject.records import CrawlUrl, Link, Page
 
-HOT = 1e9  # above any count of backlinks, below the seeds
+HOT = 1e9  # above any backlink count, below the seeds
 RESTS: dict[str, type[BaseOrdering]] = {
     "breadth_first": BreadthFirst,
     "backlink_count": BacklinkCount,
@@ -25,13 +25,13 @@ class KeywordQueue(BaseOrdering):
     """``HOT + rest`` for a hot URL, ``rest`` for another: two queues as one, both ordered by ``rest``.
 
     A URL is hot when a keyword is in its anchor or in the URL itself, or when it is fewer than ``distance`` links away
-    from a hot page. A page is hot when a keyword is in its title, or ``occurrences`` times in its body. The distance of a
-    page from the last hot page of its path is handed down. ``distance`` 0 leaves Figure 4.
+    from a hot page. A page is hot when a keyword is in its title, or ``occurrences`` times in its body. Links inherit the
+    distance of their page from the last hot page of its path. ``distance`` 0 gives Figure 4.
 
-    A keyword is a phrase of the topic: of an anchor or a title, its stems one after the other; of a URL, its words
-    anywhere. ``rest`` is the name of another ordering of the paper, ``breadth_first``, ``backlink_count`` or ``pagerank``; raises
-    ``BadSetting`` for one that is none of them. Other than in the figures, where a URL stays in the queue it came into, one
-    that is found again on a hot way becomes hot.
+    A keyword is a phrase of the topic. In an anchor or a title its stems must be consecutive; in a URL its words may be
+    anywhere. ``rest`` is the name of another ordering of the paper, ``breadth_first``, ``backlink_count`` or ``pagerank``;
+    any other name raises ``BadSetting``. Unlike in the figures, where a URL stays in its queue, a URL that is found again
+    on a hot path becomes hot.
     """
 
     learns = True
@@ -103,7 +103,7 @@ class KeywordQueue(BaseOrdering):
         )
 
     def _distance_of(self, page: Page) -> int:
-        """Computed once a page, not once a link."""
+        """Computed once per page, not per link."""
         if page is not self._page:
             inherited = int(page.inherited[0]) + 1 if page.inherited else self.distance
             self._page = page

@@ -14,10 +14,10 @@ from crawlproject.urls.hosts import host_of
 class LargestSiteFirst(LinkBased):
     """The score of a URL is the number of URLs of its host that were found and not fetched yet.
 
-    Such a number changes with every link and every fetch, and with it the scores of all URLs of the host. So a host's
-    score is told again only when its number has grown, or shrunk, by the share ``growth`` since it was told last. Then
-    no score is wrong by more than this share, and a URL is told anew about ``1 / growth`` times for each link found and each
-    page fetched, on average, however large the host.
+    This number, and so the scores of all URLs of a host, change with every link and every fetch. So the scores of a host are
+    revised only when the number has grown or shrunk by the share ``growth`` since the last revision. Then no score is
+    wrong by more than this share, and each link found and each page fetched causes about ``1 / growth`` revisions on
+    average, however large the host.
     """
 
     part = "waiting on the host"
@@ -27,14 +27,14 @@ class LargestSiteFirst(LinkBased):
         self.growth = growth
         self._known: set[str] = set()
         self._waiting: defaultdict[str, dict[str, None]] = defaultdict(dict)
-        self._told: dict[str, int] = {}
+        self._scored: dict[str, int] = {}
         self._touched: dict[str, None] = {}
         for seed in context.topic.seeds:
             self._found(seed)
 
     def worth(self, url: str) -> float:
         host = host_of(url)
-        return float(self._told.get(host) or len(self._waiting.get(host, ())))
+        return float(self._scored.get(host) or len(self._waiting.get(host, ())))
 
     def observe(self, page: Page) -> None:
         self._gone(page.url)
@@ -50,17 +50,17 @@ class LargestSiteFirst(LinkBased):
         self._gone(url)
 
     def revise(self) -> Iterable[tuple[str, float]]:
-        """The URLs of each host whose number has left the range around what was told last."""
+        """The URLs of each host whose number has left the range around its last score."""
         yield from super().revise()
         touched, self._touched = self._touched, {}
         for host in touched:
             waiting = self._waiting.get(host)
-            if waiting and self._is_far(len(waiting), self._told.get(host, 0)):
-                self._told[host] = len(waiting)
+            if waiting and self._is_far(len(waiting), self._scored.get(host, 0)):
+                self._scored[host] = len(waiting)
                 yield from ((url, float(len(waiting))) for url in waiting if url not in self.seeds)
 
-    def _is_far(self, number: int, told: int) -> bool:
-        return number > told * (1 + self.growth) or told > number * (1 + self.growth)
+    def _is_far(self, number: int, scored: int) -> bool:
+        return number > scored * (1 + self.growth) or scored > number * (1 + self.growth)
 
     def _found(self, url: str) -> None:
         if url not in self._known:
@@ -78,4 +78,4 @@ class LargestSiteFirst(LinkBased):
             self._touched[host] = None
         else:
             self._waiting.pop(host, None)
-            self._told.pop(host, None)
+            self._scored.pop(host, None)

@@ -1,4 +1,4 @@
-"""What the orderings share that score a URL by the links seen so far."""
+"""Base class of orderings that score a URL by the links seen so far."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from crawlproject.records import CrawlUrl, Link, Page
 class LinkBased(BaseOrdering):
     """The score of a URL is its ``worth``, whichever page links to it.
 
-    Each link that is found is scored with what the URL is worth by then, and the frontier keeps the higher of two
-    scores. So a worth that links only raise is always up to date; a redirect, which hands the links of one URL to
-    another, is revised. Seeds come first and keep their score, however few links lead to them.
+    Each new link is scored with the present worth of the URL, and the frontier keeps the higher of two scores. So a worth
+    that only grows with links is always up to date; after a redirect, which moves the links of one URL to another, scores
+    are revised. Seeds come first and keep their score, however few links lead to them.
 
-    ``part`` names what is counted. ``seeds`` are the seeds of the topic and the pages that seeds redirect to.
+    ``part`` names what is counted. ``seeds`` are the seeds of the topic and the pages they redirect to.
     """
 
     learns = True
@@ -28,7 +28,7 @@ class LinkBased(BaseOrdering):
         self._targets: dict[str, None] = {}  # of redirects, since the last revision
 
     def worth(self, url: str) -> float:
-        """What the links seen so far say of a URL."""
+        """The score of a URL from the links seen so far."""
         raise NotImplementedError
 
     def score(self, page: Page, link: Link) -> float:

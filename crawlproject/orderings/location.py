@@ -1,4 +1,4 @@
-"""The location metric (paper 002 section 2): a URL is judged by its spelling."""
+"""The location metric (paper 002 section 2): scores a URL by its host and path alone."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from crawlproject.urls.hosts import host_of
 
 
 class Location(BaseOrdering):
-    """``IL(P)``: 1 for a suffix, 1 for a substring, and the shallower the better.
+    """``IL(P)``: 1 for a suffix, 1 for a substring, and more for a shallower path.
 
-    ``suffixes`` and ``substrings`` are separated by commas; upper and lower case are one. The defaults are the paper's
+    ``suffixes`` and ``substrings`` are separated by commas; case does not matter. The defaults are the paper's
     examples, ".com" and "home"; an empty string turns a part off. A suffix may end the host name or the URL. The third
     part is ``1 / slashes``, counting the slashes of the path: 1 for the root of a host.
     """

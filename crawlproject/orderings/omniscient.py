@@ -14,7 +14,7 @@ from crawlproject.records import Link, Page
 
 
 class Omniscient(BaseOrdering):
-    """A URL scores the better the earlier the plan wants it; URLs outside the plan come last."""
+    """A URL scores higher the earlier it is in the plan; URLs outside the plan come last."""
 
     needs_targets = True
 
@@ -33,10 +33,10 @@ class Omniscient(BaseOrdering):
 
 
 def nearest_target_plan(graph: Graph, seeds: Iterable[str], targets: Iterable[str]) -> list[str]:
-    """The order in which to crawl so that each next target costs the fewest fetches.
+    """The crawl order in which each next target costs the fewest fetches.
 
-    A search by distance from everything planned so far; whenever it meets a target, the path to it is planned and
-    becomes a new origin. Cost O(links log links) a re-opened region; each URL's distance only falls.
+    Searches by distance from everything planned so far; when it finds a target, the path to it joins the plan and becomes a
+    new origin. Costs O(links log links) per re-opened region; the distance of a URL only falls.
     """
     wanted = set(targets)
     plan: dict[str, None] = {}

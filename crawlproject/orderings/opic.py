@@ -11,8 +11,8 @@ from crawlproject.records import Page
 class Opic(LinkBased):
     """The score of a waiting URL is its cash.
 
-    Each seed begins with cash 1; a fetched page hands all its cash on to its distinct links in equal parts. That
-    estimates PageRank without random jumps, and costs one addition a link. Cash that waits never shrinks.
+    Each seed starts with cash 1; a fetched page distributes its cash equally over its distinct links. This
+    estimates PageRank without random jumps, at the cost of one addition per link. The cash of a waiting URL never shrinks.
     """
 
     part = "cash"

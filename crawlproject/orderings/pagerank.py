@@ -1,4 +1,4 @@
-"""PageRank as an ordering (paper 002 section 6, Figure 2): what the links seen so far are worth, not how many they are."""
+"""PageRank as an ordering (paper 002 section 6, Figure 2), over the links seen so far."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from crawlproject.records import Page
 class PageRank(LinkBased):
     """``IR'(P) = (1 - damping) + damping * sum of IR'(T) / c`` over the fetched pages T that link to P, with c links each.
 
-    ``damping`` is the paper's d, 0.9. The paper solves the equations after every page. Here they are solved again when
-    the fetched pages have grown by the share ``growth`` (0 is the paper's way); in between each fetched page hands its
-    rank on one step (see ``GrowingPageRank``). Pages without links hand nothing on; the paper's rule for them, a link to
-    every page, multiplies all ranks by one factor and changes no order.
+    ``damping`` is the paper's d, 0.9. The paper solves the equations after every page. Here they are solved when the number
+    of fetched pages has grown by the share ``growth`` (0: after every page); in between, each fetched page passes its rank
+    one step on (see ``GrowingPageRank``). Pages without links pass nothing on; the paper's rule for them, a link to every
+    page, multiplies all ranks by one factor and does not change the order.
     """
 
     part = "pagerank"

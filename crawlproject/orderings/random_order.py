@@ -1,4 +1,4 @@
-"""Random: every known URL is equally likely to be next. The floor of every comparison (paper 002 section 5)."""
+"""Random: every known URL is equally likely to be next. The lower bound of every comparison (paper 002 section 5)."""
 
 from __future__ import annotations
 

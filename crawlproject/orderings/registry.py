@@ -1,4 +1,4 @@
-"""From a name to an ordering: ``make_ordering("dom", context, {"alpha": "0.5"})``."""
+"""Makes an ordering by name: ``make_ordering("dom", context, {"alpha": "0.5"})``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from crawlproject.orderings.dom import Dom
 from crawlproject.orderings.fish_search import FishSearch
 from crawlproject.orderings.focused import Focused
 from crawlproject.orderings.hub_seeking import HubSeeking
-from crawlproject.orderings.indegree import Indegree
 from crawlproject.orderings.infospiders.infospiders import InfoSpiders
 from crawlproject.orderings.intelligent.intelligent import Intelligent
 from crawlproject.orderings.keyword_queue import KeywordQueue
@@ -50,7 +49,7 @@ ORDERINGS: dict[str, type[BaseOrdering]] = {
     "location": Location,
     "opic": Opic,
     "largest_site_first": LargestSiteFirst,
-    "indegree": Indegree,
+    "indegree": BacklinkCount,  # the name in paper 004
     "trans_domain_indegree": TransDomainIndegree,
     "search_impact": SearchImpact,
     "infospiders": InfoSpiders,
@@ -65,7 +64,7 @@ ORDERINGS: dict[str, type[BaseOrdering]] = {
 
 
 def ordering_class(name: str) -> type[BaseOrdering]:
-    """The class behind a name; raises ``BadSetting`` with the names there are."""
+    """The class of an ordering. Raises ``BadSetting``, which lists the known names."""
     try:
         return ORDERINGS[name]
     except KeyError:
@@ -84,13 +83,13 @@ def parameters_of(cls: type[BaseOrdering]) -> dict[str, Any]:
 def make_ordering(name: str, context: OrderingContext, parameters: Mapping[str, Any]) -> BaseOrdering:
     """Build the ordering ``name``.
 
-    ``parameters`` may hold values for other orderings (one settings file serves all); a name that no ordering knows, or a
-    value of the wrong kind, raises ``BadSetting``.
+    ``parameters`` may include parameters of other orderings, since one settings file serves all. Raises ``BadSetting`` for
+    a parameter that no ordering has, and for a value of the wrong type.
     """
     cls = ordering_class(name)
     if cls.needs_targets and (context.graph is None or not context.targets):
         raise BadSetting(
-            f"ordering {name}", "looks at the answer: use it in a rehearsal, with a topic that has targets"
+            f"ordering {name}", "needs to know the targets: use it in a rehearsal, with a topic that has targets"
         )
     _refuse_unknown(parameters)
     own = parameters_of(cls)
@@ -107,7 +106,7 @@ def _refuse_unknown(parameters: Mapping[str, Any]) -> None:
 
 
 def _like(default: Any, name: str, value: Any) -> Any:
-    """``value`` as the kind of number that ``default`` is."""
+    """Convert ``value`` to the type of ``default``."""
     try:
         return type(default)(value)
     except (TypeError, ValueError):

@@ -12,8 +12,8 @@ from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import CrawlUrl, Link, Page
 
 LEVELS = 4  # of cues, above 0
-PRIOR = (0.01, 0.25, 0.5, 0.75, 1.0)  # expected score by level before the first page: the cue itself
-_SAME = 0.01  # a gain that changed by less than this share is not told anew
+PRIOR = (0.01, 0.25, 0.5, 0.75, 1.0)  # initial expected score of each level: the cue itself
+_SAME = 0.01  # a gain that changed by a smaller share is not revised
 
 Cues = tuple[int, ...]
 
@@ -21,20 +21,19 @@ Cues = tuple[int, ...]
 class SearchImpact(BaseOrdering):
     """How much a URL is expected to improve the first ``results`` results of each query.
 
-    Each keyword of the topic is a query; the score of a page for it is their cosine. ``worst`` is the score of the
-    query's result number ``results`` so far, 0 while there are fewer: the lower, the needier the query. Before a page is
-    fetched there are cues: the cosine of the anchor with the query, or the share of the query's terms that are in the
-    URL, whichever is more, rounded up to a level of 0, 1/4, 1/2, 3/4 or 1. ``expected`` is the mean score of the pages
-    fetched so far whose cue had this level, with the level itself (0.01 for none) as one page more, so that early on a
-    cue is taken at its word.
+    Each keyword of the topic is a query; the score of a page for a query is their cosine. ``worst`` is the score of the
+    query's result number ``results`` so far, 0 while there are fewer. Before a page is fetched, its cue is the cosine of
+    the anchor with the query or the share of the query's terms in the URL, whichever is larger, rounded up to a level of 0,
+    1/4, 1/2, 3/4 or 1. ``expected`` is the mean score of the pages fetched so far with a cue of this level, with the level
+    itself (0.01 for level 0) as one additional page, so that early estimates follow the cue.
 
-    A page that beats ``worst`` improves the results by the difference. With scores spread exponentially around
-    ``expected``, the mean of ``max(0, score - worst)`` is ``expected * exp(-worst / expected)``. The score of a URL is
-    the sum of these gains over all queries. The plain difference of ``expected`` and ``worst`` would be 0 for nearly all
-    URLs as soon as all queries have good results; so, better cues still go first.
+    A page better than ``worst`` improves the results by the difference. If scores are distributed exponentially with mean
+    ``expected``, the mean of ``max(0, score - worst)`` is ``expected * exp(-worst / expected)``. The score of a URL is the
+    sum of these gains over all queries. The plain difference of ``expected`` and ``worst`` would be 0 for nearly all URLs as
+    soon as all queries have good results; with this gain, better cues still come first.
 
-    URLs with equal cues have equal gains. Those that wait are told their new gains when the fetched pages have grown by
-    the share ``growth``.
+    URLs with equal cues have equal gains. Waiting URLs get new gains when the number of fetched pages has grown by the
+    share ``growth``.
     """
 
     learns = True
@@ -69,7 +68,7 @@ class SearchImpact(BaseOrdering):
         return float(len(self._queries))
 
     def observe(self, page: Page) -> None:
-        """Enter the page into the results of every query, and learn what its cues were worth."""
+        """Add the page to the results of every query, and learn from its cues."""
         scores = [query.relevance(page.counts) for query in self._queries]
         for best, score in zip(self._best, scores, strict=True):
             if len(best) < self.results:
@@ -107,7 +106,7 @@ class SearchImpact(BaseOrdering):
                 yield from ((url, gain) for url in urls)
 
     def explain(self, url: CrawlUrl) -> Mapping[str, float]:
-        """The gain for each query, in proportion when it has changed since the URL was told its score."""
+        """The gain for each query, scaled to the score of the URL if gains have changed since."""
         gains = list(self._gains(self._cues.get(url.url) or ()))
         if url.parent is None or not sum(gains):
             return {}
@@ -134,7 +133,7 @@ class SearchImpact(BaseOrdering):
             yield expected * exp(-worst / expected) if expected > 0 else 0.0
 
     def _wait(self, url: str, cues: Cues) -> Cues:
-        """File ``url`` under the best cues seen for it; those cues."""
+        """Store ``url`` under the best cues seen for it; return these cues."""
         before = self._cues.get(url)
         if before is not None:
             cues = tuple(map(max, before, cues))
@@ -148,7 +147,7 @@ class SearchImpact(BaseOrdering):
         return cues
 
     def _leave(self, url: str) -> Cues:
-        """``url`` waits no more; the cues there were, none if no link led to it."""
+        """``url`` no longer waits; return its cues, or None if no link led to it."""
         cues = self._cues.end(url) or ()
         if cues:
             self._forget(url, cues)

@@ -12,7 +12,7 @@ from crawlproject.urls.domains import domain_of
 class TransDomainIndegree(BacklinkCount):
     """The number of fetched pages of other registrable domains that link to a URL.
 
-    What a site says of itself does not count: menus give each page of a site as many backlinks as the site has pages.
+    Links within a site do not count: menus give each page of a site as many backlinks as the site has pages.
     """
 
     part = "links from other domains"

@@ -1,4 +1,4 @@
-"""The most relevant pages of a crawl, each text once."""
+"""The most relevant pages of a crawl, one per distinct text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from crawlproject.records import Visit
 
 
 class BestPages:
-    """The ``most`` most relevant pages, the earlier one first among equals; of pages with equal bytes and of copies, one."""
+    """The ``most`` most relevant pages, the earlier one first on a tie. Pages with equal bytes and duplicates count once."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -18,7 +18,7 @@ class BestPages:
 
     def add(self, line: int, visit: Visit) -> None:
         entry = (visit.relevance, -line, visit)
-        digest = visit.digest if visit.size else visit.md5  # a rehearsal knows no bytes
+        digest = visit.digest if visit.size else visit.md5  # a rehearsal stores no bytes
         if digest in self._digests or visit.duplicate_of:
             return
         if len(self._heap) < self._most:
@@ -31,5 +31,5 @@ class BestPages:
         self._digests.add(digest)
 
     def ranked(self) -> list[tuple[int, Visit]]:
-        """Lines and visits, the best first."""
+        """Line numbers and visits, best first."""
         return [(-line, visit) for _, line, visit in sorted(self._heap, key=itemgetter(0, 1), reverse=True)]

@@ -51,13 +51,13 @@ def trajectories(comparison: Comparison) -> Chart:
     ]
     top = float(np.nanmax(comparison.mean + np.nan_to_num(comparison.error)))
     x = Axis("pages crawled", 0.0, float(comparison.points[-1]))
-    ceiling = min(1.0, top * 1.05) if top <= 1 else top * 1.05  # an importance such as back-links goes beyond 1
+    ceiling = min(1.0, top * 1.05) if top <= 1 else top * 1.05  # importance measures such as back-link counts exceed 1
     y = Axis(MEASURES[comparison.question.measure], 0.0, ceiling or 1.0)
     return line_chart(verdict.heading(comparison), series, x, y)
 
 
 def _thinned(error: np.ndarray, row: int) -> list[float]:
-    """Some of the error bars, at other points for each ordering, so that they do not hide each other."""
+    """Some of the error bars, at different points for each ordering so that they do not overlap."""
     step = max(1, len(error) // _BARS)
     shown = np.arange(len(error)) % step == (step - 1 - row) % step
     return np.where(shown, error, np.nan).tolist()
@@ -69,7 +69,7 @@ def _means(comparison: Comparison, row: int) -> list[tuple[float, float]]:
 
 
 def _steps(comparison: Comparison) -> list[tuple[Duel, str, PairedTest]]:
-    """Down the ranking at the last checkpoint: the duel, the interval of its difference, and the other test."""
+    """For each neighbouring pair of the ranking at the last checkpoint: duel, interval of its difference, and the other test."""
     last = comparison.checkpoints[-1]
     return [
         (duel, verdict.interval_text(comparison.interval(duel, last)), comparison.second_opinion(duel, last))
@@ -78,7 +78,7 @@ def _steps(comparison: Comparison) -> list[tuple[Duel, str, PairedTest]]:
 
 
 def _matrix(comparison: Comparison) -> list[tuple[str, list[tuple[str, bool] | None]]]:
-    """Rows of the table of corrected p-values at the last checkpoint; None on the diagonal."""
+    """Rows of the table of corrected p-values at the last checkpoint, with None on the diagonal."""
     last = comparison.checkpoints[-1]
     duels = {(duel.better, duel.worse): duel for duel in comparison.duels[last]}
     ranking = comparison.ranking(last)
@@ -90,7 +90,7 @@ def _matrix(comparison: Comparison) -> list[tuple[str, list[tuple[str, bool] | N
 
 
 def _by_topic(comparison: Comparison) -> list[tuple[str, list[tuple[float, bool]]]]:
-    """Per topic, the value of each ordering at the last checkpoint, and whether no contender has a higher one."""
+    """Per topic: the value of each ordering at the last checkpoint, and whether it is the best contender."""
     results = comparison.values[:, :, comparison.at(comparison.checkpoints[-1])]
     contends = np.array([name != OMNISCIENT for name in comparison.orderings])
     best = np.where(contends[:, None], results, -np.inf).max(axis=0)

@@ -1,4 +1,4 @@
-"""A comparison as JSON (everything) and CSV (one row per ordering, topic and number of pages)."""
+"""Writes a comparison as JSON (everything), as CSV (one row per ordering, topic and number of pages), and its chart as SVG."""
 
 from __future__ import annotations
 
@@ -9,21 +9,27 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from markupsafe import Markup
 
 from crawlproject.evaluation.comparison import Comparison, Duel
+from crawlproject.reports.html import render
 from crawlproject.reports.measure_tables import summary_columns, summary_row
+from crawlproject.reports.plots import HEIGHT, WIDTH, Chart
 from crawlproject.reports.verdict import verdict
 from crawlproject.storage.append_log import write_atomically
 
+_HEADING, _ROW = 24, 18  # heights in units of the drawing
+_MARK, _LETTER = 44, 6.5  # widths of a legend mark and of a letter, in units of the drawing
+
 
 def write_json(comparison: Comparison, path: Path) -> None:
-    """Raises ``StorageFailed``."""
+    """Write all results as one JSON object. Raises ``StorageFailed``."""
     document = orjson.dumps(as_document(comparison), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
     write_atomically(path, [document], sync=False)
 
 
 def write_csv(comparison: Comparison, path: Path) -> None:
-    """Columns ``ordering, topic, pages, <measure>``. Raises ``StorageFailed``."""
+    """Write the columns ``ordering, topic, pages, <measure>``. Raises ``StorageFailed``."""
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(["ordering", "topic", "pages", comparison.question.measure])
@@ -32,6 +38,21 @@ def write_csv(comparison: Comparison, path: Path) -> None:
             for pages in comparison.checkpoints:
                 rows.writerow([ordering, topic, pages, f"{comparison.values[row, column, comparison.at(pages)]:.6f}"])
     write_atomically(path, [text.getvalue().encode("utf-8", "replace")], sync=False)
+
+
+def write_svg(heading: str, chart: Chart, path: Path) -> None:
+    """Write a chart below ``heading``, with its legend below it. Raises ``StorageFailed``."""
+    top = _HEADING + HEIGHT + _ROW // 2
+    widest = max((len(name) for _, name in chart.legend), default=0)
+    columns = max(1, min(3, int(WIDTH // (_MARK + _LETTER * widest))))
+    legend = [
+        (style, name, 10 + number % columns * (WIDTH // columns), top + number // columns * _ROW)
+        for number, (style, name) in enumerate(chart.legend)
+    ]
+    placed = chart.svg.replace("<svg ", Markup(f'<svg y="{_HEADING}" width="{WIDTH}" height="{HEIGHT}" '), 1)
+    bottom = max((y for *_, y in legend), default=top - _ROW) + _ROW
+    figure = render("figure.svg.j2", width=WIDTH, height=bottom, heading=heading, drawing=Markup(placed), legend=legend)
+    write_atomically(path, [figure], sync=False)
 
 
 def as_document(comparison: Comparison) -> dict[str, Any]:
@@ -82,7 +103,7 @@ def _duel(duel: Duel) -> dict[str, Any]:
 
 
 def _step(comparison: Comparison, duel: Duel) -> dict[str, Any]:
-    """An ordering against the next one at the last checkpoint, with what is not computed for every pair."""
+    """An ordering against the next one at the last checkpoint, with the results that are not computed for every pair."""
     last = comparison.checkpoints[-1]
     second = comparison.second_opinion(duel, last)
     return {**_duel(duel), "interval": comparison.interval(duel, last), "p_other_test": second.p}

@@ -1,9 +1,9 @@
-"""Where to draw the nodes of a graph: forces between them, as in a system of charges and springs.
+"""Force-directed layout of a graph.
 
-Edges are springs, nodes are charges that repel each other, and a weaker spring draws each node to the middle of its group,
-so that the pages of a site stay together (Fruchterman and Reingold 1991; the forces are those of ForceAtlas2, Jacomy et al.
-2014). The repulsion of all pairs is computed on a grid with the fast Fourier transform, as in simulations of many particles
-(Hockney and Eastwood 1981): a round costs O(nodes + edges + cells log cells). The same graph gets the same drawing.
+Edges are springs, nodes repel each other, and a weaker spring pulls each node to the centre of its group, so that the pages
+of a site stay together (Fruchterman and Reingold 1991; the forces are those of ForceAtlas2, Jacomy et al. 2014). The
+repulsion between all pairs is computed on a grid with the fast Fourier transform, as in particle simulations (Hockney and
+Eastwood 1981), so a round costs O(nodes + edges + cells log cells). The layout is deterministic.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ Points = npt.NDArray[np.float64]
 Indexes = npt.NDArray[np.int64]
 
 GRID = 128  # cells on a side, at most
-GRAVITY = 0.04  # pulls everything to the middle, so that parts without links between them stay near
-COHESION = 0.35  # pulls a node to the middle of its group
+GRAVITY = 0.04  # pulls all nodes to the centre, so that unconnected components stay close
+COHESION = 0.35  # pulls a node to the centre of its group
 
 
 def layout(
@@ -29,10 +29,10 @@ def layout(
     sizes: Sequence[float] | None = None,
     rounds: int = 160,
 ) -> Points:
-    """Positions of ``n`` nodes, shape (n, 2), with an average distance of about 1 between neighbours; middle at (0, 0).
+    """Return the positions of ``n`` nodes, shape (n, 2), centred at (0, 0), with a mean distance of about 1 to the nearest node.
 
-    ``parents`` has the index of each node's parent in a forest, -1 for roots. ``edges`` has shape (m, 2). ``groups`` has a
-    number for each node; equal numbers stay together. ``sizes`` are the radii that shall not overlap, in the same unit.
+    ``parents`` holds the index of each node's parent in a forest, -1 for roots. ``edges`` has shape (m, 2). Nodes with the
+    same number in ``groups`` stay together. ``sizes`` are radii in the same unit; circles with these radii do not overlap.
     """
     n = len(parents)
     if n == 0:
@@ -41,7 +41,7 @@ def layout(
     at = radial_tree(tree)
     links = np.concatenate([_tree_edges(tree), np.asarray(edges, dtype=np.int64).reshape(-1, 2)])
     degree = np.bincount(links.ravel(), minlength=n).astype(np.float64)
-    # A spring between hubs says little; a link of the tree is how the page was found.
+    # An edge between hubs is weak evidence; a tree edge shows how the page was found.
     strength = 1.0 / np.sqrt(np.maximum(degree[links[:, 0]], 1) * np.maximum(degree[links[:, 1]], 1))
     strength[: np.count_nonzero(tree >= 0)] += 0.5
     mass = 1.0 + np.minimum(degree, 50.0) ** 0.5
@@ -55,7 +55,7 @@ def layout(
         _add_at(force, links[:, 1], -pull)
         force += COHESION * (_centres(at, members) - at)
         force -= GRAVITY * mass[:, None] * at
-        most = spread * 0.12 * (1 - step / rounds) ** 1.5  # cooling: how far a node may move
+        most = spread * 0.12 * (1 - step / rounds) ** 1.5  # cooling: the largest step of a node
         length = np.sqrt((force**2).sum(axis=1))
         at += force * (np.minimum(0.5 * length, most) / np.maximum(length, 1e-12))[:, None]
     at -= at.mean(axis=0)
@@ -63,7 +63,7 @@ def layout(
 
 
 def radial_tree(parents: Indexes) -> Points:
-    """A forest as rings around the middle: each node in the sector of its parent, as wide as it has descendants."""
+    """Place a forest on rings: each node lies in the sector of its parent, with a width proportional to its descendants."""
     n = len(parents)
     order, depth = _by_depth(parents)
     weight = np.ones(n)
@@ -91,14 +91,14 @@ def radial_tree(parents: Indexes) -> Points:
 
 
 def _by_depth(parents: Indexes) -> tuple[list[int], Points]:
-    """The nodes, parents first, and their depths."""
+    """The nodes in breadth-first order (parents first), and their depths."""
     children: list[list[int]] = [[] for _ in parents]
     for node, parent in enumerate(parents.tolist()):
         if parent >= 0:
             children[parent].append(node)
     depth = np.zeros(len(parents))
     order = [node for node, parent in enumerate(parents.tolist()) if parent < 0]
-    for node in order:  # grows while it is gone through
+    for node in order:  # grows during the loop
         for child in children[node]:
             depth[child] = depth[node] + 1
         order.extend(children[node])
@@ -111,7 +111,7 @@ def _tree_edges(parents: Indexes) -> Indexes:
 
 
 def _repulsion(at: Points, mass: Points) -> Points:
-    """The field at each node: the sum of ``mass / distance`` away from all others, computed on a grid."""
+    """The field at each node: the sum of ``mass / distance`` over all other nodes, computed on a grid."""
     cells = int(min(GRID, max(16, 2 * np.sqrt(len(at)))))
     low, high = at.min(axis=0), at.max(axis=0)
     side = max(float((high - low).max()), 1e-9) * 1.01 / (cells - 1)
@@ -134,18 +134,18 @@ def _repulsion(at: Points, mass: Points) -> Points:
 
 
 def _fields(density: Points, side: float) -> Points:
-    """The density folded with ``r / |r|^2``, shape (cells, cells, 2); the grid is doubled so that nothing comes round."""
+    """The density convolved with ``r / |r|^2``, shape (cells, cells, 2); the grid is doubled to avoid wrap-around."""
     cells = len(density)
     steps = np.fft.fftfreq(2 * cells, 1 / (2 * cells)) * side
     x, y = np.meshgrid(steps, steps, indexing="ij")
-    square = x**2 + y**2 + (0.5 * side) ** 2  # softened: near nodes are told apart by ``_apart``
+    square = x**2 + y**2 + (0.5 * side) ** 2  # softened: ``_apart`` separates close nodes
     seen = np.fft.rfft2(density, (2 * cells, 2 * cells))
     folded = [np.fft.irfft2(seen * np.fft.rfft2(kernel / square), (2 * cells, 2 * cells)) for kernel in (x, y)]
     return np.stack([part[:cells, :cells] for part in folded], axis=2)
 
 
 def _centres(at: Points, members: Indexes) -> Points:
-    """For each node the middle of its group."""
+    """The centre of each node's group."""
     count = np.bincount(members)[:, None]
     sums = np.stack([np.bincount(members, at[:, axis]) for axis in (0, 1)], axis=1)
     return (sums / count)[members]
@@ -157,7 +157,7 @@ def _add_at(force: Points, nodes: Indexes, pull: Points) -> None:
 
 
 def _apart(at: Points, sizes: Sequence[float] | None, rounds: int = 30) -> Points:
-    """Scale to a distance of about 1 between neighbours, then push nodes apart that overlap."""
+    """Scale to a mean nearest-neighbour distance of 1, then push overlapping nodes apart."""
     from scipy.spatial import cKDTree
 
     if len(at) < 2:
@@ -165,7 +165,7 @@ def _apart(at: Points, sizes: Sequence[float] | None, rounds: int = 30) -> Point
     nearest = cKDTree(at).query(at, k=2)[0][:, 1]
     at = at / max(float(np.mean(nearest)), 1e-9)
     radius = np.full(len(at), 0.25) if sizes is None else np.asarray(sizes, dtype=np.float64)
-    # Nodes in one place have no direction to part in: each gets a tiny one of its own.
+    # Nodes at the same position have no direction to move in: give each a tiny distinct offset.
     turn = np.arange(len(at)) * 2.399963  # the golden angle
     at = at + 1e-6 * np.stack([np.cos(turn), np.sin(turn)], axis=1)
     for _ in range(rounds):

@@ -1,4 +1,4 @@
-"""What each host was asked for, and whether the pauses between the fetches of a host were long enough."""
+"""Fetches, pages and refusals per host, and whether the pauses between its fetches were long enough."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ from typing import NamedTuple
 from crawlproject.records import CRAWL_DELAY, RETRY_AFTER, Visit
 from crawlproject.storage.read import CrawlInfo
 
-TOLERANCE = 0.001  # seconds: clocks and rounding
-WALL = "block/"  # how the errors of documents begin that are a wall, such as a captcha
-REFUSING = frozenset({403, 429, 503})  # statuses of servers that do not want to serve a crawler, or not now
+TOLERANCE = 0.001  # seconds, for clock resolution and rounding
+BLOCK = "block/"  # prefix of the errors of block pages, such as a captcha
+REFUSING = frozenset({403, 429, 503})  # statuses of servers that refuse a crawler, for good or for now
 
 
 class HostTableRow(NamedTuple):
     """One host. ``smallest_gap`` is in seconds, None with fewer than two fetches.
 
-    ``crawl_delay`` is the longest delay in seconds that its robots.txt asked for, 0 when it asked for none; ``rests`` are
-    the replies that asked for a rest (``Retry-After``), ``blocks`` those that refused to serve a crawler (a wall, or a
-    status in ``REFUSING``).
+    ``crawl_delay`` is the longest delay in seconds that its robots.txt asked for, 0 for none. ``rests`` counts replies with
+    ``Retry-After``, ``blocks`` those that refused to serve a crawler (a block page, or a status in ``REFUSING``).
     """
 
     host: str
@@ -35,10 +34,9 @@ class HostTableRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """The pause asked for after a fetch: ``max(min_delay, crawl_delay, factor * seconds of the fetch)``, in seconds.
+    """The required pause after a fetch in seconds: ``max(min_delay, crawl_delay, factor * duration) + retry_after``.
 
-    The ``Crawl-delay`` of the host and what a reply asked for with ``Retry-After``, which comes on top, stand among the
-    signs of the visit.
+    ``Crawl-delay`` and ``Retry-After`` are among the signs of the visit.
     """
 
     min_delay: float
@@ -51,13 +49,13 @@ class Pause:
 
 
 def pause_of(info: CrawlInfo) -> Pause:
-    """The pause that the settings of a crawl ask for."""
+    """The pause that the settings of a crawl require."""
     return Pause(info.number("POLITENESS_MIN_DELAY", 0.0), info.number("POLITENESS_FACTOR", 0.0))
 
 
 @dataclass(slots=True)
 class HostTally:
-    """Counts of one host, fed with its visits in fetch order."""
+    """Counts the visits of one host, which must be added in fetch order."""
 
     pages: int = 0
     fetches: int = 0
@@ -73,23 +71,23 @@ class HostTally:
     _required: float = 0.0
 
     def add(self, visit: Visit, *, page: bool, pause: Pause) -> None:
-        """Count a fetch; ``page``: a page was stored that was not there before."""
+        """Count a fetch; ``page`` says whether it stored a new page."""
         self.fetches += 1
         if page:
             self.pages += 1
             self.relevance += visit.relevance
         elif not visit.md5:
             self.failures += 1
-            self.blocks += visit.status in REFUSING or visit.error.startswith(WALL)
+            self.blocks += visit.status in REFUSING or visit.error.startswith(BLOCK)
         if visit.signs:
             self.crawl_delay = max(self.crawl_delay, visit.signs.get(CRAWL_DELAY, 0.0))
             self.rests += RETRY_AFTER in visit.signs
-        if visit.status or visit.seconds > 0:  # otherwise nothing was sent to the host
+        if visit.status or visit.seconds > 0:  # otherwise no request was sent
             self._measure_gap(visit.at - visit.seconds)
             self._end = visit.at
             self._required = pause.after(visit)
 
-    def line(self, host: str) -> HostTableRow:
+    def row(self, host: str) -> HostTableRow:
         mean = self.relevance / self.pages if self.pages else 0.0
         return HostTableRow(
             host, self.pages, self.fetches, mean, self.smallest_gap, self.too_soon, self.failures,

@@ -1,5 +1,5 @@
-"""HTML pages from templates. Whatever comes from the web is escaped, stripped of control characters, and linked only
-when it is an http or https URL."""
+"""Renders HTML from templates. Text from the web is escaped, stripped of control characters, and linked only when it is an
+http or https URL."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from markupsafe import Markup
 from crawlproject.reports.plots import STYLES
 from crawlproject.reports.verdict import short_p
 
-# C0 and C1 controls, lone surrogates, and the marks that reorder text around them: a title must not rearrange the page.
+# C0 and C1 controls, lone surrogates, and bidirectional controls: a title must not rearrange the page.
 _UNWANTED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-_OVERFLOW = OverflowError, OSError, ValueError  # what datetime raises for a time that is no date
+_OVERFLOW = OverflowError, OSError, ValueError  # raised by datetime for an impossible time
 
 
 def render(template: str, package: str = __package__, **values: object) -> bytes:
-    """A template of ``package``, filled in, as UTF-8."""
+    """Render a template of ``package`` as UTF-8."""
     return _environment(package).get_template(template).render(**values).encode()
 
 
 def clean(value: object) -> object:
-    """A string without control characters; anything else as it is."""
+    """Remove control characters from a string; return anything else unchanged."""
     if isinstance(value, str) and not isinstance(value, Markup):
         return _UNWANTED.sub("", value)
     return value
 
 
 def is_web(url: str | None) -> bool:
-    """Whether a URL may stand in an ``href``."""
+    """Whether a URL may be used in an ``href``."""
     return bool(url) and str(url).lower().startswith(("http://", "https://"))
 
 
 def clip(text: str, length: int) -> str:
-    """At most ``length`` characters, cleaned, white space folded; an ellipsis says that some are missing."""
+    """Clean ``text``, fold its white space, and cut it to ``length`` characters; an ellipsis marks the cut."""
     folded = " ".join(_UNWANTED.sub("", text[: length * 8]).split())
     return folded if len(folded) <= length else folded[: length - 1] + "…"
 
@@ -53,8 +53,8 @@ def when(seconds: float | None) -> str:
         return "unknown"
 
 
-def lasting(seconds: float | None) -> str:
-    """A duration in the two units that matter."""
+def duration(seconds: float | None) -> str:
+    """A duration in its two largest units."""
     if seconds is None or not math.isfinite(seconds):
         return "unknown"
     if seconds < 60:
@@ -68,7 +68,7 @@ def lasting(seconds: float | None) -> str:
 
 
 def size(count: float) -> str:
-    """Bytes in a unit that fits."""
+    """A number of bytes in a suitable unit."""
     for unit in ("B", "kB", "MB", "GB"):
         if count < 1000:
             return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
@@ -77,12 +77,12 @@ def size(count: float) -> str:
 
 
 def decimals(value: float | None, digits: int = 3) -> str:
-    """A number with a fixed count of digits; a dash for none."""
+    """A number with a fixed number of digits; a dash for None."""
     return "–" if value is None or math.isnan(value) else f"{value:,.{digits}f}"
 
 
 def percent(share: float | None) -> str:
-    """A share of 1 in per cent."""
+    """A share between 0 and 1 as a percentage."""
     return "–" if share is None or math.isnan(share) else f"{100 * share:.1f}%"
 
 
@@ -99,7 +99,7 @@ def _environment(package: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for function in (clip, when, lasting, size, decimals, percent, thousands):
+    for function in (clip, when, duration, size, decimals, percent, thousands):
         environment.filters[function.__name__] = function
     environment.filters["p_value"] = short_p
     environment.tests["web"] = is_web
@@ -108,5 +108,5 @@ def _environment(package: str) -> Environment:
 
 
 def source(name: str, package: str = __package__) -> str:
-    """The text of a file among the templates of ``package``, also when the package runs from a zip file."""
+    """The text of a template file of ``package``; also works from a zip file."""
     return (resources.files(package) / "templates" / name).read_text(encoding="utf-8")

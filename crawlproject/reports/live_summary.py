@@ -1,6 +1,6 @@
-"""A crawl as its history tells it so far: read line by line while the crawl runs, for whoever looks on.
+"""Summary of a running crawl, read incrementally from its history for the dashboard.
 
-Nothing is read twice and nothing is kept that grows with the number of pages; memory grows with the number of hosts.
+No line is read twice. Memory grows with the number of hosts, not with the number of pages.
 """
 
 from __future__ import annotations
@@ -20,19 +20,18 @@ from crawlproject.storage.read import HISTORY, CrawlInfo, visit_from
 from crawlproject.storage.tail import START, TailReader
 from crawlproject.urls.hosts import host_of
 
-BEST = 40  # pages kept as the best
-LATEST = 12  # fetches kept as the latest
+BEST = 40  # best pages kept
+LATEST = 12  # latest fetches kept
 HOSTS = 15  # hosts listed
-WINDOW = 100  # latest pages of the running harvest rate
-_POINTS = 400  # of the harvest curve, after which every second one is dropped
-_AGENTS = 64  # agents told apart
-_KINDS = 100  # kinds of errors told apart
-_BLOCK = 1 << 18
+WINDOW = 100  # pages in the moving harvest rate
+_POINTS = 400  # points of the harvest curve; when there are more, every second one is dropped
+_AGENTS = 64  # agents counted separately
+_KINDS = 100  # kinds of errors counted separately
 
 
 @dataclass(slots=True)
 class AgentTally:
-    """What one agent of an ordering has fetched."""
+    """The pages that one agent of an ordering fetched."""
 
     number: int
     pages: int = 0
@@ -42,7 +41,7 @@ class AgentTally:
 
 @dataclass(frozen=True, slots=True)
 class FoundPage:
-    """A stored page: ``number`` counts fetches from 1 on; ``agent`` is None where the ordering has none."""
+    """A fetch: ``number`` counts from 1; ``agent`` is None in orderings without agents."""
 
     number: int
     visit: Visit
@@ -50,9 +49,9 @@ class FoundPage:
 
 
 class LiveSummary:
-    """What happened in the crawl in ``folder``, up to where ``advance`` has read.
+    """Counts of the crawl in ``folder``, up to where ``advance`` has read.
 
-    ``curve`` has a tuple for some of the pages: pages stored, harvest rate so far, harvest rate of the latest ``WINDOW``.
+    ``curve`` samples the crawl as tuples: pages stored, harvest rate so far, harvest rate of the latest ``WINDOW`` pages.
     """
 
     def __init__(self, folder: Path, info: CrawlInfo, threshold: float) -> None:
@@ -78,13 +77,12 @@ class LiveSummary:
         self._stride = 1
         self._busiest: tuple[int, list[HostTableRow]] = (0, [])
 
-    # ------------------------------------------------------------ reading on
+    # ------------------------------------------------------------ reading
 
     def advance(self, most: int = 5_000) -> bool:
-        """Read up to ``most`` new lines; whether all that is there has been read.
+        """Read up to ``most`` new lines; return whether the end of the file was reached.
 
-        A history that was cut or replaced (the crawl was started anew) is read from its beginning. Raises
-        ``BadCrawlDir`` for a damaged line.
+        A history that was truncated or replaced is read again from its beginning. Raises ``BadCrawlDir`` for a damaged line.
         """
         follower = TailReader(self._path, self._place)
         if follower.restarted:
@@ -96,7 +94,7 @@ class LiveSummary:
                 self._add(visit_from(line, f"{self._path}, line {number}"))
             except BadCrawlDir:
                 raise
-            except (ValueError, TypeError, LookupError, AttributeError) as damage:  # a field of the wrong kind
+            except (ValueError, TypeError, LookupError, AttributeError) as damage:  # a field of the wrong type
                 raise unexpected(self._path, number, damage) from None
         self._place = follower.place
         return self.fetches - before < most
@@ -153,7 +151,7 @@ class LiveSummary:
         kind = visit.error or (f"http {visit.status}" if visit.status else "no response")
         self.failures[kind if kind in self.failures or len(self.failures) < _KINDS else "other"] += 1
 
-    # ------------------------------------------------------------ what is asked
+    # ------------------------------------------------------------ results
 
     @property
     def harvest(self) -> float | None:
@@ -171,17 +169,17 @@ class LiveSummary:
         return len(self._hosts)
 
     def best(self) -> list[FoundPage]:
-        """The most relevant pages, the earlier one first among equals."""
+        """The most relevant pages, the earlier one first on a tie."""
         return [FoundPage(number, visit, _agent_of(visit)) for number, visit in self._best.ranked()]
 
     def busiest(self) -> list[HostTableRow]:
-        """The hosts with the most pages; looked for anew when fetches grew by a fiftieth."""
+        """The hosts with the most pages; recomputed when the number of fetches has grown by 2 %."""
         counted, lines = self._busiest
         if self.fetches > counted * 1.02 or (self.fetches != counted and len(self._hosts) < 1_000):
             top = heapq.nsmallest(
                 HOSTS, self._hosts.items(), key=lambda item: (-item[1].pages, -item[1].fetches, item[0])
             )
-            lines = [tally.line(host) for host, tally in top]
+            lines = [tally.row(host) for host, tally in top]
             self._busiest = self.fetches, lines
         return lines
 

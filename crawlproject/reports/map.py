@@ -1,7 +1,7 @@
-"""A topical map as a page of its own, as SVG, and as PNG: relevant pages stand out, sites lie together.
+"""Draws a topical map as HTML, SVG or PNG: relevant pages are highlighted, and the pages of a site lie together.
 
-Relevance is told by size and by a scale from pale to dark that also reads in grey. Positions come from Python, so all three
-show the same drawing.
+Size and colour show relevance; the scale from pale to dark is readable in greyscale, too. Positions are computed here, so
+all three formats show the same drawing.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from crawlproject.reports.graph_layout import layout
 from crawlproject.reports.map_data import TopicMap
 from crawlproject.storage.append_log import write_atomically
 
-UNIT = 10.0  # units of the drawing between neighbours, on average
-LABELLED_SITES = 30  # sites whose names are drawn, half as many in the static drawing
+UNIT = 10.0  # mean distance between neighbours in units of the drawing
+LABELLED_SITES = 30  # sites whose names are drawn; half as many in the static drawing
 LABELLED_PAGES = 40  # pages whose titles are drawn, where there is room
 LISTED = 40  # pages in the list below the drawing
-_MARGIN = 60.0  # at most, for the names of what lies at the edge
+_MARGIN = 60.0  # largest margin, for labels of nodes at the edge
 _SCALE = ("#fdd9b5", "#f9b27c", "#ee8336", "#c85200", "#8a3600", "#4d1d00")  # one hue, pale to dark
 _QUIET = "#c3cad2"  # a page that is not relevant
 PNG_WIDTH = 2_000  # pixels
@@ -36,39 +36,39 @@ FORMATS = (".html", ".svg", ".png")
 
 @dataclass(frozen=True)
 class Drawing:
-    """A map with a position for each place, in units of the drawing."""
+    """A map with a position for each node, in units of the drawing."""
 
     found: TopicMap
 
     @cached_property
     def top(self) -> float:
-        """The relevance at the dark end of the scale: that of the best page, if there is one that is relevant."""
-        best = max((place.relevance for place in self.found.places), default=0.0)
+        """The relevance at the dark end of the scale: that of the best page, but above the threshold."""
+        best = max((node.relevance for node in self.found.nodes), default=0.0)
         return max(best, self.found.threshold + 0.05)
 
     @cached_property
     def shades(self) -> list[int]:
-        return [shade_of(place.relevance, self.found.threshold, self.top) for place in self.found.places]
+        return [shade_of(node.relevance, self.found.threshold, self.top) for node in self.found.nodes]
 
     @cached_property
     def radii(self) -> list[float]:
-        return [round(radius_of(place.relevance, self.found.threshold, self.top), 2) for place in self.found.places]
+        return [round(radius_of(node.relevance, self.found.threshold, self.top), 2) for node in self.found.nodes]
 
     def legend(self) -> list[tuple[str, float, str]]:
-        """Colour, radius and meaning of some dots."""
+        """Colour, radius and label of each entry of the legend."""
         low, high = self.found.threshold, self.top
         marks = [low, (low + high) / 2, high]
         shown = [(_colour(shade_of(x, low, high)), radius_of(x, low, high), f"relevance {x:.2f}") for x in marks]
         return [(_QUIET, 2.0, "not relevant"), *shown]
 
     @cached_property
-    def at(self) -> list[tuple[float, float]]:
-        """The middle of each place."""
-        places = self.found.places
+    def positions(self) -> list[tuple[float, float]]:
+        """The centre of each node."""
+        nodes = self.found.nodes
         points = layout(
-            [place.parent for place in places],
+            [node.parent for node in nodes],
             np.array(self.found.edges, dtype=np.int64).reshape(-1, 2),
-            [place.site for place in places],
+            [node.site for node in nodes],
             sizes=[radius / UNIT for radius in self.radii],
         )
         return [(round(float(x), 1), round(float(y), 1)) for x, y in points * UNIT]
@@ -76,43 +76,48 @@ class Drawing:
     @cached_property
     def box(self) -> tuple[float, float, float, float]:
         """Left, top, width and height."""
-        if not self.at:
+        if not self.positions:
             return 0.0, 0.0, 400.0, 300.0
-        xs, ys = zip(*self.at, strict=True)
-        margin = min(_MARGIN, 20.0 + max(max(xs) - min(xs), max(ys) - min(ys)) / 5)  # a few pages fill the drawing, too
+        xs, ys = zip(*self.positions, strict=True)
+        margin = min(
+            _MARGIN, 20.0 + max(max(xs) - min(xs), max(ys) - min(ys)) / 5
+        )  # a small map should fill the drawing
         left, top = min(xs) - margin, min(ys) - margin
         return left, top, max(xs) + margin - left, max(ys) + margin - top
 
     @cached_property
-    def site_middles(self) -> list[tuple[str, float, float, int]]:
-        """Names of the largest sites with the median of their places, and how many these are."""
+    def site_labels(self) -> list[tuple[str, float, float, int]]:
+        """Name, median position and number of nodes of each of the largest sites."""
         members: dict[int, list[tuple[float, float]]] = {}
-        for place, point in zip(self.found.places, self.at, strict=True):
-            members.setdefault(place.site, []).append(point)
-        middles = []
+        for node, point in zip(self.found.nodes, self.positions, strict=True):
+            members.setdefault(node.site, []).append(point)
+        labels = []
         for site in sorted(members)[:LABELLED_SITES]:
             x, y = np.median(members[site], axis=0)
-            middles.append((self.found.sites[site], round(float(x), 1), round(float(y), 1), len(members[site])))
-        return middles
+            labels.append((self.found.sites[site], round(float(x), 1), round(float(y), 1), len(members[site])))
+        return labels
 
 
 def shade_of(relevance: float, low: float, high: float) -> int:
-    """The step of the scale from ``low`` to ``high``, 0 to 5; -1 for a page that is not relevant."""
+    """The step on the scale from ``low`` to ``high``, 0 to 5; -1 for an irrelevant page."""
     if relevance < low:
         return -1
     return min(len(_SCALE) - 1, int((relevance - low) / (high - low) * len(_SCALE)))
 
 
 def radius_of(relevance: float, low: float, high: float) -> float:
-    """Pages that are not relevant are dots; the area of the others grows with their relevance."""
+    """The radius of a node: small for an irrelevant page; for the others the area grows with relevance."""
     return 2.0 if relevance < low else 3.0 + 3.6 * min(1.0, (relevance - low) / (high - low)) ** 0.5
 
 
 def write_map(found: TopicMap, path: Path) -> Path:
-    """Write the map as what the name of ``path`` ends with. Raises ``BadInput`` for other endings, ``StorageFailed``."""
+    """Write the map in the format given by the suffix of ``path``.
+
+    Raises ``BadInput`` for a suffix not in ``FORMATS``, and ``StorageFailed``.
+    """
     kind = path.suffix.lower()
     if kind not in FORMATS:
-        raise BadInput(f"--out {path}", f"expected a name that ends in {', '.join(FORMATS)}")
+        raise BadInput(f"--out {path}", f"expected a file name ending in {', '.join(FORMATS)}")
     if kind == ".html":
         content = map_html(found)[0]
     elif kind == ".svg":
@@ -124,23 +129,23 @@ def write_map(found: TopicMap, path: Path) -> Path:
 
 
 def map_svg(found: TopicMap) -> bytes:
-    """The drawing with titles of sites and of the best pages, for papers."""
+    """The map as SVG, labelled with the names of sites and the titles of the best pages."""
     drawing = Drawing(found)
-    at, places = drawing.at, found.places
-    order = sorted(range(len(places)), key=lambda number: places[number].relevance)
-    large = max(1.0, drawing.box[2] / 900)  # relevant pages can be seen on a map of thousands
+    at, nodes = drawing.positions, found.nodes
+    order = sorted(range(len(nodes)), key=lambda number: nodes[number].relevance)
+    large = max(1.0, drawing.box[2] / 900)  # keeps relevant pages visible among thousands
     return html.render(
         "map.svg.j2",
         box=drawing.box,
         heading=_heading(found),
         edges=Markup("".join(_segment(at[a], at[b]) for a, b in found.edges)),
-        paths=Markup("".join(_segment(at[p.parent], at[n]) for n, p in enumerate(places) if p.parent >= 0)),
+        paths=Markup("".join(_segment(at[p.parent], at[n]) for n, p in enumerate(nodes) if p.parent >= 0)),
         dots=[
             (
                 at[n],
                 drawing.radii[n] * (large if drawing.shades[n] >= 0 else 1.0),
                 _colour(drawing.shades[n]),
-                places[n].seed,
+                nodes[n].seed,
             )
             for n in order
         ],
@@ -151,14 +156,14 @@ def map_svg(found: TopicMap) -> bytes:
 
 
 def map_png(found: TopicMap) -> bytes:
-    """The same, ``PNG_WIDTH`` pixels wide. Letters are drawn with the fonts of the machine."""
+    """The same as PNG, ``PNG_WIDTH`` pixels wide, with the fonts installed on this machine."""
     import resvg_py
 
     return bytes(resvg_py.svg_to_bytes(svg_string=map_svg(found).decode(), width=PNG_WIDTH, background="#ffffff"))
 
 
 def map_html(found: TopicMap) -> tuple[bytes, str]:
-    """A page that can be moved about and zoomed into, and the policy that it states itself: no script but its own."""
+    """The map as an interactive page, and its content security policy, which allows only its own script."""
     drawing = Drawing(found)
     script = html.source("map.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -171,19 +176,19 @@ def map_html(found: TopicMap) -> tuple[bytes, str]:
         data=_as_data(_document(drawing)),
         script=Markup(script),
         legend=drawing.legend(),
-        listed=sorted(found.places, key=lambda place: -place.relevance)[:LISTED],
-        relevant=sum(place.relevance >= found.threshold for place in found.places),
+        listed=sorted(found.nodes, key=lambda node: -node.relevance)[:LISTED],
+        relevant=sum(node.relevance >= found.threshold for node in found.nodes),
     )
     return page, policy
 
 
 def _heading(found: TopicMap) -> str:
-    about = found.info.topic or "crawl"
-    return f"{about}, around {found.site}" if found.site else about
+    topic = found.info.topic or "crawl"
+    return f"{topic}, around {found.site}" if found.site else topic
 
 
 def _document(drawing: Drawing) -> dict[str, Any]:
-    """What the script draws; texts of the web are values here, and text nodes later."""
+    """The data that the script draws; text from the web is only ever put into text nodes."""
     found = drawing.found
     return {
         "threshold": found.threshold,
@@ -191,18 +196,18 @@ def _document(drawing: Drawing) -> dict[str, Any]:
         "quiet": _QUIET,
         "box": drawing.box,
         "sites": [html.clip(site, 80) for site in found.sites],
-        "middles": [(html.clip(name, 80), x, y, count) for name, x, y, count in drawing.site_middles],
-        "places": [
-            (x, y, drawing.radii[n], drawing.shades[n], place.site, place.parent, int(place.seed),
-             round(place.relevance, 4), place.depth, html.clip(place.title, 120), place.url if html.is_web(place.url) else "")
-            for n, (place, (x, y)) in enumerate(zip(found.places, drawing.at, strict=True))
+        "labels": [(html.clip(name, 80), x, y, count) for name, x, y, count in drawing.site_labels],
+        "nodes": [
+            (x, y, drawing.radii[n], drawing.shades[n], node.site, node.parent, int(node.seed),
+             round(node.relevance, 4), node.depth, html.clip(node.title, 120), node.url if html.is_web(node.url) else "")
+            for n, (node, (x, y)) in enumerate(zip(found.nodes, drawing.positions, strict=True))
         ],
         "edges": [number for edge in found.edges for number in edge],
     }  # fmt: skip
 
 
 def _as_data(document: Any) -> Markup:
-    """JSON inside a script element: whatever could end the element, or begin a comment in it, is written as an escape."""
+    """JSON for a script element, with every character escaped that could end the element or begin a comment in it."""
     text = orjson.dumps(document).decode()
     for letter in "<>&\u2028\u2029":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
@@ -218,9 +223,10 @@ def _colour(shade: int) -> str:
 
 
 def _labels(drawing: Drawing) -> list[tuple[str, float, float, str]]:
-    """Class, place and text of the labels: names of sites first, then titles of the best pages, where there is room."""
+    """Class, position and text of the labels: names of sites first, then titles of the best pages while there is room."""
+    nodes = drawing.found.nodes
     left, _, width, _ = drawing.box
-    tall = max(7.0, width / 125)  # of the letters
+    letter = max(7.0, width / 125)  # height
     taken: list[tuple[float, float, float, float]] = []
     labels = []
 
@@ -232,19 +238,13 @@ def _labels(drawing: Drawing) -> list[tuple[str, float, float, str]]:
             taken.append(box)
             labels.append((kind, x, y, text))
 
-    for name, x, y, count in drawing.site_middles[: LABELLED_SITES // 2]:
-        if count >= max(2, len(drawing.at) // 200):
-            put("site", x, y, html.clip(name, 40), tall * 1.15)
-    places = drawing.found.places
-    best = sorted(range(len(places)), key=lambda number: -places[number].relevance)[:LABELLED_PAGES]
+    for name, x, y, count in drawing.site_labels[: LABELLED_SITES // 2]:
+        if count >= max(2, len(nodes) // 200):
+            put("site", x, y, html.clip(name, 40), letter * 1.15)
+    best = sorted(range(len(nodes)), key=lambda number: -nodes[number].relevance)[:LABELLED_PAGES]
     for number in best:
-        if places[number].relevance >= drawing.found.threshold:
-            x, y = drawing.at[number]
-            put(
-                "page",
-                x,
-                y - drawing.radii[number] - 2,
-                html.clip(places[number].title or places[number].url, 36),
-                tall,
-            )
+        if nodes[number].relevance >= drawing.found.threshold:
+            x, y = drawing.positions[number]
+            text = html.clip(nodes[number].title or nodes[number].url, 36)
+            put("page", x, y - drawing.radii[number] - 2, text, letter)
     return labels

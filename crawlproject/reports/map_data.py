@@ -1,7 +1,6 @@
-"""The part of a crawl that is worth a map: relevant pages, the way to each of them, and the links among all these.
+"""Selects what a map shows: the most relevant pages, the path to each of them, and the links among these pages.
 
-After Mapuccino (paper 000 section 5.3): a crawler that is guided by a topic finds the pages, and a drawing highlights those
-that are relevant.
+After Mapuccino (paper 000 section 5.3): a topical crawler collects pages, and a map highlights the relevant ones.
 """
 
 from __future__ import annotations
@@ -16,20 +15,20 @@ import orjson
 
 from crawlproject.errors import BadInput
 from crawlproject.records import Visit
-from crawlproject.reports.why.path import why_each
+from crawlproject.reports.why.path import paths_to
 from crawlproject.storage.append_log import unexpected
 from crawlproject.storage.read import LINKS, CrawlInfo, read_info, read_visits
 from crawlproject.urls.hosts import host_of
 
-NODES = 1_000  # pages of a map unless asked for otherwise
-EDGES_PER_NODE = 5  # links that are kept besides those of the paths
-RELEVANT = 0.1  # when the manifest does not name PAGE_RELEVANT
+NODES = 1_000  # default number of pages on a map
+EDGES_PER_NODE = 5  # links drawn per page, besides those of the paths
+RELEVANT = 0.1  # threshold when the manifest has no PAGE_RELEVANT
 _SOURCE = b'{"source":"'
 
 
 @dataclass(frozen=True, slots=True)
 class MapNode:
-    """A page on the map. ``parent`` is the index of the page that led to it, -1 for a seed or when it is not on the map."""
+    """A page on the map. ``parent`` is the index of the page it was found on, -1 for a seed or when that page is not drawn."""
 
     url: str
     title: str
@@ -42,32 +41,32 @@ class MapNode:
 
 @dataclass(frozen=True, slots=True)
 class TopicMap:
-    """Pages and links. ``sites`` are host names, those with the most pages first. ``edges`` are pairs of indexes of
-    ``places``, without those from a parent to its child. ``pages`` is how many pages the crawl has, ``left_out`` how many
-    links among the places are not in ``edges``."""
+    """Pages and links. ``sites`` are host names, those with the most pages first. ``edges`` are pairs of indexes into
+    ``nodes``, without the links from parent to child. ``pages`` counts the pages of the crawl, ``left_out`` the links
+    among the nodes that are not in ``edges``."""
 
     info: CrawlInfo
     site: str
     threshold: float
     pages: int
-    places: tuple[MapNode, ...]
+    nodes: tuple[MapNode, ...]
     sites: tuple[str, ...]
     edges: tuple[tuple[int, int], ...]
     left_out: int
 
 
 def read_map(folder: Path, *, site: str = "", limit: int = NODES) -> TopicMap:
-    """The map of a crawl folder: at most ``limit`` pages, the most relevant ones and their ways from a seed.
+    """Read the map of a crawl folder: at most ``limit`` pages, the most relevant ones with their paths from a seed.
 
-    With ``site``, a host name, only its pages and those of hosts below it count, and then the pages of other hosts with the
-    most links from or to them. Raises ``BadCrawlDir``, and ``BadInput`` when no page of the site was stored.
+    With ``site``, a host name, the map holds the pages of that host and its subdomains, and then the pages of other hosts
+    with the most links to or from these. Raises ``BadCrawlDir``, and ``BadInput`` when no page of the site was stored.
     """
     info = read_info(folder)
     site = site.lower().strip(".")
     best, pages = _best_pages(read_visits(folder), site, limit)
     if site and not best:
-        raise BadInput(f"site {site!r}", "expected a host of which the crawl has pages")
-    chosen = _with_their_ways(folder, best, limit)
+        raise BadInput(f"site {site!r}", "expected a host with pages in this crawl")
+    chosen = _with_paths(folder, best, limit)
     if site and len(chosen) < limit:
         near = _neighbours(folder, chosen, site)
         chosen |= {url: None for url, _ in near.most_common(limit - len(chosen))}
@@ -76,14 +75,14 @@ def read_map(folder: Path, *, site: str = "", limit: int = NODES) -> TopicMap:
 
 
 def _best_pages(visits: Iterable[Visit], site: str, limit: int) -> tuple[list[str], int]:
-    """The most relevant pages, the earlier one first among equals; and how many pages there are."""
+    """The most relevant pages, the earlier one first on a tie, and the number of all pages."""
     heap: list[tuple[float, int, str]] = []
     pages = 0
     for visit in visits:
         if not visit.md5:
             continue
         pages += 1
-        if visit.duplicate_of or (site and not _is_of(host_of(visit.url), site)):
+        if visit.duplicate_of or (site and not _is_on_site(host_of(visit.url), site)):
             continue
         entry = (visit.relevance, -pages, visit.url)
         if len(heap) < limit:
@@ -93,21 +92,21 @@ def _best_pages(visits: Iterable[Visit], site: str, limit: int) -> tuple[list[st
     return [url for *_, url in sorted(heap, reverse=True)], pages
 
 
-def _with_their_ways(folder: Path, best: Collection[str], limit: int) -> dict[str, None]:
-    """The best pages with all pages on their paths from a seed, as many as there is room for."""
+def _with_paths(folder: Path, best: Collection[str], limit: int) -> dict[str, None]:
+    """The best pages with all pages on their paths from a seed, up to ``limit`` pages."""
     chosen: dict[str, None] = {}
-    for url, path in why_each(folder, best).items():
-        way = [step.url for step in path if step.url not in chosen]
-        if len(chosen) + len(way) <= limit:
-            chosen |= dict.fromkeys(way or [url])
+    for url, path in paths_to(folder, best).items():
+        new = [step.url for step in path if step.url not in chosen]
+        if len(chosen) + len(new) <= limit:
+            chosen |= dict.fromkeys(new or [url])
     return chosen
 
 
 def _neighbours(folder: Path, chosen: Collection[str], site: str) -> Counter[str]:
-    """Pages of other hosts with links from or to the chosen pages of the site, and the number of these."""
+    """Pages of other hosts that are linked to or from the chosen pages, with the number of these links."""
     near: Counter[str] = Counter()
     for source, target in _links(folder):
-        if source in chosen and target not in chosen and not _is_of(host_of(target), site):
+        if source in chosen and target not in chosen and not _is_on_site(host_of(target), site):
             near[target] += 1
         elif target in chosen and source not in chosen:
             near[source] += 1
@@ -122,7 +121,7 @@ def _map_of(folder: Path, info: CrawlInfo, site: str, pages: int, visits: list[V
     hosts = Counter(host_of(visit.url) for visit in visits)
     sites = tuple(host for host, _ in sorted(hosts.items(), key=lambda item: (-item[1], item[0])))
     numbers = {host: number for number, host in enumerate(sites)}
-    places = tuple(
+    nodes = tuple(
         MapNode(
             visit.url, visit.title, visit.relevance, numbers[host_of(visit.url)], visit.depth,
             index.get(visit.parent or "", -1), visit.parent is None,
@@ -130,26 +129,26 @@ def _map_of(folder: Path, info: CrawlInfo, site: str, pages: int, visits: list[V
         for visit in visits
     )  # fmt: skip
     pairs = {(index[source], index[target]) for source, target in _links(folder, index) if target in index}
-    pairs = {(a, b) for a, b in pairs if a != b and places[b].parent != a and places[a].parent != b}
+    pairs = {(a, b) for a, b in pairs if a != b and nodes[b].parent != a and nodes[a].parent != b}
     single = {(min(pair), max(pair)) for pair in pairs}
-    most = EDGES_PER_NODE * len(places)
-    kept = heapq.nsmallest(most, single, key=lambda pair: _standing(pair, places))
+    most = EDGES_PER_NODE * len(nodes)
+    kept = heapq.nsmallest(most, single, key=lambda pair: _edge_rank(pair, nodes))
     threshold = info.number("PAGE_RELEVANT", RELEVANT)
-    return TopicMap(info, site, threshold, pages, places, sites, tuple(sorted(kept)), len(single) - len(kept))
+    return TopicMap(info, site, threshold, pages, nodes, sites, tuple(sorted(kept)), len(single) - len(kept))
 
 
-def _standing(pair: tuple[int, int], places: tuple[MapNode, ...]) -> tuple[bool, float, tuple[int, int]]:
-    """Links between sites first, then those between the most relevant pages."""
-    a, b = places[pair[0]], places[pair[1]]
+def _edge_rank(pair: tuple[int, int], nodes: tuple[MapNode, ...]) -> tuple[bool, float, tuple[int, int]]:
+    """Sort key: links between sites first, then those between the most relevant pages."""
+    a, b = nodes[pair[0]], nodes[pair[1]]
     return a.site == b.site, -(a.relevance + b.relevance), pair
 
 
 def _links(folder: Path, sources: Collection[str] | None = None) -> Iterator[tuple[str, str]]:
-    """The links of the pages in ``sources`` (None: of all), as (source, target). Other lines are not parsed."""
+    """The links of the pages in ``sources`` (None: all pages) as (source, target). Other lines are not parsed."""
     path = folder / LINKS
     if not path.exists():
         return
-    # No quote or backslash is in a canonical URL, so its text stands in the line as it is.
+    # A canonical URL holds no quote or backslash, so it appears in the line unescaped.
     wanted = None if sources is None else {url.encode() for url in sources}
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
@@ -168,5 +167,5 @@ def _links(folder: Path, sources: Collection[str] | None = None) -> Iterator[tup
                 yield source, target
 
 
-def _is_of(host: str, site: str) -> bool:
+def _is_on_site(host: str, site: str) -> bool:
     return host == site or host.endswith("." + site)

@@ -1,4 +1,4 @@
-"""The same crawls by every measure, so that no single one has the last word."""
+"""The table of a comparison that shows every measure, not only the one asked for."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ HEADINGS = {
 
 
 def summary_columns(comparison: Comparison) -> list[str]:
-    """The measures that can be told, in the order of ``HEADINGS``; ``half`` is the search length."""
-    told = {*comparison.others, *(() if np.isnan(comparison.half).any() else ("half",))}
-    return [name for name in HEADINGS if name in told]
+    """The measures that have values, in the order of ``HEADINGS``; ``half`` is the search length."""
+    known = {*comparison.others, *(() if np.isnan(comparison.half).any() else ("half",))}
+    return [name for name in HEADINGS if name in known]
 
 
 def summary_row(comparison: Comparison, row: int) -> list[float | None]:
-    """The mean over topics of each measure, the median for ``half``; None for half the targets never found."""
+    """The mean over topics of each measure, for ``half`` the median; None when half of the targets were never found."""
     return [_summary(comparison, row, name) for name in summary_columns(comparison)]
 
 

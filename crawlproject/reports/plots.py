@@ -1,7 +1,7 @@
 """Charts as inline SVG: no script, no image file, colours from the page's style sheet (light and dark).
 
-Series are told apart by colour (Okabe and Ito's palette, safe for colour-blind readers) and by dash pattern. Numbers
-only go in: there is no text of a crawled page in a chart except a series' name, which is escaped.
+Series differ in colour (Okabe and Ito's palette, safe for colour-blind readers) and in dash pattern. The only text in a
+chart that may come from outside is the name of a series, which is escaped.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 22, 26, 40
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A line: ``error`` (half the height of a bar) is drawn where it is given and not NaN."""
+    """A line; ``error`` (half the height of an error bar) is drawn where it is given and not NaN."""
 
     name: str
     x: Sequence[float]
@@ -50,14 +50,14 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A drawing, and the legend that belongs to it: (style class, name) pairs."""
+    """A drawing and its legend: pairs of style class and name."""
 
     svg: Markup
     legend: tuple[tuple[str, str], ...] = field(default=())
 
 
 def line_chart(title: str, series: Sequence[Series], x: Axis, y: Axis) -> Chart:
-    """Lines with optional error bars. ``title`` is read out by screen readers."""
+    """Lines with optional error bars. ``title`` is for screen readers."""
     body = [_error_bars(line, style, x, y) for style, line in enumerate(series)]
     body += [_polyline(line, style, x, y) for style, line in enumerate(series)]
     legend = tuple((style_class(style), line.name) for style, line in enumerate(series))
@@ -65,7 +65,7 @@ def line_chart(title: str, series: Sequence[Series], x: Axis, y: Axis) -> Chart:
 
 
 def scatter_chart(title: str, points: Sequence[tuple[float, float]], trend: Series, x: Axis, y: Axis) -> Chart:
-    """Dots, and a line through them with its own markers."""
+    """Dots, and a trend line with markers."""
     dots = "".join(f'<circle cx="{_px(x, a):.1f}" cy="{_py(y, b):.1f}" r="2.2"/>' for a, b in points)
     marks = "".join(
         f'<circle cx="{_px(x, a):.1f}" cy="{_py(y, b):.1f}" r="3.5"/>' for a, b in zip(trend.x, trend.y, strict=True)
@@ -80,7 +80,7 @@ def style_class(index: int) -> str:
 
 
 def tidy(number: float) -> str:
-    """A number as an axis shows it: no more digits than needed, thousands marked."""
+    """A number as an axis label: no more digits than needed, with thousands separators."""
     if number and (abs(number) >= 1e7 or abs(number) < 1e-4):
         return f"{number:.0e}"
     text = f"{number:,.4f}".rstrip("0").rstrip(".")

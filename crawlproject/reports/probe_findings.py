@@ -1,4 +1,4 @@
-"""What the probes of a crawl found: sites that cloak, hosts that answer for what is not there, and what is said of one URL."""
+"""What the probes of a crawl found: sites that cloak, hosts with soft 404s, and the findings about one URL."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from crawlproject.storage.probe_log import CLOAKED, HONEST, MADE_UP, OPEN, Findi
 from crawlproject.urls.domains import domain_of
 from crawlproject.urls.hosts import host_of
 
-MISSING = "missing"  # the step that asks for a page that is not there
+MISSING = "missing"  # the step that requests a page that does not exist
 
 
 @dataclass(slots=True)
 class ProbedSite:
-    """A site of which pages were found cloaked; ``hidden`` is the largest share that a browser is not shown, on ``sample``."""
+    """A probed site; ``hidden`` is the largest share of a page that a browser is not shown, found on ``sample``."""
 
     site: str
     cloaked: int = 0
@@ -34,19 +34,18 @@ class ProbedSite:
 
 @dataclass(slots=True)
 class ProbeFindings:
-    """``fetches`` of probes; ``pages`` probed for cloaking and ``hosts`` asked, by verdict; ``cloaking`` sites, the most
-    often found first; ``answering``: hosts that answer for what is not there, with how they do.
-    """
+    """Counts of probe ``fetches``; ``pages`` probed for cloaking and ``hosts`` probed for soft 404s, by verdict; the
+    ``cloaking`` sites, those with the most cloaked pages first; the hosts with ``soft_404`` pages and what they answer."""
 
     fetches: int = 0
     pages: Counter[str] = field(default_factory=Counter)
     hosts: Counter[str] = field(default_factory=Counter)
     cloaking: list[ProbedSite] = field(default_factory=list)
-    answering: list[tuple[str, str]] = field(default_factory=list)
+    soft_404: list[tuple[str, str]] = field(default_factory=list)
 
 
-def probed(folder: Path) -> ProbeFindings | None:
-    """What was found; None when nothing was probed. Raises ``BadCrawlDir`` for a damaged file."""
+def read_probes(folder: Path) -> ProbeFindings | None:
+    """Summarise the findings; None when nothing was probed. Raises ``BadCrawlDir`` for a damaged file."""
     found = ProbeFindings()
     sites: dict[str, ProbedSite] = {}
     for finding in read_findings(folder):
@@ -54,7 +53,7 @@ def probed(folder: Path) -> ProbeFindings | None:
         if finding.step == MISSING:
             found.hosts[finding.verdict] += 1
             if finding.verdict == MADE_UP:
-                found.answering.append((host_of(finding.url), answer_in_words(finding)))
+                found.soft_404.append((host_of(finding.url), describe_answer(finding)))
         elif finding.verdict != OPEN:
             found.pages[finding.verdict] += 1
             site = domain_of(finding.page)
@@ -63,13 +62,13 @@ def probed(folder: Path) -> ProbeFindings | None:
     return found if found.pages or found.hosts else None
 
 
-def findings_about(folder: Path, url: str) -> list[str]:
-    """What probes of a page, of its site and of its host found, in sentences; none when there were none."""
+def probe_sentences(folder: Path, url: str) -> list[str]:
+    """The findings about a page, its site and its host as sentences; empty when nothing was probed."""
     return list(_sentences(list(read_findings(folder)), url))
 
 
-def answer_in_words(finding: Finding) -> str:
-    """How a host answers for what is not there."""
+def describe_answer(finding: Finding) -> str:
+    """The answer of a host to a request for a page that does not exist."""
     return f"a redirect to {finding.redirect}" if finding.redirect else f"a page, “{finding.title[:80]}”"
 
 
@@ -78,7 +77,7 @@ def _sentences(findings: Iterable[Finding], url: str) -> Iterator[str]:
     for finding in findings:
         if finding.step == MISSING:
             if finding.verdict == MADE_UP and host_of(finding.url) == host_of(url):
-                yield f"Its host answers for what is not there: {answer_in_words(finding)} (asked for {finding.url})."
+                yield f"Soft 404: its host answers {finding.url}, which does not exist, with {describe_answer(finding)}."
             continue
         if finding.verdict == OPEN:
             continue
@@ -88,14 +87,14 @@ def _sentences(findings: Iterable[Finding], url: str) -> Iterator[str]:
             yield _verdict(finding)
     if site.cloaked:
         yield (
-            f"Of {site.site}, {site.cloaked:,} pages were found cloaked and {site.honest:,} honest; "
-            f"{site.sample} the most: {site.hidden:.0%} of its {site.why}."
+            f"Probes of {site.site} found {site.cloaked:,} cloaked and {site.honest:,} honest pages; "
+            f"the most cloaked one is {site.sample}, which hides {site.hidden:.0%} of its {site.why}."
         )
 
 
 def _verdict(finding: Finding) -> str:
     if finding.verdict == CLOAKED:
-        return f"Probed: it is cloaked. {finding.hidden:.0%} of its {finding.why} that we are shown no browser is."
+        return f"Probed: cloaked. {finding.hidden:.0%} of its {finding.why} is shown to the crawler only, not to a browser."
     if finding.verdict == HONEST:
-        return "Probed: a browser is shown the same."
-    return f"Probed: nothing can be told ({finding.why})."
+        return "Probed: a browser is shown the same page."
+    return f"Probed: undecided ({finding.why})."

@@ -1,4 +1,4 @@
-"""What a crawl made of pages that are no news or no good: failures, copies, spam. Each count knows lines it was counted from."""
+"""Failures, duplicates and spam of a crawl, each with the lines of the history that were counted."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from operator import itemgetter
 
 from crawlproject.records import CLIQUE, Visit
 
-KINDS = 100  # kinds of failures told apart
-LINES = 1_000  # lines of the history kept for a count
-SPAM = 0.5  # from which a page is listed as spam
-SPAMMY = 25  # pages listed as spam
-ORIGINALS = 20  # pages listed as copied most often
-_ORIGINALS_KNOWN = 100_000  # pages whose copies are counted each
+KINDS = 100  # kinds of failures counted separately
+LINES = 1_000  # lines of the history kept per count
+SPAM = 0.5  # spam score from which a page counts as spam
+SPAMMY = 25  # spam pages listed
+ORIGINALS = 20  # most duplicated pages listed
+_ORIGINALS_KNOWN = 100_000  # pages whose duplicates are counted
 
 
 @dataclass(slots=True)
 class LineSample:
-    """A count, and the first ``LINES`` lines of ``history.jsonl`` that were counted, from 1 on."""
+    """A count, and the numbers (from 1) of the first ``LINES`` lines of ``history.jsonl`` that were counted."""
 
     count: int = 0
     first: list[int] = field(default_factory=list)
@@ -32,7 +32,7 @@ class LineSample:
 
 @dataclass(frozen=True, slots=True)
 class FailureKind:
-    """Fetches that brought no page, by kind; ``sample`` is the first URL of it."""
+    """Fetches of one kind that stored no page; ``sample`` is the first URL."""
 
     kind: str
     lines: LineSample
@@ -45,9 +45,9 @@ class FailureKind:
 
 @dataclass(frozen=True, slots=True)
 class Problems:
-    """``failures`` by kind, the most frequent first. ``originals``: the URLs with the most copies, and how many.
-    ``spammy``: lines and visits of the pages that look most like spam; ``spam`` counts those from ``SPAM`` on, ``farmed`` the
-    pages of link farms."""
+    """``failures`` by kind, the most frequent first. ``originals``: the URLs with the most duplicates, and their number.
+    ``spammy``: line and visit of the pages with the highest spam scores. ``spam`` counts the pages with a score of at least
+    ``SPAM``, ``farmed`` the pages of link farms."""
 
     failures: tuple[FailureKind, ...]
     copies: LineSample
@@ -56,11 +56,11 @@ class Problems:
     spammy: tuple[tuple[int, Visit], ...]
     farmed: LineSample
     redirects: LineSample
-    again: LineSample
+    refetched: LineSample
 
 
 class ProblemTally:
-    """Fed with the visits in fetch order; memory is bounded."""
+    """Counts visits, which must be added in fetch order; memory is bounded."""
 
     def __init__(self) -> None:
         self._kinds: dict[str, LineSample] = {}
@@ -71,10 +71,10 @@ class ProblemTally:
         self._spammy: list[tuple[float, int, Visit]] = []
         self._farmed = LineSample()
         self.redirects = LineSample()
-        self.again = LineSample()
+        self.refetched = LineSample()
 
     def add_page(self, line: int, visit: Visit) -> None:
-        """A page was stored that was not there before."""
+        """Count a visit that stored a new page."""
         if visit.duplicate_of:
             self._copies.add(line)
             if visit.duplicate_of in self._originals or len(self._originals) < _ORIGINALS_KNOWN:
@@ -96,7 +96,7 @@ class ProblemTally:
         self._kinds.setdefault(kind, LineSample()).add(line)
         self._samples.setdefault(kind, visit.url)
 
-    def trouble(self) -> Problems:
+    def problems(self) -> Problems:
         ranked = sorted(self._kinds.items(), key=lambda item: -item[1].count)
         return Problems(
             failures=tuple(FailureKind(kind, lines, self._samples[kind]) for kind, lines in ranked),
@@ -106,5 +106,5 @@ class ProblemTally:
             spammy=tuple((-line, visit) for _, line, visit in sorted(self._spammy, key=itemgetter(0, 1), reverse=True)),
             farmed=self._farmed,
             redirects=self.redirects,
-            again=self.again,
+            refetched=self.refetched,
         )

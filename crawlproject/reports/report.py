@@ -1,4 +1,4 @@
-"""``report.html`` of a crawl folder: what was asked, what was found, and why."""
+"""Writes ``report.html`` and ``report.json`` of a crawl folder."""
 
 from __future__ import annotations
 
@@ -10,44 +10,42 @@ import orjson
 
 from crawlproject.evaluation.measures import final_url, search_length, target_recall
 from crawlproject.evaluation.runs import REACHABLE, RunFolder, known_targets, load_run
+from crawlproject.inspection.duplicates.url_rule_store import read_rules
 from crawlproject.reports import html, trends
-from crawlproject.reports.learned_rules import learned_rules
+from crawlproject.reports.evidence import EVIDENCE, evidence, numbers
 from crawlproject.reports.plots import Chart
-from crawlproject.reports.probe_findings import probed
+from crawlproject.reports.probe_findings import read_probes
 from crawlproject.reports.problems import SPAM
-from crawlproject.reports.sources import EVIDENCE, evidence, numbers
 from crawlproject.reports.summary import CrawlSummary, summarise
-from crawlproject.reports.why.path import why_each
+from crawlproject.reports.why.path import paths_to
 from crawlproject.storage.append_log import write_atomically
 from crawlproject.storage.read import CrawlInfo, read_info, read_refused, read_visits
 
 REPORT = "report.html"
-RELEVANT = 0.1  # when the manifest does not name PAGE_RELEVANT
+RELEVANT = 0.1  # threshold when the manifest has no PAGE_RELEVANT
 _TARGETS = 100  # targets listed
-_VIRTUAL = 86_400.0  # a clock that starts on the first day of 1970 is that of a rehearsal
+_VIRTUAL = 86_400.0  # seconds; the clock of a rehearsal starts at 0, on the first day of 1970
 
 _ENDINGS = {
-    "": "it has not ended: it is running, or was killed and can be resumed",
+    "": "the crawl is running, or was killed and can be resumed",
     "finished": "nothing was left to fetch",
-    "page budget": "the budget of pages was spent",
-    "time budget": "the budget of time was spent",
-    "saturated": "it was saturated: it found little, and what waited promised little",
+    "page budget": "the page budget was spent",
+    "time budget": "the time budget was spent",
+    "saturated": "the crawl was saturated: it found little, and the waiting URLs promised little",
     "frontier empty": "nothing was left to fetch",
-    "shutdown": "it was interrupted by hand and can be resumed",
-    "storage_failed": "the disk refused a write; it can be resumed",
+    "shutdown": "it was interrupted, and can be resumed",
+    "storage_failed": "a write to the disk failed; the crawl can be resumed",
     "closespider_pagecount": "the limit of responses was reached",
     "closespider_itemcount": "the limit of items was reached",
     "closespider_timeout": "the time limit was reached",
-    "closespider_errorcount": "too many errors",
+    "closespider_errorcount": "the limit of errors was reached",
 }
-
-
-CUT_SHORT = {"", "shutdown", "storage_failed"}  # finish reasons of crawls that have more to do
+CUT_SHORT = {"", "shutdown", "storage_failed"}  # finish reasons of crawls that can be resumed
 
 
 @dataclass(frozen=True, slots=True)
 class TargetReport:
-    """Target recall of one crawl. ``found`` has (position of the page in the crawl, target), in crawl order."""
+    """Target recall of one crawl. ``found`` holds pairs of position in the crawl and target, in crawl order."""
 
     total: int
     found: Sequence[tuple[int, str]]
@@ -61,11 +59,22 @@ class TargetReport:
         return len(self.found) / self.total
 
 
+@dataclass(frozen=True, slots=True)
+class LearnedRule:
+    """A URL rule as ``text``, its state, the pairs of pages for (``agreed``) and ``against`` it, and examples."""
+
+    text: str
+    state: str
+    agreed: float
+    against: float
+    examples: tuple[tuple[str, str], ...]
+
+
 def write_report(crawl_dir: Path) -> Path:
-    """Write ``report.html`` and ``report.json`` into a crawl folder, from the files in it alone; the path of the first.
+    """Write ``report.html`` and ``report.json`` into a crawl folder from its files; return the path of the former.
 
     Works at any time: during the crawl, after a crash, on an empty history. Raises ``BadCrawlDir`` for a folder that
-    holds no crawl or is damaged, ``StorageFailed`` when the disk refuses.
+    holds no crawl or is damaged, ``StorageFailed`` when a write fails.
     """
     info = read_info(crawl_dir)
     summary = summarise(read_visits(crawl_dir), info)
@@ -79,14 +88,14 @@ def write_report(crawl_dir: Path) -> Path:
         ending=_ending(info, summary.pages >= budget > 0),
         cut_short=info.reason in CUT_SHORT,
         numbers=numbers(summary, threshold),
-        rules=learned_rules(crawl_dir),
-        probed=probed(crawl_dir),
+        rules=_learned_rules(crawl_dir),
+        probed=read_probes(crawl_dir),
         spam_from=SPAM,
         summary=summary,
         virtual=info.started is not None and info.started < _VIRTUAL,
         threshold=threshold,
         budget=budget,
-        paths=why_each(crawl_dir, [visit.url for visit in summary.best]),
+        paths=paths_to(crawl_dir, [visit.url for visit in summary.best]),
         charts=_charts(summary, threshold),
         refused=read_refused(crawl_dir),
         targets=_targets(crawl_dir, info),
@@ -97,9 +106,9 @@ def write_report(crawl_dir: Path) -> Path:
 
 
 def _ending(info: CrawlInfo, spent: bool) -> str:
-    """The finish reason in words."""
+    """The finish reason as a sentence."""
     if spent and info.reason in ("", "finished"):
-        return "the budget of pages was spent"
+        return _ENDINGS["page budget"]
     return _ENDINGS.get(info.reason, info.reason.replace("_", " "))
 
 
@@ -113,6 +122,13 @@ def _charts(summary: CrawlSummary, threshold: float) -> list[tuple[str, Chart]]:
     ]
     score_chart = trends.score_chart(summary.scores, summary.relevance)
     return [*charts, ("Did high scores lead to relevant pages?", score_chart)] if score_chart else charts
+
+
+def _learned_rules(crawl_dir: Path) -> list[LearnedRule]:
+    """The URL rules that the crawl learned, those that hold first."""
+    entries = read_rules(crawl_dir).items()
+    rules = [LearnedRule(str(rule), entry.state, *entry.pairs, entry.examples) for rule, entry in entries]
+    return sorted(rules, key=lambda rule: (rule.state != "holds", -rule.agreed, rule.text))
 
 
 def _targets(crawl_dir: Path, info: CrawlInfo) -> TargetReport | None:

@@ -1,4 +1,4 @@
-"""What a search found, for a terminal: title, address and text of each page."""
+"""Prints search results on a terminal: title, URL and snippet of each page."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Protocol, TextIO
 
-from rich.console import Console
 from rich.text import Text
 
 from crawlproject.pages.text.printable import counted, printable
+from crawlproject.reports.console import console_for
 
-_PIPE_WIDTH = 10_000  # columns, so that lines of a pipe do not wrap
 _MARKED = re.compile("<b>(.*?)</b>", re.DOTALL)
 
 
 class ShownHit(Protocol):
-    """The fields of a hit that are shown."""
+    """The fields of a search result that are shown."""
 
     @property
     def url(self) -> str: ...
@@ -37,13 +36,12 @@ class ShownHit(Protocol):
 
 
 def print_hits(hits: Sequence[ShownHit], total: int, first: int, stream: TextIO) -> None:
-    """The hits, numbered from ``first``, and how many there are in all; matches are bold on a terminal."""
-    terminal = stream.isatty()
-    console = Console(file=stream, width=None if terminal else _PIPE_WIDTH, highlight=False, no_color=not terminal)
+    """Print the hits, numbered from ``first``, and the ``total``; matches are bold on a terminal."""
+    console = console_for(stream)
     for number, hit in enumerate(hits, start=first):
         console.print(Text(f"{number}. {printable(hit.title) or '(no title)'}", style="bold"))
         console.print(Text(f"   {printable(hit.url)}", style="blue"), soft_wrap=True)
-        console.print(Text("   ").append_text(_marked(hit.snippet)), soft_wrap=not terminal)
+        console.print(Text("   ").append_text(_marked(hit.snippet)), soft_wrap=not stream.isatty())
         console.print(Text(f"   {_facts(hit)}", style="dim"))
         console.print()
     shown = f"{first:,} to {first + len(hits) - 1:,} of " if hits else ""
@@ -57,7 +55,7 @@ def _facts(hit: ShownHit) -> str:
 
 
 def _marked(snippet: str) -> Text:
-    """The snippet without its mark-up, matches in bold."""
+    """The snippet without its markup, with matches in bold."""
     shown = Text()
     for number, part in enumerate(_MARKED.split(snippet)):
         shown.append(printable(html.unescape(part)), style="bold yellow" if number % 2 else "")

@@ -1,6 +1,6 @@
-"""A crawl in numbers: one pass over its history, from which the report is written.
+"""Counts everything that the report of a crawl shows, in one pass over its history.
 
-Memory grows with the number of hosts, with two numbers and a name per page, and not with the size of pages or titles.
+Memory grows with the number of hosts and by two numbers and a name per page.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from crawlproject.reports.problems import FailureKind, LineSample, Problems, Pro
 from crawlproject.storage.read import CrawlInfo
 from crawlproject.urls.hosts import host_of
 
-BEST = 25  # pages listed as the best
+BEST = 25  # best pages listed
 HOSTS = 50  # hosts listed
 REDIRECTS = 30  # redirects listed
-_IDLE = 600.0  # seconds without any fetch that are no part of the crawling time (it was interrupted)
+_IDLE = 600.0  # seconds; a longer break between fetches is an interruption and not crawling time
 
 
 @dataclass(frozen=True, slots=True)
 class CrawlSummary:
-    """What was found. Times in seconds, ``first`` and ``last`` since the epoch (None: nothing was fetched).
+    """The counts of a crawl. Times are in seconds, ``first`` and ``last`` since the epoch (None: nothing was fetched).
 
-    ``relevance`` has one entry a page in crawl order, ``scores`` the score each of them was fetched for (NaN for
-    seeds). ``active`` leaves out interruptions. ``best`` has the most relevant pages; of pages with equal bytes, one;
-    ``best_lines`` where they stand in the history. ``hasty`` are the fetches that came too soon.
+    ``relevance`` has one entry per page in crawl order, ``scores`` the score of each before its fetch (NaN for seeds).
+    ``active`` is the crawling time without interruptions. ``best`` are the most relevant pages, one per distinct text, and
+    ``best_lines`` their lines in the history. ``early`` counts the fetches that came too soon.
     """
 
     pages: int
@@ -52,9 +52,9 @@ class CrawlSummary:
     smallest_gap: float | None
     gaps: int
     pause: Pause
-    trouble: Problems
+    problems: Problems
     redirect_samples: tuple[tuple[str, str], ...]
-    hasty: LineSample
+    early: LineSample
     every_host: tuple[HostTableRow, ...]
 
     @property
@@ -67,31 +67,31 @@ class CrawlSummary:
 
     @property
     def redirects(self) -> int:
-        return self.trouble.redirects.count
+        return self.problems.redirects.count
 
     @property
-    def again(self) -> int:
-        """Stored pages that were fetched more than once."""
-        return self.trouble.again.count
+    def refetched(self) -> int:
+        """Number of repeated fetches of stored pages."""
+        return self.problems.refetched.count
 
     @property
     def failures(self) -> tuple[FailureKind, ...]:
-        return self.trouble.failures
+        return self.problems.failures
 
     @property
     def blocking(self) -> tuple[HostTableRow, ...]:
-        """Hosts that refused to serve a crawler, or asked for a rest, the most adamant first."""
+        """Hosts that refused to serve a crawler or asked for a pause, those with the most refusals first."""
         return tuple(
             sorted((h for h in self.every_host if h.blocks or h.rests), key=lambda h: (-h.blocks, -h.rests, h.host))
         )
 
     @property
-    def asking(self) -> tuple[HostTableRow, ...]:
-        """Hosts whose robots.txt asks for a delay, the longest first."""
+    def delaying(self) -> tuple[HostTableRow, ...]:
+        """Hosts whose robots.txt asks for a delay, the longest delay first."""
         return tuple(sorted((h for h in self.every_host if h.crawl_delay), key=lambda h: (-h.crawl_delay, h.host)))
 
     def relevant(self, threshold: float) -> int:
-        """Pages with at least this relevance."""
+        """Number of pages with at least this relevance."""
         return int((self.relevance >= threshold).sum())
 
 
@@ -111,8 +111,8 @@ class _Tally:
         self._scores = array("d")
         self._best = BestPages(BEST)
         self._hosts: dict[str, HostTally] = {}
-        self._trouble = ProblemTally()
-        self._hasty = LineSample()
+        self._problems = ProblemTally()
+        self._early = LineSample()
         self._redirects: list[tuple[str, str]] = []
         self._fetches = self._size = 0
         self._first: float | None = None
@@ -128,17 +128,17 @@ class _Tally:
         too_soon = host.too_soon
         host.add(visit, page=page, pause=self._pause)
         if host.too_soon > too_soon:
-            self._hasty.add(line)
+            self._early.add(line)
         if page:
             self._add_page(line, visit)
         elif visit.md5:
-            self._trouble.again.add(line)
+            self._problems.refetched.add(line)
         elif visit.redirect:
-            self._trouble.redirects.add(line)
+            self._problems.redirects.add(line)
             if len(self._redirects) < REDIRECTS:
                 self._redirects.append((visit.url, visit.redirect))
         else:
-            self._trouble.add_failure(line, visit)
+            self._problems.add_failure(line, visit)
 
     def _tick(self, visit: Visit) -> None:
         start = visit.at - visit.seconds
@@ -156,10 +156,10 @@ class _Tally:
         self._relevance.append(visit.relevance)
         self._scores.append(visit.score if visit.parent is not None else float("nan"))
         self._best.add(line, visit)
-        self._trouble.add_page(line, visit)
+        self._problems.add_page(line, visit)
 
     def summary(self) -> CrawlSummary:
-        hosts = [tally.line(host) for host, tally in self._hosts.items()]
+        hosts = [tally.row(host) for host, tally in self._hosts.items()]
         best = self._best.ranked()
         gaps = [line.smallest_gap for line in hosts if line.smallest_gap is not None]
         return CrawlSummary(
@@ -180,8 +180,8 @@ class _Tally:
             smallest_gap=min(gaps, default=None),
             gaps=sum(tally.gaps for tally in self._hosts.values()),
             pause=self._pause,
-            trouble=self._trouble.trouble(),
+            problems=self._problems.problems(),
             redirect_samples=tuple(self._redirects),
-            hasty=self._hasty,
+            early=self._early,
             every_host=tuple(sorted(hosts, key=lambda line: (-line.pages, -line.fetches, line.host))),
         )

@@ -1,37 +1,33 @@
-"""A comparison as tables for the terminal; plain text without colours or frames when it goes into a pipe."""
+"""Prints a comparison as tables; in a pipe, as plain text without colours or frames."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import TextIO
 
-from rich import box
-from rich.console import Console
 from rich.table import Table
 
 from crawlproject.evaluation.comparison import LEVEL, OMNISCIENT, Comparison
+from crawlproject.reports.console import console_for, framed_table
 from crawlproject.reports.measure_tables import summary_cells, summary_headings
 from crawlproject.reports.verdict import heading, interval_text, method, remarks, short_p, verdict
 
-_PIPE_WIDTH = 240  # columns, so that lines of a pipe do not wrap
+_PIPE_WIDTH = 240  # columns, so that lines do not wrap in a pipe
 
 
 def print_comparison(comparison: Comparison, stream: TextIO) -> None:
-    """Means, significance and remarks."""
-    terminal = stream.isatty()
-    console = Console(file=stream, width=None if terminal else _PIPE_WIDTH, highlight=False, no_color=not terminal)
-    frame = box.SIMPLE_HEAD if terminal else None
+    """Print means, significance and remarks."""
+    console = console_for(stream, _PIPE_WIDTH)
     console.print(heading(comparison), style="bold")
-    console.print(_means(comparison, frame))
+    console.print(_means(comparison, stream))
     console.print(f"\nBy every measure after {comparison.checkpoints[-1]:,} pages", style="bold")
-    console.print(_summaries(comparison, frame))
+    console.print(_summaries(comparison, stream))
     if comparison.testable:
         last = comparison.checkpoints[-1]
         console.print(f"\nSignificance at N = {last:,}: {method(comparison)}", style="bold")
-        console.print(_steps(comparison, last, frame))
+        console.print(_steps(comparison, last, stream))
         console.print()
-        console.print(_duels(comparison, last, frame))
+        console.print(_duels(comparison, last, stream))
         console.print(f"* significant: p < {LEVEL:g}", style="dim")
     console.print()
     for pages in comparison.checkpoints:
@@ -40,8 +36,8 @@ def print_comparison(comparison: Comparison, stream: TextIO) -> None:
         console.print(f"Note: {note}", style="dim", markup=False)
 
 
-def _means(comparison: Comparison, frame: box.Box | None) -> Table:
-    table = _table(frame)
+def _means(comparison: Comparison, stream: TextIO) -> Table:
+    table = framed_table(stream)
     table.add_column("", justify="right")
     table.add_column("ordering", no_wrap=True)
     for pages in comparison.checkpoints:
@@ -58,9 +54,9 @@ def _means(comparison: Comparison, frame: box.Box | None) -> Table:
     return table
 
 
-def _summaries(comparison: Comparison, frame: box.Box | None) -> Table:
+def _summaries(comparison: Comparison, stream: TextIO) -> Table:
     """Each ordering by every measure at the last checkpoint."""
-    table = _table(frame)
+    table = framed_table(stream)
     table.add_column("ordering", no_wrap=True)
     for name in summary_headings(comparison):
         table.add_column(name, justify="right", no_wrap=True)
@@ -69,9 +65,9 @@ def _summaries(comparison: Comparison, frame: box.Box | None) -> Table:
     return table
 
 
-def _steps(comparison: Comparison, pages: int, frame: box.Box | None) -> Table:
-    """Each contender against the next one down the ranking."""
-    table = _table(frame)
+def _steps(comparison: Comparison, pages: int, stream: TextIO) -> Table:
+    """Each contender against the next one in the ranking."""
+    table = framed_table(stream)
     table.add_column("better", no_wrap=True)
     table.add_column("than", no_wrap=True)
     statistic, other = ("t", "Wilcoxon") if comparison.question.test == "t" else ("W+", "t-test")
@@ -87,11 +83,11 @@ def _steps(comparison: Comparison, pages: int, frame: box.Box | None) -> Table:
     return table
 
 
-def _duels(comparison: Comparison, pages: int, frame: box.Box | None) -> Table:
-    """The p-value of each contender (row) being better than those ranked after it (columns)."""
+def _duels(comparison: Comparison, pages: int, stream: TextIO) -> Table:
+    """Corrected p-values: each contender (row) against those ranked below it (columns)."""
     ranking = comparison.ranking(pages)
     p = {(duel.better, duel.worse): duel for duel in comparison.duels[pages]}
-    table = _table(frame)
+    table = framed_table(stream)
     table.add_column("", justify="right")
     table.add_column("better than →", no_wrap=True)
     for rank in range(2, len(ranking) + 1):
@@ -99,16 +95,8 @@ def _duels(comparison: Comparison, pages: int, frame: box.Box | None) -> Table:
     for rank, name in enumerate(ranking[:-1], start=1):
         duels = [p[name, other] for other in ranking[rank:]]
         cells = [f"{short_p(duel.adjusted)}{'*' if duel.significant else ' '}" for duel in duels]
-        table.add_row(str(rank), name, *_blank(rank - 1), *cells)
+        table.add_row(str(rank), name, *[""] * (rank - 1), *cells)
     return table
-
-
-def _table(frame: box.Box | None) -> Table:
-    return Table(box=frame, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
-
-
-def _blank(count: int) -> Sequence[str]:
-    return [""] * count
 
 
 def _cell(comparison: Comparison, row: int, pages: int) -> str:

@@ -1,4 +1,4 @@
-"""The charts of a report: how a crawl went along its pages."""
+"""The charts of a report: the course of a crawl."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ import numpy.typing as npt
 from crawlproject.evaluation.measures import Curve, harvest_rate, precision, values_at, windowed_relevance
 from crawlproject.reports.plots import Axis, Chart, Series, line_chart, scatter_chart
 
-_POINTS = 240  # of a line
-_DOTS = 400  # of a scatter chart
-_GROUPS = 10  # of pages with similar scores
+_POINTS = 240  # points of a line
+_DOTS = 400  # dots of a scatter chart
+_GROUPS = 10  # groups of pages with similar scores
 
 
 def window_of(pages: int) -> int:
-    """How many latest pages a running average looks at: a tenth of the crawl, between 10 and 100."""
+    """The window of a moving average in pages: a tenth of the crawl, between 10 and 100."""
     return max(10, min(100, pages // 10))
 
 
 def harvest_chart(relevance: Curve, threshold: float) -> Chart:
-    """Share of relevant pages: so far, and among the latest pages (paper 000 section 4.2)."""
+    """Share of relevant pages, cumulative and in a moving window (paper 000 section 4.2)."""
     window = window_of(len(relevance))
     latest = windowed_relevance((relevance >= threshold).astype(np.float64), window)
     return _progress_chart("Harvest rate over the crawl", harvest_rate(relevance, threshold), latest, window, 1.0)
 
 
 def relevance_chart(relevance: Curve) -> Chart:
-    """Average relevance: so far, and of the latest pages (paper 000 section 4.2)."""
+    """Mean relevance, cumulative and in a moving window (paper 000 section 4.2)."""
     window = window_of(len(relevance))
     latest = windowed_relevance(relevance, window)
     return _progress_chart("Mean relevance over the crawl", precision(relevance), latest, window)
@@ -40,9 +40,9 @@ def recall_chart(recall: Curve) -> Chart:
 
 
 def score_chart(scores: Curve, relevance: Curve) -> Chart | None:
-    """What pages were worth against what the ordering expected; None when all scores are equal.
+    """Relevance of pages against their scores; None when all scores are equal.
 
-    Seeds have no score (NaN). The axis leaves out the most extreme hundredth of the scores on either side.
+    Seeds have no score (NaN). The axis leaves out the lowest and the highest 1 % of the scores.
     """
     scored = ~np.isnan(scores)
     x, y = scores[scored], relevance[scored]
@@ -59,7 +59,7 @@ def score_chart(scores: Curve, relevance: Curve) -> Chart | None:
 
 
 def sample_points(pages: int) -> list[int]:
-    """Page numbers at which a line is drawn."""
+    """Numbers of pages at which a line is sampled."""
     return sorted(set(np.linspace(1, pages, min(pages, _POINTS), dtype=int).tolist())) if pages else []
 
 
@@ -75,7 +75,7 @@ def _progress_chart(title: str, so_far: Curve, latest: Curve, window: int, top: 
 
 
 def _group_means(scores: Curve, relevance: Curve) -> Series:
-    """Mean relevance of tenths of the pages by score; pages of equal score are never parted."""
+    """Mean relevance of each tenth of the pages by score; pages with equal scores stay in one group."""
     edges = np.unique(np.quantile(scores, np.linspace(0, 1, _GROUPS + 1)[1:-1]))
     groups = np.searchsorted(edges, scores, side="left")
     present = np.unique(groups)

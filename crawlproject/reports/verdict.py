@@ -1,4 +1,4 @@
-"""Comparisons in words, for the terminal and for the page alike."""
+"""The results of a comparison as sentences, for terminal and HTML."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _NAMED = 4  # rivals named in a verdict
 
 
 def heading(comparison: Comparison) -> str:
-    """What the numbers are."""
+    """What the numbers of the comparison mean."""
     question = comparison.question
     judged = question.importance.replace("_", " ") or "relevance"
     detail = {
         "harvest": f" ({judged} ≥ {question.threshold:g})",
         "relevance": f" (latest {question.window}; {judged})",
-        "top": f" (the {question.top:,} best of all crawls by {judged})",
+        "top": f" (the {question.top:,} best pages of all crawls by {judged})",
         "recall": "",
     }
     name = MEASURES[question.measure] + detail.get(question.measure, f" (by {judged})")
@@ -30,12 +30,12 @@ def mean_of(comparison: Comparison) -> str:
 
 
 def verdict(comparison: Comparison, pages: int) -> str:
-    """Who is best after ``pages`` pages, as far as the tests say so."""
+    """Which ordering is best after ``pages`` pages, according to the tests."""
     ranking = comparison.ranking(pages)
     if len(ranking) < 2:
-        return "There is nothing to compare: one ordering only."
+        return "There is only one ordering, so nothing to compare."
     if not comparison.testable:
-        return f"{ranking[0]} leads; whether that is luck cannot be tested on a single topic."
+        return f"{ranking[0]} leads; with a single topic, significance cannot be tested."
     rivals = comparison.rivals(pages)
     if not rivals:
         return f"{ranking[0]} is significantly better than every other ordering (p < {LEVEL:g} after correction)."
@@ -43,11 +43,11 @@ def verdict(comparison: Comparison, pages: int) -> str:
     names = [f"{duel.worse} ({p_value(duel)})" for duel in rivals[:_NAMED]]
     if len(rivals) > _NAMED:
         names.append(f"{len(rivals) - _NAMED} more")
-    return f"No ordering is best for sure: {ranking[0]} leads, but not significantly before {', '.join(names)}."
+    return f"No clear winner: {ranking[0]} leads, but is not significantly better than {', '.join(names)}."
 
 
 def p_value(duel: Duel) -> str:
-    """The corrected p-value, or why there is none."""
+    """The corrected p-value, or the reason why there is none."""
     return duel.test.why if duel.adjusted is None else f"p = {short_p(duel.adjusted)}"
 
 
@@ -64,7 +64,7 @@ def interval_text(interval: tuple[float, float] | None) -> str:
 
 
 def method(comparison: Comparison) -> str:
-    """How the tests were made."""
+    """Which tests were used, as a phrase."""
     tests = len(comparison.contenders) * (len(comparison.contenders) - 1)
     test = {"t": "t-tests", "wilcoxon": "Wilcoxon signed-rank tests"}[comparison.question.test]
     return (
@@ -74,20 +74,18 @@ def method(comparison: Comparison) -> str:
 
 
 def remarks(comparison: Comparison) -> list[str]:
-    """What a reader must know to read the table right."""
-    notes = [f"{topic} is left out: {reason}." for topic, reason in comparison.left_out.items()]
+    """Notes that explain the tables."""
+    notes = [f"{topic} was left out: {reason}." for topic, reason in comparison.left_out.items()]
     last = comparison.checkpoints[-1]
     for name, lengths in zip(comparison.orderings, comparison.lengths, strict=True):
         if short := int((lengths < last).sum()):
-            notes.append(f"{name} crawled fewer than {last:,} pages on {short} topics; its last value stands.")
+            notes.append(f"{name} crawled fewer than {last:,} pages on {short} topics; its last value is used.")
     if np.isinf(comparison.half).any():
-        notes.append(
-            "half: the median over topics of the pages until half of the targets were found; – when it was never."
-        )
+        notes.append("half: pages until half of the targets were found (median over topics); – means never.")
     elif not np.isnan(comparison.half).all():
-        notes.append("half: the median over topics of the pages until half of the targets were found.")
+        notes.append("half: pages until half of the targets were found (median over topics).")
     if comparison.shares():
         notes.append(f"share: area under the recall curve up to {last:,} pages; {RANDOM} is 0%, {OMNISCIENT} is 100%.")
     if OMNISCIENT in comparison.orderings:
-        notes.append(f"{OMNISCIENT} knows the targets and the whole graph: the upper bound, not a contender.")
+        notes.append(f"{OMNISCIENT} knows the targets and the whole link graph: it is an upper bound, not a contender.")
     return notes

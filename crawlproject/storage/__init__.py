@@ -1,1 +1,1 @@
-"""What a crawl leaves on disk: page files, history, link graph, items, refusals."""
+"""The files of a crawl folder: pages, history, links, items, refusals, and archives."""

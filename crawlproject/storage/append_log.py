@@ -1,8 +1,8 @@
 """Append-only files of JSON lines that survive ``kill -9``.
 
-A line is handed to the operating system in one write, so a killed process leaves whole lines and at most one torn one,
-which opening removes. Several logs that belong together are kept in step by one of them, the last one written: what the
-others hold beyond it is cut off on opening (``trim``).
+Each line is one write, so a killed process leaves complete lines and at most one incomplete line, which opening removes.
+Of several logs that belong together, the one written last decides: opening cuts off what the others hold beyond it
+(``trim``).
 """
 
 from __future__ import annotations
@@ -21,10 +21,9 @@ _BLOCK = 1 << 16
 
 
 class AppendLog:
-    """One file of JSON lines, opened for appending; a torn last line is removed first.
+    """One file of JSON lines, opened for appending; an incomplete last line is removed first.
 
-    Raises ``StorageFailed`` when the file cannot be opened or the disk refuses a write; the line is then taken back, so
-    that the file stays whole.
+    Raises ``StorageFailed`` when the file cannot be opened or a write fails; the failed line is then removed.
     """
 
     def __init__(self, path: Path) -> None:
@@ -45,19 +44,19 @@ class AppendLog:
             self.append_lines(b"".join([orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records]))
 
     def append_lines(self, lines: bytes) -> None:
-        """Write whole lines, ready made."""
+        """Write serialised lines."""
         try:
             written = os.pwrite(self._file, lines, self._size)
             if written != len(lines):
-                raise OSError("the disk took only a part of it (is it full?)")
+                raise OSError("the write was incomplete (is the disk full?)")
         except OSError as error:
-            with suppress(OSError):  # what is left then is a torn last line, which opening removes
+            with suppress(OSError):  # leaves an incomplete last line, which opening removes
                 os.ftruncate(self._file, self._size)
             raise StorageFailed(f"cannot write to {self.path}: {error}") from error
         self._size += len(lines)
 
     def trim(self, keep: Callable[[Any], bool]) -> int:
-        """Remove the last lines for which ``keep(record)`` is false; how many lines went.
+        """Remove the last lines for which ``keep(record)`` is false; return their number.
 
         Raises ``BadCrawlDir`` for a line that is damaged or that ``keep`` cannot read.
         """
@@ -77,7 +76,7 @@ class AppendLog:
         return removed
 
     def sync(self) -> None:
-        """Force what was written onto the disk (power failure). Raises ``StorageFailed``."""
+        """Sync the file to the disk, against power failures. Raises ``StorageFailed``."""
         try:
             os.fsync(self._file)
         except OSError as error:
@@ -108,14 +107,14 @@ def parse_line(line: bytes, path: Path, number: int | None = None) -> Any:
 
 
 def unexpected(path: Path, number: int | None, damage: Exception) -> BadCrawlDir:
-    """The error for a line that is no JSON, or not the record it should be."""
+    """The error for a line that is not JSON, or not the expected record."""
     place = str(path) if number is None else f"{path}, line {number}"
     what = damage if isinstance(damage, orjson.JSONDecodeError) else repr(damage)
     return BadCrawlDir(place, f"expected a line of JSON ({what}); restore the file or remove the line")
 
 
 def read_lines(path: Path) -> Iterator[Any]:
-    """The records of a file of JSON lines, streamed; a torn last line is passed over. Nothing when there is no file."""
+    """Stream the records of a file of JSON lines, without an incomplete last line. A missing file has no records."""
     if not path.exists():
         return
     with path.open("rb") as file:
@@ -125,7 +124,7 @@ def read_lines(path: Path) -> Iterator[Any]:
 
 
 def write_atomically(path: Path, chunks: Iterable[bytes], *, sync: bool = True) -> None:
-    """Replace ``path`` whole or not at all. Raises ``StorageFailed``."""
+    """Replace ``path`` completely or not at all. Raises ``StorageFailed``."""
     draft = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

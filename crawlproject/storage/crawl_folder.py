@@ -1,4 +1,4 @@
-"""The crawl folder as a whole: opened together, written in step, closed together."""
+"""The crawl folder: opens, writes and closes its files together."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ SAVE_EVERY = 200  # fetches between two saves of the refusal counts
 
 
 class Closing(Protocol):
-    """Something that has files open."""
+    """Anything with open files."""
 
     def close(self) -> None: ...
 
 
 class CrawlFolder:
-    """``crawl.json``, ``history.jsonl``, ``links.jsonl``, ``items.jsonl``, ``refused.json``, ``pages/`` and, when it read some,
-    ``sitemaps.jsonl`` of one crawl.
+    """``crawl.json``, ``history.jsonl``, ``links.jsonl``, ``items.jsonl``, ``refused.json``, ``pages/`` and, if sitemaps were
+    read, ``sitemaps.jsonl`` of one crawl.
 
-    ``bodies=False`` keeps the history only (rehearsals): page files, items and links are not written. As such a crawl
-    starts anew after an interruption, the refusal counts are saved when it ends, and not every ``SAVE_EVERY`` fetches too.
+    ``bodies=False`` (rehearsals) writes the history only, without page files, items and links. Since a rehearsal restarts
+    after an interruption, its refusal counts are saved only at the end, not every ``SAVE_EVERY`` fetches.
     Raises ``BadCrawlDir`` when the folder holds another crawl or another process crawls in it, ``StorageFailed`` when it
     cannot be written.
     """
@@ -49,7 +49,7 @@ class CrawlFolder:
         try:
             path.mkdir(parents=True, exist_ok=True)
         except FileExistsError:
-            raise BadCrawlDir(str(path), "expected a crawl folder, and a file is in its place") from None
+            raise BadCrawlDir(str(path), "expected a crawl folder, but this is a file") from None
         except OSError as error:
             raise StorageFailed(f"cannot make the crawl folder {path}: {error}") from error
         self._lock = FolderLock(path) if bodies else None
@@ -61,15 +61,15 @@ class CrawlFolder:
         self._items = Items(path / "items.jsonl", self.history) if bodies else None
         self._sitemaps = SitemapLog(path / SITEMAPS, self.history) if bodies else None
         self.robots = RobotsLog(path)
-        self.archive: CrawlArchive | None = None  # set when the crawl is archived while it runs
-        self.beside: list[Closing] = []  # what else writes into the folder
+        self.archive: CrawlArchive | None = None  # set if the crawl writes an archive
+        self.beside: list[Closing] = []  # other writers to the folder
 
     def store(self, url: str, body: bytes) -> str:
-        """Store a page's bytes; its name."""
+        """Store the bytes of a page; return its name."""
         return self.pages.store(url, body) if self.bodies else page_name(url)
 
     def keep(self, page: Page, visit: Visit) -> None:
-        """Write the links of a fetched page, its item when it is stored, and last its visit: all of them or none."""
+        """Write the links of a fetched page, its item if it is stored, and last its visit: all of these or none."""
         try:
             if self._links:
                 self._links.append(page)
@@ -88,13 +88,13 @@ class CrawlFolder:
         self._save_now_and_then()
 
     def note_sitemap(self, visit: Visit, pages: Sequence[tuple[str, str]]) -> None:
-        """Write what a sitemap lists, as ``(URL, lastmod)``, and last its visit."""
+        """Write the pages of a sitemap, as ``(URL, lastmod)``, and last its visit."""
         if self._sitemaps:
             self._sitemaps.append(visit.url, visit.at, pages)
         self.note(visit)
 
     def note(self, visit: Visit) -> None:
-        """Write the visit of a fetch that brought no page."""
+        """Write the visit of a fetch without a page."""
         if self.archive:
             self.archive.commit(visit)
         self.history.append(visit)
@@ -106,7 +106,7 @@ class CrawlFolder:
             self.refusals.save()
 
     def close(self, reason: str, now: float, stats: Mapping[str, Any]) -> None:
-        """Save the counts and note why the crawl ended."""
+        """Save the counts and record why the crawl ended."""
         logs = self._links, self._items, self._sitemaps, self.robots, self.archive, self.history
         for log in (*self.beside, *logs):
             if log:

@@ -1,4 +1,4 @@
-"""A set of strings that only grows, in little memory: what is kept of each is its MD5, 16 bytes."""
+"""A compact, grow-only set of strings, which stores only the MD5 digest (16 bytes) of each."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from hashlib import md5
 
 _SIZE = 16  # bytes of a digest
 _TABLES = 256
-_FIRST = 32  # places of a table at first
+_FIRST = 32  # initial slots of a table
 _EMPTY = bytes(_SIZE)
 
 
 class DigestSet:
-    """Strings by their digests, in 256 hash tables with open addressing: 24 to 48 bytes for each, where a ``set`` takes 110.
+    """256 hash tables of digests with open addressing: 24 to 48 bytes per string, where a ``set`` takes 110.
 
-    Each table doubles by itself when two thirds of it are taken, so that no addition takes long. Two strings of the same
-    digest are not met by chance: among 10^12 the probability is 10^-15.
+    Each table doubles separately when it is two thirds full, so that no addition takes long. The probability of any
+    collision of digests among 10^12 strings is 10^-15.
     """
 
     def __init__(self) -> None:
@@ -23,7 +23,7 @@ class DigestSet:
         self._size = 0
 
     def add(self, text: str) -> None:
-        """Add a string; nothing happens when it is inside."""
+        """Add a string if it is not in the set yet."""
         digest = _digest(text)
         number = digest[0]
         table = self._tables[number]

@@ -1,7 +1,6 @@
-"""``finished.json``: a small file that is there exactly while the crawl in the folder is complete.
+"""``finished.json``: a small file that exists exactly while the crawl in the folder is complete.
 
-A pipeline that starts with the end of a crawl waits for this file: it is written last, whole, and taken away when the
-crawl is gone on with.
+Other programs can wait for this file: it is written last, atomically, and removed when the crawl resumes.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ VERSION = 1
 
 
 def write_marker(folder: Path, manifest: Mapping[str, Any], now: float) -> Path:
-    """Say what the manifest of the ended crawl says, ``now`` in seconds since the epoch. Raises ``StorageFailed``."""
+    """Write the marker from the manifest of the ended crawl; ``now`` in seconds since the epoch. Raises ``StorageFailed``."""
     stats = manifest["stats"]
     found = {
         "version": VERSION,
@@ -39,7 +38,7 @@ def write_marker(folder: Path, manifest: Mapping[str, Any], now: float) -> Path:
 
 
 def clear_marker(folder: Path) -> None:
-    """Take the marker away. Raises ``StorageFailed``."""
+    """Remove the marker. Raises ``StorageFailed``."""
     try:
         (folder / MARKER).unlink(missing_ok=True)
     except OSError as error:

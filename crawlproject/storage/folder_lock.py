@@ -1,4 +1,4 @@
-"""One process at a time in a folder: two that write the same journal would destroy each other's."""
+"""A lock that lets one process at a time write to a folder."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ NAME = "lock"
 class FolderLock:
     """Holds ``folder`` for this process until ``close`` or until the process ends, however it ends.
 
-    The lock is the kernel's, on the file ``lock``, which also tells the number of the process; the file stays. A process
-    may open a folder again that it holds. Raises ``BadCrawlDir`` when another process holds it, and ``StorageFailed``.
+    It is a kernel lock on the file ``lock``, which also contains the process id and is never removed. A process may lock a
+    folder twice. Raises ``BadCrawlDir`` when another process holds the lock, and ``StorageFailed``.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -31,19 +31,19 @@ class FolderLock:
             self.close()
             wish = "wait until it has ended, or choose another folder"
             raise BadCrawlDir(str(folder), f"in use by process {_holder(path)}; {wish}")
-        with suppress(OSError):  # a full disk: the lock holds without the number
+        with suppress(OSError):  # on a full disk the lock works without the process id
             os.ftruncate(self._file, 0)
             os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
 
     def close(self) -> None:
-        """Let the folder go; idempotent."""
+        """Release the lock; idempotent."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
 
 
 def holder_of(folder: Path) -> str | None:
-    """The number of the other process that holds ``folder``; None when nobody does. Nothing is written."""
+    """The id of another process that holds ``folder``, or None. Writes nothing."""
     path = folder / NAME
     try:
         file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
@@ -56,7 +56,7 @@ def holder_of(folder: Path) -> str | None:
 
 
 def _locked(file: int) -> bool:
-    """Whether the lock is ours now. On a file system without locks nothing can be known, and the crawl goes on."""
+    """Try to take the lock; return success. On a file system without locks, the crawl runs unlocked."""
     try:
         fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as refused:

@@ -1,7 +1,7 @@
 """The crawl history: one line per finished fetch, in fetch order (paper 000 section 2.2).
 
-The history is the commit record of the crawl folder: a page counts when its line is there. Page file, items and links
-of a page are written before it and are dropped on opening when it is missing.
+The history is the commit record of the crawl folder: a page counts if the history has its line. Page file, item and links
+are written before that line, and are dropped on opening if the line is missing.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from crawlproject.records import Visit
 from crawlproject.storage.append_log import AppendLog, read_lines, unexpected
 from crawlproject.storage.digest_set import DigestSet
 
-RECENT = 100  # pages of the sliding window (000 section 4.2: running average)
+RECENT = 100  # pages in the moving average (000 section 4.2)
 
 
 class History:
-    """``history.jsonl``, and what is known from it at any moment of the crawl.
+    """``history.jsonl``, with running figures of the crawl.
 
     Raises ``BadCrawlDir`` for a damaged line, ``StorageFailed`` when the file cannot be written.
     """
@@ -31,7 +31,7 @@ class History:
         self.pages = 0
         self.errors = 0
         self.last_url = ""
-        self.seeds_led_to: set[str] = set()  # where seeds redirected to, in the crawl that is gone on with
+        self.seeds_led_to: set[str] = set()  # targets of redirected seeds, in a resumed crawl
         for number, line in enumerate(read_lines(path), start=1):
             try:
                 self._count(str(line["url"]), line["md5"], float(line["relevance"]), line["error"])

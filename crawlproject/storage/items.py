@@ -1,6 +1,6 @@
-"""``items.jsonl``: one line per stored page, ready for an index.
+"""``items.jsonl``: one line per stored page, for full-text indexes.
 
-``item.schema.json`` beside this file says what each field is, as a JSON Schema (draft 2020-12).
+``item.schema.json`` beside this file defines the fields, as a JSON Schema (draft 2020-12).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from crawlproject.storage.history import History
 
 
 class Items:
-    """Lines with URL, title, visible text, language, relevance, and which link led to the page."""
+    """Writes lines with URL, title, visible text, language, relevance, and the link that led to the page."""
 
     def __init__(self, path: Path, history: History) -> None:
         self._log = AppendLog(path)
@@ -42,7 +42,7 @@ def item_schema() -> dict[str, Any]:
 
 
 def item_fields(page: Page, visit: Visit) -> dict[str, object]:
-    """What an index wants to know of a page; the same fields as Scrapy's feed exports."""
+    """The item of a page, with the same fields as in Scrapy's feed exports."""
     return {
         "url": page.url,
         "title": page.title,
@@ -67,5 +67,5 @@ def item_fields(page: Page, visit: Visit) -> dict[str, object]:
 
 
 def _lines_with_text(text: str) -> str:
-    """``text`` without its empty lines, of which mark-up leaves many, and without white space around the others."""
+    """``text`` without empty lines (markup leaves many) and without white space at the ends of lines."""
     return "\n".join([shown for line in text.split("\n") if (shown := line.strip())])

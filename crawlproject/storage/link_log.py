@@ -1,4 +1,4 @@
-"""The link graph as it was seen: ``links.jsonl``, one line per link of a fetched page."""
+"""``links.jsonl``: one line per link of a fetched page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from crawlproject.storage.history import History
 
 
 class LinkLog:
-    """Lines ``{"source", "target", "anchor", "context_score"}``, in the order of the pages and of their links."""
+    """Writes lines ``{"source", "target", "anchor", "context_score"}``, in page order and link order."""
 
     def __init__(self, path: Path, history: History) -> None:
         self._log = AppendLog(path)
@@ -22,12 +22,7 @@ class LinkLog:
         """Write the links of a page, all or none. Raises ``StorageFailed``."""
         lines = [
             orjson.dumps(
-                {
-                    "source": page.url,
-                    "target": link.url,
-                    "anchor": link.anchor,
-                    "context_score": link.context_score,
-                },
+                {"source": page.url, "target": link.url, "anchor": link.anchor, "context_score": link.context_score},
                 option=orjson.OPT_APPEND_NEWLINE,
             )
             for link in page.links

@@ -1,4 +1,4 @@
-"""``crawl.json``: what a crawl folder holds, so that it is never mixed up with another crawl."""
+"""``crawl.json``: describes the crawl in a folder, so that it is not confused with another crawl."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Manifest:
 
     @property
     def resumed(self) -> bool:
-        """Whether the folder held this crawl already."""
+        """Whether the folder already held this crawl."""
         return bool(self.found)
 
     def begin(self, settings: Mapping[str, Any], web: str, now: float) -> None:
@@ -55,12 +55,12 @@ class Manifest:
         self._write()
 
     def finish(self, reason: str, now: float, stats: Mapping[str, Any]) -> None:
-        """Note how the crawl ended."""
+        """Record how the crawl ended."""
         self.found.update(reason=reason, finished=now, stats=dict(stats))
         self._write()
 
     def _refuse_another_crawl(self) -> None:
-        wish = "choose another CRAWL_DIR, or remove this folder to start anew"
+        wish = "choose another CRAWL_DIR, or remove this folder to start over"
         for key in ("name", "keywords", "seeds"):
             found, asked = self.found["topic"].get(key), self.asked["topic"][key]
             if found != (list(asked) if isinstance(asked, tuple) else asked):
@@ -75,7 +75,7 @@ class Manifest:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """What the manifest in a crawl folder says; empty when there is none. Raises ``BadCrawlDir`` for a damaged one."""
+    """Read the manifest in a crawl folder; empty without one. Raises ``BadCrawlDir`` for a damaged file."""
     path = folder / NAME
     try:
         found = orjson.loads(path.read_bytes())

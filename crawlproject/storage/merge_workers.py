@@ -1,4 +1,4 @@
-"""The crawl folders of several workers as one: what ``workers/<name>/`` of a crawl folder hold, merged into it."""
+"""Merges the crawl folders of several workers (``workers/<name>/``) into the crawl folder above them."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ _SUMMED = ("refused/", "probes/", "reader/", "scheduler/", "downloader/", "item_
 
 
 def workers_of(folder: Path) -> list[Path]:
-    """The folders of the workers in a crawl folder, by name; none in the folder of a crawl of one process."""
+    """The folders of the workers in a crawl folder, by name; none if a single process crawled."""
     return sorted(path.parent for path in folder.glob(f"{WORKERS}/*/{MANIFEST}"))
 
 
 def whole_folder(folder: Path) -> Path:
-    """``folder``, after the folders of its workers are merged into it when it has any; raises as ``merge_workers`` does."""
+    """Merge the folders of workers, if there are any, and return ``folder``. Raises as ``merge_workers`` does."""
     if workers_of(folder):
         merge_workers(folder)
     return folder
 
 
 def merge_workers(folder: Path) -> None:
-    """Write history, links, items, refusals, pages and manifest of all workers into ``folder``: each URL once, by time.
+    """Write history, links, items, refusals, pages and manifest of all workers into ``folder``, each URL once, by time.
 
-    Nothing is moved: page files are hard links where the disk has them, else copies. Works while workers run, and may be
-    done again. Raises ``BadCrawlDir`` when the folder holds a crawl of its own, or a worker's is damaged, and
-    ``StorageFailed``.
+    The folders of the workers stay unchanged: page files become hard links where possible, else copies. Works while workers
+    run, and may be repeated. Raises ``BadCrawlDir`` when the folder holds a crawl of its own or a worker's folder is
+    damaged, and ``StorageFailed``.
     """
     workers = workers_of(folder)
     there = read_manifest(folder)
@@ -69,7 +69,7 @@ def merge_workers(folder: Path) -> None:
 
 
 def _visits_kept(workers: Iterable[Path]) -> dict[str, Path]:
-    """Whose visit of each URL counts: that of a worker that stored the page, else the first one's."""
+    """The worker whose visit of each URL counts: one that stored the page, else the first."""
     kept: dict[str, Path] = {}
     stored: set[str] = set()
     for worker in workers:
@@ -107,7 +107,7 @@ def _link_pages(folder: Path, workers: Iterable[Path]) -> None:
                 continue
             try:
                 target.parent.mkdir(parents=True, exist_ok=True)
-                with suppress(FileNotFoundError):  # a page file that somebody removed
+                with suppress(FileNotFoundError):  # the page file was removed
                     _link(source, target)
             except OSError as error:
                 raise StorageFailed(f"cannot write to {target}: {error}") from error

@@ -1,4 +1,4 @@
-"""The archive of a crawl folder, opened: what is missing in it is put in."""
+"""Opens the archive of a crawl folder and adds the pages that are missing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def open_archive(
     max_bytes: int,
     clock: Callable[[], float],
 ) -> CrawlArchive:
-    """The archive in ``folder``, with every stored page in it. Raises ``StorageFailed`` and ``BadCrawlDir``."""
+    """Open the archive in ``folder`` and complete it. Raises ``StorageFailed`` and ``BadCrawlDir``."""
     manifest = folder.manifest.found
     name = re.sub(r"[^A-Za-z0-9_.-]", "-", f"{topic.name}-{worker}" if worker else topic.name)[:80]
     archive = CrawlArchive(

@@ -1,4 +1,4 @@
-"""The page repository: one file a page, named by the MD5 of its canonical URL (paper 000 section 2.2)."""
+"""The page repository: one file per page, named by the MD5 of its canonical URL (paper 000 section 2.2)."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from crawlproject.urls.naming import page_name, page_path
 class PageRepository:
     """Bodies as received (after decompression) under ``folder/<2 hex>/<2 hex>/<32 hex>``.
 
-    A file appears whole or not at all: it is written beside its place and renamed. Storing a page again replaces it.
+    Files are written under a temporary name and renamed, so none is ever incomplete. Storing a page again replaces it.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def path(self, url: str) -> Path:
-        """Where the page of the canonical ``url`` is, or would be."""
+        """The path of the page of the canonical ``url``, whether it exists or not."""
         return self.folder / page_path(page_name(url))
 
     def store(self, url: str, body: bytes) -> str:
-        """Write the page; its name (32 hex digits). Raises ``StorageFailed``."""
+        """Write the page; return its name (32 hex digits). Raises ``StorageFailed``."""
         name = page_name(url)
         place = f"{self.folder}/{page_path(name)}"
         draft = f"{place}.tmp"
         try:
             with self._opened(draft) as file:
                 if file.write(body) != len(body):
-                    raise OSError("the disk took only a part of it (is it full?)")
+                    raise OSError("the write was incomplete (is the disk full?)")
             os.replace(draft, place)
         except OSError as error:
             with suppress(OSError):
@@ -41,14 +41,14 @@ class PageRepository:
         return name
 
     def load(self, url: str) -> bytes:
-        """The stored body; ``FileNotFoundError`` when the page was never stored."""
+        """The stored body. Raises ``FileNotFoundError`` for a page that was never stored."""
         return self.path(url).read_bytes()
 
     def __contains__(self, url: str) -> bool:
         return self.path(url).exists()
 
     def _opened(self, draft: str) -> FileIO:
-        """The file, opened for writing; its folder is made when there is none yet."""
+        """Open the file for writing; create its folder if needed."""
         try:
             return open(draft, "wb", buffering=0)
         except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""``probes.jsonl``: what second looks at pages and hosts found, one line a fetch. A resumed crawl learns it again from there."""
+"""``probes.jsonl``: the findings of probes, one line per probe fetch. A resumed crawl reads them again."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from crawlproject.storage.append_log import AppendLog, read_lines, unexpected
 
 NAME = "probes.jsonl"
 
-HONEST = "honest"  # a browser is shown the same; what is not there is said not to be
-CLOAKED = "cloaked"  # we are shown what a browser is not
-MADE_UP = "soft_404"  # what is not there is answered like a page
-UNDECIDED = "undecided"  # nothing can be said, and it is not tried again
-OPEN = ""  # another copy has to be fetched
+HONEST = "honest"  # a browser is shown the same page; a missing page is answered correctly
+CLOAKED = "cloaked"  # the crawler is shown text that a browser is not
+MADE_UP = "soft_404"  # a missing page is answered like an existing one
+UNDECIDED = "undecided"  # no decision is possible, and the probe is not repeated
+OPEN = ""  # another copy must be fetched
 
-_UNWELCOME = (401, 403, 429, 503)  # statuses of hosts that turn a probe away
+_UNWELCOME = (401, 403, 429, 503)  # statuses of hosts that refuse a probe
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One step of a probe: a line of ``probes.jsonl``.
 
-    ``url`` was fetched as ``step`` (``probe_steps.py``) because of ``page``, which ended ``at`` seconds since the epoch after
-    ``seconds``; ``status`` is 0 when no response came. ``verdict`` is one of the above, and ``why`` says it in words.
-    ``hidden`` is which share of what we are shown a browser is not, ``churn`` which share comes and goes by itself, both 0 to 1
-    (``cloaking.py``). By ``redirect``, ``title``, ``links``, a digest of where they lead, and ``text``, 32-bit digests of
-    shingles in base64, a missing page is known again (``soft_404.py``).
+    ``url`` was fetched as ``step`` (``probe_steps.py``) because of ``page``. The fetch took ``seconds`` and ended ``at``
+    seconds since the epoch; ``status`` is 0 without a response. ``verdict`` is one of the above, ``why`` the reason in
+    words. ``hidden`` is the share of text shown to the crawler but not to a browser, ``churn`` the share that changes
+    between any two fetches, both 0 to 1 (``cloaking.py``). ``redirect``, ``title``, ``links`` (a digest of the link
+    targets) and ``text`` (32-bit digests of shingles, in base64) identify the soft 404 of a host (``soft_404.py``).
     """
 
     url: str
@@ -49,19 +49,19 @@ class Finding:
 
     @property
     def unwelcome(self) -> bool:
-        """Whether the host turned the probe away: it is not probed again."""
+        """Whether the host refused the probe; then it is not probed again."""
         return self.status in _UNWELCOME or self.why.startswith("block/")
 
 
 class ProbeLog:
-    """Findings in the order in which probes ended. The file is made with its first line. Raises ``StorageFailed``."""
+    """Writes findings in the order in which probes ended. The file is created with its first line. Raises ``StorageFailed``."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / NAME
         self._log: AppendLog | None = None
 
     def append(self, finding: Finding) -> None:
-        """Note a step of a probe."""
+        """Record a step of a probe."""
         self._log = self._log or AppendLog(self._path)
         self._log.append(finding)
 
@@ -87,7 +87,7 @@ def _finding(line: Any) -> Finding:
     for field in fields(finding):
         wanted = (int, float) if field.type == "float" else int if field.type == "int" else str
         if not isinstance(getattr(finding, field.name), wanted):
-            raise TypeError(f"{field.name} is no {field.type}")
+            raise TypeError(f"{field.name} is not of type {field.type}")
     if len(b64decode(finding.text, validate=True)) % 4:
-        raise ValueError("text is no list of digests")
+        raise ValueError("text is not a list of digests")
     return finding

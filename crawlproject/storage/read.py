@@ -1,4 +1,4 @@
-"""Reading a crawl folder after the crawl, or after its crash: what was asked, and what was fetched."""
+"""Reads a crawl folder during a crawl, after it, or after a crash."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _VISIT_FIELDS = frozenset(item.name for item in fields(Visit))
 
 @dataclass(frozen=True, slots=True)
 class CrawlInfo:
-    """What ``crawl.json`` says. A crawl that was killed has no ``reason``, no ``finished`` and no ``stats``.
+    """The contents of ``crawl.json``. A running or killed crawl has no ``reason``, ``finished`` and ``stats``.
 
     ``targets`` are canonical, ``positive`` and ``negative`` are URLs or paths. ``settings`` are named in capitals. Times
     are seconds since the epoch.
@@ -49,7 +49,7 @@ class CrawlInfo:
     stats: Mapping[str, Any] = field(default_factory=dict)
 
     def number(self, setting: str, default: float) -> float:
-        """A setting that is a number; ``default`` when the manifest does not say."""
+        """A numeric setting; ``default`` if the manifest lacks it."""
         value = self.settings.get(setting)
         return float(value) if isinstance(value, int | float) else default
 
@@ -64,10 +64,10 @@ class RefusalCounts:
 
 
 def read_info(folder: Path) -> CrawlInfo:
-    """The manifest of a crawl folder; missing keys take their defaults. Raises ``BadCrawlDir``."""
+    """Read the manifest of a crawl folder; missing keys get their defaults. Raises ``BadCrawlDir``."""
     found = read_json(folder / MANIFEST)
     if found is None:
-        raise BadCrawlDir(str(folder), f"expected a crawl folder, and there is no {MANIFEST} in it")
+        raise BadCrawlDir(str(folder), f"expected a crawl folder, but it has no {MANIFEST}")
     topic = _mapping(found.get("topic"))
     return CrawlInfo(
         topic=str(topic.get("name") or ""),
@@ -90,9 +90,9 @@ def read_info(folder: Path) -> CrawlInfo:
 
 
 def read_visits(folder: Path) -> Iterator[Visit]:
-    """The history of a crawl, streamed in fetch order; a torn last line is passed over.
+    """Stream the history of a crawl in fetch order, without an incomplete last line.
 
-    Fields that ``Visit`` does not know are ignored. Raises ``BadCrawlDir`` for a line that is damaged otherwise.
+    Unknown fields are ignored. Raises ``BadCrawlDir`` for a damaged line.
     """
     path = folder / HISTORY
     for number, line in enumerate(read_lines(path), start=1):
@@ -100,9 +100,9 @@ def read_visits(folder: Path) -> Iterator[Visit]:
 
 
 def read_links(folder: Path) -> Iterator[tuple[str, list[str]]]:
-    """The link graph that a crawl saw: each page with what it links to, streamed in the order of the crawl.
+    """Stream the link graph of a crawl in crawl order: each page with its link targets.
 
-    Nothing for a rehearsal, which keeps no links. Raises ``BadCrawlDir`` for a damaged file.
+    A rehearsal stores no links. Raises ``BadCrawlDir`` for a damaged file.
     """
     path = folder / LINKS
     try:
@@ -113,12 +113,12 @@ def read_links(folder: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def visit_from(line: Any, place: str) -> Visit:
-    """One parsed line of the history as a ``Visit``; raises ``BadCrawlDir`` naming ``place``."""
+    """Convert a parsed line of the history to a ``Visit``. Raises ``BadCrawlDir``, which names ``place``."""
     if not isinstance(line, dict):
         raise BadCrawlDir(place, f"expected an object with the fields of a fetch, not {str(line)[:80]}")
     try:
         return Visit(**line)
-    except TypeError:  # an unknown field (ours to ignore), or a missing one (an error)
+    except TypeError:  # an unknown field (ignored), or a missing one (an error)
         known = {name: value for name, value in line.items() if name in _VISIT_FIELDS}
     try:
         return Visit(**known)
@@ -127,7 +127,7 @@ def visit_from(line: Any, place: str) -> Visit:
 
 
 def read_refused(folder: Path) -> list[RefusalCounts]:
-    """Refusals by reason, the most frequent first; none when the crawl left no such file. Raises ``BadCrawlDir``."""
+    """Refusals by reason, the most frequent first; empty without a file. Raises ``BadCrawlDir``."""
     found = read_json(folder / REFUSED) or {}
     samples = _mapping(found.get("samples"))
     counts = [(str(reason), _number(count)) for reason, count in _mapping(found.get("counts")).items()]
@@ -136,13 +136,13 @@ def read_refused(folder: Path) -> list[RefusalCounts]:
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """The object in a JSON file, None when there is no such file; raises ``BadCrawlDir`` when it is damaged."""
+    """The object in a JSON file, or None without a file. Raises ``BadCrawlDir`` when it is damaged."""
     try:
         found = orjson.loads(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (orjson.JSONDecodeError, OSError) as damage:
-        raise BadCrawlDir(str(path), f"expected a file of JSON ({damage})") from None
+        raise BadCrawlDir(str(path), f"expected a JSON file ({damage})") from None
     if not isinstance(found, dict):
         raise BadCrawlDir(str(path), "expected a JSON object")
     return found

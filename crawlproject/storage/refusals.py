@@ -1,4 +1,4 @@
-"""What was refused and why: nothing vanishes in silence.
+"""Counts and samples of refused URLs, by reason.
 
 ``refused.json`` holds ``{"counts": {reason: n}, "samples": {reason: [[url, parent], ...]}}``. A reason reads
 ``component/rule``, for example ``trap/too_long`` or ``robots/forbidden``; ``n`` counts links, not distinct URLs.
@@ -14,8 +14,8 @@ import orjson
 from crawlproject.errors import BadCrawlDir
 from crawlproject.storage.append_log import write_atomically
 
-SAMPLES = 20  # URLs kept as examples of a reason
-SHOWN = 2000  # characters of them
+SAMPLES = 20  # samples kept per reason
+SHOWN = 2000  # characters of a sample that are kept
 
 
 class Refusals:
@@ -36,7 +36,7 @@ class Refusals:
             samples.append((shown, parent))
 
     def count(self, reason: str, n: int = 1) -> None:
-        """Count refusals that have no URL worth showing."""
+        """Count refusals without a sample."""
         self.counts[reason] += n
 
     def save(self) -> None:

@@ -1,4 +1,4 @@
-"""``robots.jsonl``: each robots.txt that a crawl was given, so that what was forbidden can be looked up and rehearsed."""
+"""``robots.jsonl``: every robots.txt that a crawl fetched, so that its rules can be applied again later."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from crawlproject.storage.append_log import AppendLog, read_lines, unexpected
 from crawlproject.storage.warc.exchange import Exchange
 
 NAME = "robots.jsonl"
-MAX_BODY = 512_000  # bytes that are noted: what a parser has to read at least (RFC 9309 section 2.5)
+MAX_BODY = 512_000  # bytes recorded: the least that a parser must read (RFC 9309 section 2.5)
 
 
 class RobotsLog:
-    """Lines ``{"url", "status", "at", "content_type", "location", "body"}``; the body as ISO 8859-1 reads its bytes.
+    """Writes lines ``{"url", "status", "at", "content_type", "location", "body"}``, with the body decoded as ISO 8859-1.
 
-    The file is made with its first line. Raises ``StorageFailed``.
+    The file is created with its first line. Raises ``StorageFailed``.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -23,7 +23,7 @@ class RobotsLog:
         self._log: AppendLog | None = None
 
     def append(self, url: str, status: int, at: float, *, content_type: str, location: str, body: bytes) -> None:
-        """Note a response, decompressed. ``content_type`` and ``location`` are its headers."""
+        """Record a decompressed response. ``content_type`` and ``location`` are its headers."""
         self._log = self._log or AppendLog(self._path)
         said = {"content_type": content_type, "location": location, "body": body[:MAX_BODY].decode("latin-1")}
         self._log.append({"url": url, "status": status, "at": at, **said})
@@ -35,7 +35,7 @@ class RobotsLog:
 
 
 def read_robots(folder: Path) -> Iterator[Exchange]:
-    """What was noted, in order. Raises ``BadCrawlDir``."""
+    """The recorded responses, in order. Raises ``BadCrawlDir``."""
     path = folder / NAME
     for number, line in enumerate(read_lines(path), start=1):
         try:

@@ -1,6 +1,6 @@
-"""The sitemaps that were read: ``sitemaps.jsonl``, one line a sitemap, with what was last changed when.
+"""``sitemaps.jsonl``: one line per sitemap that was read, with the last modification of each page.
 
-For whoever visits the pages again, and for a resumed crawl, whose ordering learns the links once more.
+It is used for later visits of the pages, and when a crawl resumes and its ordering learns the links again.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ NAME = "sitemaps.jsonl"
 
 
 class SitemapLog:
-    """Lines ``{"sitemap", "at", "pages": [[URL, lastmod], ...]}`` in the order of the history. There is no file before the
-    first."""
+    """Writes lines ``{"sitemap", "at", "pages": [[URL, lastmod], ...]}`` in the order of the history. The file is created
+    with the first line."""
 
     def __init__(self, path: Path, history: History) -> None:
         self._path = path
@@ -26,7 +26,7 @@ class SitemapLog:
             self.trim(history)
 
     def append(self, url: str, at: float, pages: Sequence[tuple[str, str]]) -> None:
-        """Write what a sitemap lists; ``at`` is in seconds since the epoch. Raises ``StorageFailed``."""
+        """Write the pages of a sitemap; ``at`` is in seconds since the epoch. Raises ``StorageFailed``."""
         if self._log is None:
             self._log = AppendLog(self._path)
         self._log.append({"sitemap": url, "at": at, "pages": pages})

@@ -1,8 +1,8 @@
-"""Following ``items.jsonl`` while it grows: what is new since a reader was here last.
+"""Reads the new lines of a growing file such as ``items.jsonl``.
 
-A crawl appends to the file, a resume may cut lines off its end and write others, and merging the folders of workers
-writes it anew. So a place in the file is told with a digest of what stands just before it; where that has changed, reading
-begins at the start again, and the reader has to bear lines that it has seen.
+A crawl appends to the file, a resumed crawl may replace lines at its end, and merging the folders of workers rewrites it.
+So a position includes a digest of the bytes before it. When these have changed, reading restarts at the beginning, and the
+reader sees some lines again.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 from crawlproject.storage.append_log import parse_line
 
 ITEMS = "items.jsonl"
-_TAIL = 4096  # bytes before a place that are digested
+_TAIL = 4096  # bytes before a position that are digested
 
 
 class TailPosition(NamedTuple):
-    """After ``lines`` lines, at the byte ``offset``; ``tail`` is the digest of the last 4,096 bytes before it."""
+    """The position after ``lines`` lines, at the byte ``offset``; ``tail`` digests the last 4,096 bytes before it."""
 
     offset: int = 0
     lines: int = 0
@@ -30,7 +30,7 @@ class TailPosition(NamedTuple):
 
     @classmethod
     def from_json(cls, found: object) -> TailPosition:
-        """The start for what is no place."""
+        """Parse a position; anything invalid gives the start of the file."""
         try:
             return cls(int(found["offset"]), int(found["lines"]), str(found["tail"]))  # type: ignore[index]
         except (KeyError, TypeError, ValueError):
@@ -41,10 +41,10 @@ START = TailPosition()
 
 
 class TailReader:
-    """Reads the whole lines of the file at ``path`` behind ``place``.
+    """Reads the complete lines of the file at ``path`` behind ``place``.
 
-    ``restarted`` tells that the file is not the one that was read before, so that reading began at its start. A torn last line
-    is left for the next time. Raises ``BadCrawlDir`` for a damaged line.
+    ``restarted`` says that the file was replaced, so that reading began at its start. An incomplete last line is left for
+    the next time. Raises ``BadCrawlDir`` for a damaged line.
     """
 
     def __init__(self, path: Path, place: TailPosition = START) -> None:
@@ -72,17 +72,17 @@ class TailReader:
 
     @property
     def place(self) -> TailPosition:
-        """Behind the last line that was given."""
+        """The position behind the last line that was yielded."""
         return TailPosition(self._offset, self._lines, _digest(self._tail))
 
     @property
     def here(self) -> str:
-        """File and line of the record that was given last, for messages."""
+        """File and line of the last record, for messages."""
         return f"{self._path}, line {self._lines}"
 
     @property
     def share(self) -> float:
-        """How much of the file is read, 0 to 1."""
+        """The share of the file that was read, 0 to 1."""
         size = self._path.stat().st_size if self._path.exists() else 0
         return self._offset / size if size else 1.0
 
@@ -92,7 +92,7 @@ def _digest(tail: bytes) -> str:
 
 
 def _bytes_before(path: Path, offset: int) -> bytes:
-    """Nothing when the file is shorter."""
+    """The digest before ``offset``; empty when the file is shorter."""
     length = min(offset, _TAIL)
     try:
         with path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""Add seeds to the text of a topic file, and leave the rest as a person wrote it, comments included."""
+"""Adds seeds to the text of a topic file, and leaves everything else, including comments, unchanged."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from collections.abc import Sequence
 from crawlproject.errors import BadTopic
 
 _SEEDS = re.compile(r"""^[ \t]*(?:seeds|"seeds"|'seeds')[ \t]*=[ \t]*\[""", re.MULTILINE)
-# What a bracket inside of does not count: strings of TOML's four kinds, and comments.
+# Brackets in these do not count: the four kinds of TOML strings, and comments.
 _OPAQUE = re.compile(r'"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*', re.DOTALL)
 _INDENT = "  "
 
 
 def with_seeds(text: str, place: str, seeds: Sequence[str], comment: str) -> str:
-    """``text`` with ``seeds`` at the end of its list of seeds, under a comment of one line.
+    """``text`` with ``seeds`` at the end of its list of seeds, below a comment of one line.
 
-    Raises ``BadTopic`` when the list cannot be found, so that nothing is ever written that says something else.
+    Raises ``BadTopic`` when the list cannot be found or the result would not mean the same.
     """
     start, end = _list_of_seeds(text, place)
     items = text[start:end]
@@ -30,7 +30,7 @@ def with_seeds(text: str, place: str, seeds: Sequence[str], comment: str) -> str
 
 
 def _list_of_seeds(text: str, place: str) -> tuple[int, int]:
-    """Where the list begins, behind its bracket, and where its closing bracket is."""
+    """The offsets behind the opening bracket and at the closing bracket of the list."""
     found = _SEEDS.search(text)
     if found is not None:
         position = found.end()
@@ -45,7 +45,7 @@ def _list_of_seeds(text: str, place: str) -> tuple[int, int]:
 
 
 def _closed(items: str) -> str:
-    """The items so far with a comma behind the last one, and no white space at the end."""
+    """The existing items with a trailing comma and no white space at the end."""
     bare = _OPAQUE.sub(_without_comment, items)
     last = len(bare.rstrip())
     if not last or bare[last - 1] == ",":
@@ -54,12 +54,12 @@ def _closed(items: str) -> str:
 
 
 def _without_comment(opaque: re.Match[str]) -> str:
-    """A string as it is, a comment as blanks of the same length."""
+    """A string unchanged, a comment as blanks of the same length."""
     return " " * len(opaque[0]) if opaque[0].startswith("#") else opaque[0]
 
 
 def _check(before: str, after: str, seeds: Sequence[str], place: str) -> None:
-    """What is written must say what it said, and the new seeds."""
+    """Check that the new text has the same meaning, plus the new seeds."""
     wanted = tomllib.loads(before)
     wanted["seeds"] = [*wanted.get("seeds", []), *seeds]
     try:
@@ -71,5 +71,5 @@ def _check(before: str, after: str, seeds: Sequence[str], place: str) -> None:
 
 
 def _quoted(seed: str) -> str:
-    """A basic string of TOML, which is a string of JSON but for pairs of surrogates."""
+    """A TOML basic string, which equals a JSON string except for surrogate pairs."""
     return json.dumps(seed, ensure_ascii=False)

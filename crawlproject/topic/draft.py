@@ -1,4 +1,4 @@
-"""A topic file from answers: its text, and words that make examples what they are."""
+"""Drafts a topic file: its text, and keywords that characterise the examples."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from unicodedata import category
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.records import Page
 
-MIN_LETTERS = 3  # of a word that is proposed as a keyword
+MIN_LETTERS = 3  # characters of a word that is proposed as a keyword
 _SLUG = 40  # characters of a name
-_OF_WORDS = "LMN"  # kinds of Unicode characters: letters, marks on them (vowels of Hindi or Thai), numbers
+_OF_WORDS = "LMN"  # categories of Unicode characters: letters, marks (vowels of Hindi or Thai), numbers
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What a person said about a topic. ``pages`` is the budget (``CRAWL_MAX_PAGES``), 0 for none."""
+    """What the user specified about a topic. ``pages`` is the budget (``CRAWL_MAX_PAGES``), 0 for none."""
 
     name: str
     keywords: Sequence[str]
@@ -33,7 +33,7 @@ class Draft:
 def topic_text(draft: Draft) -> str:
     """The topic file (TOML)."""
     lines = [
-        "# What the crawl is about; `scrapy topic check` says what is weak about it, docs/topic-file.md what may stand here.",
+        "# The topic of a crawl. Check it with `scrapy topic check`; docs/topic-file.md describes the fields.",
         f"name = {_text(draft.name)}",
         *_list("keywords", draft.keywords),
         *_list("seeds", draft.seeds),
@@ -50,7 +50,7 @@ def topic_text(draft: Draft) -> str:
 
 
 def name_for(keywords: Iterable[str]) -> str:
-    """A name for a topic and its crawl folder, from its first keyword: ``coral-reef``; ``topic`` when nothing is left."""
+    """A name for a topic and its crawl folder, from its first keyword: ``coral-reef``; by default ``topic``."""
     for keyword in keywords:
         words = "".join(letter if category(letter)[0] in _OF_WORDS else " " for letter in keyword.lower()).split()
         if words:
@@ -66,12 +66,12 @@ def characteristic_words(
     known: Iterable[str] = (),
     most: int = 5,
 ) -> list[str]:
-    """Words that stand on the examples rather than elsewhere, the most telling first.
+    """The words that distinguish the examples from the ``background``, most characteristic first.
 
-    A word's weight is its mean share of an example's words, times the logarithm of how much more often an example has it
-    than a page of the ``background`` (each smoothed by one page). It must stand on half of the examples at least, on two
-    if there are two, and in none of the ``known`` keywords. Words are given in their most frequent spelling. The pages need
-    their ``text``.
+    The weight of a word is its mean share of the words of an example, times the logarithm of the ratio of the shares of
+    examples and background pages that contain it (each smoothed by one page). It must occur in at least half of the
+    examples, in two if there are two, and in none of the ``known`` keywords. Words are returned in their most frequent
+    form. The pages need their ``text``.
     """
     taken = set(analyzer.terms(" ".join(known)))
     elsewhere = Counter(term for page in background for term in page.counts)
@@ -91,12 +91,12 @@ def characteristic_words(
 
 
 def _is_word(text: str) -> bool:
-    """Whether it is letters and the marks on them; ``str.isalpha`` knows no marks."""
+    """Whether a word consists of letters and marks; ``str.isalpha`` rejects marks."""
     return text.isalpha() or (bool(text) and all(category(letter)[0] in "LM" for letter in text))
 
 
 def _spellings(pages: Iterable[Page], analyzer: Analyzer) -> dict[str, str]:
-    """Each term in its most frequent spelling, lower case."""
+    """Each term in its most frequent form, in lower case."""
     found: dict[str, Counter[str]] = {}
     for page in pages:
         for word, times in Counter(page.text.lower().split()).items():
@@ -114,5 +114,5 @@ def _list(name: str, values: Sequence[str]) -> list[str]:
 
 
 def _text(value: str) -> str:
-    """A basic string of TOML is a string of JSON, except that TOML wants DEL escaped, too."""
+    """A TOML basic string, which equals a JSON string except that DEL is escaped."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")

@@ -1,7 +1,7 @@
-"""The examples of a topic, found and read: pages that orderings learn from before the crawl.
+"""Finds and reads the examples of a topic: pages from which orderings learn before the crawl.
 
-A file is read from the disk. A URL is not fetched, for a crawl has one way to the network and this is not it: it is
-looked up in pages that are there already.
+A file is read from the disk. A URL is not fetched, because only the crawl itself uses the network; it is looked up among
+pages that are stored already.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ Lookup = Callable[[str], Page | None]
 class ExampleReader:
     """Finds the entries of ``examples.positive`` and ``examples.negative``.
 
-    ``canonicalize`` gives the spelling of this crawl. ``lookups`` are asked one after the other for the page at a
-    canonical URL.
+    ``canonicalize`` is the canonicalizer of this crawl. ``lookups`` are tried in order for the page at a canonical URL.
     """
 
     def __init__(
@@ -33,11 +32,11 @@ class ExampleReader:
         self._lookups = list(lookups)
 
     def positive(self, topic: Topic) -> tuple[Page, ...]:
-        """The pages on the topic, judged, in the order of the topic file. Raises ``BadTopic``."""
+        """The judged on-topic pages, in the order of the topic file. Raises ``BadTopic``."""
         return self._read("positive", topic.positive)
 
     def negative(self, topic: Topic) -> tuple[Page, ...]:
-        """The pages off the topic, judged, in the order of the topic file. Raises ``BadTopic``."""
+        """The judged off-topic pages, in the order of the topic file. Raises ``BadTopic``."""
         return self._read("negative", topic.negative)
 
     def _read(self, side: str, entries: Sequence[str]) -> tuple[Page, ...]:
@@ -47,7 +46,7 @@ class ExampleReader:
         return self._page_at_url(place, entry) if "://" in entry else self._page_in_file(place, Path(entry))
 
     def _page_in_file(self, place: str, path: Path) -> Page:
-        """The URL of the page is the path of its file as a ``file:`` URL; relative links lead nowhere."""
+        """Read a file as a page with a ``file:`` URL, whose relative links lead nowhere."""
         try:
             body = path.read_bytes()
         except OSError as error:
@@ -64,5 +63,5 @@ class ExampleReader:
         raise BadTopic(
             place,
             f"{url} is neither in ORDERING_ARCHIVE, nor in VIRTUAL_WEB, nor in the crawl folder; "
-            "name a web that holds it, or save the page and name its file instead",
+            "name a web that contains it, or save the page and name its file instead",
         )

@@ -1,4 +1,4 @@
-"""The checks of the fields of a topic file, each of which raises ValueError with a wish in plain words."""
+"""Checks the fields of a topic file; each check raises ValueError, which says what is expected."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _NO_FILE_NAME = re.compile(r"[/\\\x00-\x1f\x7f]")
 
 
 def split_keywords(value: object) -> object:
-    """One string means a list with commas."""
+    """A single string is a list separated by commas."""
     return value.split(",") if isinstance(value, str) else value
 
 
 def checked_keywords(keywords: list[str]) -> list[str]:
-    """White space folded, empty ones and repetitions dropped; at least one must hold a letter or a digit."""
+    """Fold white space and drop empty and repeated keywords; at least one must contain a letter or a digit."""
     kept: dict[str, str] = {}
     for keyword in keywords:
         if any(map(str.isalnum, keyword)):
@@ -35,7 +35,7 @@ def checked_keywords(keywords: list[str]) -> list[str]:
 
 
 def checked_url(url: str) -> str:
-    """The canonical spelling. InvalidUrl, a ValueError, says what is wrong."""
+    """The canonical URL. Raises InvalidUrl, a ValueError, with the reason."""
     return canonical_url(url)
 
 
@@ -60,9 +60,11 @@ def checked_example(example: str, info: ValidationInfo) -> str:
 
 
 def checked_name(name: str) -> str:
-    """A name that can be a folder's."""
+    """A name that is also valid as the name of a folder."""
     if not name.strip() or name.startswith(".") or len(name) > 100 or _NO_FILE_NAME.search(name):
-        raise ValueError(f"{name!r} must do as the name of a folder: up to 100 characters, no slash, no dot in front")
+        raise ValueError(
+            f"{name!r} must be valid as the name of a folder: up to 100 characters, no slash, no leading dot"
+        )
     return name
 
 
@@ -75,7 +77,7 @@ def checked_language(language: str) -> str:
 
 
 def checked_settings(settings: dict[str, object]) -> dict[str, object]:
-    """Settings of ours only, with values that a setting can have. All wrong ones are named."""
+    """Only settings of this project, with valid types. The error names all wrong settings."""
     wrong = [wish for name, value in settings.items() if (wish := _setting_wish(name, value))]
     if wrong:
         raise ValueError("; ".join(wrong))
@@ -94,7 +96,7 @@ def _setting_wish(name: str, value: object) -> str | None:
 
 
 def unknown_field(name: str, known: Mapping[str, object]) -> str:
-    """What to say of a field that does not exist."""
+    """The message for an unknown field."""
     nearest = _nearest(name, frozenset(known))
     return f"no such field; did you mean {nearest}?" if nearest else f"no such field; there are {', '.join(known)}"
 

@@ -1,6 +1,6 @@
-"""Where the topic of a crawl comes from: a file, a name among the topics of the project, or TOML text.
+"""Finds the topic of a crawl: a file, the name of a topic of the project, or TOML text.
 
-A crawl that is scheduled on another machine can name no file there, so the argument may hold the topic itself.
+A crawl that is scheduled on another machine cannot name a local file, so the argument may be the topic itself.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _PLACE = "topic, as text"
 
 
 def find_topic(asked: str) -> Topic:
-    """The topic that ``asked`` names. Raises ``BadTopic``, which names what was asked for and the wish.
+    """The topic that ``asked`` names or contains. Raises ``BadTopic``, which names the input and what is expected.
 
-    TOML text is what holds a line break, or a ``=`` and is no file; it must give the topic a ``name``, which names the
-    crawl folder. Example files are relative to the topic file, and those of TOML text to the current folder. A file wins
-    over a topic of the same name.
+    Text with a line break is TOML, and so is text with a ``=`` that is not the name of a file; it must give the topic a
+    ``name``, which names the crawl folder. Paths of example files are relative to the topic file, or for TOML text to the
+    current folder. A file takes precedence over a topic of the project.
     """
     if "\n" in asked:
         return _read_text(asked)
@@ -37,19 +37,19 @@ def find_topic(asked: str) -> Topic:
     if "=" in asked:
         return _read_text(asked)
     if path.suffix == _SUFFIX or len(path.parts) > 1 or _is_there(path):
-        return load_topic(path)  # which says what is wrong with the file
+        return load_topic(path)  # raises the error of the file
     raise BadTopic(f"topic {asked!r}", _wish(asked))
 
 
 def topic_names() -> list[str]:
-    """The names of the topics that come with the project."""
+    """The names of the bundled topics."""
     return sorted(_topics())
 
 
 def _is_there(path: Path) -> bool:
     try:
         return path.exists()
-    except OSError:  # a text too long for a name
+    except OSError:  # text too long for a file name
         return False
 
 

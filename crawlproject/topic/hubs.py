@@ -1,4 +1,4 @@
-"""Better seeds (paper 003 section 6): pages that point to several seed hosts, found in a link graph that is known."""
+"""Finds hubs in a known link graph: pages that link to several seed hosts (paper 003 section 6)."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from crawlproject.urls.hosts import host_of
 
-MOST = 10  # paper 003 section 6: the hubs that are kept
+MOST = 10  # paper 003 section 6: number of hubs to keep
 
 
 @dataclass(frozen=True, slots=True)
 class Hub:
-    """A page, and the seed hosts other than its own that it points to, in alphabetical order."""
+    """A page, and the seed hosts other than its own that it links to, in alphabetical order."""
 
     url: str
     hosts: tuple[str, ...]
@@ -27,11 +27,10 @@ def find_hubs(
     most: int = MOST,
     unwanted: Collection[str] = (),
 ) -> list[Hub]:
-    """The ``most`` pages that point to the most seed hosts, at least ``min_hosts``; among equals the first by name.
+    """The ``most`` pages that link to the most seed hosts, at least ``min_hosts``; ties in alphabetical order.
 
-    ``links`` are pairs of a page and what it links to, canonical; a page may come in several pairs, one after the other.
-    The page's own host does not count, since every page links to its own site. Seeds and ``unwanted`` pages are left
-    out.
+    ``links`` are pairs of a page and its link targets, canonical; a page may have several consecutive pairs. The page's own
+    host does not count, since every page links to its own site. Seeds and ``unwanted`` pages are left out.
     """
     seed_hosts = {host_of(seed) for seed in seeds}
     excluded = {*seeds, *unwanted}

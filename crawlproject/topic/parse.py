@@ -1,4 +1,4 @@
-"""The topic file: TOML that a person wrote, made into a ``Topic`` or into one message that says what to change.
+"""Parses a topic file (TOML) into a ``Topic``, or raises one message that says what to change.
 
 keywords = ["climate data", "netCDF"]        # a list, or one string with commas
 seeds = ["https://projectpythia.org/"]       # where the crawl starts
@@ -69,7 +69,7 @@ class TopicFile(_Table):
 
 
 def load_topic(path: str | Path) -> Topic:
-    """Read a topic file. Raises BadTopic, which names the file, the field and the wish."""
+    """Read a topic file. Raises BadTopic, which names the file, the field and what is expected."""
     path = Path(path)
     try:
         text = path.read_bytes().decode("utf-8-sig")
@@ -84,8 +84,8 @@ def load_topic(path: str | Path) -> Topic:
 def parse_topic(text: str, place: str, folder: Path | None = None, *, named: bool = True) -> Topic:
     """Read the text of a topic file. Raises BadTopic.
 
-    ``place`` names the text in messages and, if ``named``, the topic when the text does not. Example files are looked for
-    in ``folder``; without one they are taken as they are written.
+    ``place`` names the text in messages and, if ``named``, the topic when the text has no name. Paths of example files are
+    relative to ``folder``; without a folder they are not resolved.
     """
     given = {"name": Path(place).name.removesuffix(".toml")} if named else {}
     fields = {**given, **_toml(text, place)}
@@ -122,7 +122,7 @@ def _distinct(items: Iterable[str]) -> tuple[str, ...]:
 
 
 def _wishes(errors: list[ErrorDetails]) -> str:
-    """All that is wrong in one line; a list of hundreds of wrong URLs is cut."""
+    """All errors in one line, shortened when there are many."""
     wishes = [f"{_field(error['loc'])}: {_wish(error)}" for error in errors[:_MOST_WISHES]]
     if len(errors) > _MOST_WISHES:
         wishes.append(f"and {len(errors) - _MOST_WISHES} more")
@@ -150,7 +150,7 @@ _REQUIRED: dict[int | str, str] = {
 
 
 def _wish(error: ErrorDetails) -> str:
-    """Our words for one of pydantic's errors."""
+    """The message for one of pydantic's errors."""
     if error["type"] == "value_error":
         return str(error["ctx"]["error"])
     if error["type"] == "missing":

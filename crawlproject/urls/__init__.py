@@ -1,1 +1,1 @@
-"""One spelling per resource, the name of its file, its host, and the rules that refuse traps."""
+"""Canonical URLs, their hosts and file names, and the rules that refuse crawler traps."""

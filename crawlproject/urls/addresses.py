@@ -1,8 +1,8 @@
-"""Which IP addresses belong to the public Internet, and which to somebody's own network.
+"""Which IP addresses are public.
 
-After the IANA registries of special-purpose addresses (RFC 6890 and its updates), written out, because what Python's
-``is_global`` says of them differs from version to version, and counts multicast as global. An IPv6 address that carries an
-IPv4 address (mapped, NAT64, 6to4) is as public as the one it carries.
+The lists follow the IANA registries of special-purpose addresses (RFC 6890 and its updates), because Python's
+``is_global`` differs between versions and treats multicast as global. An IPv6 address with an embedded IPv4 address
+(mapped, NAT64, 6to4) is as public as the embedded address.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NOT_PUBLIC_4 = tuple(
         "10.0.0.0/8",  # private
         "100.64.0.0/10",  # carrier-grade NAT
         "127.0.0.0/8",  # loopback
-        "168.63.129.16/32",  # Azure's host, as seen from its guests
+        "168.63.129.16/32",  # Azure's virtual host, as seen by its guests
         "169.254.0.0/16",  # link-local, with the metadata services of clouds
         "172.16.0.0/12",  # private
         "192.0.0.0/24",  # protocol assignments
@@ -34,7 +34,7 @@ _NOT_PUBLIC_4 = tuple(
         "240.0.0.0/4",  # reserved, and broadcast
     )
 )
-_GLOBAL_6 = IPv6Network("2000::/3")  # all that was ever given out; the rest is local, multicast or reserved
+_GLOBAL_6 = IPv6Network("2000::/3")  # the only range ever allocated; the rest is local, multicast or reserved
 _NOT_PUBLIC_6 = tuple(
     IPv6Network(network)
     for network in (
@@ -43,7 +43,7 @@ _NOT_PUBLIC_6 = tuple(
         "3fff::/20",  # documentation
     )
 )
-_CARRIES_4 = (  # network, and by how many bits an address of it is shifted to end with the IPv4 address
+_CARRIES_4 = (  # network, and the right shift in bits that yields the IPv4 address
     (IPv6Network("::ffff:0:0/96"), 0),  # IPv4-mapped
     (IPv6Network("64:ff9b::/96"), 0),  # NAT64 (RFC 6052)
     (IPv6Network("2002::/16"), 80),  # 6to4 (RFC 3056)
@@ -54,7 +54,7 @@ _OWN_TOPS = (".localhost", ".test", ".example", ".local", ".internal", ".home.ar
 
 @lru_cache(maxsize=4096)
 def is_public(address: Address) -> bool:
-    """Whether an address is one that a stranger may send a crawler to."""
+    """Whether a crawler may follow links of strangers to an address."""
     address = carried(address)
     if isinstance(address, IPv4Address):
         return not any(address in network for network in _NOT_PUBLIC_4)
@@ -62,7 +62,7 @@ def is_public(address: Address) -> bool:
 
 
 def carried(address: Address) -> Address:
-    """The IPv4 address in an IPv6 address that carries one; any other address as it is."""
+    """The IPv4 address embedded in an IPv6 address; any other address unchanged."""
     if isinstance(address, IPv6Address):
         for network, shift in _CARRIES_4:
             if address in network:
@@ -71,7 +71,7 @@ def carried(address: Address) -> Address:
 
 
 def read_address(host: str) -> Address | None:
-    """The address that ``host`` spells, with or without brackets and a zone; None for a name."""
+    """The address in ``host``, with or without brackets and a zone; None for a name."""
     try:
         return ip_address(host.strip("[]").partition("%")[0])
     except ValueError:
@@ -79,7 +79,7 @@ def read_address(host: str) -> Address | None:
 
 
 def read_network(text: str) -> Network | None:
-    """The network, or the single address, that ``text`` spells; None for anything else. Bits of a host are ignored."""
+    """The network or single address in ``text``; None for anything else. Host bits are ignored."""
     try:
         return ip_network(text.strip("[]"), strict=False)
     except ValueError:
@@ -87,7 +87,7 @@ def read_network(text: str) -> Network | None:
 
 
 def is_own_name(host: str) -> bool:
-    """Whether no stranger can decide where a host name leads: it has one label, or a top that the public DNS does not have.
+    """Whether a host name is outside the public DNS: it has a single label or a reserved top-level domain.
 
     These are reserved for tests, documentation, and one's own network (RFC 2606, 6761, 6762, 8375, and ICANN for
     ``internal``).

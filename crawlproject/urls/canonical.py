@@ -1,20 +1,20 @@
-"""One spelling per resource (paper 000 section 2.4, RFC 3986 section 6, the WHATWG URL standard).
+"""URL canonicalization: one URL per resource (paper 000 section 2.4, RFC 3986 section 6, the WHATWG URL standard).
 
-In this order:
+The steps, in this order:
 
-1.  White space around the URL, tabs and newlines in it, and the fragment go; a relative reference is resolved.
-2.  The WHATWG parser reads it as browsers do: scheme and host in lower case, international names in punycode, odd
-    spellings of IPv4 and IPv6 addresses made one, ``\\`` read as ``/``, ``.`` and ``..`` resolved, default ports
-    dropped, an empty path made ``/``, characters outside ASCII encoded as UTF-8.
-3.  User name and password go: they name a visitor. So does the final dot of a host.
-4.  Percent-encoding gets one spelling, ``~`` for ``%7E``; see ``escapes``.
-5.  Session ids and tracking parameters go, the other parameters are sorted; see ``parameters``. A query that ends up
-    empty loses its ``?``.
-6.  The name of a default page goes, when no query follows.
+1.  Surrounding white space, tabs, newlines and the fragment are removed; a relative reference is resolved.
+2.  The WHATWG parser reads it as browsers do: scheme and host in lower case, international names in punycode, IPv4 and
+    IPv6 addresses normalised, ``\\`` read as ``/``, ``.`` and ``..`` resolved, default ports dropped, an empty path
+    replaced by ``/``, characters outside ASCII encoded as UTF-8.
+3.  User name and password, which identify a visitor, and the final dot of a host are removed.
+4.  Percent-encoding is normalised, as in ``~`` for ``%7E``; see ``percent_encoding``.
+5.  Session ids and tracking parameters are removed, and the other parameters sorted; see ``parameters``. An empty query
+    loses its ``?``.
+6.  The name of a default page is removed if no query follows.
 
-Sorting, ``+`` for a space and blank values kept are what ``w3lib.url.canonicalize_url`` does too. That function makes
-keys to compare; this one makes URLs to fetch. So where w3lib would write ``?q`` as ``?q=``, or encode ``/`` and ``;``
-in a query, the spelling that servers expect is kept. Scrapy fetches every canonical URL letter by letter.
+Like ``w3lib.url.canonicalize_url`` this sorts parameters, writes a space as ``+`` and keeps blank values. That function
+makes keys to compare, this one URLs to fetch: where w3lib would write ``?q`` as ``?q=``, or encode ``/`` and ``;`` in a
+query, this keeps the form that servers expect. Scrapy requests a canonical URL without changing it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _MAX_CACHED_LENGTH = 512
 _ABSOLUTE = ("http://", "https://")
 _CACHED_URLS = 32_768
 
-# A URL that the steps above leave as it is, but for the default page. Anything doubtful does not match.
+# A URL that the steps above do not change, except for the default page. Doubtful cases do not match.
 _CLEAN = re.compile(
     r"https?://(?=[^/]{1,253}/)(?![^/]*xn--)(?:[a-z0-9-]{1,63}\.)*[a-z]{1,63}"
     r"(?:/(?!\.)(?:[A-Za-z0-9\-._~!$&'*+,=:@]|%(?:[89A-F][0-9A-F]|2[0-9A-CF]))*)+"
@@ -51,15 +51,15 @@ _HOST_NAME = re.compile(r"(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}")
 
 
 class Canonicalizer:
-    """``canonicalizer(url, base=None) -> str``: the one spelling of ``url``, read as a link on the page ``base``.
+    """``canonicalizer(url, base=None) -> str``: the canonical form of ``url``, as a link on the page ``base``.
 
     ``default_pages``: True for ``DEFAULT_PAGES``, False to keep them, or the names to remove (case does not matter).
     ``strip_parameters``: names, or prefixes such as ``utm_*``, to drop besides those of ``parameters``.
     ``query_rules``: False leaves parameters, their order and session ids alone.
-    Raises InvalidUrl for what is not an http or https URL.
+    Raises InvalidUrl for anything but an http or https URL.
 
-    Idempotent for every string. The answers for the last 32,768 short URLs are remembered: most links of a page stand
-    on its neighbours too.
+    Idempotent for every string. The results for the last 32,768 short URLs are cached, since neighbouring pages share most
+    of their links.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class Canonicalizer:
         return canonical
 
     def _canonical(self, url: str) -> str:
-        """The canonical spelling of what needs no base any more; white space and a fragment may still be there."""
+        """The canonical form of an absolute URL, which may still have white space and a fragment."""
         if _CLEAN.fullmatch(url):
             return self._without_default_page(url)
         return self._rewritten(cleaned(url))
@@ -109,17 +109,17 @@ class Canonicalizer:
         return f"{scheme}://{authority}{self._without_default_page(path)}"
 
     def _without_default_page(self, url: str) -> str:
-        """``url`` has no query, so that it ends with the path."""
+        """Remove the default page of a ``url`` without a query."""
         name_at = url.rfind("/") + 1
         return url[:name_at] if url[name_at:].lower() in self._default_pages else url
 
 
 def _parsed(url: str) -> tuple[str, str, str, str]:
-    """``(scheme, authority, path, query)`` as the WHATWG parser sees them, the authority being ``host[:port]``."""
+    """``(scheme, authority, path, query)`` from the WHATWG parser, with ``host[:port]`` as authority."""
     try:
         href = ada_url.normalize_url(url)
     except ValueError:
-        raise InvalidUrl(url, "no absolute URL with a valid host and port") from None
+        raise InvalidUrl(url, "not an absolute URL with a valid host and port") from None
     scheme, mark, rest = href.partition("://")
     if scheme not in ("http", "https") or not mark:
         raise InvalidUrl(url, "neither http nor https")
@@ -129,13 +129,13 @@ def _parsed(url: str) -> tuple[str, str, str, str]:
 
 
 def _checked(authority: str, url: str) -> str:
-    """The authority without the final dot of the host. Raises InvalidUrl for a host that no name server can know."""
+    """The authority without the final dot of the host. Raises InvalidUrl for an invalid host name."""
     if authority.startswith("["):
         return authority
     host, colon, port = authority.partition(":")
     host = host.removesuffix(".")
     if len(host) > 253 or not _HOST_NAME.fullmatch(host):
-        raise InvalidUrl(url, "the host is not a host name (RFC 1123)")
+        raise InvalidUrl(url, "the host name is invalid (RFC 1123)")
     return host + colon + port
 
 
@@ -143,7 +143,7 @@ canonical_url = Canonicalizer()
 
 
 def canonical_or_none(canonicalize: Callable[..., str], url: str, base: str | None = None) -> str | None:
-    """The canonical spelling of ``url``, relative to ``base`` when there is one, or None for what is no URL."""
+    """The canonical form of ``url``, relative to ``base`` if there is one, or None for an invalid URL."""
     try:
         return canonicalize(url, base)
     except InvalidUrl:

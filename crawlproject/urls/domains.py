@@ -1,4 +1,4 @@
-"""Who owns a host: the registrable domain, by the Public Suffix List."""
+"""The registrable domain of a host, by the Public Suffix List."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ENDS_OF_ADDRESSES = "]0123456789"  # a top-level domain ends with a letter
 def domain_of(url: str) -> str:
     """The registrable domain of a canonical URL: ``example.co.uk`` for ``http://www.example.co.uk/a``.
 
-    A host without one (an IP address, ``localhost``, a public suffix itself) stands for itself. Private suffixes such
+    A host without one (an IP address, ``localhost``, a public suffix) is returned itself. Private suffixes such
     as ``github.io`` are suffixes: each of their users is a domain.
     """
     return registrable_domain(host_of(url))
@@ -38,7 +38,7 @@ def registrable_domain(host: str) -> str:
 
 @cache
 def _suffix_list() -> Callable[[str], tuple[str, str]]:
-    """Host -> registrable domain and suffix, by the list that tldextract ships: nothing is fetched or kept on disk."""
+    """Extracts domain and suffix with the list that tldextract ships: nothing is fetched or cached on disk."""
     from tldextract import TLDExtract
 
     extract = TLDExtract(cache_dir=None, suffix_list_urls=(), include_psl_private_domains=True)

@@ -1,6 +1,6 @@
-"""Extensions of files that are not pages to read. Whatever a program may have written (``.php``, ``.cgi``) is a page.
+"""Extensions of files that are not pages. Extensions of programs (``.php``, ``.cgi``) are not listed: they generate pages.
 
-``.txt``, ``.md`` and ``.xml`` stay: they hold text, or XHTML. ``.com`` stays too: pages are named after companies.
+Nor are ``.txt``, ``.md`` and ``.xml``, which may be text or XHTML, and ``.com``, since pages are named after companies.
 """
 
 from __future__ import annotations

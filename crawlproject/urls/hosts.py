@@ -1,10 +1,10 @@
-"""The parts of a canonical URL that name a server, by slicing: no parsing, because the spelling is known."""
+"""Host and origin of a canonical URL, by slicing; canonical URLs need no parser."""
 
 from __future__ import annotations
 
 
 def host_of(url: str) -> str:
-    """The lower-case host name of a canonical URL: the unit of politeness and of the k rule.
+    """The lower-case host name of a canonical URL: the unit of politeness and of host rotation.
 
     Without the port; an IPv6 address keeps its brackets.
     """

@@ -14,7 +14,7 @@ def page_name(url: str) -> str:
 
 
 def page_path(name: str) -> str:
-    """Where the page of that name lies under the pages folder: ``16/07/160766577426e1d01fcb7735091ec584``.
+    """The path of a page below the pages folder: ``16/07/160766577426e1d01fcb7735091ec584``.
 
     Two levels of 256 folders keep each folder small up to tens of millions of pages.
     """

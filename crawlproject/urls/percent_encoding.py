@@ -1,9 +1,9 @@
-"""Percent-encoding: one spelling for each octet of a path or a query (RFC 3986 sections 2.3 and 6.2.2).
+"""Normalises percent-encoding in a path or a query (RFC 3986 sections 2.3 and 6.2.2).
 
-The input is what a WHATWG parser serialises: ASCII only. Unreserved characters are decoded (``%7E`` becomes ``~``), the
-hexadecimal digits of what stays encoded are upper-case, a ``%`` that starts no escape becomes ``%25``, and characters
-that RFC 3986 forbids but browsers pass on (``|``, ``[``, ``^``, ...) are encoded. Reserved characters of a path stay as
-they were spelt, since ``/`` and ``%2F`` may differ.
+The input is the ASCII output of a WHATWG parser. Unreserved characters are decoded (``%7E`` becomes ``~``), hexadecimal
+digits become upper case, a ``%`` that starts no escape becomes ``%25``, and characters that RFC 3986 forbids but browsers
+pass on (``|``, ``[``, ``^``, ...) are encoded. Reserved characters of a path stay as they are, since ``/`` and ``%2F`` may
+differ.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _DATA_IN_FORMS = "!$()*,:@/?"
 
 
 def _spellings(decoded: str) -> dict[str, str]:
-    """Map each token that the patterns below find to its one spelling; ``decoded`` are the characters to leave bare."""
+    """Map each token that the patterns below find to its normal form; ``decoded`` are the characters not to encode."""
     table = {"%": "%25"}
     for octet in range(256):
         spelling = chr(octet) if chr(octet) in decoded else f"%{octet:02X}"
@@ -38,15 +38,15 @@ _QUERY_TOKEN = re.compile(r"%(?:[0-9A-Fa-f]{2})?|[^A-Za-z0-9\-._~!$&()*+,;=:@/?]
 
 
 def spell_path(path: str) -> str:
-    """One spelling of a path."""
+    """Normalise a path."""
     return _PATH_TOKEN.sub(lambda token: _RFC[token[0]], path)
 
 
 def spell_query(query: str) -> str:
-    """One spelling of a query of which nothing is known but that it is a query."""
+    """Normalise a query of unknown syntax."""
     return _QUERY_TOKEN.sub(lambda token: _RFC[token[0]], query)
 
 
 def spell_form(query: str) -> str:
-    """One spelling of a query that a form made: a space is ``+``, and what can only be data is decoded."""
+    """Normalise a query made by a form: a space is ``+``, and characters that can only be data are decoded."""
     return _QUERY_TOKEN.sub(lambda token: _FORM[token[0]], query)

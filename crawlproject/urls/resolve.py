@@ -1,8 +1,8 @@
-"""From what a page's author wrote in ``href`` to one absolute URL string, by concatenation (RFC 3986 section 5.2).
+"""Resolves the ``href`` of a link to an absolute URL, by concatenation (RFC 3986 section 5.2).
 
-The result is left to the parser that reads it, but for ``../`` in front: without these, the links of neighbouring pages
-to one page are one string, which need be read only once. Equal to the join of the WHATWG standard for bases that are
-http or https, and several times cheaper, because what a base contributes is worked out once a page.
+Only leading ``../`` segments are resolved here; the parser normalises the rest. So the links of neighbouring pages to one
+page are equal strings, which are parsed only once. Equivalent to the WHATWG join for http and https bases, and several
+times faster, because the contribution of the base is computed once per page.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import ada_url
 
 from crawlproject.errors import InvalidUrl
 
-MAX_LENGTH = 16_384  # characters; what is longer is data, or a trap, and would only cost time and memory
+MAX_LENGTH = 16_384  # characters; longer URLs are data or traps, and would only cost time and memory
 
 _CONTROLS_AND_SPACE = "".join(map(chr, range(0x21)))
 _TABS_AND_NEWLINES = str.maketrans("", "", "\t\n\r")
@@ -24,7 +24,7 @@ _SLASHES = ("/", "\\")
 
 
 class Base(NamedTuple):
-    """What a relative reference can take from the URL of its page."""
+    """The parts of the URL of a page that a relative reference may need."""
 
     scheme: str  # http
     origin: str  # http://host:8080
@@ -34,7 +34,7 @@ class Base(NamedTuple):
 
 
 def cleaned(href: str) -> str:
-    """``href`` without its fragment, without white space around it, and without the tabs and newlines in it."""
+    """``href`` without fragment, surrounding white space, tabs and newlines."""
     href = href.partition("#")[0].strip(_CONTROLS_AND_SPACE)
     return href if href.isprintable() else href.translate(_TABS_AND_NEWLINES)
 
@@ -46,7 +46,7 @@ def scheme_of(href: str) -> str:
 
 
 def absolute(href: str, base: str) -> str:
-    """Resolve a cleaned ``href`` against the URL of its page. Raises InvalidUrl when that is no URL and is needed."""
+    """Resolve a cleaned ``href`` against the URL of its page. Raises InvalidUrl if that URL is needed but invalid."""
     if href.startswith(("http://", "https://")):
         return href
     scheme = scheme_of(href)
@@ -83,7 +83,7 @@ def _climbed(href: str, base: Base) -> str:
 
 @lru_cache(maxsize=256)
 def base_of(url: str) -> Base:
-    """Take the URL of a page apart. Raises InvalidUrl."""
+    """Split the URL of a page. Raises InvalidUrl."""
     if len(url) > MAX_LENGTH:
         raise InvalidUrl(url, f"the base URL is longer than {MAX_LENGTH} characters")
     try:

@@ -1,7 +1,7 @@
-"""The template of a URL: what is left when numbers and ids are folded. Pages of one template are made by one script.
+"""The template of a URL: numbers and ids replaced by placeholders. Pages of one template usually come from one script.
 
-A trap has URLs without end and few templates. Which part of a URL varies is not known beforehand, so a URL has several
-templates, from the narrowest to its whole host; what was seen of the narrow ones counts first.
+A trap has endless URLs but few templates. Which part of a URL varies is not known beforehand, so a URL has several
+templates, from the narrowest to its whole host.
 """
 
 from __future__ import annotations

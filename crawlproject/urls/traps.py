@@ -1,7 +1,7 @@
-"""The trap filter: which URLs are not worth a place in the frontier, each for a named reason.
+"""The trap filter: refuses URLs that look like crawler traps, each for a named reason.
 
-Traps show in the URL: it grows with each page (paper 000 section 2.4, which limits it to 128 or 256 characters), goes
-round in circles, or belongs to a host that never ends. The rules at a glance, in the order in which they are asked:
+The URL of a trap grows with each page (paper 000 section 2.4, which limits it to 128 or 256 characters), repeats itself, or
+belongs to an endless host. The rules, in the order in which they are applied:
 
     ================== ==========================================================================================
     scheme             neither http nor https
@@ -22,29 +22,18 @@ from math import inf
 
 from crawlproject.urls.file_extensions import NOT_A_PAGE
 from crawlproject.urls.hosts import host_of
-from crawlproject.urls.resolve import cleaned, scheme_of
 
 SCHEME = "scheme"
 
-_LONGEST_RUN = 8  # path segments of a circle that is looked for
-
-
-def raw_refusal(href: str) -> str | None:
-    """``"scheme"`` for an ``href`` that is no link to a page (``mailto:``, ``javascript:``, ``ftp:``, ...), else None.
-
-    Cheaper than to make such an ``href`` canonical and catch InvalidUrl; relative references pass.
-    """
-    if ":" not in href:
-        return None
-    return SCHEME if scheme_of(cleaned(href)) not in ("", "http", "https") else None
+_LONGEST_RUN = 8  # longest repeated run of path segments that is detected
 
 
 class TrapFilter:
     """The rules of the table above with their limits; a limit of 0 (or no extensions) switches a rule off.
 
-    The settings are the same names in upper case behind ``TRAP_``. Only ``admitted`` changes anything; after a restart
-    the caller tells it about the URLs of the saved crawl again. With ``urls_of_host``, which says how many URLs of the host
-    of a URL are known, it need not count itself.
+    The settings are the same names in upper case, prefixed with ``TRAP_``. Only ``admitted`` changes the state; after a
+    restart the caller repeats it for the URLs of the saved crawl. ``urls_of_host``, if given, returns the number of known
+    URLs of the host of a URL and replaces the filter's own counts.
     """
 
     def __init__(
@@ -69,7 +58,7 @@ class TrapFilter:
         self._circle = _slashes_of_a_circle(max_segment_repeats) if max_segment_repeats else inf
 
     def refusal(self, url: str, depth: int = 0) -> str | None:
-        """The first rule that refuses a canonical URL ``depth`` links from a seed, or None: it may enter."""
+        """The first rule that refuses a canonical URL ``depth`` links from a seed; None if it may enter."""
         if not url.startswith(("http://", "https://")):
             return SCHEME
         if len(url) > self._max_length:
@@ -93,7 +82,7 @@ class TrapFilter:
             self._urls_of_host[host_of(url)] += 1
 
     def withdrawn(self, url: str) -> None:
-        """A URL that was ``admitted`` left the frontier without a fetch; it may be admitted again."""
+        """Undo ``admitted`` for a URL that left the frontier without a fetch."""
         if self._max_urls_per_host and self._counted_elsewhere is None:
             self._urls_of_host[host_of(url)] -= 1
 
@@ -132,12 +121,12 @@ def repeats_segments(url: str, limit: int) -> bool:
 
 
 def _slashes_of_a_circle(limit: int) -> int:
-    """How many slashes a URL has at least, in which a segment or a run of two repeats: most have fewer."""
+    """The least number of slashes in a URL with repeated segments; most URLs have fewer, which saves the check."""
     return 2 + min(limit, 4)
 
 
 def _alternates(segments: list[str], times: int) -> bool:
-    """Whether a run of 2 to 8 segments stands ``times`` times in a row. Linear, also in a path without end."""
+    """Whether a run of 2 to 8 segments occurs ``times`` times in a row, in linear time."""
     for width in range(2, min(_LONGEST_RUN, len(segments) // times) + 1):
         same = 0
         for segment, later in zip(segments, segments[width:], strict=False):

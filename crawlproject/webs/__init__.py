@@ -1,1 +1,1 @@
-"""A web without the network: an archive, a folder of hosts, or the generated sample, behind one reader."""
+"""Virtual webs: archives, folders of hosts, earlier crawls and the generated sample, behind one interface."""

@@ -3,9 +3,8 @@
     {"start": 1700000000.25, "end": 1700000000.26, "host": "h.example", "url": "http://h.example/", "method": "GET",
      "status": 200, "agent": "topical-crawler/0.1", "bytes": 4711}
 
-``start`` is the time when the request was read and ``end`` the time when its response was written, both in seconds
-since the epoch; ``status`` is 0 when the connection was closed without a response, ``bytes`` the size of the body
-sent.
+``start`` is when the request was read and ``end`` when its response was written, in seconds since the epoch; ``status`` is
+0 when the connection was closed without a response; ``bytes`` is the size of the body sent.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ class Access(TypedDict):
 
 
 class AccessLog:
-    """Appends lines to the file at ``path``; each is on its way to the disk before the next request is answered."""
+    """Appends lines to the file at ``path``; each is flushed before the next request is answered."""
 
     def __init__(self, path: Path) -> None:
         self._file: IO[str] = path.open("a", buffering=1, encoding="utf-8")
@@ -45,5 +44,5 @@ class AccessLog:
 
 
 def read_log(path: Path) -> list[Access]:
-    """The whole lines of a log; one that is being written is left out."""
+    """The complete lines of a log, without one that is being written."""
     return [json.loads(line) for line in path.read_text("utf-8").splitlines(keepends=True) if line.endswith("\n")]

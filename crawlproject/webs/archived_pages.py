@@ -1,4 +1,4 @@
-"""A web as an archive that an ordering learns from (``orderings.base.Archive``)."""
+"""Presents a web as an archive from which an ordering learns (``orderings.base.Archive``)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from crawlproject.records import Page
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.webs.page_cache import JudgedPages, PageCache, location
 
-_REDIRECTS = 5  # as many as a fetch of robots.txt follows
+_REDIRECTS = 5  # as many as for robots.txt
 
 
 class ArchivedPages:
-    """The pages of a web as ``pages`` reads and ``judged`` judges them, each when it is asked for."""
+    """The pages of a web, parsed by ``pages`` and judged by ``judged`` on demand."""
 
     def __init__(self, pages: PageCache, judged: JudgedPages, canonicalize: Callable[..., str]) -> None:
         self._pages = pages
@@ -25,7 +25,7 @@ class ArchivedPages:
         return iter(self._urls)
 
     def page(self, url: str) -> Page | None:
-        """The page at a canonical URL, at most five redirects away; its own URL is the one at the end of them."""
+        """The page at a canonical URL, after at most five redirects, with the final URL."""
         for _ in range(_REDIRECTS + 1):
             reply, page = self._judged.get(url)
             if page is not None or not location(reply):
@@ -37,7 +37,7 @@ class ArchivedPages:
         return None
 
     def links(self, url: str) -> Sequence[str] | None:
-        """What the links of the page at a canonical URL lead to, in order; None for a redirect and for what is no page."""
+        """The link targets of the page at a canonical URL, in order; None if it is a redirect or not a page."""
         return self._pages.links(url)
 
     @cached_property

@@ -1,12 +1,11 @@
-"""The contract of every virtual web: a URL in, a reply out, always the same one.
+"""The contract of every virtual web: a deterministic reply for each URL.
 
-A web answers *what would come back*; it never waits. How long the fetch would have taken is the number
-``Reply.seconds``; the server and the download handler sleep that long when asked to, the rehearsal moves its clock.
+A web never waits. ``Reply.seconds`` is the simulated duration of the fetch: the server and the download handler sleep that
+long if asked to, and a rehearsal advances its clock.
 
-**Lookup.** The exact URL wins. After it, the canonical spelling: the crawler asks for ``http://h/dir/`` where an
-archive may hold ``http://h/dir/index.html`` only. A redirect from one spelling of a URL to another is not a redirect
-for a crawler that knows canonical URLs only, but a loop: no web serves it. ``http`` and ``https`` are two different
-webs.
+**Lookup.** The exact URL comes first, then the canonical URL: the crawler may request ``http://h/dir/`` where an archive
+holds only ``http://h/dir/index.html``. A redirect between variants of one URL would be a loop for a crawler of canonical
+URLs, so no web serves it. ``http`` and ``https`` are different.
 """
 
 from __future__ import annotations
@@ -18,17 +17,17 @@ from typing import Literal, Protocol, runtime_checkable
 from crawlproject.errors import InvalidUrl
 from crawlproject.urls.canonical import canonical_url
 
-# Why no HTTP reply came at all. An empty string: one came.
+# Why there was no HTTP reply; empty if there was one.
 Failure = Literal["", "timeout", "connection refused"]
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What one fetch brings back.
+    """The result of one fetch.
 
-    ``url`` is the URL asked for. ``headers`` have lower-case names and describe ``body`` as it is here: transfer and
-    content encodings are undone and their headers gone. ``seconds`` is the simulated duration of the fetch. When
-    ``error`` is set, no HTTP reply came, ``status`` is 0 and the body is empty.
+    ``url`` is the requested URL. ``headers`` have lower-case names and describe ``body``, whose transfer and content
+    encodings and their headers are removed. ``seconds`` is the simulated duration of the fetch. If ``error`` is set, there
+    was no HTTP reply, ``status`` is 0 and the body is empty.
     """
 
     url: str
@@ -45,37 +44,37 @@ class Web(Protocol):
 
     @property
     def warnings(self) -> Sequence[str]:
-        """What is wrong with the web although it can be used, one sentence each."""
+        """Problems of a web that can be used nevertheless, one sentence each."""
         ...
 
     def get(self, url: str) -> Reply:
-        """The reply to ``url``; a 404 for a URL that is not held. Never raises for a strange URL."""
+        """The reply to ``url``; a 404 for an unknown URL. Never raises for a malformed URL."""
         ...
 
     def urls(self) -> Iterator[str]:
-        """The URLs that are stored, in no particular order: finite, though a web may answer more than these."""
+        """The stored URLs, in no particular order: a finite number, though a web may answer more URLs."""
         ...
 
     def __contains__(self, url: str) -> bool:
-        """Whether ``get`` would answer with something other than "not held"."""
+        """Whether ``get`` would return anything but the 404 of an unknown URL."""
         ...
 
     def close(self) -> None:
-        """Give files back; the web is not used afterwards."""
+        """Close files; the web must not be used afterwards."""
         ...
 
 
 @runtime_checkable
 class Cloaking(Protocol):
-    """A web that does not answer everybody alike. Its ``get`` answers as a crawler that says so is answered."""
+    """A web whose replies depend on the User-Agent. ``get`` returns the reply to a crawler that identifies itself."""
 
     def get_as(self, url: str, agent: str) -> Reply:
-        """The reply to whoever sends ``agent`` as its User-Agent, which may be any text; else as ``Web.get``."""
+        """The reply to a client with the User-Agent ``agent``, which may be any text; otherwise like ``Web.get``."""
         ...
 
 
 def get_as(web: Web, url: str, agent: str) -> Reply:
-    """The reply of any web to whoever sends ``agent`` as its User-Agent."""
+    """The reply of any web to a client with the User-Agent ``agent``."""
     return web.get_as(url, agent) if isinstance(web, Cloaking) else web.get(url)
 
 
@@ -85,7 +84,7 @@ def media_type(content_type: str) -> str:
 
 
 def spellings(url: str) -> Iterator[str]:
-    """The names under which to look a URL up, best first: as asked, then canonical."""
+    """The names under which to look up a URL, best first: as requested, then canonical."""
     yield url
     try:
         canonical = canonical_url(url)
@@ -96,6 +95,6 @@ def spellings(url: str) -> Iterator[str]:
 
 
 def not_held(url: str) -> Reply:
-    """The 404 of a URL that a web does not hold."""
+    """The 404 of an unknown URL."""
     body = b"<!doctype html><title>Not found</title><h1>Not found</h1><p>This page is not in the virtual web.</p>\n"
     return Reply(url, 404, {"content-type": "text/html; charset=utf-8"}, body)

@@ -1,8 +1,8 @@
 """An earlier crawl as a web: the folder that ``scrapy crawl`` left, with its pages, redirects and failures.
 
-A page is served with the status it came with and the bytes that were stored; a fetch that brought none is served as it
-ended. robots.txt is served from ``robots.jsonl``. What the crawl never fetched is a 404. Of the HTTP headers the content type was
-kept; where it is not known, it is guessed from the body.
+A page is served with its status and the stored bytes, a fetch without a page with its result, robots.txt from
+``robots.jsonl``. A URL that the crawl never fetched is a 404. The only HTTP header is the content type; if it is unknown,
+it is guessed from the body.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PAGES = "pages"
 
 @dataclass(frozen=True, slots=True)
 class _Visit:
-    """What a line of the history says about a fetch; ``md5`` is empty when no page was stored."""
+    """A fetch in the history; ``md5`` is empty if no page was stored."""
 
     status: int
     seconds: float
@@ -37,7 +37,7 @@ class _Visit:
 class CrawledWeb:
     """The web in the crawl folder ``root``.
 
-    Raises ``BadWeb`` when the folder holds no page file (a rehearsal keeps none), ``BadCrawlDir`` for a damaged history.
+    Raises ``BadWeb`` when the folder has no page files (as in a rehearsal), ``BadCrawlDir`` for a damaged history.
     """
 
     def __init__(self, root: Path) -> None:
@@ -46,7 +46,7 @@ class CrawledWeb:
         self._visits = dict(_visits(root / HISTORY))
         self._robots = dict(_robots(root / ROBOTS))
         if not any(visit.md5 and (self._pages / page_path(visit.md5)).is_file() for visit in self._visits.values()):
-            raise BadWeb(f"web {str(root)!r}", "a crawl folder without pages: expected one that `scrapy crawl` left")
+            raise BadWeb(f"web {str(root)!r}", "a crawl folder without pages; expected one made by `scrapy crawl`")
 
     def get(self, url: str) -> Reply:
         for name in spellings(url):
@@ -61,7 +61,7 @@ class CrawledWeb:
         return url in self._robots or any(name in self._visits for name in spellings(url))
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Nothing to close."""
 
     def _reply(self, url: str, visit: _Visit) -> Reply:
         if visit.md5:
@@ -70,7 +70,7 @@ class CrawledWeb:
             status = visit.status if 300 <= visit.status < 400 else 301
             return Reply(url, status, {"location": visit.redirect}, seconds=visit.seconds)
         if visit.status:
-            # A 2xx without a page was of another content type, or asked not to be kept.
+            # A 2xx without a page had another content type, or must not be stored.
             return Reply(url, visit.status if visit.status >= 300 else 410, seconds=visit.seconds)
         failure: Failure = "timeout" if "timeout" in visit.error.lower() else "connection refused"
         return Reply(url, 0, seconds=visit.seconds, error=failure)
@@ -84,7 +84,7 @@ class CrawledWeb:
 
 
 def is_crawl_folder(path: Path) -> bool:
-    """Whether a folder is one that a crawl left."""
+    """Whether a folder is a crawl folder."""
     return (path / HISTORY).is_file()
 
 
@@ -97,12 +97,14 @@ def _visits(path: Path) -> Iterator[tuple[str, _Visit]]:
 
 
 def _visit(line: Any) -> _Visit:
-    texts = (str(line.get(name, "")) for name in ("redirect", "error", "content_type"))  # the last is not in older ones
+    texts = (
+        str(line.get(name, "")) for name in ("redirect", "error", "content_type")
+    )  # the last field is missing in older histories
     return _Visit(int(line["status"]), float(line["seconds"]), str(line["md5"]), *texts)
 
 
 def _robots(path: Path) -> Iterator[tuple[str, Reply]]:
-    """What ``robots.jsonl`` has of each robots.txt; the last one counts."""
+    """The last version of each robots.txt in ``robots.jsonl``."""
     for number, line in enumerate(read_lines(path), start=1):
         try:
             named = {"content-type": str(line["content_type"]), "location": str(line["location"])}
@@ -114,5 +116,5 @@ def _robots(path: Path) -> Iterator[tuple[str, Reply]]:
 
 
 def _guessed(body: bytes) -> str:
-    """HTML unless it holds no tag at all: the crawl stored only what it could read as a page."""
+    """HTML if it has any tag, since the crawl stored only what it could parse as a page; else plain text."""
     return "text/html" if b"<" in body else "text/plain"

@@ -1,9 +1,9 @@
-"""A folder of ``<host>/<path>`` files as a web, the layout that ``wget --mirror`` leaves.
+"""A folder of ``<host>/<path>`` files as a web, the layout of ``wget --mirror``.
 
 ``www.reef.example/corals/index.html`` is served as ``http://www.reef.example/corals/index.html`` and as
 ``http://www.reef.example/corals/``; ``http://www.reef.example/corals`` redirects to the latter. A file name may hold
-a query (``list?page=2``), and a host may carry its port (``www.reef.example:8080``). The folder is read when it is
-opened: files that come later are not served, and no request can leave it.
+a query (``list?page=2``), and a host name may include a port (``www.reef.example:8080``). The folder is listed once, on
+opening: files added later are not served, and no request can reach files outside it.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from crawlproject.errors import BadWeb, InvalidUrl
 from crawlproject.urls.canonical import canonical_url
 from crawlproject.webs.base import Reply, not_held, spellings
 
-_NAME_CHARACTERS = "/~!$&'()*+,;=:@?%"  # kept as they are in a URL; the others are percent-encoded
+_NAME_CHARACTERS = "/~!$&'()*+,;=:@?%"  # characters that stay unencoded in a URL
 
 
 class HostFolder:
-    """The web in the folder at ``root``. Raises ``BadWeb`` when it holds no file of any host."""
+    """The web in the folder at ``root``. Raises ``BadWeb`` when it contains no file of any host."""
 
     def __init__(self, root: Path) -> None:
         self.warnings: Sequence[str] = ()
@@ -47,7 +47,7 @@ class HostFolder:
         return any(name in self._exact or name in self._canonical or name in self._folders for name in spellings(url))
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Nothing to close."""
 
 
 def _host_files(root: Path) -> Iterator[tuple[str, Path]]:
@@ -63,7 +63,7 @@ def _by_canonical_url(exact: Mapping[str, Path]) -> dict[str, Path]:
         try:
             names.setdefault(canonical_url(url), path)
         except InvalidUrl:
-            continue  # a folder that is no host: its files keep their exact names
+            continue  # not a valid host name: files keep their exact names
     return names
 
 

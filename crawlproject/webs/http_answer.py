@@ -1,6 +1,6 @@
-"""What an HTTP server makes of a reply: the rules that the server and the download handler share.
+"""Converts a reply as an HTTP server does: rules shared by the server and the download handler.
 
-Methods, conditional requests (RFC 9110 section 13) and bodies that are not sent. So a crawl of a virtual web sees the
+These are methods, conditional requests (RFC 9110 section 13) and omitted bodies, so that a crawl of a virtual web gets the
 same answers with and without sockets.
 """
 
@@ -19,7 +19,7 @@ _KEPT_BY_304 = ("cache-control", "date", "etag", "expires", "last-modified", "va
 
 
 def answer(web: Web, method: str, url: str, headers: Mapping[str, str]) -> Reply:
-    """The web's answer to a request. Of ``headers``, User-Agent, If-Modified-Since and If-None-Match are looked at.
+    """The web's answer to a request. Of ``headers``, only User-Agent, If-Modified-Since and If-None-Match matter.
 
     405 for a method other than GET and HEAD; 304 for a page that has not changed. ``Reply.body`` is the body to send.
     """
@@ -37,7 +37,7 @@ def answer(web: Web, method: str, url: str, headers: Mapping[str, str]) -> Reply
 
 
 def _is_fresh(reply: Reply, headers: Mapping[str, str]) -> bool:
-    """RFC 9110 section 13.2.2: If-None-Match decides; If-Modified-Since is asked in its absence."""
+    """RFC 9110 section 13.2.2: If-None-Match takes precedence over If-Modified-Since."""
     tags = headers.get("If-None-Match")
     if tags is not None:
         etag = reply.headers.get("etag", "").removeprefix("W/")

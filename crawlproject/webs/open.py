@@ -1,4 +1,4 @@
-"""Open a virtual web by the name a person gives: a WARC, a folder of hosts, an earlier crawl, or ``sample``."""
+"""Opens a virtual web by name: a WARC, a folder of hosts, an earlier crawl, or ``sample``."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ WEB_WISH = (
 
 
 def open_web(name: str | Path, *, cache_dir: Path) -> Web:
-    """The web called ``name``: a WARC file, a folder of ``<host>/<path>`` files, a crawl folder, or
+    """Open the web ``name``: a WARC file, a folder of ``<host>/<path>`` files, a crawl folder, or
     ``sample``.
 
-    ``cache_dir`` keeps the indexes of archives, so that an archive is parsed once; it is made when it is missing.
-    Raises ``BadWeb`` when there is no such web.
+    ``cache_dir`` holds the indexes of archives, so that an archive is parsed only once; it is created if missing.
+    Raises ``BadWeb`` for an unknown web.
     """
     if str(name) == "sample":
         return SampleWeb()

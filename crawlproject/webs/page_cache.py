@@ -1,4 +1,4 @@
-"""Pages of a virtual web, read and judged once for many rehearsals."""
+"""Caches the pages of a virtual web, parsed and judged once for many rehearsals."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.webs.base import Reply, Web, media_type
 from crawlproject.webs.page_store import PageStore
 
-BYTES_PER_SECOND = 1_000_000.0  # latency model: what the virtual line carries
-ROUND_TRIP = 0.1  # seconds: latency model, one request and the first byte of its reply
+BYTES_PER_SECOND = 1_000_000.0  # latency model: bandwidth
+ROUND_TRIP = 0.1  # latency model: seconds from the request to the first byte of the reply
 
 
 def latency(reply: Reply) -> float:
-    """Seconds a fetch takes on the virtual clock: what the web says, else a round trip and the transfer."""
+    """The virtual duration of a fetch in seconds: given by the web, else a round trip and the transfer."""
     return reply.seconds or ROUND_TRIP + len(reply.body) / BYTES_PER_SECOND
 
 
 class PageCache:
-    """Replies of a web, read: page, redirect target, or neither. Bounded; the least recently used page goes first.
+    """A bounded LRU cache of the parsed replies of a web: page, redirect target, or neither.
 
-    The text of a page is dropped (its terms stay), since no ordering looks at it. With a ``store``, pages that were
-    read before are loaded from there, and new ones are put there.
+    The text of a page is dropped and its terms are kept, since no ordering reads the text. With a ``store``, pages parsed
+    earlier are loaded from it, and new ones are saved to it.
     """
 
     def __init__(
@@ -41,9 +41,9 @@ class PageCache:
         self._read: OrderedDict[str, tuple[Reply, Page | None]] = OrderedDict()
 
     def get(self, url: str) -> tuple[Reply, Page | None]:
-        """The reply without its body, and the page in it; relevance and scores are 0.
+        """The reply without its body, and its page, with relevance and scores 0.
 
-        The reply to a page has no headers: they have been read.
+        The reply of a page has no headers, because they were evaluated already.
         """
         found = self._read.get(url)
         if found is not None:
@@ -55,7 +55,7 @@ class PageCache:
         return found
 
     def links(self, url: str) -> Sequence[str] | None:
-        """What the links of a page lead to, in order, at the least cost; None for what is no page."""
+        """The link targets of a page, in order, at the lowest cost; None if it is not a page."""
         if url not in self._read and self._store is not None:
             targets = self._store.targets(url)
             if targets is not None:
@@ -64,7 +64,7 @@ class PageCache:
         return None if page is None else [link.url for link in page.links]
 
     def all_links(self, canonicalize: Callable[..., str]) -> Iterator[tuple[str, Sequence[str]]]:
-        """Every stored page of the web, by its canonical URL, with what its links lead to."""
+        """Every stored page of the web, by canonical URL, with its link targets."""
         for name in self.web.urls():
             url = canonical_or_none(canonicalize, name)
             links = None if url is None else self.links(url)
@@ -72,12 +72,12 @@ class PageCache:
                 yield url, links
 
     def flush(self) -> None:
-        """Let other processes see what was read."""
+        """Save parsed pages for other processes."""
         if self._store is not None:
             self._store.flush()
 
     def close(self) -> None:
-        """Let the store go."""
+        """Close the store."""
         if self._store is not None:
             self._store.close()
 
@@ -100,7 +100,7 @@ class PageCache:
 
 
 class JudgedPages:
-    """The pages of a ``PageCache`` as one topic sees them: relevance and context scores filled in."""
+    """The pages of a ``PageCache`` with relevance and context scores for one topic."""
 
     def __init__(self, pages: PageCache, judge: TopicJudge, size: int = 25_000) -> None:
         self._pages = pages
@@ -120,7 +120,7 @@ class JudgedPages:
 
 
 def location(reply: Reply) -> str:
-    """Where a redirect points to; empty for a reply that is none."""
+    """The target of a redirect; empty for any other reply."""
     return reply.headers.get("location", "") if 300 <= reply.status < 400 else ""
 
 

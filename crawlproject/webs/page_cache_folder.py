@@ -1,4 +1,4 @@
-"""Where the read pages of a web are kept between rehearsals, and what makes them out of date."""
+"""The folder that caches the parsed pages of a web between rehearsals."""
 
 from __future__ import annotations
 
@@ -11,23 +11,15 @@ from pathlib import Path
 
 from crawlproject.webs.page_store import PageStore
 
-# The code that turns bytes into a page: when any of it changes, pages are read anew.
-_READERS = (
-    "pages",
-    "pages/html",
-    "pages/text",
-    "urls",
-    "records.py",
-    "webs/page_format.py",
-    "webs/page_store.py",
-)
+# The code that parses pages: when any of it changes, pages are parsed again.
+_READERS = ("pages", "pages/html", "pages/text", "urls", "records.py", "webs/page_format.py", "webs/page_store.py")
 _LIBRARIES = ("ada-url", "lxml", "PyStemmer", "spacy", "spacy-lookups-data", "w3lib")
 
 
 class PageCacheFolder:
-    """The page stores of one web in ``folder``, one for each language and each set of reading settings.
+    """The page stores of one web in ``folder``, one per language and set of parser settings.
 
-    ``web`` is the name by which the web was opened: a file or a folder.
+    ``web`` is the name of the web: a file or a folder.
     """
 
     def __init__(self, folder: Path, web: str) -> None:
@@ -35,9 +27,9 @@ class PageCacheFolder:
         self._web = Path(web)
 
     def store(self, language: str, settings: str) -> PageStore | None:
-        """The pages as ``language`` and the reading ``settings`` (as text) read them; None for a web without files.
+        """The store for ``language`` and the parser ``settings`` (as text); None for a web without files.
 
-        A store replaces an older one of the same web, so a web that changes does not leave a trail of files.
+        A store replaces older ones of the same web, so that they do not pile up when the web changes.
         """
         if not self._web.exists():
             return None
@@ -47,7 +39,7 @@ class PageCacheFolder:
 
 
 def fingerprint(web: Path) -> Iterator[str]:
-    """Size and time of change of a web's file, or of each file of its folder."""
+    """Size and modification time of the file of a web, or of each file in its folder."""
     files = sorted(path for path in web.rglob("*") if path.is_file()) if web.is_dir() else [web]
     for path in files:
         stat = path.stat()
@@ -56,7 +48,7 @@ def fingerprint(web: Path) -> Iterator[str]:
 
 @cache
 def code_version() -> str:
-    """A digest of the source that reads pages and of the libraries it uses."""
+    """A digest of the source code that parses pages and of the versions of its libraries."""
     package = resources.files("crawlproject")
     sources = [file.read_bytes().decode() for name in _READERS for file in _sources(package.joinpath(name))]
     return _digest([*sources, *map(_version, _LIBRARIES)])

@@ -1,7 +1,7 @@
-"""A read page as bytes: small, quick to undo, and safe to load, since nothing in it is code.
+"""Serialises a parsed page: small, fast to load, and safe, since it contains no code.
 
-The terms are numbers in a vocabulary of the page, so that each distinct term is written once. Loaded terms, URLs and
-tag paths are interned: pages that share a string share it in memory too.
+Terms are numbers in a vocabulary of the page, so that each distinct term is written once. Loaded terms, URLs and tag paths
+are interned, so that pages share equal strings in memory.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _LEVEL = 1  # of zlib: half the size, and its checksum finds damage
 
 
 def pack(page: Page) -> tuple[bytes, bytes]:
-    """What the links lead to, and the rest of the page. Text, day, judgements and what the crawl knows are left out;
-    the signs that reading found are in."""
+    """Serialise the link targets, and the rest of the page: with the signs found by parsing, but without text, date,
+    judgements and what the crawl adds."""
     vocabulary = {term: number for number, term in enumerate(dict.fromkeys(page.terms))}
     paths = {path: number for number, path in enumerate(dict.fromkeys(link.tag_path for link in page.links))}
     numbers = array(_NUMBER, map(vocabulary.__getitem__, page.terms))
@@ -47,7 +47,7 @@ def pack(page: Page) -> tuple[bytes, bytes]:
 
 
 def unpack(url: str, targets: bytes, rest: bytes) -> Page:
-    """The page again. Raises ``ValueError``, ``TypeError``, ``IndexError`` or ``zlib.error`` for damaged bytes."""
+    """Load the page. Raises ``ValueError``, ``TypeError``, ``IndexError`` or ``zlib.error`` for damaged bytes."""
     body = zlib.decompress(rest)
     start = 4 + int.from_bytes(body[:4], "little")
     title, language, indexable, count, words, anchors, tag_paths, signs, redirect = orjson.loads(body[4:start])
@@ -88,7 +88,7 @@ def unpack_targets(targets: bytes) -> list[str]:
 
 
 def _dumped(value: Any) -> bytes:
-    """JSON; lone surrogates, which UTF-8 cannot spell, become question marks as they do everywhere on disk."""
+    """JSON; lone surrogates, which UTF-8 cannot encode, become question marks, as everywhere on disk."""
     try:
         return orjson.dumps(value)
     except TypeError:

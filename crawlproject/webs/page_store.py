@@ -1,7 +1,7 @@
-"""Pages of a web, read, in a file: what one rehearsal parsed, the next one loads.
+"""Stores the parsed pages of a web in a file, so that later rehearsals need not parse them again.
 
-The file is a SQLite database, so several processes may use it at once and a killed one leaves it whole. It is a cache:
-whatever is wrong with it (damage, another version, a full disk) costs time and never a rehearsal.
+The file is a SQLite database, which several processes may use at once and which survives a killed process. It is only a
+cache: damage, another version or a full disk cost time but never stop a rehearsal.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from crawlproject.records import Page
 from crawlproject.webs.base import Reply
 from crawlproject.webs.page_format import pack, unpack, unpack_targets
 
-MAX_BYTES = 2**30  # of a file: when it is full, nothing more is added
-_WAITING = 200  # pages that are written in one transaction
-_PATIENCE = 20.0  # seconds to wait for another process that writes
+MAX_BYTES = 2**30  # size limit of a file, in bytes; nothing is added to a full file
+_WAITING = 200  # pages written in one transaction
+_PATIENCE = 20.0  # seconds to wait for another writer
 
 _DAMAGE = (ValueError, TypeError, IndexError, OverflowError, zlib.error)
 _TABLES = """
@@ -33,8 +33,8 @@ _TABLES = """
 class PageStore:
     """URL -> reply and page, in the file at ``path``.
 
-    ``stamp`` names everything that decides what a page is read as; a file with another stamp is made anew. The reply of
-    a stored page keeps its status and its seconds, no headers and no body.
+    ``stamp`` identifies everything that influences parsing; a file with another stamp is rebuilt. The reply of a stored page
+    keeps its status and seconds, but no headers and no body.
     """
 
     def __init__(self, path: Path, stamp: str, *, max_bytes: int = MAX_BYTES) -> None:
@@ -43,11 +43,11 @@ class PageStore:
         self._max_bytes = max_bytes
         self._waiting: dict[str, tuple[str, int, float, bytes, bytes]] = {}
         self._database = self._opened()
-        self._known: set[str] = set()  # most URLs that a crawl asks for are not here, and a set says so soonest
+        self._known: set[str] = set()  # most URLs of a crawl are not stored, and a set answers that fastest
         self._look()
 
     def get(self, url: str) -> tuple[Reply, Page] | None:
-        """A page that was put here; None when there is none, or it is damaged."""
+        """A stored page; None if it is missing or damaged."""
         row = self._row("SELECT status, seconds, targets, rest FROM pages WHERE url = ?", url)
         if row is None:
             return None
@@ -58,7 +58,7 @@ class PageStore:
             return None
 
     def targets(self, url: str) -> list[str] | None:
-        """What the links of a page lead to, in order: less work than the whole page."""
+        """The link targets of a page, in order: cheaper than loading the whole page."""
         row = self._row("SELECT targets FROM pages WHERE url = ?", url)
         try:
             return None if row is None else unpack_targets(row[0])
@@ -66,17 +66,17 @@ class PageStore:
             return None
 
     def put(self, url: str, reply: Reply, page: Page) -> None:
-        """Keep a page that is not judged yet; it is written with others, at the latest by ``flush``."""
+        """Store a page that is not judged yet; pages are written in batches, at the latest by ``flush``."""
         if self._database is None:
             return
         with suppress(UnicodeEncodeError):
-            url.encode()  # SQLite stores UTF-8; a URL that cannot be spelled in it is read each time
+            url.encode()  # SQLite stores UTF-8; a page whose URL cannot be encoded is parsed each time
             self._waiting[url] = (url, reply.status, reply.seconds, *pack(page))
             if len(self._waiting) >= _WAITING:
                 self.flush()
 
     def flush(self) -> None:
-        """Write what waits, and note what other processes wrote."""
+        """Write buffered pages, and read which pages other processes wrote."""
         rows, self._waiting = list(self._waiting.values()), {}
         if not rows or self._database is None:
             return
@@ -89,7 +89,7 @@ class PageStore:
             self._give_up(failure)
 
     def close(self) -> None:
-        """Write what waits, and let the file go. Closing twice does no harm."""
+        """Write buffered pages and close the file; idempotent."""
         self.flush()
         if self._database is not None:
             self._database.close()
@@ -106,7 +106,7 @@ class PageStore:
         return row
 
     def _look(self) -> None:
-        """Note which pages are there, also those that other processes wrote."""
+        """Read which pages are stored, including those of other processes."""
         if self._database is not None:
             try:
                 self._known = {url for (url,) in self._database.execute("SELECT url FROM pages")}
@@ -114,16 +114,16 @@ class PageStore:
                 self._give_up(failure)
 
     def _give_up(self, failure: Exception) -> None:
-        """Go on without the file. A damaged one is removed, so that the next rehearsal makes it anew."""
+        """Continue without the file. A damaged file is removed, so that the next rehearsal rebuilds it."""
         if self._database is not None:
             with suppress(sqlite3.Error):
                 self._database.close()
             self._database = None
-        if not isinstance(failure, sqlite3.OperationalError):  # which is a locked or full disk: the file is whole
+        if not isinstance(failure, sqlite3.OperationalError):  # a locked file or full disk: the file is intact
             self._remove()
 
     def _opened(self) -> sqlite3.Connection | None:
-        """The database with our stamp; None when none can be had."""
+        """The database with our stamp; None if it cannot be opened or created."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             return self._connected() or self._made()
@@ -131,7 +131,7 @@ class PageStore:
             return None
 
     def _connected(self) -> sqlite3.Connection | None:
-        """The database that is there, when it is ours and whole."""
+        """The existing database, if it is intact and has our stamp."""
         if not self.path.exists():
             return None
         database = self._connection()
@@ -142,7 +142,7 @@ class PageStore:
         return None
 
     def _made(self) -> sqlite3.Connection:
-        """A new database: filled beside its place and renamed into it, so that nobody sees half of it."""
+        """Create a database under a temporary name and rename it, so that it is never seen incomplete."""
         part = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
         self._remove()
         try:
@@ -164,6 +164,6 @@ class PageStore:
 
 
 def _unsynced(database: sqlite3.Connection) -> sqlite3.Connection:
-    """A crash of the whole machine may damage the file: then it is made anew, which costs less than every sync."""
+    """Switch off syncing: a system crash may damage the file, but rebuilding it then is cheaper than syncing always."""
     database.execute("PRAGMA synchronous = OFF")
     return database

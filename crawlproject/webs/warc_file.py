@@ -1,9 +1,9 @@
 """A WARC file (ISO 28500) as a web.
 
 ``response`` records are served with their HTTP status and headers, ``resource`` records as a 200 with the record's
-content type, ``revisit`` records with their own status and headers and the payload of the record that they are the same as;
-``request`` and the rest are not. Reading a page is one seek and one parsed record.
-robots.txt is a record like any other; when it was not archived it is a 404, that is: everything is allowed.
+content type, ``revisit`` records with their own status and headers and the payload of the original record; ``request`` and
+all other records are not served. Reading a page takes one seek and parses one record. robots.txt is a record like any
+other; if it was not archived it is a 404, which allows everything.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from crawlproject.errors import BadWeb
 from crawlproject.webs.base import Reply, not_held, spellings
 from crawlproject.webs.warc_index import Capture, RecordLocation, WarcIndex, index_path, keep_index, load_index
 
-_DAMAGED = 502  # the status of a record that cannot be read any more
-MAX_BODY = 64 * 2**20  # bytes of a decoded body that are served: an archived gzip bomb stays small
+_DAMAGED = 502  # the status for a record that cannot be read any more
+MAX_BODY = 64 * 2**20  # largest decoded body that is served, in bytes: limits an archived gzip bomb
 _HEADER_ROOM = 2**20  # bytes of a record beyond its body that are read
 _RECORD_BEGINNINGS = (b"WARC/", b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18")  # plain, gzip, zstd, LZ4
 _SERVED = (WarcRecordType.response, WarcRecordType.resource, WarcRecordType.revisit)
-_IDENTICAL = "identical-payload-digest"  # end of the profile of revisits that have a payload
+_IDENTICAL = "identical-payload-digest"  # end of the profile of revisits that refer to an equal payload
 
-# They describe the bytes on the wire of 1997 or 2024, not the body that is served.
+# They describe the bytes on the wire, not the decoded body that is served.
 _DROPPED = frozenset(
     ("connection", "content-encoding", "content-length", "keep-alive", "proxy-connection", "te", "trailer",
      "transfer-encoding", "upgrade")
@@ -38,9 +38,9 @@ _DROPPED = frozenset(
 class WarcWeb:
     """The web in the WARC at ``path``.
 
-    The first opening reads the whole file and keeps an index in ``cache_dir``; later ones open the index. A file that
-    breaks off, or is damaged half-way, serves what is whole and says so in ``warnings``. Raises ``BadWeb`` for a file
-    that is not a WARC, holds no page, or is compressed as one piece, so that no record can be reached alone.
+    The first opening reads the whole file and writes an index to ``cache_dir``; later ones open the index. Of a truncated or
+    damaged file the intact records are served, with a note in ``warnings``. Raises ``BadWeb`` for a file that is not a
+    WARC, holds no page, or is compressed as one piece, so that no record can be read separately.
     """
 
     def __init__(self, path: Path, *, cache_dir: Path) -> None:
@@ -96,10 +96,10 @@ def _open_index(path: Path, cache_dir: Path) -> WarcIndex:
 
 
 def _captures(file: BinaryIO, place: str, warnings: list[str]) -> Iterator[Capture]:
-    """The served records of a WARC in file order; ``warnings`` tells what was not whole."""
+    """The served records of a WARC in file order; ``warnings`` lists what is damaged."""
     found = 0
     skipped = 0
-    waiting: Capture | None = None  # its end is known when the next record begins
+    waiting: Capture | None = None  # its length is known when the next record begins
     try:
         for record in ArchiveIterator(file, parse_http=True, auto_decode="none"):
             if waiting is not None:
@@ -110,14 +110,14 @@ def _captures(file: BinaryIO, place: str, warnings: list[str]) -> Iterator[Captu
     except OSError as broken:
         if waiting is None and not found:
             raise BadWeb(place, f"not a WARC file ({broken})") from None
-        warnings.append(f"the archive is damaged ({broken}): what follows the damage is not served")
+        warnings.append(f"the archive is damaged ({broken}): the records behind the damage are not served")
     if waiting is not None:
         _check_reachable(file, waiting, place)
         if _is_whole(file, waiting):
             found += 1
             yield waiting
         else:
-            warnings.append(f"the archive breaks off inside a record: {waiting.url} is not served")
+            warnings.append(f"the archive ends inside a record: {waiting.url} is not served")
     if skipped:
         warnings.append(f"records without a URL or an HTTP status: {skipped}; they are not served")
     if not found:
@@ -125,7 +125,7 @@ def _captures(file: BinaryIO, place: str, warnings: list[str]) -> Iterator[Captu
 
 
 def _capture(record: WarcRecord) -> Capture | None:
-    """What the index needs of a record, its length an upper bound; None when it is not served."""
+    """The index entry of a record, with an upper bound of its length; None if the record is not served."""
     url = (record.headers.get("WARC-Target-URI") or "").strip("<> ")
     if record.record_type not in _SERVED or not url.startswith(("http://", "https://")):
         return None
@@ -144,7 +144,7 @@ def _capture(record: WarcRecord) -> Capture | None:
 
 
 def _check_reachable(file: BinaryIO, capture: Capture, place: str) -> None:
-    """Records can be read alone only when each was compressed alone, as WARC 1.0 annex D asks."""
+    """Check that each record is compressed separately, as WARC 1.0 annex D requires, so that it can be read separately."""
     file.seek(capture.start)
     if not file.read(5).startswith(_RECORD_BEGINNINGS):
         raise BadWeb(place, "compressed as one piece: decompress it, or compress it record by record")
@@ -163,13 +163,13 @@ def _is_whole(file: BinaryIO, capture: Capture) -> bool:
 
 
 def _bytes_at(file: io.FileIO, place: RecordLocation) -> bytes:
-    """One ``pread``: no shared file position, so threads may read at once."""
+    """One ``pread``: there is no shared file position, so threads may read concurrently."""
     return os.pread(file.fileno(), min(place.length, MAX_BODY + _HEADER_ROOM), place.start)
 
 
 def _reply(url: str, raw: bytes) -> Reply:
-    """The reply in one record: a 502 when the record was damaged after the archive was indexed."""
-    # Many tools archive the decoded body under the headers of the encoded one: hence the second try.
+    """The reply in one record; a 502 if the record was damaged after indexing."""
+    # Many tools archive the decoded body with the headers of the encoded one, hence the second try.
     for encodings in ("all", "none"):
         try:
             return _decoded(url, raw, encodings)
@@ -192,7 +192,7 @@ def _decoded(url: str, raw: bytes, encodings: Literal["all", "none"]) -> Reply:
 
 
 def _status(record: WarcRecord) -> int | None:
-    """The status of an HTTP response; None for what is none, or has a number that is no status (RFC 9110 section 15)."""
+    """The status of an HTTP response; None if it is not a response or has an invalid status (RFC 9110 section 15)."""
     status: int | None = record.http_headers.status_code if record.http_headers is not None else None
     return status if status is not None and 100 <= status <= 999 else None
 
@@ -204,7 +204,7 @@ def _first_record(file: BinaryIO) -> WarcRecord:
 
 
 def _served_headers(headers: Iterable[tuple[str, str]]) -> Mapping[str, str]:
-    """Names in lower case; a header that came several times is joined as RFC 9110 section 5.3 allows."""
+    """Headers with lower-case names; repeated headers are joined as RFC 9110 section 5.3 allows."""
     served: dict[str, str] = {}
     for name, value in headers:
         key = name.lower()

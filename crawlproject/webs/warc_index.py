@@ -1,13 +1,13 @@
-"""The index of a WARC: a small SQLite file that says where in the archive the reply to a URL begins.
+"""The index of a WARC: a small SQLite file that maps a URL to the offset of its reply in the archive.
 
-It is built once in one pass and kept in a cache folder under a name made of the archive's path, size and time of
-change. A half-built index never shows: it is written beside its place and renamed into it.
+It is built in one pass and cached under a name derived from path, size and modification time of the archive. It is written
+under a temporary name and renamed, so that it is never seen incomplete.
 
-A revisit record has no payload of its own: beside its place stands that of the record whose payload has the same digest.
+A revisit record has no payload; its row also holds the location of the record whose payload has the same digest.
 
-Every record is entered under its exact URL, and under its canonical URL when nothing better claims that name. Of
-several records with one URL the last capture wins. Ranks decide who is better: an exact name, then a page (2xx), then
-the rest. A redirect to another spelling of its own URL is left out: see ``crawlproject.webs.base``.
+Each record is indexed under its exact URL, and under its canonical URL unless a record with a better rank has that name.
+Ranks, best first: exact URL, page (2xx), anything else. Of several records with one URL, the last capture wins. A redirect
+to a variant of its own URL is left out; see ``crawlproject.webs.base``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import NamedTuple
 from crawlproject.errors import InvalidUrl
 from crawlproject.urls.canonical import canonical_url
 
-FORMAT = 2  # raise it when the tables or the rules of ranking change: older indexes are then built anew
+FORMAT = 2  # increase it when tables or ranking change, so that older indexes are rebuilt
 EXACT, PAGE, OTHER = 3, 2, 1  # ranks of a name
 
 _TABLES = """
@@ -44,9 +44,9 @@ _GET = "SELECT start, length, payload_start, payload_length FROM names WHERE nam
 
 
 class Capture(NamedTuple):
-    """A record of an archive: ``length`` bytes from ``start`` on, still compressed. ``location`` may be empty.
+    """A record of an archive: ``length`` compressed bytes from ``start``. ``location`` may be empty.
 
-    ``payload`` is the digest of the payload as the archive tells it, or empty; ``revisit`` says that the payload is in
+    ``payload`` is the digest of the payload in the record's headers, or empty; ``revisit`` says that the payload is in
     another record.
     """
 
@@ -60,7 +60,7 @@ class Capture(NamedTuple):
 
 
 class RecordLocation(NamedTuple):
-    """Where a record lies in the archive's file, in bytes; of a revisit also where the record with its payload lies."""
+    """The location of a record in the archive, in bytes; for a revisit also that of the record with the payload."""
 
     start: int
     length: int
@@ -69,14 +69,14 @@ class RecordLocation(NamedTuple):
 
     @property
     def payload(self) -> RecordLocation | None:
-        """The record that has the payload, when it is another one."""
+        """The record with the payload, if it is another one."""
         if self.payload_start is None or self.payload_length is None:
             return None
         return RecordLocation(self.payload_start, self.payload_length)
 
 
 class WarcIndex:
-    """URL -> place in the archive."""
+    """Maps a URL to the location of its record in the archive."""
 
     def __init__(self, database: sqlite3.Connection, warnings: tuple[str, ...] = ()) -> None:
         self._database = database
@@ -100,7 +100,7 @@ class WarcIndex:
 
 
 def index_path(archive: Path, cache_dir: Path) -> Path:
-    """Where the index of ``archive``, as it is now, is kept."""
+    """The path of the index for the present state of ``archive``."""
     stat = archive.stat()
     key = f"{FORMAT}\n{archive.resolve()}\n{stat.st_size}\n{stat.st_mtime_ns}"
     digest = hashlib.md5(key.encode("utf-8", "surrogateescape"), usedforsecurity=False).hexdigest()
@@ -108,7 +108,7 @@ def index_path(archive: Path, cache_dir: Path) -> Path:
 
 
 def load_index(path: Path) -> WarcIndex | None:
-    """The index kept at ``path``; None when there is none or it is damaged."""
+    """Open the index at ``path``; None if it is missing or damaged."""
     if not path.is_file():
         return None
     try:
@@ -119,9 +119,9 @@ def load_index(path: Path) -> WarcIndex | None:
 
 
 def keep_index(path: Path, captures: Iterator[Capture], warnings: list[str]) -> WarcIndex:
-    """Build an index at ``path``; in memory, with a warning, when nothing can be written there.
+    """Build an index at ``path``; in memory, with a warning, if that is not writable.
 
-    ``warnings`` is read after the last capture, so that the reader of the archive can add to it.
+    ``warnings`` is evaluated after the last capture, so that the reader of the archive can add to it.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -130,7 +130,7 @@ def keep_index(path: Path, captures: Iterator[Capture], warnings: list[str]) -> 
         database = sqlite3.connect(":memory:", check_same_thread=False)
         _fill(database, captures, warnings)
         return WarcIndex(
-            database, (f"no index can be kept in {path.parent} ({refused.strerror}): it is built each time",)
+            database, (f"cannot save the index in {path.parent} ({refused.strerror}); it is rebuilt each time",)
         )
     os.close(handle)
     part = Path(name)
@@ -141,12 +141,12 @@ def keep_index(path: Path, captures: Iterator[Capture], warnings: list[str]) -> 
     finally:
         part.unlink(missing_ok=True)
     index = load_index(path)
-    assert index is not None, "an index that was just written can be read"
+    assert index is not None, "a new index is readable"
     return index
 
 
 def _fill(database: sqlite3.Connection, captures: Iterator[Capture], warnings: list[str]) -> None:
-    # Nobody else sees the file and a lost one is built again: no journal, no sync.
+    # No other process sees the file, and a lost one is rebuilt: no journal, no sync.
     database.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;" + _TABLES)
     with database:
         lost = 0
@@ -162,7 +162,7 @@ def _fill(database: sqlite3.Connection, captures: Iterator[Capture], warnings: l
 
 
 def _payload(database: sqlite3.Connection, capture: Capture) -> RecordLocation | None:
-    """Where the payload of a revisit is; None when it is nowhere, and for what has its own, which is noted."""
+    """The location of the payload of a revisit, or None. The payloads of other records are remembered."""
     if capture.revisit:
         found = database.execute("SELECT start, length FROM payloads WHERE digest = ?", (capture.payload,)).fetchone()
         return RecordLocation(*found) if found else None
@@ -193,5 +193,5 @@ def _canonical_or_empty(url: str, base: str | None = None) -> str:
 
 
 def _storable(name: str) -> str:
-    """SQLite stores UTF-8: lone surrogates cannot be a name in it."""
+    """Whether SQLite can store the name: lone surrogates cannot be encoded in UTF-8."""
     return name.encode("utf-8", "replace").decode("utf-8")

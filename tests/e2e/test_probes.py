@@ -88,12 +88,12 @@ def test_what_is_found_and_what_follows(tmp_path: Path) -> None:
     assert stats["probes/fetches"] == len(findings(folder))
     assert stats["history/pages"] == len(stored(folder))
     report = (folder / "report.html").read_text()
-    assert "Second looks" in report and "cloaks.example" in report
+    assert "Probes" in report and "cloaks.example" in report
     told = scrapy("why", folder, web.there[CLOAKS][0]).stdout
-    assert "Probed: it is cloaked. 100% of its text that we are shown no browser is." in told
-    assert "Of cloaks.example, 9 pages were found cloaked and 0 honest" in told
-    assert "Probed: a browser is shown the same." in scrapy("why", folder, web.there[HONEST][0]).stdout
-    assert "Its host answers for what is not there: a page" in scrapy("why", folder, web.gone[SOFT][0]).stdout
+    assert "Probed: cloaked. 100% of its text is shown to the crawler only, not to a browser." in told
+    assert "Probes of cloaks.example found 9 cloaked and 0 honest pages" in told
+    assert "Probed: a browser is shown the same page." in scrapy("why", folder, web.there[HONEST][0]).stdout
+    assert "which does not exist, with a page" in scrapy("why", folder, web.gone[SOFT][0]).stdout
     archived = [json.loads(line)["url"] for line in (folder / "warc/records.jsonl").read_text().splitlines()]
     assert set(Counter(archived).values()) == {1}, "a probe is no part of the archive"
 

@@ -26,7 +26,7 @@ def test_a_topic_from_a_query_and_examples(tmp_path: Path) -> None:
     assert topic.seeds == (SEEDS[2], *SEEDS[:2]) and topic.positive == tuple(SEEDS[:2])
     assert topic.settings == {"CRAWL_MAX_PAGES": 70}
     again = scrapy("topic", "new", path, "--query", "x", "--seed", SEEDS[0])
-    assert again.returncode == 2 and "is there already" in again.stderr and load_topic(path) == topic
+    assert again.returncode == 2 and "the file exists" in again.stderr and load_topic(path) == topic
 
 
 def test_a_topic_by_asking(tmp_path: Path) -> None:
@@ -42,7 +42,7 @@ def test_a_topic_by_asking(tmp_path: Path) -> None:
         command("topic", "new", tmp_path / "other.toml"),
         cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert silent.returncode == 2 and "nobody answers" in silent.stderr
+    assert silent.returncode == 2 and "there is no input" in silent.stderr
 
 
 @pytest.fixture
@@ -69,5 +69,5 @@ def test_a_check_tells_what_is_weak(weak: Path) -> None:
 
 def test_a_check_without_fetching(weak: Path) -> None:
     done = scrapy("topic", "check", weak, "--no-fetch", CRAWL_MAX_PAGES=10)
-    assert (done.returncode, done.stdout) == (0, "weak: nothing weak was found\n")
+    assert (done.returncode, done.stdout) == (0, "weak: no weaknesses found\n")
     assert scrapy("topic", "check", weak.with_name("none.toml")).returncode == 2

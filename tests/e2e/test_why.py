@@ -69,7 +69,7 @@ def test_refused_by_a_rule_also_without_a_sample(web: Path) -> None:
     (folder / "refused.json").write_text(json.dumps({**refused, "samples": {}}))
     assert "the trap rule too_long refuses it (trap/too_long" in why(folder, "/" + "long" * 80)
     assert "the trap rule repeated_segments refuses it" in why(folder, "/a/a/a/a")
-    assert "its host is outside of CRAWL_ALLOWED_DOMAINS (scope/domain" in why(folder, "http://elsewhere.example/")
+    assert "its host is outside CRAWL_ALLOWED_DOMAINS (scope/domain" in why(folder, "http://elsewhere.example/")
     told = why(folder, "/private/x.html")
     assert "Left the frontier without a fetch" in told and "forbids it (robots/forbidden" in told
     assert "Never seen" in why(folder, "/nobody-links-here")
@@ -89,14 +89,14 @@ def test_dropped_because_the_frontier_was_full(web: Path) -> None:
     known = {line["url"] for line in history(folder)}
     left = [f"/poor{number}.html" for number in range(40) if f"http://reef.example/poor{number}.html" not in known]
     told = [why(folder, path) for path in (left[0], left[-1])]
-    assert all("frontier was full of better URLs" in text or "Waits" in text for text in told)
-    assert any("frontier was full of better URLs" in text for text in told)
+    assert all("frontier was full of URLs with higher scores" in text or "Waits" in text for text in told)
+    assert any("frontier was full of URLs with higher scores" in text for text in told)
 
 
 def test_not_wanted_by_the_ordering(web: Path) -> None:
     folder = crawled(web, "fish", ordering="fish_search", ORDERING_DEPTH=1, ORDERING_THRESHOLD=0.9)
     assert json.loads((folder / "refused.json").read_text())["counts"]["ordering/not_followed"]
-    assert "not to be followed (ordering/not_followed" in why(folder, "/good2.html")
+    assert "does not follow the links to it (ordering/not_followed" in why(folder, "/good2.html")
 
 
 def test_put_aside(tmp_path: Path) -> None:
@@ -108,14 +108,14 @@ def test_put_aside(tmp_path: Path) -> None:
     known |= {record["url"] for record in json.loads(scrapy("frontier", "peek", folder, "--json", "--top", 999).stdout)}
     targets = [json.loads(line)["target"] for line in (folder / "links.jsonl").read_text().splitlines()]
     aside = [url for url in targets if url not in known and len(url) < 100]
-    assert "the ordering put it aside as not worth a fetch so far" in why(folder, aside[0])
+    assert "the ordering keeps it inactive, as not worth a fetch so far" in why(folder, aside[0])
 
 
-def test_copies_tell_of_each_other(web: Path) -> None:
+def test_duplicates_name_each_other(web: Path) -> None:
     folder = crawled(web, "copies")
     copies = [line for line in history(folder) if line["duplicate_of"]]
     assert copies
     copy = copies[0]
-    assert f"Its text is that of {copy['duplicate_of']}" in why(folder, copy["url"])
-    assert "its text, too" in why(folder, copy["duplicate_of"])
+    assert f"It is a duplicate of {copy['duplicate_of']}" in why(folder, copy["url"])
+    assert "duplicate of it" in why(folder, copy["duplicate_of"])
     assert "Crawl-delay" in why(folder, "/good1.html")

@@ -1,5 +1,4 @@
-"""Crawls without Scrapy and without a network: the same steps on a virtual web, on a virtual clock.
+"""Crawls without Scrapy and without a network: the same steps on a virtual web, with a virtual clock.
 
-What many rehearsals share is computed once: a page is read once a web (``PageCache``) and judged once a topic
-(``JudgedPages``).
+Rehearsals share work: a page is parsed once per web (``PageCache``) and judged once per topic (``JudgedPages``).
 """

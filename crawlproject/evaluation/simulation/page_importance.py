@@ -1,4 +1,4 @@
-"""The importance of crawled pages, judged by what the web holds: for comparisons after the crawls."""
+"""The importance of crawled pages, computed from a virtual web after the crawls."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from crawlproject.webs.page_cache_folder import PageCacheFolder
 
 
 class WebScorer:
-    """Scores the pool of a topic with ``importance``, reading the pages from the one of ``webs`` that holds them.
+    """Scores the pool of a topic with ``importance``; the pages come from the first of ``webs`` that holds all of them.
 
-    Pages are read as the crawl read them, with its settings and the User-Agent ``agent``. Raises ``BadWeb`` for a web that
-    cannot be opened.
+    Pages are parsed with the settings of the crawl and the User-Agent ``agent``. Raises ``BadWeb`` for a web that cannot be
+    opened.
     """
 
     def __init__(self, webs: Sequence[str], importance: Importance, *, cache_dir: Path, agent: str = "") -> None:
@@ -32,7 +32,7 @@ class WebScorer:
         self._caches: dict[tuple[str, str], PageCache] = {}
 
     def __call__(self, info: CrawlInfo, urls: Sequence[str]) -> Scores:
-        """Each URL with its importance. Raises ``BadInput`` when no web holds all of the pages."""
+        """Map each URL to its importance. Raises ``BadInput`` when no web holds all pages."""
         cache, pages = self._pages(info, urls)
         analyzer = cache.reader.analyzer
         query = Counter(analyzer.terms(" ".join(info.keywords)))
@@ -47,14 +47,14 @@ class WebScorer:
         return dict(zip(urls, self._importance(pool).tolist(), strict=True))
 
     def close(self) -> None:
-        """Write what was read, and let the webs go."""
+        """Save the parsed pages and close the webs."""
         for cache in self._caches.values():
             cache.close()
         for web, _ in self._webs.values():
             web.close()
 
     def _pages(self, info: CrawlInfo, urls: Sequence[str]) -> tuple[PageCache, list[Page]]:
-        """The pages of a pool, and the cache that they come from."""
+        """The pages of a pool, and the cache they come from."""
         missing = ""
         options = read_options(info.settings)
         for name in self._webs:
@@ -79,7 +79,7 @@ class WebScorer:
 
 
 def _counts(cache: PageCache, examples: Sequence[str]) -> Iterator[Counts]:
-    """The term frequencies of examples: URLs that the web holds, and files."""
+    """The term frequencies of examples, which are URLs in the web or files."""
     for example in examples:
         if "://" not in example:
             if Path(example).is_file():

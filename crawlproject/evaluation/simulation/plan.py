@@ -1,4 +1,4 @@
-"""What to rehearse, and the line that each finished run leaves: done in this process, or in several."""
+"""What to rehearse (``Plan``), and how to execute it in this process."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ Line = dict[str, Any]
 class Plan:
     """Every topic with every ordering, ``repeats`` times, ``pages`` pages a run, on the web called ``web``.
 
-    ``settings`` are those that hold for each topic, in the order of ``topics``. Runs go below ``out``; indexes and read
-    pages are kept in ``cache_dir``. Everything in a plan can be sent to another process.
+    ``settings`` are the settings of each topic, in the order of ``topics``. Runs are written below ``out``; indexes and
+    parsed pages are cached in ``cache_dir``. A plan can be pickled.
     """
 
     web: str
@@ -38,14 +38,14 @@ class Plan:
 
     @property
     def runs(self) -> int:
-        """How many runs there will be, kept ones included."""
+        """The number of runs, including finished ones that are kept."""
         return len(self.topics) * len(self.orderings) * self.repeats
 
 
 def split(plan: Plan) -> tuple[Plan, Plan]:
-    """The plan with every second seed of each topic, and with the others, in the folders ``half-1`` and ``half-2``.
+    """Two plans, in the folders ``half-1`` and ``half-2``, each with every second seed of each topic.
 
-    The overlap of the two crawls tells how much an ordering depends on its seeds (paper 000 section 4.2). Raises
+    The overlap of the two crawls shows how much an ordering depends on its seeds (paper 000 section 4.2). Raises
     ``BadInput`` for a topic with a single seed.
     """
     for topic in plan.topics:
@@ -63,7 +63,7 @@ def split(plan: Plan) -> tuple[Plan, Plan]:
 
 
 class Rehearser:
-    """Carries a plan out, topic by topic; what the topics share stays in memory. ``warnings`` are those of the web."""
+    """Executes a plan topic by topic; shared data stay in memory. ``warnings`` are those of the web."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
@@ -81,7 +81,7 @@ class Rehearser:
         )
 
     def rehearse(self, number: int) -> Iterator[Line]:
-        """Every run of the topic with this number, as a line for the log, when it ends."""
+        """Execute every run of the topic with this number; yield the line of each when it ends."""
         plan, topic = self._plan, self._plan.topics[number]
         for repeat in range(1, plan.repeats + 1):
             started = perf_counter()
@@ -93,13 +93,13 @@ class Rehearser:
                 started = perf_counter()
 
     def close(self) -> None:
-        """Write what was read, and let the web go."""
+        """Save the parsed pages and close the web."""
         self._stage.close()
         self._web.close()
 
 
 def rehearse_here(plan: Plan, warn: Callable[[str], None]) -> Generator[Line]:
-    """Carry a plan out in this process; a line for each finished run."""
+    """Execute a plan in this process; yield a line for each finished run."""
     rehearser = Rehearser(plan)
     for warning in rehearser.warnings:
         warn(warning)
@@ -111,7 +111,7 @@ def rehearse_here(plan: Plan, warn: Callable[[str], None]) -> Generator[Line]:
 
 
 def outcome(crawl: Crawl | None, seconds: float) -> Line:
-    """What one line tells about a run."""
+    """The fields of the line of a run."""
     if crawl is None:
         return {"kept": True}
     rate = round(crawl.stats.pages / seconds) if seconds else None

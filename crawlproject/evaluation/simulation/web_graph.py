@@ -1,4 +1,4 @@
-"""The whole graph of a virtual web, for omniscience and reachability."""
+"""The complete link graph of a virtual web, for the omniscient ordering and for reachability."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from crawlproject.webs.page_cache import PageCache, location
 def graph_of(pages: PageCache, canonicalize: Callable[..., str], admit: Callable[[str], bool]) -> Graph:
     """``url -> URLs it leads to`` over the stored part of a web: links of a page, the target of a redirect.
 
-    Only URLs that the web lists and that ``admit`` lets in are led to: what else a web may answer (traps without end) is
-    not part of the graph. None for a URL that is neither a page nor a redirect. Every answer is remembered.
+    The graph contains only URLs that the web lists and ``admit`` accepts, so it excludes endless traps. The result is None
+    for a URL that is neither a page nor a redirect. Results are cached.
     """
     stored = {canonical_or_none(canonicalize, url) for url in pages.web.urls()}
     admitted = {url for url in stored if url and admit(url)}
@@ -35,7 +35,7 @@ def graph_of(pages: PageCache, canonicalize: Callable[..., str], admit: Callable
 
 
 def reachable(graph: Graph, seeds: Iterable[str]) -> Iterator[str]:
-    """Every URL that answers with a page or a redirect and can be reached from the seeds, nearest first."""
+    """All pages and redirects that can be reached from the seeds, nearest first."""
     queue = deque(dict.fromkeys(seeds))
     seen = set(queue)
     while queue:

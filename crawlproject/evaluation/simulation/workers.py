@@ -1,8 +1,7 @@
-"""A plan carried out by several processes, a topic at a time each.
+"""Executes a plan in several processes, each of which runs one topic at a time.
 
-The parent hands out topics and passes on the line of each finished run. A worker knows the web by itself and shares
-nothing but the files of the cache folder. When one fails, the others are stopped: a run that has not ended leaves
-nothing that the next start would keep.
+The parent assigns topics and forwards the line of each finished run. Each worker opens the web itself; workers share only
+the files of the cache folder. When one fails, the others are stopped; the next start repeats unfinished runs.
 """
 
 from __future__ import annotations
@@ -22,11 +21,11 @@ from crawlproject.errors import BadInput, StorageFailed, TopicalError
 from crawlproject.evaluation.simulation.plan import Line, Plan, Rehearser
 
 _READY, _LINE, _WARNING, _BAD_INPUT, _STORAGE, _UNFORESEEN = "ready", "line", "warning", "bad input", "storage", "error"
-MEMORY_GENERATION = 100_000  # objects between two looks for garbage: there is hardly any, and a look is slow
+MEMORY_GENERATION = 100_000  # allocations between garbage collections, which are slow and find little
 
 
 class WorkerFailed(TopicalError):
-    """A worker process broke off; the message says at which topic, and why."""
+    """A worker process failed; the message names the topic and the reason."""
 
 
 @dataclass(slots=True)
@@ -37,10 +36,10 @@ class _Worker:
 
 
 def rehearse_with_workers(plan: Plan, jobs: int, warn: Callable[[str], None]) -> Generator[Line]:
-    """Carry a plan out in ``jobs`` processes; a line for each finished run, in the order in which they end.
+    """Execute a plan in ``jobs`` processes; yield a line for each finished run, in the order in which they end.
 
-    ``warn`` is called with each warning of the web, once. Raises what a worker raised: ``BadInput``, ``StorageFailed``,
-    or ``WorkerFailed`` for anything else, such as a process that was killed for want of memory.
+    ``warn`` is called once with each warning of the web. Raises the error of a worker: ``BadInput``, ``StorageFailed``, or
+    ``WorkerFailed`` for any other, such as a process that was killed because memory ran out.
     """
     waiting = deque(range(len(plan.topics)))
     workers = [_start(plan) for _ in range(min(jobs, len(plan.topics)))]
@@ -67,7 +66,7 @@ def rehearse_with_workers(plan: Plan, jobs: int, warn: Callable[[str], None]) ->
 
 
 def _start(plan: Plan) -> _Worker:
-    # A fresh interpreter: a fork would copy the threads' locks and the open files of whoever calls.
+    # A fresh interpreter: a fork would copy the locks of threads and the open files of the caller.
     context = get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_work, args=(plan, theirs), daemon=True)
@@ -77,7 +76,7 @@ def _start(plan: Plan) -> _Worker:
 
 
 def _received(worker: _Worker, plan: Plan) -> tuple[str, Any]:
-    """The next message of a worker; raises what went wrong in it."""
+    """The next message of a worker. Raises the error of the worker."""
     try:
         kind, message = worker.connection.recv()
     except (EOFError, OSError):
@@ -94,7 +93,7 @@ def _received(worker: _Worker, plan: Plan) -> tuple[str, Any]:
 
 def _broken_off(worker: _Worker, plan: Plan, why: str) -> str:
     where = "before its first topic" if worker.topic is None else f"at the topic {plan.topics[worker.topic].name}"
-    return f"a process of the rehearsal broke off {where} ({why}); finished runs are kept"
+    return f"a process of the rehearsal failed {where} ({why}); finished runs are kept"
 
 
 def _stop(workers: list[_Worker]) -> None:
@@ -108,8 +107,8 @@ def _stop(workers: list[_Worker]) -> None:
 
 
 def _work(plan: Plan, connection: Connection) -> None:
-    """What a worker process does: a topic when it is given one, until it is given None."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group: the parent decides
+    """The main function of a worker process: runs each topic it receives, until it receives None."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole process group; the parent handles it
     gc.set_threshold(MEMORY_GENERATION)
     try:
         _topics(plan, connection)

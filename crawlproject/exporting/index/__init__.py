@@ -3,7 +3,7 @@
     update(crawl_dir)                      adds what was crawled since the last time
     search(crawl_dir, "coral reef")        the best pages, with highlights
 
-Both may be called while the crawl goes on, from any thread or process. Built on Tantivy
+Both may be called during the crawl, from any thread or process. Built on Tantivy
 (``docs/adr/0017-tantivy-is-the-index.md``).
 """
 

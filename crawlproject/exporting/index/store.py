@@ -22,7 +22,7 @@ from crawlproject.storage.manifest import read_manifest
 from crawlproject.storage.tail import ITEMS, START, TailPosition
 
 FOLDER = "index"
-VERSION = 1  # raise it when the fields or their terms change: older indexes are then built anew
+VERSION = 1  # increase it when fields or terms change, so that older indexes are rebuilt
 
 TITLE, ANCHOR, TEXT = "title", "anchor", "text"
 BOOSTS = {TITLE: 3.0, ANCHOR: 2.0, TEXT: 1.0}  # what a match is worth in each field
@@ -120,7 +120,7 @@ def new_state(crawl_dir: Path, with_duplicates: bool) -> IndexState:
     """The state of an index that is empty, in the language of the crawl's topic. Raises ``BadCrawlDir``."""
     manifest = read_manifest(crawl_dir)
     if not manifest:
-        raise BadCrawlDir(str(crawl_dir), "expected a crawl folder, and there is no crawl.json in it")
+        raise BadCrawlDir(str(crawl_dir), "expected a crawl folder, but it has no crawl.json")
     return IndexState(str(manifest["topic"].get("language") or "en"), with_duplicates)
 
 
@@ -137,7 +137,7 @@ def remove(crawl_dir: Path) -> None:
 def damaged(crawl_dir: Path, damage: Exception) -> BadCrawlDir:
     """The error for an index that cannot be read."""
     return BadCrawlDir(
-        str(crawl_dir / FOLDER), f"the index cannot be read ({damage}); scrapy index --rebuild makes it anew"
+        str(crawl_dir / FOLDER), f"the index cannot be read ({damage}); scrapy index --rebuild creates a new one"
     )
 
 

@@ -45,12 +45,11 @@ def update(
 ) -> Updated:
     """Index the pages of ``crawl_dir`` that are not indexed yet; works while a crawl adds to them.
 
-    Pages that are copies of another (``duplicate_of``) are left out, unless ``with_duplicates``; None keeps what the
-    index was begun with, and another wish than that builds it anew, as ``rebuild`` does. Every ``batch`` pages the work
-    is committed: a process that is killed loses what came after, and the next update does it again. ``progress`` is told
-    the share that is done.
+    Duplicates (``duplicate_of``) are left out, unless ``with_duplicates``; None keeps the choice of the existing index, and
+    any other choice rebuilds it, as ``rebuild`` does. The index is committed every ``batch`` pages; after a kill, the next
+    update repeats the uncommitted pages. ``progress`` is called with the share that is done.
 
-    Raises ``BadCrawlDir`` for what is no crawl folder, for a damaged one, and when another process updates the index, and
+    Raises ``BadCrawlDir`` for a folder that holds no crawl or is damaged, and when another process updates the index, and
     ``StorageFailed``.
     """
     begun = None if rebuild else read_state(crawl_dir)

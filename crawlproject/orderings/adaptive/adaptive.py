@@ -25,14 +25,14 @@ from crawlproject.urls.hosts import host_of
 
 Vector = npt.NDArray[np.float64]
 
-REVISE_EVERY = 16  # pages between two looks at all that waits
-RECENT = 64  # pages that tell whether the crawl finds anything
-LOST = 0.12  # mean worth of these, below which attention widens
-FOUND = 0.24  # and from which on the topic is found: later lows mean that it is exhausted
-WIDEST = 16.0  # times the attention
-BEST_LINKS = 10  # new links of a page whose promise makes its prospect
+REVISE_EVERY = 16  # pages between two scorings of all waiting URLs
+RECENT = 64  # recent pages that show whether the crawl finds anything
+LOST = 0.12  # mean worth of recent pages below which attention widens
+FOUND = 0.24  # mean worth from which the topic counts as found; a later low means that it is exhausted
+WIDEST = 16.0  # multiple of the attention
+BEST_LINKS = 10  # best new links of a page that make up its prospect
 UNDER_WAY = 100  # pages that were observed and whose links may not have been scored yet
-MOVED = 0.005  # a waiting URL's score is told anew when it is off by more
+MOVED = 0.005  # a larger error revises the score of a waiting URL
 NO_ROWS: Rows = np.zeros(0, dtype=np.int64)
 
 
@@ -84,7 +84,7 @@ class Adaptive(BaseOrdering):
         self._table = LinkTable()
         self._evidence = LinkFeatures(self._table, self._terms, keywords, _kinds(without))
         self._ridge = Ridge(self._evidence.prior, strength)
-        self._ended = set(context.topic.seeds)  # seeds wait from the start, whatever links to them
+        self._ended = set(context.topic.seeds)  # seeds wait from the start, whether links lead to them or not
         self._scores: dict[str, dict[str, float]] = {}  # of the links of the latest pages
         self._pages = 0
         self._harvest = 0.0  # mean worth of the recent pages
@@ -93,7 +93,7 @@ class Adaptive(BaseOrdering):
         self._level = -np.inf  # the lowest score in the shortlist
         self._told, self._aside, self._recalled = NO_ROWS, NO_ROWS, NO_ROWS
 
-    # ------------------------------------------------------------ what the crawl asks
+    # ------------------------------------------------------------ scores
 
     def seed_score(self, url: str) -> float:
         return SEEDS_FIRST
@@ -130,7 +130,7 @@ class Adaptive(BaseOrdering):
         parts["learned since"] = url.score - sum(parts.values())
         return dict(sorted(((name, part) for name, part in parts.items() if part), key=lambda item: -item[1]))
 
-    # ------------------------------------------------------------ what the crawl tells
+    # ------------------------------------------------------------ events of the crawl
 
     def observe(self, page: Page) -> None:
         self._pages += 1
@@ -142,7 +142,7 @@ class Adaptive(BaseOrdering):
         self._harvest += max(1.0 / self._pages, 1.0 / RECENT) * (worth - self._harvest)
         self._found = self._found or self._harvest >= FOUND
         self._evidence.feedback.observe(worth, numbers, page.counts)
-        if self._pages < REVISE_EVERY:  # at first every page is news
+        if self._pages < REVISE_EVERY:  # at first, learn from every page at once
             self._evidence.refresh()
             self._ridge.solve()
         row = self._table.row(page.url)
@@ -216,7 +216,7 @@ class Adaptive(BaseOrdering):
         return np.fromiter(rows.values(), np.int64, len(rows)), np.array(fresh, dtype=bool)
 
     def _describe(self, row: int, page: Page, link: Link, host: str) -> None:
-        """Terms and groups of a link, as they stand on the best page that has it."""
+        """Terms and groups of a link, as on the best page that has it."""
         start, end = link.anchor_span
         first = max(link.context_span.start, start - (AROUND.stop - AROUND.start) // 2)
         texts = (

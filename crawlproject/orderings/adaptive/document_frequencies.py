@@ -1,4 +1,4 @@
-"""In how many pages each term was seen, for texts that are numbers (``TermIds``)."""
+"""Document frequencies of terms, for texts given as numbers (``TermIds``)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Vector = npt.NDArray[np.float64]
 
 
 class TermStatistics:
-    """Document frequencies over the pages observed so far, by the number of a term; 0 is no term."""
+    """Document frequencies over the pages observed so far, by term number; 0 is not a term."""
 
     def __init__(self) -> None:
         self.documents = 0
@@ -27,7 +27,7 @@ class TermStatistics:
         return self._numbers.of(terms)
 
     def observe(self, counts: Mapping[str, int], length: int) -> Numbers:
-        """One more page, given as its term counts and its number of terms; the numbers of ``counts``, in its order."""
+        """Add a page, given as term counts and number of terms; return the numbers of the terms, in the order of ``counts``."""
         numbers = self._numbers.of(counts)
         self._frequency = self.grown(self._frequency)
         self._frequency[numbers] += 1
@@ -45,7 +45,7 @@ class TermStatistics:
         return np.log(1 + (self.documents + 1) / (self._frequency + 1))
 
     def grown(self, vector: Vector) -> Vector:
-        """``vector`` with a place for every term there is, new places 0."""
+        """``vector`` extended with zeros to the number of terms."""
         terms = len(self._numbers)
         if len(vector) >= terms:
             return vector

@@ -1,4 +1,4 @@
-"""Means over groups of few members, drawn towards what is known of larger ones."""
+"""Shrunk means over small groups."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ Rows = npt.NDArray[np.int64]
 
 
 class GroupMeans:
-    """Sums of ``width`` values a member, by group. A group is named by anything hashable and known by a number.
+    """Sums of ``width`` values per member, by group. The name of a group is any hashable; it is stored as a number.
 
-    A mean over few members says little, so it is shrunk: ``(sum + strength * prior) / (members + strength)``, the mean
-    as if there were ``strength`` members more that are just what the prior says.
+    A mean over few members is unreliable, so it is shrunk: ``(sum + strength * prior) / (members + strength)``, as if there
+    were ``strength`` more members with the value of the prior.
     """
 
     def __init__(self, width: int, strength: float) -> None:
@@ -33,7 +33,7 @@ class GroupMeans:
         return number
 
     def add(self, number: int, values: Vector) -> None:
-        """One more member of a group."""
+        """Add a member to a group."""
         self._sums[number] += values
         self._members[number] += 1
 

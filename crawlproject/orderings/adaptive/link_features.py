@@ -1,7 +1,7 @@
-"""What speaks for a link, as numbers: one column for each kind of evidence.
+"""The features of links: one column per kind of evidence.
 
-Outcomes come in pairs, ``worth`` of the page and ``prospect`` behind it, and so does evidence: a group's mean worth speaks
-about worth, its mean prospect about prospect.
+Outcomes are pairs, ``worth`` of the page and ``prospect`` of its links, and so is evidence: a group's mean worth predicts
+worth, its mean prospect predicts prospect.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from crawlproject.orderings.learning.term_ids import Numbers
 
 Vector = npt.NDArray[np.float64]
 
-# What each kind of evidence is held to say about (worth, prospect) before anything is learned. Rounded from regressions
-# over rehearsals of 28 topics on two webs; within a crawl the weights are learned on from here.
+# The prior weights of each kind of evidence for (worth, prospect), rounded from regressions over rehearsals of 28 topics on
+# two webs; a crawl continues to learn from these.
 PRIOR: dict[str, tuple[float, float]] = {
     "anchor": (0.20, 0.04),  # keywords in the anchor
     "around": (0.20, 0.06),  # keywords in the aggregation node
     "words": (0.15, 0.00),  # keywords in the URL
     "anchor feedback": (0.02, 0.02),  # terms of the best pages in the anchor
     "words feedback": (0.06, 0.04),  # terms of the best pages in the URL
-    "best parent": (-0.10, 0.00),  # the worth of the best page that links here; families and parents say it better
+    "best parent": (-0.10, 0.00),  # the worth of the best linking page; families and parents are better predictors
     "mean parent": (0.05, 0.00),  # the mean worth of all pages that link here
     "parents": (0.08, 0.02),  # the sum of their worth, in logarithms
     "host": (0.00, 0.00),  # what was found on the host
@@ -35,8 +35,8 @@ PRIOR: dict[str, tuple[float, float]] = {
     "always": (0.00, -0.02),
 }
 KINDS = tuple(PRIOR)
-SHRINK = 2.0  # members that a group's prior counts for
-FULL_KEYWORDS = 0.4  # share of the keywords' idf at which a text says all it can
+SHRINK = 2.0  # weight of a group's prior, in members
+FULL_KEYWORDS = 0.4  # share of the keywords' idf at which the feature reaches 1
 FULL_FEEDBACK = 2.0  # the same for the weights of feedback
 
 
@@ -55,7 +55,7 @@ class LinkFeatures:
         self._means = tuple(GroupMeans(2, SHRINK) for _ in Groups._fields)
         self._keyword_weights = np.zeros(1)
         self._feedback_weights = np.zeros(1)
-        self._outcomes = np.array([0.05, 0.05])  # the sum of all; one weak page to begin with
+        self._outcomes = np.array([0.05, 0.05])  # the sum of all, starting with one weak page
         self._pages = 1
 
     def groups_of(self, host: str, folder: str, place: tuple[str, str], family: str) -> Groups:
@@ -64,21 +64,21 @@ class LinkFeatures:
         return Groups(*(means.number(name) for means, name in zip(self._means, names, strict=True)))
 
     def learn(self, groups: Groups, outcome: Vector) -> None:
-        """What came of a URL of these groups: ``outcome`` is (worth, prospect)."""
+        """Learn the outcome of a URL of these groups: (worth, prospect)."""
         self._outcomes += outcome
         self._pages += 1
         for means, group in zip(self._means, groups, strict=True):
             means.add(group, outcome)
 
     def learn_host(self, host: str, outcome: Vector) -> None:
-        """What came of a page of which nothing but the host is known: a seed."""
+        """Learn the outcome of a seed, of which only the host is known."""
         self._outcomes += outcome
         self._pages += 1
         hosts = self._means[0]
         hosts.add(hosts.number(host), outcome)
 
     def refresh(self) -> None:
-        """Weigh the terms anew, by what was seen until now."""
+        """Update the weights of the terms from the pages seen so far."""
         idfs = self._terms.idfs()
         self._keyword_weights = np.zeros_like(idfs)
         self._keyword_weights[self._keywords] = idfs[self._keywords] / idfs[self._keywords].sum()
@@ -115,7 +115,7 @@ class LinkFeatures:
         hosts, folders, places, families = self._means
         host = hosts.means(numbers[:, 0], self._outcomes / self._pages)
         kin = host.copy()
-        kin[:, 0] = best  # before any of its links is fetched, a page speaks for its links
+        kin[:, 0] = best  # before any of its links is fetched, the worth of the page is the prior
         return (
             host,
             folders.means(numbers[:, 1], host),

@@ -1,6 +1,6 @@
-"""Everything known of the URLs that wait, one row each, in columns: so that all can be scored in one step.
+"""A table of the waiting URLs, one row each, stored by column so that all can be scored at once.
 
-A row begins with the first link to a URL, grows with every further link, and ends with the fetch.
+A row is added with the first link to a URL, updated with every further link, and removed with the fetch.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ WIDTH = 40
 class Groups(NamedTuple):
     """The groups that a waiting URL belongs to, by number.
 
-    ``folder`` is its URL up to the last slash. ``place`` is where the link to it stands: the tag path on the linking
+    ``folder`` is its URL up to the last slash. ``place`` is the position of the link: its tag path on the linking
     host. ``family`` is the linking page.
     """
 
@@ -34,7 +34,7 @@ class Groups(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """Where a URL was found first, or nearest to a seed: what its ``CrawlUrl`` tells."""
+    """Where a URL was found first, or nearest to a seed: the fields of its ``CrawlUrl``."""
 
     parent: str
     anchor: str
@@ -68,7 +68,7 @@ class LinkTable:
         return len(self._rows)
 
     def row(self, url: str) -> int | None:
-        """The row of a URL that waits."""
+        """The row of a waiting URL."""
         return self._rows.get(url)
 
     def url(self, row: int) -> str:
@@ -87,7 +87,7 @@ class LinkTable:
         return np.flatnonzero(self._waits)
 
     def add(self, url: str, origin: Origin, worth: float) -> int:
-        """Begin a row with a link on a page of this worth; its number."""
+        """Add a row for a link on a page of this worth; return its number."""
         row = self._free.pop() if self._free else self._new_row()
         self._rows[url] = row
         self._urls[row] = url
@@ -99,7 +99,7 @@ class LinkTable:
         return row
 
     def meet(self, row: int, worth: float) -> bool:
-        """One more page of this worth links to the URL; whether it is worth more than all before."""
+        """Add a linking page of this worth; return whether it is worth more than all before."""
         self.links[row] += 1
         self.total[row] += worth
         if worth <= self.best[row]:
@@ -108,18 +108,18 @@ class LinkTable:
         return True
 
     def nearer(self, row: int, origin: Origin) -> None:
-        """Keep the origin that is fewer links from a seed, the first of several."""
+        """Keep the origin with the smaller depth; on a tie, the first."""
         if origin.depth < self.origin(row).depth:
             self._origins[row] = origin
 
     def rename(self, url: str, target: str) -> int:
-        """What is known of ``url`` holds for ``target`` from now on; the row."""
+        """Transfer the row of ``url`` to ``target`` and return it."""
         row = self._rows[target] = self._rows.pop(url)
         self._urls[row] = target
         return row
 
     def remove(self, url: str) -> bool:
-        """End a row, if there is one; whether its URL was attended."""
+        """Remove the row, if there is one; return whether its URL was attended."""
         row = self._rows.pop(url, None)
         if row is None:
             return False

@@ -1,4 +1,4 @@
-"""Linear regression, learned one example at a time, that begins with an opinion."""
+"""Ridge regression with a prior, learned one example at a time."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ Vector = npt.NDArray[np.float64]
 class Ridge:
     """The weights ``w`` that minimise ``sum (y - w.x)^2 + strength * |w - prior|^2`` over the examples so far.
 
-    Without examples ``w`` is the prior; ``strength`` says how many examples of unit size it is worth. Several outputs
-    are learned side by side, each from its own evidence: ``prior`` has shape (outputs, features).
+    Without examples ``w`` is the prior; ``strength`` is its weight in examples of unit size. Several outputs are learned
+    independently, each from its own evidence: ``prior`` has shape (outputs, features).
     """
 
     def __init__(self, prior: Vector, strength: float) -> None:
@@ -22,10 +22,10 @@ class Ridge:
         self._moments = prior * strength
 
     def learn(self, evidence: Vector, outcome: Vector) -> None:
-        """One example: ``evidence`` of shape (outputs, features), ``outcome`` of shape (outputs,)."""
+        """Add an example: ``evidence`` of shape (outputs, features), ``outcome`` of shape (outputs,)."""
         self._gram += evidence[:, :, None] * evidence[:, None, :]
         self._moments += outcome[:, None] * evidence
 
     def solve(self) -> None:
-        """Bring ``weights`` up to date; costs one small linear system an output."""
+        """Update ``weights``; costs one small linear system per output."""
         self.weights = np.asarray(np.linalg.solve(self._gram, self._moments[:, :, None])[:, :, 0], dtype=np.float64)

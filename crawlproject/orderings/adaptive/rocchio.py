@@ -1,4 +1,4 @@
-"""Relevance feedback (Rocchio): the vocabulary of the best pages so far, which the keywords do not name."""
+"""Relevance feedback (Rocchio): the vocabulary of the best pages so far, beyond the keywords."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TERMS = 40
 
 
 class RelevanceFeedback:
-    """Remembers the ``PAGES`` best pages and weighs the ``TERMS`` terms that mark them.
+    """Keeps the ``PAGES`` best pages and weighs the ``TERMS`` terms that characterise them.
 
     The weight of a term is the sum of ``(1 + ln tf) / sqrt(distinct terms + 1)`` over those pages, each as heavy as its
     worth, times the term's idf, in units of the highest (the positive part of Rocchio 1971).
@@ -30,7 +30,7 @@ class RelevanceFeedback:
         self._pages = 0
 
     def observe(self, worth: float, numbers: Numbers, counts: Mapping[str, int]) -> None:
-        """A page: its terms by number and, in the same order, by count."""
+        """Add a page: the numbers of its terms and, in the same order, their counts."""
         self._pages += 1
         if worth <= 0 or (len(self._best) == PAGES and worth <= self._best[0][0]):
             return

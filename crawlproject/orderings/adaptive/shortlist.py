@@ -11,14 +11,14 @@ Vector = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
-FEWEST_HOSTS = 4  # hosts that exploration reckons with when the best URLs are all of one or two
+FEWEST_HOSTS = 4  # least number of hosts assumed for exploration, if the best URLs are on fewer
 
 
 def shortlist(scores: Vector, hosts: Rows, size: int, explore: float) -> Mask:
     """True for the ``size`` best scores, and for the best of every one of the next best hosts.
 
-    These hosts are at most ``explore`` times as many as the best URLs have, which bounds what exploration costs: where
-    hosts take turns, it is a share ``explore / (1 + explore)`` of the fetches. Ties go to the first.
+    There are at most ``explore`` times as many of these hosts as the best URLs have, which bounds the cost of exploration:
+    when hosts take turns, a share ``explore / (1 + explore)`` of the fetches. Ties go to the first.
     """
     if len(scores) <= size:
         return np.ones(len(scores), dtype=bool)

@@ -13,7 +13,7 @@ _REMEMBERED = 100_000
 
 
 class UrlWords:
-    """Splits URLs into the stems of their words; remembers words, since URLs repeat them."""
+    """Splits URLs into the stems of their words, with a cache, since URLs repeat words."""
 
     def __init__(self, analyzer: Analyzer) -> None:
         self._analyzer = analyzer
@@ -22,7 +22,7 @@ class UrlWords:
     def of(self, url: str, last: int) -> list[str]:
         """The ``last`` terms of a canonical URL: letters only, stop words left out.
 
-        What is percent-encoded counts as what it stands for: ``%E7%8F%8A`` is a word, not scraps of one.
+        Percent-encoding is decoded first, so that ``%E7%8F%8A`` is one word.
         """
         found: list[str] = []
         text = url.partition("//")[2]

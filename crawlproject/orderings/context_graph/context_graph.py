@@ -5,7 +5,7 @@ from __future__ import annotations
 from crawlproject.errors import BadSetting
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
 from crawlproject.orderings.context_graph.context_layers import merged_context_graph
-from crawlproject.orderings.context_graph.term_selection import telling_terms
+from crawlproject.orderings.context_graph.term_selection import distinctive_terms
 from crawlproject.orderings.learning.examples import drawn_pages, good_pages
 from crawlproject.orderings.learning.naive_bayes import NaiveBayes
 from crawlproject.records import Link, Page
@@ -15,8 +15,8 @@ class ContextGraph(BaseOrdering):
     """A queue for each distance: links of pages that look ``l`` links away from the topic, the nearest ``l`` first.
 
     The context graph of the archive has layers 0 to ``layers``, with at most ``layer_pages`` pages each. Layer 0 are the
-    topic's positive examples, or what ``good_pages`` finds for them among ``sample`` random pages. The ``terms`` most
-    telling terms of layer 0 are the vocabulary. Naive Bayes with equal priors gives ``P(c_l|p)`` of each layer; a page
+    topic's positive examples, or those that ``good_pages`` finds among ``sample`` random pages. The ``terms`` most
+    distinctive terms of layer 0 are the vocabulary. Naive Bayes with equal priors gives ``P(c_l|p)`` of each layer; a page
     belongs to the likeliest one, or to *other*, which comes last, when its probability is below ``confidence``. With m
     layers in all, the score is ``(m - l + P(c_l|p)) / (m + 1)``, where l of *other* is m: bands of equal width, ordered
     by probability inside.
@@ -51,7 +51,7 @@ class ContextGraph(BaseOrdering):
             raise _missing("finds no page in the archive that links to the seeds, to a relevant page or to an example")
         documents = {str(layer): [page.counts for page in pages] for layer, pages in enumerate(graph)}
         corpus = [counts for texts in documents.values() for counts in texts]
-        self._classifier = NaiveBayes(documents, vocabulary=telling_terms(documents["0"], corpus, terms))
+        self._classifier = NaiveBayes(documents, vocabulary=distinctive_terms(documents["0"], corpus, terms))
         self._bands = len(graph) + 1
         self._latest: tuple[Page | None, float] = None, 0.0  # whose links are scored now, and their score
 

@@ -14,10 +14,10 @@ from crawlproject.records import Page
 def merged_context_graph(
     context: OrderingContext, archive: PageArchive, core: Sequence[Page], *, layers: int, layer_pages: int
 ) -> list[Sequence[Page]]:
-    """``core``, which is layer 0, and at most ``layers`` more: pages that link to the layer before, and to none nearer.
+    """``core``, which is layer 0, and at most ``layers`` more: pages that link to the previous layer, but to none before it.
 
-    Of a larger layer ``layer_pages`` random pages are taken, and in-links are looked up of those only. The list ends
-    before the first layer without pages.
+    A layer is a random sample of at most ``layer_pages`` pages, and only in-links of the sample are followed. The list ends
+    before the first empty layer.
     """
     found = [core]
     graph = _links_of(archive)

@@ -1,4 +1,4 @@
-"""Which terms to look at: few that tell a kind of page from others."""
+"""Term selection: a few terms that distinguish one kind of page from others."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from math import log
 from crawlproject.orderings.learning.naive_bayes import Counts
 
 
-def telling_terms(documents: Iterable[Counts], corpus: Iterable[Counts], count: int) -> tuple[str, ...]:
+def distinctive_terms(documents: Iterable[Counts], corpus: Iterable[Counts], count: int) -> tuple[str, ...]:
     """The ``count`` terms with the highest TF-IDF in ``documents`` taken as one long document, best first.
 
     ``df`` is the number of documents of the ``corpus`` that hold a term, and the weight ``tf * ln((1 + n) / (1 + df))``.
-    Terms of equal weight stand in alphabetical order; a term that all documents hold tells nothing and is left out.
+    Ties are in alphabetical order; a term that occurs in all documents is left out.
     """
     frequencies: Counter[str] = Counter()
     for document in documents:

@@ -1,1 +1,1 @@
-"""The link graph that a crawl has seen so far, and the scores that are computed over it."""
+"""The link graph of a crawl so far, and scores computed over it."""

@@ -13,8 +13,8 @@ from crawlproject.orderings.graph.linkgraph import LinkGraph, adjacency
 class Distiller:
     """Hubs by Kleinberg's algorithm, with two changes against drift away from the topic.
 
-    A link counts forward as much as its target is relevant and backward as much as its source is, and only links between
-    fetched pages of different hosts count: a site does not vote for itself.
+    The forward weight of a link is the relevance of its target, the backward weight that of its source. Only links between
+    fetched pages of different hosts count, so that a site cannot vote for itself.
     """
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class Distiller:
         return len(self._relevance)
 
     def add(self, url: str, targets: Iterable[str], *, host: str, relevance: float) -> None:
-        """A fetched page of ``host``: what it links to, and its relevance R, 0 to 1."""
+        """Add a fetched page of ``host`` with its link targets and relevance R, 0 to 1."""
         self._graph.add_page(url, targets)
         number = self._graph.id_of(url)
         self._relevance[number] = relevance
@@ -39,7 +39,7 @@ class Distiller:
         self._graph.merge(url, target)
 
     def best_hubs(self, count: int) -> Iterator[tuple[float, Sequence[str]]]:
-        """At most ``count`` hubs, best first: hub score over that of the best, and the URLs that the hub links to."""
+        """At most ``count`` hubs, best first: hub score relative to the best, and the URLs that the hub links to."""
         sources, targets = self._graph.edges()
         place = np.full(len(self._graph), -1, np.int32)
         fetched = np.fromiter(self._relevance, np.int32, self.pages)

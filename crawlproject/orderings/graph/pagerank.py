@@ -22,8 +22,8 @@ def pagerank(links: Any, *, damping: float = DAMPING, tolerance: float = 1e-6, m
     ``links`` is a sparse matrix of shape (n, n) as ``LinkGraph.matrix`` makes it. ``tolerance`` and ``max_iterations``
     are those of ``flow``.
 
-    The rule for pages without links spreads what they hold evenly over all pages, so it multiplies the solution of
-    ``flow`` by a constant. The constant is known, since with the rule no rank gets lost: the mean stays 1.
+    Pages without links spread their rank evenly over all pages, which multiplies the solution of ``flow`` by a constant.
+    The constant follows from the mean, which stays 1 because no rank is lost.
     """
     ranks = flow(links, damping=damping, tolerance=tolerance, max_iterations=max_iterations)
     return ranks / ranks.mean() if len(ranks) else ranks
@@ -39,12 +39,12 @@ def flow(
 ) -> Ranks:
     """The solution of ``x(u) = (1 - d) + d * sum of x(v) / c(v)`` over the links v -> u: Figure 2 of paper 002.
 
-    ``c(v)`` is the number of links of v. A page without links passes nothing on. The order of the pages is that of
-    ``pagerank``, and a link more never lowers a number, so that a crawl in progress needs no scaling.
+    ``c(v)`` is the number of links of v. A page without links passes on nothing. The order of the pages is that of
+    ``pagerank``, and an additional link never lowers a value, so that a crawl in progress needs no scaling.
 
-    Iterates from ``start`` (1 for all pages unless given) until the sum of all changes is at most ``tolerance`` of the
-    sum of all numbers, ``max_iterations`` times at most. Only pages with links take part in the iteration; the others,
-    nearly all of a frontier, are computed once from the result.
+    Iterates from ``start`` (default: 1 for all pages) until the sum of all changes is at most ``tolerance`` of the sum of all
+    values, or ``max_iterations`` times. Only pages with links take part in the iteration; the values of the others, nearly
+    all of the frontier, are computed once from the result.
     """
     from scipy.sparse import diags_array
 
@@ -64,12 +64,12 @@ def flow(
 
 
 class GrowingPageRank(Generic[Node]):
-    """``IR'(P)`` over the links seen so far, exact now and then, estimated in between.
+    """``IR'(P)`` over the links seen so far: solved at intervals, estimated in between.
 
-    A fetched page at once hands ``damping / c`` of its rank to each page it links to, so that new URLs and new links
-    count from the start. What the page's targets hand on in turn waits for the next solution of ``flow``, due when the
-    fetched pages have grown by the share ``growth`` since the last one; 0 solves it after every page, as paper 002 does. All
-    solutions of a crawl together cost about ``1 / growth`` times the last one, and each starts from the one before.
+    A fetched page immediately passes ``damping / c`` of its rank to each page it links to, so that new URLs and links count
+    at once. Its effect on pages further away waits for the next solution of ``flow``, due when the number of fetched pages
+    has grown by the share ``growth``; 0 solves after every page, as in paper 002. All solutions of a crawl together cost
+    about ``1 / growth`` times the last one, and each starts from the one before.
     """
 
     def __init__(self, damping: float = DAMPING, growth: float = 0.05, tolerance: float = 1e-4) -> None:
@@ -86,12 +86,12 @@ class GrowingPageRank(Generic[Node]):
         return self.graph.expanded >= self._due_at
 
     def rank(self, node: Node) -> float:
-        """The rank of a node; ``1 - damping``, that of a page without backlinks, for one that nobody named."""
+        """The rank of a node; for an unknown node ``1 - damping``, the rank of a page without backlinks."""
         number = self.graph.find(node)
         return 1 - self.damping if number is None or number >= len(self._ranks) else self._ranks[number]
 
     def expand(self, node: Node, targets: Iterable[Node]) -> Sequence[int]:
-        """A page was fetched; the ids of its distinct targets, whose ranks are higher now."""
+        """Add a fetched page; return the ids of its distinct targets, whose ranks have risen."""
         found = self.graph.add_page(node, targets)
         self._grow()
         if found:
@@ -105,7 +105,7 @@ class GrowingPageRank(Generic[Node]):
         return self._ranks[number]
 
     def merge(self, node: Node, into: Node) -> int:
-        """``node`` redirects to ``into``, which takes over its links. The id of both."""
+        """``node`` redirects to ``into``, which takes over its links; return the id of both."""
         old = self.graph.id_of(node)
         new = self.graph.merge(node, into)
         self._grow()
@@ -115,7 +115,7 @@ class GrowingPageRank(Generic[Node]):
         return new
 
     def solve(self) -> list[int]:
-        """Bring all ranks up to date; the ids whose rank changed by more than ``tolerance`` of it."""
+        """Update all ranks; return the ids whose rank changed by more than the share ``tolerance``."""
         before = np.array(self._ranks)
         after = flow(self.graph.matrix(), damping=self.damping, start=before, tolerance=self.tolerance)
         self._ranks = array("d", after.tobytes())

@@ -1,4 +1,4 @@
-"""The agents of InfoSpiders: what one of them knows, learns, lives on and hands to its offspring (paper 000 section 3.5)."""
+"""The agents of InfoSpiders: their keywords, nets, energy, links and offspring (paper 000 section 3.5)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import numpy as np
 from crawlproject.records import Page
 
 MAX_KEYWORDS = 48
-RECOUNT = 64  # removals after which a total is added up afresh
+RECOUNT = 64  # removals after which a total is summed again
 
 
 class LinkNet:
-    """A neural net with an input unit a keyword and one output unit, the logistic function of their weighted sum.
+    """A neural net with one input unit per keyword and one output unit, the logistic function of their weighted sum.
 
-    It predicts the similarity of the page behind a link. It starts out near the ignorant guess that a link without
-    keywords is worth nothing and one whose anchor has all keywords is worth a lot.
+    It predicts the similarity of the page behind a link. Untaught, it rates a link without keywords near 0 and one whose
+    anchor has all keywords high.
     """
 
     def __init__(self, weights: np.ndarray, bias: float) -> None:
@@ -30,19 +30,19 @@ class LinkNet:
         return cls(np.full(inputs, 4.0 / inputs), -3.0)
 
     def estimate(self, inputs: np.ndarray) -> np.ndarray:
-        """The output for each row of ``inputs``, between 0 and 1. Later inputs than the net has are left out."""
+        """The output for each row of ``inputs``, between 0 and 1. Inputs beyond those of the net are ignored."""
         known = inputs[..., : len(self.weights)]
         return 1 / (1 + np.exp(-(self.bias + known @ self.weights[: known.shape[-1]])))
 
     def learn(self, inputs: np.ndarray | None, target: float, rate: float) -> None:
-        """One step of back-propagation: the error of the output, down the gradient of the cross entropy."""
+        """One step of back-propagation, along the gradient of the cross entropy."""
         inputs = np.zeros(0) if inputs is None else inputs[: len(self.weights)]
         step = rate * (target - float(self.estimate(inputs)))
         self.weights[: len(inputs)] += step * inputs
         self.bias += step
 
     def offspring(self) -> LinkNet:
-        """A copy with one more input, which has no say yet."""
+        """A copy with one more input, of weight 0."""
         return LinkNet(np.append(self.weights, 0.0), self.bias)
 
 
@@ -52,8 +52,8 @@ class Agent:
 
     ``keywords`` maps terms to weights; their order is that of the net's inputs. ``links`` maps each waiting URL to its
     weight in the draw of eq. 7, ``exp(beta * sigma)``, and ``total`` is their sum. ``parent`` is the number of
-    an agent, -1 for one born of a seed. ``offset`` is ``-ln(total)`` as the
-    scores given so far have it.
+    an agent, -1 for one born of a seed. ``offset`` is the ``-ln(total)`` used in
+    the scores given so far.
     """
 
     number: int
@@ -84,19 +84,19 @@ class Agent:
             return
         self.removals += 1
         if 2 * weight > self.total or self.removals % RECOUNT == 0:
-            self.total = sum(self.links.values())  # a difference of almost equal numbers would be noise
+            self.total = sum(self.links.values())  # a difference of almost equal numbers would be inexact
         else:
             self.total -= weight
 
     def drift(self) -> float:
-        """How far ``offset`` is from where it should be."""
+        """The error of ``offset``."""
         return -log(self.total) - self.offset if self.total > 0 else 0.0
 
     def reproduce(self, number: int, page: Page) -> Agent:
         """An offspring with half of the energy, half of the frontier, and one keyword more.
 
-        The keyword is the most frequent term of ``page`` that is not among them (the first one in the alphabet of
-        several), the half every second link in the order they came.
+        The new keyword is the most frequent term of ``page`` that is not a keyword (ties in alphabetical order). The
+        offspring gets every second link, in the order in which they were added.
         """
         keywords, net = dict(self.keywords), LinkNet(self.net.weights.copy(), self.net.bias)
         fresh = [(-count, term) for term, count in page.counts.items() if term not in keywords]
@@ -113,9 +113,17 @@ class Agent:
 
 @dataclass(slots=True)
 class Prospect:
-    """A waiting link: whose it is, what its net saw, and the two estimates that make its score."""
+    """A waiting link: its agent, the inputs of the net, and the two estimates that make up its score."""
 
     agent: Agent
     inputs: np.ndarray | None
     net: float
     page: float
+
+    def sigma(self, alpha: float) -> float:
+        """The estimated worth of the link, by page and net."""
+        return alpha * self.page + (1 - alpha) * self.net
+
+    def strength(self, alpha: float, greediness: float) -> float:
+        """``beta * sigma``, shifted equally for all links so that it is at most 0: no exponential overflows."""
+        return greediness * (self.sigma(alpha) - 1)

@@ -1,4 +1,4 @@
-"""How often each keyword stands near a link, near meaning more (paper 000 section 3.5)."""
+"""Keyword frequencies around links, weighted by distance (paper 000 section 3.5)."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 
 from crawlproject.records import Span
 
-REACH = 24  # terms on either side of a link that are looked at
+REACH = 24  # terms considered on either side of a link
 
 
 def keyword_proximity(terms: Sequence[str], anchors: Sequence[Span], columns: Mapping[str, int]) -> np.ndarray:
-    """Distance-weighted frequencies of keywords around links, one row a link and one column a keyword.
+    """Distance-weighted frequencies of keywords around links, one row per link and one column per keyword.
 
     An occurrence in the anchor counts 1. One outside counts ``1 / (1 + d)``, where ``d`` is its distance from the nearer
     end of the anchor: 1 for the neighbouring term, at most ``REACH``. ``columns`` maps each keyword to its column.
 
-    Only terms within reach of a link are looked at, so that long pages cost no more than their links.
+    Only terms within reach of a link are read, so that the cost of long pages depends only on their links.
     """
     inputs = np.zeros((len(anchors), len(columns)))
     found = np.full(len(terms) + 2 * REACH, -1)  # the column of each term, with nothing on either side of the text

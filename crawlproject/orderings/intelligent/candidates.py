@@ -1,4 +1,4 @@
-"""URLs that wait, and the pages that link to them, as intelligent crawling sees them."""
+"""Waiting URLs and the pages that link to them, for intelligent crawling."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from itertools import islice
 
 import numpy as np
 
-SHARE = 64  # links of one page that come up at once
+SHARE = 64  # links of one page that are scored at once
 
 
 @dataclass(slots=True, eq=False)
 class Source:
-    """A fetched page with links that wait, and what became of its links so far."""
+    """A fetched page with waiting links, and the results of its fetched links."""
 
     words: np.ndarray
     relevant: bool
@@ -25,14 +25,14 @@ class Source:
 
 @dataclass(slots=True, eq=False)
 class Candidate:
-    """A waiting URL: the pages that link to it and the tokens of its spelling."""
+    """A waiting URL: the pages that link to it, and its tokens."""
 
     sources: list[Source]
     tokens: np.ndarray
 
 
 def links_in_turn(sources: Iterable[Source]) -> Iterator[str]:
-    """Some waiting links of each page, the ones looked at longest ago first."""
+    """Some waiting links of each page, least recently scored first."""
     for source in sources:
         for url in list(islice(source.waiting, SHARE)):
             source.waiting[url] = source.waiting.pop(url)

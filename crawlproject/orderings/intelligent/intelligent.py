@@ -14,14 +14,14 @@ from crawlproject.orderings.intelligent.interest_ratio import InterestRatios, lo
 from crawlproject.orderings.learning.waiting_urls import WaitingUrls
 from crawlproject.records import CrawlUrl, Link, Page
 
-TURNS = 16  # pages whose links are looked at again after each page, at most
-REVISIONS = 256  # links of these, at most
-STEP = 0.05  # scores are multiples of it
-WORDS = 128  # words of a page that are evidence, the most frequent ones
+TURNS = 16  # most pages whose links are scored again after each page
+REVISIONS = 256  # most links of these
+STEP = 0.05  # scores are multiples of this
+WORDS = 128  # most frequent words of a page that count as evidence
 TOKENS = 24  # tokens of a URL
-SOURCES = 8  # pages linking to a URL that are remembered, the first ones
+SOURCES = 8  # linking pages stored per URL, the first ones
 KINDS = ("content", "url", "links", "siblings")
-BOUND = 10.0  # no kind of evidence says more than this, as a logarithm
+BOUND = 10.0  # largest logarithm of a ratio
 
 _TOKEN = re.compile(r"[^\W\d_]{2,}")
 
@@ -34,12 +34,12 @@ class Intelligent(BaseOrdering):
     ``InterestRatios`` for the ratio and its ``significance``, 2 standard deviations in the source. The ratios of several
     words are multiplied, and so are those of several tokens; over several linking pages the mean is taken.
 
-    The predicate to learn: the relevance of a page is above ``threshold``, and above the mean of all pages so far. The
+    The learned predicate: the relevance of a page is above ``threshold``, and above the mean of all pages so far. The
     mean makes it adapt to topics with many and with few keywords. Weights of 1 make the score the logarithm of the
     product of all ratios.
 
-    Nothing but relevance is asked of the topic: without evidence every link scores 0, first in first out, and the crawl
-    begins as breadth-first.
+    Only the relevance of pages depends on the topic: without evidence every link scores 0, first in first out, so the crawl
+    starts as breadth-first.
     """
 
     learns = True
@@ -67,7 +67,7 @@ class Intelligent(BaseOrdering):
         self._origins = InterestRatios(significance)
         self._origin = self._origins.numbers(["irrelevant page", "relevant page"])
         self._waiting: WaitingUrls[Candidate] = WaitingUrls()
-        self._turns: dict[Source, None] = {}  # sources with waiting links, the one revised longest ago first
+        self._turns: dict[Source, None] = {}  # sources with waiting links, least recently revised first
         self._touched: dict[Source, None] = {}  # sources of the latest page
         self._relevance = 0.0
         self._pages = 0
@@ -108,7 +108,7 @@ class Intelligent(BaseOrdering):
         self._end(url)
 
     def explain(self, url: CrawlUrl) -> Mapping[str, float]:
-        """What each kind of evidence says; ``before``: what changed since the score was given, and rounding."""
+        """The contribution of each kind of evidence; ``before``: changes since the score was given, and rounding."""
         candidate = self._waiting.get(url.url)
         if candidate is None:
             return {}
@@ -123,7 +123,7 @@ class Intelligent(BaseOrdering):
         return page.relevance > max(self.threshold, mean)
 
     def _learn(self, url: str, relevant: bool) -> None:
-        """Count the evidence there was for a URL, now that it is known what it is worth."""
+        """Count the evidence for a URL whose relevance is now known."""
         candidate = self._end(url)
         if candidate is None:
             return
@@ -180,7 +180,7 @@ class Intelligent(BaseOrdering):
     # ------------------------------------------------------------ scores
 
     def _parts(self, candidates: Sequence[Candidate]) -> np.ndarray:
-        """What each kind of evidence (a column, as in ``KINDS``) says of each candidate (a row)."""
+        """The contributions of each kind of evidence (columns, as in ``KINDS``) to each candidate (rows)."""
         content = [sum([source.content for source in found.sources]) / len(found.sources) for found in candidates]
         against, in_favour = self._origins.logarithms(self._origin)
         favour = [sum([source.relevant for source in found.sources]) / len(found.sources) for found in candidates]
@@ -199,7 +199,7 @@ class Intelligent(BaseOrdering):
         return self._weights * np.column_stack(logarithms).clip(-BOUND, BOUND)
 
     def _next_sources(self) -> list[Source]:
-        """The pages whose links are due: what a link of theirs brought has just been seen, or it is their turn."""
+        """The pages whose links are scored again: a link of theirs was just fetched, or it is their turn."""
         sources = [source for source in self._touched if source.waiting]
         self._touched.clear()
         sources += [source for source in islice(self._turns, TURNS) if source not in sources]
@@ -209,7 +209,7 @@ class Intelligent(BaseOrdering):
         return sources
 
     def _scores(self, urls: Iterable[str]) -> list[tuple[str, float]]:
-        """The waiting ones of ``urls`` with their scores, in steps of ``STEP``: a frontier has no work with equal ones."""
+        """The waiting ones of ``urls`` with scores in steps of ``STEP``; equal scores cost the frontier nothing."""
         known = [(url, found) for url in urls if (found := self._waiting.get(url)) is not None]
         if not known:
             return []

@@ -1,4 +1,4 @@
-"""Interest ratios: how much more often pages are relevant where a piece of evidence is seen (Aggarwal and others 2001)."""
+"""Interest ratios: how much more often pages with a piece of evidence are relevant (Aggarwal and others 2001)."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ _FIRST = 1024
 class InterestRatios:
     """Counts of evidence over fetched pages, and the ratios ``I(C, E) = P(C and E) / (P(C) P(E))`` they give.
 
-    C is a page being relevant, E a piece of evidence about it, such as a word of the page that links to it. A ratio
-    above 1 speaks for a link, one below 1 against it. Evidence is named by ``number``; at most ``limit`` pieces are
-    told apart, later ones are ignored. ``significance`` is the number of standard deviations by which the relevant
-    pages with E must differ from what chance would give, for the ratio to be used at all.
+    C means that a page is relevant, E is a piece of evidence about it, such as a word of the page that links to it. A ratio
+    above 1 favours a link, one below 1 disfavours it. At most ``limit`` pieces of evidence get a number; later ones are
+    ignored. A ratio is used only if the relevant pages with E differ from chance by ``significance`` standard deviations.
     """
 
     def __init__(self, significance: float, limit: int = 500_000) -> None:
@@ -42,7 +41,7 @@ class InterestRatios:
         return found[found > 0]
 
     def count(self, numbers: np.ndarray, relevant: bool) -> None:
-        """One more fetched page, with this evidence; ``numbers`` has each piece once."""
+        """Count a fetched page with this evidence; ``numbers`` has each piece once."""
         self.pages += 1
         self.relevant_pages += relevant
         self._seen[numbers] += 1

@@ -1,5 +1,5 @@
-"""What orderings learn with: features of text and links, classifiers, and the memory of links that wait.
+"""What several orderings use to learn: classifiers, examples, and the evidence about waiting URLs.
 
-Pure numerics over plain values: nothing here knows what an ordering is. scikit-learn and scipy are imported inside
-functions, since Scrapy imports all orderings at every start.
+Nothing here depends on orderings. scikit-learn and scipy are imported inside functions, since Scrapy imports all orderings
+at every start.
 """

@@ -1,4 +1,4 @@
-"""Pages on the topic and off it for an ordering that learns from examples, wherever they come from."""
+"""On-topic and off-topic pages for orderings that learn from examples."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from crawlproject.orderings.learning.naive_bayes import Counts
 from crawlproject.orderings.learning.taxonomy import Taxonomy
 from crawlproject.records import Page
 
-_WEB = "web"  # the leaf of pages that are no files
-_TOP = 20  # of the pages drawn, the most relevant 1 / _TOP pass for examples of the topic
+_WEB = "web"  # the leaf of pages that are not files
+_TOP = 20  # the most relevant 1 / _TOP of the pages drawn serve as examples of the topic
 
 
 def good_pages(context: OrderingContext, drawn: Sequence[Page]) -> Sequence[Page]:

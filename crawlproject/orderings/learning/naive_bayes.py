@@ -1,8 +1,8 @@
 """Naive Bayes over documents: which class a text belongs to, as probabilities.
 
 Documents are term counts. Their features are TF-IDF weights, ``(1 + ln tf) * (1 + ln((1 + n) / (1 + df)))``, scaled to
-length 1. Plain counts would do by the book, but then a long page is as good as certain of its class whatever it says:
-every probability is 0 or 1, and nothing is left to order by.
+length 1. With plain counts, the textbook choice, the probabilities of a long page are always close to 0 or 1, which leaves
+nothing to order by.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import numpy.typing as npt
 Counts = Mapping[str, int]
 Weights = npt.NDArray[np.float64]
 
-SMOOTHING = 0.01  # weight that each term has in each class before any document is seen; small, since rows have length 1
+SMOOTHING = 0.01  # additive smoothing per term and class; small, since rows have length 1
 
 
 class NaiveBayes:
     """A multinomial naive Bayes classifier, trained once.
 
-    ``documents`` gives the documents of each class, at least one a class, and ``priors`` the prior probability of each,
-    equal for all unless given. ``vocabulary`` names the terms to look at; unless given, all terms of the documents.
+    ``documents`` holds the documents of each class, at least one per class, and ``priors`` the prior probability of each
+    (default: equal). ``vocabulary`` is the set of terms to use (default: all terms of the documents).
     Deterministic: neither the order of the classes nor the order of terms in a document matters.
     """
 
@@ -59,9 +59,9 @@ class NaiveBayes:
         self._term_logs = model.feature_log_prob_.T.copy()
 
     def probabilities(self, counts: Counts) -> dict[str, float]:
-        """``P(class | document)`` of each class; the priors when the document holds no known term.
+        """``P(class | document)`` of each class; the priors if the document has no known term.
 
-        What scikit-learn's ``predict_proba`` would say; for one document its checks take twenty times as long as the sum.
+        Same result as scikit-learn's ``predict_proba``, whose checks take twenty times as long as the sum for one document.
         """
         held = [(column, count) for term, count in counts.items() if (column := self._columns.get(term)) is not None]
         logs = self._prior_logs

@@ -1,16 +1,17 @@
-"""Chance that can be repeated: a number that is a fixed function of a URL and of the crawl's seed."""
+"""Reproducible random numbers: fixed functions of a URL and the seed of the crawl."""
 
 from __future__ import annotations
 
 from hashlib import blake2b
+from math import log
 from random import Random
 
 
 class SeededDraw:
-    """``draw(url)``: uniform in [0, 1), the same for one URL however often it is asked for.
+    """``draw(url)``: uniform in [0, 1), always the same for one URL.
 
     Fixed, because the frontier keeps the best of several offers: fresh draws would favour URLs with many in-links.
-    ``random`` is asked once, for the key.
+    ``random`` is used once, for the key.
     """
 
     def __init__(self, random: Random) -> None:
@@ -19,3 +20,13 @@ class SeededDraw:
     def __call__(self, url: str) -> float:
         digest = blake2b(url.encode("utf-8", "surrogatepass"), digest_size=7, key=self._key).digest()
         return int.from_bytes(digest, "big") / 2**56
+
+
+class GumbelDraw:
+    """``draw(url)``: a standard Gumbel variate, -3.6 to 36.8, made from a uniform ``SeededDraw``."""
+
+    def __init__(self, uniform: SeededDraw) -> None:
+        self._uniform = uniform
+
+    def __call__(self, url: str) -> float:
+        return -log(-log((int(self._uniform(url) * 2**52) + 0.5) / 2**52))

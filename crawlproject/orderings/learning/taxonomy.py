@@ -8,10 +8,10 @@ from crawlproject.orderings.learning.naive_bayes import Counts, NaiveBayes
 
 
 class Taxonomy:
-    """Leaves below two nodes, *good* and *bad*, told apart by naive Bayes.
+    """Leaves below two nodes, *good* and *bad*, with a naive Bayes classifier.
 
-    ``good`` and ``bad`` give the documents of each leaf, by name; each side needs a document at least. Both sides are
-    equally likely beforehand, and so are the leaves of a side.
+    ``good`` and ``bad`` map the name of each leaf to its documents; each side needs at least one document. The prior
+    probabilities of both sides are equal, and so are those of the leaves of a side.
     """
 
     def __init__(self, good: Mapping[str, Sequence[Counts]], bad: Mapping[str, Sequence[Counts]]) -> None:

@@ -1,4 +1,4 @@
-"""Terms as small numbers, so that texts are arrays."""
+"""Maps terms to small numbers, so that texts are arrays."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ Numbers = npt.NDArray[np.int32]
 
 
 class TermIds:
-    """Term -> 1, 2, 3, ... in the order in which terms come; 0 for terms that come when there are ``limit`` already."""
+    """Term -> 1, 2, 3, ... in order of appearance; 0 for new terms after ``limit`` terms."""
 
     def __init__(self, limit: int = 200_000) -> None:
         self._limit = limit
         self._numbers: dict[str, int] = {}
 
     def of(self, terms: Iterable[str]) -> Numbers:
-        """One number a term, as an array of the same length."""
+        """One number per term, as an array of the same length."""
         texts = list(terms)
         found = list(map(self._numbers.get, texts))
         if None in found:
@@ -26,7 +26,7 @@ class TermIds:
         return np.array(found, np.int32)
 
     def __len__(self) -> int:
-        """Numbers given out, 0 included."""
+        """Count of numbers in use, including 0."""
         return len(self._numbers) + 1
 
     def _number(self, term: str) -> int:

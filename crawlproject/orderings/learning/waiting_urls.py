@@ -1,4 +1,4 @@
-"""What an ordering knows of the URLs that wait, kept no longer than they wait."""
+"""The evidence of an ordering about waiting URLs, kept only while they wait."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ Evidence = TypeVar("Evidence")
 class WaitingUrls(Generic[Evidence]):
     """URL -> evidence, from the first link to the URL until its fetch has ended.
 
-    What has ended never waits again, however many links still point there. At most ``limit`` URLs are known at once;
-    then the oldest is forgotten, for a frontier may drop URLs without a word.
+    A URL whose fetch has ended never waits again, however many links lead to it. At most ``limit`` URLs are stored; then the
+    oldest is dropped, since a frontier may drop URLs without notice.
     """
 
     def __init__(self, limit: int = 1_000_000) -> None:
@@ -27,7 +27,7 @@ class WaitingUrls(Generic[Evidence]):
         return url in self._ended
 
     def put(self, url: str, evidence: Evidence) -> tuple[str, Evidence] | None:
-        """Know ``url``; what was forgotten for it, if anything was."""
+        """Store ``url``; return the entry that was dropped for it, if any."""
         forgotten = None
         if url not in self._evidence and len(self._evidence) >= self._limit:
             oldest = next(iter(self._evidence))
@@ -36,12 +36,12 @@ class WaitingUrls(Generic[Evidence]):
         return forgotten
 
     def end(self, url: str) -> Evidence | None:
-        """The fetch of ``url`` has ended: what was known of it, which is forgotten."""
+        """The fetch of ``url`` has ended: remove and return its evidence."""
         self._ended.add(url)
         return self._evidence.pop(url, None)
 
     def move(self, url: str, target: str) -> None:
-        """``url`` redirects to ``target``: what was known of the one is known of the other, unless more was already."""
+        """``url`` redirects to ``target``, which takes over its evidence unless it has some of its own."""
         evidence = self.end(url)
         if evidence is not None and target not in self._ended and target not in self._evidence:
             self.put(target, evidence)
@@ -50,5 +50,5 @@ class WaitingUrls(Generic[Evidence]):
         return len(self._evidence)
 
     def items(self) -> Iterator[tuple[str, Evidence]]:
-        """URLs that wait and what is known of them, the oldest first; nothing may be put or ended meanwhile."""
+        """Waiting URLs and their evidence, oldest first; ``put`` and ``end`` must not be called meanwhile."""
         return iter(self._evidence.items())

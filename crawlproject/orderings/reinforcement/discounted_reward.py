@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-STILL = 1e-3  # a change of value that is not worth passing on
+STILL = 1e-3  # a smaller change of value is not propagated
 
 
 @dataclass(slots=True)
@@ -31,7 +31,7 @@ class DiscountedRewards:
         self._steps: dict[str, _Step] = {}
 
     def add(self, url: str, parent: str | None, reward: float) -> str | None:
-        """One more step, the last one of its path so far. The step that was forgotten for it, if any was."""
+        """Add a step at the end of its path; return the step that was dropped for it, if any."""
         forgotten = None
         if url not in self._steps and len(self._steps) >= self._limit:
             forgotten = next(iter(self._steps))

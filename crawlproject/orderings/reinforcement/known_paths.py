@@ -1,4 +1,4 @@
-"""Links of an archive with what following them would have brought."""
+"""Links of an archive with the discounted reward of following them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def known_paths(
 ) -> Iterator[tuple[Page, Link, float]]:
     """Page, link, and the discounted reward of the link, for links between the first ``MAX_PAGES`` pages.
 
-    Pages come breadth-first from the seeds, and from the archive's other pages when these are used up. A page with a
+    Pages are visited breadth-first from the seeds, and then from the other pages of the archive. A page with a
     relevance above ``threshold`` is worth 1.
     """
     pages = list(_breadth_first(archive, seeds))

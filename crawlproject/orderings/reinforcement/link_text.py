@@ -1,4 +1,4 @@
-"""The words that speak for a link: its anchor, the text under its aggregation node, and the words around the anchor."""
+"""The text of a link: its anchor, the text of its aggregation node, and the words around the anchor."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Pieces = tuple[int, int, int, int, int, int]  # start and end of the anchor, the
 
 
 def pieces_of(link: Link, terms: int, window: int) -> Pieces:
-    """The three pieces of a page of ``terms`` terms; ``window`` terms stand around the anchor on each side.
+    """The three pieces of a page of ``terms`` terms; with ``window`` terms on each side of the anchor.
 
     They overlap: a word of the anchor counts three times, and the nearer a word is the more it counts.
     """
@@ -29,7 +29,7 @@ def text_of(page: Numbers, pieces: Pieces) -> Numbers:
 
 
 def expected_values(model: ValueClassifier, page: Numbers, pieces: Sequence[Pieces]) -> Values:
-    """What ``model`` expects of links of one page, in the time of the page's terms and the links together."""
+    """The values that ``model`` expects of the links of one page, in time linear in terms plus links."""
     sums = model.running_sums(page)
     places: npt.NDArray[np.int64] = np.array(pieces, np.int64).reshape(-1, 6)
     at = sums[places]  # shape (links, 6, bins)

@@ -16,13 +16,13 @@ from crawlproject.orderings.reinforcement.link_text import Pieces, expected_valu
 from crawlproject.orderings.reinforcement.value_classifier import ValueClassifier
 from crawlproject.records import Link, Page
 
-EXAMPLES = 5_000  # the latest links whose value is known; older ones are forgotten
-WORTH_TELLING = 0.05  # a change by a smaller share leaves a URL that waits where it is
+EXAMPLES = 5_000  # latest links whose value is known; older ones are dropped
+WORTH_TELLING = 0.05  # a smaller relative change does not revise a waiting URL
 
 
 @dataclass(frozen=True, slots=True)
 class _Evidence:
-    """What speaks for a URL that waits: the terms of the page that links to it, and where the link's words stand."""
+    """Evidence for a waiting URL: the terms of the linking page, and the position of the words of the link."""
 
     page: Numbers
     pieces: Pieces
@@ -30,16 +30,16 @@ class _Evidence:
 
 
 class Reinforcement(BaseOrdering):
-    """``(1 - discount) * Q``, where Q is the reward that a link brings, now and later, as its words tell.
+    """``(1 - discount) * Q``, where Q is the present and future reward of a link, predicted from its words.
 
-    A page with a relevance above ``threshold`` rewards with 1. ``Q = reward + discount * Q of the best link that follows``,
-    known for the links that were taken. Their words and values teach a naive Bayes classifier over ``bins`` bins of
-    values, whose expectation is the Q of any other link. The words are the anchor, the text under the aggregation node
+    A page with a relevance above ``threshold`` has reward 1. ``Q = reward + discount * Q of the best link that follows`` is
+    known for links that were followed. Their words and values train a naive Bayes classifier over ``bins`` bins of values,
+    whose expectation is the Q of any other link. The words are the anchor, the text under the aggregation node
     and ``window`` terms on each side of the anchor.
 
-    It learns from what ``ORDERING_ARCHIVE`` names, and from the crawl: after ``train_every`` pages, and again each time the
-    crawl has grown by a tenth and at least that many pages; then links that wait are scored anew. While nothing is
-    known, a link is worth the mean of its page's relevance and its own context score.
+    It learns from the web of ``ORDERING_ARCHIVE`` and from the crawl: after ``train_every`` pages, and again each time the
+    crawl has grown by a tenth and at least that many pages; then waiting links get new scores. Before the first training,
+    the value of a link is the mean of its page's relevance and its own context score.
 
     Raises ``BadSetting`` for a ``discount`` outside [0, 1) and for fewer than two ``bins``.
     """
@@ -94,7 +94,7 @@ class Reinforcement(BaseOrdering):
         if self._pages >= self._next_training:
             self._next_training = self._pages + max(self.train_every, self._pages // 10)
             self._train()
-            self._revised = list(self._scored_anew())
+            self._revised = list(self._rescored())
 
     def score(self, page: Page, link: Link) -> float:
         if self._page[0] is not page:
@@ -120,7 +120,7 @@ class Reinforcement(BaseOrdering):
         self._waiting.end(url)
 
     def _scores(self, links: Iterable[Link]) -> list[float]:
-        """The scores of links of the page that was looked at last."""
+        """The scores of the links of the last page."""
         page, terms, _ = self._page
         assert page is not None
         if self._model is None:
@@ -140,7 +140,7 @@ class Reinforcement(BaseOrdering):
             texts, values = zip(*examples, strict=True)
             self._model = ValueClassifier(texts, values, bins=self.bins, terms=len(self._numbers))
 
-    def _scored_anew(self) -> Iterable[tuple[str, float]]:
+    def _rescored(self) -> Iterable[tuple[str, float]]:
         """New scores of links that wait, page by page."""
         if self._model is None:
             return

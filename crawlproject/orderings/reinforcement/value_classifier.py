@@ -19,9 +19,9 @@ class ValueClassifier:
     ``bins`` bins (2 or more) of about as many texts each; equal values share a bin. Naive Bayes over term counts, with one count
     added to each term and bin, gives ``P(b | text)``.
 
-    A term adds the same to a text wherever it stands. So ``term_logs`` (shape: ``terms`` + 1, bins) is all one needs to
-    score many overlapping pieces of one text: sum the rows of the whole text once, and subtract. The last row is 0: it
-    stands for terms that came after the training.
+    The contribution of a term does not depend on its position. So many overlapping pieces of one text can be scored with
+    cumulative sums of the rows of ``term_logs`` (shape: ``terms`` + 1, bins). The last row is 0, for terms that appeared
+    after the training.
     """
 
     def __init__(self, texts: Sequence[Numbers], values: Sequence[float], *, bins: int, terms: int) -> None:

@@ -13,17 +13,17 @@ from crawlproject.orderings.tag_path_bandit.tag_path_clusters import TagPathClus
 from crawlproject.records import CrawlUrl, Link, Page
 
 EPSILON = 1e-6
-SHOWN = 32  # links of an arm that stand in line with the index of the arm; the others wait for their places
-TOLERANCE = 0.02  # by how much, of itself, an index may move before its links get it
-ARMS_A_PAGE = 32  # arms whose index is looked at after a page
-TIE = 1e-3  # how much of a score the draw within an arm is
+SHOWN = 32  # links of an arm that are scored with the index of the arm; the others wait until a place is free
+TOLERANCE = 0.02  # relative change of an index at which its links are revised
+ARMS_A_PAGE = 32  # arms whose index is checked after a page
+TIE = 1e-3  # share of a score that comes from the draw within an arm
 SEEDS_FIRST = 1e9
 
 
 class Arm:
-    """A cluster of places, what its links brought, and which of its links wait.
+    """A cluster of places, the rewards of its links, and its waiting links.
 
-    Of these, the ``SHOWN`` with the highest draws stand in line with the ``index`` of the arm; the others are hidden.
+    Of these, the ``SHOWN`` with the highest draws are scored with the ``index`` of the arm; the others are hidden.
     """
 
     __slots__ = ("_hidden", "_shown", "fetches", "index", "rewards", "shown")
@@ -75,16 +75,15 @@ class TagPathBandit(BaseOrdering):
     """Upper confidence bounds over clusters of tag paths; within a cluster, every link is as good as another.
 
     The index of an arm is ``mean reward + exploration * sqrt(ln t / (n + 1e-6))``, with ``n`` fetches from the arm of
-    ``t`` in all. Arms without a waiting link are asleep. Links join the arm with the nearest centroid when their cosine
+    ``t`` in all. Arms without a waiting link are skipped. Links join the arm with the nearest centroid if their cosine
     is at least ``similarity``. Defaults: exploration 2.828 (2 sqrt 2) and similarity 0.75, as in the source.
 
-    The source counts files of a wanted kind, so a page may bring several. Here the reward is what a topical crawl is
-    after, the relevance of the fetched page, in units of the mean page so far; a failed fetch brings nothing. The
-    source crawls one site. Here the arms are shared by all hosts: sites made with the same tools have the same places,
-    and a new host need not be explored from scratch.
+    In the source, the reward is the number of files of a given type. Here it is the relevance of the fetched page relative
+    to the mean page so far, and 0 for a failed fetch. The source crawls one site. Here all hosts share the arms: sites made
+    with the same tools have the same places, so a new host need not be explored from scratch.
 
-    Arms move with every page, so only ``SHOWN`` links of an arm stand in line with its index, those with the highest
-    draws: when the arm moves these alone get new scores. The others stand below all, for when no other host may go.
+    The index of an arm changes with every page, so only its ``SHOWN`` links with the highest draws are scored with the index
+    and revised. The others score below all these, and are used only when no other host may be visited.
     """
 
     learns = True
@@ -135,7 +134,7 @@ class TagPathBandit(BaseOrdering):
         self._reward(url, 0.0)
 
     def refused(self, url: str) -> None:
-        self._end(url)  # it cost no fetch, so it is no failure of its arm
+        self._end(url)  # it cost no fetch, so it does not count as a failure of its arm
 
     def explain(self, url: CrawlUrl) -> Mapping[str, float]:
         number = self._waiting.get(url.url)
@@ -177,7 +176,7 @@ class TagPathBandit(BaseOrdering):
 
     def _score(self, url: str) -> float:
         number = self._waiting.get(url)
-        assert number is not None, "asked for waiting links only"
+        assert number is not None, "only called for waiting links"
         arm = self._arms[number]
         return TIE * self._draw(url) + (arm.index if url in arm.shown else -1.0)
 
@@ -199,7 +198,7 @@ class TagPathBandit(BaseOrdering):
         return arm.mean * self._fetches / self._rewards if self._rewards else 0.0
 
     def _follow(self, arm: Arm, tolerance: float = 0.0) -> None:
-        """Let the scores of an arm's links follow its index, when that has moved by more than a share of itself."""
+        """Queue new scores for an arm's links if its index has changed by more than a share of itself."""
         bonus = sqrt(log(max(self._fetches, 2)) / (arm.fetches + EPSILON))
         index = self._worth(arm) + self.exploration * bonus
         if abs(index - arm.index) > tolerance * abs(arm.index):

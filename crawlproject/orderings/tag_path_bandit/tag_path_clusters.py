@@ -1,4 +1,4 @@
-"""Clusters of tag paths: places of links that are alike (Gauquier and others 2025, SB-CLASSIFIER)."""
+"""Clusters of similar tag paths (Gauquier and others 2025, SB-CLASSIFIER)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import numpy as np
 
 DIMENSIONS = 1 << 12
 MAX_CLUSTERS = 1024
-MAX_PATHS = 100_000  # paths whose cluster is remembered
+MAX_PATHS = 100_000  # paths whose cluster is cached
 
 
 class TagPathClusters:
-    """Which tag paths belong together, decided one by one as they come.
+    """Assigns tag paths to clusters, one by one.
 
     A path is the vector of the frequencies of its 2-grams (pairs of neighbouring labels, begin and end marked), each
     hashed to one of ``DIMENSIONS``. It joins the cluster with the nearest centroid when their cosine is at least
@@ -25,7 +25,7 @@ class TagPathClusters:
 
     def __init__(self, similarity: float) -> None:
         self.similarity = similarity
-        self._sums = np.zeros((16, DIMENSIONS), dtype=np.float32)  # a row a cluster: the sum of its vectors
+        self._sums = np.zeros((16, DIMENSIONS), dtype=np.float32)  # one row per cluster: the sum of its vectors
         self._norms = np.zeros(16)
         self._known: dict[str, int] = {}
         self._size = 0

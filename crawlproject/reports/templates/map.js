@@ -1,12 +1,12 @@
 "use strict";
 
-// Draws a map on a canvas. Texts of the web are drawn as text or put into text nodes, never read as HTML.
+// Draws a map on a canvas. Text from the web is drawn as text or put into text nodes, never parsed as HTML.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const byId = (id) => document.getElementById(id);
   const canvas = byId("map");
   const pen = canvas.getContext("2d");
-  const places = data.places.map(([x, y, r, shade, site, parent, seed, relevance, depth, title, url], index) =>
+  const places = data.nodes.map(([x, y, r, shade, site, parent, seed, relevance, depth, title, url], index) =>
     ({ index, x, y, r, shade, site, parent, seed, relevance, depth, title: title || url, url }));
   const SITES = 6; // sites with a colour of their own
   const byRelevance = [...places].sort((a, b) => a.relevance - b.relevance);
@@ -14,7 +14,7 @@
   // ------------------------------------------------------------ the graph
 
   const near = places.map(() => []);
-  const ways = new Path2D();
+  const paths = new Path2D();
   const links = new Path2D();
   const join = (path, a, b) => {
     path.moveTo(places[a].x, places[a].y);
@@ -22,7 +22,7 @@
     near[a].push(b);
     near[b].push(a);
   };
-  for (const place of places) if (place.parent >= 0) join(ways, place.parent, place.index);
+  for (const place of places) if (place.parent >= 0) join(paths, place.parent, place.index);
   for (let n = 0; n < data.edges.length; n += 2) join(links, data.edges[n], data.edges[n + 1]);
 
   // ------------------------------------------------------------ the view
@@ -87,7 +87,7 @@
     if (byId("links").checked) pen.stroke(links);
     pen.strokeStyle = colours.soft;
     pen.globalAlpha = 0.45;
-    pen.stroke(ways);
+    pen.stroke(paths);
     pen.globalAlpha = 1;
     const centre = hovered ?? chosen;
     if (centre !== null) drawNeighbours(centre);
@@ -108,7 +108,7 @@
   }
 
   function drawPlaces(centre) {
-    const dot = 0.9 / scale, mark = 2.6 / scale; // a page is never less than a dot, a relevant one never hard to see
+    const dot = 0.9 / scale, mark = 2.6 / scale; // smallest radii: of any page, and of a relevant page
     for (const place of byRelevance) {
       pen.globalAlpha = isFaint(place) ? 0.15 : 1;
       pen.fillStyle = colourOf(place);
@@ -147,7 +147,7 @@
         (place.y - place.r) * scale + top - 4, "12px system-ui, sans-serif", colours.ink, must);
     if (centre !== null) title(places[centre], true);
     if (found !== null) for (const index of found) if (taken.length < 40) title(places[index], false);
-    for (const [name, x, y] of data.middles) put(name, x * scale + left, y * scale + top, "italic 13px system-ui, sans-serif", colours.accent, false);
+    for (const [name, x, y] of data.labels) put(name, x * scale + left, y * scale + top, "italic 13px system-ui, sans-serif", colours.accent, false);
     const many = Math.min(160, Math.max(8, Math.round(14 * scale ** 1.5)));
     for (let n = byRelevance.length - 1, drawn = 0; n >= 0 && drawn < many; n -= 1) {
       const place = byRelevance[n];
@@ -185,7 +185,7 @@
     const about = byId("about");
     about.hidden = index === null;
     about.replaceChildren();
-    if (index !== null) tellOf(places[index], about);
+    if (index !== null) describe(places[index], about);
     if (index !== null && move) {
       left = canvas.clientWidth / 2 - places[index].x * scale;
       top = canvas.clientHeight / 2 - places[index].y * scale;
@@ -193,7 +193,7 @@
     ask();
   }
 
-  function tellOf(place, about) {
+  function describe(place, about) {
     make("bdi", place.title, make("h2", "", about));
     const close = make("button", "×", about);
     close.id = "close";
@@ -209,7 +209,7 @@
     const depth = place.seed ? "a seed" : `${place.depth} ${place.depth === 1 ? "link" : "links"} from a seed`;
     make("p", `relevance ${place.relevance.toFixed(3)} · ${depth} · ${data.sites[place.site]}`, about);
     const others = [...new Set(near[place.index])].sort((a, b) => places[b].relevance - places[a].relevance);
-    make("p", `Linked with ${others.length} ${others.length === 1 ? "page" : "pages"} of the map${others.length > 10 ? ", for example" : ""}:`, about);
+    make("p", `Linked to or from ${others.length} ${others.length === 1 ? "page" : "pages"} on the map${others.length > 10 ? ", for example" : ""}:`, about);
     const list = make("ul", "", about);
     const shown = place.parent >= 0 ? [place.parent, ...others.filter((other) => other !== place.parent)] : others;
     for (const other of shown.slice(0, 10)) {
@@ -217,11 +217,11 @@
       const button = make("button", "", item);
       make("bdi", places[other].title, button);
       button.addEventListener("click", () => choose(other, true));
-      make("span", ` ${places[other].relevance.toFixed(2)}${other === place.parent ? ", led here" : ""}`, item);
+      make("span", ` ${places[other].relevance.toFixed(2)}${other === place.parent ? ", linked to this page" : ""}`, item);
     }
   }
 
-  // ------------------------------------------------------------ mouse, fingers, keys
+  // ------------------------------------------------------------ pointer and keyboard
 
   const fingers = new Map();
   let moved = 0;

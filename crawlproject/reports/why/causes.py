@@ -1,9 +1,8 @@
-"""Why a URL that a crawl knew of was neither fetched nor waits: the rules are asked again, and the counts are looked at.
+"""Why a known URL was neither fetched nor is waiting: applies the rules of the crawl again and reads its counts.
 
-A crawl may leave out millions of URLs, so that none of them leaves a trace of its own. What it left of each is enough: the
-links to it, and the settings. Rules that look at the URL alone give the same answer as they did then. When these let it
-in, and the frontier does not know it, then it was dropped there or not wanted by the ordering; the counts tell which of these
-happened at all.
+A crawl may leave out millions of URLs, so it keeps no record of each. Rules that depend on the URL alone are repeated with
+the settings of the crawl. If they accept the URL and the frontier does not know it, then the frontier dropped it or the
+ordering did not want it; the refusal counts show which of these happened in this crawl.
 """
 
 from __future__ import annotations
@@ -25,32 +24,32 @@ from crawlproject.urls.hosts import host_of, origin_of
 
 SCOPE = "scope/domain"
 ROBOTS = "robots/forbidden"
-RESPELLED = "dust/respelled"
+NORMALIZED = "dust/respelled"
 EVICTED = "frontier/evicted"
 PUT_ASIDE = "ordering/put_aside"
 NOT_FOLLOWED = "ordering/not_followed"
 
 _SENTENCES = {
-    SCOPE: "its host is outside of CRAWL_ALLOWED_DOMAINS",
-    ROBOTS: "the robots.txt of its host, as it was when it was asked for last, forbids it",
-    "frontier/full": "the frontier was full of better URLs when the link was found",
-    EVICTED: "it waited, and was dropped because the frontier was full of better URLs",
-    PUT_ASIDE: "the ordering put it aside as not worth a fetch so far; it may call it back",
-    NOT_FOLLOWED: "the ordering said that the links to it are not to be followed",
-    "trap/host_full": "its host had as many URLs as may enter (TRAP_MAX_URLS_PER_HOST)",
-    "host/given_up": "its host was given up: it blocks, or is parked",
-    "copies": "the pages with links to it are copies of others, whose links are not followed",
+    SCOPE: "its host is outside CRAWL_ALLOWED_DOMAINS",
+    ROBOTS: "the last fetched robots.txt of its host forbids it",
+    "frontier/full": "the frontier was full of URLs with higher scores when the link was found",
+    EVICTED: "it was dropped while waiting, because the frontier was full of URLs with higher scores",
+    PUT_ASIDE: "the ordering keeps it inactive, as not worth a fetch so far; it may become active later",
+    NOT_FOLLOWED: "the ordering does not follow the links to it",
+    "trap/host_full": "its host had reached the limit of URLs (TRAP_MAX_URLS_PER_HOST)",
+    "host/given_up": "the crawl gave up its host, which blocks crawlers or is parked",
+    "copies": "the pages that link to it are duplicates, whose links are not followed",
 }
 
 
 def causes(
     folder: Path, info: CrawlInfo, url: str, *, depth: int, known: bool, evicted: int, copied: bool, agent: str = ""
 ) -> list[Cause]:
-    """Why ``url`` is left out. One that is certain stands alone; else all that are possible, the most frequent first.
+    """Why ``url`` was left out: the one certain cause, or all possible causes, the most frequent first.
 
-    ``depth`` is that of the nearest page with a link to it, plus one. ``known``: the frontier knows it. ``evicted``: how many
-    URLs the frontier dropped. ``copied``: all pages with links to it are copies. ``agent`` is the name that robots.txt is asked
-    about, empty: it is not asked. Raises ``BadCrawlDir``.
+    ``depth`` is that of the nearest page with a link to it, plus one. ``known``: the frontier knows the URL. ``evicted``:
+    number of URLs that the frontier dropped. ``copied``: all pages with links to it are duplicates. ``agent`` is the product
+    token for robots.txt; if empty, robots.txt is ignored. Raises ``BadCrawlDir``.
     """
     options = _options_of(info)
     refused = {refusal.reason: refusal for refusal in read_refused(folder)}
@@ -58,7 +57,7 @@ def causes(
     if certain is not None:
         count = refused[certain.reason].count if certain.reason in refused else 0
         return [Cause(certain.reason, certain.words, count, certain=True)]
-    if known:  # it got in, and left when its turn came
+    if known:  # it entered the frontier and left it when its turn came
         return []
     if copied:
         return [Cause("copies", _SENTENCES["copies"], certain=True)]
@@ -74,9 +73,9 @@ def _certain(folder: Path, options: Options, url: str, depth: int, agent: str) -
     rule = make_traps(options).refusal(url, depth)
     if rule:
         yield Cause(f"trap/{rule}", f"the trap rule {rule} refuses it")
-    stand_in, rules = respelling(folder, url)
-    if stand_in != url:
-        yield Cause(RESPELLED, f"it is crawled as {stand_in}, by the learned rule {', '.join(rules)}")
+    normalized, rules = normalized_by_rules(folder, url)
+    if normalized != url:
+        yield Cause(NORMALIZED, f"it is crawled as {normalized}, by the learned rule {', '.join(rules)}")
     if agent and _is_forbidden(folder, url, agent):
         yield Cause(ROBOTS, _SENTENCES[ROBOTS])
 
@@ -94,39 +93,35 @@ def _possible(info: CrawlInfo, refused: dict[str, RefusalCounts], url: str, evic
         yield Cause(PUT_ASIDE, _SENTENCES[PUT_ASIDE])
 
 
-def respelling(folder: Path, url: str) -> tuple[str, list[str]]:
-    """The URL that learned rules put in the place of ``url``, and these rules; ``url`` itself when none speaks of it."""
-    parts, spoken = parts_of(url), []
+def normalized_by_rules(folder: Path, url: str) -> tuple[str, list[str]]:
+    """The URL that the learned rules turn ``url`` into, and the rules that apply; ``url`` itself when none applies."""
+    parts, applied = parts_of(url), []
     entries = [entry for entry in read_rules(folder).values() if entry.holds and not entry.off]
     for entry in sorted(entries, key=lambda entry: (entry.rule.kind == "mirror", entry.rule)):
         if (changed := entry.rule.normal(parts)) != parts:
             parts = changed
-            spoken.append(str(entry.rule))
-    return (spelled(parts), spoken) if spoken else (url, [])
+            applied.append(str(entry.rule))
+    return (spelled(parts), applied) if applied else (url, [])
 
 
 def _is_forbidden(folder: Path, url: str, agent: str) -> bool:
-    asked = f"{origin_of(url)}/robots.txt"
+    robots_url = f"{origin_of(url)}/robots.txt"
     last = None
     for exchange in read_robots(folder):
-        if exchange.url == asked:
+        if exchange.url == robots_url:
             last = exchange
     return last is not None and not RobotsRules(last.status, last.body, 0.0, agent).allows(url)
 
 
 def _hosts(urls: Iterator[str]) -> Collection[str]:
-    found = set()
-    for url in urls:
-        if url.count("/") >= 3:
-            found.add(host_of(url))
-    return found
+    return {host_of(url) for url in urls if url.count("/") >= 3}
 
 
 def _options_of(info: CrawlInfo) -> Options:
-    """The settings of a crawl as its manifest has them; a newer program may not know all of them."""
+    """The settings in the manifest of a crawl, without those that this version does not know."""
     known = {name.upper() for name in Options.model_fields}
     given = {name: value for name, value in info.settings.items() if name in known and name != "ORDERING_PARAMETERS"}
     try:
         return read_options(given)
-    except BadInput:  # written by another version: its rules cannot be asked again
+    except BadInput:  # written by another version: its rules cannot be applied again
         return read_options({})

@@ -1,4 +1,4 @@
-"""Where a URL is in a crawl, and why: fetched, waiting, refused, linked to, or never seen. Read from the crawl folder."""
+"""The status of a URL in a crawl folder: fetched, waiting, refused, linked to, or never seen."""
 
 from __future__ import annotations
 
@@ -7,21 +7,20 @@ from itertools import islice
 from pathlib import Path
 
 from crawlproject.records import CrawlUrl, Visit
-from crawlproject.reports.why.path import Step, why
+from crawlproject.reports.why.path import Step, path_to
 from crawlproject.storage.append_log import read_lines, unexpected
-from crawlproject.storage.read import RefusalCounts, read_refused, read_visits
+from crawlproject.storage.read import LINKS, RefusalCounts, read_refused, read_visits
 from crawlproject.storage.refusals import SHOWN
 
-LINKS = "links.jsonl"
-SOURCES = 10  # pages linking to a URL that are listed
+SOURCES = 10  # listed pages that link to a URL
 
 
 @dataclass(frozen=True, slots=True)
 class FrontierStatus:
-    """What the frontier knows: ``record`` of a URL that waits or is being fetched, None for one that left it.
+    """What the frontier knows: the ``record`` of a URL that waits or is being fetched, None for one that has left.
 
-    ``ahead`` of the ``waiting`` URLs have higher scores. ``rests`` is for how many seconds its host is left alone yet,
-    ``held`` for how many the URL itself has to wait.
+    ``ahead`` of the ``waiting`` URLs have higher scores. ``rests`` and ``held`` are the seconds for which the host and the
+    URL itself may not be fetched yet.
     """
 
     record: CrawlUrl | None = None
@@ -34,9 +33,9 @@ class FrontierStatus:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Why a URL may have been left out: ``reason`` as in ``refused.json``, in words, and how often it happened in all.
+    """Why a URL was left out: ``reason`` as in ``refused.json``, in ``words``, and its ``count`` in the whole crawl.
 
-    ``certain``: the rule refuses this very URL; else it is one of the things that can have happened to it.
+    ``certain``: the rule refuses this URL; otherwise the cause is only possible.
     """
 
     reason: str
@@ -49,7 +48,7 @@ class Cause:
 class LinkTo:
     """A link to the URL: the page it is on, its text, and the cosine of its context with the keywords.
 
-    ``depth`` is that of the page, ``copy`` tells that it has the text of another one; both of fetched pages only.
+    ``depth`` is that of the page; ``copy`` says whether the page is a duplicate. Both are known for fetched pages only.
     """
 
     source: str
@@ -61,22 +60,21 @@ class LinkTo:
 
 @dataclass(frozen=True, slots=True)
 class UrlStatus:
-    """All that a crawl folder tells about one URL.
+    """Everything that a crawl folder records about one URL.
 
-    ``visit`` is its line of history, ``number`` its place among ``fetches``, from 1 on. ``standing`` is None when the
-    frontier never had it, or is not on disk. ``path`` leads from a seed to the URL when it was fetched, else to the
-    page that its record names. ``refused`` are the reasons whose samples have the URL; ``unlisted`` those with more
-    links than samples. ``links`` are the first pages that link to it, of ``link_count``; they are only looked for when
-    it was neither fetched nor waits. ``nearest`` is the least depth of these pages, ``copied`` tells that all of them
-    are copies. ``redirects`` are the URLs that redirected to it, ``copies`` those with its text: the first ones, of
-    ``copy_count``.
+    ``visit`` is its line in the history, ``number`` its position among the ``fetches``, from 1. ``frontier`` is None when
+    the frontier never held the URL, or is not on disk. ``path`` leads from a seed to the URL if it was fetched, else to the
+    page that its record names. ``refused`` are the reasons whose samples include the URL, ``unlisted`` those with more
+    links than samples. ``links`` are the first of ``link_count`` pages that link to it, read only for a URL that is neither
+    fetched nor waiting; ``nearest`` is the smallest depth of these pages, and ``copied`` says that all are duplicates.
+    ``redirects`` are URLs that redirected to it, ``copies`` the first of ``copy_count`` duplicates.
     """
 
     url: str
     fetches: int = 0
     visit: Visit | None = None
     number: int = 0
-    standing: FrontierStatus | None = None
+    frontier: FrontierStatus | None = None
     path: tuple[Step, ...] = ()
     refused: tuple[RefusalCounts, ...] = ()
     unlisted: tuple[RefusalCounts, ...] = ()
@@ -89,8 +87,8 @@ class UrlStatus:
     copy_count: int = 0
 
 
-def url_status(folder: Path, url: str, standing: FrontierStatus | None = None) -> UrlStatus:
-    """Everything about ``url``, which is canonical; ``standing`` is what the frontier says. Raises ``BadCrawlDir``."""
+def url_status(folder: Path, url: str, frontier: FrontierStatus | None = None) -> UrlStatus:
+    """Look up the canonical ``url``; ``frontier`` is its status in the frontier. Raises ``BadCrawlDir``."""
     found, number, fetches = None, 0, 0
     redirects: list[str] = []
     copies: list[str] = []
@@ -102,34 +100,34 @@ def url_status(folder: Path, url: str, standing: FrontierStatus | None = None) -
             redirects.append(visit.url)
         if visit.duplicate_of == url:
             copies.append(visit.url)
-    came = tuple(redirects[:SOURCES])
+    redirected = tuple(redirects[:SOURCES])
     if found is not None:
-        way = tuple(why(folder, url))
+        path = tuple(path_to(folder, url))
         return UrlStatus(
-            url, fetches, found, number, standing, way,
-            redirects=came, copies=tuple(copies[:SOURCES]), copy_count=len(copies),
+            url, fetches, found, number, frontier, path,
+            redirects=redirected, copies=tuple(copies[:SOURCES]), copy_count=len(copies),
         )  # fmt: skip
     refused = read_refused(folder)
-    record = standing.record if standing else None
+    record = frontier.record if frontier else None
     parent = record.parent if record else None
-    links = [] if record else _with_their_pages(folder, links_to(folder, url))
+    links = [] if record else _with_page_facts(folder, links_to(folder, url))
     return UrlStatus(
         url,
         fetches,
-        standing=standing,
-        path=tuple(why(folder, parent)) if parent else (),
+        frontier=frontier,
+        path=tuple(path_to(folder, parent)) if parent else (),
         refused=tuple(refusal for refusal in refused if url[:SHOWN] in dict(refusal.samples)),
         unlisted=tuple(refusal for refusal in refused if refusal.count > len(refusal.samples)),
         links=tuple(islice(links, SOURCES)),
         link_count=len(links),
         nearest=min((link.depth for link in links), default=0),
         copied=bool(links) and all(link.copy for link in links),
-        redirects=came,
+        redirects=redirected,
     )
 
 
-def _with_their_pages(folder: Path, links: list[LinkTo]) -> list[LinkTo]:
-    """The links with what the history knows of the pages that they are on."""
+def _with_page_facts(folder: Path, links: list[LinkTo]) -> list[LinkTo]:
+    """The links, completed with facts from the history about their pages."""
     sources = {link.source for link in links}
     if not sources:
         return links
@@ -140,7 +138,7 @@ def _with_their_pages(folder: Path, links: list[LinkTo]) -> list[LinkTo]:
 
 
 def links_to(folder: Path, url: str) -> list[LinkTo]:
-    """The links to ``url`` on fetched pages, in fetch order; none in the folder of a rehearsal."""
+    """The links to ``url`` on fetched pages, in fetch order; a rehearsal records none."""
     path = folder / LINKS
     found = []
     for number, line in enumerate(read_lines(path), start=1):

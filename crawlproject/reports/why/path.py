@@ -1,4 +1,4 @@
-"""Why a page was crawled: the path of links from a seed to it, read from the history alone."""
+"""The path of links from a seed to a page, read from the history."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BLOCK = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A page on the path. ``anchor`` and ``context_score`` are of the link that led here; the seed has neither."""
+    """A page on the path. ``anchor`` and ``context_score`` belong to the link that led here; a seed has neither."""
 
     url: str
     title: str
@@ -26,27 +26,27 @@ class Step:
     context_score: float
 
 
-def why(crawl_dir: Path, url: str) -> list[Step]:
-    """The path to ``url`` (canonical), from the seed to the page itself; empty when it was never fetched.
+def path_to(crawl_dir: Path, url: str) -> list[Step]:
+    """The path to the canonical ``url``, from the seed to the page itself; empty when it was never fetched.
 
-    The first step has no parent, unless the history was cut. Raises ``BadCrawlDir`` for a damaged history.
+    The first step has no parent, unless the history was truncated. Raises ``BadCrawlDir`` for a damaged history.
     """
-    return why_each(crawl_dir, [url])[url]
+    return paths_to(crawl_dir, [url])[url]
 
 
-def why_each(crawl_dir: Path, urls: Collection[str]) -> dict[str, list[Step]]:
-    """``why`` for several pages at once, in one pass.
+def paths_to(crawl_dir: Path, urls: Collection[str]) -> dict[str, list[Step]]:
+    """``path_to`` for several pages in one pass.
 
-    A page is in the history before the pages it led to. So the file is read from its end, and what is still looked
-    for is never more than the URLs asked for.
+    A page precedes the pages found on it in the history. So the file is read backwards, and the number of URLs still
+    wanted never exceeds the number of URLs given.
     """
     paths: dict[str, list[Step]] = {url: [] for url in urls}
     wanted: dict[str, list[str]] = {url: [url] for url in paths}
     for visit in _backwards(crawl_dir / HISTORY, wanted):
-        for asked in wanted.pop(visit.url):
-            paths[asked].append(_step(visit))
+        for end in wanted.pop(visit.url):
+            paths[end].append(_step(visit))
             if visit.parent is not None:
-                wanted.setdefault(visit.parent, []).append(asked)
+                wanted.setdefault(visit.parent, []).append(end)
     return {url: path[::-1] for url, path in paths.items()}
 
 
@@ -57,7 +57,7 @@ def _step(visit: Visit) -> Step:
 
 
 def _backwards(path: Path, wanted: Collection[str]) -> Iterator[Visit]:
-    """The fetches of the URLs that are ``wanted`` at that moment, the last one first, until none is."""
+    """The fetches of the ``wanted`` URLs, latest first, until the caller wants no more."""
     if not path.exists():
         return
     for text in lines_backwards(path):
@@ -69,11 +69,11 @@ def _backwards(path: Path, wanted: Collection[str]) -> Iterator[Visit]:
 
 
 def lines_backwards(path: Path, block: int = _BLOCK) -> Iterator[bytes]:
-    """The lines of a file without their ends, the last one first; a last line without its end is passed over."""
+    """The lines of a file without line ends, last line first; an incomplete last line is skipped."""
     with path.open("rb") as file:
         start = file.seek(0, 2)
         rest = b""
-        torn = True  # what follows the last newline is no whole line
+        torn = True  # the text after the last newline is not a whole line
         while start:
             size = min(block, start)
             start -= size

@@ -1,1 +1,1 @@
-"""WARC (ISO 28500): the records of a crawl, written as it goes or made of what it stored."""
+"""WARC (ISO 28500): the records of a crawl, written during the crawl or reconstructed from its files."""

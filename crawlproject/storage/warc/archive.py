@@ -1,7 +1,7 @@
-"""What a crawl archives while it runs: each exchange once its fetch is in the history, or about to be.
+"""Archives the exchanges of a running crawl.
 
-Responses come in before anybody knows what they are. They wait here until the fetch ends, and are written just before
-its line in the history: so a page that counts is in the archive, and one that asks not to be kept is not.
+Responses wait in memory until their fetch ends, and are written just before its line in the history. So every page in the
+history is in the archive, and a page that must not be stored (noarchive) is not.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from crawlproject.storage.warc.files import WarcFiles, read_entries
 from crawlproject.storage.warc.record import WrittenRecord, warcinfo
 
 FOLDER = "warc"
-_MOST_WAITING = 1_000  # URLs with a response whose fetch has not ended: many times what can be in flight
-_MOST_OF_ONE = 10  # responses of one URL that wait: retries, and redirects to other spellings of it
+_MOST_WAITING = 1_000  # URLs with a response whose fetch has not ended: many times more than can be in flight
+_MOST_OF_ONE = 10  # waiting responses of one URL: retries, and redirects to variants of the URL
 
 Load = Callable[[Visit], bytes]  # the stored body of a page
 
@@ -26,8 +26,8 @@ Load = Callable[[Visit], bytes]  # the stored body of a page
 class CrawlArchive:
     """The archive of one crawl in ``crawl_dir / "warc"``.
 
-    ``load`` gives the stored body of a page; ``about`` are the fields of ``warcinfo``, dated by ``clock``. ``name``,
-    ``seed`` and ``max_bytes`` are those of ``WarcFiles``, and so is what is raised.
+    ``load`` returns the stored body of a page; ``about`` holds the fields of ``warcinfo``, dated by ``clock``. ``name``,
+    ``seed``, ``max_bytes`` and the errors raised are those of ``WarcFiles``.
     """
 
     def __init__(
@@ -49,23 +49,23 @@ class CrawlArchive:
         self._waiting: dict[str, list[Exchange]] = {}
 
     def received(self, url: str, exchange: Exchange) -> None:
-        """A response to the URL with this canonical spelling; its fetch goes on."""
+        """Keep a response for the canonical URL until its fetch ends."""
         waiting = self._waiting.setdefault(url, [])
         waiting[:] = [each for each in waiting if each.url != exchange.url][
             1 - _MOST_OF_ONE :
-        ]  # a retry: the last counts
+        ]  # a retry: the last response counts
         waiting.append(exchange)
         if len(self._waiting) > _MOST_WAITING:
             del self._waiting[next(iter(self._waiting))]
 
     def add(self, exchange: Exchange) -> None:
-        """Write a response that is no fetch of the crawl, such as robots.txt."""
+        """Write a response that is not a fetch of the crawl, such as robots.txt."""
         self._files.append(exchange)
 
     def commit(self, visit: Visit) -> None:
-        """Write what came for the URL of a fetch that is about to enter the history.
+        """Write the responses of a fetch that is about to enter the history.
 
-        A page whose response was not seen, or cannot be archived as it came, is archived as it is stored.
+        A page without a response, or whose response cannot be archived as received, is reconstructed from its stored body.
         """
         waiting = self._waiting.pop(visit.url, [])
         if not visit.md5:
@@ -82,13 +82,13 @@ class CrawlArchive:
         self._files.append(last, key_of(visit))
 
     def forget(self, url: str) -> None:
-        """The page asks not to be kept, or is not fetched after all."""
+        """Discard the responses of a page that must not be stored, or is not fetched after all."""
         self._waiting.pop(url, None)
 
     def repair(self, visits: Iterable[Visit]) -> int:
-        """Archive the stored pages among ``visits`` that are missing: how many.
+        """Archive the stored pages among ``visits`` that are missing; return their number.
 
-        They are missing when the archive is asked for in the middle of a crawl, or lost its end in a power failure.
+        Pages are missing if the archive was switched on during the crawl, or lost its end in a power failure.
         """
         there = {entry.key for entry in read_entries(self._files.folder) if entry.key}
         missing = 0
@@ -96,20 +96,20 @@ class CrawlArchive:
             if visit.md5 and key_of(visit) not in there:
                 try:
                     body = self._load(visit)
-                except FileNotFoundError:  # a page file that somebody removed
+                except FileNotFoundError:  # the page file was removed
                     continue
                 self._files.append(reconstructed(visit, body), key_of(visit))
                 missing += 1
         return missing
 
     def close(self) -> None:
-        """Responses whose fetch did not end are let go: their URLs are fetched again."""
+        """Close the files. Responses whose fetch did not end are dropped; their URLs will be fetched again."""
         self._waiting.clear()
         self._files.close()
 
 
 def key_of(visit: Visit) -> str:
-    """Which fetch an entry of the archive is: 24 hexadecimal digits of what was fetched and what came."""
+    """The key of a fetch in the archive: 24 hexadecimal digits of a digest of the URL and the result."""
     return f"{_hash(visit.url)}{_hash(visit.digest)}"
 
 

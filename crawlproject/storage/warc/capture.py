@@ -1,4 +1,4 @@
-"""An exchange as records: response or revisit, with the request beside it; and the line that finds it again."""
+"""Converts an exchange to WARC records: response or revisit, and request; and to its line in the index."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from crawlproject.storage.warc.record import (
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
-    """A response or revisit in an archive: ``length`` bytes of ``file`` from ``offset`` on.
+    """A response or revisit in an archive: ``length`` bytes of ``file`` from ``offset``.
 
-    ``mime`` is ``warc/revisit`` for a revisit, as in CDX files. ``key`` tells which fetch of the crawl it is; see
-    ``CrawlArchive``. ``end`` is where the records of the exchange end.
+    ``mime`` is ``warc/revisit`` for a revisit, as in CDX files. ``key`` identifies the fetch of the crawl; see
+    ``CrawlArchive``. ``end`` is the offset behind the records of the exchange.
     """
 
     url: str
@@ -38,12 +38,12 @@ class IndexEntry:
 
     @classmethod
     def from_json(cls, line: dict[str, Any]) -> IndexEntry:
-        """Raises ``TypeError`` for what is none."""
+        """Raises ``TypeError`` for missing or unknown fields."""
         return cls(**line)
 
 
 class ArchivedPayloads:
-    """The payloads that were archived, so that a copy becomes a revisit: the last ``most`` of them."""
+    """The last ``most`` archived payloads, so that a duplicate becomes a revisit."""
 
     def __init__(self, most: int = 100_000) -> None:
         self._most = most
@@ -58,7 +58,7 @@ class ArchivedPayloads:
             del self._known[next(iter(self._known))]
 
     def note(self, entry: IndexEntry) -> None:
-        """An entry of the archive that is gone on with."""
+        """Add an entry of the archive that is being resumed."""
         if entry.mime != "warc/revisit":
             self.add(entry.digest, FirstCapture(entry.url, entry.date))
 
@@ -66,54 +66,47 @@ class ArchivedPayloads:
 def capture(
     exchange: Exchange, originals: ArchivedPayloads, *, file: str, offset: int, warcinfo: str, key: str = ""
 ) -> tuple[tuple[WrittenRecord, ...], IndexEntry]:
-    """The records of an exchange that is written to ``file`` at ``offset``, and its entry in the index."""
+    """The records of an exchange to be written to ``file`` at ``offset``, and the index entry that finds them."""
     block, start = response_block(exchange)
-    payload = block[start:]
-    digest, date = digest_of(payload), date_of(exchange.at)
-    original = originals.get(digest) if payload else None
+    digest, date = digest_of(block[start:]), date_of(exchange.at)
+    original = originals.get(digest) if block[start:] else None
     identity = identity_of(warcinfo, file, offset, exchange.url)
-    fields = {
-        "WARC-Date": date,
-        "WARC-Target-URI": exchange.url,
+    fields = {"WARC-Date": date, "WARC-Target-URI": exchange.url}
+    response_fields = {
+        **fields,
         "WARC-IP-Address": exchange.ip,
         "WARC-Warcinfo-ID": f"<{warcinfo}>",
         "WARC-Payload-Digest": digest,
         "Content-Type": "application/http; msgtype=response",
     }
-    if original is None:
-        fields["WARC-Truncated"] = "length" if exchange.truncated else ""
-        main = record("response", fields, block, identity=identity)
-        if payload:
-            originals.add(digest, FirstCapture(exchange.url, date))
+    if original:
+        main = _revisit(response_fields, block[:start], original, identity)
     else:
-        fields |= {
-            "WARC-Profile": IDENTICAL,
-            "WARC-Refers-To-Target-URI": original.url,
-            "WARC-Refers-To-Date": original.date,
-        }
-        main = record("revisit", fields, block[:start], identity=identity)
+        response_fields["WARC-Truncated"] = "length" if exchange.truncated else ""
+        main = record("response", response_fields, block, identity=identity)
+        if block[start:]:
+            originals.add(digest, FirstCapture(exchange.url, date))
     records = [main]
     if exchange.request is not None:
-        fields = {
-            "WARC-Date": date,
-            "WARC-Target-URI": exchange.url,
+        request_fields = {
+            **fields,
             "WARC-Warcinfo-ID": f"<{warcinfo}>",
             "WARC-Concurrent-To": f"<{identity}>",
             "Content-Type": "application/http; msgtype=request",
         }
-        asked = identity_of(identity, "request")
-        records.append(record("request", fields, request_block(exchange), identity=asked))
-    length = len(main.data)
-    entry = IndexEntry(
-        url=exchange.url,
-        date=date,
-        status=exchange.status,
-        mime="warc/revisit" if original else content_type(exchange.headers) or "unk",
-        digest=digest,
-        file=file,
-        offset=offset,
-        length=length,
-        end=offset + sum(len(each.data) for each in records),
-        key=key,
-    )
+        request_identity = identity_of(identity, "request")
+        records.append(record("request", request_fields, request_block(exchange), identity=request_identity))
+    mime = "warc/revisit" if original else content_type(exchange.headers) or "unk"
+    end = offset + sum(len(each.data) for each in records)
+    entry = IndexEntry(exchange.url, date, exchange.status, mime, digest, file, offset, len(main.data), end, key)
     return tuple(records), entry
+
+
+def _revisit(fields: dict[str, str], headers: bytes, original: FirstCapture, identity: str) -> WrittenRecord:
+    fields = {
+        **fields,
+        "WARC-Profile": IDENTICAL,
+        "WARC-Refers-To-Target-URI": original.url,
+        "WARC-Refers-To-Date": original.date,
+    }
+    return record("revisit", fields, headers, identity=identity)

@@ -1,4 +1,4 @@
-"""CDXJ, the index of an archive: a line for each capture, sorted, in blocks that are compressed alone (ZipNum)."""
+"""CDXJ, the index of an archive: one line per capture, sorted, in separately compressed blocks (ZipNum)."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import orjson
 from crawlproject.storage.warc.capture import IndexEntry
 from crawlproject.storage.warc.record import stamp_of
 
-_RUN = 100_000  # lines that are sorted in memory
-_BLOCK = 1024  # lines that are compressed together
+_RUN = 100_000  # lines sorted in memory
+_BLOCK = 1024  # lines per compressed block
 
 
 def cdxj_line(entry: IndexEntry) -> bytes:
-    """``SURT timestamp {json}``; the SURT is the URL with its host turned round, so that sites stay together."""
+    """``SURT timestamp {json}``; the SURT is the URL with its host labels reversed, so that sites sort together."""
     from surt import surt
 
     fields = {
@@ -40,7 +40,7 @@ def cdxj_line(entry: IndexEntry) -> bytes:
 
 
 def sorted_lines(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """The lines in order, with a bounded number of them in memory: sorted runs in temporary files, merged."""
+    """Sort lines with bounded memory: merge sorted runs in temporary files."""
     iterator = iter(lines)
     with ExitStack() as files:
         runs: list[Iterable[bytes]] = []
@@ -56,7 +56,7 @@ def sorted_lines(lines: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def zipnum(lines: Iterable[bytes], name: str) -> Iterator[tuple[bytes, bytes]]:
-    """Sorted lines as blocks of the file ``name``, each with its line of the secondary index."""
+    """The sorted lines as compressed blocks of the file ``name``, each with its line of the secondary index."""
     iterator = iter(lines)
     offset = 0
     while block := list(islice(iterator, _BLOCK)):

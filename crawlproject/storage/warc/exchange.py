@@ -1,4 +1,4 @@
-"""A request and the response to it, as they were on the wire or as far as they can be told afterwards."""
+"""A request and its response, as sent or as reconstructed afterwards."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from crawlproject.records import Visit
 
 Header = tuple[bytes, bytes]
 
-# What the virtual web and every replay tool can undo; bodies in any other encoding are archived decoded.
+# Encodings that the virtual web and replay tools can decode; bodies in any other encoding are archived decoded.
 _KNOWN_ENCODINGS = frozenset((b"", b"identity", b"gzip", b"x-gzip", b"deflate"))
 _SECRET = frozenset((b"authorization", b"cookie", b"proxy-authorization"))
 _ORIGINAL = b"X-Archive-Orig-"
@@ -18,10 +18,10 @@ _ORIGINAL = b"X-Archive-Orig-"
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """``url`` as it was asked for; ``body`` as received: transfer encoding undone, content encoding not.
+    """``url`` as requested; ``body`` as received, with the transfer encoding removed but not the content encoding.
 
-    ``at`` is the end of the fetch in seconds since 1970. ``request`` are the headers that were sent; None when nobody
-    knows, and then no request record is written. ``truncated`` says that the body was not read to its end.
+    ``at`` is the end of the fetch in seconds since 1970. ``request`` holds the headers sent, or None if unknown; then no
+    request record is written. ``truncated`` says that the body was not read to its end.
     """
 
     url: str
@@ -36,13 +36,13 @@ class Exchange:
     truncated: bool = False
 
     def can_be_undone(self) -> bool:
-        """Whether the content encoding of the body can be undone by everyone who reads the archive."""
+        """Whether every reader of the archive can decode the body."""
         encoding = b",".join(value for name, value in self.headers if name.lower() == b"content-encoding")
         encoded = encoding.strip().lower()
         return encoded in _KNOWN_ENCODINGS and not (self.truncated and encoded)
 
     def decoded(self, body: bytes) -> Exchange:
-        """The same with the content encoding undone; its header is kept under another name."""
+        """The same with a decoded body; the header is kept under another name."""
         headers = tuple(
             (_ORIGINAL + name if name.lower() == b"content-encoding" else name, value) for name, value in self.headers
         )
@@ -50,7 +50,7 @@ class Exchange:
 
 
 def reconstructed(visit: Visit, body: bytes = b"") -> Exchange:
-    """The exchange of a fetch as far as the history tells: status, content type, and where a redirect led."""
+    """The exchange of a fetch, reconstructed from the history: status, content type, and redirect target."""
     headers: list[Header] = []
     if visit.content_type:
         headers.append((b"Content-Type", visit.content_type.encode("latin-1", "replace")))
@@ -59,14 +59,14 @@ def reconstructed(visit: Visit, body: bytes = b"") -> Exchange:
     status = visit.status
     if visit.redirect:
         headers.append((b"Location", visit.redirect.encode("utf-8", "replace")))
-        status = status if 300 <= status < 400 else 301  # a page that a refresh sent on
+        status = status if 300 <= status < 400 else 301  # a page with a meta refresh
     return Exchange(visit.url, status, tuple(headers), body, visit.at)
 
 
 def response_block(exchange: Exchange) -> tuple[bytes, int]:
-    """The HTTP response as the block of a record, and where in it the payload begins.
+    """The HTTP response as the block of a record, and the offset of the payload in it.
 
-    Headers about the transfer are kept under another name, since the transfer is undone; the length is that of the body.
+    Transfer headers are kept under another name, since the transfer encoding is removed; the length is that of the body.
     """
     lines = [f"HTTP/1.1 {exchange.status} {exchange.reason or phrase(exchange.status)}".encode("latin-1", "replace")]
     length = str(len(exchange.body)).encode()
@@ -85,7 +85,7 @@ def response_block(exchange: Exchange) -> tuple[bytes, int]:
 
 
 def request_block(exchange: Exchange) -> bytes:
-    """The HTTP request as the block of a record, without what must stay secret (cookies, passwords)."""
+    """The HTTP request as the block of a record, without secrets (cookies, passwords)."""
     _, _, rest = exchange.url.partition("://")
     host, slash, path = rest.partition("/")
     host, question, query = host.partition("?")
@@ -99,7 +99,7 @@ def request_block(exchange: Exchange) -> bytes:
 
 
 def content_type(headers: Iterable[Header]) -> str:
-    """The media type that the headers name, in lower case; empty when they name none."""
+    """The media type in the headers, in lower case; empty if there is none."""
     for name, value in headers:
         if name.lower() == b"content-type":
             return value.partition(b";")[0].strip().lower().decode("latin-1")
@@ -107,7 +107,7 @@ def content_type(headers: Iterable[Header]) -> str:
 
 
 def phrase(status: int) -> str:
-    """What usually stands behind a status."""
+    """The usual reason phrase of a status."""
     try:
         return HTTPStatus(status).phrase
     except ValueError:
@@ -115,5 +115,5 @@ def phrase(status: int) -> str:
 
 
 def _header(name: bytes, value: bytes) -> bytes:
-    """A header line: a value that would begin another line is folded into one."""
+    """A header line; line breaks in the value are folded."""
     return b" ".join((name + b": " + value).split(b"\r")).replace(b"\n", b" ")

@@ -1,10 +1,10 @@
-"""The WARC files of one crawl, written as it goes: appended to, rotated, and whole again after ``kill -9``.
+"""The WARC files of one crawl: appended to during the crawl, rotated, and repaired after ``kill -9``.
 
     warc/<name>-00000.warc.gz     records, each a gzip member
     warc/records.jsonl            a line for each response: where it is
 
-The records of an exchange are one write, and their line in ``records.jsonl`` commits them. What a killed process wrote
-beyond the last line is cut off when the folder is opened again.
+The records of an exchange are one write, and their line in ``records.jsonl`` commits them. Uncommitted bytes of a killed
+process are cut off when the folder is opened again.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ Describe = Callable[[str, str], WrittenRecord]  # file name and URN -> the warci
 
 
 class WarcFiles:
-    """Appends exchanges to the files in ``folder``. ``max_bytes`` is the size from which a new file is begun.
+    """Appends exchanges to the files in ``folder``, and starts a new file when one reaches ``max_bytes``.
 
-    ``describe`` makes the first record of a file; ``seed`` is a text that no other crawl has. One process at a time: the
-    lock of the crawl folder sees to that. Raises ``StorageFailed``, and ``BadCrawlDir`` for a damaged ``records.jsonl``.
+    ``describe`` makes the first record of a file; ``seed`` is a string unique to the crawl. The lock of the crawl folder
+    allows only one process. Raises ``StorageFailed``, and ``BadCrawlDir`` for a damaged ``records.jsonl``.
     """
 
     def __init__(self, folder: Path, name: str, describe: Describe, *, seed: str, max_bytes: int) -> None:
@@ -50,7 +50,7 @@ class WarcFiles:
         if last is not None and last.file.startswith(f"{name}-"):
             self._number = _number(last.file)
             self._open_file(last.end)
-        else:  # files that no line tells of are somebody's: they stay as they are
+        else:  # files without a line are not ours and stay unchanged
             self._number = max(map(_number, (path.name for path in folder.glob("*.warc.gz"))), default=-1)
 
     def append(self, exchange: Exchange, key: str = "") -> None:
@@ -64,7 +64,7 @@ class WarcFiles:
         self._log.append(entry)
 
     def close(self) -> None:
-        """Force everything onto the disk and let it go."""
+        """Sync the files to the disk and close them."""
         try:
             if self._file >= 0:
                 os.fsync(self._file)
@@ -84,7 +84,7 @@ class WarcFiles:
         return identity_of(self._seed, self._path.name)
 
     def _is_there(self, line: Mapping[str, Any]) -> bool:
-        """Whether the disk has all bytes of a record; after a power failure it may not."""
+        """Whether all bytes of a record are on the disk, which may be false after a power failure."""
         path = self.folder / str(line["file"])
         return path.exists() and path.stat().st_size >= int(line["end"])
 
@@ -95,7 +95,7 @@ class WarcFiles:
         self._write(self._describe(self._path.name, self._warcinfo).data)
 
     def _open_file(self, size: int) -> None:
-        """Go on behind ``size`` bytes; what follows them was never committed."""
+        """Continue after ``size`` bytes; the bytes behind them were never committed."""
         try:
             self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
             os.ftruncate(self._file, size)
@@ -112,9 +112,9 @@ class WarcFiles:
     def _write(self, data: bytes) -> None:
         try:
             if os.pwrite(self._file, data, self._size) != len(data):
-                raise OSError("the disk took only a part of it (is it full?)")
+                raise OSError("the write was incomplete (is the disk full?)")
         except OSError as error:
-            with suppress(OSError):  # what is left then is cut off when the folder is opened again
+            with suppress(OSError):  # the incomplete bytes are cut off when the folder is opened again
                 os.ftruncate(self._file, self._size)
             raise StorageFailed(f"cannot write to {self._path}: {error}") from error
         self._size += len(data)

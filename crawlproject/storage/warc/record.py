@@ -1,4 +1,4 @@
-"""Records of a WARC file as bytes: a header, a block, and both in a gzip member of their own (ISO 28500:2017)."""
+"""Serialises WARC records: header and block in one gzip member per record (ISO 28500:2017)."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ import orjson
 
 VERSION = "WARC/1.1"
 IDENTICAL = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
-_LEVEL = 3  # of gzip: a tenth larger than at 6, and a page costs 0.3 ms instead of 0.5
+_LEVEL = 3  # gzip level: 10 % larger than level 6, but 0.3 instead of 0.5 ms per page
 
 
 class FirstCapture(NamedTuple):
-    """Where a payload was archived first."""
+    """URL and date of the first capture of a payload."""
 
     url: str
     date: str
 
 
 class WrittenRecord(NamedTuple):
-    """A record ready to be written, and what an index has to know of it."""
+    """A serialised record, with the facts that an index needs."""
 
     data: bytes
     identity: str
 
 
 def record(kind: str, fields: Mapping[str, str], block: bytes, *, identity: str) -> WrittenRecord:
-    """A record of type ``kind``. ``identity`` is its URN; ``fields`` are the headers besides those of every record."""
+    """Serialise a record of type ``kind``. ``identity`` is its URN; ``fields`` are the headers specific to the type."""
     lines = [VERSION, f"WARC-Type: {kind}", f"WARC-Record-ID: <{identity}>"]
     lines += [f"{name}: {_one_line(value)}" for name, value in fields.items() if value]
     lines += [f"WARC-Block-Digest: {digest_of(block)}", f"Content-Length: {len(block)}"]
     head = "\r\n".join(lines).encode("utf-8", "replace")
-    packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, 31)  # 31: as gzip, without a time stamp
+    packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, 31)  # 31: gzip format, without a time stamp
     data = packer.compress(head + b"\r\n\r\n" + block + b"\r\n\r\n") + packer.flush()
     return WrittenRecord(data, identity)
 
 
 def warcinfo(fields: Mapping[str, object], *, name: str, at: float, identity: str) -> WrittenRecord:
-    """The first record of a file: who wrote it, and of what. Values that are no text are written as JSON."""
+    """The first record of a file, which describes it. Values that are not strings are written as JSON."""
     lines = [
         f"{key}: {_one_line(value if isinstance(value, str) else orjson.dumps(value, default=str).decode())}\r\n"
         for key, value in fields.items()
@@ -53,13 +53,13 @@ def warcinfo(fields: Mapping[str, object], *, name: str, at: float, identity: st
 
 
 def identity_of(*parts: object) -> str:
-    """A URN that is another one whenever any part is."""
+    """A URN that is a function of ``parts``."""
     digest = md5("\n".join(map(str, parts)).encode("utf-8", "replace"), usedforsecurity=False).digest()
     return UUID(bytes=digest, version=4).urn
 
 
 def digest_of(payload: bytes) -> str:
-    """``sha1:`` and 32 letters and digits, as WARC files and their indexes have it."""
+    """The SHA-1 digest in base 32, prefixed with ``sha1:``, as used in WARC files and their indexes."""
     return "sha1:" + b32encode(sha1(payload, usedforsecurity=False).digest()).decode()
 
 
@@ -78,5 +78,5 @@ def _one_line(value: str) -> str:
 
 
 def joined(records: Sequence[WrittenRecord]) -> bytes:
-    """What is written for them in one piece."""
+    """The bytes of several records."""
     return b"".join([each.data for each in records])

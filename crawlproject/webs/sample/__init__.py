@@ -1,9 +1,9 @@
-"""The bundled sample web: some two thousand readable pages on 120 hosts, made from a seed number.
+"""The bundled sample web: about 2,000 readable pages on 120 hosts, generated from a seed number.
 
-Six themes (coral reefs, sourdough, bees, volcanoes, medieval music, railways) and everyday life; hubs, directories,
-hidden sites behind tunnels, mirrors, redirects, robots rules, slow and failing hosts, an endless calendar and an
-endless session id. Everything is planned when the web is opened; a page is written when it is asked for. No clock and
-no global random generator take part: the same seed gives the same bytes.
+It has six themes (coral reefs, sourdough, bees, volcanoes, medieval music, railways) and everyday life, with hubs,
+directories, hidden sites behind tunnels, mirrors, redirects, robots rules, slow and failing hosts, an endless calendar and
+endless session ids. The plan is made when the web is opened, a page when it is requested. No clock and no global random
+generator are used: the same seed gives the same bytes.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class SampleWeb:
         return any(self._answer(name, url) is not None for name in spellings(url))
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Nothing to close."""
 
     def _answer(self, name: str, url: str) -> Reply | None:
         if month := month_of(name, self.plan.sites):

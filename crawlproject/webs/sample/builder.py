@@ -19,10 +19,10 @@ from crawlproject.webs.sample.trouble import redirects, troubled_sites
 
 THEMES: Sequence[Theme] = (CORAL, BREAD, BEES, VOLCANOES, MUSIC, RAILWAYS)
 LAYOUTS = ("modern", "tables", "plain")
-HIDDEN = 5  # every so many-th site of a theme is hidden behind a tunnel
-SLOW = 17  # every so many-th site is slow
-DELAYED = 29  # every so many-th site asks for a Crawl-delay
-OLD_CHARSET = 11  # every so many-th site is written in ISO 8859-1
+HIDDEN = 5  # one site in so many of a theme is hidden behind a tunnel
+SLOW = 17  # one site in so many is slow
+DELAYED = 29  # one site in so many asks for a Crawl-delay
+OLD_CHARSET = 11  # one site in so many is encoded in ISO 8859-1
 
 
 def build(seed: int) -> SamplePlan:
@@ -65,7 +65,7 @@ def _behave(site: SampleSite, number: int, rng: Random) -> None:
 
 
 def _tunnels(sites: Sequence[SampleSite], rng: Random) -> dict[str, SampleSite]:
-    """For each hidden site an everyday page that alone knows of it."""
+    """For each hidden site, the only everyday page that links to it."""
     stories = [page for site in sites if site.kind in ("town", "paper", "personal") for page in site.of_kind("story")]
     hidden = [site for site in sites if site.hidden]
     return {page.url: site for page, site in zip(rng.sample(stories, len(hidden)), hidden, strict=True)}

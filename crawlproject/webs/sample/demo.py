@@ -28,7 +28,7 @@ targets = {targets}
 [crawl]
 CRAWL_MAX_PAGES = 600
 FRONTIER_BATCH_SIZE = 10 # the sample web has 120 hosts, a dozen of them on the topic
-POLITENESS_MIN_DELAY = 0.1 # nobody is waiting at the other end
+POLITENESS_MIN_DELAY = 0.1 # there is no real server
 POLITENESS_MAX_CRAWL_DELAY = 2.0
 """
 

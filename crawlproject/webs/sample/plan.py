@@ -1,4 +1,4 @@
-"""What the sample web consists of, before any HTML is written: sites, pages, redirects, and who hides from whom."""
+"""The plan of the sample web, before any HTML is written: sites, pages, redirects and tunnels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 from crawlproject.webs.base import Failure
 from crawlproject.webs.sample.themes import Theme
 
-TROUBLE = "trouble"  # the kind of the sites that only make difficulties
+TROUBLE = "trouble"  # the kind of the difficult sites
 
 
 @dataclass(slots=True)
@@ -44,10 +44,10 @@ class SampleSite:
 
 
 class SamplePage(NamedTuple):
-    """A page that will be written when it is asked for.
+    """A page, written when it is requested.
 
-    ``kind`` says which links it has (``crawlproject.webs.sample.wiring``), ``theme`` and ``subject`` what it is
-    about; ``number`` tells pages of one kind apart.
+    ``kind`` decides which links it has (``crawlproject.webs.sample.wiring``), ``theme`` and ``subject`` what it is
+    about; ``number`` distinguishes pages of one kind.
     """
 
     url: str
@@ -60,7 +60,7 @@ class SamplePage(NamedTuple):
 
 
 class Redirect(NamedTuple):
-    """An answer that sends elsewhere; ``location`` may be relative or oddly spelled."""
+    """A redirect; ``location`` may be relative or not canonical."""
 
     status: int
     location: str
@@ -70,7 +70,7 @@ class Redirect(NamedTuple):
 class SamplePlan:
     """The whole sample web. ``tunnels`` are everyday pages, by URL, that link to a hidden site.
 
-    ``sites_about`` and ``articles_about`` hold, by the key of a theme, what the rest of the web knows of.
+    ``sites_about`` and ``articles_about`` map the key of a theme to the sites and articles that others may link to.
     """
 
     sites: Mapping[str, SampleSite]

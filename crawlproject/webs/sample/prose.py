@@ -1,4 +1,4 @@
-"""Sentences of the sample web: the phrase banks of the themes put together into paragraphs."""
+"""The text of the sample web: paragraphs made from the phrase banks of the themes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Section(NamedTuple):
 
 
 def text_of(page: SamplePage, rng: Random) -> list[Section]:
-    """What a page says, its links apart."""
+    """The text of a page without its links."""
     match page.kind:
         case "article" | "print" | "mirror":
             return _article(page, rng)

@@ -1,4 +1,4 @@
-"""HTML of the sample web, in three styles: of today, with tables as in 1998, and barely any."""
+"""HTML of the sample web, in three styles: modern, with tables as in 1998, and with almost no markup."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages that each kind of site has."""
+"""The pages of each kind of site."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TRAP_START = "2004/05"  # the month that the calendar of a club opens with
 
 
 class Shape(NamedTuple):
-    """How many pages of which sort a kind of site has. ``stories`` are short and only half about the theme."""
+    """How many pages of each sort a kind of site has. ``stories`` are short and only half about the theme."""
 
     articles: int = 0
     stories: int = 0
@@ -62,7 +62,7 @@ STORY_TITLES = (
 
 
 def fill(site: SampleSite, themes: Sequence[Theme], rng: Random) -> None:
-    """Give the site its pages. ``themes`` are those that a site of everyday life may like."""
+    """Add the pages of the site. ``themes`` are those from which an everyday site may choose."""
     shape = SHAPES[site.kind]
     site.pages.append(SamplePage(site.url, site, "home", site.title, site.theme, _any_subject(site.theme, rng)))
     own = shape.articles + (1 if site.theme.key == "coral" and site.kind == "notes" else 0)
@@ -77,7 +77,7 @@ def fill(site: SampleSite, themes: Sequence[Theme], rng: Random) -> None:
 
 
 def path_to(site: SampleSite, folder: str, name: str) -> str:
-    """A URL of the site in its own style, so that not all hosts look alike."""
+    """A URL in the style of the site, so that not all hosts look alike."""
     endings = {"modern": f"{folder}/{name}/", "tables": f"{folder}/{name}.html", "plain": f"{folder}/{name}.htm"}
     return site.url + endings[site.layout]
 

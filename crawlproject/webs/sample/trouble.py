@@ -1,4 +1,4 @@
-"""The difficulties of the sample web: hosts that fail, mirrors, redirects of every sort, and traps without end."""
+"""The difficult hosts of the sample web: failures, mirrors, redirects of every sort, and endless traps."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MONTH = re.compile(r"(?P<site>http://[^/]+/)calendar/(?P<year>\d{4})/(?P<month>
 
 
 def troubled_sites(sites: Sequence[SampleSite]) -> list[SampleSite]:
-    """Eight hosts that make difficulties; they borrow their themes from ``sites``."""
+    """Eight difficult hosts, with themes taken from ``sites``."""
     coral, everyday = sites[0].theme, sites[-1].theme
     mirror = _site(MIRROR, "Reef Atlas (mirror)", coral)
     original = next(site for site in sites if site.host == MIRRORED)
@@ -51,7 +51,7 @@ def troubled_sites(sites: Sequence[SampleSite]) -> list[SampleSite]:
 
 
 def redirects(sites: Mapping[str, SampleSite]) -> dict[str, Redirect]:
-    """Moved pages: to another host, along a chain, round a loop, to an odd spelling, and out of the web."""
+    """Redirects: to another host, along a chain, round a loop, to a URL variant, and out of the web."""
     atlas, moving = sites[MIRRORED], sites[MOVING]
     first, second, *_ = atlas.of_kind("article")
     odd = first.url.replace("http://www.", "HTTP://WWW.").replace(".example/", ".example:80/./articles/../") + "#top"
@@ -81,7 +81,7 @@ def month_of(url: str, sites: Mapping[str, SampleSite]) -> tuple[SampleSite, int
 
 
 def with_session(url: str, asked: str) -> str:
-    """``url`` with a session id that differs for every URL it is reached from: without end for who keeps the id."""
+    """``url`` with a session id that depends on the URL of the linking page: endless for a crawler that keeps the id."""
     ticket = hashlib.md5(asked.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
     return f"{url}?PHPSESSID={ticket}"
 

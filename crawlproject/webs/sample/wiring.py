@@ -1,8 +1,8 @@
-"""Which links a page of the sample web has, and what is said about them.
+"""The links of each page of the sample web, and the text around them.
 
-Pages of a theme link to pages of their theme from their text, where the words around the link tell what it is about;
-in margins and footers they link to whoever is a friend of the author, or pays for the server. Everyday pages link
-anywhere, and some of them are the only way to a hidden site.
+In their text, pages of a theme link to pages of the same theme, and the words around a link describe its target; in margins
+and footers they link to friends of the author and to sponsors. Everyday pages link anywhere, and some of them are the only
+way to a hidden site.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MOVED = ("reef", "corals", "hither", "gone", "nowhere")
 _LISTS = (("article", "articles/", "Articles"), ("story", "news/", "News"), ("item", "shop/", "Catalogue"))
 
 
-# What is said about sites that are about nothing in particular.
+# Descriptions of sites without a theme.
 _EVERYDAY_NOTES = {
     "portal": "a directory of the web",
     "town": "notices and news of the town",
@@ -32,7 +32,7 @@ _EVERYDAY_NOTES = {
 
 
 class PageLink(NamedTuple):
-    """A link: what it says, and what is said next to it."""
+    """A link: its anchor text, and the text next to it."""
 
     url: str
     text: str
@@ -41,7 +41,7 @@ class PageLink(NamedTuple):
 
 
 class Links(NamedTuple):
-    """The links of a page by the place where they stand; ``entries`` are the list that a list page is made of."""
+    """The links of a page by their place; ``entries`` are those of a list page."""
 
     nav: Sequence[PageLink] = ()
     inline: Sequence[PageLink] = ()
@@ -52,7 +52,7 @@ class Links(NamedTuple):
 
 
 class Wiring:
-    """Chooses links in ``plan``; every choice comes from the generator that is passed in."""
+    """Chooses links in ``plan``, using only the random generator that is passed in."""
 
     def __init__(self, plan: SamplePlan) -> None:
         self._plan = plan
@@ -126,7 +126,7 @@ class Wiring:
             yield _to_site(rng.choice(self._plan.sites_about[page.theme.key]))
 
     def _recommended(self, site: SampleSite, rng: Random) -> list[PageLink]:
-        """The page of links of a site: a third of it has nothing to do with the site's theme."""
+        """The page of links of a site; a third of the links have nothing to do with the theme of the site."""
         known = [other for other in self._plan.sites_about[site.theme.key] if other is not site]
         found = [_to_site(other) for other in rng.sample(known, min(6, len(known)))]
         found += [_to_site(other) for other in self._strangers(site.theme, rng, 3)]
@@ -150,7 +150,7 @@ class Wiring:
                 yield _to_site(rng.choice(self._portals))
 
     def _footer(self, site: SampleSite) -> list[PageLink]:
-        """Who serves the pages and who made them: the same on every page of a site."""
+        """Host and author of a site: the same on every page of the site."""
         rng = Random(site.host)
         town, maker, other = rng.choice(self._everyday), rng.choice(self._everyday), rng.choice(self._difficult)
         return [_to_site(town), _to_site(maker)] + ([_to_site(other)] if rng.random() < 0.3 else [])

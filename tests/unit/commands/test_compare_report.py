@@ -71,8 +71,8 @@ def test_several_budgets_another_test_and_every_measure(write_runs, tmp_path, ca
         invoke(compare.CompareCommand(), runs, "--at", "20", "50,100", "--test", "wilcoxon", "--json", tmp_path / "c")
         == 0
     )
-    told = capsys.readouterr().out
-    assert "Wilcoxon signed-rank tests over 6 topics" in told
+    printed = capsys.readouterr().out
+    assert "Wilcoxon signed-rank tests over 6 topics" in printed
     document = json.loads((tmp_path / "c").read_text())
     assert document["checkpoints"] == [20, 50, 100] and document["test"] == "wilcoxon"
     assert document["orderings"]["dom"]["summary"]["recall"] == document["orderings"]["dom"]["mean"]["100"]
@@ -91,8 +91,8 @@ def test_several_budgets_another_test_and_every_measure(write_runs, tmp_path, ca
         (["runs", "--at", "999"], "--at 999: expected at most 200"),
         (["runs", "--measure", "harvest", "--window", "0"], "--window 0"),
         (["runs", "--measure", "top", "--top", "0"], "--top 0"),
-        (["runs", "--importance", "pagerank"], "expected both or none"),
-        (["runs", "--web", "sample"], "expected both or none"),
+        (["runs", "--importance", "pagerank"], "expected both or neither"),
+        (["runs", "--web", "sample"], "expected both or neither"),
         (["runs", "--importance", "pagerank", "--web", "sample", "--measure", "recall"], "than recall"),
         (["runs", "--importance", "pagerank", "--web", "nowhere.warc"], "nowhere.warc"),
     ],

@@ -1,4 +1,4 @@
-"""``scrapy frontier``: what it tells of a frontier is what the frontier then does."""
+"""``scrapy frontier``: what it reports is what the frontier then does."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def crawl(kind: str, tmp_path: Path) -> Path:
-    """A crawl folder whose frontier has waiting, leased and finished URLs; ``b`` rests for a long time."""
+    """A crawl folder whose frontier has waiting, leased and finished URLs; ``b`` may not be visited for a long time."""
     frontier = opened(kind, tmp_path / "frontier", delay=10.0)
     frontier.put_many(CrawlUrl(url(host, page), score=page / 10, depth=page) for host in "ab" for page in range(3))
     frontier.put(CrawlUrl(url("c", 0), score=9.0))
@@ -74,7 +74,7 @@ def asked(capsys: pytest.CaptureFixture[str], *args: object, **options: Any) -> 
     return json.loads(capsys.readouterr().out)
 
 
-# ------------------------------------------------------------ what is told
+# ------------------------------------------------------------ output
 
 
 def test_stats(kind: str, crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -110,26 +110,26 @@ def test_peek(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("which", "told"),
+    ("which", "expected"),
     [
         (url("a", 1), ["Waits with score 0.1, depth 1.", "0 waiting URLs come before it", "Another URL of its host"]),
         (
             "HTTP://B.example/./0",
-            ["3 waiting URLs come before it, 1 of them on its host", "rests for", "asks for 4e+09 s"],
+            ["3 waiting URLs come before it, 1 of them on its host", "may be visited in", "asks for 4e+09 s"],
         ),
-        (url("d", 0), ["Being fetched, or was when the crawl was killed; score 8", f"found on {url('a', 0)}"]),
-        (url("c", 0), ["Done: it left the frontier"]),
-        ("http://nobody.example/", ["Not known"]),
-        ("no url", ["Not known"]),
+        (url("d", 0), ["Being fetched (or was, when the crawl was killed), with score 8", f"found on {url('a', 0)}"]),
+        (url("c", 0), ["Done: it was fetched or refused"]),
+        ("http://nobody.example/", ["Unknown"]),
+        ("no url", ["Unknown"]),
     ],
 )
-def test_why(crawl: Path, capsys: pytest.CaptureFixture[str], which: str, told: list[str]) -> None:
+def test_why(crawl: Path, capsys: pytest.CaptureFixture[str], which: str, expected: list[str]) -> None:
     assert run("why", crawl, which) == 0
     out = capsys.readouterr().out
-    assert [words for words in told if words not in out] == [], out
+    assert [words for words in expected if words not in out] == [], out
 
 
-def test_requests_of_other_spiders_are_told_by_their_url(
+def test_requests_of_other_spiders_are_shown_by_url(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from scrapy.utils.request import fingerprint
@@ -195,7 +195,7 @@ def test_clear_asks(crawl: Path, capsys: pytest.CaptureFixture[str], monkeypatch
     assert run("stats", crawl) == 2
 
 
-def test_clear_does_not_ask_when_it_is_told(kind: str, crawl: Path) -> None:
+def test_clear_with_yes_does_not_ask(kind: str, crawl: Path) -> None:
     assert run("clear", crawl, yes=True) == 0
     assert len(opened(kind, crawl / "frontier")) == 0
 

@@ -93,8 +93,8 @@ def test_an_interruption_ends_with_130_and_says_how_to_go_on(topic, capsys, monk
 
     monkeypatch.setattr(plan, "rehearse_here", interrupted)
     assert invoke(rehearse.RehearseCommand(), "sample", topic) == 130
-    told = capsys.readouterr()
-    assert json.loads(told.out)["pages"] == 3 and "finished runs are kept" in told.err
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["pages"] == 3 and "finished runs are kept" in printed.err
 
 
 def test_a_worker_that_breaks_off_ends_with_1_and_one_message(topic, capsys, monkeypatch):

@@ -67,15 +67,12 @@ def test_each_worker_has_rules_of_its_own(tmp_path: Path, capsys: pytest.Capture
 def test_a_crawl_without_rules_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     (tmp_path / "crawl.json").write_text('{"version": 1, "topic": {}}')
     assert invoke(RulesCommand(), tmp_path) == 0
-    assert "No rules" in capsys.readouterr().out
+    assert "The crawl learned no URL rules" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [
-        (("--off", "a.example param other"), "expected one of those"),
-        (("--off", "nonsense"), "expected HOST KIND"),
-    ],
+    [(("--off", "a.example param other"), "expected one of those"), (("--off", "nonsense"), "expected HOST KIND")],
 )
 def test_what_is_no_rule_of_the_crawl_is_bad_input(tmp_path, capsys, arguments, message):
     assert invoke(RulesCommand(), crawl_folder(tmp_path), *arguments) == 2
@@ -104,8 +101,6 @@ def test_a_running_crawl_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFix
 
 def test_it_wants_one_folder_and_one_switch(tmp_path: Path):
     with pytest.raises(UsageError):
-        invoke(
-            RulesCommand(),
-        )
+        invoke(RulesCommand())
     with pytest.raises(UsageError):
         invoke(RulesCommand(), tmp_path, "--off", "x", "--on", "y")

@@ -12,6 +12,7 @@ from support.crawling import scrapy
 from support.invoking import invoke
 from support.items import a_crawl, add, an_item
 
+from crawlproject.commands.index import IndexCommand
 from crawlproject.commands.search import SearchCommand
 from crawlproject.exporting.index import Hit, search, update
 from crawlproject.reports.search_results import print_hits
@@ -22,16 +23,20 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_index_and_search(tmp_path: Path) -> None:
+def index(crawl: Path, capsys: pytest.CaptureFixture[str], *options: str) -> str:
+    assert invoke(IndexCommand(), crawl, *options) == 0
+    return capsys.readouterr().out
+
+
+def test_index_and_search(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     crawl = a_crawl(
         tmp_path / "crawl",
         an_item(0, "Coral <reefs> & atolls", title="Reefs \x1b[31mof the world", relevance=0.5),
         an_item(1, "Steam engines"),
         an_item(2, "Coral again", duplicate_of="http://a.example/0"),
     )
-    made = scrapy("index", crawl)
-    assert made.stdout.startswith("2 pages added, 1 left out as copies; 2 pages in ")
-    assert scrapy("index", crawl, "--with-duplicates").stdout.startswith("3 pages added; 3 pages in ")
+    assert index(crawl, capsys).startswith("2 pages added, 1 left out as duplicates; 2 pages in ")
+    assert index(crawl, capsys, "--with-duplicates").startswith("3 pages added; 3 pages in ")
     shown = scrapy("search", crawl, "coral")
     assert shown.returncode == 0 and "\x1b" not in shown.stdout
     lines = shown.stdout.splitlines()
@@ -39,34 +44,37 @@ def test_index_and_search(tmp_path: Path) -> None:
     assert lines[-1] == "1 to 2 of 2 pages"
     assert shown.stderr == ""
     add(crawl, an_item(3, "Coral and more"))
-    assert "scrapy index" in scrapy("search", crawl, "coral").stderr
-    told = json.loads(scrapy("search", crawl, "coral", "again", "--json", "--limit", "1").stdout)
-    assert told["total"] == 2
-    [hit] = told["hits"]
+    assert invoke(SearchCommand(), crawl, "coral") == 0
+    assert f"scrapy index {crawl}" in capsys.readouterr().err
+    assert invoke(SearchCommand(), crawl, "coral", "again", "--json", "--limit", "1") == 0
+    out = capsys.readouterr().out
+    assert json.loads(out)["total"] == 2
+    [hit] = json.loads(out)["hits"]
     assert hit["url"] == "http://a.example/2" and hit["snippet"] == "<b>Coral</b> <b>again</b>"
     assert set(hit) == {"url", "title", "snippet", "score", "relevance", "at", "md5", "language", "published"}
 
 
-def test_what_is_wrong_is_told(tmp_path: Path) -> None:
-    for arguments in (("index", tmp_path), ("search", tmp_path, "coral")):
-        wrong = scrapy(*arguments)
-        assert wrong.returncode == 2 and wrong.stderr.startswith(f"scrapy: {tmp_path}")
-    assert scrapy("search", tmp_path).returncode == 2
-    assert scrapy("search", tmp_path, "coral", "--limit", "0").returncode == 2
+def test_bad_input_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for command, *arguments in ((IndexCommand(), tmp_path), (SearchCommand(), tmp_path, "coral")):
+        assert invoke(command, *arguments) == 2
+        assert capsys.readouterr().err.startswith(f"scrapy: {tmp_path}")
+    for wrong in ([], [" "], ["coral", "--limit", "0"]):
+        with pytest.raises(UsageError):
+            invoke(SearchCommand(), tmp_path, *wrong)
 
 
-def test_workers_are_merged_first(tmp_path: Path) -> None:
+def test_workers_are_merged_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for number, name in enumerate(("one", "two")):
         worker = a_crawl(tmp_path / "workers" / name, an_item(number, f"coral {name}"))
         visit = {"url": f"http://a.example/{number}", "md5": an_item(number, "")["md5"], "at": float(number)}
         (worker / "history.jsonl").write_text(json.dumps(visit) + "\n")
-    assert scrapy("index", tmp_path).stdout.startswith("2 pages added")
+    assert index(tmp_path, capsys).startswith("2 pages added")
     add_one = an_item(5, "coral five")
     with (tmp_path / "workers" / "one" / "items.jsonl").open("a") as file:
         file.write(json.dumps(add_one) + "\n")
     with (tmp_path / "workers" / "one" / "history.jsonl").open("a") as file:
         file.write(json.dumps({"url": add_one["url"], "md5": add_one["md5"], "at": 9.0}) + "\n")
-    assert scrapy("index", tmp_path).stdout.startswith("1 page added")
+    assert index(tmp_path, capsys).startswith("1 page added")
     assert search(tmp_path, "coral").total == 3
 
 
@@ -92,13 +100,7 @@ def test_an_empty_crawl_is_not_ahead_of_its_index(tmp_path: Path, capsys: pytest
     (crawl / "items.jsonl").touch()
     update(crawl)
     assert invoke(SearchCommand(), crawl, "coral") == 0
-    told = capsys.readouterr()
-    assert (told.out, told.err) == ("0 pages\n", "")
-
-
-def test_an_empty_query_is_told(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="expected a query"):
-        invoke(SearchCommand(), tmp_path, " ")
+    assert capsys.readouterr() == ("0 pages\n", "")
 
 
 def test_words_that_look_like_options_come_behind_two_dashes(

@@ -37,8 +37,8 @@ def web(tmp_path) -> Path:
 def test_hubs_of_a_web_become_seeds_and_targets_do_not(topic, web, capsys):
     assert invoke(seeds.SeedsCommand(), web, topic) == 0
     out = topic.with_name("reef.augmented.toml")
-    told = capsys.readouterr().out
-    assert "http://hub.example/  points to 2 seed hosts: a.example, b.example" in told and str(out) in told
+    printed = capsys.readouterr().out
+    assert "http://hub.example/  links to 2 seed hosts: a.example, b.example" in printed and str(out) in printed
     assert load_topic(out).seeds == (*load_topic(topic).seeds, "http://hub.example/")
     assert "# kept" in out.read_text() and topic.read_text() == TOPIC
 

@@ -18,7 +18,7 @@ from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.frontier.politeness import Politeness
 from crawlproject.records import CrawlUrl
 from crawlproject.reports.why.lookup import FrontierStatus, LinkTo, url_status
-from crawlproject.reports.why.text import print_whereabouts
+from crawlproject.reports.why.text import print_url_status
 
 SEED, HUB, REEF = "http://seed.example/", "http://hub.example/", "http://reef.example/"
 WAITING = "http://waiting.example/"
@@ -26,7 +26,7 @@ WAITING = "http://waiting.example/"
 
 @pytest.fixture
 def folder(write_crawl, page, tmp_path):
-    """A seed led to a hub, the hub to a reef page, which was moved; more links wait, were refused, or are lost."""
+    """A seed led to a hub, and the hub to a reef page, which had moved; other links wait, were refused, or are lost."""
     visits = [
         page(SEED, relevance=0.4, score=1.0, links=2, title="Seed"),
         page(HUB, relevance=0.1, score=0.3, depth=1, parent=SEED, anchor="all links", title="Hub"),
@@ -75,26 +75,26 @@ def ask(folder: Path, url: str) -> int:
     return invoke(why.WhyCommand(), folder, url)
 
 
-def told(folder: Path, url: str, capsys) -> str:
+def output(folder: Path, url: str, capsys) -> str:
     assert ask(folder, url) == 0
     return capsys.readouterr().out
 
 
 def test_a_fetched_page_its_score_and_the_way_to_it(folder, capsys) -> None:
-    lines = [" ".join(line.split()) for line in told(folder, "HTTP://reef.example:80/#top", capsys).splitlines()]
+    lines = [" ".join(line.split()) for line in output(folder, "HTTP://reef.example:80/#top", capsys).splitlines()]
     assert lines == [
         REEF,
         "Fetched: number 4 of 5 fetches.",
-        "It is line 4 of history.jsonl; the page itself is pages/64/23/64237f613e0a43527166cd24b53606b6.",
+        "It is line 4 of history.jsonl; the page is stored as pages/64/23/64237f613e0a43527166cd24b53606b6.",
         "Score 0.55, the sum of",
         "0.525 context",
         "0.025 page",
         f"Found on {HUB}",
-        "as “coral [reefs]”; its context has similarity 0.700 to the keywords, depth 2.",
-        "It turned out to be “Reefs”, of relevance 0.625, with 1 link.",
+        "as “coral [reefs]”; similarity of its context to the keywords 0.700, depth 2.",
+        "Result: “Reefs”, of relevance 0.625, with 1 link.",
         "http://old.example/ redirected to it.",
         "",
-        "The way there, with the relevance of each page:",
+        "Path from the seed, with the relevance of each page:",
         f"seed 0.400 {SEED}",
         f"1 0.100 {HUB} “all links”",
         f"2 0.625 {REEF} “coral [reefs]”",
@@ -102,41 +102,41 @@ def test_a_fetched_page_its_score_and_the_way_to_it(folder, capsys) -> None:
 
 
 def test_a_seed_a_redirect_and_an_error(folder, capsys) -> None:
-    assert "Score 1 (a seed)" in told(folder, SEED, capsys)
+    assert "Score 1 (a seed)" in output(folder, SEED, capsys)
     history = folder / "history.jsonl"
     history.write_text(history.read_text().replace('"score": 1.0', '"score": 1e+18', 1))
-    assert "A seed, and so before all links.\n" in told(folder, SEED, capsys)
-    assert f"It turned out to be a redirect to {REEF}." in told(folder, "http://old.example/", capsys)
-    assert "It turned out to be no page: http 404." in told(folder, "http://gone.example/", capsys)
+    assert "It is a seed; seeds come before all links.\n" in output(folder, SEED, capsys)
+    assert f"Result: a redirect to {REEF}." in output(folder, "http://old.example/", capsys)
+    assert "Result: no page: http 404." in output(folder, "http://gone.example/", capsys)
 
 
 def test_a_url_that_waits(folder, capsys) -> None:
-    out = told(folder, WAITING, capsys)
+    out = output(folder, WAITING, capsys)
     assert "Waits with score 0.15: 1 of 4 waiting URLs come before it." in out
     assert f"Found on {HUB}\nas “later”" in out
     assert [line.split()[0] for line in out.splitlines()[-2:]] == ["seed", "1"]
 
 
 def test_refused_links(folder, capsys) -> None:
-    out = told(folder, "http://deep.example/", capsys)
-    assert "Refused: trap/too_deep, like 2 links in all." in out and f"Found on {HUB}" in out
-    assert "It is a seed, or it came from a spider." in told(folder, "http://deeper.example/", capsys)
-    out = told(folder, "http://forbidden.example/", capsys)
+    out = output(folder, "http://deep.example/", capsys)
+    assert "Refused: trap/too_deep (2 links in all)." in out and f"Found on {HUB}" in out
+    assert "It is a seed, or a spider requested it." in output(folder, "http://deeper.example/", capsys)
+    out = output(folder, "http://forbidden.example/", capsys)
     assert "Left the frontier without a fetch" in out
     assert "ordering/not_followed (7)" in out and "trap/too_deep" not in out
 
 
 def test_links_to_a_url_that_went_nowhere_and_one_never_seen(folder, capsys) -> None:
-    out = told(folder, "http://lost.example/", capsys)
+    out = output(folder, "http://lost.example/", capsys)
     assert "fetched pages have 2 links to it" in out
     assert [line.split() for line in out.splitlines()[-2:]] == [["0.250", SEED, "“lost”"], ["0.250", HUB, "“lost”"]]
-    assert "Never seen" in told(folder, "http://nobody.example/", capsys)
+    assert "Never seen" in output(folder, "http://nobody.example/", capsys)
 
 
 def test_without_journal_and_links_as_a_rehearsal_leaves_it(write_crawl, page, tmp_path, capsys) -> None:
     path = write_crawl(tmp_path / "run", [page(SEED, relevance=0.5)])
-    assert "Fetched: number 1 of 1 fetches." in told(path, SEED, capsys)
-    assert "Never seen" in told(path, HUB, capsys)
+    assert "Fetched: number 1 of 1 fetches." in output(path, SEED, capsys)
+    assert "Never seen" in output(path, HUB, capsys)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_bad_input_is_one_message_and_exit_code_2(folder, capsys, name, url, mes
     assert out == "" and message in err and err.count("\n") == 1
 
 
-def test_a_damaged_journal_is_told(folder, capsys) -> None:
+def test_a_damaged_journal_is_reported(folder, capsys) -> None:
     with (folder / "frontier" / "journal.jsonl").open("a") as file:
         file.write('[["score", "http://nobody.example/", 1.0]]\n')
     assert ask(folder, REEF) == 2
@@ -167,7 +167,7 @@ def test_two_arguments_are_wanted(folder) -> None:
 
 def test_looking_changes_nothing(folder, capsys) -> None:
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    told(folder, WAITING, capsys)
+    output(folder, WAITING, capsys)
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
@@ -178,8 +178,8 @@ def test_a_lease_of_a_crawl_that_runs_or_was_killed(folder, tmp_path) -> None:
     seen = read_frontier(folder / "frontier")
     assert seen is not None and seen.find(taken.url) == ("leased", taken)
     stream = io.StringIO()
-    print_whereabouts(url_status(folder, taken.url, FrontierStatus(taken, leased=True)), stream)
-    assert "Being fetched, or was when the crawl was killed" in stream.getvalue()
+    print_url_status(url_status(folder, taken.url, FrontierStatus(taken, leased=True)), stream)
+    assert "Being fetched (or was, when the crawl was killed)" in stream.getvalue()
     assert read_frontier(tmp_path) is None
 
 
@@ -189,9 +189,9 @@ def test_links_are_only_looked_for_when_nothing_else_is_known(folder) -> None:
     assert url_status(folder, "http://lost.example/", FrontierStatus(CrawlUrl("http://lost.example/", 0.1))).links == ()
 
 
-def test_a_page_of_a_link_farm_and_its_company(write_crawl, page, tmp_path, capsys) -> None:
+def test_a_page_of_a_link_farm(write_crawl, page, tmp_path, capsys) -> None:
     signs = {"clique": 0.8, "suspects": 14.0}
     folder = write_crawl(tmp_path / "farm", [page("http://farm.example/", spam=0.72, signs=signs, title="Deals")])
-    said = " ".join(told(folder, "http://farm.example/", capsys).split())
-    assert "It looks like spam to a degree of 0.72." in said
-    assert "the company of a link farm, to a degree of 0.80: 14 of the sites that it linked to of late" in said
+    said = " ".join(output(folder, "http://farm.example/", capsys).split())
+    assert "Spam score: 0.72." in said
+    assert "Link-farm score of its site: 0.80 (14 of the sites it linked to recently" in said

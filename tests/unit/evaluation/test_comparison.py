@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from crawlproject.errors import BadInput
-from crawlproject.evaluation.comparison import compare
+from crawlproject.evaluation.compare import compare
 from crawlproject.evaluation.question import Question
 from crawlproject.evaluation.runs import find_runs
 

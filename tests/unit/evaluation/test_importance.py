@@ -28,8 +28,8 @@ def url_of(name: str) -> str:
 
 
 def a_pool(*pages: Page, query: str = "reef coral", description: str = "", **examples: list[str]) -> PagePool:
-    told = {name: [Counter(text.split()) for text in texts] for name, texts in examples.items()}
-    return PagePool(pages, Counter(query.split()), Counter((description or query).split()), **told)
+    counts = {name: [Counter(text.split()) for text in texts] for name, texts in examples.items()}
+    return PagePool(pages, Counter(query.split()), Counter((description or query).split()), **counts)
 
 
 THREE = (a_page("a", "reef reef fish"), a_page("b", "coral reef"), a_page("c", "train"))
@@ -117,7 +117,7 @@ def test_few_slashes_are_better() -> None:
 
 
 def test_keywords_come_before_pagerank() -> None:
-    """rank_KW,PR of paper 001: the popular page with one keyword stands behind the lonely one with two."""
+    """rank_KW,PR of paper 001: the popular page with one keyword ranks behind the lonely one with two."""
     pages = (
         a_page("popular", "reef"),
         a_page("both", "reef coral"),

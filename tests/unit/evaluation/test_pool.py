@@ -39,18 +39,13 @@ def test_a_pool_of_one_page_has_the_best_rank():
     assert pool.rank_quality(["a"], pool.ranks({"a": 0.3})) == pytest.approx([1])
 
 
-def test_weighted_coverage_between_random_and_omniscient():
+def test_weighted_coverage():
     weights = {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}
     assert pool.weighted_coverage(["c", "a"], weights) == pytest.approx([0.2, 0.6])
-    assert pool.omniscient_coverage(weights) == pytest.approx([0.4, 0.7, 0.9, 1])
-    assert pool.random_coverage(weights) == pytest.approx([0.25, 0.5, 0.75, 1])
-    # Areas over two pages: (0.2 + 0.6) / 2 = 0.4, random (0.25 + 0.5) / 2 = 0.375, omniscient (0.4 + 0.7) / 2 = 0.55.
-    assert pool.coverage_share(["c", "a"], weights, 2) == pytest.approx((0.4 - 0.375) / (0.55 - 0.375))
 
 
 def test_a_pool_without_weight_is_never_covered():
     assert pool.weighted_coverage(["a"], {"a": 0.0}).tolist() == [0]
-    assert pool.coverage_share(["a"], {"a": 1.0, "b": 1.0}, 2) is None
 
 
 def test_robustness_is_the_overlap_of_two_crawls():
@@ -64,11 +59,11 @@ def test_two_crawls_of_the_same_pages_agree_wholly_at_the_end():
 
 
 @given(pools, st.randoms(use_true_random=False))
-def test_no_order_beats_the_omniscient_one_and_all_end_alike(scores, random):
+def test_no_order_beats_the_best_first_and_all_end_alike(scores, random):
     order = list(scores)
     random.shuffle(order)
     covered = pool.weighted_coverage(order, scores)
-    best = pool.omniscient_coverage(scores)
+    best = pool.weighted_coverage(sorted(scores, key=lambda url: -scores[url]), scores)
     assert (covered <= best + 1e-9).all()
     assert covered[-1] == pytest.approx(best[-1])
     assert np.all(np.diff(covered) >= 0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from crawlproject.errors import BadInput
-from crawlproject.evaluation.comparison import compare
+from crawlproject.evaluation.compare import compare
 from crawlproject.evaluation.question import Question, mean_curve
 from crawlproject.evaluation.runs import find_runs
 
@@ -23,10 +23,10 @@ def crawled(write_crawl, page, tmp_path):
 
     def make(ordering, names, topic="t", seed=1, **settings):
         visits = [page(url_of(name), relevance=RELEVANCE[name]) for name in names]
-        told = {"name": topic, "targets": [url_of("a"), url_of("b")], "keywords": ["reef"], "seeds": [url_of("a")]}
+        facts = {"name": topic, "targets": [url_of("a"), url_of("b")], "keywords": ["reef"], "seeds": [url_of("a")]}
         chosen = {"CRAWL_SEED": seed, **settings}
         folder = tmp_path / "runs" / topic / f"{ordering} {seed} {settings}"
-        write_crawl(folder, visits, topic=told, ordering=ordering, settings=chosen)
+        write_crawl(folder, visits, topic=facts, ordering=ordering, settings=chosen)
         return tmp_path / "runs"
 
     return make
@@ -63,8 +63,8 @@ def test_runs_with_other_settings_are_other_contenders(crawled):
 
 def test_recall_counts_the_targets_that_any_run_could_reach(write_crawl, page, tmp_path):
     for seeds, targets in (("given", ["a"]), ("augmented", ["a", "b"])):
-        told = {"name": "t", "targets": [url_of("a"), url_of("b")], "seeds": [url_of(name) for name in targets]}
-        write_crawl(tmp_path / seeds / "t" / "dom", [page(url_of("a"))], topic=told)
+        facts = {"name": "t", "targets": [url_of("a"), url_of("b")], "seeds": [url_of(name) for name in targets]}
+        write_crawl(tmp_path / seeds / "t" / "dom", [page(url_of("a"))], topic=facts)
         reachable = {"targets": [url_of(name) for name in targets]}
         (tmp_path / seeds / "t" / "reachable.json").write_text(json.dumps(reachable))
     assert mean_of(tmp_path, 1) == {"dom seeds=augmented": 0.5, "dom seeds=given": 0.5}
@@ -73,8 +73,8 @@ def test_recall_counts_the_targets_that_any_run_could_reach(write_crawl, page, t
 def test_runs_from_split_seeds_are_one_contender_and_overlap(write_crawl, page, tmp_path):
     """Paper 000 section 4.2: of two crawls of three pages each, two pages are in both."""
     for half, seeds, pages in (("half-1", "ac", "acd"), ("half-2", "b", "bdc")):
-        told = {"name": "t", "targets": [url_of("b"), url_of("d")], "seeds": [url_of(name) for name in seeds]}
-        write_crawl(tmp_path / half / "t" / "dom", [page(url_of(name)) for name in pages], topic=told)
+        facts = {"name": "t", "targets": [url_of("b"), url_of("d")], "seeds": [url_of(name) for name in seeds]}
+        write_crawl(tmp_path / half / "t" / "dom", [page(url_of(name)) for name in pages], topic=facts)
     assert mean_of(tmp_path, 1, measure="overlap") == {"dom": 0}
     assert mean_of(tmp_path, 3, measure="overlap") == {"dom": pytest.approx(2 / 3)}
     assert mean_of(tmp_path, 3) == {"dom": 0.75}
@@ -116,13 +116,13 @@ def test_a_scorer_takes_the_place_of_the_relevance_that_was_noted(crawled):
     assert comparison.others["harvest"].tolist() == [[1]]
 
 
-def test_every_measure_is_told_at_the_last_checkpoint(crawled):
+def test_every_measure_is_reported_at_the_last_checkpoint(crawled):
     crawled("dom", "cab")
     comparison = compare(find_runs(crawled("random", "dca")), Question("precision", (2,), threshold=0.5, top=1))
     row = comparison.orderings.index("dom")
-    told = {name: values[row, 0] for name, values in comparison.others.items()}
-    assert told["recall"] == 0.5 and told["harvest"] == 0.5 and told["top"] == 1
-    assert told["precision"] == told["relevance"] == pytest.approx(0.6)
+    facts = {name: values[row, 0] for name, values in comparison.others.items()}
+    assert facts["recall"] == 0.5 and facts["harvest"] == 0.5 and facts["top"] == 1
+    assert facts["precision"] == facts["relevance"] == pytest.approx(0.6)
     # Half of the two targets: dom has one after its second page, random after its third.
     assert dict(zip(comparison.orderings, comparison.half[:, 0], strict=True)) == {"dom": 2, "random": 3}
 

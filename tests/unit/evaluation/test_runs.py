@@ -30,13 +30,13 @@ def test_names_missing_in_the_manifest_are_those_of_the_folders(write_crawl, tmp
     assert [(run.topic, run.ordering) for run in find_runs(tmp_path)] == [("sun", "dom")]
 
 
-def test_variants_of_an_ordering_are_told_apart_by_their_parameters(write_crawl, tmp_path):
+def test_variants_of_an_ordering_are_distinguished_by_their_parameters(write_crawl, tmp_path):
     for alpha in (0.25, 0.5):
         write_crawl(tmp_path / str(alpha), parameters={"alpha": alpha, "level": 1})
     assert [run.ordering for run in find_runs(tmp_path)] == ["dom alpha=0.25", "dom alpha=0.5"]
 
 
-def test_runs_with_augmented_seeds_are_told_apart_whatever_their_number(write_crawl, tmp_path):
+def test_runs_with_augmented_seeds_are_distinguished_whatever_their_number(write_crawl, tmp_path):
     for topic, seeds in (("sun", ["a", "b"]), ("wind", ["c"])):
         for more in ([], ["hub"] * len(seeds)):
             folder = tmp_path / topic / str(len(more))

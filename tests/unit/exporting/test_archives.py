@@ -94,11 +94,11 @@ def exported(crawl: Path, kind: str, selection: Selection = EVERYTHING) -> Path:
     return target
 
 
-def test_what_the_history_tells_is_reconstructed(crawl: Path, tmp_path: Path) -> None:
+def test_fetches_in_the_history_are_reconstructed(crawl: Path, tmp_path: Path) -> None:
     warc = exported(crawl, "warc")
     check(warc)
-    told = [(kind, url.removeprefix(URL)) for kind, url, _, _ in records(warc)]
-    assert told == [
+    written = [(kind, url.removeprefix(URL)) for kind, url, _, _ in records(warc)]
+    assert written == [
         ("warcinfo", ""),
         ("response", "robots.txt"),
         ("response", ""),
@@ -152,7 +152,7 @@ def test_what_was_archived_live_comes_first_and_the_rest_is_added(crawl: Path, t
     assert {open_web(warc, cache_dir=tmp_path / "c").get(f"{URL}{name}").body for name in ("2", "copy")} == {b"<p>two"}
 
 
-def test_an_archive_that_lost_a_file_is_told(crawl: Path) -> None:
+def test_an_archive_that_lost_a_file_is_reported(crawl: Path) -> None:
     archive = CrawlArchive(crawl, "x", {}, lambda visit: b"", clock=lambda: 0.0, seed="", max_bytes=1)
     archive.add(Exchange(URL, 200, (), b"x", 0.0))
     archive.close()

@@ -18,9 +18,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from lxml import etree
-from support.crawling import ROOT, scrapy
+from scrapy.exceptions import UsageError
+from support.crawling import ROOT
+from support.invoking import invoke
 from support.items import a_crawl, add, an_item
 
+from crawlproject.commands.export import ExportCommand
 from crawlproject.errors import BadCrawlDir, BadInput, StorageFailed
 from crawlproject.exporting.files import FORMATS, export_file
 from crawlproject.exporting.graphml import write_graphml
@@ -160,7 +163,7 @@ def test_a_crawl_by_an_older_version_has_every_field(crawl: Path) -> None:
     assert list(line) == NAMES and (line["published"], line["parts"], line["spam"]) == ("", {}, 0.0)
 
 
-def test_what_is_wrong_is_told(crawl: Path, tmp_path: Path) -> None:
+def test_what_is_wrong_is_reported(crawl: Path, tmp_path: Path) -> None:
     with pytest.raises(BadCrawlDir, match=r"crawl\.json"):
         export_file(tmp_path, tmp_path / "x", "csv", EVERYTHING, now=0.0)
     with pytest.raises(BadInput, match="name of a file"):
@@ -189,20 +192,25 @@ def test_a_full_disk(crawl: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", program, crawl, *kinds], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    told = [line.split()[0] for line in done.stdout.splitlines()]
-    assert set(told) >= {"csv", "graphml", "jsonl"}, done.stderr
+    reported = [line.split()[0] for line in done.stdout.splitlines()]
+    assert set(reported) >= {"csv", "graphml", "jsonl"}, done.stderr
     assert not [path for path in crawl.parent.iterdir() if path.name.startswith(".")]
+
+
+@pytest.fixture(scope="module")
+def large_crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """100 MB of text in 10,000 pages."""
+    crawl = a_crawl(tmp_path_factory.mktemp("large"))
+    line = json.dumps(an_item(0, "coral reef " * 900)).encode() + b"\n"
+    with (crawl / "items.jsonl").open("wb") as file:
+        for _ in range(10_000):
+            file.write(line)
+    return crawl
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["csv", "graphml", "jsonl", "parquet"])
-def test_memory_does_not_grow_with_the_crawl(tmp_path: Path, kind: str) -> None:
-    """200 MB of text in 20,000 pages, in a process of its own."""
-    crawl = a_crawl(tmp_path / "crawl")
-    line = json.dumps(an_item(0, "coral reef " * 900)).encode() + b"\n"
-    with (crawl / "items.jsonl").open("wb") as file:
-        for _ in range(20_000):
-            file.write(line)
+def test_memory_does_not_grow_with_the_crawl(large_crawl: Path, tmp_path: Path, kind: str) -> None:
     program = (
         "import resource, sys; from pathlib import Path\nfrom crawlproject.exporting.files import export_file\n"
         "from crawlproject.exporting.selection import EVERYTHING\n"
@@ -210,17 +218,25 @@ def test_memory_does_not_grow_with_the_crawl(tmp_path: Path, kind: str) -> None:
         "export_file(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], EVERYTHING, now=0.0)\n"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)"
     )
-    arguments = [sys.executable, "-c", program, str(crawl), str(tmp_path / "out"), kind]
+    arguments = [sys.executable, "-c", program, str(large_crawl), str(tmp_path / "out"), kind]
     done = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True, check=True)
     grown = int(done.stdout) * (1 if sys.platform == "darwin" else 1024)
-    assert grown < 160e6, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    assert grown < 80e6, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
 
 
-def test_the_command(crawl: Path, tmp_path: Path) -> None:
-    done = scrapy("export", crawl, "--to", "csv", tmp_path / "pages.csv", "--min-relevance", "0.25")
-    assert (done.returncode, done.stdout) == (0, f"2 pages in {tmp_path / 'pages.csv'}\n")
-    both = scrapy("export", crawl, "--to", "graphml", tmp_path / "links.graphml", "--with-duplicates")
-    assert both.stdout == f"4 pages and 3 links in {tmp_path / 'links.graphml'}\n"
-    for wrong in (("--to", "xml", "x"), ("--to", "csv"), ("--to", "csv", "x", "--min-relevance", "2")):
-        assert scrapy("export", crawl, *wrong).returncode == 2
-    assert scrapy("export", tmp_path / "none", "--to", "csv", tmp_path / "x").returncode == 2
+def test_the_command(crawl: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def export(*arguments: object) -> int:
+        return invoke(ExportCommand(), *arguments)
+
+    assert export(crawl, "--to", "csv", tmp_path / "pages.csv", "--min-relevance", "0.25") == 0
+    assert export(crawl, "--to", "graphml", tmp_path / "links.graphml", "--with-duplicates") == 0
+    assert capsys.readouterr().out.splitlines() == [
+        f"2 pages in {tmp_path / 'pages.csv'}",
+        f"4 pages and 3 links in {tmp_path / 'links.graphml'}",
+    ]
+    for wrong in (("--to", "csv"), ("--to", "csv", "x", "--min-relevance", "2")):
+        with pytest.raises(UsageError):
+            export(crawl, *wrong)
+    with pytest.raises(SystemExit):
+        export(crawl, "--to", "xml", "x")
+    assert export(tmp_path / "none", "--to", "csv", tmp_path / "x") == 2

@@ -66,7 +66,7 @@ def test_waiting_links_of_hubs_are_raised() -> None:
     assert ordering.explain(waiting) == pytest.approx({"page": 0.5, "hub": 0.5})
 
 
-def test_what_is_off_the_topic_is_told_by_folder() -> None:
+def test_what_is_off_the_topic_is_reported_by_folder() -> None:
     positive = [a_text_page("file:///e/reef/1.html", "coral")]
     negative = [a_text_page(f"file:///e/{name}.html", text) for name, text in [("a/1", "steam"), ("b/1", "bread")]]
     taxonomy = taxonomy_of(a_context(positive=positive, negative=negative), 10)
@@ -97,7 +97,7 @@ def test_examples_of_the_topic_come_first() -> None:
 
 
 @pytest.mark.parametrize(("given", "missing"), [("positive", "negative"), ("negative", "positive")])
-def test_what_is_missing_is_told(given: str, missing: str) -> None:
+def test_what_is_missing_is_reported(given: str, missing: str) -> None:
     with pytest.raises(BadSetting, match=rf"no {missing} examples: .*examples\.{missing}.*ORDERING_ARCHIVE"):
         Focused(a_context(**{given: EXAMPLES[given]}))
 

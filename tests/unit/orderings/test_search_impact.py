@@ -32,7 +32,7 @@ def test_before_any_page_a_cue_is_taken_at_its_word() -> None:
 
 
 def test_the_url_is_a_cue_too() -> None:
-    """One of the two terms of the keyword stands in the URL: cue 1/2."""
+    """One of the two terms of the keyword is in the URL: cue 1/2."""
     ordering = SearchImpact(a_context("coral reef"))
     assert scores(ordering, a_page_of(("http://a.example/reefs/12345.html", "photo"))) == [0.5]
 
@@ -65,25 +65,25 @@ def test_the_best_of_several_cues_counts() -> None:
     assert scores(ordering, page) == [1, 1]
 
 
-def test_what_waits_is_told_when_the_pages_have_grown() -> None:
+def test_what_waits_is_reported_when_the_pages_have_grown() -> None:
     ordering = SearchImpact(a_context("fish"), growth=1.0)
     page = a_page_of((FISH, "fish"))
-    told = []
+    revisions = []
     for number in range(8):
         scores(ordering, page)
         ordering.observe(a_text(f"http://b.example/{number}", "fish market"))
-        told.append(dict(ordering.revise()))
-    assert [number for number, urls in enumerate(told) if urls] == [0]  # the first ten results: worst stays 0
+        revisions.append(dict(ordering.revise()))
+    assert [number for number, urls in enumerate(revisions) if urls] == [0]  # the first ten results: worst stays 0
     ordering = SearchImpact(a_context("fish"), growth=1.0, results=1)
-    told = []
+    revisions = []
     for number in range(8):
         scores(ordering, page)
         ordering.observe(a_text(f"http://b.example/{number}", "fish " + "market " * (9 - number)))
-        told.append(dict(ordering.revise()))
-    assert [number for number, urls in enumerate(told) if urls] == [0, 1, 3, 7]  # after 1, 2, 4 and 8 pages
+        revisions.append(dict(ordering.revise()))
+    assert [number for number, urls in enumerate(revisions) if urls] == [0, 1, 3, 7]  # after 1, 2, 4 and 8 pages
 
 
-def test_what_was_fetched_failed_or_is_a_seed_is_told_nothing() -> None:
+def test_what_was_fetched_failed_or_is_a_seed_is_reported_nothing() -> None:
     ordering = SearchImpact(a_context("fish", seeds=[NONE]))
     page = a_page_of((FISH, "fish"), (REEF, "fish"), (NONE, "fish"))
     scores(ordering, page)
@@ -93,7 +93,7 @@ def test_what_was_fetched_failed_or_is_a_seed_is_told_nothing() -> None:
     assert dict(ordering.revise()) == {}
 
 
-def test_what_is_refused_is_told_nothing_and_is_no_fetch() -> None:
+def test_what_is_refused_is_reported_nothing_and_is_no_fetch() -> None:
     ordering = SearchImpact(a_context("fish"))
     scores(ordering, a_page_of((FISH, "fish"), (REEF, "fish")))
     ordering.refused(REEF)

@@ -114,16 +114,7 @@ def test_shark_search_lets_inherited_scores_decay() -> None:
 
 def test_omniscient_walks_to_the_nearest_target_and_on_from_there() -> None:
     """s -> a -> T1 and s -> b -> c -> T2, T1 -> T3: T1 is two steps away, then T3 one step, then T2 three."""
-    graph = {
-        "s": ["b", "a", "x"],
-        "a": ["T1"],
-        "b": ["c"],
-        "c": ["T2"],
-        "T1": ["T3"],
-        "T2": [],
-        "T3": [],
-        "x": ["y"],
-    }
+    graph = {"s": ["b", "a", "x"], "a": ["T1"], "b": ["c"], "c": ["T2"], "T1": ["T3"], "T2": [], "T3": [], "x": ["y"]}
     assert nearest_target_plan(graph.get, ["s"], ["T2", "T3", "T1", "nowhere"]) == [
         "s",
         "a",

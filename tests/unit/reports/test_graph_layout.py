@@ -65,7 +65,7 @@ def test_linked_nodes_are_nearer_than_others():
     assert linked < 0.4 * gaps.mean()
 
 
-def test_a_tree_stands_in_rings():
+def test_a_tree_is_in_rings():
     """A root with two children, the first of which has two: by hand."""
     at = radial_tree(np.array([-1, 0, 0, 1, 1]))
     assert np.hypot(*at.T) == pytest.approx([0, 1, 1, 2, 2])

@@ -1,4 +1,4 @@
-"""A crawl as its history tells it so far."""
+"""The live summary of a running crawl."""
 
 import dataclasses
 import json
@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from crawlproject.errors import BadCrawlDir
-from crawlproject.reports import live_summary as trail
+from crawlproject.reports import live_summary
 from crawlproject.reports.live_summary import LiveSummary
 from crawlproject.reports.summary import summarise
 from crawlproject.storage.read import CrawlInfo
@@ -21,16 +21,16 @@ def append(folder, *visits):
 
 
 @pytest.fixture
-def trail_of(write_crawl, tmp_path):
+def summary_of(write_crawl, tmp_path):
     def make(*visits):
         return LiveSummary(write_crawl(tmp_path, visits), INFO, 0.3)
 
     return make
 
 
-def test_it_reads_on_where_it_stopped_and_comes_to_what_the_report_counts(trail_of, crawl_of_pages, tmp_path):
+def test_it_reads_on_where_it_stopped_and_comes_to_what_the_report_counts(summary_of, crawl_of_pages, tmp_path):
     visits = list(crawl_of_pages(300))
-    found = trail_of(*visits[:100])
+    found = summary_of(*visits[:100])
     assert found.fetches == 0
     while not found.advance(most=7):
         pass
@@ -44,12 +44,12 @@ def test_it_reads_on_where_it_stopped_and_comes_to_what_the_report_counts(trail_
     assert found.relevant == summary.relevant(0.3) and found.redirects == summary.redirects
     assert found.harvest == pytest.approx(summary.relevant(0.3) / summary.pages)
     assert [page.visit for page in found.best()][:25] == list(summary.best)
-    assert found.busiest() == list(summary.busiest)[: trail.HOSTS]
+    assert found.busiest() == list(summary.busiest)[: live_summary.HOSTS]
     assert sum(found.failures.values()) == sum(failure.count for failure in summary.failures)
 
 
-def test_a_line_that_is_being_written_waits(trail_of, page, tmp_path):
-    found = trail_of(page("http://a.example/"))
+def test_a_line_that_is_being_written_waits(summary_of, page, tmp_path):
+    found = summary_of(page("http://a.example/"))
     whole = json.dumps(dataclasses.asdict(page("http://a.example/2"))) + "\n"
     history = tmp_path / "history.jsonl"
     with history.open("a") as file:
@@ -60,8 +60,8 @@ def test_a_line_that_is_being_written_waits(trail_of, page, tmp_path):
     assert found.advance() and found.fetches == 2
 
 
-def test_a_history_that_starts_anew_is_read_anew(trail_of, page, tmp_path):
-    found = trail_of(page("http://a.example/"), page("http://a.example/2"))
+def test_a_history_that_starts_anew_is_read_anew(summary_of, page, tmp_path):
+    found = summary_of(page("http://a.example/"), page("http://a.example/2"))
     found.advance()
     (tmp_path / "history.jsonl").unlink()
     append(tmp_path, page("http://b.example/", title="New"))
@@ -69,22 +69,22 @@ def test_a_history_that_starts_anew_is_read_anew(trail_of, page, tmp_path):
     assert (found.fetches, found.hosts) == (1, 1) and found.latest[0].visit.title == "New"
 
 
-def test_a_damaged_line_is_named(trail_of, page, tmp_path):
-    found = trail_of(page("http://a.example/"))
+def test_a_damaged_line_is_named(summary_of, page, tmp_path):
+    found = summary_of(page("http://a.example/"))
     with (tmp_path / "history.jsonl").open("a") as file:
         file.write("[1, 2]\n")
     with pytest.raises(BadCrawlDir, match="line 2"):
         found.advance()
 
 
-def test_a_field_of_the_wrong_kind_is_named(trail_of, page):
+def test_a_field_of_the_wrong_kind_is_named(summary_of, page):
     with pytest.raises(BadCrawlDir, match="line 1"):
-        trail_of(page("javascript:alert(1)")).advance()
+        summary_of(page("javascript:alert(1)")).advance()
 
 
-def test_the_curve_stays_small_and_ends_near_the_last_page(trail_of, page, monkeypatch):
-    monkeypatch.setattr(trail, "_POINTS", 20)
-    found = trail_of(*[page(f"http://a.example/{n}", relevance=n % 2) for n in range(500)])
+def test_the_curve_stays_small_and_ends_near_the_last_page(summary_of, page, monkeypatch):
+    monkeypatch.setattr(live_summary, "_POINTS", 20)
+    found = summary_of(*[page(f"http://a.example/{n}", relevance=n % 2) for n in range(500)])
     found.advance()
     pages = [point[0] for point in found.curve]
     assert len(pages) <= 20 and pages == sorted(pages) and pages[-1] > 460
@@ -92,8 +92,8 @@ def test_the_curve_stays_small_and_ends_near_the_last_page(trail_of, page, monke
     assert len({after - before for before, after in pairwise(pages)}) == 1
 
 
-def test_agents_are_told_apart(trail_of, page):
-    found = trail_of(
+def test_agents_are_distinguished(summary_of, page):
+    found = summary_of(
         page("http://a.example/", relevance=0.5, signs={"agent": 0.0}),
         page("http://b.example/", relevance=0.1, signs={"agent": 1.0}),
         page("http://b.example/2", relevance=0.9, signs={"agent": 1.0}),
@@ -104,8 +104,8 @@ def test_agents_are_told_apart(trail_of, page):
     assert [best.agent for best in found.best()] == [1, None, 0, 1]
 
 
-def test_of_duplicates_only_the_first_is_among_the_best(trail_of, page):
+def test_of_duplicates_only_the_first_is_among_the_best(summary_of, page):
     first = "http://a.example/"
-    found = trail_of(page(first, relevance=0.5), page("http://b.example/", relevance=0.5, duplicate_of=first))
+    found = summary_of(page(first, relevance=0.5), page("http://b.example/", relevance=0.5, duplicate_of=first))
     found.advance()
     assert [best.visit.url for best in found.best()] == [first] and found.duplicates == 1

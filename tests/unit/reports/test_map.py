@@ -45,22 +45,22 @@ def test_texts_of_the_web_are_data(found):
     text = map_html(found)[0].decode()
     assert "<img" not in text and "alert(1)</script>" not in text and "\u202e" not in text
     document = data_of(text)
-    (wild,) = [place for place in document["places"] if place[10] == "http://b.example/"]
+    (wild,) = [node for node in document["nodes"] if node[10] == "http://b.example/"]
     assert wild[9].startswith("</script><script>alert(1)")
-    assert wild[7] == 0.9 and document["places"][0][6] == 1
+    assert wild[7] == 0.9 and document["nodes"][0][6] == 1
 
 
 def test_every_place_is_drawn_once_in_svg(found):
     tree = ElementTree.fromstring(map_svg(found))
     circles = [node for node in tree if node.tag.endswith("circle")]
-    assert len(circles) == len(found.places)
+    assert len(circles) == len(found.nodes)
     assert max(float(circle.get("r")) for circle in circles) == float(circles[-1].get("r"))  # the best one on top
     assert not [node for node in tree.iter() if node.tag.endswith(("script", "image", "foreignObject", "a"))]
 
 
 def test_the_same_crawl_has_the_same_drawing(found):
     assert map_svg(found) == map_svg(found)
-    assert Drawing(found).at == Drawing(found).at
+    assert Drawing(found).positions == Drawing(found).positions
 
 
 def test_the_kind_of_file_is_what_its_name_ends_with(found, tmp_path):
@@ -74,7 +74,7 @@ def test_the_kind_of_file_is_what_its_name_ends_with(found, tmp_path):
 def test_a_crawl_without_pages_has_a_map(write_crawl, tmp_path):
     empty = read_map(write_crawl(tmp_path / "empty"))
     assert b"No page was stored." in map_html(empty)[0] and map_svg(empty).startswith(b"<svg")
-    assert b"There is nothing to draw." in map_html(empty)[0]
+    assert b"No page was stored, so there is nothing to draw." in map_html(empty)[0]
 
 
 def test_a_few_pages_fill_the_drawing(found, write_crawl, page, tmp_path):

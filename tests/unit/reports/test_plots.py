@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlproject.reports import trends
+from crawlproject.reports.exports import write_svg
 from crawlproject.reports.plots import HEIGHT, WIDTH, Axis, Series, line_chart, scatter_chart, style_class, tidy
-from crawlproject.reports.svg_file import write_figure
 
 
 def points(svg):
@@ -98,12 +98,12 @@ def test_lines_are_drawn_at_a_bounded_number_of_points(pages):
 
 def test_a_figure_is_an_svg_file_with_heading_legend_and_colours(tmp_path):
     series = [Series(f"<{number}>", [0, 1], [0, 1]) for number in range(5)]
-    write_figure("a < b", line_chart("t", series, Axis("x", 0, 1), Axis("y", 0, 1)), tmp_path / "f.svg")
+    write_svg("a < b", line_chart("t", series, Axis("x", 0, 1), Axis("y", 0, 1)), tmp_path / "f.svg")
     root = ElementTree.parse(tmp_path / "f.svg").getroot()
     name = "{http://www.w3.org/2000/svg}"
     assert root.tag == f"{name}svg"
-    told = [text.text for text in root.iter(f"{name}text")]
-    assert told[0] == "a < b" and told[-5:] == [f"<{number}>" for number in range(5)]
+    texts = [text.text for text in root.iter(f"{name}text")]
+    assert texts[0] == "a < b" and texts[-5:] == [f"<{number}>" for number in range(5)]
     assert len(list(root.iter(f"{name}polyline"))) == 5
     height = float(root.get("viewBox").split()[3])
     lowest = max(float(line.get("y1")) for line in root.iter(f"{name}line"))

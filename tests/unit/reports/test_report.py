@@ -70,14 +70,14 @@ def test_an_empty_crawl_has_a_report(report_of):
     report = report_of()
     assert "pages stored 0 " in report.words
     assert "No page was stored yet." in report.words
-    assert "it has not ended" in report.words
+    assert "Not ended: the crawl is running" in report.words
 
 
 def test_one_page_has_a_report_without_charts(report_of, page):
     report = report_of([page("http://a.example/", relevance=0.5, score=1e18, title="The only page")])
     assert "The only page" in report.text
     assert "relevance 0.500 · a seed" in report.words  # its score says only that it comes first
-    assert "Too few pages for a chart." in report.words
+    assert "There are too few pages for a chart." in report.words
 
 
 def test_it_says_what_was_asked_and_what_was_found(report_of, crawl_of_pages):
@@ -98,7 +98,7 @@ def test_it_says_what_was_asked_and_what_was_found(report_of, crawl_of_pages):
         "dom (alpha = 0.25)",
         "Budget 300 pages",
         "2026-09-21 14:13:20 UTC to 2026-09-21 14:28:20 UTC",
-        "the budget of pages was spent",
+        "the page budget was spent",
         "relevance ≥ 0.2",
         "trap/too_long: 1,234",
         "http://x.example/aaa",
@@ -107,7 +107,7 @@ def test_it_says_what_was_asked_and_what_was_found(report_of, crawl_of_pages):
         "timeout",
         "redirects",
         "site3.example.org",
-        "Kept: none of",
+        "None of the",
     ):
         assert expected in report.words
     assert {"svg", "polyline", "circle"} <= report.tags
@@ -129,7 +129,7 @@ def test_a_long_path_is_shortened(report_of, page):
     visits = [page(url(i), parent=url(i - 1) if i else None, depth=i, title=f"Page {i}") for i in range(40)]
     visits.append(page(url(40), parent=url(39), depth=40, title="Page 40", relevance=0.9))
     report = report_of(visits)
-    assert "… 30 pages are left out here …" in report.words
+    assert "… 30 pages are not shown …" in report.words
 
 
 def test_hostile_titles_stay_text(report_of, page):
@@ -201,7 +201,7 @@ def test_copies_of_a_page_are_listed_once_and_refetched_pages_count_once(report_
     first = page("http://a.example/", **copy)
     report = report_of([first, page("http://b.example/", **copy), first, page("http://c.example/", title="Another")])
     assert report.text.count("A copy") == 1
-    assert "1 pages were fetched more than once" in report.words
+    assert "1 of the fetches repeated a stored page" in report.words
     assert "pages stored 3 " in report.words
 
 
@@ -234,13 +234,13 @@ def test_a_rehearsal_has_no_date_and_no_bytes(report_of, page):
     report = report_of(visits, started=0.0, finished=3.0, reason="page budget")
     assert "1970" not in report.words
     assert "a virtual clock" in report.words
-    assert "the budget of pages was spent" in report.words
+    assert "the page budget was spent" in report.words
     assert all(f"Page {i}" in report.text for i in range(3))
 
 
-def test_why_it_ended_stands_at_the_top(report_of, page):
+def test_the_reason_for_the_end_comes_first(report_of, page):
     report = report_of([page("http://a.example/")], reason="saturated", finished=1_790_000_000.0)
-    assert report.words.index("Ended: it was saturated") < report.words.index("pages stored")
+    assert report.words.index("Ended: the crawl was saturated") < report.words.index("pages stored")
 
 
 def test_every_inner_link_leads_somewhere_and_every_file_is_there(report_of, crawl_of_pages, tmp_path):
@@ -285,7 +285,7 @@ def test_the_lines_of_failures_are_those_of_the_history(write_crawl, crawl_of_pa
     assert sum(host["pages"] for host in found["hosts"]) == 100
 
 
-def test_copies_spam_walls_and_rules_have_their_places(report_of, page, tmp_path):
+def test_duplicates_spam_blocks_and_rules_are_reported(report_of, page, tmp_path):
     first = page("http://a.example/", title="First")
     visits = [
         first,
@@ -302,10 +302,10 @@ def test_copies_spam_walls_and_rules_have_their_places(report_of, page, tmp_path
     report = report_of(
         visits, refused={"counts": {"host/given_up": 2}, "samples": {}}, settings={"politeness_min_delay": 1}
     )
-    assert "1 of 5 stored pages have the text of an earlier one" in report.words and "line 2" in report.words
+    assert "1 of 5 stored pages have the same text as an earlier page" in report.words and "line 2" in report.words
     assert "a.example param view holds 12 0" in report.words
     assert "0.93 Casino line 3 clique 0.70, hidden 0.90" in report.words
-    assert "1 page belongs to sites that keep the company of a link farm (sign clique). line 3" in report.words
+    assert "1 page belongs to sites in the neighbourhood of a link farm (sign clique). line 3" in report.words
     assert "wall.example 2 1 2 0" in report.words and "2 of their URLs were refused" in report.words
-    assert "1 host asks for a Crawl-delay, the longest one for 20.0 s" in report.words
-    assert "1 reply asked for a rest" in report.words
+    assert "1 host asks for a Crawl-delay; the longest is 20.0 s" in report.words
+    assert "1 reply asked for a longer pause" in report.words

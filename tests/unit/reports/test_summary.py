@@ -20,7 +20,7 @@ def test_counts_worked_by_hand(page):
         page("http://a.example/n", at=15.0, md5="", status=200, error="noindex"),
     ]
     summary = summarise(visits, CrawlInfo())
-    assert (summary.pages, summary.fetches, summary.again, summary.size) == (2, 6, 0, 1500)
+    assert (summary.pages, summary.fetches, summary.refetched, summary.size) == (2, 6, 0, 1500)
     assert (summary.first, summary.last, summary.active) == (9.0, 15.0, 6.0)
     assert summary.mean_relevance == 0.375
     assert summary.relevant(0.5) == 1

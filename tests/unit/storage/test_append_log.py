@@ -43,7 +43,7 @@ def test_records_come_back_in_their_order(tmp_path: Path) -> None:
     assert list(read_lines(path)) == [{"n": 1}, {"n": 2}, {"text": "Größe\n\u2028"}, {"n": 3}, {"n": 4}]
 
 
-def test_reopening_goes_on_after_the_last_line(tmp_path: Path) -> None:
+def test_reopening_resumes_after_the_last_line(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     written(path, 1, 2)
     written(path, 3)
@@ -127,7 +127,7 @@ def test_a_failed_write_is_taken_back(
     assert path.read_bytes() == b"1\n"
     log.append(2)
     log.close()
-    assert path.read_bytes() == b"1\n2\n", "the same log goes on when there is space again"
+    assert path.read_bytes() == b"1\n2\n", "the same log can be used when there is space again"
 
 
 def test_a_disk_that_is_gone_is_a_failed_write_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,7 +227,7 @@ def test_a_writer_that_breaks_leaves_the_old_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_parent_that_is_a_file_is_told(tmp_path: Path) -> None:
+def test_a_parent_that_is_a_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     for place in ("file/inside", "file/deeper/inside"):
         with pytest.raises(StorageFailed, match=place):
@@ -235,7 +235,7 @@ def test_a_parent_that_is_a_file_is_told(tmp_path: Path) -> None:
     assert (tmp_path / "file").read_bytes() == b""
 
 
-def test_a_folder_in_the_place_of_the_file_is_told(tmp_path: Path) -> None:
+def test_a_folder_in_the_place_of_the_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     with pytest.raises(StorageFailed, match="folder"):
         write_atomically(tmp_path / "folder", [orjson.dumps({})])

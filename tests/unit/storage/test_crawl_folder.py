@@ -161,7 +161,7 @@ def test_refusals_are_saved_now_and_then_in_a_crawl_that_can_be_resumed(tmp_path
 
 
 @pytest.mark.parametrize(("name", "line"), [("links.jsonl", b'{"target":"x"}\n'), ("items.jsonl", b"[]\n")])
-def test_a_line_that_is_no_record_is_told(tmp_path: Path, name: str, line: bytes) -> None:
+def test_a_line_that_is_no_record_is_reported(tmp_path: Path, name: str, line: bytes) -> None:
     opened(tmp_path).close("", 1.0, {})
     (tmp_path / name).write_bytes(line)
     with pytest.raises(BadCrawlDir, match=name):

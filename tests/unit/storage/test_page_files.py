@@ -85,7 +85,7 @@ def test_a_disk_that_takes_a_part_only_stores_nothing(tmp_path: Path) -> None:
     assert len(files(tmp_path)) == 1
 
 
-def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
     (tmp_path / "pages").write_bytes(b"")
     with pytest.raises(StorageFailed, match="cannot store the page"):
         PageRepository(tmp_path / "pages").store(IOWA, b"")

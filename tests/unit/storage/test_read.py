@@ -18,8 +18,7 @@ def test_a_killed_crawl_has_no_end(write_crawl, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "manifest",
-    ["{}", '{"topic": null, "parameters": 3, "settings": [], "stats": "x", "started": "soon"}'],
+    "manifest", ["{}", '{"topic": null, "parameters": 3, "settings": [], "stats": "x", "started": "soon"}']
 )
 def test_missing_and_odd_keys_take_their_defaults(tmp_path, manifest):
     (tmp_path / "crawl.json").write_text(manifest)

@@ -20,7 +20,7 @@ def test_what_was_saved_is_loaded_and_counted_on(tmp_path: Path) -> None:
     again = Refusals(path)
     assert again.counts == {"trap/too_long": 2, "frontier/full": 5}
     assert again.samples == {
-        "trap/too_long": [("http://a.example/1", "http://a.example/"), ("http://a.example/2", None)],
+        "trap/too_long": [("http://a.example/1", "http://a.example/"), ("http://a.example/2", None)]
     }
     again.add("trap/too_long", "http://a.example/3")
     again.save()
@@ -51,7 +51,7 @@ def test_examples_are_few_short_and_different(tmp_path: Path) -> None:
         '{"counts": {}, "samples": {"a/b": [["alone"]]}}',
     ],
 )
-def test_a_damaged_file_is_told_with_what_to_do(tmp_path: Path, damage: str) -> None:
+def test_a_damaged_file_is_reported_with_what_to_do(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "refused.json"
     path.write_text(damage)
     with pytest.raises(BadCrawlDir, match=f"{path}: .*remove the file"):

@@ -85,9 +85,9 @@ def test_keywords_that_match_nothing_or_everything() -> None:
     assert fetched(topic("coral reef", "zyzzy"), seeds) == [("warning", "keywords")]
     everywhere = [probed(f"http://d.example/{n}", "page of a coral reef" if n < 3 else "page", 0.0) for n in range(12)]
     assert fetched(topic("coral reef", "page"), seeds, everywhere) == [("warning", "keywords")]
-    assert fetched(topic("coral reef", "page"), seeds, everywhere[:9]) == [], "too few to tell"
+    assert fetched(topic("coral reef", "page"), seeds, everywhere[:9]) == [], "too few to decide"
 
 
-def test_a_threshold_that_tells_nothing_apart() -> None:
+def test_a_threshold_that_is_too_low() -> None:
     sample = [probed(f"http://d.example/{n}", "reef" if n else "coral reef", 0.3) for n in range(12)]
     assert fetched(topic(), [probed(seed) for seed in SEEDS], sample) == [("hint", "PAGE_RELEVANT")]

@@ -43,7 +43,7 @@ def test_names_do_as_names_of_folders() -> None:
     assert name_for(["हिन्दी कविता"]) == "हिन्दी-कविता"
 
 
-def test_characteristic_words_stand_on_the_examples_and_not_elsewhere() -> None:
+def test_characteristic_words_are_on_the_examples_and_not_elsewhere() -> None:
     examples = [page("Bleached corals. The corals of the site menu."), page("Corals and polyps, site menu, corals!")]
     background = [page("site menu shop"), page("site menu about"), page("site menu and a reef")]
     found = characteristic_words(examples, background, ANALYZER, known=["reef"])

@@ -50,7 +50,7 @@ def test_a_url_is_looked_up_in_turn_in_its_canonical_spelling() -> None:
     assert [page.title for page in found] == ["found"]
 
 
-def test_an_entry_that_is_nowhere_is_told_with_the_remedy(tmp_path: Path) -> None:
+def test_an_entry_that_is_nowhere_is_reported_with_the_remedy(tmp_path: Path) -> None:
     with pytest.raises(BadTopic, match=r"examples\.positive\[0\]: http://reef\.example/ is neither in .*name its file"):
         reader([lambda url: None]).positive(topic(REEF))
     with pytest.raises(BadTopic, match=r"examples\.negative\[0\]: .*gone.html' cannot be read"):

@@ -1,4 +1,4 @@
-"""A topic by file, by name and as text; what is none of these is told in one message."""
+"""A topic by file, by name and as text; anything else is one message."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_as_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("asked", "message"),
     [
         ("dmo", "topic 'dmo': expected a topic file, TOML text, or a topic of the project (demo, "),
         ("dmo", "did you mean demo?"),
@@ -53,14 +53,14 @@ def test_as_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("keywords = ", "topic, as text: line 1: not TOML"),
         ('keywords = "x"\nseeds = ["http://a.example/"]', 'name: is missing; add a line such as name = "solar"'),
         ("x" * 5000, "expected a topic file, TOML text, or a topic"),
-        (f'name = "{"x" * 5000}"', "must do as the name of a folder"),
+        (f'name = "{"x" * 5000}"', "must be valid as the name of a folder"),
         ("a\0b", "expected a topic file, TOML text, or a topic"),
     ],
 )
-def test_what_is_none_of_these(asked: str, told: str) -> None:
+def test_what_is_none_of_these(asked: str, message: str) -> None:
     with pytest.raises(BadTopic) as wrong:
         find_topic(asked)
-    assert told in str(wrong.value)
+    assert message in str(wrong.value)
 
 
 def test_by_name_out_of_a_zip(tmp_path: Path) -> None:

@@ -47,12 +47,7 @@ def test_every_field(tmp_path: Path) -> None:
         targets=("http://example.org/~a",),
         positive=("http://example.org/b", str(tmp_path / "page.html")),
         negative=("http://example.org/d",),
-        settings={
-            "ORDERING": "dom",
-            "FRONTIER_BATCH_SIZE": 5,
-            "POLITENESS_MIN_DELAY": 0.5,
-            "TRAP_EXTENSIONS": ["pdf"],
-        },
+        settings={"ORDERING": "dom", "FRONTIER_BATCH_SIZE": 5, "POLITENESS_MIN_DELAY": 0.5, "TRAP_EXTENSIONS": ["pdf"]},
     )
 
 
@@ -82,8 +77,8 @@ def test_example_files_are_taken_as_written_without_a_folder() -> None:
         (MINIMAL + 'language = "english"', ["language: 'english' is not the code", "'en'"]),
         (MINIMAL + 'language = "../.."', ["language: '../..' is not the code"]),
         (MINIMAL + "description = 1", ["description: must be text in quotes"]),
-        (MINIMAL + 'name = "a/b"', ["name: 'a/b' must do as the name of a folder"]),
-        (MINIMAL + 'name = ""', ["name: '' must do as the name of a folder"]),
+        (MINIMAL + 'name = "a/b"', ["name: 'a/b' must be valid as the name of a folder"]),
+        (MINIMAL + 'name = ""', ["name: '' must be valid as the name of a folder"]),
         (MINIMAL + "examples = 1", ["examples: must be a table"]),
         (MINIMAL + "[examples]\npositiv = []", ["examples.positiv: no such field; did you mean positive?"]),
         (MINIMAL + '[examples]\nnegative = ["none.html"]', ["examples.negative[0]: 'none.html' is neither"]),

@@ -1,4 +1,4 @@
-"""What holds for any string whatever, and how canonical URLs stand to w3lib, Scrapy and the WHATWG parser."""
+"""Properties for any string, and how canonical URLs relate to w3lib, Scrapy and the WHATWG parser."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.urls.traps import TrapFilter, raw_refusal
+from crawlproject.urls.traps import TrapFilter
 
 HOST = "http://host"  # 11 characters with the slash after it
 
@@ -61,27 +61,6 @@ def test_a_host_is_full_of_admitted_urls_not_of_questions() -> None:
 
 def test_only_http_is_crawled() -> None:
     assert TrapFilter().refusal("ftp://host/a") == "scheme"
-
-
-@pytest.mark.parametrize(
-    ("href", "rule"),
-    [
-        ("mailto:me@host", "scheme"),
-        (" JavaScript:void(0)", "scheme"),
-        ("java\nscript:void(0)", "scheme"),
-        ("ftp://host/", "scheme"),
-        ("tel:+1234", "scheme"),
-        ("http://host/", None),
-        ("HTTPS:host", None),
-        ("//host/", None),
-        ("page?time=12:30", None),
-        ("/wiki/Talk:Page", None),
-        ("#mailto:me", None),
-        ("", None),
-    ],
-)
-def test_schemes_are_seen_before_a_url_is_made_canonical(href: str, rule: str | None) -> None:
-    assert raw_refusal(href) == rule
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_a_rehearsal_keeps_no_pages(tmp_path: Path, write_crawl, page) -> None:
         open_web(write_crawl(tmp_path, [page(HOME)]), cache_dir=tmp_path)
 
 
-def test_a_damaged_history_is_told(folder: Path) -> None:
+def test_a_damaged_history_is_reported(folder: Path) -> None:
     with (folder / "history.jsonl").open("a") as file:
         file.write(json.dumps({"url": HOME}) + "\n")
     with pytest.raises(BadCrawlDir, match="line 6"):

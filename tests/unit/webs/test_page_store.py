@@ -63,11 +63,13 @@ def test_no_field_of_a_page_or_a_link_is_forgotten() -> None:
     )
     back = unpack(URL, *pack(read))
     default = Page("")
-    told = {field.name for field in fields(Page) if getattr(back, field.name) != getattr(default, field.name)}
-    assert told == {field.name for field in fields(Page)} - LEFT_OUT
+    restored = {field.name for field in fields(Page) if getattr(back, field.name) != getattr(default, field.name)}
+    assert restored == {field.name for field in fields(Page)} - LEFT_OUT
     empty = Link("", "", Span(0, 0), Span(0, 0))
-    told = {field.name for field in fields(Link) if getattr(back.links[0], field.name) != getattr(empty, field.name)}
-    assert told == {field.name for field in fields(Link)} - {"context_score"}
+    restored = {
+        field.name for field in fields(Link) if getattr(back.links[0], field.name) != getattr(empty, field.name)
+    }
+    assert restored == {field.name for field in fields(Link)} - {"context_score"}
 
 
 def test_strings_that_utf8_cannot_spell_do_not_stop_a_rehearsal(tmp_path: Path) -> None:

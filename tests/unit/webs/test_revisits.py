@@ -74,7 +74,7 @@ def test_the_last_capture_of_a_url_wins_be_it_a_revisit(writer: Writer) -> None:
     assert writer.opened().get(ONE).body == b"<p>first"
 
 
-def test_a_revisit_of_what_is_elsewhere_is_told_and_not_served(writer: Writer) -> None:
+def test_a_revisit_of_what_is_elsewhere_is_reported_and_not_served(writer: Writer) -> None:
     writer.response(ONE, b"<p>one")
     writer.revisit(TWO, "sha1:" + "A" * 32, OTHER)
     web = writer.opened()

@@ -6,14 +6,7 @@ RAILWAYS = Theme(
     key="railways",
     name="railways",
     about="engines, lines and signals, steam and after",
-    places=(
-        "Junction Halt",
-        "the Harrow Vale line",
-        "Coalbridge",
-        "the Sandling tunnel",
-        "Pike Viaduct",
-        "Übersbrück",
-    ),
+    places=("Junction Halt", "the Harrow Vale line", "Coalbridge", "the Sandling tunnel", "Pike Viaduct", "Übersbrück"),
     sites=(
         ("branch-line-index", "The Branch Line Index", "atlas"),
         ("footplate-society", "The Footplate Society", "society"),

@@ -6,14 +6,7 @@ VOLCANOES = Theme(
     key="volcanoes",
     name="volcanoes",
     about="eruptions, lava and the people who watch mountains",
-    places=(
-        "Mount Tessel",
-        "Eldgjáfell",
-        "Ashfall Ridge",
-        "Black Sand Island",
-        "Fumarole Valley",
-        "Caldera Lake",
-    ),
+    places=("Mount Tessel", "Eldgjáfell", "Ashfall Ridge", "Black Sand Island", "Fumarole Valley", "Caldera Lake"),
     sites=(
         ("crater-catalogue", "The Crater Catalogue", "atlas"),
         ("tephra-society", "The Tephra Society", "society"),

@@ -45,7 +45,7 @@ def test_a_crawl_of_nothing_but_sites_over_budget_goes_on(tmp_path):
     assert crawl.stats.pages == 60
 
 
-def test_link_farms_are_told_from_good_sites_by_their_company(tmp_path):
+def test_link_farms_are_distinguished_from_good_sites_by_their_company(tmp_path):
     """Farms, the spam that they lead to, and good sites that are littered with links to both."""
     web = HostileWeb(good=40, kinds=["link_farm", "hidden_text", "stuffed"])
     stage = Runner(web, lambda _: IMPATIENT, pages=300, agent="test")

@@ -83,6 +83,6 @@ def bad_pages(out: Path, kind: str, **settings: object) -> int:
 
 
 def test_probes_spare_a_crawl_pages_of_sites_that_cloak(tmp_path: Path) -> None:
-    """Sites that nothing else tells from good ones."""
+    """Sites that only probes distinguish from good ones."""
     helpless = bad_pages(tmp_path / "off", "cloaked")
     assert bad_pages(tmp_path / "on", "cloaked", CRAWL_CLOAKING_PROBE=1) < 0.6 * helpless

@@ -170,7 +170,7 @@ def test_a_smaller_k_is_obeyed_where_it_binds(tmp_path: Path) -> None:
 # ------------------------------------------------------------ what is met on the way
 
 
-def test_robots_rules_are_obeyed_and_told_apart(tmp_path: Path) -> None:
+def test_robots_rules_are_obeyed_and_distinguished(tmp_path: Path) -> None:
     web = DictWeb(
         dict(
             [
@@ -198,7 +198,7 @@ def test_robots_txt_in_a_circle_allows(tmp_path: Path) -> None:
     assert rehearse(web, tmp_path, "dom")["dom"].stats.pages == 1
 
 
-def test_what_is_no_page_is_told_in_the_history(tmp_path: Path) -> None:
+def test_what_is_no_page_is_reported_in_the_history(tmp_path: Path) -> None:
     links = ("/gone", "/film", "/old", "/self", "/nowhere", "/slow", "/closed", "/hidden")
     web = DictWeb(dict([page(PORTAL, *links, text="reef"), page("http://b.example/new", text="reef")]))
     web.replies |= {
@@ -293,7 +293,7 @@ def test_a_finished_run_with_other_settings_is_no_answer(tmp_path: Path, setting
     assert rehearse(web, tmp_path, "dom", pages=30, CRAWL_PROGRESS_SECONDS=1) == {"dom": None}
 
 
-def test_a_damaged_manifest_is_told(tmp_path: Path) -> None:
+def test_a_damaged_manifest_is_reported(tmp_path: Path) -> None:
     web, _ = linked_web()
     (tmp_path / "reef" / "dom").mkdir(parents=True)
     (tmp_path / "reef" / "dom" / "crawl.json").write_text("{")
@@ -301,7 +301,7 @@ def test_a_damaged_manifest_is_told(tmp_path: Path) -> None:
         rehearse(web, tmp_path, "dom")
 
 
-def test_a_typing_error_in_a_setting_is_told_before_anything_runs(tmp_path: Path) -> None:
+def test_a_typing_error_in_a_setting_is_reported_before_anything_runs(tmp_path: Path) -> None:
     with pytest.raises(BadSetting, match="FRONTIER_BATCHSIZE"):
         rehearse(DictWeb({}), tmp_path, "dom", FRONTIER_BATCHSIZE=3)
     assert list(tmp_path.iterdir()) == []
@@ -330,4 +330,4 @@ def test_a_web_without_end_ends_with_the_budget(tmp_path: Path) -> None:
     topic = Topic("reef", ("coral reef",), (PORTAL,), targets=(PORTAL,))
     for _, _, crawl in stage.rehearse(topic, ["best_first"], tmp_path, lambda crawl: seen.update([crawl.stats.pages])):
         assert crawl is not None and crawl.stats.pages == 80
-    assert seen == Counter(range(1, 81)), "progress is told after each fetch"
+    assert seen == Counter(range(1, 81)), "progress is called after each fetch"

@@ -1,4 +1,4 @@
-"""A plan carried out here and in several processes."""
+"""A plan executed in this process and in several."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ def test_bad_input_in_a_worker_is_bad_input_here(tmp_path: Path) -> None:
     assert str(raised.value) == str(same.value)
 
 
-def test_a_worker_that_is_killed_is_told_and_finished_runs_stay(tmp_path: Path) -> None:
-    plan = a_plan(tmp_path, topics=1, pages=2000, repeats=20)
+def test_a_killed_worker_is_reported_and_finished_runs_stay(tmp_path: Path) -> None:
+    plan = a_plan(tmp_path, topics=1, pages=200, repeats=20)
     lines = rehearse_with_workers(plan, 1, silent)
     first = next(lines)
     for child in multiprocessing.active_children():
@@ -82,7 +82,7 @@ def test_a_worker_that_is_killed_is_told_and_finished_runs_stay(tmp_path: Path) 
 
 
 def test_leaving_early_stops_the_workers(tmp_path: Path) -> None:
-    lines = rehearse_with_workers(a_plan(tmp_path, pages=2000, repeats=20), 1, silent)
+    lines = rehearse_with_workers(a_plan(tmp_path, pages=200, repeats=20), 1, silent)
     next(lines)
     lines.close()
     assert multiprocessing.active_children() == []

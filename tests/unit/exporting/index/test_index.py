@@ -50,7 +50,7 @@ def test_of_pages_that_match_alike_the_more_topical_one_comes_first(tmp_path: Pa
     assert scores[0.3] / scores[0.0] == pytest.approx(1.926, abs=0.001)  # log2(2 + 6 * 0.3)
 
 
-def test_a_hit_tells_its_page(tmp_path: Path) -> None:
+def test_a_hit_describes_its_page(tmp_path: Path) -> None:
     text = "Before. " * 60 + 'A <img src=x onerror="alert(1)"> coral & more.\n\n' + "After. " * 60
     crawl = a_crawl(tmp_path, an_item(7, text, title="T\x1b[31m", relevance=0.25, at=5.5, published="2024-03-09"))
     update(crawl)

@@ -71,7 +71,7 @@ def test_links_at_the_place_that_led_to_good_pages_score_higher() -> None:
     places = [GOOD, BAD] * 5
     links = [(f"http://a.example/{n}", "more", place) for n, place in enumerate(places)]
     first = numbers(ordering, a_page("http://a.example/", "coral reef", *links))
-    assert first == pytest.approx([first[0]] * 10), "nothing tells them apart"
+    assert first == pytest.approx([first[0]] * 10), "they do not differ"
     for n, place in enumerate(places[:8]):
         ordering.observe(a_page(f"http://a.example/{n}", "coral reef" if place == GOOD else "steam engine"))
     good, bad = numbers(ordering, a_page("http://c.example/", "", *links[8:]))
@@ -79,17 +79,19 @@ def test_links_at_the_place_that_led_to_good_pages_score_higher() -> None:
     assert good > first[8] and bad < good
 
 
-def test_what_waits_is_told_its_new_score() -> None:
+def test_what_waits_is_reported_its_new_score() -> None:
     ordering = adaptive()
     links = links_to([f"{n}" for n in range(REVISE_EVERY + 4)], "more", GOOD)
     before = numbers(ordering, a_page("http://a.example/", "steam", *links))
-    told: dict[str, float] = {}
+    revised: dict[str, float] = {}
     for url, _, _ in links[: REVISE_EVERY - 1]:
-        assert not told
+        assert not revised
         ordering.observe(a_page(url, "coral reef"))
-        told = dict(ordering.revise())
-    assert set(told) == {url for url, _, _ in links[REVISE_EVERY - 1 :]}, "what ended is not told"
-    assert min(told.values()) > max(before)
+        revised = dict(ordering.revise())
+    assert set(revised) == {url for url, _, _ in links[REVISE_EVERY - 1 :]}, (
+        "URLs whose fetch has ended are not revised"
+    )
+    assert min(revised.values()) > max(before)
 
 
 def test_prospect_counts_what_lies_behind() -> None:
@@ -139,7 +141,7 @@ def test_an_unknown_kind_of_evidence_is_refused() -> None:
 @pytest.mark.parametrize(
     ("parameter", "value"), [("attention", -1), ("explore", -0.5), ("strength", 0.0), ("prospect", -1)]
 )
-def test_a_number_that_makes_no_sense_is_told(parameter: str, value: float) -> None:
+def test_a_number_that_makes_no_sense_is_reported(parameter: str, value: float) -> None:
     with pytest.raises(BadSetting, match=f"ORDERING_{parameter.upper()}: expected at least"):
         adaptive(**{parameter: value})
 

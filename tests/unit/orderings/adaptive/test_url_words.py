@@ -19,7 +19,7 @@ def test_the_last_words_are_stems_without_stop_words() -> None:
     assert words.of("http://1.2/3", 8) == []
 
 
-def test_what_is_percent_encoded_counts_as_what_it_stands_for() -> None:
+def test_what_is_percent_encoded_counts_as_what_it_is_for() -> None:
     url = canonical_url("http://h.example/wiki/Коралловый_риф?page=2%2F3&q=coral%20reef")
     assert "%D0" in url
     found = UrlWords(Analyzer("ru")).of(url, 99)

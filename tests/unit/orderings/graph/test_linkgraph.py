@@ -13,8 +13,6 @@ def test_a_web_of_three_pages() -> None:
     assert list(graph.add_page("a", ["b", "c", "b"])) == [1, 2]
     graph.add_page("b", ["c"])
     assert graph.nodes == ["a", "b", "c"]
-    assert [graph.in_degree(n) for n in range(3)] == [0, 1, 2]
-    assert [graph.out_degree(n) for n in range(3)] == [2, 1, 0]
     assert [graph.is_expanded(n) for n in range(3)] == [True, True, False]
     assert (len(graph), graph.expanded, graph.links) == (3, 2, 3)
     assert graph.matrix().toarray().tolist() == [[0, 1, 1], [0, 0, 1], [0, 0, 0]]
@@ -33,7 +31,6 @@ def test_a_redirect_to_an_unknown_page_is_a_new_name() -> None:
     graph.add_page("a", ["old"])
     assert graph.merge("old", "new") == graph.find("new") == graph.find("old") == 1
     assert graph.nodes == ["a", "new"]
-    assert graph.in_degree(1) == 1
 
 
 def test_a_redirect_to_a_known_page_brings_its_links() -> None:
@@ -42,10 +39,9 @@ def test_a_redirect_to_a_known_page_brings_its_links() -> None:
     graph.add_page("b", ["older"])
     graph.merge("older", "old")
     new = graph.merge("old", "new")
-    assert graph.in_degree(new) == 3
     assert graph.matrix().toarray()[[0, 3], new].tolist() == [2, 1]
     graph.add_page("c", ["older", "old", "new"])
-    assert graph.in_degree(new) == 4
+    assert graph.matrix().toarray()[:, new].sum() == 4
 
 
 def test_redirects_in_a_circle_end() -> None:
@@ -63,9 +59,7 @@ nodes = st.integers(0, 6)
 @given(
     st.lists(st.tuples(nodes, st.lists(nodes, max_size=6)), max_size=8), st.lists(st.tuples(nodes, nodes), max_size=4)
 )
-def test_degrees_are_the_sums_of_the_matrix(
-    pages: list[tuple[int, list[int]]], redirects: list[tuple[int, int]]
-) -> None:
+def test_redirects_keep_all_links(pages: list[tuple[int, list[int]]], redirects: list[tuple[int, int]]) -> None:
     graph: LinkGraph[int] = LinkGraph()
     for page, targets in pages:
         graph.add_page(page, targets)
@@ -73,6 +67,5 @@ def test_degrees_are_the_sums_of_the_matrix(
         graph.merge(source, target)
     matrix = graph.matrix()
     assert matrix.sum() == graph.links
-    assert [graph.in_degree(n) for n in range(len(graph))] == matrix.sum(axis=0).tolist()
     for source, target in redirects[-1:]:
         assert graph.find(source) == graph.find(target)

@@ -12,7 +12,7 @@ from crawlproject.orderings.graph.pagerank import GrowingPageRank, flow, pageran
 
 
 def by_the_definition(links: np.ndarray, damping: float) -> np.ndarray:
-    """The equations of paper 002 section 2, one a page, solved as they stand."""
+    """The equations of paper 002 section 2, one per page, solved directly."""
     nodes = len(links)
     full = np.where(links.sum(axis=1, keepdims=True) == 0, 1.0, links)
     shares = full / full.sum(axis=1, keepdims=True)

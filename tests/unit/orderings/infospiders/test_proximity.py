@@ -10,7 +10,7 @@ from crawlproject.records import Span
 
 
 def test_the_anchor_counts_one_and_distance_divides() -> None:
-    """ "reef" stands two terms before the anchor, and three after it: 1/3 + 1/4."""
+    """ "reef" is two terms before the anchor, and three after it: 1/3 + 1/4."""
     terms = ["reef", "a", "coral", "b", "c", "reef"]
     inputs = keyword_proximity(terms, [Span(2, 3)], {"coral": 0, "reef": 1})
     assert inputs == pytest.approx(np.array([[1, 7 / 12]]))

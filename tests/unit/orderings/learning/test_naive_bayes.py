@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.orderings.context_graph.term_selection import telling_terms
+from crawlproject.orderings.context_graph.term_selection import distinctive_terms
 from crawlproject.orderings.learning.naive_bayes import NaiveBayes
 from crawlproject.orderings.learning.taxonomy import Taxonomy
 
@@ -79,9 +79,9 @@ def test_the_likeliest_leaf_decides_on_a_hard_focus() -> None:
     assert taxonomy.is_good({"atoll": 1})
 
 
-def test_telling_terms_are_frequent_here_and_rare_elsewhere() -> None:
+def test_distinctive_terms_are_frequent_here_and_rare_elsewhere() -> None:
     core = [Counter(coral=3, the=9), Counter(reef=2, fish=1, the=9)]
     corpus = [*core, Counter(fish=1, the=9), Counter(the=9)]
     weights = {"coral": 3 * log(5 / 2), "reef": 2 * log(5 / 2), "fish": log(5 / 3)}
-    assert telling_terms(core, corpus, 9) == tuple(sorted(weights, key=lambda term: -weights[term]))
-    assert telling_terms(core, corpus, 1) == ("coral",)
+    assert distinctive_terms(core, corpus, 9) == tuple(sorted(weights, key=lambda term: -weights[term]))
+    assert distinctive_terms(core, corpus, 1) == ("coral",)

@@ -122,7 +122,7 @@ def test_an_archive_teaches_before_the_crawl() -> None:
     assert ordering.score(*link_called("lagoon")) > 0.4 > 0.1 > ordering.score(*link_called("harbour"))
 
 
-def test_wrong_parameters_are_told() -> None:
+def test_wrong_parameters_are_reported() -> None:
     with pytest.raises(BadSetting, match="ORDERING_DISCOUNT"):
         Reinforcement(a_context(), discount=1.0)
     with pytest.raises(BadSetting, match="ORDERING_BINS"):

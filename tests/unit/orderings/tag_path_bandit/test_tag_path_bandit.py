@@ -76,7 +76,7 @@ class TestIndex:
 
 
 class TestLine:
-    def test_only_some_links_of_a_place_stand_in_line_and_others_take_their_places(self) -> None:
+    def test_only_some_links_of_a_place_are_in_line_and_others_take_their_places(self) -> None:
         ordering = TagPathBandit(a_context())
         found = links(MENU, "menu", SHOWN + 8)
         scores = {link.url: ordering.score(a_page(), link) for link in found}

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from crawlproject.reports.why.causes import causes, respelling
+from crawlproject.reports.why.causes import causes, normalized_by_rules
 from crawlproject.storage.read import read_info
 
 URL = "http://reef.example/page?view=print&id=7"
@@ -49,7 +49,10 @@ def test_a_learned_rule_names_the_url_that_is_crawled_instead(asked, tmp_path):
     (cause,) = asked(rules=[{"rule": "reef.example param view"}])
     assert cause.reason == "dust/respelled" and "http://reef.example/page?id=7" in cause.words
     assert asked(rules=[{"rule": "reef.example param view"}, {"rule": "reef.example param view", "event": "off"}]) == []
-    assert respelling(tmp_path / "crawl", "http://other.example/?view=1") == ("http://other.example/?view=1", [])
+    assert normalized_by_rules(tmp_path / "crawl", "http://other.example/?view=1") == (
+        "http://other.example/?view=1",
+        [],
+    )
 
 
 def test_of_one_thing_that_can_have_happened_it_is_that(asked):

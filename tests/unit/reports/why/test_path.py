@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.reports.why.path import lines_backwards, why, why_each
+from crawlproject.reports.why.path import lines_backwards, path_to, paths_to
 
 
 def chain(page, length):
@@ -22,7 +22,7 @@ def test_the_path_leads_from_the_seed_to_the_page(write_crawl, page, tmp_path):
         page("http://c.example/", parent="http://b.example/", anchor="leaf", context_score=0.25, relevance=0.9),
         page("http://d.example/", parent="http://c.example/", anchor="further"),
     ]
-    path = why(write_crawl(tmp_path / "c", visits), "http://c.example/")
+    path = path_to(write_crawl(tmp_path / "c", visits), "http://c.example/")
     assert [(step.url, step.anchor, step.context_score) for step in path] == [
         ("http://seed.example/", "", 0.0),
         ("http://b.example/", "hub", 0.5),
@@ -33,24 +33,24 @@ def test_the_path_leads_from_the_seed_to_the_page(write_crawl, page, tmp_path):
 
 
 def test_a_page_that_was_never_fetched_has_no_path(write_crawl, page, tmp_path):
-    assert why(write_crawl(tmp_path / "c", chain(page, 3)), "http://nowhere.example/") == []
+    assert path_to(write_crawl(tmp_path / "c", chain(page, 3)), "http://nowhere.example/") == []
 
 
 def test_several_pages_share_one_pass(write_crawl, page, tmp_path):
     folder = write_crawl(tmp_path / "c", chain(page, 5))
-    paths = why_each(folder, ["http://a.example/4", "http://a.example/2"])
+    paths = paths_to(folder, ["http://a.example/4", "http://a.example/2"])
     assert {url: len(path) for url, path in paths.items()} == {"http://a.example/4": 5, "http://a.example/2": 3}
 
 
 def test_a_page_fetched_again_after_a_crash_makes_no_circle(write_crawl, page, tmp_path):
     visits = chain(page, 3)
     again = page("http://a.example/0", parent="http://a.example/2", anchor="back")
-    path = why(write_crawl(tmp_path / "c", [*visits, again]), "http://a.example/0")
+    path = path_to(write_crawl(tmp_path / "c", [*visits, again]), "http://a.example/0")
     assert [step.url for step in path] == [f"http://a.example/{i}" for i in (0, 1, 2, 0)]
 
 
 def test_a_history_that_lost_its_beginning_gives_what_is_left(write_crawl, page, tmp_path):
-    path = why(write_crawl(tmp_path / "c", chain(page, 5)[3:]), "http://a.example/4")
+    path = path_to(write_crawl(tmp_path / "c", chain(page, 5)[3:]), "http://a.example/4")
     assert [step.url for step in path] == ["http://a.example/3", "http://a.example/4"]
     assert path[0].parent == "http://a.example/2"
 
@@ -59,14 +59,14 @@ def test_a_torn_last_line_is_passed_over(write_crawl, page, tmp_path):
     folder = write_crawl(tmp_path / "c", chain(page, 2))
     with (folder / "history.jsonl").open("a") as history:
         history.write('{"url": "http://a.ex')
-    assert len(why(folder, "http://a.example/1")) == 2
+    assert len(path_to(folder, "http://a.example/1")) == 2
 
 
 def test_no_history_no_path(write_crawl, tmp_path):
     folder = write_crawl(tmp_path / "c")
-    assert why(folder, "http://a.example/") == []
+    assert path_to(folder, "http://a.example/") == []
     (folder / "history.jsonl").unlink()
-    assert why(folder, "http://a.example/") == []
+    assert path_to(folder, "http://a.example/") == []
 
 
 @given(

@@ -27,8 +27,8 @@ def opened(folder: Path, pages: Mapping[str, bytes]) -> CrawlArchive:
             raise FileNotFoundError(visit.url)
         return pages[visit.url]
 
-    told = about(TOPIC, {"crawl_seed": 1}, "dom")
-    return CrawlArchive(folder, "reefs", told, load, clock=lambda: 5.0, seed="s", max_bytes=10**9)
+    description = about(TOPIC, {"crawl_seed": 1}, "dom")
+    return CrawlArchive(folder, "reefs", description, load, clock=lambda: 5.0, seed="s", max_bytes=10**9)
 
 
 def stored(url: str = URL, body: bytes = b"<p>x", **more: object) -> Visit:
@@ -74,10 +74,7 @@ def test_failures_and_redirects_are_archived(tmp_path: Path) -> None:
     archive.commit(Visit("http://a.example/y", 404, 8.0, error="http 404"))
     archive.commit(Visit("http://b.example/", 0, 9.0, error="TimeoutError"))
     archive.close()
-    assert archived(tmp_path) == [
-        ("response", URL, "301", b""),
-        ("response", "http://a.example/y", "404", b"gone"),
-    ]
+    assert archived(tmp_path) == [("response", URL, "301", b""), ("response", "http://a.example/y", "404", b"gone")]
 
 
 def test_of_retries_the_last_counts_and_other_spellings_are_kept(tmp_path: Path) -> None:
@@ -147,7 +144,7 @@ def test_what_waits_is_bounded(tmp_path: Path) -> None:
     archive.close()
 
 
-def test_the_description_tells_topic_and_settings(tmp_path: Path) -> None:
+def test_the_description_names_topic_and_settings(tmp_path: Path) -> None:
     archive = opened(tmp_path, {URL: b"<p>x"})
     archive.commit(stored())
     archive.close()

@@ -160,7 +160,7 @@ def test_a_file_that_was_begun_and_no_more(tmp_path: Path) -> None:
     assert archived(tmp_path) == ["http://a.example/0", "http://a.example/1"]
 
 
-def test_files_that_nobody_tells_of_stay(tmp_path: Path) -> None:
+def test_unknown_files_stay(tmp_path: Path) -> None:
     """The index was lost: nothing is written over."""
     files = opened(tmp_path)
     files.append(an_exchange(0))
@@ -198,7 +198,7 @@ def test_a_disk_that_refuses(tmp_path: Path) -> None:
         opened(tmp_path / "file")
 
 
-def test_a_damaged_index_is_told(tmp_path: Path) -> None:
+def test_a_damaged_index_is_reported(tmp_path: Path) -> None:
     (tmp_path / INDEX).write_text('{"oops": 1}\n')
     with pytest.raises(BadCrawlDir, match=r"records\.jsonl"):
         opened(tmp_path)

@@ -1,4 +1,4 @@
-"""``report.json``: the numbers of a report, how each was counted, and where in the crawl folder it was counted from."""
+"""``report.json``: the numbers of a report, how each is counted, and the lines of the crawl folder that were counted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ EVIDENCE = "report.json"
 
 
 class Number(NamedTuple):
-    """A number of the report: its anchor, name and value, how it is counted, and what counts it again in a shell."""
+    """A number of the report: anchor, name, value, ``how`` it is counted, and a shell command that counts it ``again``."""
 
     anchor: str
     name: str
@@ -30,7 +30,7 @@ def numbers(summary: CrawlSummary, threshold: float) -> list[Number]:
             f"jq -r '{stored} | .md5' history.jsonl | sort -u | wc -l",
         ),
         Number(
-            "harvest", "relevant pages", relevant, f"of these, pages with a relevance of at least {threshold:g}",
+            "harvest", "relevant pages", relevant, f"those of them with a relevance of at least {threshold:g}",
             f"jq -r '{stored} | select(.relevance >= {threshold:g}) | .md5' history.jsonl | sort -u | wc -l",
         ),
         Number(
@@ -45,19 +45,19 @@ def numbers(summary: CrawlSummary, threshold: float) -> list[Number]:
         ),
         Number(
             "time", "crawling time in seconds", summary.active if summary.fetches else None,
-            "from the first fetch to the last, by at and seconds in history.jsonl; breaks of more than ten minutes left out",
+            "from the first fetch to the last, by at and seconds in history.jsonl, without breaks of more than ten minutes",
         ),
-        Number("speed", "pages a second", summary.pages_per_second, "pages stored, divided by the crawling time"),
+        Number("speed", "pages a second", summary.pages_per_second, "pages stored divided by the crawling time"),
         Number(
-            "copies-counted", "copies of other pages", summary.trouble.copies.count, "stored pages with a duplicate_of",
+            "copies-counted", "duplicates of other pages", summary.problems.copies.count, "stored pages with a duplicate_of",
             f"""jq -r '{stored} | select((.duplicate_of // "") != "") | .md5' history.jsonl | sort -u | wc -l""",
         ),
     ]  # fmt: skip
 
 
 def evidence(summary: CrawlSummary, threshold: float) -> dict[str, Any]:
-    """Everything of the report that is counted. Lines are those of ``history.jsonl``, from 1 on, the first ``LINES``."""
-    trouble = summary.trouble
+    """Every count of the report, with the numbers (from 1) of the first ``LINES`` lines of ``history.jsonl`` behind it."""
+    problems = summary.problems
     return {
         "numbers": [number._asdict() for number in numbers(summary, threshold)],
         "lines_listed": LINES,
@@ -66,16 +66,16 @@ def evidence(summary: CrawlSummary, threshold: float) -> dict[str, Any]:
             for line, visit in zip(summary.best_lines, summary.best, strict=True)
         ],
         "hosts": [host._asdict() for host in summary.every_host],
-        "too_soon": _lines(summary.hasty),
-        "failures": {failure.kind: _lines(failure.lines) for failure in trouble.failures},
-        "redirects": _lines(trouble.redirects),
-        "fetched_again": _lines(trouble.again),
-        "copies": {**_lines(trouble.copies), "originals": dict(trouble.originals)},
+        "too_soon": _lines(summary.early),
+        "failures": {failure.kind: _lines(failure.lines) for failure in problems.failures},
+        "redirects": _lines(problems.redirects),
+        "fetched_again": _lines(problems.refetched),
+        "copies": {**_lines(problems.copies), "originals": dict(problems.originals)},
         "spam": {
-            **_lines(trouble.spam),
-            "worst": [{"line": line, "url": visit.url, "spam": visit.spam} for line, visit in trouble.spammy],
+            **_lines(problems.spam),
+            "worst": [{"line": line, "url": visit.url, "spam": visit.spam} for line, visit in problems.spammy],
         },
-        "farms": _lines(trouble.farmed),
+        "farms": _lines(problems.farmed),
     }
 
 
