@@ -16,7 +16,7 @@ PLAIN = (str, bytes, int, float, bool, type(None))
 def state(thing: Any, run_time: Mapping[str, frozenset[str]], seen: frozenset[int] = frozenset()) -> Any:
     """All fields of ``thing``, of its parts and of theirs. ``run_time`` names, by class, the fields left out.
 
-    Left out as well: functions, generators of random numbers, and the topic's judge and analyzer, which learn nothing.
+    Left out as well: functions, generators of random numbers, and the topic's judge, analyzer and spaCy's objects.
     """
     if isinstance(thing, PLAIN):
         return thing
@@ -46,12 +46,9 @@ def state(thing: Any, run_time: Mapping[str, frozenset[str]], seen: frozenset[in
 
 
 def _learns_nothing(value: Any) -> bool:
-    return isinstance(value, Callable | Random | ModuleType) or type(value).__name__ in (  # type: ignore[arg-type]
-        "OrderingContext",
-        "TopicJudge",
-        "Analyzer",
-        "Vocab",
-    )
+    name, package = type(value).__name__, type(value).__module__.partition(".")[0]
+    tools = "OrderingContext", "TopicJudge", "Analyzer"
+    return isinstance(value, Callable | Random | ModuleType) or name in tools or package == "spacy"  # type: ignore[arg-type]
 
 
 def differences(one: Any, other: Any, place: str = "") -> list[str]:
