@@ -35,7 +35,8 @@ from crawlproject.webs.access_log import AccessLog, read_log
 from crawlproject.webs.base import Reply, not_held
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = 2_000  # of a host
+PAGES = 400  # of a host
+FRONT = 20  # pages of a host that every page links to some of, as menus do
 LINKS = 20
 HTML = {"content-type": "text/html; charset=utf-8"}
 
@@ -99,8 +100,9 @@ def _body(web: HonestWeb, url: str) -> bytes:
     words = _words()
     parts = [f"<!doctype html><title>{' '.join(random.choices(words, k=4))}</title><h1>{random.choice(words)}</h1>"]
     for _ in range(LINKS):
-        folder = "private" if random.random() < web.forbidden else random.choice(words[:12])
-        target = f"{web.host(random.randrange(web.hosts))}/{folder}/{random.choice(words)}-{random.randrange(PAGES)}"
+        folder = "private" if random.random() < web.forbidden else words[0]
+        number = random.randrange(FRONT if random.random() < 0.6 else PAGES)
+        target = f"{web.host(random.randrange(web.hosts))}/{folder}/{words[number]}"
         text = " ".join([*random.choices(words, k=25), random.choice(TOPIC)])
         parts.append(f'<p>{text} <a href="{target}">{" ".join(random.choices(words, k=3))}</a></p>')
     return "".join(parts).encode()

@@ -81,6 +81,8 @@ class Leasing:
         with self._frontier.batch():
             self._admission.recall()
             taken = self._take(now)
+            if taken is None and self._release_all_alike(now):
+                taken = self._take(now)
             if taken is None and self._all_has_to_wait(now):
                 self._admission.recall()  # the ordering may bring URLs that need not wait
                 taken = self._take(now)
@@ -120,6 +122,22 @@ class Leasing:
             if len(self._held) > _HELD:
                 del self._held[next(iter(self._held))]
 
+    def _release_all_alike(self, now: float) -> bool:
+        """When every host that waits is blocked, blocks tell none from another: the best of them are released at once.
+
+        Those of sites without merit wait on. Other workers may have hosts that are not blocked.
+        """
+        if self._shared is not None:
+            return False
+        blocked = [found for found in self._frontier.blocked() if found.best is not None]
+        if not blocked or self._frontier.hosts() > len(blocked) + self._frontier.leases():
+            return False
+        ranked = ((self._release_order(found.host, now), found.best, found.host) for found in blocked)
+        best = nlargest(_RELEASED, (item for item in ranked if item[0] > _HONEST))
+        for _, _, host in best:
+            self._release(host)
+        return bool(best)
+
     def _all_has_to_wait(self, now: float) -> bool:
         """Whether nothing is being fetched, and nothing will be due soon. Other workers may know better, where there are any."""
         if self._shared is not None or self._frontier.leases() or not len(self._frontier):
@@ -130,15 +148,19 @@ class Leasing:
     def _release_host(self, now: float, least: float = 0.0) -> bool:
         """Release the best blocked host whose release order is above ``least``; whether there is one."""
         blocked = [found for found in self._frontier.blocked() if found.best is not None]
-        ranked = [
-            (self._holds.release_order(f"http://{found.host}/", now), found.best, found.host) for found in blocked
-        ]
+        ranked = [(self._release_order(found.host, now), found.best, found.host) for found in blocked]
         order, _, host = max(ranked, default=(0.0, 0.0, ""))
         if order <= least:
             return False
+        self._release(host)
+        return True
+
+    def _release_order(self, host: str, now: float) -> float:
+        return self._holds.release_order(f"http://{host}/", now)
+
+    def _release(self, host: str) -> None:
         self._holds.release(f"http://{host}/")
         self._frontier.block_host(host, 0.0)
-        return True
 
     def _release_held(self, now: float) -> bool:
         """Release the best held URLs; whether there are any."""
