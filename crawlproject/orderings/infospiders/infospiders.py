@@ -53,7 +53,9 @@ class InfoSpiders(BaseOrdering):
         self.greediness = greediness
         self.rate = rate
         self._gumbel = GumbelDraw(SeededDraw(context.random))
-        self._population = Population(population, reproduction)
+        self.population = population
+        self.reproduction = reproduction
+        self._agents = Population(population, reproduction)
         self._waiting: WaitingUrls[Prospect] = WaitingUrls()
         self._unsettled: dict[Agent, Iterator[str]] = {}  # agents whose links need new scores, and these links
         self._pages = 0
@@ -64,7 +66,7 @@ class InfoSpiders(BaseOrdering):
     @property
     def agents(self) -> list[Agent]:
         """The living agents, oldest first."""
-        return self._population.living
+        return self._agents.living
 
     # ------------------------------------------------------------ the contract
 
@@ -87,9 +89,9 @@ class InfoSpiders(BaseOrdering):
         self._worth += worth
         if prospect is not None:
             agent.net.learn(prospect.inputs, worth, self.rate)
-        self._population.feed(agent, worth * self._pages / self._worth if self._worth else 1.0)
+        self._agents.feed(agent, worth * self._pages / self._worth if self._worth else 1.0)
         self._find_links(page, agent)
-        if self._population.may_reproduce(agent):
+        if self._agents.may_reproduce(agent):
             self._reproduce(agent, page)
         elif agent.energy <= 0:
             self._die(agent)
@@ -120,8 +122,8 @@ class InfoSpiders(BaseOrdering):
         prospect = self._waiting.get(url.url)
         if prospect is not None:
             return prospect.agent.number
-        owner = self._population.owner(int(url.inherited[0]) if url.inherited else -1, seed=url.parent is None)
-        return self._population.born if owner is None else owner.number
+        owner = self._agents.owner(int(url.inherited[0]) if url.inherited else -1, seed=url.parent is None)
+        return self._agents.born if owner is None else owner.number
 
     def explain(self, url: CrawlUrl) -> Mapping[str, float]:
         prospect = self._waiting.get(url.url)
@@ -196,11 +198,11 @@ class InfoSpiders(BaseOrdering):
         prospect = self._waiting.get(page.url)
         if prospect is not None:
             return prospect.agent
-        agent = self._population.owner(int(page.inherited[0]) if page.inherited else -1, seed=page.parent is None)
-        return agent or self._population.bear(self.context.judge.query)
+        agent = self._agents.owner(int(page.inherited[0]) if page.inherited else -1, seed=page.parent is None)
+        return agent or self._agents.bear(self.context.judge.query)
 
     def _reproduce(self, agent: Agent, page: Page) -> None:
-        child = self._population.reproduce(agent, page)
+        child = self._agents.reproduce(agent, page)
         for url in child.links:
             prospect = self._waiting.get(url)
             if prospect is not None:
@@ -210,7 +212,7 @@ class InfoSpiders(BaseOrdering):
 
     def _die(self, agent: Agent) -> None:
         """Give the links of a dead agent to its heir, if there is one."""
-        heir = self._population.bury(agent)
+        heir = self._agents.bury(agent)
         if heir is None:
             return
         if self._owner is agent:

@@ -82,7 +82,7 @@ IMPORTS = {
         from crawlproject.options import read_options
         from crawlproject.topic.find import find_topic
         crawl = assemble(find_topic("demo"), read_options({}), clock=lambda: 0.0, folder=Path(sys.argv[1]))
-        assert crawl.judge.similarity("O'Neill's coral reef")
+        assert crawl.ordering.context.judge.similarity("O'Neill's coral reef")
     """,
     "a search index": """
         from crawlproject.exporting.index import is_behind, update
