@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from crawlproject.crawl.reading import make_canonicalizer, respell
+from crawlproject.crawl.reading import make_canonicalizer, topic_in_canonical_urls
 from crawlproject.options import Options
 from crawlproject.records import Topic, Visit
 from crawlproject.storage.history import History
@@ -77,7 +77,7 @@ def write_run(folder: Path, topic: Topic, crawler: str, web: WatchedWeb, options
     """
     folder.mkdir(parents=True)
     settings: Mapping[str, Any] = {}
-    manifest = Manifest(folder, respell(topic, make_canonicalizer(options)), crawler, {})
+    manifest = Manifest(folder, topic_in_canonical_urls(topic, make_canonicalizer(options)), crawler, {})
     manifest.begin(settings, "", web.visits[0].at if web.visits else time.time())
     history = History(folder / "history.jsonl")
     for visit in web.visits:

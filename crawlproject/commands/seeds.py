@@ -53,7 +53,7 @@ class SeedsCommand(Subcommand):
             self._augment(args[0], Path(args[1]), opts)
 
     def _augment(self, source: str, path: Path, opts: argparse.Namespace) -> None:
-        from crawlproject.crawl.reading import make_canonicalizer, respell
+        from crawlproject.crawl.reading import make_canonicalizer, topic_in_canonical_urls
         from crawlproject.options import read_options
         from crawlproject.storage.append_log import write_atomically
         from crawlproject.topic.add_seeds import with_seeds
@@ -62,7 +62,7 @@ class SeedsCommand(Subcommand):
 
         topic = load_topic(path)
         settings = settings_for(self, topic)
-        canonical = respell(topic, make_canonicalizer(read_options(settings)))
+        canonical = topic_in_canonical_urls(topic, make_canonicalizer(read_options(settings)))
         hubs = find_hubs(
             _links(source, topic, settings, agent=self.agent),
             canonical.seeds,

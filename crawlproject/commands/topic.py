@@ -116,7 +116,7 @@ class TopicCommand(Subcommand):
     # ------------------------------------------------------------ check
 
     def _check(self, asked: str, opts: argparse.Namespace) -> None:
-        from crawlproject.crawl.reading import make_canonicalizer, respell
+        from crawlproject.crawl.reading import make_canonicalizer, topic_in_canonical_urls
         from crawlproject.options import read_options
         from crawlproject.pages.text.assembly import make_analyzer
         from crawlproject.topic.check import weak_as_fetched, weak_as_written
@@ -125,7 +125,7 @@ class TopicCommand(Subcommand):
 
         topic = find_topic(asked)
         options = read_options(settings_for(self, topic))
-        topic = respell(topic, make_canonicalizer(options))
+        topic = topic_in_canonical_urls(topic, make_canonicalizer(options))
         weaknesses = list(weak_as_written(topic, options, make_analyzer(topic.language, options)))
         seeds: list[SeedPreview] = []
         sample: list[SeedPreview] = []

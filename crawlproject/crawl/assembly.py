@@ -10,7 +10,7 @@ from crawlproject.crawl.chosen_ordering import choose_ordering, parameters_in_us
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.crawl.inspectors import Inspection
 from crawlproject.crawl.prior_pages import PriorPages
-from crawlproject.crawl.reading import make_canonicalizer, make_reader, respell
+from crawlproject.crawl.reading import make_canonicalizer, make_reader, topic_in_canonical_urls
 from crawlproject.crawl.replay import replay
 from crawlproject.errors import BadCrawlDir
 from crawlproject.frontier.base import Frontier
@@ -46,7 +46,7 @@ def assemble(
     ``StorageFailed``.
     """
     canonicalize = make_canonicalizer(options)
-    topic = respell(topic, canonicalize)
+    topic = topic_in_canonical_urls(topic, canonicalize)
     analyzer = make_analyzer(topic.language, options)
     judge = make_judge(topic.keywords, analyzer, options)
     new_reader = partial(make_reader, options, judge.analyzer, canonicalize)

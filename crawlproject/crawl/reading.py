@@ -56,7 +56,7 @@ def make_reader(
     )
 
 
-def respell(topic: Topic, canonicalize: Callable[..., str]) -> Topic:
+def topic_in_canonical_urls(topic: Topic, canonicalize: Callable[..., str]) -> Topic:
     """The topic with seeds and targets in the spelling of this crawl, each once."""
     seeds = tuple(dict.fromkeys(canonicalize(seed) for seed in topic.seeds))
     targets = tuple(dict.fromkeys(canonicalize(target) for target in topic.targets))

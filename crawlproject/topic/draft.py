@@ -75,10 +75,10 @@ def characteristic_words(
     """
     taken = set(analyzer.terms(" ".join(known)))
     elsewhere = Counter(term for page in background for term in page.counts)
-    standing = Counter(term for page in examples for term in page.counts)
+    found_on = Counter(term for page in examples for term in page.counts)
     weights: dict[str, float] = {}
     least = max(min(2, len(examples)), len(examples) / 2)
-    for term, pages in standing.items():
+    for term, pages in found_on.items():
         if term in taken or pages < least or len(term) < MIN_LETTERS or not _is_word(term):
             continue
         lift = (pages + 1) / (len(examples) + 1) / ((elsewhere[term] + 1) / (len(background) + 1))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from crawlproject.crawl.crawl import Crawl
-from crawlproject.crawl.reading import make_canonicalizer, make_reader, make_traps, respell
+from crawlproject.crawl.reading import make_canonicalizer, make_reader, make_traps, topic_in_canonical_urls
 from crawlproject.errors import BadCrawlDir
 from crawlproject.evaluation.simulation.run import Rehearsal
 from crawlproject.evaluation.simulation.web_graph import graph_of, reachable
@@ -92,7 +92,9 @@ class Runner:
         cache = self._cache(topic.language, options)
         graph = self._graph(cache, options)
         if topic.targets:
-            _note_reachable(respell(topic, make_canonicalizer(options)), graph, out / topic.name / "reachable.json")
+            _note_reachable(
+                topic_in_canonical_urls(topic, make_canonicalizer(options)), graph, out / topic.name / "reachable.json"
+            )
         for name in names:
             folder = out / topic.name / run_name(name, repeat)
             chosen = options.model_copy(update={"ordering": name})

@@ -27,7 +27,7 @@ class NewLinkRatio:
 
     def __init__(self) -> None:
         self._seen = bytearray((_PLACES + 1) >> 3)
-        self._sites: OrderedDict[str, tuple[float, int]] = OrderedDict()  # openness, and pages
+        self._sites: OrderedDict[str, tuple[float, int]] = OrderedDict()  # ratio, and pages
 
     def learn(self, url: str, links: Iterable[str]) -> float:
         """A page at ``url`` has ``links``, canonical URLs. How open its site is by now, 0 to 1."""

@@ -1,4 +1,4 @@
-"""Which of the waiting URLs deserve attention now."""
+"""The active set: which of the waiting URLs are worth a fetch now."""
 
 from __future__ import annotations
 

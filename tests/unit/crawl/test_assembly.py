@@ -11,7 +11,7 @@ from support.pages import DictArchive, a_text_page
 
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
-from crawlproject.crawl.reading import make_canonicalizer, make_traps, respell
+from crawlproject.crawl.reading import make_canonicalizer, make_traps
 from crawlproject.errors import BadCrawlDir, BadSetting, BadTopic, BadWeb
 from crawlproject.frontier.factory import make_frontier
 from crawlproject.options import read_options
@@ -28,12 +28,16 @@ def assembled(folder: Path, *, rehearsal: bool = False, topic: Topic = TOPIC, **
 
 
 def test_seeds_and_targets_take_the_spelling_of_the_crawl() -> None:
-    topic = respell(TOPIC, make_canonicalizer(read_options({})))
+    topic = topic_in_canonical_urls(TOPIC, make_canonicalizer(read_options({})))
     assert topic.seeds == ("http://a.example/", "http://b.example/")
     assert topic.targets == ("http://c.example/",)
     strict = make_canonicalizer(read_options({"CRAWL_URL_DEFAULT_PAGES": False, "CRAWL_URL_QUERY_RULES": False}))
-    assert respell(TOPIC, strict).seeds == ("http://a.example/", "http://b.example/index.html", "http://b.example/")
-    assert respell(TOPIC, strict).targets == TOPIC.targets
+    assert topic_in_canonical_urls(TOPIC, strict).seeds == (
+        "http://a.example/",
+        "http://b.example/index.html",
+        "http://b.example/",
+    )
+    assert topic_in_canonical_urls(TOPIC, strict).targets == TOPIC.targets
 
 
 def test_a_crawl_is_ready_to_take_from(tmp_path: Path) -> None:
