@@ -11,7 +11,7 @@ from support.pages import DictArchive, a_text_page
 
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
-from crawlproject.crawl.reading import make_canonicalizer, make_traps
+from crawlproject.crawl.reading import make_canonicalizer, make_traps, topic_in_canonical_urls
 from crawlproject.errors import BadCrawlDir, BadSetting, BadTopic, BadWeb
 from crawlproject.frontier.factory import make_frontier
 from crawlproject.options import read_options
