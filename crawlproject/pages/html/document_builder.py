@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping
 from itertools import accumulate
 
@@ -54,7 +54,7 @@ class DocumentBuilder:
         self.hidden: list[int] = []  # where each open hidden element began
         self._title = ""
         self.hrefs: list[tuple[str, bool, str]] = []
-        self.open_links: list[int | None] = []
+        self.links: list[int | None] = []
         self.alts: list[str] = []
         self._robots = MetaRobots()
         self._language = ""
@@ -132,18 +132,20 @@ class DocumentBuilder:
     def document(self, *, base: str, encoding: str) -> Document:
         """What was read, with every element that is still open closed here. Nothing can be received after that."""
         del self.start, self.end  # they hold the builder, and it holds them
-        while self.open_links:
-            self.end_link("a")
         if self.hidden:
             del self.pieces[self.hidden[0] :]
+        while self.links:
+            self.end_link("a")
         self.nodes.finish(len(self.pieces))
-        text = "".join(self.pieces).rstrip()
+        whole = "".join(self.pieces)
+        # What stands outside the outermost element is white space, which a tree does not have: none is kept at the ends.
+        text = whole.strip()
         return Document(
             title=self._title,
             text=text[: self._max_text],
             language=self._language,
             published=self._published.day,
-            links=self._links(min(len(text), self._max_text)),
+            links=self._links(len(whole) - len(whole.lstrip()), min(len(text), self._max_text)),
             concealed=self._concealed,
             redirect=self._redirect,
             base=base,
@@ -153,11 +155,11 @@ class DocumentBuilder:
             truncated=self.too_deep or len(text) > self._max_text,
         )
 
-    def _links(self, most: int) -> tuple[RawLink, ...]:
-        """The links with their ranges counted in characters, of which the text has ``most``."""
-        at = [0, *accumulate(map(len, self.pieces))]  # characters before each piece
-        inside = bisect_right(at, most)
-        at[inside:] = [most] * (len(at) - inside)
+    def _links(self, skipped: int, most: int) -> tuple[RawLink, ...]:
+        """The links with their ranges counted in the characters of the text: ``most``, after those that were skipped."""
+        at = list(accumulate(map(len, self.pieces), initial=-skipped))  # characters before each piece
+        for outside, limit in (slice(bisect_left(at, 0)), 0), (slice(bisect_right(at, most), None), most):
+            at[outside] = [limit] * len(at[outside])
         ranges = zip(self.hrefs, self.nodes.anchors, self.nodes.contexts, strict=True)
         links = [
             RawLink(href, (at[a], at[b]), (at[c], at[d]), nofollow, path)
@@ -238,14 +240,14 @@ class DocumentBuilder:
             self.alts.clear()
         else:
             self.dropped += 1
-        self.open_links.append(number)
+        self.links.append(number)
 
     def _start_img(self, attributes: Attributes) -> None:
-        if self.open_links and "alt" in attributes:
-            self.alts.append(attributes["alt"])
+        if self.links and "alt" in attributes:
+            self.alts.append(attributes.get("alt", ""))
 
     def end_link(self, tag: str) -> None:
-        number = self.open_links.pop()
+        number = self.links.pop()
         if number is None:
             return
         start = self.nodes.anchors[number][0]

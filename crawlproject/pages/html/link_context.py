@@ -25,7 +25,7 @@ class AggregationNodes:
     ``anchors`` and ``contexts`` have a range ``[start, end)`` for each link, in the order of the links.
     """
 
-    __slots__ = ("level", "anchors", "contexts", "starts", "waiting")
+    __slots__ = ("anchors", "contexts", "level", "starts", "waiting")
 
     def __init__(self, level: int | str = 1) -> None:
         if level == ROOT:
