@@ -19,8 +19,10 @@ def extensions() -> list[Extension]:
         return []
     name = "crawlproject.pages.html.tree_walk"
     source = f"{name.replace('.', '/')}.pyx"
-    walk = Extension(name, [source], include_dirs=lxml.get_include(), optional=True)
-    return cythonize([walk], build_dir="build", quiet=True)
+    walk = Extension(name, [source], include_dirs=lxml.get_include())
+    [compiled] = cythonize([walk], build_dir="build", quiet=True)
+    compiled.optional = True  # which cythonize forgets
+    return [compiled]
 
 
 setup(
