@@ -45,7 +45,13 @@ def is_crowded(bytes markup not None):
 
 def walk(cetree._Element root not None, builder):
     """Hand ``builder`` what the document of ``root`` has, in document order. False when the tree may not be whole."""
-    return TreeWalk(root, builder).run()
+    cdef TreeWalk steps = TreeWalk(root, builder)
+    if steps.tag_paths:
+        builder.path = steps.path
+    try:
+        return steps.run()
+    finally:
+        builder.path = str  # a tree that lives as long as the builder would cost malloc twice the time
 
 
 cdef class TreeWalk:
@@ -86,8 +92,6 @@ cdef class TreeWalk:
             other = other.next
         if elements != 1:
             return False  # white space between them is not in the tree
-        if self.tag_paths:
-            self.builder.path = self.path
         while node is not NULL:
             if node.type == tree.XML_ELEMENT_NODE:
                 if self.depth == DEEPEST:
