@@ -27,8 +27,8 @@ class Document:
     """An HTML document, parsed.
 
     ``text`` is the visible text in document order, with white space as in the source and a line feed more wherever an
-    element breaks the line, none at its ends. ``title`` has its white space folded. ``language`` is the two-letter code of ``<html
-    lang>``, or empty. ``published`` is the day of publication as ``YYYY-MM-DD``, or empty. ``base`` is the absolute URL
+    element breaks the line, but none at its ends. ``title`` has its white space folded. ``language`` is the two-letter code
+    of ``<html lang>``, or empty. ``published`` is the day of publication as ``YYYY-MM-DD``, or empty. ``base`` is the absolute URL
     that relative links are joined with. ``concealed`` counts the characters of ``text``, white space apart, that a browser
     does not show, and ``redirect`` is where it would go at once (an instant refresh, a script that does nothing else), as
     written.

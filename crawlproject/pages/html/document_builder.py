@@ -1,4 +1,4 @@
-"""An lxml parser target that turns the events of a tidied tree into a ``Document``."""
+"""What the elements of a tidied tree mean for a ``Document``; an lxml parser target by itself."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ class DocumentBuilder:
     Text arrives in pieces that are kept as they come: ``data`` is the ``append`` of a list, which costs no Python call.
     While reading, a position is a number of pieces; it becomes a number of characters at the end. ``base`` is the
     ``href`` of the first ``<base>`` as written. Without ``tag_paths`` those of the links are empty. ``agent`` is the name, in
-    lower case, by which a meta tag may address this robot.
+    lower case, by which a meta tag may address this robot. ``tree_walk`` does what ``start``, ``data`` and ``end`` do
+    with ``a`` elements and with those that mean nothing: who changes one changes the other.
     """
 
     def __init__(

@@ -18,18 +18,21 @@ from crawlproject.webs.sample import SampleWeb
 
 tree_walk = pytest.importorskip("crawlproject.pages.html.tree_walk", reason="not compiled")
 
+# fmt: off
 SOUP = [
-    piece.encode()
-    for piece in (
-        "<html lang=en>|</html>|<head>|</head>|<body>|</body>|<title>|</title>|<base href=b>|<p>|</p>|<div>|</div>|<br>|</br>|<table>|"
-        "<td>|<li>|<b hidden>|</b>|<div class=h>|<style>.h{display:none}</style>|<span style='display:none' id=a7 class='y x'>|</span>|"
-        "<a href=x>|</a>|<a href=y rel='x nofollow'>|<a>|<area href=q alt=z>|<img alt=i>|<frameset>|<frame src=f>|<noframes>|<script>|"
-        "<script>location='/n'</script>|</script>|<noscript>|</noscript>|<template>|</template>|<iframe>|<svg>|<textarea>|<plaintext>|"
-        "<select>|<option>|<form>|<time datetime=2020-01-02>|<meta name=robots content=noindex>|<meta property=article:published_time "
-        "content=2020-01-01>|<meta http-equiv=refresh content='0; url=/n'>|<!--|-->|<![CDATA[|]]>|<?pi|<!bogus|&|&lt;|&#0;|\0|\r|\n| |"
-        "word|é|<h hidden|<a:b xml:lang=fr href=p>|/>|<|>|'|\""
-    ).split("|")
+    b"<html lang=en>", b"</html>", b"<head>", b"</head>", b"<body>", b"</body>", b"<title>", b"</title>",
+    b"<base href=b>", b"<p>", b"</p>", b"<div>", b"</div>", b"<br>", b"</br>", b"<table>", b"<td>", b"<li>",
+    b"<b hidden>", b"</b>", b"<div class=h>", b"<style>.h{display:none}</style>",
+    b"<span style='display:none' id=a7 class='y x'>", b"</span>", b"<a href=x>", b"</a>",
+    b"<a href=y rel='x nofollow'>", b"<a>", b"<area href=q alt=z>", b"<img alt=i>", b"<frameset>", b"<frame src=f>",
+    b"<noframes>", b"<script>", b"<script>location='/n'</script>", b"</script>", b"<noscript>", b"</noscript>",
+    b"<template>", b"</template>", b"<iframe>", b"<svg>", b"<textarea>", b"<plaintext>", b"<select>", b"<option>",
+    b"<form>", b"<time datetime=2020-01-02>", b"<meta name=robots content=noindex>",
+    b"<meta property=article:published_time content=2020-01-01>", b"<meta http-equiv=refresh content='0; url=/n'>",
+    b"<!--", b"-->", b"<![CDATA[", b"]]>", b"<?pi", b"<!bogus", b"&", b"&lt;", b"&#0;", b"\x00", b"\r", b"\n", b" ",
+    b"word", b"\xc3\xa9", b"<h hidden", b"<a:b xml:lang=fr href=p>", b"/>", b"<", b">", b"'", b"\"",
 ]
+# fmt: on
 DEEP = b"<div>" * 260 + b"<a href=x>y</a>" + b"</div>" * 260 + b"end"
 HOSTILE = [
     b"",
@@ -103,7 +106,7 @@ MANY = [f'a{number}=">"' for number in range(300)]
         (f"<p {''.join(MANY)}>", True),
         (f"<p {' = '.join(MANY)}", True),
         (f"<script>a<b='</script><p {' '.join(MANY)}>", True),
-        (f"<i title=\"<p {' '.join(MANY).replace(chr(34), chr(39))}>\">", True),
+        (f'<i title="<p {" ".join(MANY).replace(chr(34), chr(39))}>">', True),
         (f"<p {' '.join(MANY[:200])}>" * 3, False),
         (f"<p title='{' '.join(MANY)}'>", False),
         (f"<p>{' '.join(MANY)}", False),
