@@ -37,7 +37,7 @@ $(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.txt
 	@touch $@
 
 # Reads pages in compiled code. Nothing needs it: without a C compiler, Python's headers or the network all works, slower.
-$(VENV)/.compiled: $(VENV)/.installed requirements-dev.txt setup.py crawlproject/pages/html/tree_walk.pyx
+$(VENV)/.compiled: $(VENV)/.installed requirements-dev.txt setup.py $(wildcard crawlproject/pages/html/*.p[xy][dx])
 	@rm -f crawlproject/pages/html/tree_walk.*.so
 	@{ command -v cc && \
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements-dev.txt cython setuptools && \
