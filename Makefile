@@ -36,12 +36,22 @@ $(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@touch $@
 
-crawl: $(VENV)/.installed
+# Reads pages in compiled code. Nothing needs it: without a C compiler, Python's headers or the network all works, slower.
+$(VENV)/.compiled: $(VENV)/.installed requirements-dev.txt setup.py $(wildcard crawlproject/pages/html/*.p[xy][dx])
+	@rm -f crawlproject/pages/html/tree_walk.*.so
+	@{ command -v cc && \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements-dev.txt cython setuptools && \
+		$(BIN)/python setup.py --quiet build_ext --inplace; \
+	} >/dev/null 2>&1; \
+	ls crawlproject/pages/html/tree_walk.*.so >/dev/null 2>&1 || echo "pages are read in Python: tree_walk.pyx was not compiled"
+	@touch $@
+
+crawl: $(VENV)/.installed $(VENV)/.compiled
 	rm -rf crawls/demo
 	$(BIN)/scrapy crawl topical -a topic=topics/demo.toml -s VIRTUAL_WEB=sample -s CRAWL_DIR=crawls/demo
 	@echo "open crawls/demo/report.html"
 
-test: $(VENV)/.installed-dev
+test: $(VENV)/.installed-dev $(VENV)/.compiled
 	@command -v redis-server >/dev/null || ./scripts/install-redis
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
 		./scripts/install-chromium
@@ -59,7 +69,7 @@ format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.installed-dev
+bench: $(VENV)/.installed-dev $(VENV)/.compiled
 	$(BIN)/python benchmarks/throughput.py
 
 egg: $(VENV)/.installed-dev
@@ -69,4 +79,4 @@ deploy: $(VENV)/.installed-dev
 	$(BIN)/scrapyd-deploy $(if $(SCRAPYD_URL),given)
 
 clean:
-	rm -rf build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf build dist *.egg-info crawlproject/pages/html/*.so $(VENV)/.compiled .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -1,10 +1,29 @@
 """Build an egg for Scrapyd (``python setup.py bdist_egg``) or install the project (``pip install .``)."""
 
+import sys
 from pathlib import Path
 
-from setuptools import find_packages, setup
+from setuptools import Extension, find_packages, setup
 
 REQUIREMENTS = Path(__file__).parent / "requirements.txt"
+
+
+def extensions() -> list[Extension]:
+    """The compiled part, which is optional; an egg has none, for it is imported as a zip file, on another machine."""
+    if "bdist_egg" in sys.argv:
+        return []
+    try:
+        import lxml
+        from Cython.Build import cythonize
+    except ImportError:
+        return []
+    name = "crawlproject.pages.html.tree_walk"
+    source = f"{name.replace('.', '/')}.pyx"
+    walk = Extension(name, [source], include_dirs=lxml.get_include())
+    [compiled] = cythonize([walk], build_dir="build", quiet=True)
+    compiled.optional = True  # which cythonize forgets
+    return [compiled]
+
 
 setup(
     name="topical-crawler",
@@ -18,6 +37,7 @@ setup(
         "crawlproject.webs.sample": ["phrases/*.toml"],
         "topics": ["*.toml"],
     },
+    ext_modules=extensions(),
     install_requires=[line for line in REQUIREMENTS.read_text().splitlines() if line and not line.startswith("#")],
     entry_points={
         "scrapy": ["settings = crawlproject.settings"],

@@ -12,7 +12,7 @@ class RawLink(NamedTuple):
     """A link as written: ``href`` is neither joined nor canonical.
 
     ``anchor`` and ``context`` are ranges ``[start, end)`` of ``Document.text``: the text inside the link, and that
-    inside its aggregation node. ``tag_path`` is that of ``tagpath.TagPaths``.
+    inside its aggregation node. ``tag_path`` is that of ``tag_path.TagPaths``.
     """
 
     href: str
@@ -27,12 +27,13 @@ class Document:
     """An HTML document, parsed.
 
     ``text`` is the visible text in document order, with white space as in the source and a line feed more wherever an
-    element breaks the line. ``title`` has its white space folded. ``language`` is the two-letter code of ``<html
-    lang>``, or empty. ``published`` is the day of publication as ``YYYY-MM-DD``, or empty. ``base`` is the absolute URL
-    that relative links are joined with. ``concealed`` counts the characters of ``text`` that a browser does not show, and
-    ``redirect`` is where it would go at once (an instant refresh, a script that does nothing else), as written.
-    ``robots`` is what ``<meta name="robots">`` asks. ``encoding`` is a Python codec name. ``links_dropped`` counts links
-    beyond the cap; ``truncated`` is True when text or tags beyond a cap were left out.
+    element breaks the line, but none at its ends. ``title`` has its white space folded. ``language`` is the two-letter
+    code of ``<html lang>``, or empty. ``published`` is the day of publication as ``YYYY-MM-DD``, or empty. ``base`` is
+    the absolute URL that relative links are joined with. ``concealed`` counts the characters of ``text``, white space
+    apart, that a browser does not show, and ``redirect`` is where it would go at once (an instant refresh, a script
+    that does nothing else), as written. ``robots`` is what ``<meta name="robots">`` asks. ``encoding`` is a Python
+    codec name. ``links_dropped`` counts links beyond the cap; ``truncated`` is True when text or tags beyond a cap were
+    left out.
     """
 
     title: str = ""

@@ -1,9 +1,10 @@
-"""An lxml parser target that turns the events of a tidied tree into a ``Document``."""
+"""What the elements of a tidied tree mean for a ``Document``; an lxml parser target by itself."""
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping
-from itertools import chain
+from itertools import accumulate
 
 from crawlproject.pages.html.document import Document, RawLink
 from crawlproject.pages.html.hidden_elements import concealing_classes, is_concealed
@@ -28,7 +29,8 @@ class DocumentBuilder:
     Text arrives in pieces that are kept as they come: ``data`` is the ``append`` of a list, which costs no Python call.
     While reading, a position is a number of pieces; it becomes a number of characters at the end. ``base`` is the
     ``href`` of the first ``<base>`` as written. Without ``tag_paths`` those of the links are empty. ``agent`` is the name, in
-    lower case, by which a meta tag may address this robot.
+    lower case, by which a meta tag may address this robot. ``tree_walk`` does what ``start``, ``data`` and ``end`` do
+    with ``a`` elements and with those that mean nothing: who changes one changes the other.
     """
 
     def __init__(
@@ -41,30 +43,31 @@ class DocumentBuilder:
         tag_paths: bool = True,
         agent: str = "",
     ) -> None:
-        self._nodes = nodes
-        self._max_links = max_links
+        self.nodes = nodes
+        self.max_links = max_links
         self._max_text = max_text
         self._agent = agent
-        self._pieces: list[str] = []
-        self.data = self._pieces.append
+        self.pieces: list[str] = []
+        self.data = self.pieces.append
         self._paths = TagPaths()
-        self._path = self._paths.path if tag_paths else str
-        self._hidden: list[int] = []  # where each open hidden element began
+        self.path = self._paths.path if tag_paths else str
+        self.tag_paths = tag_paths
+        self.hidden: list[int] = []  # where each open hidden element began
         self._title = ""
-        self._hrefs: list[tuple[str, bool, str]] = []
-        self._open_links: list[int | None] = []
-        self._alts: list[str] = []
+        self.hrefs: list[tuple[str, bool, str]] = []
+        self.links: list[int | None] = []
+        self.alts: list[str] = []
         self._robots = MetaRobots()
         self._language = ""
         self._refresh = ""
         self._redirect = ""
-        self._classes: frozenset[str] = frozenset()  # that a style sheet of the page hides
+        self.classes: frozenset[str] = frozenset()  # that a style sheet of the page hides
         self._concealed = 0  # pieces of text that are not shown
         self._unscripted = False  # inside <noscript>: for readers without scripts
         self._published = Published()
         self._linked_data = False  # whether the open script is JSON-LD
-        self._dropped = 0
-        self._too_deep = False
+        self.dropped = 0
+        self.too_deep = False
         self.base = ""
         self.start, self.end = self._handlers(max_depth, tag_paths)
 
@@ -76,9 +79,9 @@ class DocumentBuilder:
         Most of the time that reading a page takes in Python is spent in these two, so they are functions that find what
         they need in local names, and look at a tag once.
         """
-        pieces, put, begins = self._pieces, self._pieces.append, self._nodes.starts
+        pieces, put, begins = self.pieces, self.pieces.append, self.nodes.starts
         open_at, close, elements = begins.append, begins.pop, self._paths.elements
-        waiting, nodes = self._nodes.waiting, self._nodes
+        waiting, nodes = self.nodes.waiting, self.nodes
         concealed_at = 0  # depth of the outermost open element that is not shown, and where it began
         concealed_from = 0
 
@@ -90,24 +93,24 @@ class DocumentBuilder:
             if (
                 attributes
                 and not concealed_at
-                and ("style" in attributes or "hidden" in attributes or self._classes)
-                and is_concealed(attributes, self._classes)
+                and ("style" in attributes or "hidden" in attributes or self.classes)
+                and is_concealed(attributes, self.classes)
             ):
                 concealed_at, concealed_from = len(begins), len(pieces)
             if tag_paths:
                 elements.append((tag, attributes))
             if len(begins) > max_depth:
-                self._too_deep = True
+                self.too_deep = True
                 raise TooDeep
-            if tag in _OPENERS:
-                _OPENERS[tag](self, attributes)
+            if tag in OPENERS:
+                OPENERS[tag](self, attributes)
 
         def end(tag: str) -> None:
             nonlocal concealed_at
-            if tag in _CLOSERS:
-                _CLOSERS[tag](self, tag)
+            if tag in CLOSERS:
+                CLOSERS[tag](self, tag)
             if concealed_at and len(begins) == concealed_at:
-                self._concealed += sum(len(piece.strip()) for piece in pieces[concealed_from:])
+                self.conceal(concealed_from)
                 concealed_at = 0
             if waiting and len(begins) in waiting:
                 nodes.leave(len(pieces))
@@ -120,57 +123,52 @@ class DocumentBuilder:
 
         return start, end
 
+    def conceal(self, start: int) -> None:
+        """All text from the piece at ``start`` on is not shown."""
+        self._concealed += sum(map(len, "".join(self.pieces[start:]).split()))
+
     def close(self) -> None:
         """The input ends. lxml asks for this method."""
 
     def document(self, *, base: str, encoding: str) -> Document:
         """What was read, with every element that is still open closed here. Nothing can be received after that."""
         del self.start, self.end  # they hold the builder, and it holds them
-        while self._open_links:
-            self._end_link()
-        if self._hidden:
-            del self._pieces[self._hidden[0] :]
-        self._nodes.finish(len(self._pieces))
-        text, at = self._text()
+        if self.hidden:
+            del self.pieces[self.hidden[0] :]
+        while self.links:
+            self.end_link("a")
+        self.nodes.finish(len(self.pieces))
+        whole = "".join(self.pieces)
+        # What stands outside the outermost element is white space, which a tree does not have: none is kept at the ends.
+        text = whole.strip()
         return Document(
             title=self._title,
             text=text[: self._max_text],
             language=self._language,
             published=self._published.day,
-            links=self._links(at),
+            links=self._links(len(whole) - len(whole.lstrip()), min(len(text), self._max_text)),
             concealed=self._concealed,
             redirect=self._redirect,
             base=base,
             robots=self._robots,
             encoding=encoding,
-            links_dropped=self._dropped,
-            truncated=self._too_deep or len(text) > self._max_text,
+            links_dropped=self.dropped,
+            truncated=self.too_deep or len(text) > self._max_text,
         )
 
-    def _text(self) -> tuple[str, dict[int, int]]:
-        """The whole text, and how many of its characters, ``max_text`` at most, stand before the pieces where ranges end."""
-        edges = {edge for ranges in (self._nodes.anchors, self._nodes.contexts) for edge in chain.from_iterable(ranges)}
-        parts: list[str] = []
-        at: dict[int, int] = {}
-        done = length = 0
-        for edge in sorted(edges):
-            part = "".join(self._pieces[done:edge])
-            parts.append(part)
-            length += len(part)
-            at[edge] = min(length, self._max_text)
-            done = edge
-        parts += self._pieces[done:]
-        return "".join(parts), at
-
-    def _links(self, at: Mapping[int, int]) -> tuple[RawLink, ...]:
-        """The links with their ranges counted in characters."""
-        ranges = zip(self._hrefs, self._nodes.anchors, self._nodes.contexts, strict=True)
-        refresh = [RawLink(self._refresh, (0, 0), (0, 0), False)] if self._refresh else []
+    def _links(self, skipped: int, most: int) -> tuple[RawLink, ...]:
+        """The links with their ranges counted in the characters of the text: ``most``, after those that were skipped."""
+        at = list(accumulate(map(len, self.pieces), initial=-skipped))  # characters before each piece
+        for outside, limit in (slice(bisect_left(at, 0)), 0), (slice(bisect_right(at, most), None), most):
+            at[outside] = [limit] * len(at[outside])
+        ranges = zip(self.hrefs, self.nodes.anchors, self.nodes.contexts, strict=True)
         links = [
             RawLink(href, (at[a], at[b]), (at[c], at[d]), nofollow, path)
             for (href, nofollow, path), (a, b), (c, d) in ranges
         ]
-        return tuple(refresh + links)
+        if self._refresh:
+            links.insert(0, RawLink(self._refresh, (0, 0), (0, 0), False))
+        return tuple(links)
 
     def _start_html(self, attributes: Attributes) -> None:
         tag = attributes.get("lang") or attributes.get("xml:lang") or ""
@@ -205,21 +203,21 @@ class DocumentBuilder:
         self._start_hidden(attributes)
 
     def _start_hidden(self, attributes: Attributes) -> None:
-        self._hidden.append(len(self._pieces))
+        self.hidden.append(len(self.pieces))
 
     def _end_hidden(self, tag: str) -> None:
-        start = self._hidden.pop()
+        start = self.hidden.pop()
         if tag == "title" and not self._title:
-            self._title = printable(" ".join("".join(self._pieces[start:]).split()))
+            self._title = printable(" ".join("".join(self.pieces[start:]).split()))
         elif tag == "script" and self._linked_data:
-            self._published.script("".join(self._pieces[start:]))
-        elif tag == "script" and len(self._pieces) > start and not self._redirect:
-            self._redirect = script_target("".join(self._pieces[start:]))
-        elif tag == "style" and len(self._pieces) > start:
-            self._classes |= concealing_classes("".join(self._pieces[start:]))
+            self._published.script("".join(self.pieces[start:]))
+        elif tag == "script" and len(self.pieces) > start and not self._redirect:
+            self._redirect = script_target("".join(self.pieces[start:]))
+        elif tag == "style" and len(self.pieces) > start:
+            self.classes |= concealing_classes("".join(self.pieces[start:]))
         elif tag == "noscript":
             self._unscripted = False
-        del self._pieces[start:]
+        del self.pieces[start:]
 
     def _start_a(self, attributes: Attributes) -> None:
         self._start_link(attributes.get("href"), attributes)
@@ -233,39 +231,39 @@ class DocumentBuilder:
 
     def _start_link(self, href: str | None, attributes: Attributes) -> None:
         number = None
-        if href is None or self._hidden:
+        if href is None or self.hidden:
             pass
-        elif len(self._hrefs) < self._max_links:
+        elif len(self.hrefs) < self.max_links:
             rel = attributes.get("rel")
             nofollow = rel is not None and "nofollow" in rel.lower().split()
-            self._hrefs.append((href, nofollow, self._path()))
-            number = self._nodes.link()
-            self._alts.clear()
+            self.hrefs.append((href, nofollow, self.path()))
+            number = self.nodes.link()
+            self.alts.clear()
         else:
-            self._dropped += 1
-        self._open_links.append(number)
+            self.dropped += 1
+        self.links.append(number)
 
     def _start_img(self, attributes: Attributes) -> None:
-        if self._open_links and "alt" in attributes:
-            self._alts.append(attributes["alt"])
+        if self.links and "alt" in attributes:
+            self.alts.append(attributes.get("alt", ""))
 
-    def _end_link(self) -> None:
-        number = self._open_links.pop()
+    def end_link(self, tag: str) -> None:
+        number = self.links.pop()
         if number is None:
             return
-        start = self._nodes.anchors[number][0]
-        if self._alts:
-            if not "".join(self._pieces[start:]).strip():
-                self._pieces.append(" ".join(self._alts))
-            self._alts.clear()
-        self._nodes.anchors[number] = (start, len(self._pieces))
+        start = self.nodes.anchors[number][0]
+        if self.alts:
+            if not "".join(self.pieces[start:]).strip():
+                self.pieces.append(" ".join(self.alts))
+            self.alts.clear()
+        self.nodes.anchors[number] = (start, len(self.pieces))
 
 
-_CLOSERS: dict[str, Callable[[DocumentBuilder, str], None]] = {
+CLOSERS: dict[str, Callable[[DocumentBuilder, str], None]] = {
     **dict.fromkeys(HIDDEN, DocumentBuilder._end_hidden),
-    **dict.fromkeys(LINKS, lambda builder, tag: builder._end_link()),
+    **dict.fromkeys(LINKS, DocumentBuilder.end_link),
 }
-_OPENERS: dict[str, Callable[[DocumentBuilder, Attributes], None]] = {
+OPENERS: dict[str, Callable[[DocumentBuilder, Attributes], None]] = {
     **dict.fromkeys(HIDDEN, DocumentBuilder._start_hidden),
     "a": DocumentBuilder._start_a,
     "area": DocumentBuilder._start_area,

@@ -25,13 +25,13 @@ class AggregationNodes:
     ``anchors`` and ``contexts`` have a range ``[start, end)`` for each link, in the order of the links.
     """
 
-    __slots__ = ("_level", "anchors", "contexts", "starts", "waiting")
+    __slots__ = ("anchors", "contexts", "level", "starts", "waiting")
 
     def __init__(self, level: int | str = 1) -> None:
         if level == ROOT:
-            self._level: int | None = None
+            self.level: int | None = None
         elif isinstance(level, int) and level >= 0:
-            self._level = level
+            self.level = level
         else:
             raise BadInput("aggregation level", f'wants a number from 0 up or "{ROOT}", got {level!r}')
         self.waiting: dict[int, list[int]] = {}
@@ -42,12 +42,16 @@ class AggregationNodes:
     def link(self) -> int:
         """The innermost open element is a link; its number, from 0."""
         number = len(self.contexts)
-        position = self.starts[-1]
-        self.anchors.append((position, position))
-        self.contexts.append((position, position))
-        if self._level is not None:
-            depth = max(1, len(self.starts) - self._level)
-            self.waiting.setdefault(depth, []).append(number)
+        starts, waiting = self.starts, self.waiting
+        here = (starts[-1], starts[-1])
+        self.anchors.append(here)
+        self.contexts.append(here)
+        if self.level is not None:
+            depth = max(1, len(starts) - self.level)
+            if depth in waiting:
+                waiting[depth].append(number)
+            else:
+                waiting[depth] = [number]
         return number
 
     def leave(self, position: int) -> None:
@@ -61,5 +65,5 @@ class AggregationNodes:
         """The document ends: every open element closes."""
         while self.starts:
             self.leave(position)
-        if self._level is None:
+        if self.level is None:
             self.contexts = [(0, position)] * len(self.contexts)

@@ -1,10 +1,10 @@
-"""Bytes to ``Document``: broken HTML tidied into one tree by lxml, read in a single pass.
+"""Bytes to ``Document``: broken HTML tidied into one tree by lxml, read in document order.
 
-The tree is read while lxml builds it (its parser-target interface), not walked afterwards: implied tags are opened and
-closed just the same, in document order, but no node is ever stored. That is faster than a walk, keeps memory at the
-size of the text, and avoids what libxml2 does to a stored tree: it drops the rest of a page at a depth of 256 and takes
-quadratic time for an element with 100,000 attributes. Nothing here recurses, resolves external entities or touches the
-network.
+There are two ways with one result. Where ``tree_walk`` was compiled, lxml builds the tree and compiled code walks over it.
+Elsewhere the elements are read while lxml finds them (its parser-target interface); no node is stored, and the caps end
+the parsing itself. That way also reads what libxml2 does not put into a tree whole or in linear time: it drops
+the rest of a page at a depth of 256 and white space between two root elements, and takes time proportional to the square
+of the attributes of an element (20,000: seconds). Nothing here recurses, resolves external entities or touches the network.
 """
 
 from __future__ import annotations
@@ -19,10 +19,16 @@ from crawlproject.pages.html.document_builder import DocumentBuilder, TooDeep
 from crawlproject.pages.html.encoding import decode
 from crawlproject.pages.html.link_context import AggregationNodes
 
+try:
+    from crawlproject.pages.html import tree_walk
+except Exception:  # not built, in a zip file, or built for another lxml
+    tree_walk = None  # type: ignore[assignment]
+
 MAX_LINKS = 5_000
 MAX_TEXT = 2_000_000
 MAX_DEPTH = 512
 _PIECE = 65_536  # bytes: libxml2 learns only between two pieces that reading has ended
+_LARGEST_TREE = 1_000_000  # bytes; a tree takes up to 40 times the memory of its page
 
 
 def parse_document(
@@ -49,24 +55,50 @@ def parse_document(
     ends at the first element nested deeper than ``max_depth``, because an unmatched end tag costs libxml2 time
     proportional to the depth. Malformed input raises nothing; ``BadInput`` for a wrong ``aggregation_level``.
     """
-    nodes = AggregationNodes(aggregation_level)
     encoding, markup = decode(body, content_type)
     if "\0" in markup:  # browsers drop it from text; libxml2 would make an event of each
         markup = markup.replace("\0", "")
     if _is_plain_text(content_type):
         text = " ".join(markup[:max_text].split())
         return Document(text=text, base=url, encoding=encoding, truncated=len(markup) > max_text)
-    builder = DocumentBuilder(
-        nodes, max_links=max_links, max_text=max_text, max_depth=max_depth, tag_paths=tag_paths, agent=agent
-    )
     # The parser gets UTF-8 that is known to be valid, whatever the page was written in.
-    parser = etree.HTMLParser(target=builder, encoding="utf-8", huge_tree=True, no_network=True)
     data = markup.encode("utf-8")
+
+    def new_builder() -> DocumentBuilder:
+        return DocumentBuilder(
+            AggregationNodes(aggregation_level),
+            max_links=max_links,
+            max_text=max_text,
+            max_depth=max_depth,
+            tag_paths=tag_paths,
+            agent=agent,
+        )
+
+    builder = new_builder()
+    if not _read_tree(data, builder, max_depth):
+        builder = new_builder()
+        _read_events(data, builder)
+    return builder.document(base=_absolute(builder.base, url), encoding=encoding)
+
+
+def _read_tree(data: bytes, builder: DocumentBuilder, max_depth: int) -> bool:
+    """Whether ``builder`` has all of ``data``. When it has not, it may have a part, and is of no more use."""
+    if tree_walk is None or max_depth < tree_walk.MAX_DEPTH or len(data) > _LARGEST_TREE or tree_walk.is_crowded(data):
+        return False
+    parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, collect_ids=False)
+    try:
+        root = etree.fromstring(data, parser)
+    except etree.XMLSyntaxError:
+        return False
+    return root is not None and tree_walk.walk(root, builder)
+
+
+def _read_events(data: bytes, builder: DocumentBuilder) -> None:
+    parser = etree.HTMLParser(target=builder, encoding="utf-8", huge_tree=True, no_network=True)
     with suppress(TooDeep):
         for start in range(0, len(data), _PIECE) or (0,):
             parser.feed(data[start : start + _PIECE])
         parser.close()
-    return builder.document(base=_absolute(builder.base, url), encoding=encoding)
 
 
 def _is_plain_text(content_type: str) -> bool:

@@ -47,12 +47,12 @@ class TagPaths:
 
 
 def _label(tag: str, attributes: Mapping[str, str]) -> str:
-    """``tag#id.class.class``; numbers become 0, since they tell items apart and not places."""
-    return _labelled(tag, attributes.get("id", ""), attributes.get("class", "")) if attributes else tag
+    return label(tag, attributes.get("id", ""), attributes.get("class", "")) if attributes else tag
 
 
 @lru_cache(maxsize=10_000)
-def _labelled(tag: str, identity: str, classes: str) -> str:
+def label(tag: str, identity: str, classes: str) -> str:
+    """``tag#id.class.class``; numbers become 0, since they tell items apart and not places."""
     identity = "-".join(identity.split())
     place = (f"#{identity}" if identity else "") + "".join([f".{name}" for name in sorted(classes.split())])
     return tag + _DIGITS.sub("0", place)
