@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from crawlproject.errors import BadSetting
+from crawlproject.orderings.adaptive.active_set import NO_ROWS, ActiveSet
 from crawlproject.orderings.adaptive.bm25 import CONTRAST, Bm25Worth
 from crawlproject.orderings.adaptive.document_frequencies import TermStatistics
 from crawlproject.orderings.adaptive.link_features import KINDS, LinkFeatures
 from crawlproject.orderings.adaptive.link_table import ANCHOR, AROUND, WORDS, Groups, LinkTable, Origin, Rows
 from crawlproject.orderings.adaptive.ridge import Ridge
-from crawlproject.orderings.adaptive.shortlist import shortlist
 from crawlproject.orderings.adaptive.url_words import UrlWords
 from crawlproject.orderings.base import SEEDS_FIRST, BaseOrdering, OrderingContext
 from crawlproject.records import CrawlUrl, Link, Page
@@ -26,14 +26,8 @@ from crawlproject.urls.hosts import host_of
 Vector = npt.NDArray[np.float64]
 
 REVISE_EVERY = 16  # pages between two scorings of all waiting URLs
-RECENT = 64  # recent pages that show whether the crawl finds anything
-LOST = 0.12  # mean worth of recent pages below which attention widens
-FOUND = 0.24  # mean worth from which the topic counts as found; a later low means that it is exhausted
-WIDEST = 16.0  # multiple of the attention
 BEST_LINKS = 10  # best new links of a page that make up its prospect
 UNDER_WAY = 100  # pages that were observed and whose links may not have been scored yet
-MOVED = 0.005  # a larger error revises the score of a waiting URL
-NO_ROWS: Rows = np.zeros(0, dtype=np.int64)
 
 
 class Adaptive(BaseOrdering):
@@ -82,16 +76,12 @@ class Adaptive(BaseOrdering):
         self._worth = Bm25Worth(self._terms, dict(zip(query, keywords.tolist(), strict=True)))
         self._words = UrlWords(context.judge.analyzer)
         self._table = LinkTable()
+        self._active = ActiveSet(self._table, attention, explore)
         self._evidence = LinkFeatures(self._table, self._terms, keywords, _kinds(without))
         self._ridge = Ridge(self._evidence.prior, strength)
         self._ended = set(context.topic.seeds)  # seeds wait from the start, whether links lead to them or not
         self._scores: dict[str, dict[str, float]] = {}  # of the links of the latest pages
         self._pages = 0
-        self._harvest = 0.0  # mean worth of the recent pages
-        self._found = False  # the topic
-        self._attended = 0
-        self._level = -np.inf  # the lowest score in the shortlist
-        self._told, self._aside, self._recalled = NO_ROWS, NO_ROWS, NO_ROWS
 
     # ------------------------------------------------------------ scores
 
@@ -104,20 +94,20 @@ class Adaptive(BaseOrdering):
 
     def revise(self) -> Iterator[tuple[str, float]]:
         if self._pages % REVISE_EVERY == 0:
-            self._look_at_all()
-        rows, self._told = self._told, NO_ROWS
-        rows = rows[self._table.attended[rows]]  # since the look, some may have ended
+            self._score_all()
+        rows, self._active.revised = self._active.revised, NO_ROWS
+        rows = rows[self._table.active[rows]]  # since they were scored, some may have ended
         return zip(self._table.urls(rows), self._table.score[rows].tolist(), strict=True)
 
     def put_aside(self) -> Iterator[str]:
-        rows, self._aside = self._aside, NO_ROWS
-        return self._table.urls(rows[~self._table.attended[rows]])  # since the look, a row may have got another URL
+        rows, self._active.leaving = self._active.leaving, NO_ROWS
+        return self._table.urls(rows[~self._table.active[rows]])  # since then, a row may have got another URL
 
     def recall(self) -> list[CrawlUrl]:
-        if not len(self._recalled) and self._is_short_of_urls():
-            self._look_at_all()
-        rows, self._recalled = self._recalled, NO_ROWS
-        return [self._crawl_url(row) for row in rows.tolist()]
+        if not len(self._active.entering) and self._active.is_short():
+            self._score_all()
+        rows, self._active.entering = self._active.entering, NO_ROWS
+        return [self._table.record(row) for row in rows.tolist()]
 
     def explain(self, url: CrawlUrl) -> Mapping[str, float]:
         """What each kind of evidence adds, what lies behind, and by how much the score was out of date."""
@@ -139,8 +129,7 @@ class Adaptive(BaseOrdering):
             worth = page.relevance**CONTRAST
         else:
             worth = self._worth(page.counts, len(page.terms))
-        self._harvest += max(1.0 / self._pages, 1.0 / RECENT) * (worth - self._harvest)
-        self._found = self._found or self._harvest >= FOUND
+        self._active.observe(worth)
         self._evidence.feedback.observe(worth, numbers, page.counts)
         if self._pages < REVISE_EVERY:  # at first, learn from every page at once
             self._evidence.refresh()
@@ -162,17 +151,17 @@ class Adaptive(BaseOrdering):
 
     def failed(self, url: str) -> None:
         self._ended.add(url)
-        self._attended -= self._table.remove(url)
+        self._active.remove(url)
 
     def too_deep(self, url: str) -> None:
-        self._attended -= self._table.remove(url)  # or it would keep its place in the shortlist for ever
+        self._active.remove(url)  # or it would keep its place for ever
 
     def postponed(self, url: str) -> None:
-        self._attended -= self._table.remove(url)  # it waits without us, or it would keep others from their place
+        self._active.remove(url)  # it waits without us, or it would keep others from their place
 
     def host_blocked(self, host: str) -> None:
         rows = self._table.waiting()
-        for url in list(self._table.urls(rows[self._table.attended[rows]])):
+        for url in list(self._table.urls(rows[self._table.active[rows]])):
             if host_of(url) == host:
                 self.postponed(url)
 
@@ -188,10 +177,7 @@ class Adaptive(BaseOrdering):
         self._table.groups[row] = (groups.host, groups.folder, place, family)
 
     def resumed(self, waiting: Collection[str]) -> None:
-        rows = self._table.waiting()
-        self._table.attended[rows] = [url in waiting for url in self._table.urls(rows)]
-        self._attended = int(self._table.attended[rows].sum())
-        self._told, self._aside, self._recalled = NO_ROWS, NO_ROWS, NO_ROWS
+        self._active.resumed(waiting)
 
     # ------------------------------------------------------------ links become rows
 
@@ -243,57 +229,21 @@ class Adaptive(BaseOrdering):
         """Score the rows of a page's links; the mean predicted worth of the best that are new."""
         if not len(rows):
             return 0.0
-        table = self._table
         worth, values = self._values(rows)
-        wanted = values >= self._level
-        self._attended += int((wanted & ~table.attended[rows]).sum())
-        table.attended[rows] |= wanted
-        table.score[rows] = values
-        followed = table.attended[rows]
-        self._scores[page.url] = dict(zip(table.urls(rows[followed]), values[followed].tolist(), strict=True))
+        followed = self._active.admit(rows, values)
+        self._scores[page.url] = dict(zip(self._table.urls(rows[followed]), values[followed].tolist(), strict=True))
         if len(self._scores) > UNDER_WAY:
             del self._scores[next(iter(self._scores))]
         best = np.sort(np.clip(worth[fresh], 0.0, 1.0))[-BEST_LINKS:]
         return float(best.sum()) / BEST_LINKS
 
-    # ------------------------------------------------------------ the shortlist
-
-    def _is_short_of_urls(self) -> bool:
-        return 2 * self._attended < min(self.attention, len(self._table))
-
-    def _breadth(self) -> int:
-        """How many URLs are attended to now."""
-        if self._found:
-            return self.attention
-        return round(self.attention * min(WIDEST, max(1.0, (LOST / max(self._harvest, 1e-6)) ** 2)))
-
-    def _look_at_all(self) -> None:
+    def _score_all(self) -> None:
         """Score all that waits by what is known now, and decide what belongs into the frontier."""
         self._evidence.refresh()
         self._ridge.solve()
-        table = self._table
-        rows = table.waiting()
-        if not len(rows):
-            return
-        _, values = self._values(rows)
-        wanted = np.ones(len(rows), dtype=bool)
-        size = self._breadth()
-        if size:
-            wanted = shortlist(values, table.groups[rows, 0], size, self.explore)
-        self._level = -np.inf if wanted.all() else float(np.sort(values)[-size])
-        attended = table.attended[rows]
-        moved = ~attended | (np.abs(values - table.score[rows]) > MOVED)
-        table.score[rows[moved]] = values[moved]
-        self._told = rows[attended & wanted & moved]
-        self._aside = rows[attended & ~wanted]
-        self._recalled = rows[wanted & ~attended]
-        table.attended[rows] = wanted
-        self._attended = int(wanted.sum())
-
-    def _crawl_url(self, row: int) -> CrawlUrl:
-        origin = self._table.origin(row)
-        score = float(self._table.score[row])
-        return CrawlUrl(self._table.url(row), score, origin.depth, origin.parent, origin.anchor, origin.context_score)
+        rows = self._table.waiting()
+        if len(rows):
+            self._active.choose(rows, self._values(rows)[1])
 
 
 def _behind(predicted: float | Vector) -> float | Vector:

@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from crawlproject.records import CrawlUrl
+
 Rows = npt.NDArray[np.int64]
 
 # Columns of ``LinkTable.terms``.
@@ -47,7 +49,7 @@ class LinkTable:
 
     ``terms`` (rows, ``WIDTH``) holds term numbers, 0 where there is none; ``groups`` (rows, 4) group numbers. ``best`` and
     ``total`` are the highest and the summed worth of the pages that link to the URL, ``links`` their number. ``score`` is
-    the last score that was computed, ``attended`` whether the URL is in the frontier.
+    the last score that was computed, ``active`` whether the URL is in the frontier.
     """
 
     def __init__(self, rows: int = 4096) -> None:
@@ -62,7 +64,7 @@ class LinkTable:
         self.total = np.zeros(rows)
         self.links = np.zeros(rows)
         self.score = np.zeros(rows)
-        self.attended = np.zeros(rows, dtype=bool)
+        self.active = np.zeros(rows, dtype=bool)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -82,6 +84,12 @@ class LinkTable:
         assert origin is not None, "a row in use has an origin"
         return origin
 
+    def record(self, row: int) -> CrawlUrl:
+        """What the frontier gets."""
+        origin = self.origin(row)
+        score = float(self.score[row])
+        return CrawlUrl(self._urls[row], score, origin.depth, origin.parent, origin.anchor, origin.context_score)
+
     def waiting(self) -> Rows:
         """All rows in use."""
         return np.flatnonzero(self._waits)
@@ -93,7 +101,7 @@ class LinkTable:
         self._urls[row] = url
         self._origins[row] = origin
         self._waits[row] = True
-        self.attended[row] = False
+        self.active[row] = False
         self.best[row] = self.total[row] = worth
         self.links[row] = 1
         return row
@@ -119,7 +127,7 @@ class LinkTable:
         return row
 
     def remove(self, url: str) -> bool:
-        """Remove the row, if there is one; return whether its URL was attended."""
+        """Remove the row, if there is one; return whether its URL was active."""
         row = self._rows.pop(url, None)
         if row is None:
             return False
@@ -127,16 +135,16 @@ class LinkTable:
         self._urls[row] = ""
         self._origins[row] = None
         self._free.append(row)
-        attended = bool(self.attended[row])
-        self.attended[row] = False
-        return attended
+        active = bool(self.active[row])
+        self.active[row] = False
+        return active
 
     def _new_row(self) -> int:
         row = len(self._urls)
         self._urls.append("")
         self._origins.append(None)
         if row == len(self._waits):
-            for name in ("_waits", "terms", "groups", "best", "total", "links", "score", "attended"):
+            for name in ("_waits", "terms", "groups", "best", "total", "links", "score", "active"):
                 column = getattr(self, name)
                 setattr(self, name, np.concatenate([column, np.zeros_like(column)]))
         return row

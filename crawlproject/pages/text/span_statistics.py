@@ -18,20 +18,20 @@ def span_squared_norms(terms: Sequence[str], spans: Iterable[Range]) -> dict[Ran
     crosses an earlier one, which no tree gives, is counted by itself.
     """
     norms: dict[Range, int] = {}
-    open_spans: list[_Tally] = []
+    open_spans: list[_SpanTally] = []
     for span in sorted(set(spans), key=lambda span: (span[0], -span[1])):
         while open_spans and open_spans[-1].span[1] <= span[0]:
             _close(open_spans, terms, norms)
         if open_spans and span[1] > open_spans[-1].span[1]:
             norms[span] = int(squared_norm(Counter(terms[span[0] : span[1]])))
         else:
-            open_spans.append(_Tally(span))
+            open_spans.append(_SpanTally(span))
     while open_spans:
         _close(open_spans, terms, norms)
     return norms
 
 
-class _Tally:
+class _SpanTally:
     """The counts of a span as far as ``position``, and the sum of their squares."""
 
     __slots__ = ("counts", "norm", "position", "span")
@@ -61,7 +61,7 @@ class _Tally:
             mine[term] = have + count
 
 
-def _close(open_spans: list[_Tally], terms: Sequence[str], norms: dict[Range, int]) -> None:
+def _close(open_spans: list[_SpanTally], terms: Sequence[str], norms: dict[Range, int]) -> None:
     """End the innermost open span and hand its counts to the one around it."""
     tally = open_spans.pop()
     tally.advance(terms, tally.span[1])

@@ -13,7 +13,8 @@ from support.webs import DictWeb, page
 
 from crawlproject.errors import BadSetting
 from crawlproject.evaluation.simulation.runner import Runner
-from crawlproject.orderings.adaptive.adaptive import RECENT, REVISE_EVERY, WIDEST, Adaptive
+from crawlproject.orderings.adaptive.active_set import RECENT, WIDEST
+from crawlproject.orderings.adaptive.adaptive import REVISE_EVERY, Adaptive
 from crawlproject.orderings.adaptive.link_features import KINDS
 from crawlproject.records import CrawlUrl, Link, Page, Span, Topic
 from crawlproject.storage.append_log import read_lines

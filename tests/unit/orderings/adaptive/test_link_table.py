@@ -25,12 +25,12 @@ def test_the_life_of_a_row() -> None:
     )
     assert not table.meet(row, 0.2) and table.meet(row, 0.9)
     assert (table.best[row], table.total[row], table.links[row]) == pytest.approx((0.9, 1.5, 3))
-    table.attended[row] = True
+    table.active[row] = True
     assert table.rename("a", "b") == row == table.row("b") and table.row("a") is None and table.url(row) == "b"
     assert table.remove("b") and not table.remove("b"), "it was attended; then it was there no more"
     assert len(table) == 0 == len(table.waiting())
     assert table.add("c", ORIGIN, 0.1) == row, "a row is used again"
-    assert (table.best[row], table.total[row], table.links[row], table.attended[row]) == (0.1, 0.1, 1, False)
+    assert (table.best[row], table.total[row], table.links[row], table.active[row]) == (0.1, 0.1, 1, False)
 
 
 def test_the_origin_that_is_nearest_to_a_seed_is_kept() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.orderings.adaptive.shortlist import FEWEST_HOSTS, shortlist
+from crawlproject.orderings.adaptive.active_set import FEWEST_HOSTS, shortlist
 
 waiting = st.lists(st.tuples(st.sampled_from([0.0, 0.1, 0.5, 0.9]), st.integers(0, 9)), max_size=30)
 
