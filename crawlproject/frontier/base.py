@@ -39,8 +39,58 @@ class BlockedHost(NamedTuple):
     best: float | None
 
 
+class FrontierQuestions(Protocol):
+    """What a frontier answers without a change. All times are seconds since the epoch."""
+
+    def next_due(self, now: float) -> float | None:
+        """The earliest time at which ``take`` may succeed without any other call in between.
+
+        ``now`` or earlier when it may succeed at once; None when nothing waits, or when all that waits is behind leases.
+        """
+        ...
+
+    def blocked(self) -> Iterator[BlockedHost]:
+        """The blocked hosts, O(blocked hosts).
+
+        On disk, ``best`` is only sure after a ``take`` that found nothing, and not under a commitment.
+        """
+        ...
+
+    def __len__(self) -> int:
+        """Waiting URLs, O(1)."""
+        ...
+
+    def __contains__(self, url: str) -> bool:
+        """Whether the URL is known: waits, is leased, or is done. An evicted URL is not."""
+        ...
+
+    def leased(self, url: str) -> CrawlUrl | None:
+        """The record of an open lease, or None."""
+        ...
+
+    def leases(self) -> int:
+        """Open leases, O(1)."""
+        ...
+
+    def waiting(self) -> Iterator[CrawlUrl]:
+        """The waiting URLs, in no particular order."""
+        ...
+
+    def best(self) -> float | None:
+        """The best waiting score (amortised O(log n)), or None when nothing waits."""
+        ...
+
+    def hosts(self) -> int:
+        """Hosts with waiting URLs, O(1)."""
+        ...
+
+    def evicted(self) -> int:
+        """URLs dropped so far because the frontier was full."""
+        ...
+
+
 @runtime_checkable
-class Frontier(Protocol):
+class Frontier(FrontierQuestions, Protocol):
     """What the scheduler, the pipelines and the rehearsal rely on. All times are seconds since the epoch."""
 
     def put(self, url: CrawlUrl) -> bool:
@@ -52,13 +102,6 @@ class Frontier(Protocol):
 
     def take(self, now: float) -> CrawlUrl | None:
         """Lease the best URL of an eligible host, or None when no host is eligible at ``now``."""
-        ...
-
-    def next_due(self, now: float) -> float | None:
-        """The earliest time at which ``take`` may succeed without any other call in between.
-
-        ``now`` or earlier when it may succeed at once; None when nothing waits, or when all that waits is behind leases.
-        """
         ...
 
     def done(self, url: str, now: float, seconds: float) -> None:
@@ -105,45 +148,6 @@ class Frontier(Protocol):
 
     def block_host(self, host: str, until: float) -> None:
         """No URL of the host is taken before ``until``, whatever was said before; 0, or a time that is past, lifts it."""
-        ...
-
-    def blocked(self) -> Iterator[BlockedHost]:
-        """The blocked hosts, O(blocked hosts).
-
-        On disk, ``best`` is only sure after a ``take`` that found nothing, and not under a commitment.
-        """
-        ...
-
-    def __len__(self) -> int:
-        """Waiting URLs, O(1)."""
-        ...
-
-    def __contains__(self, url: str) -> bool:
-        """Whether the URL is known: waits, is leased, or is done. An evicted URL is not."""
-        ...
-
-    def leased(self, url: str) -> CrawlUrl | None:
-        """The record of an open lease, or None."""
-        ...
-
-    def leases(self) -> int:
-        """Open leases, O(1)."""
-        ...
-
-    def waiting(self) -> Iterator[CrawlUrl]:
-        """The waiting URLs, in no particular order."""
-        ...
-
-    def best(self) -> float | None:
-        """The best waiting score (amortised O(log n)), or None when nothing waits."""
-        ...
-
-    def hosts(self) -> int:
-        """Hosts with waiting URLs, O(1)."""
-        ...
-
-    def evicted(self) -> int:
-        """URLs dropped so far because the frontier was full."""
         ...
 
     def put_many(self, urls: Iterable[CrawlUrl]) -> int:

@@ -1,6 +1,6 @@
 "use strict";
 
-// Draws a map on a canvas. Text from the web is drawn as text or put into text nodes, never parsed as HTML.
+// Draws a map on a canvas. One file of over 300 lines, since it is copied into every map. Text from the web is drawn as text or put into text nodes, never parsed as HTML.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const byId = (id) => document.getElementById(id);

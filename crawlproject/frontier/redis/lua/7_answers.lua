@@ -1,0 +1,104 @@
+-- Taking URLs, what is asked before and after, and the loop over the operations of a call.
+
+-- now n floor seed question asked_before picks -> {rank, time to come, record, rank, ...}: leases up to n URLs of rank
+-- floor at most. An answer that was lost is given again.
+function answer_of.take()
+  local now, n, floor, seed, question = time_argument(), number(), number(), number(), argument()
+  local asked_before, picks = argument() == '1', split(argument())
+  local taken = {}
+  call('ZADD', ALIVE, exact(now + LEASE), ME)
+  if asked_before then
+    local all = call('HGETALL', LEASES)
+    for index_ = 1, #all, 2 do
+      local rank, then_, worker = string.match(all[index_ + 1], '^([^\n]*)\n([^\n]*)\n(.*)$')
+      if then_ == question and worker == WORKER then
+        describe(all[index_], rank, taken)
+      end
+    end
+    if #taken > 0 then
+      return taken
+    end
+  end
+  reclaim_from_the_lost(now)
+  pass_time(now)
+  while #taken < 3 * n do
+    local leases = call('HLEN', LEASES)
+    if MAX_PAGES > 0 and meta.pages + leases >= MAX_PAGES then
+      break
+    end
+    local host, arrival, rank = choose(now, picks, seed + #taken)
+    if not host or rank > floor then
+      break
+    end
+    leave(host, arrival)
+    call('HSET', LEASES, arrival, exact(rank) .. '\n' .. question .. '\n' .. WORKER)
+    call('HSET', BUSY, host, ME)
+    place(host)
+    picks[#picks + 1] = host
+    while #picks > K + leases do
+      table.remove(picks, 1)
+    end
+    describe(arrival, exact(rank), taken)
+  end
+  if #taken > 0 then
+    call('HSET', PICKS, WORKER, exact(now) .. '\n' .. table.concat(picks, '\n'))
+  end
+  return taken
+end
+
+-- now seed picks -> when a take may succeed, or ''
+function answer_of.due()
+  local now, seed, picks = time_argument(), number(), split(argument())
+  reclaim_from_the_lost(now)
+  pass_time(now)
+  local due = next_due(now, picks, seed)
+  return due and exact(due - shift) or ''
+end
+
+-- -> {waiting, leases, hosts, evicted, pages, seen, rank of the best or ''}
+function answer_of.counts()
+  local best = call('ZRANGE', TOPS, 0, 0, 'WITHSCORES')[2]
+  return {
+    waiting(), call('HLEN', LEASES), call('ZCARD', TOPS), meta.evicted, meta.pages, meta.seen,
+    best and exact(tonumber(best)) or '',
+  }
+end
+
+-- now -> time and hosts of the worker's last picks. The worker begins, under TOKEN; what it held before waits again.
+function answer_of.begin()
+  local now = time_argument()
+  reclaim(WORKER, now)
+  call('ZADD', ALIVE, exact(now + LEASE), ME)
+  if MAX_URLS > 0 and meta.worst == 0 then
+    count('worst', 1)
+    for _, member in ipairs(call('ZRANGE', TOPS, 0, -1)) do
+      place(string.sub(member, 7), true)
+    end
+  end
+  return call('HGET', PICKS, WORKER) or ''
+end
+
+-- now -> 0. The worker ends; what it still holds waits again.
+answer_of['end'] = function()
+  local now = time_argument()
+  reclaim(WORKER, now)
+  call('ZREM', ALIVE, ME)
+  return 0
+end
+
+if ARGV[HEAD + 1] == 'begin' then
+  call('HSET', WORKERS, WORKER, TOKEN)
+elseif TOKEN ~= '' then
+  local token = call('HGET', WORKERS, WORKER)
+  if not token then
+    return redis.error_reply('FORGOTTEN the server has lost this crawl: was it cleared, or is appendonly off?')
+  elseif token ~= TOKEN then
+    return redis.error_reply('FENCED another process uses the name of this worker; give each its own CRAWL_WORKER')
+  end
+end
+local answers = {}
+while at < #ARGV do
+  answers[#answers + 1] = answer_of[argument()]()
+end
+save_meta()
+return answers
