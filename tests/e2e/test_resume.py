@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from support.livecrawl import finish, taken
 from support.webs import DictWeb
 
 from crawlproject.crawl.assembly import assemble
@@ -65,14 +66,11 @@ class Laboratory:
         return Outcome(fetched, waiting)
 
     def _fetch(self, crawl: Crawl, now: float) -> tuple[str, float]:
-        url = crawl.take(now)
-        assert url is not None
+        url = taken(crawl, now)
         reply, ended = self.web.get(url.url), Fetch(200, now, 0.1)
         if reply.status == 200:
             body = reply.body.replace(b"noindex", b"")
-            page = crawl.steps.score_links(crawl.steps.score_page(crawl.steps.read(url, body)))
-            crawl.steps.keep(page, crawl.steps.visit(url, page, body, ended))
-            crawl.steps.offer(page, ended)
+            finish(crawl, url, crawl.steps.read(url, body), body, ended)
         elif location(reply):
             crawl.redirect(url, crawl.canonicalize(location(reply), url.url), ended)
         else:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.livecrawl import finish, taken
 from support.webs import html
 
 from crawlproject.crawl.assembly import assemble
@@ -32,17 +33,7 @@ def a_crawl(folder: Path, *seeds: str, ordering: str = "dom", **settings: object
 
 def receive(crawl: Crawl, url: CrawlUrl, body: bytes, now: float = 1.0, **headers: str) -> Page:
     """Everything that happens to a page that arrived."""
-    fetch = Fetch(200, now, 0.5)
-    page = crawl.steps.score_links(crawl.steps.score_page(crawl.steps.read(url, body, **headers)))
-    crawl.steps.keep(page, crawl.steps.visit(url, page, body, fetch))
-    crawl.steps.offer(page, fetch)
-    return page
-
-
-def taken(crawl: Crawl, now: float = 1.0) -> CrawlUrl:
-    url = crawl.take(now)
-    assert url is not None
-    return url
+    return finish(crawl, url, crawl.steps.read(url, body, **headers), body, Fetch(200, now, 0.5))
 
 
 def lines(crawl: Crawl, name: str = "history.jsonl") -> list[dict]:

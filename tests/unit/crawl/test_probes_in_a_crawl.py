@@ -6,6 +6,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from support.livecrawl import finish
 from support.webs import html
 
 from crawlproject.crawl.assembly import assemble
@@ -34,10 +35,7 @@ def a_crawl(folder: Path, **settings: object) -> Crawl:
 
 def receive(crawl: Crawl, url: CrawlUrl, body: bytes, now: float) -> None:
     fetch = Fetch(200, now, 0.1)
-    page = crawl.steps.examine(crawl.steps.read(url, body), fetch)
-    page = crawl.steps.score_links(crawl.steps.score_page(page))
-    crawl.steps.keep(page, crawl.steps.visit(url, page, body, fetch))
-    crawl.steps.offer(page, fetch)
+    finish(crawl, url, crawl.steps.examine(crawl.steps.read(url, body), fetch), body, fetch)
 
 
 def taken(crawl: Crawl, now: float, step: str | None = None) -> CrawlUrl:

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.crawling import ROOT
 from support.items import a_crawl, an_item
+from support.livecrawl import finish
 from support.warcs import cdxj, check, records, same_index
 
 from crawlproject.crawl.assembly import assemble
@@ -303,9 +304,7 @@ def crawl_web(topic: Topic, web: object, folder: Path, pages: int) -> list[tuple
         elif reply.status != 200 or (kind and kind.partition(";")[0] not in options.page_content_types):
             crawl.fail(url, f"http {reply.status}" if reply.status != 200 else f"content type {kind}", fetch)
         else:
-            page = crawl.steps.score_links(crawl.steps.score_page(crawl.steps.read(url, reply.body, content_type=kind)))
-            crawl.steps.keep(page, crawl.steps.visit(url, page, reply.body, fetch))
-            crawl.steps.offer(page, fetch)
+            finish(crawl, url, crawl.steps.read(url, reply.body, content_type=kind), reply.body, fetch)
     crawl.close("done", now)
     lines = map(json.loads, (folder / "history.jsonl").read_text().splitlines())
     # Of a host that did not answer there is nothing in an archive either: a 404.

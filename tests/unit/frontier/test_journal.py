@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.frontiersteps import url
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.frontier.journal import JournaledFrontier
@@ -35,11 +36,6 @@ def opened(folder: Path, now: float = OPENING, slack: int = 2**24, **options: in
 
 def journal_of(folder: Path) -> Path:
     return folder / "journal.jsonl"
-
-
-def url(path: str, score: float = 0.0, **fields: Any) -> CrawlUrl:
-    host, _, page = path.partition("/")
-    return CrawlUrl(f"http://{host}.test/{page}", score, **fields)
 
 
 def perform(frontier: MemoryFrontier | JournaledFrontier, step: Step, now: float) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 from support.crawling import ROOT
+from support.livecrawl import finish
 
 from crawlproject.components.items import PageItem
 from crawlproject.crawl.assembly import assemble
@@ -37,11 +38,7 @@ def crawl_some(folder: Path, pages: int = 30) -> list[dict[str, object]]:
         if reply.status != 200:
             crawl.fail(url, f"http {reply.status}", fetch)
             continue
-        page = crawl.steps.score_links(
-            crawl.steps.score_page(crawl.steps.read(url, reply.body, content_type=fetch.content_type))
-        )
-        crawl.steps.keep(page, crawl.steps.visit(url, page, reply.body, fetch))
-        crawl.steps.offer(page, fetch)
+        finish(crawl, url, crawl.steps.read(url, reply.body, content_type=fetch.content_type), reply.body, fetch)
     crawl.close("page budget", now)
     return [json.loads(line) for line in (folder / "items.jsonl").read_text().splitlines()]
 
