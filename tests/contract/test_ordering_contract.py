@@ -132,16 +132,6 @@ class TestEveryOrdering:
         score = ordering.score(page, page.links[0])
         assert score is None or math.isfinite(score)
 
-    def test_revises_only_with_finite_scores(self, name: str) -> None:
-        ordering = build(name)
-        ordering.observe(a_page(links=[a_link()], relevance=0.5))
-        assert all(math.isfinite(score) for _, score in ordering.revise())
-
-    def test_a_page_without_anything_is_no_problem(self, name: str) -> None:
-        ordering = build(name)
-        ordering.observe(a_page())
-        ordering.inherited_for_links(a_page())
-
     def test_parameters_have_defaults_and_can_be_set_as_text(self, name: str) -> None:
         own = parameters_of(ORDERINGS[name])
         assert inspect.Parameter.empty not in own.values()

@@ -174,17 +174,6 @@ def test_wrong_settings_are_one_message_and_exit_code_2(tmp_path: Path) -> None:
     assert done.returncode == 2 and "best_first" in done.stderr
 
 
-def test_a_folder_of_another_crawl_is_left_alone(tmp_path: Path) -> None:
-    with running(host_farm(2, 2)) as server:
-        topic = topic_file(tmp_path, "http://portal.example/")
-        crawl(topic, tmp_path / "crawl", port=server.port)
-        before = (tmp_path / "crawl" / "history.jsonl").read_bytes()
-        done = crawl(topic, tmp_path / "crawl", port=server.port, ordering="breadth_first")
-    assert done.returncode == 2
-    assert "dom" in done.stderr and "breadth_first" in done.stderr
-    assert (tmp_path / "crawl" / "history.jsonl").read_bytes() == before
-
-
 def test_robots_rules_bind_redirect_targets_too(tmp_path: Path) -> None:
     replies = dict([page("http://a.example/", "http://a.example/go", text="reef"), page("http://b.example/private/x")])
     replies |= dict([robots("http://b.example", "User-agent: *\nDisallow: /private/\n")])

@@ -14,6 +14,7 @@ from urllib.request import ProxyHandler, build_opener
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from support.crawling import ROOT, command, crawl, environment, history, stored
+from support.scrapyd import free_port
 from support.shop import open_shop
 from support.stockproject import crawl as crawl_stock
 from support.stockproject import start_project
@@ -34,12 +35,6 @@ def samples(text: str) -> Samples:
         for family in text_string_to_metric_families(text)
         for sample in family.samples
     }
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -54,23 +55,9 @@ process.start()
 
 
 def source(**changes):
-    class Source:
-        pages = 10
-        fetches = 12
-        frontier_size = 3456
-        hosts_waiting = 7
-        best_waiting = 0.5
-        refused = 1
-        errors = 2
-        report_path = None
-
-        def recent_relevance(self):
-            return 0.125
-
-    made = Source()
-    for name, value in changes.items():
-        setattr(made, name, value)
-    return made
+    values = {"pages": 10, "fetches": 12, "frontier_size": 3456, "hosts_waiting": 7, "best_waiting": 0.5}
+    values |= {"refused": 1, "errors": 2, "report_path": None, "recent_relevance": lambda: 0.125}
+    return SimpleNamespace(**values | changes)
 
 
 def crawl(*arguments, stderr=subprocess.PIPE):

@@ -129,17 +129,6 @@ def test_a_dupefilter_of_the_projects_own_decides() -> None:
     assert Engine(DUPEFILTER_CLASS=PathFilter).put(Request(A), Request(B), Request(B + "x")) == [True, False, True]
 
 
-def test_priority_decides_over_all_hosts_that_may_be_visited() -> None:
-    engine = Engine()
-    engine.put(
-        *(
-            Request(f"http://{host}.example/", priority=priority)
-            for host, priority in zip("abc", (1, 3, 2), strict=True)
-        )
-    )
-    assert [request.url[7] for request in engine.drain()] == ["b", "c", "a"]
-
-
 # ------------------------------------------------------------ what becomes of a request that was issued
 
 

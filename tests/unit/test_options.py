@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from scrapy.settings import Settings
-from support.crawling import crawl, scrapy, topic_file
+from support.crawling import crawl, topic_file
 
 from crawlproject import settings as defaults
 from crawlproject.errors import BadSetting
@@ -137,10 +137,3 @@ def test_a_typing_error_in_a_topic_file_ends_a_crawl_too(tmp_path: Path) -> None
     done = crawl(topic, tmp_path / "crawl")
     assert done.returncode == 2
     assert "TRAP_MAX_DEPHT (did you mean TRAP_MAX_DEPTH?)" in done.stderr and "Traceback" not in done.stderr
-
-
-def test_a_typing_error_ends_a_rehearsal(tmp_path: Path) -> None:
-    topic = topic_file(tmp_path, "http://a.example/")
-    done = scrapy("rehearse", "sample", topic, "--out", tmp_path / "out", PAGE_MAXBYTES=3)
-    assert done.returncode == 2
-    assert "PAGE_MAXBYTES (did you mean PAGE_MAX_BYTES?)" in done.stderr and "Traceback" not in done.stderr

@@ -138,13 +138,6 @@ def test_seeds_and_links_wait_once(tmp_path: Path) -> None:
     assert crawl.stats.refused == 0, "what is known is not refused"
 
 
-def test_a_better_link_raises_the_score_of_a_url_that_waits(tmp_path: Path) -> None:
-    crawl = a_crawl(tmp_path, SEED, "http://b.example/")
-    receive(crawl, taken(crawl), b"<p>reef</p><p>nothing <a href='http://c.example/'>here</a></p>")
-    receive(crawl, taken(crawl), b"<p>coral reef <a href='http://c.example/'>coral reef</a></p>")
-    assert next(crawl.frontier.waiting()).parent == "http://b.example/"
-
-
 # ------------------------------------------------------------ the budget
 
 

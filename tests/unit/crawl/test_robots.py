@@ -51,14 +51,6 @@ def test_crawl_delay_is_bounded() -> None:
     assert rules("", 404).crawl_delay(300) == 0
 
 
-@pytest.mark.parametrize(
-    "body",
-    [b"\xff\xfe\x00", b"\x00" * 10, b"User-agent", b"Disallow: /" * 100_000, b"\xef\xbb\xbfUser-agent: *\nDisallow: /"],
-)
-def test_malformed_files_never_raise(body: bytes) -> None:
-    RobotsRules(200, body, NOW, "topical").allows("http://h.example/a?b#c")
-
-
 def test_a_byte_order_mark_does_not_hide_the_first_group() -> None:
     assert not RobotsRules(200, b"\xef\xbb\xbfUser-agent: *\nDisallow: /", NOW, "topical").allows("http://h.example/a")
 

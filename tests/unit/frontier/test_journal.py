@@ -283,16 +283,6 @@ def test_a_full_disk_names_the_file_and_spoils_nothing(tmp_path, monkeypatch, wr
     assert {record.url for record in opened(tmp_path).waiting()} == {"http://a.test/1", "http://b.test/1"}
 
 
-def test_a_crash_after_a_full_disk_finds_what_was_acknowledged(tmp_path, monkeypatch):
-    frontier = opened(tmp_path, now=0.0)
-    frontier.put(url("a/1", 0.1))
-    fail_pwrite(monkeypatch, 7)
-    with pytest.raises(StorageFailed):
-        frontier.put(url("b/1", 0.2))
-    monkeypatch.undo()
-    assert [record.url for record in opened(tmp_path).waiting()] == ["http://a.test/1"]
-
-
 def test_a_disk_that_refuses_the_summary_leaves_the_journal(tmp_path, monkeypatch):
     frontier = opened(tmp_path, now=0.0)
     frontier.put(url("a/1"))

@@ -68,12 +68,6 @@ def test_another_topic_is_refused(tmp_path: Path, field: str, value: object) -> 
     assert found(tmp_path)["topic"]["name"] == "reef"
 
 
-def test_another_ordering_is_refused(tmp_path: Path) -> None:
-    begun(tmp_path)
-    with pytest.raises(BadCrawlDir, match="ordered by dom, not best_first"):
-        Manifest(tmp_path, TOPIC, "best_first", {})
-
-
 def test_what_does_not_steer_the_crawl_may_change(tmp_path: Path) -> None:
     begun(tmp_path)
     changed = dataclasses.replace(TOPIC, description="new", targets=(), settings={"CRAWL_SEED": 2})

@@ -74,14 +74,6 @@ def test_memory_and_disk_take_the_same_through_random_steps(
     other.frontier.close()
 
 
-def test_memory_and_disk_take_the_same_through_10_000_steps(tmp_path: Path) -> None:
-    one, other = Driver(memory(10)), Driver(disk(tmp_path, 0.0, 10, limits=MemoryLimits(30, 5, 8, 20)))
-    for number, step in enumerate(itertools.islice(random_steps(11, hosts=200, pages=40), 10_000)):
-        assert one.do(step) == other.do(step), (number, step)
-    assert waiting(one.frontier) == waiting(other.frontier)
-    other.frontier.close()
-
-
 @pytest.mark.parametrize("closed", [True, False], ids=["closed", "killed"])
 def test_a_reopened_frontier_goes_on_as_the_journaled_one_does(tmp_path: Path, closed: bool) -> None:
     def reopened(now: float) -> tuple[Frontier, Frontier]:

@@ -13,7 +13,6 @@ from crawlproject.inspection.duplicates.minhash import (
     MAX_BYTES,
     minima_of,
     same_names,
-    shingle_hashes,
     similarity,
     sketch,
     sketch_names,
@@ -99,11 +98,6 @@ def test_minima_do_not_depend_on_order_or_repetition(count, seed):
     hashes = random.integers(0, 2**64, count, dtype=np.uint64)
     repeated = np.concatenate((hashes, random.permutation(hashes)))
     assert np.array_equal(minima_of(np.sort(hashes)), minima_of(np.sort(repeated)))
-
-
-def test_shingles_of_a_short_text_are_one():
-    hashes, _ = term_hashes(["reef", "fish"])
-    assert len(shingle_hashes(hashes)) == 1
 
 
 def test_names_of_links_are_compared():

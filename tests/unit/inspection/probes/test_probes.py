@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from random import Random
 
 import pytest
 from support.events import page_event
 from support.pages import a_link
+from support.pages import random_terms as text
 
 from crawlproject.errors import BadCrawlDir
 from crawlproject.frontier.factory import open_frontier
@@ -21,12 +21,7 @@ from crawlproject.options import read_options
 from crawlproject.records import PROBE, CrawlUrl, Fetch, Page
 from crawlproject.storage.probe_log import ProbeLog, read_findings
 
-WORDS = [f"w{number}x" for number in range(5000)]
 URL = "http://www.a.example/dir/page.html"
-
-
-def text(seed: object, words: int = 200) -> list[str]:
-    return Random(str(seed)).choices(WORDS, k=words)
 
 
 def a_page(url: str = URL, seed: object = "ours", **fields: object) -> Page:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from random import Random
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.pages import a_link
+from support.pages import random_terms as text
 
 from crawlproject.inspection.probes.probe_response import ProbeResponse
 from crawlproject.inspection.probes.soft_404 import Soft404Detector, made_up
@@ -17,11 +16,6 @@ from crawlproject.urls.canonical import canonical_url
 
 ORIGIN = "http://www.a.example"
 ASKED = made_up(f"{ORIGIN}/articles/page.html", 1)
-WORDS = [f"w{number}x" for number in range(5000)]
-
-
-def text(seed: object, words: int) -> list[str]:
-    return Random(str(seed)).choices(WORDS, k=words)
 
 
 def a_page(url: str, *parts: list[str], title: str = "A site", links: int = 0, depth: int = 1) -> Page:
