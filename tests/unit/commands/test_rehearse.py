@@ -1,11 +1,10 @@
 """`scrapy rehearse`: lines of JSON, repeats, and the ways out."""
 
-import io
 import json
 
 import pytest
 from scrapy.exceptions import UsageError
-from support.invoking import invoke
+from support.invoking import Terminal, invoke
 
 from crawlproject.commands import rehearse
 from crawlproject.evaluation.runs import find_runs
@@ -108,10 +107,6 @@ def test_a_worker_that_breaks_off_ends_with_1_and_one_message(topic, capsys, mon
 
 
 def test_the_bar_is_for_terminals_and_lines_stay_lines(topic, capsys, monkeypatch):
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
-
     shown = Terminal()
     monkeypatch.setattr("sys.stderr", shown)
     assert invoke(rehearse.RehearseCommand(), "sample", topic, "--ordering", "dom", "--pages", "3") == 0

@@ -183,7 +183,7 @@ def test_robots_txt_in_a_circle_allows(tmp_path: Path) -> None:
     web = DictWeb(dict([page(PORTAL, text="reef")]))
     web.replies[f"{PORTAL}robots.txt"] = Reply("", 302, {"location": "/robots.txt?again"})
     web.replies[f"{PORTAL}robots.txt?again"] = Reply("", 302, {"location": "/robots.txt"})
-    assert rehearse(web, tmp_path, "dom")["dom"].pages == 1
+    assert rehearse(web, tmp_path, "dom")["dom"].stats.pages == 1
 
 
 def test_what_is_no_page_is_reported_in_the_history(tmp_path: Path) -> None:
