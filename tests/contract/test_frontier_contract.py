@@ -664,7 +664,7 @@ def test_the_k_rule_is_stronger_than_the_commitment(make):
 
 
 @pytest.mark.parametrize("commit", [1, 3])
-def test_the_hosts_with_the_most_waiting_urls_can_be_told(make: Make, commit: int) -> None:
+def test_the_hosts_with_the_most_waiting_urls_can_be_listed(make: Make, commit: int) -> None:
     frontier = make(min_delay=5.0, commit=commit)
     if not isinstance(frontier, WatchedFrontier):
         pytest.skip("its hosts are in Redis")

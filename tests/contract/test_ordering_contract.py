@@ -140,17 +140,17 @@ class TestEveryOrdering:
             assert getattr(ordering, "commit" if key == "n" else key) == value
 
 
-def test_an_unknown_name_is_told_with_the_names_there_are() -> None:
+def test_an_unknown_name_is_reported_with_the_names_there_are() -> None:
     with pytest.raises(BadSetting, match=r"ordering: expected one of .*dom.*not 'bestfirst'"):
         build("bestfirst")
 
 
-def test_an_unknown_parameter_is_told_with_the_nearest_one() -> None:
+def test_an_unknown_parameter_is_reported_with_the_nearest_one() -> None:
     with pytest.raises(BadSetting, match=r"ORDERING_ALHPA.*did you mean ORDERING_ALPHA"):
         build("dom", {"alhpa": 0.5})
 
 
-def test_a_parameter_of_the_wrong_kind_is_told() -> None:
+def test_a_parameter_of_the_wrong_kind_is_reported() -> None:
     with pytest.raises(BadSetting, match="ORDERING_ALPHA: expected a value of type float, not 'much'"):
         build("dom", {"alpha": "much"})
 

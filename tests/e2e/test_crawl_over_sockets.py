@@ -140,7 +140,7 @@ def test_the_budget_is_kept_to_the_page(tmp_path: Path) -> None:
     assert len(history(tmp_path / "crawl")) == len({line["url"] for line in history(tmp_path / "crawl")})
 
 
-def test_the_crawl_stays_where_it_is_told(tmp_path: Path) -> None:
+def test_the_crawl_stays_in_its_domains(tmp_path: Path) -> None:
     web = DictWeb(
         dict([page("http://www.a.example/", "http://b.example/", "http://x.a.example/"), page("http://x.a.example/")])
     )

@@ -107,7 +107,7 @@ def test_nothing_is_looked_at_twice_unless_asked_for(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("frontier", ["memory", "disk"])
-def test_a_killed_crawl_goes_on_with_its_probes(tmp_path: Path, frontier: str) -> None:
+def test_a_killed_crawl_resumes_with_its_probes(tmp_path: Path, frontier: str) -> None:
     web = TwoFacedWeb()
     folder = tmp_path / "crawl"
     topic = topic_file(tmp_path, PORTAL)

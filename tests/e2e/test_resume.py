@@ -91,7 +91,7 @@ def laboratory() -> Laboratory:
 
 
 @pytest.mark.parametrize("ordering", LEARNING)
-def test_a_resumed_crawl_goes_on_with_the_same_scores(ordering: str, laboratory: Laboratory, tmp_path: Path) -> None:
+def test_a_resumed_crawl_continues_with_the_same_scores(ordering: str, laboratory: Laboratory, tmp_path: Path) -> None:
     whole = laboratory.crawl(ordering, tmp_path / "whole")
     resumed = laboratory.crawl(ordering, tmp_path / "resumed", 8, 35)
     assert resumed.fetched == whole.fetched

@@ -86,7 +86,7 @@ def test_reply_without_a_type_gets_none(server: WebServer) -> None:
     assert (status, headers["content-type"], body) == (200, "", b"untyped")
 
 
-def test_head_tells_the_length_without_the_body(server: WebServer) -> None:
+def test_head_gives_the_length_without_the_body(server: WebServer) -> None:
     status, headers, body = ask(server, "http://h.example/", method="HEAD")
     assert (status, headers["content-length"], body) == (200, "7", b"")
 
@@ -98,7 +98,7 @@ def test_unchanged_page_is_a_304(server: WebServer) -> None:
     assert ask(server, "http://h.example/dated", If_Modified_Since="Tue, 14 Jan 1997 00:00:00 GMT")[0] == 200
 
 
-def test_a_web_that_cloaks_is_told_who_asks() -> None:
+def test_a_web_that_cloaks_learns_who_asks() -> None:
     with running(NamingWeb({})) as server:
         assert ask(server, "http://h.example/", User_Agent="Browser/5.0")[2] == b"<p>for Browser/5.0"
         assert ask(server, "http://h.example/")[2] == b"<p>for "
@@ -199,7 +199,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_command_serves_until_it_is_told_to_stop(folder: Path, tmp_path: Path, number: signal.Signals) -> None:
+def test_command_serves_until_it_is_stopped(folder: Path, tmp_path: Path, number: signal.Signals) -> None:
     log = tmp_path / "access.log"
     with serving(str(folder), "--port", "0", "--log", str(log), cache=tmp_path) as (process, address):
         assert address.startswith("http://127.0.0.1:")

@@ -127,7 +127,7 @@ def test_conditional_requests(handler: VirtualWebDownloadHandler, headers: dict[
     assert response.body == (b"" if status == 304 else b"dated")
 
 
-def test_a_web_that_cloaks_is_told_who_asks(crawler: Crawler, sleeper: Sleeper) -> None:
+def test_a_web_that_cloaks_learns_who_asks(crawler: Crawler, sleeper: Sleeper) -> None:
     handler = VirtualWebDownloadHandler(crawler, NamingWeb({}))
     asked = Request("http://h.example/", headers={"User-Agent": "Browser/5.0"})
     assert fetch(handler, asked).body == b"<p>for Browser/5.0"

@@ -76,14 +76,14 @@ def test_none_means_the_default() -> None:
         ("CRAWL_ROBOTS_CACHE_SIZE", 0),
     ],
 )
-def test_a_wrong_value_is_told_with_the_name_and_the_value(name: str, value: object) -> None:
+def test_a_wrong_value_is_reported_with_the_name_and_the_value(name: str, value: object) -> None:
     with pytest.raises(BadSetting, match=f"setting {name}: ") as told:
         read_options({name: value})
     shown = {"[null]": None}.get(str(value), value[0] if isinstance(value, list) else value)
     assert repr(shown) in str(told.value)
 
 
-def test_every_wish_of_a_setting_is_told() -> None:
+def test_every_wish_of_a_setting_is_reported() -> None:
     with pytest.raises(BadSetting, match=r"integer.* or .*'root'.*, not 'leaf'"):
         read_options({"ORDERING_AGGREGATION_LEVEL": "leaf"})
 
@@ -117,7 +117,7 @@ def test_what_looks_like_ours_is_found_with_the_nearest_name() -> None:
     }
 
 
-def test_all_of_them_are_told_at_once() -> None:
+def test_all_of_them_are_reported_at_once() -> None:
     with pytest.raises(
         BadSetting, match=r"no setting TOPIC_QQQQQQQQQQ, CRAWL_MAX_PAGE \(did you mean CRAWL_MAX_PAGES\?\)"
     ):

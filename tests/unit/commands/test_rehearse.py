@@ -85,7 +85,7 @@ def test_bad_input_is_one_message_and_exit_code_2(topic, capsys, jobs):
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_an_interruption_ends_with_130_and_says_how_to_go_on(topic, capsys, monkeypatch):
+def test_an_interruption_ends_with_130_and_says_how_to_resume(topic, capsys, monkeypatch):
     def interrupted(*_):
         yield {"topic": "reef", "ordering": "dom", "pages": 3}
         raise KeyboardInterrupt

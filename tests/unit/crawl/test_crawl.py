@@ -83,7 +83,7 @@ def test_the_body_is_cut_before_it_is_read(tmp_path: Path) -> None:
     assert "reef" not in crawl.steps.read(taken(crawl), b"<p>coral" + b" " * 50 + b"reef").text
 
 
-def test_headers_of_the_reply_are_heard(tmp_path: Path) -> None:
+def test_headers_of_the_reply_are_obeyed(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path)
     page = receive(crawl, taken(crawl), html("/x", text="coral reef"), robots_tag="noindex")
     assert page.links and not page.indexable
@@ -198,7 +198,7 @@ def test_refusals_are_counted_by_reason_with_examples(tmp_path: Path) -> None:
     assert [url.url for url in crawl.frontier.waiting()] == ["http://a.example/fine"]
 
 
-def test_the_ordering_is_told_what_will_never_be_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_ordering_learns_what_will_never_be_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     refused: list[str] = []
     crawl = a_crawl(tmp_path, CRAWL_ALLOWED_DOMAINS="a.example", TRAP_MAX_DEPTH=1)
     monkeypatch.setattr(crawl.ordering, "refused", refused.append)
@@ -217,7 +217,7 @@ def test_depth_is_counted_from_the_seed(tmp_path: Path) -> None:
     assert crawl.take(1.0) is None and crawl.folder.refusals.counts == {"trap/too_deep": 1}
 
 
-def test_a_seed_passes_the_same_door(tmp_path: Path) -> None:
+def test_a_seed_is_checked_like_a_link(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path, "http://b.example/", CRAWL_ALLOWED_DOMAINS="a.example")
     assert crawl.stats.frontier_size == 0 and crawl.folder.refusals.counts == {"scope/domain": 1}
 
@@ -324,7 +324,7 @@ def waiting(crawl: Crawl) -> list[str]:
     return sorted(url.url for url in crawl.frontier.waiting())
 
 
-def test_a_resume_goes_on_where_the_crawl_was(tmp_path: Path) -> None:
+def test_a_resume_continues_where_the_crawl_was(tmp_path: Path) -> None:
     first = resumed(tmp_path)
     receive(first, taken(first), html("/1", "/2", "/film.mp4", text="coral reef"))
     lost = taken(first)
@@ -365,7 +365,7 @@ def test_refusals_are_saved_when_the_frontier_cannot_be(tmp_path: Path, monkeypa
     assert json.loads((tmp_path / "crawl.json").read_text())["reason"] == "storage_failed"
 
 
-def test_a_visit_tells_what_rest_its_host_asked_for(tmp_path: Path) -> None:
+def test_a_visit_records_what_rest_its_host_asked_for(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path)
     crawl.crawl_delay("a.example", 7.0)
     crawl.fail(taken(crawl), "http 503", Fetch(503, 1.0, 0.5, asked_rest=60.0))
@@ -378,7 +378,7 @@ def test_a_visit_tells_what_rest_its_host_asked_for(tmp_path: Path) -> None:
     assert next_page["signs"] == {}
 
 
-def test_a_visit_tells_which_agent_fetched_the_page(tmp_path: Path) -> None:
+def test_a_visit_records_which_agent_fetched_the_page(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path, "http://a.example/", "http://b.example/", ordering="infospiders")
     for _ in range(2):
         url = taken(crawl)

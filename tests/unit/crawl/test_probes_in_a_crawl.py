@@ -131,7 +131,7 @@ def test_a_redirect_to_where_nothing_leads_ends_as_a_soft_404_once_that_place_is
 
 
 @pytest.mark.parametrize("frontier", ["memory", "disk"])
-def test_a_crawl_that_goes_on_knows_its_probes(tmp_path: Path, frontier: str) -> None:
+def test_a_resumed_crawl_knows_its_probes(tmp_path: Path, frontier: str) -> None:
     crawl, browser, missing = begun(tmp_path, FRONTIER=frontier)
     shop = Page(SEED, terms=text("shop").split())
     now = 13.5

@@ -106,7 +106,7 @@ def test_a_page_is_read_as_its_headers_wanted(tmp_path: Path) -> None:
     resumed.close("test", 50.0)
 
 
-def test_refusals_are_told_again(tmp_path: Path) -> None:
+def test_refusals_are_replayed(tmp_path: Path) -> None:
     crawl, before = open_crawl(tmp_path)
     fetch(crawl, 10, b"<p>coral reef <a href='/film.mp4'>film</a> <a href='/forbidden'>f</a> <a href='/later'>l</a>")
     crawl.redirect(next_one(crawl, "http://b.example/"), "http://b.example/b.zip", Fetch(301, 20, 0.1))

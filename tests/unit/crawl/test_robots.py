@@ -151,7 +151,7 @@ def test_what_is_beyond_500_kib_is_not_read_and_no_line_is_cut() -> None:
         assert [found.allows(HOST + path) for path in ("/first", "/x")] == [False, True]
 
 
-def test_sitemaps_stand_anywhere_each_once() -> None:
+def test_sitemaps_may_be_anywhere_and_count_once() -> None:
     body = "Sitemap: http://h.example/a.xml\nUser-agent: x\nSITEMAP:/b.xml.gz # new\nDisallow: /\nsitemap: /b.xml.gz\n"
     assert rules(body).sitemaps == ("http://h.example/a.xml", "/b.xml.gz")
     assert len(rules("".join(f"Sitemap: /{n}\n" for n in range(5_000))).sitemaps) == MAX_SITEMAPS

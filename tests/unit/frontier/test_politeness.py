@@ -7,7 +7,7 @@ import pytest
 from crawlproject.frontier.politeness import Politeness
 
 
-def test_it_tells_whether_a_delay_is_news():
+def test_it_returns_whether_a_delay_is_new():
     politeness = Politeness()
     assert not politeness.crawl_delay("a.test", 0.0)
     assert politeness.crawl_delay("a.test", 5.0)

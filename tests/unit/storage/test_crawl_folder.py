@@ -73,7 +73,7 @@ def test_what_the_history_does_not_know_is_cut_off_at_opening(tmp_path: Path) ->
     opened(tmp_path).close("", 2.0, {})
     assert kept(tmp_path) == (pages(0), pages(0), pages(0, 0))
     again = opened(tmp_path)
-    again.steps.keep(*numbered(1))
+    again.keep(*numbered(1))
     again.close("finished", 3.0, {})
     assert kept(tmp_path) == (pages(0, 1), pages(0, 1), pages(0, 0, 1, 1))
 

@@ -53,7 +53,7 @@ def crawler():
     return SimpleNamespace(engine=Engine(paused=False, _slot=slot), woken=woken)
 
 
-def test_a_crawl_that_goes_on_is_woken_at_once(crawler):
+def test_a_resumed_crawl_is_woken_at_once(crawler):
     crawl = RunningCrawl(crawler)
     assert crawl.status == "running"
     crawl.control("pause")

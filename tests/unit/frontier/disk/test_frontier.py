@@ -75,7 +75,7 @@ def test_memory_and_disk_take_the_same_through_random_steps(
 
 
 @pytest.mark.parametrize("closed", [True, False], ids=["closed", "killed"])
-def test_a_reopened_frontier_goes_on_as_the_journaled_one_does(tmp_path: Path, closed: bool) -> None:
+def test_a_reopened_frontier_continues_as_the_journaled_one_does(tmp_path: Path, closed: bool) -> None:
     def reopened(now: float) -> tuple[Frontier, Frontier]:
         return JournaledFrontier(memory(3), tmp_path / "m", clock=lambda: now), disk(
             tmp_path / "d", now, 3, limits=TIGHT
@@ -145,7 +145,7 @@ def test_kill_9_at_any_instruction_loses_no_acknowledged_step(tmp_path: Path, se
     found.close()
 
 
-def test_a_file_that_cannot_grow_is_told_and_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
+def test_a_file_that_cannot_grow_is_reported_and_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
     frontier = disk(tmp_path, limits=TIGHT)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (2_500_000, limits[1]))

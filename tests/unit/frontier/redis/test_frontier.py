@@ -73,7 +73,7 @@ def test_a_worker_that_comes_back_remembers_its_picks_and_its_leases_wait_again(
     assert again.take(20.0) == url("c/1", 0), "the pick before the restart counts still"
 
 
-def test_leases_of_a_worker_that_is_not_heard_of_are_taken_over(join: Join) -> None:
+def test_leases_of_a_worker_that_vanished_are_taken_over(join: Join) -> None:
     lost, left = join("lost"), join("left")
     lost.put(url("a/1"))
     held = lost.take(0.0)

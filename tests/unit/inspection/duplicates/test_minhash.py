@@ -46,7 +46,7 @@ def test_the_estimate_is_near_the_jaccard_coefficient_and_right_on_average(lengt
 
 
 @given(st.lists(st.text(min_size=1, max_size=8).filter(lambda word: "\0" not in word), max_size=40))
-def test_equal_terms_have_equal_hashes_wherever_they_stand_and_different_ones_have_not(terms):
+def test_equal_terms_have_equal_hashes_wherever_they_are_and_different_ones_have_not(terms):
     hashes, _ = term_hashes(terms)
     spelled = [term.encode("utf-8", "replace") for term in terms]
     assert len(hashes) == len(terms)
@@ -54,7 +54,7 @@ def test_equal_terms_have_equal_hashes_wherever_they_stand_and_different_ones_ha
         assert (hashes[one] == hashes[other]) == (spelled[one] == spelled[other])
 
 
-def test_numbers_are_told_apart_in_the_text_and_are_one_in_what_is_folded():
+def test_numbers_are_distinguished_in_the_text_and_are_one_in_what_is_folded():
     one, two = (
         sketch(page(["on", "12", "may", "1999", "we", "met"])),
         sketch(page(["on", "3", "may", "2004", "we", "met"])),

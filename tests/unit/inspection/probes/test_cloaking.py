@@ -90,7 +90,7 @@ def test_a_page_that_is_the_same_costs_one_fetch() -> None:
     ],
     ids=["forbidden", "timeout", "image", "same site", "scripts", "wall"],
 )
-def test_what_tells_nothing(answer: ProbeResponse) -> None:
+def test_answers_that_prove_nothing(answer: ProbeResponse) -> None:
     found = judge(BROWSER, copy_of(a_page(ARTICLE)).numbers(), answer, URL)
     assert (found.verdict, found.then) == (UNDECIDED, "") and found.why
 

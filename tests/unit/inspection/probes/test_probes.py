@@ -148,7 +148,7 @@ LINE = {"url": URL, "step": MISSING, "page": URL, "at": 1, "seconds": 0.5, "stat
     [[], {"url": URL}, {**LINE, "at": "now"}, {**LINE, "text": "?"}, {**LINE, "text": "AAA="}, {**LINE, "more": 1}],
     ids=["a list", "too few", "a word", "no base64", "half a digest", "too many"],
 )
-def test_a_log_that_is_damaged_is_told_by_its_name(tmp_path: Path, line: object) -> None:
+def test_a_damaged_log_is_named(tmp_path: Path, line: object) -> None:
     (tmp_path / "probes.jsonl").write_text(f"{json.dumps(LINE)}\n{json.dumps(line)}\n")
     with pytest.raises(BadCrawlDir, match=r"probes\.jsonl, line 2"):
         replay(some_probes(tmp_path), tmp_path)
