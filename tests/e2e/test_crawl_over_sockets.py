@@ -136,7 +136,7 @@ def test_the_budget_is_kept_to_the_page(tmp_path: Path) -> None:
         crawl(topic, tmp_path / "crawl", port=server.port, CRAWL_MAX_PAGES=37)
         assert len(stored(tmp_path / "crawl")) == 37
         crawl(topic, tmp_path / "crawl", port=server.port, CRAWL_MAX_PAGES=50)
-    assert len(stored(tmp_path / "crawl")) == 50, "a larger budget goes on where the smaller one ended"
+    assert len(stored(tmp_path / "crawl")) == 50, "a larger budget continues where the smaller one ended"
     assert len(history(tmp_path / "crawl")) == len({line["url"] for line in history(tmp_path / "crawl")})
 
 

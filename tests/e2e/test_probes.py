@@ -131,7 +131,7 @@ def test_a_killed_crawl_resumes_with_its_probes(tmp_path: Path, frontier: str) -
 @pytest.mark.slow
 @pytest.mark.skipif(PROGRAM is None, reason="no redis-server on this machine; `make test` installs one")
 def test_workers_share_their_probes(tmp_path: Path) -> None:
-    """Whoever takes a probe goes on with it: what it needs to know travels with it."""
+    """Whoever takes a probe continues it: what it needs to know is in its record."""
     web = TwoFacedWeb()
     topic = topic_file(tmp_path, PORTAL)
     folder = tmp_path / "crawl"

@@ -1,4 +1,4 @@
-"""A crawl that was stopped and resumed goes on as if it had never been stopped, whatever its ordering has learnt."""
+"""A crawl that was stopped and resumed continues as if it had never been stopped, whatever its ordering has learnt."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def crawling(**settings: object) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def scraped(port: int, wanted: int) -> Samples:
-    """What the port tells once ``wanted`` pages are stored."""
+    """What the port answers once ``wanted`` pages are stored."""
     opener = build_opener(ProxyHandler({}))
     deadline = time.monotonic() + 60
     while True:

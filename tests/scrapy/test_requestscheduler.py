@@ -48,7 +48,7 @@ class PathFilter(BaseDupeFilter):
         return known
 
     def log(self, request: Request, spider: Spider) -> None:
-        """Nothing is told."""
+        """Nothing is logged."""
 
 
 class Engine:

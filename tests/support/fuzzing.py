@@ -1,6 +1,6 @@
 """What is read of strangers, and how to try it: a strategy for inputs, and a check that any input must pass.
 
-``tests/security/test_fuzz.py`` tries some examples of each; ``make fuzz`` goes on for as long as it is told to.
+``tests/security/test_fuzz.py`` tries some examples of each; ``make fuzz`` continues for as long as asked.
 """
 
 from __future__ import annotations

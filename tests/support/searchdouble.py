@@ -176,7 +176,7 @@ def silent(seconds: float) -> Fault:
 
 
 def answered(found: object) -> Fault:
-    """An answer of 200 that tells something else."""
+    """An answer of 200 with another content."""
 
     def fault(double: SearchDouble, handler: Handler, actions: object) -> bool:
         handler.answer(200, found)

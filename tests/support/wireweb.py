@@ -24,7 +24,7 @@ class Answer(NamedTuple):
 
 
 def linked(name: str, *links: str, text: str = "coral reef", head: str = "") -> bytes:
-    """A page in ISO 8859-1 that only the header tells."""
+    """A page in ISO 8859-1 that only the header declares."""
     anchors = "".join(f'<p>{text} <a href="{link}">{text}</a>' for link in links)
     return f"<!doctype html><title>Réef {name}</title>{head}<body><p>{text} café {name}{anchors}".encode("latin-1")
 

@@ -62,7 +62,7 @@ def test_a_host_over_budget_is_blocked_when_its_first_url_comes_up(tmp_path: Pat
     assert host_of(taken(crawl, 10.0).url) == "www.modest.example"
     blocked = {found.host: found.until for found in crawl.frontier.blocked()}
     assert blocked.keys() == {"www.greedy.example"} and blocked["www.greedy.example"] > 10.0
-    assert crawl.stats.counters()["sites/waits"] == 1, "one URL stands for all of its host"
+    assert crawl.stats.counters()["sites/waits"] == 1, "one URL represents all of its host"
     assert len(crawl.frontier) == 502 and not any(url.not_before for url in crawl.frontier.waiting())
 
 

@@ -22,7 +22,7 @@ TOPIC = Topic("reefs", ("coral reef",), ("http://a.example/", "http://b.example/
 
 
 class Diary(BaseOrdering):
-    """Writes down everything it is told."""
+    """Records every call."""
 
     learns = True
 
@@ -94,7 +94,7 @@ def test_a_resumed_ordering_has_seen_the_same(tmp_path: Path) -> None:
 
 
 def test_a_page_is_read_as_its_headers_wanted(tmp_path: Path) -> None:
-    """They are not kept with it: the charset and the type stand in the history, ``nofollow`` in the number of links."""
+    """They are not kept with it: the charset and the type are in the history, ``nofollow`` in the number of links."""
     crawl, live = open_crawl(tmp_path)
     fetch(crawl, 10.0, "<p>ко<a href=/x>раллы".encode("koi8-r"), "text/html; charset=koi8-r")
     fetch(crawl, 20.0, b"<a href=/y>reef</a>", "text/plain")

@@ -1,4 +1,4 @@
-"""What the process of a crawl tells and does; how the search box keeps its index up to date."""
+"""What the process of a crawl shows and does; how the search box keeps its index up to date."""
 
 from __future__ import annotations
 

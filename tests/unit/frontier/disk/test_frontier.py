@@ -135,7 +135,7 @@ def test_kill_9_at_any_instruction_loses_no_acknowledged_step(tmp_path: Path, se
     one = Driver(memory())
     for number, step in enumerate(itertools.islice(random_steps(seed, hosts=300, pages=500), steps + 1), start=1):
         one.do(step)
-        if number >= steps:  # the last step may or may not have happened: nobody was told
+        if number >= steps:  # the last step was not acknowledged: it may or may not have happened
             known = {record.url for record in one.frontier.waiting()} | set(one.leases)
             states.append((known, one.frontier.evicted()))
     assert ({record.url for record in found.waiting()}, found.evicted()) in states
@@ -157,7 +157,7 @@ def test_a_file_that_cannot_grow_is_reported_and_nothing_acknowledged_is_lost(tm
         assert put
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert frontier.put(CrawlUrl("http://later.test/", 1.0)), "with space again it goes on"
+    assert frontier.put(CrawlUrl("http://later.test/", 1.0)), "with space again it continues"
     del frontier
     again = disk(tmp_path)
     assert all(record.url in again for record in urls(put))

@@ -14,7 +14,7 @@ SID = UrlRule("a.example", "param", "sid")
 
 
 class Crawled:
-    """A learner and the URLs that it was told of."""
+    """A learner and the URLs that were fetched."""
 
     def __init__(self) -> None:
         self.urls: set[str] = set()
