@@ -103,7 +103,7 @@ def test_every_frontier_has_the_methods_of_the_contract(make):
 @pytest.mark.parametrize("k", [1, 3, 50])
 def test_random_steps_have_the_same_answers_as_in_memory(make, tmp_path, k, limit):
     """The frontier in memory is compared with the contract, written down naively, in ``unit/frontier/test_model.py``."""
-    options = {"batch_size": k, "max_urls": limit, "min_delay": 1.0, "factor": 0.5}
+    options = {"batch_size": k, "max_urls": limit, "min_delay": 1.0, "factor": 3.0}
     one, other = Driver(memory(tmp_path, seed=1, **options)), Driver(make(**options))
     now, names = 0.0, [f"http://h{host}.test/{page}" for host in range(6) for page in range(5)]
     for number, step in enumerate(islice(random_steps(10 * k + limit, hosts=6, pages=5), 500)):
