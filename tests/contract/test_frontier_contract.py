@@ -539,6 +539,11 @@ def test_a_full_frontier_keeps_the_best(make):
     assert drain(frontier) == ["b/", "d/", "c/"]
 
 
+def test_the_latest_of_the_worst_is_evicted(make):
+    frontier = make([url("a/", 0.1), url("b/", 0.1), url("c/", 0.1), url("d/", 0.2)], max_urls=3)
+    assert drain(frontier) == ["d/", "a/", "b/"]
+
+
 def test_0_means_no_limit(make):
     frontier = make(max_urls=0)
     assert frontier.put_many(url(f"a/{page}") for page in range(500)) == 500

@@ -94,13 +94,8 @@ def test_failures_are_recorded_and_retried_inside_the_lease(tmp_path: Path) -> N
     web = DictWeb(dict([page("http://a.example/", "http://a.example/broken", "http://a.example/gone", text="reef")]))
     web.replies["http://a.example/broken"] = Reply("", 503, HTML, b"down")
     with AccessLog(tmp_path / "log") as log, running(web, log=log) as server:
-        crawl(
-            topic_file(tmp_path, "http://a.example/"),
-            tmp_path / "crawl",
-            port=server.port,
-            RETRY_TIMES=2,
-            CRAWL_BLOCKED_REST=1,
-        )
+        topic = topic_file(tmp_path, "http://a.example/")
+        crawl(topic, tmp_path / "crawl", port=server.port, RETRY_TIMES=2, CRAWL_BLOCKED_REST=1)
     errors = {line["url"]: line["error"] for line in history(tmp_path / "crawl") if line["error"]}
     assert errors == {"http://a.example/broken": "http 503", "http://a.example/gone": "http 404"}
     assert sum(access["url"].endswith("/broken") for access in read_log(tmp_path / "log")) == 3

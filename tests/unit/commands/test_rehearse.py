@@ -41,21 +41,8 @@ def test_a_line_for_each_run_and_runs_are_kept(topic, tmp_path, capsys):
 def test_each_half_of_the_seeds_is_rehearsed(topic, tmp_path, capsys):
     seeds = list(SampleWeb().urls())[:3]
     topic.write_text(f'name = "reef"\nkeywords = ["reef"]\nseeds = {json.dumps(seeds)}')
-    assert (
-        invoke(
-            rehearse.RehearseCommand(),
-            "sample",
-            topic,
-            "--ordering",
-            "dom",
-            "--pages",
-            "3",
-            "--out",
-            "runs",
-            "--split-seeds",
-        )
-        == 0
-    )
+    arguments = ("sample", topic, "--ordering", "dom", "--pages", "3", "--out", "runs", "--split-seeds")
+    assert invoke(rehearse.RehearseCommand(), *arguments) == 0
     folders = [json.loads(line)["folder"] for line in capsys.readouterr().out.splitlines()]
     assert folders == ["runs/half-1/reef/dom", "runs/half-2/reef/dom"]
     begun = [json.loads((tmp_path / folder / "crawl.json").read_text())["topic"]["seeds"] for folder in folders]

@@ -29,16 +29,8 @@ def test_it_says_what_the_folder_holds(tmp_path: Path) -> None:
     manifest = begun(tmp_path)
     assert not Manifest(tmp_path / "other", TOPIC, "dom", {}).resumed
     assert found(tmp_path)["topic"]["targets"] == ["http://b.example/"]
-    assert {
-        key: found(tmp_path)[key] for key in ("ordering", "parameters", "web", "started", "finished", "reason")
-    } == {
-        "ordering": "dom",
-        "parameters": {"alpha": 0.25},
-        "web": "sample",
-        "started": 100.0,
-        "finished": None,
-        "reason": "",
-    }
+    expected = {"ordering": "dom", "parameters": {"alpha": 0.25}, "web": "sample", "started": 100.0}
+    assert found(tmp_path).items() >= {**expected, "finished": None, "reason": ""}.items()
     manifest.finish("finished", 160.0, {"history/pages": 9})
     assert found(tmp_path)["reason"] == "finished"
     assert found(tmp_path)["finished"] == 160.0
