@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
+from support.frontiersteps import Driver, facts, random_steps, url, waiting
 from support.redisserver import empty_database
 
 from crawlproject.frontier.base import Frontier, WatchedFrontier
@@ -70,12 +72,6 @@ def make(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Make]:
         frontier.close()
 
 
-def url(path: str, score: float = 0.0, **fields: Any) -> CrawlUrl:
-    """``a/1`` is page 1 of host a."""
-    host, _, page = path.partition("/")
-    return CrawlUrl(f"http://{host}.test/{page}", score, **fields)
-
-
 def short(taken: CrawlUrl | None) -> str | None:
     return taken.url.removeprefix("http://").replace(".test", "") if taken else None
 
@@ -101,6 +97,23 @@ def drain(frontier: Frontier, now: float = 0.0) -> list[str | None]:
 
 def test_every_frontier_has_the_methods_of_the_contract(make):
     assert isinstance(make(), Frontier)
+
+
+@pytest.mark.parametrize("limit", [0, 12])
+@pytest.mark.parametrize("k", [1, 3, 50])
+def test_random_steps_have_the_same_answers_as_in_memory(make, tmp_path, k, limit):
+    """The frontier in memory is compared with the contract, written down naively, in ``unit/frontier/test_model.py``."""
+    options = {"batch_size": k, "max_urls": limit, "min_delay": 1.0, "factor": 3.0}
+    one, other = Driver(memory(tmp_path, seed=1, **options)), Driver(make(**options))
+    now, names = 0.0, [f"http://h{host}.test/{page}" for host in range(6) for page in range(5)]
+    for number, step in enumerate(islice(random_steps(10 * k + limit, hosts=6, pages=5), 500)):
+        now = step.arguments[0] if step.name == "next_due" else now
+        assert one.do(step) == other.do(step), (number, step)
+        assert facts(one.frontier, now) == facts(other.frontier, now), (number, step)
+        if number % 25 == 0:
+            assert waiting(one.frontier) == waiting(other.frontier)
+            assert [name in one.frontier for name in names] == [name in other.frontier for name in names]
+            assert all(other.frontier.leased(name) == one.frontier.leased(name) for name in names)
 
 
 # ---------------------------------------------------------------- order
@@ -146,14 +159,6 @@ def test_a_score_or_a_time_that_is_no_number_is_refused(make, wrong):
 # ---------------------------------------------------------------- a URL once
 
 
-def test_a_url_enters_once(make):
-    frontier = make()
-    assert frontier.put(url("a/"))
-    assert not frontier.put(url("a/"))
-    assert len(frontier) == 1
-    assert frontier.put_many([url("a/"), url("b/"), url("c/"), url("b/")]) == 2
-
-
 def test_a_better_link_raises_the_score_and_brings_its_record(make):
     frontier = make([url("a/", 0.1), url("b/", 0.5)])
     assert not frontier.put(url("a/", 0.9, parent="http://hub.test/"))
@@ -170,44 +175,7 @@ def test_a_worse_link_changes_nothing_and_an_equal_one_keeps_the_place(make):
     assert drain(frontier) == ["b/", "c/", "d/"]
 
 
-def test_only_what_waits_changes(make):
-    frontier = make([url("a/", 0.5)])
-    for state in ("unknown", "leased", "done"):
-        name = "http://a.test/" if state != "unknown" else "http://b.test/"
-        if state == "leased":
-            frontier.take(0.0)
-        elif state == "done":
-            frontier.done(name, 0.0, 0.0)
-        assert not frontier.rescore(name, 1.0) and not frontier.withdraw(name)
-        if state != "leased":
-            assert not frontier.hold(name, 60.0)
-            frontier.release(name, 0.0, 0.0)
-        else:
-            assert frontier.leased(name).score == 0.5
-    assert (len(frontier), frontier.leases(), "http://a.test/" in frontier) == (0, 0, True)
-
-
-def test_leased_and_done_urls_are_not_put_again(make):
-    frontier = make([url("a/")])
-    taken = frontier.take(0.0)
-    assert not frontier.put(url("a/", 9.0))
-    assert taken.url in frontier
-    frontier.done(taken.url, 0.0, 0.0)
-    assert not frontier.put(url("a/", 9.0))
-    assert taken.url in frontier
-    assert len(frontier) == 0
-    assert "http://b.test/" not in frontier
-
-
 # ---------------------------------------------------------------- new scores
-
-
-def test_rescore_moves_a_url_up_and_down(make):
-    frontier = make([url("a/", 0.1), url("b/", 0.2), url("c/", 0.3)])
-    assert frontier.rescore("http://a.test/", 0.9)
-    assert frontier.rescore("http://c.test/", 0.0)
-    assert frontier.take(0.0).score == 0.9
-    assert drain(frontier) == ["b/", "c/"]
 
 
 def test_rescore_keeps_the_place_in_line_even_there_and_back(make):
@@ -244,29 +212,6 @@ def test_a_taken_url_is_leased_until_done(make):
     assert take(frontier, 1.0) == "a/2"
 
 
-def test_done_twice_is_done_once(make):
-    frontier = make([url("a/1"), url("a/2")], min_delay=10.0)
-    taken = frontier.take(0.0)
-    frontier.done(taken.url, 0.0, 0.0)
-    frontier.done(taken.url, 100.0, 0.0)
-    assert frontier.next_due(0.0) == 10.0
-
-
-def test_done_marks_a_url_as_known_that_was_fetched_in_passing(make):
-    frontier = make([url("b/2")], min_delay=10.0)
-    frontier.done("http://b.test/1", 5.0, 0.0)
-    assert "http://b.test/1" in frontier
-    assert not frontier.put(url("b/1"))
-    assert frontier.next_due(5.0) == 15.0, "the host was visited"
-
-
-def test_done_ends_the_waiting_of_a_url_fetched_in_passing(make):
-    frontier = make([url("a/1"), url("b/1")])
-    frontier.done("http://a.test/1", 0.0, 0.0)
-    assert (len(frontier), frontier.hosts()) == (1, 1)
-    assert drain(frontier) == ["b/1"]
-
-
 def test_a_released_url_waits_again_in_its_old_place(make):
     frontier = make([url("a/1", 0.5), url("a/2", 0.5), url("b/1", 0.1)], min_delay=3.0)
     taken = frontier.take(0.0)
@@ -275,16 +220,6 @@ def test_a_released_url_waits_again_in_its_old_place(make):
     assert take(frontier, 1.0) == "b/1", "the host rests"
     assert take(frontier, 3.9) is None
     assert take(frontier, 4.0) == "a/1"
-
-
-def test_a_released_url_may_be_told_to_wait(make):
-    frontier = make([url("a/1", 0.9), url("a/2", 0.1)])
-    taken = frontier.take(0.0)
-    frontier.release(taken.url, 0.0, 0.0, not_before=60.0)
-    assert fetch(frontier, 1.0) == "a/2"
-    assert frontier.next_due(1.0) == 60.0
-    assert take(frontier, 59.0) is None
-    assert take(frontier, 60.0) == "a/1"
 
 
 @pytest.mark.parametrize(("end", "left"), [("drop", 3), ("hold", 4)])
@@ -303,15 +238,6 @@ def test_a_lease_that_ends_without_a_visit_leaves_no_trace_on_its_host(make, end
     assert frontier.take(60.0) == (None if end == "drop" else replace(taken, not_before=60.0))
 
 
-def test_drop_without_a_lease_marks_as_known(make):
-    frontier = make([url("a/1"), url("a/2")], min_delay=5.0)
-    frontier.drop("http://a.test/1")
-    frontier.drop("http://b.test/1")
-    frontier.drop("http://b.test/1")
-    assert not frontier.put(url("b/1"))
-    assert drain(frontier) == ["a/2"]
-
-
 # ---------------------------------------------------------------- politeness
 
 
@@ -327,13 +253,6 @@ def test_the_next_visit_is_after_the_longest_of_three_delays(make, min_delay, cr
     assert frontier.next_due(100.0) == 100.0 + rest
     assert frontier.take(math.nextafter(100.0 + rest, 0.0)) is None
     assert take(frontier, 100.0 + rest) == "a/2"
-
-
-def test_a_quick_visit_in_passing_does_not_shorten_the_rest_after_a_slow_one(make):
-    frontier = make([url("a/1"), url("a/2")], min_delay=1.0, factor=2.0)
-    frontier.done(frontier.take(0.0).url, 10.0, 10.0)
-    frontier.done("http://a.test/in/passing", 11.0, 0.1)
-    assert frontier.next_due(11.0) == 30.0
 
 
 @pytest.mark.parametrize("hostile", [0.0, math.nan, math.inf, -math.inf, -5.0])
@@ -399,22 +318,6 @@ def test_politeness_holds_under_random_schedules(make, seed):
 # ---------------------------------------------------------------- when to ask again
 
 
-def test_next_due_of_nothing(make):
-    frontier = make()
-    assert frontier.next_due(0.0) is None
-    frontier.put(url("a/1"))
-    assert frontier.next_due(5.0) <= 5.0
-    fetch(frontier)
-    assert frontier.next_due(5.0) is None
-
-
-def test_next_due_behind_leases_is_none(make):
-    frontier = make([url("a/1"), url("a/2", not_before=3.0)])
-    frontier.take(0.0)
-    assert frontier.next_due(0.0) is None
-    assert frontier.next_due(10.0) is None
-
-
 def test_next_due_is_exact(make):
     frontier = make([url("a/1"), url("a/2"), url("b/1"), url("b/2"), url("c/1", not_before=1.25)], min_delay=1.5)
     fetch(frontier, 0.0)
@@ -445,18 +348,6 @@ def test_a_url_with_a_time_to_come_blocks_nobody(make):
     assert fetch(frontier, 10.0) == "a/1"
 
 
-def test_a_url_whose_time_has_come_leaves_by_its_score(make):
-    frontier = make([url("a/1", 0.9, not_before=10.0), url("a/2", 0.2), url("a/3", 0.1), url("b/1", 0.5)], batch_size=1)
-    assert frontier.next_due(0.0) == 0.0
-    assert [fetch(frontier, 10.0) for _ in range(4)] == ["a/1", "b/1", "a/2", "a/3"]
-
-
-def test_the_clock_of_the_host_holds_for_a_url_whose_time_has_come(make):
-    frontier = make([url("a/1", 0.9), url("a/2", 0.9, not_before=10.0)], min_delay=20.0)
-    fetch(frontier, 0.0)
-    assert frontier.next_due(0.0) == 20.0
-
-
 def test_a_waiting_url_is_held_until_its_time_and_let_go(make):
     frontier = make([url("a/1", 0.9), url("a/2", 0.5), url("b/1", 0.1)])
     assert frontier.hold("http://a.test/1", 10.0) and frontier.hold("http://b.test/1", 20.0)
@@ -465,13 +356,6 @@ def test_a_waiting_url_is_held_until_its_time_and_let_go(make):
     assert frontier.hold("http://b.test/1", 0.0)
     assert fetch(frontier, 9.0) == "b/1"
     assert frontier.take(10.0) == url("a/1", 0.9, not_before=10.0)
-
-
-def test_a_held_url_keeps_its_place(make):
-    frontier = make([url("a/1", 0.5), url("a/2", 0.5), url("b/1", 0.5)], batch_size=1)
-    frontier.hold("http://a.test/1", 10.0)
-    frontier.hold("http://a.test/1", 0.0)
-    assert drain(frontier) == ["a/1", "a/2", "b/1"]
 
 
 # ---------------------------------------------------------------- blocks
@@ -562,8 +446,9 @@ def test_a_commitment_gives_way_to_blocks(make, blocked):
 # ---------------------------------------------------------------- the k rule
 
 
-def test_any_50_takes_in_a_row_are_of_50_hosts_while_60_wait(make):
-    frontier = make(batch_size=50)
+@pytest.mark.parametrize("commit", [1, 256])
+def test_any_50_takes_in_a_row_are_of_50_hosts_while_60_wait(make, commit):
+    frontier = make(batch_size=50, commit=commit)
     random = Random(7)
     frontier.put_many(url(f"h{host}/{page}", random.random()) for host in range(60) for page in range(20))
     picks = []
@@ -659,30 +544,6 @@ def test_the_latest_of_the_worst_is_evicted(make):
     assert drain(frontier) == ["d/", "a/", "b/"]
 
 
-def test_an_evicted_url_may_come_back(make):
-    frontier = make([url("a/", 0.1)], max_urls=1)
-    frontier.put(url("b/", 0.2))
-    assert frontier.put(url("a/", 0.3))
-    assert frontier.evicted() == 2
-    assert drain(frontier) == ["a/"]
-    assert frontier.hosts() == 0
-
-
-def test_scores_that_change_change_who_is_evicted(make):
-    frontier = make([url("a/", 0.1), url("b/", 0.2), url("c/", 0.3), url("d/", 0.05)], max_urls=3)
-    frontier.rescore("http://a.test/", 0.9)
-    frontier.put(url("e/", 0.25))
-    assert {record.url for record in frontier.waiting()} == {"http://a.test/", "http://c.test/", "http://e.test/"}
-
-
-def test_leased_urls_take_no_room_until_they_wait_again(make):
-    frontier = make([url("a/", 0.5), url("b/", 0.4)], max_urls=2)
-    taken = frontier.take(0.0)
-    assert frontier.put(url("c/", 0.3))
-    frontier.release(taken.url, 0.0, 0.0)
-    assert (len(frontier), frontier.evicted(), "http://c.test/" in frontier) == (2, 1, False)
-
-
 def test_0_means_no_limit(make):
     frontier = make(max_urls=0)
     assert frontier.put_many(url(f"a/{page}") for page in range(500)) == 500
@@ -690,25 +551,6 @@ def test_0_means_no_limit(make):
 
 
 # ---------------------------------------------------------------- counts
-
-
-def test_hosts_counts_those_with_waiting_urls(make):
-    frontier = make()
-    assert frontier.hosts() == 0
-    frontier.put_many([url("a/1"), url("a/2"), url("b/1", not_before=9.0)])
-    assert frontier.hosts() == 2
-    frontier.take(0.0)
-    assert frontier.hosts() == 2
-    frontier.done("http://a.test/2", 0.0, 0.0)
-    assert frontier.hosts() == 1
-
-
-def test_waiting_gives_the_waiting_records(make):
-    frontier = make()
-    records = [url("a/1", 0.1), url("a/2", 0.2, not_before=9.0), url("b/1", 0.05)]
-    frontier.put_many([*records, url("c/1", 0.9)])
-    assert take(frontier) == "c/1"
-    assert sorted(record.url for record in frontier.waiting()) == sorted(record.url for record in records)
 
 
 def test_a_batch_is_what_happens_inside(make):
@@ -796,13 +638,6 @@ def test_urls_with_a_time_to_come_are_not_committed(make):
     assert sorted([fetch(frontier, 10.0), fetch(frontier, 10.0)]) == ["a/1", "d/1"]
 
 
-def test_next_due_when_nothing_may_be_committed_yet(make):
-    frontier = make([url("a/1", 0.9, not_before=10.0)], commit=2)
-    assert frontier.next_due(0.0) == 10.0
-    assert take(frontier, 9.9) is None
-    assert take(frontier, 10.0) == "a/1"
-
-
 def test_a_released_url_stays_committed_and_one_that_must_wait_does_not(make):
     frontier = make([url("a/1", 0.9), url("b/1", 0.8), url("c/1", 0.1)], commit=2)
     released = frontier.take(0.0)
@@ -833,28 +668,8 @@ def test_the_k_rule_is_stronger_than_the_commitment(make):
     assert taken[1] == "b/1", "a is barred, and all that is committed is behind it"
 
 
-def test_any_k_takes_are_of_k_hosts_under_a_commitment_too(make):
-    frontier = make(
-        (url(f"h{host}/{page}", page + host / 100) for host in range(60) for page in range(20)),
-        commit=256,
-        batch_size=50,
-    )
-    hosts = [fetch(frontier).split("/")[0] for _ in range(400) if frontier.hosts() >= 50]
-    assert len(hosts) == 400
-    assert all(len(set(hosts[at : at + 50])) == 50 for at in range(len(hosts) - 49))
-
-
-def test_a_withdrawn_url_is_not_known_and_may_come_back(make):
-    frontier = make([url("a/", 0.9)])
-    frontier.put(url("b/", 0.5))
-    assert frontier.withdraw("http://a.test/")
-    assert (len(frontier), frontier.hosts(), frontier.evicted(), "http://a.test/" in frontier) == (1, 1, 0, False)
-    assert frontier.put(url("a/", 0.1))
-    assert [short(frontier.take(0.0)), short(frontier.take(0.0))] == ["b/", "a/"]
-
-
 @pytest.mark.parametrize("commit", [1, 3])
-def test_the_hosts_with_the_most_waiting_urls_can_be_told(make: Make, commit: int) -> None:
+def test_the_hosts_with_the_most_waiting_urls_can_be_listed(make: Make, commit: int) -> None:
     frontier = make(min_delay=5.0, commit=commit)
     if not isinstance(frontier, WatchedFrontier):
         pytest.skip("its hosts are in Redis")

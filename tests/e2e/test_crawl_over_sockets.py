@@ -94,13 +94,8 @@ def test_failures_are_recorded_and_retried_inside_the_lease(tmp_path: Path) -> N
     web = DictWeb(dict([page("http://a.example/", "http://a.example/broken", "http://a.example/gone", text="reef")]))
     web.replies["http://a.example/broken"] = Reply("", 503, HTML, b"down")
     with AccessLog(tmp_path / "log") as log, running(web, log=log) as server:
-        crawl(
-            topic_file(tmp_path, "http://a.example/"),
-            tmp_path / "crawl",
-            port=server.port,
-            RETRY_TIMES=2,
-            CRAWL_BLOCKED_REST=1,
-        )
+        topic = topic_file(tmp_path, "http://a.example/")
+        crawl(topic, tmp_path / "crawl", port=server.port, RETRY_TIMES=2, CRAWL_BLOCKED_REST=1)
     errors = {line["url"]: line["error"] for line in history(tmp_path / "crawl") if line["error"]}
     assert errors == {"http://a.example/broken": "http 503", "http://a.example/gone": "http 404"}
     assert sum(access["url"].endswith("/broken") for access in read_log(tmp_path / "log")) == 3
@@ -136,11 +131,11 @@ def test_the_budget_is_kept_to_the_page(tmp_path: Path) -> None:
         crawl(topic, tmp_path / "crawl", port=server.port, CRAWL_MAX_PAGES=37)
         assert len(stored(tmp_path / "crawl")) == 37
         crawl(topic, tmp_path / "crawl", port=server.port, CRAWL_MAX_PAGES=50)
-    assert len(stored(tmp_path / "crawl")) == 50, "a larger budget goes on where the smaller one ended"
+    assert len(stored(tmp_path / "crawl")) == 50, "a larger budget continues where the smaller one ended"
     assert len(history(tmp_path / "crawl")) == len({line["url"] for line in history(tmp_path / "crawl")})
 
 
-def test_the_crawl_stays_where_it_is_told(tmp_path: Path) -> None:
+def test_the_crawl_stays_in_its_domains(tmp_path: Path) -> None:
     web = DictWeb(
         dict([page("http://www.a.example/", "http://b.example/", "http://x.a.example/"), page("http://x.a.example/")])
     )
@@ -172,17 +167,6 @@ def test_wrong_settings_are_one_message_and_exit_code_2(tmp_path: Path) -> None:
         assert "Traceback" not in done.stderr
     done = crawl(topic, tmp_path / "crawl", ordering="bestfirst")
     assert done.returncode == 2 and "best_first" in done.stderr
-
-
-def test_a_folder_of_another_crawl_is_left_alone(tmp_path: Path) -> None:
-    with running(host_farm(2, 2)) as server:
-        topic = topic_file(tmp_path, "http://portal.example/")
-        crawl(topic, tmp_path / "crawl", port=server.port)
-        before = (tmp_path / "crawl" / "history.jsonl").read_bytes()
-        done = crawl(topic, tmp_path / "crawl", port=server.port, ordering="breadth_first")
-    assert done.returncode == 2
-    assert "dom" in done.stderr and "breadth_first" in done.stderr
-    assert (tmp_path / "crawl" / "history.jsonl").read_bytes() == before
 
 
 def test_robots_rules_bind_redirect_targets_too(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def crawling(folder: Path, topic: Path, **settings: object) -> Any:
     return serving(folder.parent, "crawl", "topical", "-a", f"topic={topic}", DASHBOARD=1, **chosen)
 
 
-def test_a_running_crawl_is_seen_paused_gone_on_with_and_stopped(tmp_path: Path) -> None:
+def test_a_running_crawl_is_seen_paused_resumed_and_stopped(tmp_path: Path) -> None:
     folder = tmp_path / "reefs"
     with crawling(folder, topic_file(tmp_path, *SEEDS)) as url:
         page = get(f"{url}/")
@@ -183,7 +183,7 @@ def started(url: str, **wish: object) -> tuple[str, dict[str, str]]:
     return name, headers
 
 
-def test_a_crawl_that_was_stopped_goes_on(tmp_path: Path) -> None:
+def test_a_stopped_crawl_is_resumed(tmp_path: Path) -> None:
     with serving(tmp_path, "dashboard", tmp_path / "crawls", **SLOW) as url:
         name, headers = started(url)
 

@@ -75,7 +75,7 @@ def test_a_full_disk_loses_nothing(tmp_path: Path, limit: int) -> None:
     assert all(pages.load(url) == host_farm(HOSTS, PAGES).get(url).body for url in stored(folder))
 
 
-def test_a_disk_that_is_full_from_the_start_is_told_as_well(tmp_path: Path) -> None:
+def test_a_disk_that_is_full_from_the_start_is_reported_as_well(tmp_path: Path) -> None:
     done = limited_crawl(topic_file(tmp_path, "http://portal.example/"), tmp_path / "crawl", 9, 10)
     assert done.returncode == 3 and "Traceback" not in done.stderr, done.stderr
     assert str(tmp_path / "crawl") in done.stderr

@@ -72,16 +72,6 @@ def test_nothing_disallowed_is_ever_requested(tmp_path: Path) -> None:
     assert sum(url.endswith("/robots.txt") for url in requested) == 9, "robots.txt was asked for once a host"
 
 
-def test_an_unreachable_robots_txt_forbids_and_a_missing_one_allows(tmp_path: Path) -> None:
-    entries = dict([page("http://portal.example/", "http://broken.example/a", "http://open.example/a")])
-    entries |= dict([page("http://broken.example/a"), page("http://open.example/a")])
-    entries |= dict([robots("http://broken.example", "", status=503)])
-    with running(DictWeb(entries)) as server:
-        crawl(topic_file(tmp_path, "http://portal.example/"), tmp_path / "crawl", port=server.port, RETRY_TIMES=0)
-    assert stored(tmp_path / "crawl") == {"http://portal.example/", "http://open.example/a"}
-    assert refusals(tmp_path / "crawl") == {"robots/unreachable": 1}
-
-
 def test_robots_rules_that_expire_at_once_do_not_keep_a_page_waiting_for_ever(tmp_path: Path) -> None:
     entries = dict([page("http://h.example/")])
     url, rules = robots("http://h.example", "User-agent: *\nDisallow: /no\n")

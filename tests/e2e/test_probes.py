@@ -107,7 +107,7 @@ def test_nothing_is_looked_at_twice_unless_asked_for(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("frontier", ["memory", "disk"])
-def test_a_killed_crawl_goes_on_with_its_probes(tmp_path: Path, frontier: str) -> None:
+def test_a_killed_crawl_resumes_with_its_probes(tmp_path: Path, frontier: str) -> None:
     web = TwoFacedWeb()
     folder = tmp_path / "crawl"
     topic = topic_file(tmp_path, PORTAL)
@@ -131,7 +131,7 @@ def test_a_killed_crawl_goes_on_with_its_probes(tmp_path: Path, frontier: str) -
 @pytest.mark.slow
 @pytest.mark.skipif(PROGRAM is None, reason="no redis-server on this machine; `make test` installs one")
 def test_workers_share_their_probes(tmp_path: Path) -> None:
-    """Whoever takes a probe goes on with it: what it needs to know travels with it."""
+    """Whoever takes a probe continues it: what it needs to know is in its record."""
     web = TwoFacedWeb()
     topic = topic_file(tmp_path, PORTAL)
     folder = tmp_path / "crawl"

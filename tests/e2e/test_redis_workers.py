@@ -116,16 +116,6 @@ def test_two_workers_share_one_crawl_and_every_host_has_its_rest(tmp_path: Path,
     assert scrapy("report", tmp_path / "crawl").returncode == 0, "it may be merged again"
 
 
-def test_what_one_worker_put_aside_is_fetched_though_others_fetched_what_it_attends_to(tmp_path, server) -> None:
-    web = host_farm(15, 12, seconds=0.02)
-    with running(web, latency=True) as front:
-        crew = Crew(tmp_path / "crawl", topic_file(tmp_path, PORTAL), server, front.port, ORDERING_ATTENTION=8)
-        for name in ("a", "b"):
-            crew.start(name, "adaptive")
-        crew.wait()
-    assert set(crew.stored()) == pages_of(web)
-
-
 def test_killed_workers_and_a_killed_redis_lose_nothing(tmp_path: Path, server: RedisServer) -> None:
     web = host_farm(25, 12, seconds=0.05)
     topic = topic_file(tmp_path, PORTAL)

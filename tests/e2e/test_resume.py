@@ -1,4 +1,4 @@
-"""A crawl that was stopped and resumed goes on as if it had never been stopped, whatever its ordering has learnt."""
+"""A crawl that was stopped and resumed continues as if it had never been stopped, whatever its ordering has learnt."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from support.livecrawl import finish, taken
 from support.webs import DictWeb
 
 from crawlproject.crawl.assembly import assemble
@@ -65,14 +66,11 @@ class Laboratory:
         return Outcome(fetched, waiting)
 
     def _fetch(self, crawl: Crawl, now: float) -> tuple[str, float]:
-        url = crawl.take(now)
-        assert url is not None
+        url = taken(crawl, now)
         reply, ended = self.web.get(url.url), Fetch(200, now, 0.1)
         if reply.status == 200:
             body = reply.body.replace(b"noindex", b"")
-            page = crawl.steps.score_links(crawl.steps.score_page(crawl.steps.read(url, body)))
-            crawl.steps.keep(page, crawl.steps.visit(url, page, body, ended))
-            crawl.steps.offer(page, ended)
+            finish(crawl, url, crawl.steps.read(url, body), body, ended)
         elif location(reply):
             crawl.redirect(url, crawl.canonicalize(location(reply), url.url), ended)
         else:
@@ -93,7 +91,7 @@ def laboratory() -> Laboratory:
 
 
 @pytest.mark.parametrize("ordering", LEARNING)
-def test_a_resumed_crawl_goes_on_with_the_same_scores(ordering: str, laboratory: Laboratory, tmp_path: Path) -> None:
+def test_a_resumed_crawl_continues_with_the_same_scores(ordering: str, laboratory: Laboratory, tmp_path: Path) -> None:
     whole = laboratory.crawl(ordering, tmp_path / "whole")
     resumed = laboratory.crawl(ordering, tmp_path / "resumed", 8, 35)
     assert resumed.fetched == whole.fetched

@@ -93,7 +93,7 @@ def test_a_job_that_cannot_start_says_why_in_its_log(scrapyd: Scrapyd) -> None:
 
 
 def test_two_jobs_of_one_topic_do_not_meet(scrapyd: Scrapyd, tmp_path: Path) -> None:
-    """The second ends at once and says why; the first goes on."""
+    """The second ends at once and says why; the first continues."""
     folder = tmp_path / "crawl"
     chosen = settings(VIRTUAL_WEB="sample", CRAWL_DIR=folder, POLITENESS_MIN_DELAY=0.3)
     first = scrapyd.schedule("demo-bread", *chosen)

@@ -65,7 +65,7 @@ def test_pages_of_sitemaps_are_crawled(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("frontier", ["memory", "disk"])
-def test_a_killed_crawl_goes_on_with_its_sitemaps(tmp_path: Path, frontier: str) -> None:
+def test_a_killed_crawl_resumes_with_its_sitemaps(tmp_path: Path, frontier: str) -> None:
     topic = topic_file(tmp_path, HOME)
     folder = tmp_path / "crawl"
     settings = {"CRAWL_DIR": folder, "CRAWL_SITEMAPS": 9, "FRONTIER": frontier}

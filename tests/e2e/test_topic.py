@@ -52,7 +52,7 @@ def weak(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_check_tells_what_is_weak(weak: Path) -> None:
+def test_a_check_names_what_is_weak(weak: Path) -> None:
     done = scrapy("topic", "check", weak, "--sample", 12, "--json", **SAMPLE)
     assert done.returncode == 1, done.stderr
     found = json.loads(done.stdout)

@@ -14,17 +14,6 @@ def text_of(page: int) -> str:
     return "coral reef " + " ".join(f"word{page}x{number}" for number in range(90))
 
 
-def test_a_fetched_page_has_its_number_its_score_and_the_way_to_it(tmp_path) -> None:
-    topic = topic_file(tmp_path, "http://www.lagoon-notes.example/", keywords="coral reefs")
-    run = crawl(topic, tmp_path / "c", VIRTUAL_WEB="sample", CRAWL_MAX_PAGES=15, CRAWL_ALLOWED_DOMAINS="")
-    assert run.returncode == 0, run.stderr
-    line = history(tmp_path / "c")[9]
-    answer = scrapy("why", tmp_path / "c", line["url"])
-    assert answer.returncode == 0 and "\x1b" not in answer.stdout
-    assert "Fetched: number 10 of" in answer.stdout and line["parent"] in answer.stdout
-    assert "the sum of" in answer.stdout
-
-
 @pytest.fixture(scope="module")
 def web(tmp_path_factory) -> Path:
     """One host: a seed with good and bad links, a page that is forbidden, one that moved, a copy, and what copies link to."""

@@ -122,7 +122,7 @@ def test_download_delay_is_the_rest_without_crawl_delay(project: Path, tmp_path:
 
 
 @pytest.mark.parametrize("reactor", ["asyncioreactor.AsyncioSelectorReactor", "selectreactor.SelectReactor"])
-def test_a_full_disk_stops_the_crawl_and_it_goes_on_later(project: Path, tmp_path: Path, reactor: str) -> None:
+def test_a_full_disk_stops_the_crawl_and_it_is_resumed_later(project: Path, tmp_path: Path, reactor: str) -> None:
     chosen = {"JOBDIR": tmp_path / "job", "TWISTED_REACTOR": f"twisted.internet.{reactor}", "ITEM_PIPELINES": "{}"}
     feed = tmp_path / "items.jsonl"
     chosen["FEEDS"] = json.dumps({str(feed): {"format": "jsonlines", "encoding": "utf-8"}})

@@ -14,6 +14,7 @@ from urllib.request import ProxyHandler, build_opener
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from support.crawling import ROOT, command, crawl, environment, history, stored
+from support.scrapyd import free_port
 from support.shop import open_shop
 from support.stockproject import crawl as crawl_stock
 from support.stockproject import start_project
@@ -36,12 +37,6 @@ def samples(text: str) -> Samples:
     }
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 @contextmanager
 def crawling(**settings: object) -> Iterator[subprocess.Popen[bytes]]:
     """A crawl of the sample web that has no end of its own; ended with Ctrl-C."""
@@ -55,7 +50,7 @@ def crawling(**settings: object) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def scraped(port: int, wanted: int) -> Samples:
-    """What the port tells once ``wanted`` pages are stored."""
+    """What the port answers once ``wanted`` pages are stored."""
     opener = build_opener(ProxyHandler({}))
     deadline = time.monotonic() + 60
     while True:

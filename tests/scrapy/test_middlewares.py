@@ -276,7 +276,7 @@ def test_redirects_of_robots_txt_lead_to_other_hosts_five_times(count: int, forb
 
 
 @pytest.mark.parametrize(("place", "reason"), [(0, "safety/address"), (1, "robots/unreachable")])
-def test_a_robots_txt_at_a_refused_address_tells_of_its_page(place: int, reason: str) -> None:
+def test_a_robots_txt_at_a_refused_address_refuses_its_page(place: int, reason: str) -> None:
     """Elsewhere, behind a redirect, it is only unreachable."""
     chain = hops(2)
     crawler = a_crawler(*chain)

@@ -1,13 +1,14 @@
 """The progress display: what it says, and how it behaves on a terminal and in a pipe."""
 
-import io
 import logging
 import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from support.invoking import Terminal
 
 from crawlproject.components.extensions.progress import Speed, clock_time, progress_line, summary_line
 from crawlproject.components.extensions.status_line import StatusLine
@@ -54,23 +55,9 @@ process.start()
 
 
 def source(**changes):
-    class Source:
-        pages = 10
-        fetches = 12
-        frontier_size = 3456
-        hosts_waiting = 7
-        best_waiting = 0.5
-        refused = 1
-        errors = 2
-        report_path = None
-
-        def recent_relevance(self):
-            return 0.125
-
-    made = Source()
-    for name, value in changes.items():
-        setattr(made, name, value)
-    return made
+    values = {"pages": 10, "fetches": 12, "frontier_size": 3456, "hosts_waiting": 7, "best_waiting": 0.5}
+    values |= {"refused": 1, "errors": 2, "report_path": None, "recent_relevance": lambda: 0.125}
+    return SimpleNamespace(**values | changes)
 
 
 def crawl(*arguments, stderr=subprocess.PIPE):
@@ -179,10 +166,7 @@ def test_on_a_terminal_one_line_is_rewritten_below_the_log(tmp_path):
     assert "Crawl ended (finished)" in text
 
 
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
+class Screen(Terminal):
     def screen(self):
         """The lines as a terminal would show them, for the two control sequences in use."""
         lines = [""]
@@ -193,7 +177,7 @@ class Terminal(io.StringIO):
 
 
 def test_log_messages_scroll_by_above_the_status_line():
-    terminal = Terminal()
+    terminal = Screen()
     handler = logging.StreamHandler(terminal)
     logging.root.addHandler(handler)
     try:
@@ -214,6 +198,6 @@ def test_log_messages_scroll_by_above_the_status_line():
 
 def test_a_long_line_is_cut_at_the_width_of_the_terminal(monkeypatch):
     monkeypatch.setenv("COLUMNS", "20")
-    terminal = Terminal()
+    terminal = Screen()
     StatusLine(terminal).show("x" * 50)
     assert terminal.screen() == ["x" * 18 + "…"]

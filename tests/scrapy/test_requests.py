@@ -265,7 +265,7 @@ def test_a_callback_that_is_no_method_of_the_spider_is_refused(callback: object)
         '{"url": "http://a.example/", "body": {"__bytes__": "?"}}',
     ],
 )
-def test_text_that_is_no_request_any_more_is_told(text: str) -> None:
+def test_text_that_is_no_request_any_more_is_reported(text: str) -> None:
     with pytest.raises(ValueError):
         load_request(text, SPIDER)
 
@@ -285,7 +285,7 @@ def test_a_plain_get_is_known_by_its_canonical_url(request_: Request, identity: 
     assert canonical_identity(request_, canonical_url) == identity
 
 
-def test_what_is_no_plain_get_is_told_apart() -> None:
+def test_what_is_no_plain_get_is_distinguished() -> None:
     url = "http://a.example/"
     different = [
         Request(url),
@@ -303,7 +303,7 @@ def test_what_is_no_plain_get_is_told_apart() -> None:
 
 
 @given(st.sampled_from(["http://", "http://a.example/", "ftp://", "data:,", "about:"]), st.text(max_size=30))
-def test_no_request_is_too_strange_to_be_told_apart(start: str, tail: str) -> None:
+def test_no_request_is_too_strange_to_be_distinguished(start: str, tail: str) -> None:
     try:
         request = Request(start + tail, method="POST")
     except ValueError:

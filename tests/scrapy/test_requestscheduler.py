@@ -48,7 +48,7 @@ class PathFilter(BaseDupeFilter):
         return known
 
     def log(self, request: Request, spider: Spider) -> None:
-        """Nothing is told."""
+        """Nothing is logged."""
 
 
 class Engine:
@@ -99,7 +99,7 @@ class Engine:
 # ------------------------------------------------------------ which requests are the same
 
 
-def test_requests_are_told_apart_as_scrapy_does_it() -> None:
+def test_requests_are_distinguished_as_scrapy_does_it() -> None:
     engine = Engine()
     same = [Request(A + "?b=2&a=1"), Request(A + "?a=1&b=2"), Request(A + "?a=1&b=2#part")]
     other = [
@@ -127,17 +127,6 @@ def test_the_projects_own_fingerprinter_is_asked() -> None:
 def test_a_dupefilter_of_the_projects_own_decides() -> None:
     assert Engine(DUPEFILTER_CLASS=BaseDupeFilter).put(Request(A), Request(A)) == [True, True]
     assert Engine(DUPEFILTER_CLASS=PathFilter).put(Request(A), Request(B), Request(B + "x")) == [True, False, True]
-
-
-def test_priority_decides_over_all_hosts_that_may_be_visited() -> None:
-    engine = Engine()
-    engine.put(
-        *(
-            Request(f"http://{host}.example/", priority=priority)
-            for host, priority in zip("abc", (1, 3, 2), strict=True)
-        )
-    )
-    assert [request.url[7] for request in engine.drain()] == ["b", "c", "a"]
 
 
 # ------------------------------------------------------------ what becomes of a request that was issued
@@ -245,7 +234,7 @@ def test_a_request_is_known_after_a_resume(tmp_path: Path) -> None:
     assert resumed.put(FormRequest(A, formdata={"q": "x"}), FormRequest(A, formdata={"q": "y"})) == [False, True]
 
 
-def test_requests_of_another_scheduler_are_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_requests_of_another_scheduler_are_reported(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "requests.queue").mkdir()
     (tmp_path / "requests.queue" / "active.json").touch()
     Engine(JOBDIR=str(tmp_path))
@@ -310,6 +299,6 @@ def test_settings_of_the_projects_own_are_left_alone() -> None:
         ({"FRONTIER_MAX_URL": 0}, "did you mean FRONTIER_MAX_URLS"),
     ],
 )
-def test_wrong_settings_are_told(setting: dict[str, object], told: str) -> None:
+def test_wrong_settings_are_reported(setting: dict[str, object], told: str) -> None:
     with pytest.raises(BadSetting, match=told):
         updated(**setting)

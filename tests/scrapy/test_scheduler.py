@@ -148,7 +148,7 @@ def test_pages_in_the_pipelines_hold_their_lease(world: World, tmp_path: Path) -
     assert scheduler.next_request() is not None
 
 
-def test_a_lease_that_nobody_ends_is_lost_and_told(world: World, tmp_path: Path) -> None:
+def test_a_lease_that_nobody_ends_is_lost_and_reported(world: World, tmp_path: Path) -> None:
     scheduler = topical(world, tmp_path, SEEDS[0])
     request = issued(world, scheduler)
     world.now += 2.5
@@ -281,7 +281,7 @@ def test_a_jobdir_of_an_earlier_version_is_resumed(world: World, tmp_path: Path)
     assert issued(world, scheduler).priority == 2 and scheduler.next_request() is None
 
 
-def test_a_request_that_cannot_be_made_again_is_told_and_passed_over(
+def test_a_request_that_cannot_be_made_again_is_reported_and_passed_over(
     world: World, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     first = opened(world, JOBDIR=str(tmp_path))

@@ -10,18 +10,19 @@ import subprocess
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import ProxyHandler, Request, build_opener
 
 import pytest
+from support.webs import DictWeb, NamingWeb
 
 from crawlproject.commands.serve import ServeCommand
 from crawlproject.components.virtual_web_server import WebServer, running
 from crawlproject.webs.access_log import Access, AccessLog, read_log
-from crawlproject.webs.base import Reply, not_held
+from crawlproject.webs.base import Reply
 
 ROOT = Path(__file__).parents[2]
 HTML = {"content-type": "text/html; charset=utf-8"}
@@ -41,34 +42,9 @@ PAGES = {
 }
 
 
-class DictWeb:
-    """A web in a dict."""
-
-    warnings: Sequence[str] = ()
-
-    def get(self, url: str) -> Reply:
-        return PAGES.get(url) or not_held(url)
-
-    def urls(self) -> Iterator[str]:
-        return iter(PAGES)
-
-    def __contains__(self, url: str) -> bool:
-        return url in PAGES
-
-    def close(self) -> None:
-        """Nothing is held open."""
-
-
-class TwoFacedWeb(DictWeb):
-    """Tells everybody apart by name."""
-
-    def get_as(self, url: str, agent: str) -> Reply:
-        return Reply(url, 200, HTML, f"<p>for {agent}".encode())
-
-
 @pytest.fixture(scope="module")
 def server() -> Iterator[WebServer]:
-    with running(DictWeb()) as server:
+    with running(DictWeb(PAGES)) as server:
         yield server
 
 
@@ -110,7 +86,7 @@ def test_reply_without_a_type_gets_none(server: WebServer) -> None:
     assert (status, headers["content-type"], body) == (200, "", b"untyped")
 
 
-def test_head_tells_the_length_without_the_body(server: WebServer) -> None:
+def test_head_gives_the_length_without_the_body(server: WebServer) -> None:
     status, headers, body = ask(server, "http://h.example/", method="HEAD")
     assert (status, headers["content-length"], body) == (200, "7", b"")
 
@@ -122,8 +98,8 @@ def test_unchanged_page_is_a_304(server: WebServer) -> None:
     assert ask(server, "http://h.example/dated", If_Modified_Since="Tue, 14 Jan 1997 00:00:00 GMT")[0] == 200
 
 
-def test_a_web_that_cloaks_is_told_who_asks() -> None:
-    with running(TwoFacedWeb()) as server:
+def test_a_web_that_cloaks_learns_who_asks() -> None:
+    with running(NamingWeb({})) as server:
         assert ask(server, "http://h.example/", User_Agent="Browser/5.0")[2] == b"<p>for Browser/5.0"
         assert ask(server, "http://h.example/")[2] == b"<p>for "
 
@@ -168,7 +144,7 @@ def test_rubbish_on_the_socket_does_no_harm(server: WebServer) -> None:
 
 def test_access_log_has_a_line_per_request(tmp_path: Path) -> None:
     before = time.time()
-    with AccessLog(tmp_path / "access.log") as log, running(DictWeb(), log=log) as server:
+    with AccessLog(tmp_path / "access.log") as log, running(DictWeb(PAGES), log=log) as server:
         ask(server, "http://h.example/", User_Agent="tester/1")
         ask(server, "http://H.example:80/none?x=1", method="HEAD")
         with pytest.raises((http.client.RemoteDisconnected, ConnectionResetError)):
@@ -193,7 +169,7 @@ def test_half_written_line_of_the_log_is_left_out(tmp_path: Path) -> None:
 
 
 def test_latency_is_real_when_it_is_on(tmp_path: Path) -> None:
-    with AccessLog(tmp_path / "access.log") as log, running(DictWeb(), latency=True, log=log) as server:
+    with AccessLog(tmp_path / "access.log") as log, running(DictWeb(PAGES), latency=True, log=log) as server:
         assert ask(server, "http://h.example/slow")[2] == b"slow"
     (line,) = read_log(tmp_path / "access.log")
     assert line["end"] - line["start"] >= 0.3
@@ -223,7 +199,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_command_serves_until_it_is_told_to_stop(folder: Path, tmp_path: Path, number: signal.Signals) -> None:
+def test_command_serves_until_it_is_stopped(folder: Path, tmp_path: Path, number: signal.Signals) -> None:
     log = tmp_path / "access.log"
     with serving(str(folder), "--port", "0", "--log", str(log), cache=tmp_path) as (process, address):
         assert address.startswith("http://127.0.0.1:")

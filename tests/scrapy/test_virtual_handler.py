@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -20,11 +19,12 @@ from scrapy.exceptions import (
 )
 from scrapy.http import HtmlResponse, Response, TextResponse
 from scrapy.utils.test import get_crawler
+from support.webs import DictWeb, NamingWeb
 
 from crawlproject.components import virtual_web_handler as handler_module
 from crawlproject.components.virtual_web_handler import CHUNK, VirtualWebDownloadHandler
 from crawlproject.errors import BadWeb
-from crawlproject.webs.base import Reply, not_held
+from crawlproject.webs.base import Reply
 
 LONG = b"x" * (3 * CHUNK + 1)
 HTML = {"content-type": "text/html; charset=utf-8"}
@@ -40,31 +40,6 @@ PAGES = {
     "http://h.example/timeout": Reply("", 0, seconds=3.0, error="timeout"),
     "http://h.example/refused": Reply("", 0, error="connection refused"),
 }
-
-
-class DictWeb:
-    """A web in a dict."""
-
-    warnings: Sequence[str] = ()
-
-    def get(self, url: str) -> Reply:
-        return PAGES.get(url) or not_held(url)
-
-    def urls(self) -> Iterator[str]:
-        return iter(PAGES)
-
-    def __contains__(self, url: str) -> bool:
-        return url in PAGES
-
-    def close(self) -> None:
-        """Nothing is held open."""
-
-
-class TwoFacedWeb(DictWeb):
-    """Tells everybody apart by name."""
-
-    def get_as(self, url: str, agent: str) -> Reply:
-        return Reply(url, 200, HTML, f"<p>for {agent}".encode())
 
 
 class Sleeper:
@@ -92,7 +67,7 @@ def crawler() -> Crawler:
 
 @pytest.fixture
 def handler(crawler: Crawler, sleeper: Sleeper) -> VirtualWebDownloadHandler:
-    return VirtualWebDownloadHandler(crawler, DictWeb(), latency=0.5)
+    return VirtualWebDownloadHandler(crawler, DictWeb(PAGES), latency=0.5)
 
 
 def fetch(handler: VirtualWebDownloadHandler, request: Request | str) -> Response:
@@ -152,8 +127,8 @@ def test_conditional_requests(handler: VirtualWebDownloadHandler, headers: dict[
     assert response.body == (b"" if status == 304 else b"dated")
 
 
-def test_a_web_that_cloaks_is_told_who_asks(crawler: Crawler, sleeper: Sleeper) -> None:
-    handler = VirtualWebDownloadHandler(crawler, TwoFacedWeb())
+def test_a_web_that_cloaks_learns_who_asks(crawler: Crawler, sleeper: Sleeper) -> None:
+    handler = VirtualWebDownloadHandler(crawler, NamingWeb({}))
     asked = Request("http://h.example/", headers={"User-Agent": "Browser/5.0"})
     assert fetch(handler, asked).body == b"<p>for Browser/5.0"
     assert fetch(handler, "http://h.example/").body == b"<p>for "
@@ -178,7 +153,7 @@ def test_latency_beyond_the_timeout_is_a_timeout(handler: VirtualWebDownloadHand
 
 
 def test_without_latency_nothing_waits(crawler: Crawler, sleeper: Sleeper) -> None:
-    assert fetch(VirtualWebDownloadHandler(crawler, DictWeb()), "http://h.example/slow").body == b"slow"
+    assert fetch(VirtualWebDownloadHandler(crawler, DictWeb(PAGES)), "http://h.example/slow").body == b"slow"
     assert sleeper.slept == []
 
 

@@ -210,7 +210,7 @@ def test_a_proxy_is_the_operators_choice(connected: list[str], monkeypatch: pyte
     assert connected == ["127.0.0.1"]
 
 
-def test_a_name_that_nobody_knows_is_told_apart(connected: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_that_nobody_knows_is_distinguished(connected: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario(fetch: Fetch) -> None:
         with pytest.raises(CannotResolveHostError):
             await fetch("http://nobody.example/")

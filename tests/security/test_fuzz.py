@@ -25,7 +25,7 @@ def test_any_input_is_taken_as_it_should_be(name: str) -> None:
     tried()
 
 
-def test_make_fuzz_tries_for_as_long_as_it_is_told_to() -> None:
+def test_make_fuzz_tries_for_as_long_as_asked() -> None:
     command = [sys.executable, "tests/security/fuzz.py", "--seconds", "1", "headers", "topic"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900, check=False)
     assert done.returncode == 0, done.stderr

@@ -71,7 +71,7 @@ COMMANDS = (["why", "{folder}", "{page}"], ["frontier", "stats", "{folder}"], ["
 
 @pytest.mark.parametrize("arguments", COMMANDS, ids=lambda arguments: " ".join(arguments[:2]))
 @pytest.mark.parametrize("path", ["/inject/7", "/type"])
-def test_a_terminal_is_told_and_not_steered(crawled: Crawled, arguments: list[str], path: str) -> None:
+def test_a_terminal_shows_text_and_is_not_steered(crawled: Crawled, arguments: list[str], path: str) -> None:
     chosen = [part.format(folder=crawled.folder, page=crawled.origin + path) for part in arguments]
     done = scrapy(*chosen)
     assert done.returncode == 0, done.stderr

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 import urllib.request
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
 from support.browser import DESKTOP, Watcher, browser, serving
 from support.crawling import crawl, scrapy, topic_file
+from support.httpserver import QuietHandler, listening
 
 pytestmark = pytest.mark.slow
 
@@ -65,24 +64,17 @@ def test_the_attacks_were_crawled(hostile_crawl: Path) -> None:
 def an_origin(page: bytes):
     """A site of its own that serves ``page``, as an attacker's would."""
 
-    class Site(BaseHTTPRequestHandler):
+    class Site(QuietHandler):
+        protocol_version = "HTTP/1.0"  # the end of the page is that of the connection
+
         def do_GET(self) -> None:
             self.send_response(200)
             self.send_header("Content-Type", "text/html")
             self.end_headers()
             self.wfile.write(page)
 
-        def log_message(self, *arguments: object) -> None:
-            return None
-
-    server = HTTPServer(("127.0.0.1", 0), Site)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/"
-    finally:
-        server.shutdown()
-        server.server_close()
+    with listening(Site) as port:
+        yield f"http://127.0.0.1:{port}/"
 
 
 def holds(page: object, watcher: Watcher, allowed: str) -> None:

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.invoking import Terminal
 
 from crawlproject.components.extensions.plain_log import spell_out
 from crawlproject.components.subcommand import reporting_errors
@@ -20,11 +21,6 @@ from crawlproject.pages.text.printable import PlainStream, printable, visible
 from crawlproject.urls.canonical import canonical_url
 
 ESCAPES = ("\x1b]0;owned\x07", "\x1b[2J", "\x9b2J", "\x08\x08\x08", "\r", "\u202etxt.exe", "\x1b[8m", "\x7f")
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 @given(st.text())

@@ -11,7 +11,7 @@ from crawlproject.frontier.redis.worker import RedisWorker
 
 
 class Loop:
-    """Runs what other threads ask for, when it is told to."""
+    """Runs what other threads ask for, on request."""
 
     def __init__(self) -> None:
         self._calls: SimpleQueue[Callable[[], None]] = SimpleQueue()

@@ -11,6 +11,12 @@ from crawlproject.frontier.base import Frontier
 from crawlproject.records import CrawlUrl
 
 
+def url(path: str, score: float = 0.0, **fields: Any) -> CrawlUrl:
+    """``a/1`` is page 1 of host a."""
+    host, _, page = path.partition("/")
+    return CrawlUrl(f"http://{host}.test/{page}", score, **fields)
+
+
 class Step(NamedTuple):
     """``name`` of an operation and its arguments; ``lease`` picks an open lease in place of a URL."""
 
@@ -25,14 +31,14 @@ def random_steps(seed: int, *, hosts: int = 40, pages: int = 60) -> Iterator[Ste
     random = Random(seed)
     now = 0.0
 
-    def url() -> str:
+    def some_url() -> str:
         return f"http://h{int(random.paretovariate(0.6)) % hosts}.test/{random.randrange(pages)}"
 
     while True:
         kind = random.random()
         if kind < 0.35:
             hold_until = random.choice([0.0, 0.0, 0.0, 0.0, now + 5 * random.random()])
-            record = CrawlUrl(url(), round(random.random(), 1), random.randrange(4), not_before=hold_until)
+            record = CrawlUrl(some_url(), round(random.random(), 1), random.randrange(4), not_before=hold_until)
             yield Step("put", (record,))
         elif kind < 0.60:
             yield Step("take", (now,))
@@ -46,16 +52,16 @@ def random_steps(seed: int, *, hosts: int = 40, pages: int = 60) -> Iterator[Ste
         elif kind < 0.83:
             yield Step("drop", (), {"picked": random.random() < 0.5}, random.random())
         elif kind < 0.85:
-            yield Step("hold", (url(), random.choice([0.0, now - 1, now + 1, now + 5 * random.random()])))
+            yield Step("hold", (some_url(), random.choice([0.0, now - 1, now + 1, now + 5 * random.random()])))
         elif kind < 0.865:
             host = f"h{random.randrange(8)}.test"
             yield Step("block_host", (host, random.choice([0.0, now - 1, now + 1, now + 5 * random.random()])))
         elif kind < 0.92:
-            yield Step("rescore", (url(), round(random.random(), 1)))
+            yield Step("rescore", (some_url(), round(random.random(), 1)))
         elif kind < 0.93:
-            yield Step("withdraw", (url(),))
+            yield Step("withdraw", (some_url(),))
         elif kind < 0.94:
-            yield Step("done", (url(), now, 0.1))
+            yield Step("done", (some_url(), now, 0.1))
         elif kind < 0.95:
             yield Step("crawl_delay", (f"h{random.randrange(5)}.test", random.choice([0.0, 2.0])))
         else:

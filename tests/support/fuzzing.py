@@ -1,6 +1,6 @@
 """What is read of strangers, and how to try it: a strategy for inputs, and a check that any input must pass.
 
-``tests/security/test_fuzz.py`` tries some examples of each; ``make fuzz`` goes on for as long as it is told to.
+``tests/security/test_fuzz.py`` tries some examples of each; ``make fuzz`` continues for as long as asked.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ from crawlproject.urls.naming import page_name
 from crawlproject.urls.traps import TrapFilter
 from crawlproject.webs.warc_file import WarcWeb
 from support.fuzzinputs import HISTORY, HTML, LINE, ROBOTS, SITEMAP, TOPIC, WARC, hrefs
+from support.livecrawl import finish
 
 URL = "http://h.example/dir/page.html"
 CONTROLS = {*map(chr, range(32)), *map(chr, range(0x7F, 0xA0)), *map(chr, range(0x202A, 0x202F))}
@@ -163,9 +164,7 @@ def check_crawl(bodies: list[tuple[bytes, str, int]]) -> None:
             elif page.page_type:
                 crawl.fail(url, page.page_type, fetch)
             else:
-                page = crawl.steps.score_links(crawl.steps.score_page(page))
-                crawl.steps.keep(page, crawl.steps.visit(url, page, body, fetch))
-                crawl.steps.offer(page, fetch)
+                finish(crawl, url, page, body, fetch)
         crawl.close("fuzzed", now)
         lines = [json.loads(line) for line in (Path(name) / "history.jsonl").read_bytes().splitlines()]
         assert len({line["url"] for line in lines}) == len(lines) == crawl.stats.fetches

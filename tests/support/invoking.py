@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import io
 
 from scrapy.commands import ScrapyCommand
 from scrapy.settings import Settings
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
 
 
 def invoke(command: ScrapyCommand, *arguments: object) -> int:

@@ -31,6 +31,11 @@ def a_page(
     return Page(url, links=tuple(links), relevance=relevance, inherited=inherited, depth=depth)
 
 
+def random_terms(seed: object, count: int = 200) -> list[str]:
+    """The same words for the same seed, of 5,000."""
+    return Random(str(seed)).choices([f"w{number}x" for number in range(5000)], k=count)
+
+
 def a_page_of(*links: tuple[str, str], text: str = "", relevance: float = 0.0) -> Page:
     """A page whose links are ``(url, anchor text)`` and whose anchors' terms stand on the page."""
     terms: list[str] = []

@@ -8,6 +8,7 @@ from crawlproject.crawl.crawl import Crawl
 from crawlproject.records import CrawlUrl, Fetch
 from crawlproject.urls.hosts import host_of
 from crawlproject.webs.base import Reply
+from support.livecrawl import finish
 from support.webs import html
 
 WORDS = [
@@ -119,6 +120,4 @@ def receive(crawl: Crawl, web: RandomWeb, url: CrawlUrl, now: float) -> None:
     if page.page_type:
         crawl.fail(url, page.page_type, fetch)
         return
-    page = steps.score_links(steps.score_page(page))
-    steps.keep(page, steps.visit(url, page, body, fetch))
-    steps.offer(page, fetch)
+    finish(crawl, url, page, body, fetch)

@@ -89,7 +89,7 @@ class Scrapyd:
 def running_scrapyd(folder: Path) -> Iterator[Scrapyd]:
     """A Scrapyd that runs from ``folder``, which has nothing of the project in it."""
     folder.mkdir()
-    port = _free_port()
+    port = free_port()
     (folder / "scrapyd.conf").write_text(CONFIG.format(port=port))
     environ = {**_environ(), "HOME": str(folder), "XDG_CACHE_HOME": str(folder / "cache")}
     arguments = [sys.executable, "-W", "ignore", "-m", "scrapyd"]
@@ -129,7 +129,7 @@ def _environ() -> dict[str, str]:
     return {name: value for name, value in environment().items() if not re.match("PYTHONPATH|SCRAPY|MAKE", name)}
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]

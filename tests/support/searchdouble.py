@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import gzip
 import json
-import threading
 import time
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from support.httpserver import QuietHandler, listening
 
 Fault = Callable[["SearchDouble", "Handler", list[tuple[str, dict[str, Any]]]], bool]
 
@@ -62,8 +62,7 @@ class SearchDouble:
         return {"took": 1, "errors": any("error" in item["index"] for item in items), "items": items}
 
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+class Handler(QuietHandler):
     double: SearchDouble
 
     def do_HEAD(self) -> None:
@@ -127,31 +126,14 @@ class Handler(BaseHTTPRequestHandler):
             return False
         return True
 
-    def log_message(self, *_: object) -> None:
-        pass
-
 
 @contextmanager
 def search_double() -> Iterator[SearchDouble]:
     """A server that runs until the end of the block."""
     double = SearchDouble()
 
-    class Server(ThreadingHTTPServer):
-        daemon_threads = True
-
-        def handle_error(self, request: object, client_address: object) -> None:
-            """Connections are broken on purpose."""
-
-    server = Server(("127.0.0.1", 0), type("Bound", (Handler,), {"double": double}))
-    double.port = server.server_address[1]
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with listening(type("Bound", (Handler,), {"double": double})) as double.port:
         yield double
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 # ------------------------------------------------------------ faults
@@ -194,7 +176,7 @@ def silent(seconds: float) -> Fault:
 
 
 def answered(found: object) -> Fault:
-    """An answer of 200 that tells something else."""
+    """An answer of 200 with another content."""
 
     def fault(double: SearchDouble, handler: Handler, actions: object) -> bool:
         handler.answer(200, found)

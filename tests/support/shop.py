@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.cookies import SimpleCookie
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
+
+from support.httpserver import QuietHandler, listening
 
 HOSTS = [f"shelf{number}.example" for number in range(4)]
 PRODUCTS = 12  # of each host
@@ -86,22 +86,13 @@ class Shop:
         return "".join(f"<p><a href='{link}'>link</a></p>" for link in links)
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """A crawl that was killed hangs up."""
-
-
 @contextmanager
 def open_shop(seconds: float = 0.0, robots: str = "") -> Iterator[Shop]:
     """The shop on a port of its own; every request to any host goes to it when it is the HTTP proxy."""
     shop = Shop(seconds=seconds)
     shop.robots += robots
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
             length = int(self.headers.get("Content-Length") or 0)
             body = self.rfile.read(length).decode()
@@ -120,16 +111,5 @@ def open_shop(seconds: float = 0.0, robots: str = "") -> Iterator[Shop]:
 
         do_POST = do_GET
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Nothing is printed."""
-
-    server = _Server(("127.0.0.1", 0), Handler)
-    shop.port = server.server_address[1]
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-    thread.start()
-    try:
+    with listening(Handler) as shop.port:
         yield shop
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

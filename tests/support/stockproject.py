@@ -208,6 +208,6 @@ def read_items(path: Path) -> list[dict[str, Any]]:
 
 
 def _environ(port: int | None) -> dict[str, str]:
-    """``crawlproject`` can be imported, as if it were installed; nothing else tells of it."""
+    """``crawlproject`` can be imported, as if it were installed; nothing else refers to it."""
     kept = {name: value for name, value in environment(port).items() if not re.match("SCRAPY", name)}
     return {**kept, "PYTHONPATH": str(ROOT)}

@@ -33,6 +33,13 @@ class DictWeb:
         return None
 
 
+class NamingWeb(DictWeb):
+    """Names in its page whoever asks for it."""
+
+    def get_as(self, url: str, agent: str) -> Reply:
+        return Reply(url, 200, HTML, f"<p>for {agent}".encode())
+
+
 def html(*links: str, text: str = "", title: str = "A page") -> bytes:
     """A page with these links, each in a paragraph of its own."""
     paragraphs = "".join(f'<p>{text} <a href="{link}">{text or "link"}</a></p>' for link in links)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import gzip
-import threading
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import NamedTuple
+
+from support.httpserver import QuietHandler, listening
 
 HTML = "text/html; charset=iso-8859-1"
 
@@ -24,7 +24,7 @@ class Answer(NamedTuple):
 
 
 def linked(name: str, *links: str, text: str = "coral reef", head: str = "") -> bytes:
-    """A page in ISO 8859-1 that only the header tells."""
+    """A page in ISO 8859-1 that only the header declares."""
     anchors = "".join(f'<p>{text} <a href="{link}">{text}</a>' for link in links)
     return f"<!doctype html><title>Réef {name}</title>{head}<body><p>{text} café {name}{anchors}".encode("latin-1")
 
@@ -37,9 +37,7 @@ def compressed(body: bytes, encoding: str) -> bytes:
 def serving(web: Mapping[str, Answer]) -> Iterator[int]:
     """The port of a proxy in front of ``web``."""
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
             answer = web.get(self.path) or Answer(b"<h1>gone</h1>", 404)
             body = compressed(answer.body, answer.encoding)
@@ -60,21 +58,5 @@ def serving(web: Mapping[str, Answer]) -> Iterator[int]:
                 self.end_headers()
                 self.wfile.write(body)
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    class Server(ThreadingHTTPServer):
-        daemon_threads = True
-
-        def handle_error(self, request: object, client_address: object) -> None:
-            """A crawler that is killed resets its connections."""
-
-    server = Server(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield server.server_address[1]
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with listening(Handler) as port:
+        yield port

@@ -13,6 +13,7 @@ from typing import get_args
 import pytest
 from scrapy.settings import Settings
 from support.crawling import ROOT
+from support.livecrawl import finish
 from support.markdown import doc, fences, first_cells, rows, section
 
 from crawlproject.crawl.assembly import assemble
@@ -47,9 +48,7 @@ def crawl_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     crawl = assemble(topic, read_options({**DEMO.settings, "CRAWL_MAX_PAGES": 3}), clock=lambda: now, folder=folder)
     while url := crawl.take(now):
         body, fetch = web.get(url.url).body, Fetch(200, now, 0.1)
-        page = crawl.steps.score_links(crawl.steps.score_page(crawl.steps.read(url, body, content_type="text/html")))
-        crawl.steps.keep(page, crawl.steps.visit(url, page, body, fetch))
-        crawl.steps.offer(page, fetch)
+        finish(crawl, url, crawl.steps.read(url, body, content_type="text/html"), body, fetch)
     crawl.close("finished", now)
     write_report(folder)
     write_marker(folder, crawl.folder.manifest.found, now)

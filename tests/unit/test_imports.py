@@ -124,7 +124,7 @@ def test_the_core_needs_no_framework_no_network_no_clock_and_no_global_generator
 
 
 @pytest.mark.parametrize("module", [module for module in SOURCES if room_of(module)])
-def test_rooms_import_only_what_stands_below_them(module):
+def test_rooms_import_only_what_is_below_them(module):
     room = room_of(module)
     imported = set(imports_of(ast.parse(SOURCES[module].read_text(encoding="utf-8")), module))
     ours = {room_of(name) for name in imported if name.startswith("crawlproject.")}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from scrapy.settings import Settings
-from support.crawling import crawl, scrapy, topic_file
+from support.crawling import crawl, topic_file
 
 from crawlproject import settings as defaults
 from crawlproject.errors import BadSetting
@@ -76,14 +76,14 @@ def test_none_means_the_default() -> None:
         ("CRAWL_ROBOTS_CACHE_SIZE", 0),
     ],
 )
-def test_a_wrong_value_is_told_with_the_name_and_the_value(name: str, value: object) -> None:
+def test_a_wrong_value_is_reported_with_the_name_and_the_value(name: str, value: object) -> None:
     with pytest.raises(BadSetting, match=f"setting {name}: ") as told:
         read_options({name: value})
     shown = {"[null]": None}.get(str(value), value[0] if isinstance(value, list) else value)
     assert repr(shown) in str(told.value)
 
 
-def test_every_wish_of_a_setting_is_told() -> None:
+def test_every_wish_of_a_setting_is_reported() -> None:
     with pytest.raises(BadSetting, match=r"integer.* or .*'root'.*, not 'leaf'"):
         read_options({"ORDERING_AGGREGATION_LEVEL": "leaf"})
 
@@ -117,7 +117,7 @@ def test_what_looks_like_ours_is_found_with_the_nearest_name() -> None:
     }
 
 
-def test_all_of_them_are_told_at_once() -> None:
+def test_all_of_them_are_reported_at_once() -> None:
     with pytest.raises(
         BadSetting, match=r"no setting TOPIC_QQQQQQQQQQ, CRAWL_MAX_PAGE \(did you mean CRAWL_MAX_PAGES\?\)"
     ):
@@ -137,10 +137,3 @@ def test_a_typing_error_in_a_topic_file_ends_a_crawl_too(tmp_path: Path) -> None
     done = crawl(topic, tmp_path / "crawl")
     assert done.returncode == 2
     assert "TRAP_MAX_DEPHT (did you mean TRAP_MAX_DEPTH?)" in done.stderr and "Traceback" not in done.stderr
-
-
-def test_a_typing_error_ends_a_rehearsal(tmp_path: Path) -> None:
-    topic = topic_file(tmp_path, "http://a.example/")
-    done = scrapy("rehearse", "sample", topic, "--out", tmp_path / "out", PAGE_MAXBYTES=3)
-    assert done.returncode == 2
-    assert "PAGE_MAXBYTES (did you mean PAGE_MAX_BYTES?)" in done.stderr and "Traceback" not in done.stderr

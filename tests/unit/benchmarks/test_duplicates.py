@@ -13,7 +13,7 @@ from benchmarks.edited_pages import COPIES, OTHERS, edited_pairs
 WEBS = Path(os.environ.get("DEVELOPMENT_WEBS", "nowhere"))  # a folder as the option --webs wants it
 
 
-def test_generated_pairs_are_told_apart():
+def test_generated_pairs_are_distinguished():
     scores = judge_generated(a_reader(), seed=11, per_kind=25)
     assert set(scores) == {*COPIES, *OTHERS}
     found, copies = (sum(getattr(score, name) for score in scores.values()) for name in ("found", "copies"))
@@ -38,7 +38,7 @@ def test_estimates_are_right_on_average_and_what_is_far_above_the_threshold_is_f
             assert found == 0.0
 
 
-def test_cost_and_memory_are_told():
+def test_cost_and_memory_are_reported():
     reader = a_reader()
     figures = cost(reader, made_up_pages(reader, 1, 200))
     assert figures["all, us"] > 0
@@ -54,7 +54,7 @@ def test_labels_are_pairs_of_urls():
 
 
 @pytest.mark.skipif(not (WEBS / "webkb").is_dir(), reason="needs DEVELOPMENT_WEBS")
-def test_pairs_that_a_person_read_are_told_apart(tmp_path: Path):
+def test_pairs_that_a_person_read_are_distinguished(tmp_path: Path):
     labels = tmp_path / "pairs.tsv"
     labels.write_text("".join(line + "\n" for line in PAIRS.read_text().splitlines() if line.startswith("webkb")))
     (score,) = judge_real(a_reader(), labels, WEBS).values()

@@ -39,7 +39,7 @@ def note(pages: int, cpu: float, mb: float = 100.0, reading: float = 0.001) -> d
     }
 
 
-def test_a_crawl_that_slows_down_shows_and_a_machine_that_does_is_told_apart() -> None:
+def test_a_crawl_that_slows_down_shows_and_a_machine_that_does_is_distinguished() -> None:
     even = [note(1000 * number, 4.0 * number) for number in range(1, 61)]
     assert "per CPU second 1.00, per reading 1.00, resident memory 1.00" in longrun.table(even)
     slower = [note(1000 * number, 4.0 * number * (1 if number < 30 else 2)) for number in range(1, 61)]

@@ -67,10 +67,8 @@ def test_other_measures(write_runs, tmp_path, capsys, measure):
 
 def test_several_budgets_another_test_and_every_measure(write_runs, tmp_path, capsys):
     runs = write_runs(tmp_path / "runs", SKILLS)
-    assert (
-        invoke(compare.CompareCommand(), runs, "--at", "20", "50,100", "--test", "wilcoxon", "--json", tmp_path / "c")
-        == 0
-    )
+    arguments = ("--at", "20", "50,100", "--test", "wilcoxon", "--json", tmp_path / "c")
+    assert invoke(compare.CompareCommand(), runs, *arguments) == 0
     printed = capsys.readouterr().out
     assert "Wilcoxon signed-rank tests over 6 topics" in printed
     document = json.loads((tmp_path / "c").read_text())

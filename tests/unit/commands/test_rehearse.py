@@ -1,11 +1,10 @@
 """`scrapy rehearse`: lines of JSON, repeats, and the ways out."""
 
-import io
 import json
 
 import pytest
 from scrapy.exceptions import UsageError
-from support.invoking import invoke
+from support.invoking import Terminal, invoke
 
 from crawlproject.commands import rehearse
 from crawlproject.evaluation.runs import find_runs
@@ -42,21 +41,8 @@ def test_a_line_for_each_run_and_runs_are_kept(topic, tmp_path, capsys):
 def test_each_half_of_the_seeds_is_rehearsed(topic, tmp_path, capsys):
     seeds = list(SampleWeb().urls())[:3]
     topic.write_text(f'name = "reef"\nkeywords = ["reef"]\nseeds = {json.dumps(seeds)}')
-    assert (
-        invoke(
-            rehearse.RehearseCommand(),
-            "sample",
-            topic,
-            "--ordering",
-            "dom",
-            "--pages",
-            "3",
-            "--out",
-            "runs",
-            "--split-seeds",
-        )
-        == 0
-    )
+    arguments = ("sample", topic, "--ordering", "dom", "--pages", "3", "--out", "runs", "--split-seeds")
+    assert invoke(rehearse.RehearseCommand(), *arguments) == 0
     folders = [json.loads(line)["folder"] for line in capsys.readouterr().out.splitlines()]
     assert folders == ["runs/half-1/reef/dom", "runs/half-2/reef/dom"]
     begun = [json.loads((tmp_path / folder / "crawl.json").read_text())["topic"]["seeds"] for folder in folders]
@@ -86,7 +72,7 @@ def test_bad_input_is_one_message_and_exit_code_2(topic, capsys, jobs):
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_an_interruption_ends_with_130_and_says_how_to_go_on(topic, capsys, monkeypatch):
+def test_an_interruption_ends_with_130_and_says_how_to_resume(topic, capsys, monkeypatch):
     def interrupted(*_):
         yield {"topic": "reef", "ordering": "dom", "pages": 3}
         raise KeyboardInterrupt
@@ -108,10 +94,6 @@ def test_a_worker_that_breaks_off_ends_with_1_and_one_message(topic, capsys, mon
 
 
 def test_the_bar_is_for_terminals_and_lines_stay_lines(topic, capsys, monkeypatch):
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
-
     shown = Terminal()
     monkeypatch.setattr("sys.stderr", shown)
     assert invoke(rehearse.RehearseCommand(), "sample", topic, "--ordering", "dom", "--pages", "3") == 0

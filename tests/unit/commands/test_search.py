@@ -9,18 +9,13 @@ from pathlib import Path
 import pytest
 from scrapy.exceptions import UsageError
 from support.crawling import scrapy
-from support.invoking import invoke
+from support.invoking import Terminal, invoke
 from support.items import a_crawl, add, an_item
 
 from crawlproject.commands.index import IndexCommand
 from crawlproject.commands.search import SearchCommand
 from crawlproject.exporting.index import Hit, search, update
 from crawlproject.reports.search_results import print_hits
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 def index(crawl: Path, capsys: pytest.CaptureFixture[str], *options: str) -> str:

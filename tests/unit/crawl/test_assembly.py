@@ -81,7 +81,7 @@ def test_the_archive_that_a_setting_names_reaches_the_ordering(tmp_path: Path) -
     assert not read, "what is read from an archive does not count as read by the crawl"
 
 
-def test_an_archive_that_cannot_be_opened_is_told_with_its_setting(tmp_path: Path) -> None:
+def test_an_archive_that_cannot_be_opened_is_reported_with_its_setting(tmp_path: Path) -> None:
     with pytest.raises(BadWeb, match=r"setting ORDERING_ARCHIVE: web .*nowhere.*there is no such file"):
         assembled(tmp_path / "crawl", ORDERING_ARCHIVE=str(tmp_path / "nowhere"))
     assert not (tmp_path / "crawl").exists()

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.livecrawl import finish, taken
 from support.webs import html
 
 from crawlproject.crawl.assembly import assemble
@@ -32,17 +33,7 @@ def a_crawl(folder: Path, *seeds: str, ordering: str = "dom", **settings: object
 
 def receive(crawl: Crawl, url: CrawlUrl, body: bytes, now: float = 1.0, **headers: str) -> Page:
     """Everything that happens to a page that arrived."""
-    fetch = Fetch(200, now, 0.5)
-    page = crawl.steps.score_links(crawl.steps.score_page(crawl.steps.read(url, body, **headers)))
-    crawl.steps.keep(page, crawl.steps.visit(url, page, body, fetch))
-    crawl.steps.offer(page, fetch)
-    return page
-
-
-def taken(crawl: Crawl, now: float = 1.0) -> CrawlUrl:
-    url = crawl.take(now)
-    assert url is not None
-    return url
+    return finish(crawl, url, crawl.steps.read(url, body, **headers), body, Fetch(200, now, 0.5))
 
 
 def lines(crawl: Crawl, name: str = "history.jsonl") -> list[dict]:
@@ -92,7 +83,7 @@ def test_the_body_is_cut_before_it_is_read(tmp_path: Path) -> None:
     assert "reef" not in crawl.steps.read(taken(crawl), b"<p>coral" + b" " * 50 + b"reef").text
 
 
-def test_headers_of_the_reply_are_heard(tmp_path: Path) -> None:
+def test_headers_of_the_reply_are_obeyed(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path)
     page = receive(crawl, taken(crawl), html("/x", text="coral reef"), robots_tag="noindex")
     assert page.links and not page.indexable
@@ -145,13 +136,6 @@ def test_seeds_and_links_wait_once(tmp_path: Path) -> None:
     receive(crawl, taken(crawl), html("/x", "/x", SEED, "http://b.example/", "/x#y", text="coral reef"))
     assert sorted(url.url for url in crawl.frontier.waiting()) == ["http://a.example/x", "http://b.example/"]
     assert crawl.stats.refused == 0, "what is known is not refused"
-
-
-def test_a_better_link_raises_the_score_of_a_url_that_waits(tmp_path: Path) -> None:
-    crawl = a_crawl(tmp_path, SEED, "http://b.example/")
-    receive(crawl, taken(crawl), b"<p>reef</p><p>nothing <a href='http://c.example/'>here</a></p>")
-    receive(crawl, taken(crawl), b"<p>coral reef <a href='http://c.example/'>coral reef</a></p>")
-    assert next(crawl.frontier.waiting()).parent == "http://b.example/"
 
 
 # ------------------------------------------------------------ the budget
@@ -214,7 +198,7 @@ def test_refusals_are_counted_by_reason_with_examples(tmp_path: Path) -> None:
     assert [url.url for url in crawl.frontier.waiting()] == ["http://a.example/fine"]
 
 
-def test_the_ordering_is_told_what_will_never_be_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_ordering_learns_what_will_never_be_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     refused: list[str] = []
     crawl = a_crawl(tmp_path, CRAWL_ALLOWED_DOMAINS="a.example", TRAP_MAX_DEPTH=1)
     monkeypatch.setattr(crawl.ordering, "refused", refused.append)
@@ -233,7 +217,7 @@ def test_depth_is_counted_from_the_seed(tmp_path: Path) -> None:
     assert crawl.take(1.0) is None and crawl.folder.refusals.counts == {"trap/too_deep": 1}
 
 
-def test_a_seed_passes_the_same_door(tmp_path: Path) -> None:
+def test_a_seed_is_checked_like_a_link(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path, "http://b.example/", CRAWL_ALLOWED_DOMAINS="a.example")
     assert crawl.stats.frontier_size == 0 and crawl.folder.refusals.counts == {"scope/domain": 1}
 
@@ -340,7 +324,7 @@ def waiting(crawl: Crawl) -> list[str]:
     return sorted(url.url for url in crawl.frontier.waiting())
 
 
-def test_a_resume_goes_on_where_the_crawl_was(tmp_path: Path) -> None:
+def test_a_resume_continues_where_the_crawl_was(tmp_path: Path) -> None:
     first = resumed(tmp_path)
     receive(first, taken(first), html("/1", "/2", "/film.mp4", text="coral reef"))
     lost = taken(first)
@@ -381,7 +365,7 @@ def test_refusals_are_saved_when_the_frontier_cannot_be(tmp_path: Path, monkeypa
     assert json.loads((tmp_path / "crawl.json").read_text())["reason"] == "storage_failed"
 
 
-def test_a_visit_tells_what_rest_its_host_asked_for(tmp_path: Path) -> None:
+def test_a_visit_records_what_rest_its_host_asked_for(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path)
     crawl.crawl_delay("a.example", 7.0)
     crawl.fail(taken(crawl), "http 503", Fetch(503, 1.0, 0.5, asked_rest=60.0))
@@ -394,7 +378,7 @@ def test_a_visit_tells_what_rest_its_host_asked_for(tmp_path: Path) -> None:
     assert next_page["signs"] == {}
 
 
-def test_a_visit_tells_which_agent_fetched_the_page(tmp_path: Path) -> None:
+def test_a_visit_records_which_agent_fetched_the_page(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path, "http://a.example/", "http://b.example/", ordering="infospiders")
     for _ in range(2):
         url = taken(crawl)

@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from support.livecrawl import finish, taken
 
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
@@ -20,9 +21,7 @@ def a_crawl(folder: Path, ordering: str = "best_first", **settings: object) -> C
     fast = {"POLITENESS_MIN_DELAY": 0.1, "POLITENESS_FACTOR": 0, "ORDERING": ordering}
     topic = Topic("reef", ("coral reef",), (SEED,))
     crawl = assemble(topic, read_options({**fast, **settings}), clock=lambda: 0.0, folder=folder)
-    seed = crawl.take(1.0)
-    assert seed is not None
-    crawl.fail(seed, "http 404", Fetch(404, 1.0, 0.1))
+    crawl.fail(taken(crawl), "http 404", Fetch(404, 1.0, 0.1))
     return crawl
 
 
@@ -60,11 +59,10 @@ def test_a_host_over_budget_is_blocked_when_its_first_url_comes_up(tmp_path: Pat
     spend(crawl, "greedy.example", spam=1.0)
     offer(crawl, "www.greedy.example", pages=500, score=0.9)
     offer(crawl, "www.modest.example", score=0.1)
-    taken = crawl.take(10.0)
-    assert taken is not None and host_of(taken.url) == "www.modest.example"
+    assert host_of(taken(crawl, 10.0).url) == "www.modest.example"
     blocked = {found.host: found.until for found in crawl.frontier.blocked()}
     assert blocked.keys() == {"www.greedy.example"} and blocked["www.greedy.example"] > 10.0
-    assert crawl.stats.counters()["sites/waits"] == 1, "one URL stands for all of its host"
+    assert crawl.stats.counters()["sites/waits"] == 1, "one URL represents all of its host"
     assert len(crawl.frontier) == 502 and not any(url.not_before for url in crawl.frontier.waiting())
 
 
@@ -103,9 +101,6 @@ def test_an_ordering_with_an_active_set_makes_room_for_others(tmp_path: Path) ->
         CrawlUrl("http://www.portal.example/", 1.0, 1, SEED),
         "".join(f"<a href='http://{host}/{n}'>coral reef</a> " for n, host in enumerate(hosts)).encode(),
     )
-    page = crawl.steps.score_links(crawl.steps.score_page(page))
-    fetch = Fetch(200, 9.0, 0.1)
-    crawl.steps.keep(page, crawl.steps.visit(CrawlUrl(page.url, 1.0, 1, SEED), page, b"", fetch))
-    crawl.steps.offer(page, fetch)
+    finish(crawl, CrawlUrl(page.url, 1.0, 1, SEED), page, b"", Fetch(200, 9.0, 0.1))
     counts = Counter(host_of(url) == "www.greedy.example" for url in fetched(crawl, 10.0, 8))
     assert counts[False] == 8

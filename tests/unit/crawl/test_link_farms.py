@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.livecrawl import crawl_on
 
 from benchmarks.hostile_web import HostileWeb
 from benchmarks.hostile_web.topic import topic_of
@@ -23,25 +24,8 @@ def live(folder: Path) -> Crawl:
     return assemble(topic_of(WEB), OPTIONS, clock=lambda: 1000.0, folder=folder)
 
 
-def examined(crawl: Crawl, url: CrawlUrl, fetch: Fetch) -> tuple[Page, bytes]:
-    body = WEB.get(url.url).body
-    return crawl.steps.examine(crawl.steps.read(url, body), fetch), body
-
-
-def crawl_on(crawl: Crawl, fetches: int, *, kill: bool = False) -> None:
-    """Fetches by the steps of a live crawl; ``kill``: the last page is in the history and no more."""
-    for number in range(fetches):
-        url = crawl.take(1000.0 + number)
-        assert url is not None
-        fetch = Fetch(200, 1000.0 + number, 0.1)
-        page, body = examined(crawl, url, fetch)
-        page = crawl.steps.score_links(crawl.steps.score_page(page))
-        visit = crawl.steps.visit(url, page, body, fetch)
-        if kill and number == fetches - 1:
-            crawl.folder.keep(page, visit)
-            return
-        crawl.steps.keep(page, visit)
-        crawl.steps.offer(page, fetch)
+def examined(crawl: Crawl, url: CrawlUrl) -> Page:
+    return crawl.steps.examine(crawl.steps.read(url, WEB.get(url.url).body), FETCH)
 
 
 def known(crawl: Crawl) -> dict[str, Any]:
@@ -65,8 +49,8 @@ def known(crawl: Crawl) -> dict[str, Any]:
 @pytest.mark.parametrize("kill", [False, True])
 def test_a_resumed_crawl_finds_the_same_farms(tmp_path: Path, kill: bool) -> None:
     whole, halved = live(tmp_path / "whole"), live(tmp_path / "halved")
-    crawl_on(whole, 80)
-    crawl_on(halved, 80, kill=kill)
+    crawl_on(whole, WEB, 80)
+    crawl_on(halved, WEB, 80, kill=kill)
     if kill:
         assert halved.folder._lock is not None
         halved.folder._lock.close()
@@ -75,7 +59,7 @@ def test_a_resumed_crawl_finds_the_same_farms(tmp_path: Path, kill: bool) -> Non
     resumed = live(tmp_path / "halved")
     assert known(resumed) == known(whole)
     waiting = sorted(whole.frontier.waiting(), key=lambda url: url.url)[::10]
-    found = [[examined(crawl, url, FETCH)[0] for url in waiting] for crawl in (whole, resumed)]
+    found = [[examined(crawl, url) for url in waiting] for crawl in (whole, resumed)]
     assert found[0] == found[1]
     assert sum(CLIQUE in page.signs for page in found[0]) > 5, "there are farms by now"
     for crawl in (whole, resumed):

@@ -6,6 +6,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from support.livecrawl import finish
 from support.webs import html
 
 from crawlproject.crawl.assembly import assemble
@@ -34,10 +35,7 @@ def a_crawl(folder: Path, **settings: object) -> Crawl:
 
 def receive(crawl: Crawl, url: CrawlUrl, body: bytes, now: float) -> None:
     fetch = Fetch(200, now, 0.1)
-    page = crawl.steps.examine(crawl.steps.read(url, body), fetch)
-    page = crawl.steps.score_links(crawl.steps.score_page(page))
-    crawl.steps.keep(page, crawl.steps.visit(url, page, body, fetch))
-    crawl.steps.offer(page, fetch)
+    finish(crawl, url, crawl.steps.examine(crawl.steps.read(url, body), fetch), body, fetch)
 
 
 def taken(crawl: Crawl, now: float, step: str | None = None) -> CrawlUrl:
@@ -133,7 +131,7 @@ def test_a_redirect_to_where_nothing_leads_ends_as_a_soft_404_once_that_place_is
 
 
 @pytest.mark.parametrize("frontier", ["memory", "disk"])
-def test_a_crawl_that_goes_on_knows_its_probes(tmp_path: Path, frontier: str) -> None:
+def test_a_resumed_crawl_knows_its_probes(tmp_path: Path, frontier: str) -> None:
     crawl, browser, missing = begun(tmp_path, FRONTIER=frontier)
     shop = Page(SEED, terms=text("shop").split())
     now = 13.5

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from support.learnedstate import differences, state
+from support.livecrawl import finish, taken
 from support.randomweb import RandomWeb, crawl_on
 
 from crawlproject.crawl.assembly import assemble
@@ -21,7 +22,7 @@ TOPIC = Topic("reefs", ("coral reef",), ("http://a.example/", "http://b.example/
 
 
 class Diary(BaseOrdering):
-    """Writes down everything it is told."""
+    """Records every call."""
 
     learns = True
 
@@ -66,18 +67,14 @@ def open_crawl(folder: Path) -> tuple[Crawl, Diary]:
 
 
 def fetch(crawl: Crawl, now: float, body: bytes, content_type: str = "text/html", robots_tag: str = "") -> None:
-    url = crawl.take(now)
-    assert url is not None
+    url = taken(crawl, now)
     page = crawl.steps.read(url, body, content_type=content_type, robots_tag=robots_tag)
-    page = crawl.steps.score_links(crawl.steps.score_page(page))
-    ended = Fetch(200, now, 0.1, content_type=content_type)
-    crawl.steps.keep(page, crawl.steps.visit(url, page, body, ended))
-    crawl.steps.offer(page, ended)
+    finish(crawl, url, page, body, Fetch(200, now, 0.1, content_type=content_type))
 
 
-def taken(crawl: Crawl, url: str) -> CrawlUrl:
-    found = crawl.take(50.0)
-    assert found is not None and found.url == url
+def next_one(crawl: Crawl, url: str) -> CrawlUrl:
+    found = taken(crawl, 50.0)
+    assert found.url == url
     return found
 
 
@@ -85,12 +82,8 @@ def test_a_resumed_ordering_has_seen_the_same(tmp_path: Path) -> None:
     crawl, before = open_crawl(tmp_path)
     fetch(crawl, 10, b"<p>coral reef <a href='/more'>more coral</a> <a href='http://d.example/'>d</a>")
     fetch(crawl, 20, b"<p>nothing <a href='http://a.example/more'>coral</a>")
-    third = crawl.take(30)
-    assert third is not None
-    crawl.redirect(third, "http://e.example/", Fetch(301, 30, 0.1))
-    fourth = crawl.take(40)
-    assert fourth is not None
-    crawl.fail(fourth, "http 404", Fetch(404, 40, 0.1))
+    crawl.redirect(taken(crawl, 30), "http://e.example/", Fetch(301, 30, 0.1))
+    crawl.fail(taken(crawl, 40), "http 404", Fetch(404, 40, 0.1))
     fetch(crawl, 50, b"<a href='http://f.example/'>coral reef</a>")
     crawl.close("stopped", 60)
 
@@ -101,7 +94,7 @@ def test_a_resumed_ordering_has_seen_the_same(tmp_path: Path) -> None:
 
 
 def test_a_page_is_read_as_its_headers_wanted(tmp_path: Path) -> None:
-    """They are not kept with it: the charset and the type stand in the history, ``nofollow`` in the number of links."""
+    """They are not kept with it: the charset and the type are in the history, ``nofollow`` in the number of links."""
     crawl, live = open_crawl(tmp_path)
     fetch(crawl, 10.0, "<p>ко<a href=/x>раллы".encode("koi8-r"), "text/html; charset=koi8-r")
     fetch(crawl, 20.0, b"<a href=/y>reef</a>", "text/plain")
@@ -113,12 +106,12 @@ def test_a_page_is_read_as_its_headers_wanted(tmp_path: Path) -> None:
     resumed.close("test", 50.0)
 
 
-def test_refusals_are_told_again(tmp_path: Path) -> None:
+def test_refusals_are_replayed(tmp_path: Path) -> None:
     crawl, before = open_crawl(tmp_path)
     fetch(crawl, 10, b"<p>coral reef <a href='/film.mp4'>film</a> <a href='/forbidden'>f</a> <a href='/later'>l</a>")
-    crawl.redirect(taken(crawl, "http://b.example/"), "http://b.example/b.zip", Fetch(301, 20, 0.1))
-    crawl.refuse(taken(crawl, "http://c.example/"), "robots/unreachable")
-    crawl.refuse(taken(crawl, "http://a.example/forbidden"), "robots/forbidden")
+    crawl.redirect(next_one(crawl, "http://b.example/"), "http://b.example/b.zip", Fetch(301, 20, 0.1))
+    crawl.refuse(next_one(crawl, "http://c.example/"), "robots/unreachable")
+    crawl.refuse(next_one(crawl, "http://a.example/forbidden"), "robots/forbidden")
     crawl.close("stopped", 60)
     refusals = [event for event in before.events if event[0] == "refusal"]
     assert refusals == [

@@ -29,14 +29,14 @@ def test_a_crawl_that_finds_and_expects_nothing_is_saturated_for_good() -> None:
     assert fed(stopping, WINDOW, 0.9, 1.0).reason(0.0, lambda: 0.9) == SATURATED, "a reason does not go away"
 
 
-def test_it_goes_on_while_it_finds_something() -> None:
+def test_it_continues_while_it_finds_something() -> None:
     assert fed(fed(watching(), 90, 0.2, 0.0), 10, 0.2, 0.9).reason(0.0, lambda: 0.2) == ""
     assert fed(fed(watching(), 91, 0.2, 0.0), 9, 0.2, 0.9).reason(0.0, lambda: 0.2) == "", (
         "pages with its score were worth it"
     )
 
 
-def test_it_goes_on_while_the_best_that_waits_promises_something() -> None:
+def test_it_continues_while_the_best_that_waits_promises_something() -> None:
     found = fed(fed(watching(floor=0.2), 90, 0.1, 0.0), 10, 0.8, 0.9)
     assert found.harvest() == 0.1
     assert found.expected_worth(0.8) == 10 / NEAREST

@@ -14,14 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.crawling import ROOT
 from support.items import a_crawl, an_item
+from support.livecrawl import crawl_web
 from support.warcs import cdxj, check, records, same_index
 
-from crawlproject.crawl.assembly import assemble
 from crawlproject.errors import BadCrawlDir, BadInput
 from crawlproject.exporting.files import export_file
 from crawlproject.exporting.selection import EVERYTHING, Selection
-from crawlproject.options import read_options
-from crawlproject.records import Fetch, Topic, Visit
+from crawlproject.records import Topic, Visit
 from crawlproject.storage.page_files import PageRepository
 from crawlproject.storage.robots_log import RobotsLog
 from crawlproject.storage.warc import cdxj as index
@@ -280,33 +279,9 @@ def test_lines_are_sorted_whatever_fits_into_memory(lines: list[bytes], run: int
 EVERY_PAGE = {"PAGE_OBEY_META_ROBOTS": False}  # of a page that asks not to be kept there is nothing in an archive
 
 
-def crawl_web(topic: Topic, web: object, folder: Path, pages: int) -> list[tuple[object, ...]]:
-    """The steps of a live crawl, one by one; what was fetched, in order."""
-    now = 1_700_000_000.0
-    options = read_options({**topic.settings, "CRAWL_MAX_PAGES": pages, "ORDERING": "adaptive", **EVERY_PAGE})
-    crawl = assemble(topic, options, clock=lambda: now, folder=folder)
-    while not crawl.budget.is_spent:
-        url = crawl.take(now)
-        if url is None:
-            due = crawl.frontier.next_due(now)
-            if due is None:
-                break
-            now = max(now, due)
-            continue
-        now += 0.1
-        reply = web.get(url.url)  # type: ignore[attr-defined]
-        kind = reply.headers.get("content-type", "")
-        fetch = Fetch(reply.status, now, 0.1, content_type=kind)
-        if reply.status in (301, 302, 307, 308):
-            target = crawl.canonicalize(reply.headers["location"], url.url)
-            crawl.redirect(url, target, fetch)
-        elif reply.status != 200 or (kind and kind.partition(";")[0] not in options.page_content_types):
-            crawl.fail(url, f"http {reply.status}" if reply.status != 200 else f"content type {kind}", fetch)
-        else:
-            page = crawl.steps.score_links(crawl.steps.score_page(crawl.steps.read(url, reply.body, content_type=kind)))
-            crawl.steps.keep(page, crawl.steps.visit(url, page, reply.body, fetch))
-            crawl.steps.offer(page, fetch)
-    crawl.close("done", now)
+def fetches_of(topic: Topic, web: object, folder: Path) -> list[tuple[object, ...]]:
+    """What a crawl fetches, in order."""
+    crawl_web(topic, web, folder, CRAWL_MAX_PAGES=250, ORDERING="adaptive", **EVERY_PAGE)
     lines = map(json.loads, (folder / "history.jsonl").read_text().splitlines())
     # Of a host that did not answer there is nothing in an archive either: a 404.
     return [(line["url"], line["status"] or 404, line["digest"], line["score"], line["redirect"]) for line in lines]
@@ -314,9 +289,9 @@ def crawl_web(topic: Topic, web: object, folder: Path, pages: int) -> list[tuple
 
 def test_a_crawl_of_its_archive_is_the_crawl_again(tmp_path: Path) -> None:
     topic = load_topic(ROOT / "topics" / "demo.toml")
-    there = crawl_web(topic, SampleWeb(), tmp_path / "crawl", 250)
+    there = fetches_of(topic, SampleWeb(), tmp_path / "crawl")
     assert any(status >= 300 for _, status, *_ in there)
     warc = tmp_path / "crawl.warc.gz"
     export_file(tmp_path / "crawl", warc, "warc", EVERYTHING, now=0.0)
-    back = crawl_web(topic, open_web(warc, cache_dir=tmp_path / "cache"), tmp_path / "again", 250)
+    back = fetches_of(topic, open_web(warc, cache_dir=tmp_path / "cache"), tmp_path / "again")
     assert back == there

@@ -245,14 +245,16 @@ def test_credentials(crawl: Path, server: SearchDouble) -> None:
     "url",
     [
         "",
-        "pages",
-        "http://",
-        "http://h",
-        "http://h/",
-        "ftp://h/pages",
-        "http://h/Pages",
-        "http://h/_all",
-        "http://h:x/p",
+        *[
+            "pages",
+            "http://",
+            "http://h",
+            "http://h/",
+            "ftp://h/pages",
+            "http://h/Pages",
+            "http://h/_all",
+            "http://h:x/p",
+        ],
     ],
 )
 def test_what_is_no_url_of_an_index(url: str) -> None:

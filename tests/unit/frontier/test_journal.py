@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.frontiersteps import url
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.frontier.journal import JournaledFrontier
@@ -35,11 +36,6 @@ def opened(folder: Path, now: float = OPENING, slack: int = 2**24, **options: in
 
 def journal_of(folder: Path) -> Path:
     return folder / "journal.jsonl"
-
-
-def url(path: str, score: float = 0.0, **fields: Any) -> CrawlUrl:
-    host, _, page = path.partition("/")
-    return CrawlUrl(f"http://{host}.test/{page}", score, **fields)
 
 
 def perform(frontier: MemoryFrontier | JournaledFrontier, step: Step, now: float) -> None:
@@ -285,16 +281,6 @@ def test_a_full_disk_names_the_file_and_spoils_nothing(tmp_path, monkeypatch, wr
             frontier.put(url("b/1", 0.2))
     assert frontier.take(0.0) == url("b/1", 0.2), "memory is unharmed, and what was refused is written now"
     assert {record.url for record in opened(tmp_path).waiting()} == {"http://a.test/1", "http://b.test/1"}
-
-
-def test_a_crash_after_a_full_disk_finds_what_was_acknowledged(tmp_path, monkeypatch):
-    frontier = opened(tmp_path, now=0.0)
-    frontier.put(url("a/1", 0.1))
-    fail_pwrite(monkeypatch, 7)
-    with pytest.raises(StorageFailed):
-        frontier.put(url("b/1", 0.2))
-    monkeypatch.undo()
-    assert [record.url for record in opened(tmp_path).waiting()] == ["http://a.test/1"]
 
 
 def test_a_disk_that_refuses_the_summary_leaves_the_journal(tmp_path, monkeypatch):

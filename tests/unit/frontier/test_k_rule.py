@@ -18,27 +18,6 @@ def picked(hosts: str, size: int, remembered: int = 99) -> RecentHosts:
     return window
 
 
-def test_the_last_picks_bar_their_hosts():
-    window = picked("abcd", 2)
-    assert barred(window) == "cd"
-    assert list(window) == ["a", "b", "c", "d"]
-
-
-def test_the_window_shrinks_and_grows_again():
-    window = picked("abcd", 3)
-    assert window.fit(1) == ["b", "c"]
-    assert barred(window) == "d"
-    assert window.fit(4) == ["c", "b", "a"]
-    assert barred(window) == "abcd"
-
-
-def test_a_pick_given_back_lets_an_older_one_in():
-    window = picked("abc", 2)
-    window.give_back("c")
-    assert window.fit(2) == ["a"]
-    assert barred(window) == "ab"
-
-
 def test_a_host_picked_twice_is_barred_by_its_later_pick():
     window = picked("aba", 2)
     assert window.last("a") > window.last("b")

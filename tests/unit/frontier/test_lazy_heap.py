@@ -6,17 +6,6 @@ from hypothesis import strategies as st
 from crawlproject.frontier.lazy_heap import LazyHeap
 
 
-def test_the_dead_are_passed_over():
-    dead: set[int] = set()
-    heap = LazyHeap(lambda item: item[0] not in dead, [(3,), (1,), (2,)])
-    assert heap.first() == (1,)
-    dead.add(1)
-    heap.died()
-    assert (heap.first(), len(heap)) == ((2,), 2)
-    assert [heap.pop(), heap.pop(), heap.pop()] == [(2,), (3,), None]
-    assert len(heap) == 0
-
-
 def test_the_dead_never_outnumber_the_living_by_much():
     asked = 0
     alive: set[int] = set()

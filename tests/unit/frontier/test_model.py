@@ -318,7 +318,7 @@ def test_every_answer_is_the_models(k, commit, max_urls, operations):
         pair.compare()
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 2**32), k=st.sampled_from([1, 4, 20, 50]), commit=st.sampled_from([1, 16]))
 def test_long_crawls_take_the_models_way(seed, k, commit):
     random = Random(seed)

@@ -7,17 +7,7 @@ import pytest
 from crawlproject.frontier.politeness import Politeness
 
 
-def test_the_longest_of_three_delays_counts():
-    politeness = Politeness(min_delay=2.0, factor=3.0)
-    assert politeness.next_visit("a.test", 100.0, 0.5) == 102.0
-    assert politeness.next_visit("a.test", 100.0, 1.0) == 103.0
-    politeness.crawl_delay("a.test", 10.0)
-    assert politeness.next_visit("a.test", 100.0, 1.0) == 110.0
-    assert politeness.next_visit("b.test", 100.0, 1.0) == 103.0
-    assert politeness.next_visit("a.test", 100.0, 5.0) == 115.0
-
-
-def test_it_tells_whether_a_delay_is_news():
+def test_it_returns_whether_a_delay_is_new():
     politeness = Politeness()
     assert not politeness.crawl_delay("a.test", 0.0)
     assert politeness.crawl_delay("a.test", 5.0)

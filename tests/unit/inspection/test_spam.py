@@ -93,6 +93,6 @@ def test_links_to_everybody_and_no_text_are_suspicious_only():
     assert page.signs[FARMED] == page.spam == pytest.approx(0.5, abs=0.1)
 
 
-def test_what_was_read_is_not_told_as_evidence():
+def test_what_was_read_is_not_shown_as_evidence():
     page = examined(f"<ul>{links(100, 3)}</ul>")
     assert "linked" not in page.signs

@@ -136,8 +136,3 @@ def test_spans_nest_as_the_tree_does(soup: list[str]) -> None:
             low, high = other.context_span
             nested = (outer_start <= low and high <= outer_end) or (low <= outer_start and outer_end <= high)
             assert nested or high <= outer_start or outer_end <= low
-
-
-@given(st.binary(max_size=200), st.text(max_size=30), st.text(max_size=30))
-def test_any_bytes_and_headers_give_a_page(body: bytes, content_type: str, robots_tag: str) -> None:
-    assert reader().read(URL, body, content_type=content_type, robots_tag=robots_tag).url == URL

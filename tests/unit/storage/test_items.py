@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 from support.crawling import ROOT
+from support.livecrawl import crawl_web
 
 from crawlproject.components.items import PageItem
-from crawlproject.crawl.assembly import assemble
-from crawlproject.options import read_options
 from crawlproject.pages.html.parse import parse_document
 from crawlproject.records import CrawlUrl, Fetch, Page, Visit
 from crawlproject.storage.items import item_fields, item_schema
@@ -22,27 +21,9 @@ from crawlproject.webs.sample import SampleWeb
 VALIDATOR = Draft202012Validator(item_schema())
 
 
-def crawl_some(folder: Path, pages: int = 30) -> list[dict[str, object]]:
+def crawl_some(folder: Path) -> list[dict[str, object]]:
     topic = load_topic(ROOT / "topics" / "demo.toml")
-    web, now = SampleWeb(), 1_000_000.0
-    options = read_options({**topic.settings, "CRAWL_MAX_PAGES": pages, "ORDERING": "adaptive"})
-    crawl = assemble(topic, options, clock=lambda: now, folder=folder)
-    while not crawl.budget.is_spent:
-        url = crawl.take(now)
-        now += 10.0
-        if url is None:
-            continue
-        reply = web.get(url.url)
-        fetch = Fetch(reply.status, now, 0.1, content_type=reply.headers.get("content-type", ""))
-        if reply.status != 200:
-            crawl.fail(url, f"http {reply.status}", fetch)
-            continue
-        page = crawl.steps.score_links(
-            crawl.steps.score_page(crawl.steps.read(url, reply.body, content_type=fetch.content_type))
-        )
-        crawl.steps.keep(page, crawl.steps.visit(url, page, reply.body, fetch))
-        crawl.steps.offer(page, fetch)
-    crawl.close("page budget", now)
+    crawl_web(topic, SampleWeb(), folder, CRAWL_MAX_PAGES=30, ORDERING="adaptive")
     return [json.loads(line) for line in (folder / "items.jsonl").read_text().splitlines()]
 
 

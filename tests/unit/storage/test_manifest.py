@@ -29,16 +29,8 @@ def test_it_says_what_the_folder_holds(tmp_path: Path) -> None:
     manifest = begun(tmp_path)
     assert not Manifest(tmp_path / "other", TOPIC, "dom", {}).resumed
     assert found(tmp_path)["topic"]["targets"] == ["http://b.example/"]
-    assert {
-        key: found(tmp_path)[key] for key in ("ordering", "parameters", "web", "started", "finished", "reason")
-    } == {
-        "ordering": "dom",
-        "parameters": {"alpha": 0.25},
-        "web": "sample",
-        "started": 100.0,
-        "finished": None,
-        "reason": "",
-    }
+    expected = {"ordering": "dom", "parameters": {"alpha": 0.25}, "web": "sample", "started": 100.0}
+    assert found(tmp_path).items() >= {**expected, "finished": None, "reason": ""}.items()
     manifest.finish("finished", 160.0, {"history/pages": 9})
     assert found(tmp_path)["reason"] == "finished"
     assert found(tmp_path)["finished"] == 160.0
@@ -66,12 +58,6 @@ def test_another_topic_is_refused(tmp_path: Path, field: str, value: object) -> 
     with pytest.raises(BadCrawlDir, match=rf"{tmp_path}: .*another topic \({field} differs\).*CRAWL_DIR"):
         Manifest(tmp_path, other, "dom", {})
     assert found(tmp_path)["topic"]["name"] == "reef"
-
-
-def test_another_ordering_is_refused(tmp_path: Path) -> None:
-    begun(tmp_path)
-    with pytest.raises(BadCrawlDir, match="ordered by dom, not best_first"):
-        Manifest(tmp_path, TOPIC, "best_first", {})
 
 
 def test_what_does_not_steer_the_crawl_may_change(tmp_path: Path) -> None:

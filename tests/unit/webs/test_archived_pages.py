@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from support.webs import DictWeb, page, robots
 
-from crawlproject.crawl.reading import make_canonicalizer, make_reader
+from crawlproject.crawl.reading import make_canonicalizer
+from crawlproject.evaluation.simulation.runner import read_pages
 from crawlproject.options import read_options
-from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.webs.archived_pages import ArchivedPages
 from crawlproject.webs.base import Reply
-from crawlproject.webs.page_cache import JudgedPages, PageCache
+from crawlproject.webs.page_cache import JudgedPages
 
 HOME, OLD, LOOP, PLAIN = (f"http://h.example/{name}" for name in ("", "old", "loop", "plain"))
 
 
 def archive(web: DictWeb) -> ArchivedPages:
     options = read_options({})
-    analyzer = Analyzer("en")
-    canonicalize = make_canonicalizer(options)
-    pages = PageCache(web, make_reader(options, analyzer, canonicalize), options)
-    return ArchivedPages(pages, JudgedPages(pages, TopicJudge(["coral reef"], analyzer)), canonicalize)
+    pages = read_pages(web, "en", options)
+    judge = TopicJudge(["coral reef"], pages.reader.analyzer)
+    return ArchivedPages(pages, JudgedPages(pages, judge), make_canonicalizer(options))
 
 
 WEB = DictWeb(

@@ -9,8 +9,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
@@ -96,14 +94,6 @@ def test_what_is_not_held_is_a_404(tmp_path: Path) -> None:
         assert web.get(url).status == 404
         assert url not in web
     assert "http://h.example/a" in web
-
-
-def test_robots_txt_is_a_record_like_any_other(tmp_path: Path) -> None:
-    robots = b"User-agent: *\nDisallow: /private/\n"
-    web = opened(
-        WarcFile().page("http://h.example/robots.txt", robots, headers=[("Content-Type", "text/plain")]), tmp_path
-    )
-    assert web.get("http://h.example/robots.txt").body == robots
 
 
 def test_canonical_spelling_finds_a_default_page(tmp_path: Path) -> None:
@@ -287,26 +277,6 @@ def test_record_damaged_after_indexing_is_a_502(tmp_path: Path) -> None:
     for data in (b"\0" * path.stat().st_size, b""):
         path.write_bytes(data)
         assert web.get("http://h.example/a").status == 502
-
-
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(flips=st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 255)), max_size=12), compressed=st.booleans())
-def test_flipped_bytes_never_crash(tmp_path: Path, flips: list[tuple[int, int]], compressed: bool) -> None:
-    warc = WarcFile(compressed=compressed)
-    for number in range(4):
-        warc.page(f"http://h.example/{number}", b"<p>text</p>" * 9, headers=[*HTML, ("Content-Encoding", "identity")])
-    data = bytearray(warc.bytes())
-    for position, value in flips:
-        data[position % len(data)] = value
-    path = tmp_path / "flipped.warc"
-    path.write_bytes(data)
-    try:
-        web = WarcWeb(path, cache_dir=tmp_path / "unused")
-    except BadWeb:
-        return
-    for url in web.urls():
-        assert isinstance(web.get(url).body, bytes)
-    web.close()
 
 
 def test_open_web_knows_a_warc(tmp_path: Path) -> None:

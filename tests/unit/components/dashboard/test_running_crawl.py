@@ -1,4 +1,4 @@
-"""What the process of a crawl tells and does; how the search box keeps its index up to date."""
+"""What the process of a crawl shows and does; how the search box keeps its index up to date."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def crawler():
     return SimpleNamespace(engine=Engine(paused=False, _slot=slot), woken=woken)
 
 
-def test_a_crawl_that_goes_on_is_woken_at_once(crawler):
+def test_a_resumed_crawl_is_woken_at_once(crawler):
     crawl = RunningCrawl(crawler)
     assert crawl.status == "running"
     crawl.control("pause")

@@ -37,7 +37,7 @@ def test_parked_domains_are_no_pages(tmp_path):
     assert bad_share(tmp_path, "parked") == 0.0
 
 
-def test_a_crawl_of_nothing_but_sites_over_budget_goes_on(tmp_path):
+def test_a_crawl_of_nothing_but_sites_over_budget_continues(tmp_path):
     """60 pages of seven sites: far beyond the budgets of pages that are all spam."""
     web = HostileWeb(good=4, share=0.5, kinds=["stuffed"])
     stage = Runner(web, lambda _: IMPATIENT, pages=60, agent="test")
@@ -45,7 +45,7 @@ def test_a_crawl_of_nothing_but_sites_over_budget_goes_on(tmp_path):
     assert crawl.stats.pages == 60
 
 
-def test_link_farms_are_distinguished_from_good_sites_by_their_company(tmp_path):
+def test_link_farms_are_distinguished_from_good_sites_by_their_links(tmp_path):
     """Farms, the spam that they lead to, and good sites that are littered with links to both."""
     web = HostileWeb(good=40, kinds=["link_farm", "hidden_text", "stuffed"])
     stage = Runner(web, lambda _: IMPATIENT, pages=300, agent="test")

@@ -155,18 +155,6 @@ def test_any_k_takes_are_of_different_hosts(wide: list[dict]) -> None:
     assert broken_picks(picked, waiting, 50) == []
 
 
-def test_a_smaller_k_is_obeyed_where_it_binds(tmp_path: Path) -> None:
-    """Without delays and with k = 1 the best hosts come again and again; with k = 20 they do not."""
-    waiting = {f"h{h}.example": PAGES for h in range(HOSTS)}
-    picked = {}
-    for k in (1, 20):
-        settings = {**IMPATIENT, "FRONTIER_BATCH_SIZE": k}
-        rehearse(wide_web(), tmp_path / str(k), "best_first", **settings)
-        picked[k] = hosts_of(line["url"] for line in history(tmp_path / str(k), "best_first")[1:])
-    assert broken_picks(picked[20], waiting, 20) == []
-    assert broken_picks(picked[1], waiting, 20), "the check can fail"
-
-
 # ------------------------------------------------------------ what is met on the way
 
 

@@ -51,20 +51,20 @@ def test_a_password_is_not_written_down() -> None:
     assert options.redis_params == {"password": "secret"}
 
 
-def test_wrong_settings_are_told() -> None:
+def test_wrong_settings_are_reported() -> None:
     for wrong in ({"REDIS_URL": "http://h/"}, {"REDIS_PARAMS": {"no_such_argument": 1}}):
         with pytest.raises(BadSetting, match="REDIS_"):
             client_of(read_options(wrong))
 
 
-def test_a_server_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_is_not_there_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "_PATIENCE", 0.1)
     with pytest.raises(StorageFailed, match=r"no Redis at 127\.0\.0\.1:1: "):
         connect(host="127.0.0.1", port=1)
 
 
 @pytest.mark.skipif(PROGRAM is None, reason="no redis-server on this machine; `make test` installs one")
-def test_a_wrong_password_is_told_at_once_and_not_written_down(tmp_path: Path) -> None:
+def test_a_wrong_password_is_reported_at_once_and_not_written_down(tmp_path: Path) -> None:
     with redis_server(tmp_path) as server:
         assert connect(host="127.0.0.1", port=server.port).config_set("requirepass", "secret")
         for user in ("", ":wrong@"):
@@ -90,6 +90,6 @@ def test_seeds_are_read(raw: bytes, seed: tuple[str, float | None]) -> None:
 @pytest.mark.parametrize(
     "raw", [b"{", b'{"meta": {}}', b'{"url": 7}', b'{"url": "http://a.test/", "meta": 7}', b"\xff"]
 )
-def test_what_is_no_seed_is_told(raw: bytes) -> None:
+def test_what_is_no_seed_is_reported(raw: bytes) -> None:
     with pytest.raises(ValueError):
         read_seed(raw, "utf-8")

@@ -9,13 +9,10 @@ from typing import Any
 
 import pytest
 import redis
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from support.frontiersteps import url
 from support.redisserver import empty_database
 
 from crawlproject.errors import BadSetting, StorageFailed
-from crawlproject.frontier.memory import MemoryFrontier
-from crawlproject.frontier.politeness import Politeness
 from crawlproject.frontier.redis.codec import dump_record, load_record
 from crawlproject.frontier.redis.frontier import RedisFrontier
 from crawlproject.frontier.redis.operations import done_of, put_of, records_of, take_of
@@ -39,85 +36,6 @@ def join(database: redis.Redis) -> Join:
         return RedisFrontier(database, crawl, worker, chosen, now=now, random=Random(1), slots=slots)
 
     return open_one
-
-
-def url(path: str, score: float = 0.0, **fields: Any) -> CrawlUrl:
-    host, _, page = path.partition("/")
-    return CrawlUrl(f"http://{host}.test/{page}", score, **fields)
-
-
-# ---------------------------------------------------------------- the same takes as in memory
-
-STEPS = st.lists(
-    st.one_of(
-        st.tuples(st.just("put"), st.integers(0, 30), st.integers(-2, 4), st.sampled_from([0.0, 0.0, 0.0, 4.0])),
-        st.tuples(st.just("take"), st.just(0), st.just(0), st.just(0.0)),
-        st.tuples(st.just("done"), st.integers(0, 5), st.integers(0, 2), st.just(0.0)),
-        st.tuples(st.just("release"), st.integers(0, 5), st.integers(0, 1), st.sampled_from([0.0, 3.0])),
-        st.tuples(st.just("drop"), st.integers(0, 5), st.integers(0, 1), st.just(0.0)),
-        st.tuples(st.just("rescore"), st.integers(0, 30), st.integers(-2, 4), st.just(0.0)),
-        st.tuples(st.just("withdraw"), st.integers(0, 30), st.just(0), st.just(0.0)),
-        st.tuples(st.just("hold"), st.integers(0, 30), st.just(0), st.sampled_from([0.0, 1.0, 4.0])),
-        st.tuples(st.just("hold_lease"), st.integers(0, 5), st.just(0), st.sampled_from([0.0, 3.0])),
-        st.tuples(st.just("block"), st.integers(0, 5), st.just(0), st.sampled_from([0.0, 1.0, 4.0])),
-        st.tuples(st.just("asks"), st.integers(0, 5), st.integers(0, 3), st.just(0.0)),
-        st.tuples(st.just("time"), st.integers(1, 4), st.just(0), st.just(0.0)),
-    ),
-    max_size=60,
-)
-
-
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(steps=STEPS, k=st.integers(1, 5), delay=st.sampled_from([0.0, 1.0]), limit=st.sampled_from([0, 4, 12]))
-def test_the_same_takes_as_the_frontier_in_memory(database, join, steps, k, delay, limit) -> None:
-    database.flushdb()
-    memory = MemoryFrontier(batch_size=k, max_urls=limit, politeness=Politeness(delay, 0.0), random=Random(1))
-    there = join(batch_size=k, max_urls=limit, min_delay=delay, lease=math.inf)
-    now, held = 0.0, list[str]()
-    for kind, number, value, later in steps:
-        name = f"http://h{number % 6}.test/{number}"
-        if kind == "put":
-            record = CrawlUrl(name, float(value), not_before=now + later if later else 0.0)
-            assert there.put(record) == memory.put(record)
-        elif kind == "take":
-            taken = memory.take(now)
-            assert there.take(now) == taken
-            held += [taken.url] if taken else []
-        elif kind == "rescore":
-            assert there.rescore(name, float(value)) == memory.rescore(name, float(value))
-        elif kind == "withdraw":
-            assert there.withdraw(name) == memory.withdraw(name)
-        elif kind == "hold":
-            until = now + later if later else 0.0
-            assert there.hold(name, until) == memory.hold(name, until)
-            held = [lease for lease in held if lease != name]
-        elif kind == "block":
-            for frontier in (memory, there):
-                frontier.block_host(f"h{number}.test", now + later if later else 0.0)
-        elif kind == "asks":
-            for frontier in (memory, there):
-                frontier.crawl_delay(f"h{number}.test", float(value))
-        elif kind == "time":
-            now += number
-        elif held:
-            lease = held.pop(number % len(held))
-            for frontier in (memory, there):
-                if kind == "done":
-                    frontier.done(lease, now, value / 2)
-                elif kind == "release":
-                    not_before = now + later if later else 0.0
-                    frontier.release(lease, now, 0.0, not_before=not_before, picked=bool(value))
-                elif kind == "hold_lease":
-                    assert frontier.hold(lease, now + later if later else 0.0)
-                else:
-                    frontier.drop(lease, picked=bool(value))
-        assert len(there) == len(memory)
-        assert there.hosts() == memory.hosts()
-        assert there.best() == memory.best()
-        assert there.evicted() == memory.evicted()
-        assert there.next_due(now) == memory.next_due(now)
-        assert sorted(there.blocked()) == sorted(memory.blocked())
-    assert sorted(there.waiting(), key=str) == sorted(memory.waiting(), key=str)
 
 
 # ---------------------------------------------------------------- several workers
@@ -155,7 +73,7 @@ def test_a_worker_that_comes_back_remembers_its_picks_and_its_leases_wait_again(
     assert again.take(20.0) == url("c/1", 0), "the pick before the restart counts still"
 
 
-def test_leases_of_a_worker_that_is_not_heard_of_are_taken_over(join: Join) -> None:
+def test_leases_of_a_worker_that_vanished_are_taken_over(join: Join) -> None:
     lost, left = join("lost"), join("left")
     lost.put(url("a/1"))
     held = lost.take(0.0)

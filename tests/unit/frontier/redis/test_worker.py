@@ -109,7 +109,7 @@ def test_a_full_server_is_waited_for(server: RedisServer, loop: Loop, caplog: py
     frontier.close()
 
 
-def test_what_the_server_turned_away_is_told(server: RedisServer, loop: Loop) -> None:
+def test_what_the_server_turned_away_is_reported(server: RedisServer, loop: Loop) -> None:
     frontier = worker(server, loop, max_urls_per_host=1)
     heard: list[tuple[str, int]] = []
     frontier.when_rejected(lambda url, why: heard.append((url.url, why)))

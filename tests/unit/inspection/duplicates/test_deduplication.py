@@ -8,6 +8,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from support.livecrawl import crawl_on
 from support.webs import HTML, DictWeb
 
 from crawlproject.crawl.assembly import assemble
@@ -20,7 +21,7 @@ from crawlproject.inspection.duplicates.url_rule_store import OFF, UrlRuleStore,
 from crawlproject.options import read_options
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
-from crawlproject.records import Fetch, Topic
+from crawlproject.records import Topic
 from crawlproject.storage.append_log import read_lines
 from crawlproject.webs.base import Reply
 from crawlproject.webs.page_cache import JudgedPages, PageCache
@@ -150,28 +151,6 @@ def test_a_calendar_waits_while_there_is_something_else(tmp_path: Path):
 
 def live(folder: Path, **settings: object) -> Crawl:
     return assemble(TOPIC, read_options({**QUICK, **settings}), clock=lambda: 1000.0, folder=folder)
-
-
-def crawl_on(crawl: Crawl, web: Any, fetches: int, *, kill: bool = False) -> None:
-    """So many fetches by the steps of a live crawl; ``kill``: the last page is in the history and no more."""
-    for number in range(fetches):
-        url = crawl.take(1000.0 + number)
-        if url is None:
-            break
-        reply = web.get(url.url)
-        fetch = Fetch(reply.status, 1000.0 + number, 0.1)
-        if reply.status != 200:
-            crawl.fail(url, f"http {reply.status}", fetch)
-            continue
-        read = crawl.steps.score_links(
-            crawl.steps.score_page(crawl.steps.examine(crawl.steps.read(url, reply.body), fetch))
-        )
-        visit = crawl.steps.visit(url, read, reply.body, fetch)
-        if kill and number == fetches - 1:
-            crawl.folder.keep(read, visit)
-            return
-        crawl.steps.keep(read, visit)
-        crawl.steps.offer(read, fetch)
 
 
 def state(crawl: Crawl) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from crawlproject.inspection.duplicates.minhash import (
     MAX_BYTES,
     minima_of,
     same_names,
-    shingle_hashes,
     similarity,
     sketch,
     sketch_names,
@@ -47,7 +46,7 @@ def test_the_estimate_is_near_the_jaccard_coefficient_and_right_on_average(lengt
 
 
 @given(st.lists(st.text(min_size=1, max_size=8).filter(lambda word: "\0" not in word), max_size=40))
-def test_equal_terms_have_equal_hashes_wherever_they_stand_and_different_ones_have_not(terms):
+def test_equal_terms_have_equal_hashes_wherever_they_are_and_different_ones_have_not(terms):
     hashes, _ = term_hashes(terms)
     spelled = [term.encode("utf-8", "replace") for term in terms]
     assert len(hashes) == len(terms)
@@ -55,7 +54,7 @@ def test_equal_terms_have_equal_hashes_wherever_they_stand_and_different_ones_ha
         assert (hashes[one] == hashes[other]) == (spelled[one] == spelled[other])
 
 
-def test_numbers_are_told_apart_in_the_text_and_are_one_in_what_is_folded():
+def test_numbers_are_distinguished_in_the_text_and_are_one_in_what_is_folded():
     one, two = (
         sketch(page(["on", "12", "may", "1999", "we", "met"])),
         sketch(page(["on", "3", "may", "2004", "we", "met"])),
@@ -99,11 +98,6 @@ def test_minima_do_not_depend_on_order_or_repetition(count, seed):
     hashes = random.integers(0, 2**64, count, dtype=np.uint64)
     repeated = np.concatenate((hashes, random.permutation(hashes)))
     assert np.array_equal(minima_of(np.sort(hashes)), minima_of(np.sort(repeated)))
-
-
-def test_shingles_of_a_short_text_are_one():
-    hashes, _ = term_hashes(["reef", "fish"])
-    assert len(shingle_hashes(hashes)) == 1
 
 
 def test_names_of_links_are_compared():

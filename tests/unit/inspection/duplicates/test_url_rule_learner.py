@@ -14,7 +14,7 @@ SID = UrlRule("a.example", "param", "sid")
 
 
 class Crawled:
-    """A learner and the URLs that it was told of."""
+    """A learner and the URLs that were fetched."""
 
     def __init__(self) -> None:
         self.urls: set[str] = set()
@@ -44,7 +44,7 @@ def test_a_parameter_is_confirmed_after_five_pages_of_their_own():
     assert crawl.learner.variants.normalized(f"{A}/3?sid=99") == f"{A}/3?sid=30"
 
 
-def test_the_first_of_its_kind_stands_for_the_others():
+def test_the_first_of_its_kind_represents_the_others():
     crawl = Crawled()
     crawl.sessions(range(5))
     assert crawl.learner.variants.normalized(f"{A}/new?sid=1") == f"{A}/new?sid=1"

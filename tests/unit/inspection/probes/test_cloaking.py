@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from random import Random
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from support.pages import a_link
+from support.pages import random_terms as text
 
 from crawlproject.inspection.probes.cloaking import can_be_judged, is_sampled, judge
 from crawlproject.inspection.probes.probe_response import ProbeResponse
@@ -18,14 +18,9 @@ from crawlproject.records import Fetch, Page
 from crawlproject.storage.probe_log import CLOAKED, HONEST, UNDECIDED
 
 URL = "http://www.a.example/page"
-WORDS = [f"w{number}x" for number in range(5000)]
 MENU = tuple(f"http://www.a.example/{number}" for number in range(30))
 
 Serve = Callable[[bool, int], Page]  # for a browser, number of the fetch
-
-
-def text(seed: object, words: int) -> list[str]:
-    return Random(str(seed)).choices(WORDS, k=words)
 
 
 def a_page(*parts: list[str], links: tuple[str, ...] = MENU) -> Page:
@@ -95,7 +90,7 @@ def test_a_page_that_is_the_same_costs_one_fetch() -> None:
     ],
     ids=["forbidden", "timeout", "image", "same site", "scripts", "wall"],
 )
-def test_what_tells_nothing(answer: ProbeResponse) -> None:
+def test_answers_that_prove_nothing(answer: ProbeResponse) -> None:
     found = judge(BROWSER, copy_of(a_page(ARTICLE)).numbers(), answer, URL)
     assert (found.verdict, found.then) == (UNDECIDED, "") and found.why
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from random import Random
 
 import pytest
 from support.events import page_event
 from support.pages import a_link
+from support.pages import random_terms as text
 
 from crawlproject.errors import BadCrawlDir
 from crawlproject.frontier.factory import open_frontier
@@ -21,12 +21,7 @@ from crawlproject.options import read_options
 from crawlproject.records import PROBE, CrawlUrl, Fetch, Page
 from crawlproject.storage.probe_log import ProbeLog, read_findings
 
-WORDS = [f"w{number}x" for number in range(5000)]
 URL = "http://www.a.example/dir/page.html"
-
-
-def text(seed: object, words: int = 200) -> list[str]:
-    return Random(str(seed)).choices(WORDS, k=words)
 
 
 def a_page(url: str = URL, seed: object = "ours", **fields: object) -> Page:
@@ -153,7 +148,7 @@ LINE = {"url": URL, "step": MISSING, "page": URL, "at": 1, "seconds": 0.5, "stat
     [[], {"url": URL}, {**LINE, "at": "now"}, {**LINE, "text": "?"}, {**LINE, "text": "AAA="}, {**LINE, "more": 1}],
     ids=["a list", "too few", "a word", "no base64", "half a digest", "too many"],
 )
-def test_a_log_that_is_damaged_is_told_by_its_name(tmp_path: Path, line: object) -> None:
+def test_a_damaged_log_is_named(tmp_path: Path, line: object) -> None:
     (tmp_path / "probes.jsonl").write_text(f"{json.dumps(LINE)}\n{json.dumps(line)}\n")
     with pytest.raises(BadCrawlDir, match=r"probes\.jsonl, line 2"):
         replay(some_probes(tmp_path), tmp_path)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from random import Random
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.pages import a_link
+from support.pages import random_terms as text
 
 from crawlproject.inspection.probes.probe_response import ProbeResponse
 from crawlproject.inspection.probes.soft_404 import Soft404Detector, made_up
@@ -17,11 +16,6 @@ from crawlproject.urls.canonical import canonical_url
 
 ORIGIN = "http://www.a.example"
 ASKED = made_up(f"{ORIGIN}/articles/page.html", 1)
-WORDS = [f"w{number}x" for number in range(5000)]
-
-
-def text(seed: object, words: int) -> list[str]:
-    return Random(str(seed)).choices(WORDS, k=words)
 
 
 def a_page(url: str, *parts: list[str], title: str = "A site", links: int = 0, depth: int = 1) -> Page:
@@ -101,7 +95,7 @@ def test_most_hosts_say_that_it_is_not_there(status: int) -> None:
     ],
     ids=["forbidden", "unavailable", "timeout", "image", "captcha", "moved", "login"],
 )
-def test_what_tells_nothing(answer: ProbeResponse) -> None:
+def test_answers_that_prove_nothing(answer: ProbeResponse) -> None:
     found = Soft404Detector(after=3).judge(ASKED, answer)
     assert found["verdict"] == UNDECIDED and found["why"]
 
@@ -172,7 +166,7 @@ def test_a_redirect_to_the_same_place_is_no_page() -> None:
     assert not missing.is_page(a_page(f"{ORIGIN}/gone")), "the text is that of another page"
 
 
-def test_what_was_learned_is_told_by_the_finding() -> None:
+def test_a_finding_holds_what_was_learned() -> None:
     """Enough of it is in the log for a resumed crawl."""
     for answer in (came(SORRY), came(status=302, redirect=f"{ORIGIN}/"), came(status=404, error="http 404")):
         said = Soft404Detector(after=3).judge(ASKED, answer)

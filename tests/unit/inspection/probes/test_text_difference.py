@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from random import Random
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.pages import a_link
+from support.pages import random_terms as text
 
 from crawlproject.inspection.probes.text_difference import NOTHING, copies_from, copy_of
 from crawlproject.records import Page
-
-WORDS = [f"w{number}x" for number in range(5000)]
-
-
-def text(seed: object, words: int) -> list[str]:
-    return Random(str(seed)).choices(WORDS, k=words)
 
 
 def a_page(terms: list[str], links: tuple[str, ...] = ()) -> Page:

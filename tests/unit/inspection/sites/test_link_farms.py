@@ -24,7 +24,7 @@ SPAM = 0.6  # of a page that is mostly spam
 
 
 class Tour:
-    """A crawl that goes from page to page, in the order in which it is told."""
+    """A crawl that goes from page to page, in the order of the calls."""
 
     def __init__(self, share: float = 1.0) -> None:
         self.conduct = SiteTracker(HostHealth(), SiteBudgets(share=share))

@@ -122,7 +122,7 @@ def test_such_sites_make_the_crawl_careful():
     assert sites.trust == 1.0
 
 
-def test_sites_that_only_one_other_told_of_get_a_part_of_the_fetches():
+def test_sites_that_only_one_other_links_to_get_a_part_of_the_fetches():
     """A swarm of domains, each linked by the one before; meanwhile a site that is known is fetched as often."""
     sites = Books()
     sites.add_seed("http://known.example/")
@@ -151,7 +151,7 @@ def test_with_other_workers_nobody_waits_at_first():
     assert allowed(sites, "other.example", relevance=0.0) > POLICY.first
 
 
-def test_two_that_tell_of_a_site_are_enough():
+def test_two_that_link_to_a_site_are_enough():
     sites = Books()
     for number in range(300):
         fetch(sites, a_page(f"x{number}.example", 0, links=("http://well.example/",)), float(number))
@@ -159,7 +159,7 @@ def test_two_that_tell_of_a_site_are_enough():
     assert sites.holds.hold_until(CrawlUrl("http://well.example/", 1.0), 300.0) == 300.0
 
 
-def test_what_a_seed_links_to_is_no_hearsay_whatever_the_seed_looks_like():
+def test_what_a_seed_links_to_is_trusted_whatever_the_seed_looks_like():
     """A list of links is a common seed, and looks like spam."""
     sites = Books()
     sites.add_seed("http://list.example/")

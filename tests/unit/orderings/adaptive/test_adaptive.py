@@ -203,7 +203,7 @@ def test_the_best_stay_the_others_come_back_when_they_are_wanted() -> None:
     assert ordering.recall() == []
 
 
-def test_a_crawl_that_has_not_found_its_topic_attends_to_more() -> None:
+def test_a_crawl_that_has_not_found_its_topic_keeps_more_active() -> None:
     ordering = adaptive(attention=2, explore=0.0)
     ordering.observe(a_page("http://a.example/", "", *links_to([f"{n}" for n in range(50)], "steam")))
     assert len(aside(ordering, "steam")) == 50 - 2 * WIDEST

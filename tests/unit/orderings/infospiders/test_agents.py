@@ -21,7 +21,7 @@ class TestNet:
         assert net.weights == pytest.approx(np.array([2.04, 2.02]))
         assert net.bias == pytest.approx(-2.96)
 
-    def test_it_learns_which_keyword_tells(self) -> None:
+    def test_it_learns_which_keyword_helps(self) -> None:
         net = LinkNet.untaught(2)
         for _ in range(2000):
             net.learn(np.array([1.0, 0.0]), 0.8, rate=0.1)

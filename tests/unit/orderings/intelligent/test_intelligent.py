@@ -30,7 +30,7 @@ class TestOrdering:
         assert scores["http://b.example/cars/15"] == pytest.approx(log(1 / 11), abs=STEP / 2)
         assert len(scores) == 20
 
-    def test_what_became_of_the_other_links_of_a_page_tells(self) -> None:
+    def test_what_became_of_the_other_links_of_a_page_is_evidence(self) -> None:
         """Two barren pages: one leads to 6 relevant pages, the other to 6 barren ones. P(C) = 1/2. Siblings of the
         first: (6 + 0.5) / 7 / 0.5 = 13/7; of the second: 1/7.
         """

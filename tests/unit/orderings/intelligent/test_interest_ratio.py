@@ -40,7 +40,7 @@ def test_a_ratio_is_used_when_it_is_significant() -> None:
     assert logarithms(1.9) == pytest.approx([0, 0])
 
 
-def test_where_all_or_no_pages_are_relevant_nothing_tells() -> None:
+def test_where_all_or_no_pages_are_relevant_nothing_is_evidence() -> None:
     for share in (0.0, 1.0):
         assert log_interest(np.array([3.0]), np.array([3.0]), share, 0.0) == 0
 

@@ -1,6 +1,4 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from crawlproject.pages.html.meta_robots import MetaRobots, robots_rules
 
@@ -42,9 +40,3 @@ def test_a_page_is_kept_until_its_time() -> None:
     rules = MetaRobots(unavailable_after=LATER)
     assert not rules.bars(LATER) and rules.bars(LATER + 1)
     assert (rules | MetaRobots(noindex=True)).bars(0) and not MetaRobots().bars(LATER)
-
-
-@given(st.text(alphabet=st.sampled_from("noindexflw, :;-\nu_avlbt0123456789")) | st.text())
-def test_any_text_has_rules(value: str) -> None:
-    rules = robots_rules(f"unavailable_after: {value}") | robots_rules(value, "noindex")
-    assert isinstance(rules.bars(0.0), bool)

@@ -11,19 +11,8 @@ from crawlproject.pages.html.parse import parse_document
 
 SOUP = (
     *("<a href=x>", "</a>", "<p>", "</p>", "<table>", "<td>", "<title>", "</title>", "<script>", "</script>"),
-    *(
-        "<b>",
-        "</b>",
-        "<li>",
-        "<body>",
-        "</body>",
-        "</html>",
-        "<frameset>",
-        "<frame src=f>",
-        "<head>",
-        "<template>",
-        "</template>",
-    ),
+    *["<b>", "</b>", "<li>", "<body>", "</body>", "</html>", "<frameset>", "<head>", "<template>", "</template>"],
+    "<frame src=f>",
     *("<img alt=i>", "<area href=q>", "<base href=b>", "<!--", "-->", "&", "&lt;", "\0", "é", "<svg>", "<textarea>"),
     *("<plaintext>", "<select>", "<option>", "<form>"),
 )
@@ -206,10 +195,6 @@ class TestHostile:
         document = parse_document("".join(soup).encode("utf-8", "replace"))
         for link in document.links:
             assert 0 <= link.context[0] <= link.anchor[0] <= link.anchor[1] <= link.context[1] <= len(document.text)
-
-    @given(st.binary(max_size=300))
-    def test_any_bytes_give_a_document(self, body: bytes) -> None:
-        assert parse_document(body).title is not None
 
 
 @pytest.mark.parametrize(

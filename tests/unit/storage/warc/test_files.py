@@ -89,13 +89,8 @@ def test_a_copy_is_known_after_a_resume(tmp_path: Path) -> None:
         files = opened(tmp_path)
         files.append(an_exchange(number, body=b"<p>the same"))
         files.close()
-    assert [kind for kind, *_ in records(warcs(tmp_path)[0])] == [
-        "warcinfo",
-        "response",
-        "request",
-        "revisit",
-        "request",
-    ]
+    kinds = " ".join(kind for kind, *_ in records(warcs(tmp_path)[0]))
+    assert kinds == "warcinfo response request revisit request"
     check(*warcs(tmp_path))
 
 
