@@ -85,7 +85,9 @@ def _read_tree(data: bytes, builder: DocumentBuilder, max_depth: int) -> bool:
     """Whether ``builder`` has all of ``data``. When it has not, it may have a part, and is of no more use."""
     if tree_walk is None or max_depth < tree_walk.MAX_DEPTH or len(data) > _LARGEST_TREE or tree_walk.is_crowded(data):
         return False
-    parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, collect_ids=False)
+    parser = etree.HTMLParser(
+        encoding="utf-8", remove_comments=True, remove_pis=True, collect_ids=False, no_network=True
+    )
     try:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError:
