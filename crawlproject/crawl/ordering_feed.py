@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from crawlproject.inspection.examiner import honest
-from crawlproject.orderings.base import Ordering
+from crawlproject.orderings.base import BaseOrdering
 from crawlproject.records import SITEMAP, CrawlUrl, FetchEvent, Page
 
 
 class OrderingFeed:
-    """A learner: turns events into the calls of an ``Ordering``.
+    """A learner: turns events into the calls of an ordering.
 
     The ordering sees each page discounted by its spam score. It learns nothing from a page that repeats another, or whose
     file is gone, but that the URL no longer waits.
     """
 
-    def __init__(self, ordering: Ordering) -> None:
+    def __init__(self, ordering: BaseOrdering) -> None:
         self._ordering = ordering
         self._latest: tuple[Page, Page] | None = None  # orderings recognise a page that they have just observed
 

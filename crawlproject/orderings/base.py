@@ -60,88 +60,8 @@ class OrderingContext:
     negative: tuple[Page, ...] = ()
 
 
-class Ordering(Protocol):
-    """One published algorithm; numbers out."""
-
-    commit: int
-
-    def score(self, page: Page, link: Link) -> float | None:
-        """How soon to follow ``link`` of ``page``; None: do not follow it, or not now (``BaseOrdering.puts_aside``)."""
-        ...
-
-    def seed_score(self, url: str) -> float:
-        """The score of a seed: as good as the best link can be."""
-        ...
-
-    def observe(self, page: Page) -> None:
-        """Learn from a fetched page; called before its links are scored."""
-        ...
-
-    def listed(self, page: Page) -> None:
-        """Learn the links of a sitemap, which is not content; called before they are scored."""
-        ...
-
-    def inherited_for_links(self, page: Page) -> tuple[float, ...]:
-        """The values that the links of ``page`` inherit; linked pages have them as ``Page.inherited``."""
-        ...
-
-    def revise(self) -> Iterable[tuple[str, float]]:
-        """New scores for waiting URLs; called after the links of each page were scored."""
-        ...
-
-    def redirected(self, url: str, target: str) -> None:
-        """``url`` redirected to ``target``, which replaces it and takes over what is known about it."""
-        ...
-
-    def failed(self, url: str) -> None:
-        """The fetch of ``url`` returned no page."""
-        ...
-
-    def refused(self, url: str) -> None:
-        """``url`` will never be fetched: scope, trap rules or robots.txt refuse it.
-
-        May be called again for each link to it. Not called for links that are too deep, since another path may be shorter.
-        """
-        ...
-
-    def too_deep(self, url: str) -> None:
-        """``url`` was refused because it is too many links from a seed; it may be found again on a shorter path."""
-        ...
-
-    def postponed(self, url: str) -> None:
-        """``url`` waits longer than its score implies, because its site or its template is held back."""
-        ...
-
-    def host_blocked(self, host: str) -> None:
-        """All URLs of ``host`` wait on, as those that are ``postponed``."""
-        ...
-
-    def put_aside(self) -> Iterable[str]:
-        """Waiting URLs to remove from the frontier until ``recall`` returns them; called after ``revise``."""
-        ...
-
-    def recall(self) -> Iterable[CrawlUrl]:
-        """URLs put aside, or not followed at first, that shall enter the frontier; called before each fetch."""
-        ...
-
-    def resumed(self, waiting: Collection[str]) -> None:
-        """The crawl resumes, and the stored pages were replayed; ``waiting`` is what the frontier holds."""
-        ...
-
-    def agent(self, url: CrawlUrl) -> int | None:
-        """The number of the agent that fetches ``url``; None in orderings without agents. Called like ``explain``."""
-        ...
-
-    def explain(self, url: CrawlUrl) -> Mapping[str, float]:
-        """The parts whose sum is ``url.score``, largest first; empty if the score has no parts.
-
-        Called once per URL, after its fetch and before its page is observed.
-        """
-        ...
-
-
 class BaseOrdering:
-    """Defaults for orderings that do not learn, revise or let links inherit values.
+    """One published algorithm; numbers out. By default it does not learn, revise, or let links inherit values.
 
     ``needs_targets``: the ordering can only be rehearsed, since it must know the targets. ``commit`` is the ordering's own
     value of ``FRONTIER_COMMIT``, used if that setting is 1. ``learns``: observed pages change its scores, so a resumed
@@ -163,54 +83,67 @@ class BaseOrdering:
         self.context = context
 
     def score(self, page: Page, link: Link) -> float | None:
+        """How soon to follow ``link`` of ``page``; None: do not follow it, or not now (``BaseOrdering.puts_aside``)."""
         raise NotImplementedError
 
     def seed_score(self, url: str) -> float:
+        """The score of a seed: as good as the best link can be."""
         return 1.0
 
     def observe(self, page: Page) -> None:
-        return None
+        """Learn from a fetched page; called before its links are scored."""
 
     def listed(self, page: Page) -> None:
-        """As ``observe``; orderings that learn from the text of pages take the links only."""
+        """Learn the links of a sitemap, which is not content; called before they are scored."""
         self.observe(page)
 
     def inherited_for_links(self, page: Page) -> tuple[float, ...]:
+        """The values that the links of ``page`` inherit; linked pages have them as ``Page.inherited``."""
         return ()
 
     def revise(self) -> Iterable[tuple[str, float]]:
+        """New scores for waiting URLs; called after the links of each page were scored."""
         return ()
 
     def redirected(self, url: str, target: str) -> None:
-        return None
+        """``url`` redirected to ``target``, which replaces it and takes over what is known about it."""
 
     def failed(self, url: str) -> None:
-        return None
+        """The fetch of ``url`` returned no page."""
 
     def refused(self, url: str) -> None:
-        """As ``failed``; orderings that learn from failures distinguish the two."""
+        """``url`` will never be fetched: scope, trap rules or robots.txt refuse it.
+
+        May be called again for each link to it. Not called for links that are too deep, since another path may be shorter.
+        """
         self.failed(url)
 
     def too_deep(self, url: str) -> None:
-        return None
+        """``url`` was refused because it is too many links from a seed; it may be found again on a shorter path."""
 
     def postponed(self, url: str) -> None:
-        return None
+        """``url`` waits longer than its score implies, because its site or its template is held back."""
 
     def host_blocked(self, host: str) -> None:
-        return None
+        """All URLs of ``host`` wait on, as those that are ``postponed``."""
 
     def put_aside(self) -> Iterable[str]:
+        """Waiting URLs to remove from the frontier until ``recall`` returns them; called after ``revise``."""
         return ()
 
     def recall(self) -> Iterable[CrawlUrl]:
+        """URLs put aside, or not followed at first, that shall enter the frontier; called before each fetch."""
         return ()
 
     def resumed(self, waiting: Collection[str]) -> None:
-        return None
+        """The crawl resumes, and the stored pages were replayed; ``waiting`` is what the frontier holds."""
 
     def agent(self, url: CrawlUrl) -> int | None:
-        return None
+        """The number of the agent that fetches ``url``; None in orderings without agents. Called like ``explain``."""
 
     def explain(self, url: CrawlUrl) -> Mapping[str, float]:
+        """The parts whose sum is ``url.score``, largest first; empty if the score has no parts.
+
+        Called once per URL, after its fetch and before its page is observed.
+        """
         return {}
