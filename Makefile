@@ -55,7 +55,7 @@ test: $(VENV)/.installed-dev $(VENV)/.compiled
 	@command -v redis-server >/dev/null || ./scripts/install-redis
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
 		./scripts/install-chromium
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 fuzz: $(VENV)/.installed-dev
 	$(BIN)/python tests/security/fuzz.py --seconds $(SECONDS)
