@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from support import warm
 from support.crawling import ROOT, environment
 
 LINE = 'ADDONS = {"crawlproject.addon.FrontierAddon": 100}'
@@ -180,6 +181,8 @@ def crawl(
     project: Path, spider: str, port: int, items: Path, limit: int = 0, **settings: object
 ) -> subprocess.CompletedProcess[str]:
     """``scrapy crawl`` in the project, to its end; with ``limit`` no file can grow beyond that many bytes."""
+    if not limit:
+        return warm.run(crawl_command(spider, items, **settings)[3:], project, _environ(port), 900)
     return subprocess.run(
         crawl_command(spider, items, **settings),
         cwd=project,
@@ -188,7 +191,7 @@ def crawl(
         text=True,
         timeout=900,
         check=False,
-        preexec_fn=(lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))) if limit else None,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
     )
 
 
