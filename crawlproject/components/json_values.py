@@ -26,11 +26,7 @@ from scrapy import Item
 _BYTES = "__bytes__"
 _PAIRS = "__pairs__"  # a dict whose keys are not text, or that has one of these names for a key
 _ITEM = "__item__"  # module, class and fields
-_LISTS: dict[str, Callable[[Iterable[Any]], Any]] = {
-    "__tuple__": tuple,
-    "__set__": set,
-    "__frozenset__": frozenset,
-}
+_LISTS: dict[str, Callable[[Iterable[Any]], Any]] = {"__tuple__": tuple, "__set__": set, "__frozenset__": frozenset}
 _TEXTS: dict[str, tuple[type, Callable[[Any], str], Callable[[str], Any]]] = {
     "__datetime__": (datetime, datetime.isoformat, datetime.fromisoformat),
     "__date__": (date, date.isoformat, date.fromisoformat),

@@ -9,17 +9,7 @@ from typing import Any
 from crawlproject.crawl.sitemaps import SitemapListing
 from crawlproject.inspection.learner import Learner
 from crawlproject.orderings.base import BaseOrdering
-from crawlproject.records import (
-    AGENT,
-    CRAWL_DELAY,
-    NOT_KEPT,
-    RETRY_AFTER,
-    CrawlUrl,
-    Fetch,
-    FetchEvent,
-    Page,
-    Visit,
-)
+from crawlproject.records import AGENT, CRAWL_DELAY, NOT_KEPT, RETRY_AFTER, CrawlUrl, Fetch, FetchEvent, Page, Visit
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.hosts import host_of
 

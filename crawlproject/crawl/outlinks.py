@@ -17,12 +17,7 @@ class Outlinks:
     """Scores the links of one crawl and offers them."""
 
     def __init__(
-        self,
-        admission: Admission,
-        frontier: Frontier,
-        ordering: BaseOrdering,
-        feed: OrderingFeed,
-        refusals: Refusals,
+        self, admission: Admission, frontier: Frontier, ordering: BaseOrdering, feed: OrderingFeed, refusals: Refusals
     ) -> None:
         self._admission = admission
         self._frontier = frontier

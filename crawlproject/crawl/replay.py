@@ -146,10 +146,6 @@ def _stored(crawl: Crawl, visit: Visit, inherited: tuple[float, ...]) -> Page | 
     unfollowed = "" if visit.links else "nofollow"  # as the headers of its response may have asked
     page = crawl.steps.read(url, body, content_type=visit.content_type, robots_tag=unfollowed)
     judged = replace(
-        page,
-        relevance=visit.relevance,
-        spam=visit.spam,
-        duplicate_of=visit.duplicate_of,
-        signs=visit.signs,
+        page, relevance=visit.relevance, spam=visit.spam, duplicate_of=visit.duplicate_of, signs=visit.signs
     )
     return crawl.steps.score_links(judged)

@@ -110,12 +110,7 @@ METHODS: dict[type[Change], str] = {
 }
 """The method of a store (``core.UrlStore``) that makes each change, from its fields in order."""
 
-_CODES: dict[type[Change], str] = {
-    **METHODS,
-    Rescored: "score",
-    Returned: "return",
-    GaveBack: "unpick",
-}
+_CODES: dict[type[Change], str] = {**METHODS, Rescored: "score", Returned: "return", GaveBack: "unpick"}
 _KINDS: dict[str, type[Change]] = {code: kind for kind, code in _CODES.items()}
 
 

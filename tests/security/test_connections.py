@@ -65,10 +65,7 @@ def connected(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def run(
-    scenario: Callable[[Fetch], Awaitable[None]],
-    names: Names,
-    monkeypatch: pytest.MonkeyPatch,
-    **settings: object,
+    scenario: Callable[[Fetch], Awaitable[None]], names: Names, monkeypatch: pytest.MonkeyPatch, **settings: object
 ) -> None:
     monkeypatch.setattr(aiohttp, "DefaultResolver", lambda **_: names)
     monkeypatch.setattr("aiohttp.connector.DefaultResolver", lambda **_: names)

@@ -72,11 +72,7 @@ def serving(folder: Path, *arguments: object, **settings: object) -> Iterator[st
     folder.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as output:
         process = subprocess.Popen(
-            command(*arguments, DASHBOARD_PORT=0, **settings),
-            cwd=ROOT,
-            env=environment(),
-            stdout=output,
-            stderr=output,
+            command(*arguments, DASHBOARD_PORT=0, **settings), cwd=ROOT, env=environment(), stdout=output, stderr=output
         )
     try:
         yield _address(process, log)

@@ -137,7 +137,7 @@ SITEMAP = spliced(
 TOPIC = spliced(
     [
         b'name = "reef"\nkeywords = ["coral reef"]\nseeds = ["http://h.example/"]\nlanguage = "en"\ntargets = []\n'
-        b'[examples]\npositive = ["http://h.example/a"]\n[crawl]\nCRAWL_MAX_PAGES = 5\nORDERING = "dom"\n',
+        b'[examples]\npositive = ["http://h.example/a"]\n[crawl]\nCRAWL_MAX_PAGES = 5\nORDERING = "dom"\n'
     ],
     [
         b"[",

@@ -11,15 +11,7 @@ import tantivy
 
 from crawlproject.errors import BadCrawlDir
 from crawlproject.exporting.index.snippets import SNIPPET, snippet
-from crawlproject.exporting.index.store import (
-    BOOSTS,
-    FOLDER,
-    TEXT,
-    IndexState,
-    damaged,
-    open_store,
-    read_state,
-)
+from crawlproject.exporting.index.store import BOOSTS, FOLDER, TEXT, IndexState, damaged, open_store, read_state
 from crawlproject.pages.text.languages import is_unspaced
 from crawlproject.pages.text.printable import printable
 

@@ -117,10 +117,7 @@ def run_and_crash(folder: Path, steps: list[Step], cut: float, options: dict[str
 
 @settings(max_examples=250, deadline=None)
 @given(
-    steps=st.lists(STEPS, max_size=40),
-    cut=st.floats(0.0, 1.0),
-    k=st.integers(1, 4),
-    max_urls=st.sampled_from([0, 5]),
+    steps=st.lists(STEPS, max_size=40), cut=st.floats(0.0, 1.0), k=st.integers(1, 4), max_urls=st.sampled_from([0, 5])
 )
 def test_after_a_crash_every_whole_step_is_there_and_nothing_else(steps, cut, k, max_urls):
     options = {"k": k, "max_urls": max_urls}
