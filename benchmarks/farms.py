@@ -22,7 +22,7 @@ from benchmarks.hostile_web import HostileWeb
 from benchmarks.hostile_web.opening import is_hostile, open_hostile
 from benchmarks.hostile_web.topic import topic_of
 from crawlproject.evaluation.simulation.runner import Runner
-from crawlproject.inspection.sites import tracker as conduct
+from crawlproject.inspection.sites import tracker
 from crawlproject.inspection.sites.link_farms import THRESHOLD, LinkFarms
 from crawlproject.records import CLIQUE, Fetch, FetchEvent, Page, Topic
 from crawlproject.topic.parse import load_topic
@@ -81,7 +81,7 @@ class WatchedFarms(LinkFarms):
 
 def main() -> None:
     chosen = _arguments()
-    conduct.LinkFarms = WatchedFarms  # type: ignore[misc]
+    tracker.LinkFarms = WatchedFarms  # type: ignore[misc]
     WatchedFarms.accuse, WatchedFarms.draw = chosen.accuse, chosen.draw
     with TemporaryDirectory() as folder:
         web, topics = _opened(chosen.web, chosen.topics, chosen.cache or Path(folder) / "cache")
