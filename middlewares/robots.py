@@ -18,6 +18,7 @@ from scrapy import Request
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http.request import NO_CALLBACK
 
+from crawlproject.components.connection_failures import Unanswered, connection_failure
 from crawlproject.components.meta import AWAITED_ROBOTS, ROBOTS, robots_agent
 from crawlproject.components.refused import Refused
 from crawlproject.components.request_json import lease_key
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+
+    from crawlproject.crawl.connections import Connections
 
 logger = logging.getLogger(__name__)
 
@@ -68,12 +71,18 @@ class RobotsMiddleware:
         if request.meta.pop(_ALLOWED, False):
             return None  # checked when robots.txt came, before the host had to rest; the rules may have expired since
         origin = _origin(request)
+        host, connections = host_of(f"{origin}/"), self._connections_of(request)
+        if connections and connections.is_in_doubt(host):
+            self.cache.forget(origin)  # it shows whether the host answers, when a page of it did not
         rules = self.cache.get(origin, time())
         fetched = False
         if rules is None:
             rules, fetched = await self._fetch_once(origin, retry=not self._lease_of(request))
         if fetched and rules.sitemaps:
             self._name_sitemaps(request, rules)
+        if rules.failure and fetched and connections and not connections.is_given_up(host):
+            self.cache.forget(origin)
+            raise Unanswered(rules.failure)  # the crawl tries the host again later
         if rules.unreachable and fetched and self._may_try_again(request):
             self.cache.forget(origin)
             request.meta[AWAITED_ROBOTS] = True
@@ -102,7 +111,7 @@ class RobotsMiddleware:
                 return rules, False
             rules = await self._fetch(origin, retry=retry)
         if self.crawler.engine and (crawl := crawl_of(self.crawler)):
-            crawl.crawl_delay(host_of(origin + "/"), self._delay(rules))
+            crawl.learn_robots(origin, rules, time())
         return rules, True
 
     async def _fetch(self, origin: str, *, retry: bool) -> RobotsRules:
@@ -122,7 +131,9 @@ class RobotsMiddleware:
             # means "unreachable" in RFC 9309; the crawl continues.
             logger.debug("robots.txt of %s is unreachable: %r", origin, failure)
             self._count(f"failed/{type(failure).__name__}")
-            return self.cache.store(origin, 0, {}, b"", time())
+            rules = self.cache.store(origin, 0, {}, b"", time())
+            rules.failure = connection_failure(failure)
+            return rules
         headers = {
             name.decode("latin-1").lower(): values[-1].decode("latin-1") for name, values in response.headers.items()
         }
@@ -167,9 +178,13 @@ class RobotsMiddleware:
 
     def _lease_of(self, request: Request) -> bool:
         """Whether the frontier of a topical crawl holds the lease of this request."""
+        return self._connections_of(request) is not None
+
+    def _connections_of(self, request: Request) -> Connections | None:
+        """Who answers in the topical crawl whose frontier holds the lease of this request."""
         crawl = crawl_of(self.crawler)
         key = lease_key(request, crawl.canonicalize) if crawl else None
-        return crawl is not None and key is not None and crawl.frontier.leased(key) is not None
+        return crawl.connections if crawl and key is not None and crawl.frontier.leased(key) else None
 
     def _delay(self, rules: RobotsRules) -> float:
         return rules.crawl_delay(self.options.politeness_max_crawl_delay)

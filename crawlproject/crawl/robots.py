@@ -32,6 +32,7 @@ class RobotsRules:
         self.status = status
         self.expires = expires
         self.unreachable = status == 0 or status >= 500 or status == _TOO_MANY_REQUESTS
+        self.failure = ""  # why nobody answered, where that is known
         self.sitemaps: tuple[str, ...] = ()
         self._parser: Protego | None = None
         if 200 <= status < 300:

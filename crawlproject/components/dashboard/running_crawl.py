@@ -70,6 +70,7 @@ class RunningCrawl:
             return {}
         return {
             "status": self.status,
+            "offline": None if crawl.connections.began is None else time() - crawl.connections.began,
             "speed": self._speed.update(monotonic(), crawl.stats.pages),
             "refused": counted(crawl.folder.refusals.counts),
             "refused_total": crawl.stats.refused,

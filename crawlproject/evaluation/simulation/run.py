@@ -67,7 +67,7 @@ class Rehearsal:
                 if self._progress:
                     self._progress(self.crawl)
                 continue
-            due = self.crawl.frontier.next_due(self.now)
+            due = self.crawl.next_due(self.now)
             if due is None:
                 break
             self.now = max(due, self.now)
@@ -76,6 +76,11 @@ class Rehearsal:
 
     def _fetch(self, url: CrawlUrl, pages: JudgedPages) -> None:
         rules = self._rules(url)
+        host, connections = host_of(url.url), self.crawl.connections
+        if rules.failure and not connections.is_given_up(host):
+            self._robots.forget(origin_of(url.url))
+            self.crawl.unreachable(url, rules.failure, Fetch(0, self.now, 0.0))
+            return
         if not rules.allows(url.url):
             self.crawl.refuse(url, UNREACHABLE if rules.unreachable else "robots/forbidden")
             return
@@ -85,7 +90,7 @@ class Rehearsal:
         self.now += seconds
         fetch = Fetch(reply.status, self.now, seconds)
         if reply.error:
-            self.crawl.fail(url, reply.error, fetch)
+            self.crawl.unreachable(url, reply.error, fetch)
         elif location(reply) and not plan.one_try:
             self._redirect(url, location(reply), fetch)
         elif (page := self.crawl.receive(url, reply, fetch, page)) is not None:
@@ -120,12 +125,14 @@ class Rehearsal:
     def _rules(self, url: CrawlUrl) -> RobotsRules:
         """robots.txt of the URL's origin; its fetch takes no virtual time."""
         origin = origin_of(url.url)
+        if self.crawl.connections.is_in_doubt(host_of(url.url)):
+            self._robots.forget(origin)
         rules = self._robots.get(origin, self.now)
         if rules is None:
             reply = self._robots_reply(f"{origin}/robots.txt")
             rules = self._robots.store(origin, reply.status, reply.headers, reply.body, self.now)
-            delay = rules.crawl_delay(self.crawl.options.politeness_max_crawl_delay)
-            self.crawl.crawl_delay(host_of(url.url), delay)
+            rules.failure = reply.error
+            self.crawl.learn_robots(origin, rules, self.now)
             self.crawl.name_sitemaps(rules.sitemaps, url)
         return rules
 

@@ -116,6 +116,7 @@ function drawRun(state, index) {
     ["hosts visited", count(state.hosts)],
     ["URLs waiting", live ? count(state.waiting) : undefined],
     ["on hosts", live ? count(state.hosts_waiting) : undefined],
+    ["seconds without network", live && state.offline ? count(Math.round(state.offline)) : undefined],
     ["links refused", count(state.refused_total)],
     ["failed fetches", count(state.failed)],
     ["duplicates", state.duplicates ? count(state.duplicates) : undefined],
