@@ -33,7 +33,7 @@ from crawlproject.crawl.ordering_feed import OrderingFeed
 from crawlproject.crawl.outlinks import Outlinks
 from crawlproject.crawl.page_steps import PageSteps
 from crawlproject.crawl.reading import make_traps
-from crawlproject.crawl.robots import RobotsRules
+from crawlproject.crawl.robots import KnownRobots, RobotsRules
 from crawlproject.crawl.sitemaps import Sitemaps
 from crawlproject.crawl.stats import CrawlStats
 from crawlproject.crawl.stopping import NO_NETWORK, PAGE_BUDGET, Stopping
@@ -86,7 +86,8 @@ class Crawl:
         self.ordering_feed = feed = OrderingFeed(ordering)
         self.learners = (*inspection.learners, self.tracker, self.stopping, feed)
 
-        rules = EntryRules(options.crawl_allowed_domains, make_traps(options, frontier), (self.tracker.hosts,))
+        self._robots = robots = KnownRobots(options.crawl_robots_cache_size)
+        rules = EntryRules(options.crawl_allowed_domains, make_traps(options, frontier), (self.tracker.hosts, robots))
         self.admission = admission = Admission(
             rules=rules,
             canonicalize=canonicalize,
@@ -138,9 +139,10 @@ class Crawl:
         self._sitemap_handler.offer_named(hrefs, found)
 
     def learn_robots(self, origin: str, rules: RobotsRules, now: float) -> None:
-        """The robots.txt of ``origin`` was fetched: its ``Crawl-delay`` holds from now on."""
+        """The robots.txt of ``origin`` was fetched: what it asks for holds from now on."""
         if rules.failure:
             return
+        self._robots.learn(origin, rules)
         host = host_of(f"{origin}/")
         self.connections.answered(host, now)
         seconds = rules.crawl_delay(self.options.politeness_max_crawl_delay)
@@ -151,6 +153,7 @@ class Crawl:
         """Lease the next URL, or None: nobody is eligible, the budget of pages is spent or in flight, or the network away."""
         if self.budget_in_flight() or self.end_reason(now) or self._has_to_wait(now):
             return None
+        self._robots.now = now
         taken = self._leasing.take(now)
         if taken is not None:
             self.connections.probe = taken.key

@@ -12,7 +12,7 @@ from pathlib import Path
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.crawl.kinds.handler import UNREACHABLE, FetchPlan
-from crawlproject.crawl.robots import MAX_REDIRECTS, RobotsCache, RobotsRules
+from crawlproject.crawl.robots import FORBIDDEN, MAX_REDIRECTS, RobotsCache, RobotsRules
 from crawlproject.crawl.stopping import DEAD_END
 from crawlproject.options import Options
 from crawlproject.orderings.base import Graph, PageArchive
@@ -82,7 +82,7 @@ class Rehearsal:
             self.crawl.unreachable(url, rules.failure, Fetch(0, self.now, 0.0))
             return
         if not rules.allows(url.url):
-            self.crawl.refuse(url, UNREACHABLE if rules.unreachable else "robots/forbidden")
+            self.crawl.refuse(url, UNREACHABLE if rules.unreachable else FORBIDDEN)
             return
         plan = self.crawl.plan(url)
         reply, page = self._ask(url, plan, pages)

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from crawlproject.crawl.reading import make_traps
-from crawlproject.crawl.robots import RobotsRules
+from crawlproject.crawl.robots import FORBIDDEN, RobotsRules
 from crawlproject.errors import BadInput
 from crawlproject.inspection.duplicates.url_rule import parts_of, spelled
 from crawlproject.inspection.duplicates.url_rule_store import read_rules
@@ -23,7 +23,6 @@ from crawlproject.storage.robots_log import read_robots
 from crawlproject.urls.hosts import host_of, origin_of
 
 SCOPE = "scope/domain"
-ROBOTS = "robots/forbidden"
 NORMALIZED = "dust/respelled"
 EVICTED = "frontier/evicted"
 PUT_ASIDE = "ordering/put_aside"
@@ -31,7 +30,7 @@ NOT_FOLLOWED = "ordering/not_followed"
 
 _SENTENCES = {
     SCOPE: "its host is outside CRAWL_ALLOWED_DOMAINS",
-    ROBOTS: "the last fetched robots.txt of its host forbids it",
+    FORBIDDEN: "the last fetched robots.txt of its host forbids it",
     "frontier/full": "the frontier was full of URLs with higher scores when the link was found",
     EVICTED: "it was dropped while waiting, because the frontier was full of URLs with higher scores",
     PUT_ASIDE: "the ordering keeps it inactive, as not worth a fetch so far; it may become active later",
@@ -77,7 +76,7 @@ def _certain(folder: Path, options: Options, url: str, depth: int, agent: str) -
     if normalized != url:
         yield Cause(NORMALIZED, f"it is crawled as {normalized}, by the learned rule {', '.join(rules)}")
     if agent and _is_forbidden(folder, url, agent):
-        yield Cause(ROBOTS, _SENTENCES[ROBOTS])
+        yield Cause(FORBIDDEN, _SENTENCES[FORBIDDEN])
 
 
 def _possible(info: CrawlInfo, refused: dict[str, RefusalCounts], url: str, evicted: int) -> Iterator[Cause]:
