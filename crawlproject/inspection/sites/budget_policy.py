@@ -52,8 +52,9 @@ class BudgetPolicy:
     neutral: float = 0.5  # of a page that is new and honest, whatever it is about: it may be the way to others
     duplicate: float = 0.5  # that a duplicate takes away
     blocked: float = 1.5  # that a captcha, a parked domain or a soft 404 takes away
-    detour: float = 0.25  # that a redirect takes away: the page that it leads to pays it back
+    detour: float = 0.25  # that a redirect within a host takes away: the page that it leads to pays it back
     missing: float = 0.1  # share of a fetch that a page costs which is not there: a link to it may be old
+    moved: float = 0.1  # share that a redirect to another place costs, until a page comes from there
     tedious: float = 0.5  # share of a fetch that is wasted on a page of a site that is surely endless
     surely_open: float = 0.92  # new-link ratio of a site from which on it makes the whole crawl careful
     surely_endless: float = 0.98  # and as careful as can be
@@ -68,6 +69,7 @@ class BudgetPolicy:
     honest: float = 0.25  # mean worth of a site whose URLs are released beyond its budget before others
 
     sites: int = 200_000  # that are remembered
+    targets: int = 20_000  # of redirects to other places
 
 
 POLICY = BudgetPolicy()

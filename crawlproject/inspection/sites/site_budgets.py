@@ -1,8 +1,9 @@
 """What each site of a crawl has earned and used: the books behind the budgets of ``budget_policy.py``.
 
 A page that is new and honest is worth one half, for it may be the way to others, and up to 1 as it is relevant, compared with
-the relevant pages of this crawl. Duplicates, redirects and what was a waste of time on purpose, spam and captchas, take from
-the worth of the site.
+the relevant pages of this crawl. Duplicates, redirects within a host and what was a waste of time on purpose, spam and captchas,
+take from the worth of the site. A redirect to another place (a site that moved, a register of documents, http to https) speaks
+against nobody: it costs little, and nothing when a page is found there.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from crawlproject.inspection.sites.budget_policy import POLICY, budget, single_s
 from crawlproject.inspection.sites.site import SPAM, Site, ramp
 from crawlproject.records import NOVELTY, FetchEvent, Visit
 from crawlproject.urls.domains import domain_of
+from crawlproject.urls.hosts import origin_of
+
+MAX_HOPS = 5  # redirects in a row that are forgiven
 
 _WASTE = ("block/", "parked", "soft_404")
 _UNKNOWN = Site()
@@ -37,6 +41,7 @@ class SiteBudgets:
         self._wasted = 0.0  # fetches of spam, captchas and their kin
         self._single_source = 0.0  # fetches, of which those that brought nothing count less
         self._latest = 0.0  # seconds since the epoch
+        self._led_to: OrderedDict[str, tuple[str, ...]] = OrderedDict()  # sites that redirected to a URL elsewhere
 
     def add_seed(self, url: str) -> None:
         """A person recommends ``url``: as good as links from several sites."""
@@ -63,8 +68,9 @@ class SiteBudgets:
             site.new_link_ratio = new_link_ratio
             self._wasted += POLICY.tedious * ramp(new_link_ratio, POLICY.surely_open, POLICY.surely_endless)
             self._earn(visit, site, linked, linker)
+            self._forgive(visit)
         elif visit.redirect:
-            site.worth -= POLICY.detour
+            self._redirect(visit, site)
         elif visit.error.startswith(_WASTE):
             site.worth -= POLICY.blocked
             self._wasted += 1.0
@@ -137,9 +143,23 @@ class SiteBudgets:
         self.fetches += 1
         site = self._site(domain_of(visit.url))
         missing = visit.error and not visit.is_page and not visit.error.startswith(_WASTE)
-        cost = POLICY.missing if missing else 1.0
+        cost = POLICY.missing if missing else POLICY.moved if _leads_elsewhere(visit) else 1.0
         self._single_source += cost * site.single_source
         site.fetches += cost
+
+    def _redirect(self, visit: Visit, site: Site) -> None:
+        if not _leads_elsewhere(visit):
+            site.worth -= POLICY.detour
+            return
+        self._led_to[visit.redirect] = (*self._led_to.pop(visit.url, ()), domain_of(visit.url))[-MAX_HOPS:]
+        if len(self._led_to) > POLICY.targets:
+            self._led_to.popitem(last=False)
+
+    def _forgive(self, visit: Visit) -> None:
+        """A page came: the redirects that led to it were no waste."""
+        for name in self._led_to.pop(visit.url, ()):
+            if visit.spam < 0.5 and (site := self._sites.get(name)):
+                site.fetches = max(0.0, site.fetches - POLICY.moved)
 
     def _site(self, name: str) -> Site:
         site = self._sites.get(name)
@@ -154,3 +174,8 @@ class SiteBudgets:
         unvisited = [name for name, site in self._sites.items() if not site.fetches]
         for name in unvisited[: POLICY.sites // 10] or list(self._sites)[: POLICY.sites // 10]:
             del self._sites[name]
+
+
+def _leads_elsewhere(visit: Visit) -> bool:
+    """Whether a visit was redirected to another scheme, host or port."""
+    return bool(visit.redirect) and origin_of(visit.redirect) != origin_of(visit.url)

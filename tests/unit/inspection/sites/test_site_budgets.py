@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
+import pytest
 from support.events import error_event, page_event, redirect_event
 from support.pages import a_link
 
@@ -26,6 +28,10 @@ def a_page(
 ):
     page = Page(f"http://{host}/{number}", relevance=relevance, spam=spam, duplicate_of=copy, depth=depth)
     return replace(page, links=tuple(a_link(url) for url in links))
+
+
+def at(url: str) -> Page:
+    return replace(a_page("x.example", 0), url=url)
 
 
 class Books(SiteBudgets):
@@ -173,8 +179,45 @@ def test_what_a_seed_links_to_is_trusted_whatever_the_seed_looks_like():
 def test_a_redirect_is_worth_less_than_nothing():
     sites = with_a_crawl_of_relevant_pages()
     for number in range(2):
-        sites.apply(redirect_event(f"http://maze.example/{number}", at=5.0))
+        sites.apply(redirect_event(f"http://maze.example/{number}", f"http://maze.example/{number}?on", at=5.0))
     assert sites.holds.hold_until(CrawlUrl("http://maze.example/9", 1.0), 5.0) > 5.0
+
+
+@pytest.mark.parametrize("target", ["https://moved.example/", "http://www.moved.example/", "http://new.example/"])
+def test_a_redirect_to_another_place_is_no_evidence_against_a_site(target: str):
+    """http to https, a site that moved, a name server of documents: the pages are behind the redirects."""
+    sites = with_a_crawl_of_relevant_pages()
+    for number in range(200):
+        url = f"http://moved.example/{number}"
+        assert sites.holds.hold_until(CrawlUrl(url, 1.0), 5.0) == 5.0
+        sites.apply(redirect_event(url, f"{target}{number}", at=5.0))
+        if "//new" in target:
+            sites.apply(page_event(at(f"{target}{number}"), 5.0))
+        elif number < 5:
+            sites.apply(page_event(at(f"{target}{number}"), 5.0))
+        else:
+            break
+    assert sites.site("http://moved.example/").fetches == (0.0 if "//new" in target else 5.1)
+
+
+def test_redirects_to_other_places_without_a_page_count_like_pages_that_are_not_there():
+    sites = with_a_crawl_of_relevant_pages()
+    for number in range(100):
+        url = f"http://maze.example/{number}"
+        if sites.holds.hold_until(CrawlUrl(url, 1.0), 5.0) > 5.0:
+            break
+        sites.apply(redirect_event(url, f"http://maze{number}.example/", at=5.0))
+    assert 15 < number < 40
+
+
+def test_a_chain_of_redirects_is_forgiven_as_a_whole():
+    sites = with_a_crawl_of_relevant_pages()
+    names = [f"http://hop{number}.example/" for number in range(4)]
+    for url, target in pairwise(names):
+        sites.apply(redirect_event(url, target, at=5.0))
+    assert all(sites.site(url).fetches > 0.0 for url in names[:-1])
+    sites.apply(page_event(at(names[-1]), 5.0))
+    assert [sites.site(url).fetches for url in names] == [0.0, 0.0, 0.0, 1.0]
 
 
 def test_pages_that_are_not_there_hardly_count():
