@@ -57,13 +57,14 @@ class Inspection:
 
 
 def _make_tracker(topic: Topic, options: Options, frontier: Frontier) -> SiteTracker:
-    """What is remembered of hosts and sites; before anything else that a person recommends the seeds."""
+    """What is remembered of hosts and sites; before anything else that a person names the seeds and the allowed domains."""
     tracker = SiteTracker(
         HostHealth(first_rest=options.crawl_blocked_rest, patience=options.crawl_blocks_until_given_up),
         SiteBudgets(share=options.crawl_site_budget, alone=not isinstance(frontier, SharedFrontier)),
     )
-    for seed in topic.seeds:
-        tracker.sites.add_seed(seed)
+    domains = [f"http://{domain.lower().lstrip('.')}/" for domain in options.crawl_allowed_domains]
+    for url in (*topic.seeds, *domains):
+        tracker.sites.add_named(url)
     return tracker
 
 

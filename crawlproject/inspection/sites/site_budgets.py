@@ -43,11 +43,11 @@ class SiteBudgets:
         self._latest = 0.0  # seconds since the epoch
         self._led_to: OrderedDict[str, tuple[str, ...]] = OrderedDict()  # sites that redirected to a URL elsewhere
 
-    def add_seed(self, url: str) -> None:
-        """A person recommends ``url``: as good as links from several sites."""
+    def add_named(self, url: str) -> None:
+        """A person names the site of ``url``: it has no budget, and is as good as linked from several sites if it needs one."""
         site = self._site(domain_of(url))
         site.links[""] = POLICY.seed
-        site.recommended = True
+        site.named = site.recommended = True
 
     def set_distrust(self, name: str, distrust: float) -> None:
         """The pages of a registrable domain count as spam to this degree, 0 to 1, those before included."""
@@ -74,6 +74,7 @@ class SiteBudgets:
         elif visit.error.startswith(_WASTE):
             site.worth -= POLICY.blocked
             self._wasted += 1.0
+            site.wasted += 1.0
         self._pay(visit)
 
     def merge(self, name: str, into: str, linked: Iterable[str]) -> None:
@@ -109,6 +110,7 @@ class SiteBudgets:
     def _earn(self, visit: Visit, site: Site, linked: Iterable[str], linker: str) -> None:
         value = self._value(visit)
         self._wasted += visit.spam**2
+        site.wasted += max(visit.spam**2, 1.0 - visit.signs.get(NOVELTY, 1.0), float(visit.repeats))
         site.worth += value - SPAM * visit.spam**2 - POLICY.duplicate * visit.repeats
         if visit.depth == 0:  # a person led the crawl to it, whatever it looks like
             for target in linked:
@@ -151,6 +153,8 @@ class SiteBudgets:
         if not _leads_elsewhere(visit):
             site.worth -= POLICY.detour
             return
+        if visit.depth == 0:
+            self.add_named(visit.redirect)  # a seed has moved
         self._led_to[visit.redirect] = (*self._led_to.pop(visit.url, ()), domain_of(visit.url))[-MAX_HOPS:]
         if len(self._led_to) > POLICY.targets:
             self._led_to.popitem(last=False)
@@ -171,7 +175,7 @@ class SiteBudgets:
 
     def _forget(self) -> None:
         """Let a tenth of the sites go: those that were never visited, or else the oldest."""
-        unvisited = [name for name, site in self._sites.items() if not site.fetches]
+        unvisited = [name for name, site in self._sites.items() if not site.fetches and not site.named]
         for name in unvisited[: POLICY.sites // 10] or list(self._sites)[: POLICY.sites // 10]:
             del self._sites[name]
 
