@@ -50,7 +50,7 @@ def causes(
     number of URLs that the frontier dropped. ``copied``: all pages with links to it are duplicates. ``agent`` is the product
     token for robots.txt; if empty, robots.txt is ignored. Raises ``BadCrawlDir``.
     """
-    options = _options_of(info)
+    options = options_of(info)
     refused = {refusal.reason: refusal for refusal in read_refused(folder)}
     certain = next(_certain(folder, options, url, depth, agent), None)
     if certain is not None:
@@ -116,7 +116,7 @@ def _hosts(urls: Iterator[str]) -> Collection[str]:
     return {host_of(url) for url in urls if url.count("/") >= 3}
 
 
-def _options_of(info: CrawlInfo) -> Options:
+def options_of(info: CrawlInfo) -> Options:
     """The settings in the manifest of a crawl, without those that this version does not know."""
     known = {name.upper() for name in Options.model_fields}
     given = {name: value for name, value in info.settings.items() if name in known and name != "ORDERING_PARAMETERS"}
