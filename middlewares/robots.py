@@ -83,7 +83,7 @@ class RobotsMiddleware:
         if rules.failure and fetched and connections and not connections.is_given_up(host):
             self.cache.forget(origin)
             raise Unanswered(rules.failure)  # the crawl tries the host again later
-        if rules.unreachable and fetched and self._may_try_again(request):
+        if rules.unreachable and not rules.failure and fetched and self._may_try_again(request):
             self.cache.forget(origin)
             request.meta[AWAITED_ROBOTS] = True
             return request
