@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from crawlproject.crawl.connections import Connections
-
 logger = logging.getLogger(__name__)
 
 _REDIRECTS = (301, 302, 303, 307, 308)
@@ -71,8 +69,8 @@ class RobotsMiddleware:
         if request.meta.pop(_ALLOWED, False):
             return None  # checked when robots.txt came, before the host had to rest; the rules may have expired since
         origin = _origin(request)
-        host, connections = host_of(f"{origin}/"), self._connections_of(request)
-        if connections and connections.is_in_doubt(host):
+        host, crawl = host_of(f"{origin}/"), crawl_of(self.crawler)
+        if crawl and crawl.connections.is_in_doubt(host):
             self.cache.forget(origin)  # it shows whether the host answers, when a page of it did not
         rules = self.cache.get(origin, time())
         fetched = False
@@ -80,7 +78,7 @@ class RobotsMiddleware:
             rules, fetched = await self._fetch_once(origin, retry=not self._lease_of(request))
         if fetched and rules.sitemaps:
             self._name_sitemaps(request, rules)
-        if rules.failure and fetched and connections and not connections.is_given_up(host):
+        if rules.failure and crawl and not crawl.connections.is_given_up(host) and self._lease_of(request):
             self.cache.forget(origin)
             raise Unanswered(rules.failure)  # the crawl tries the host again later
         if rules.unreachable and not rules.failure and fetched and self._may_try_again(request):
@@ -178,13 +176,9 @@ class RobotsMiddleware:
 
     def _lease_of(self, request: Request) -> bool:
         """Whether the frontier of a topical crawl holds the lease of this request."""
-        return self._connections_of(request) is not None
-
-    def _connections_of(self, request: Request) -> Connections | None:
-        """Who answers in the topical crawl whose frontier holds the lease of this request."""
         crawl = crawl_of(self.crawler)
         key = lease_key(request, crawl.canonicalize) if crawl else None
-        return crawl.connections if crawl and key is not None and crawl.frontier.leased(key) else None
+        return crawl is not None and key is not None and crawl.frontier.leased(key) is not None
 
     def _delay(self, rules: RobotsRules) -> float:
         return rules.crawl_delay(self.options.politeness_max_crawl_delay)
