@@ -94,6 +94,7 @@ class RehearseCommand(Subcommand):
             cache_dir=cache_dir(),
             agent=self.agent,
             repeats=opts.repeat,
+            concurrency=self.settings.getint("CONCURRENT_REQUESTS"),
         )
 
     def _halves(self, plan: Plan) -> Sequence[Plan]:
