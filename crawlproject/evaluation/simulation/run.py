@@ -29,6 +29,7 @@ from crawlproject.webs.page_cache import JudgedPages, latency, location
 
 CONCURRENCY = "concurrent_requests"  # the setting of Scrapy, in the manifest of a rehearsal
 
+
 class Rehearsal:
     """One crawl of a topic with an ordering over a virtual web, up to ``CRAWL_MAX_PAGES`` pages.
 
@@ -63,7 +64,9 @@ class Rehearsal:
         )
         self.crawl.folder.manifest.note_setting(CONCURRENCY, concurrency)
         self._concurrency = concurrency or float("inf")
-        self._under_way: list[tuple[float, int, Callable[[], None]]] = []  # heap: end of a fetch, number, what it leads to
+        self._under_way: list[
+            tuple[float, int, Callable[[], None]]
+        ] = []  # heap: end of a fetch, number, what it leads to
         self._numbers = count()
         self._allowed: set[str] = set()  # keys of URLs that wait after the fetch of their robots.txt
         self._web = web
