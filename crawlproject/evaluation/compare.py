@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -149,7 +150,7 @@ def _checkpoints(question: Question, table: Table) -> tuple[Checkpoint, ...]:
         raise BadInput(f"--at {beyond[0]}", f"expected at most {longest}, the pages of the longest run")
     slowest = max(run.seconds for run in _cells(table))
     if late := [time for time in times if time.seconds > slowest]:
-        raise BadInput(f"--at {late[0]}", f"expected at most {slowest:.0f}s, the time of the longest run")
+        raise BadInput(f"--at {late[0]}", f"expected at most {math.floor(10 * slowest) / 10:g}s, the time of the longest run")
     return (*pages, *times) or tuple(n for n in CHECKPOINTS if n <= longest) or (longest,)
 
 

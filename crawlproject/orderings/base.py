@@ -18,6 +18,13 @@ from crawlproject.records import CrawlUrl, Link, Page, Topic
 # URL -> canonical URLs it links to; None for a URL that is not in the archive. Only ``omniscient`` uses it.
 Graph = Callable[[str], Sequence[str] | None]
 
+
+class RedirectLinks(tuple[str, ...]):
+    """The answer of a ``Graph`` for a redirect, which is no page: one URL, or none."""
+
+    __slots__ = ()
+
+
 SEEDS_FIRST = 1e18  # the score of seeds in orderings whose scores have no upper bound, such as counts
 
 

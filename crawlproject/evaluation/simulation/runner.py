@@ -11,7 +11,7 @@ from crawlproject.crawl.crawl import Crawl
 from crawlproject.crawl.reading import make_canonicalizer, make_reader, make_traps, topic_in_canonical_urls
 from crawlproject.errors import BadCrawlDir
 from crawlproject.evaluation.simulation.run import CONCURRENCY, Rehearsal
-from crawlproject.evaluation.simulation.web_graph import graph_of, reachable
+from crawlproject.evaluation.simulation.web_graph import graph_of, least_pages, reachable
 from crawlproject.options import Options, read_options, refuse_unknown
 from crawlproject.orderings.base import Graph
 from crawlproject.pages.robots_txt import product_token
@@ -86,7 +86,7 @@ class Runner:
 
         A run that ended before is left as it is, and comes with None in place of the crawl; one that did not is started
         anew. Each ``repeat`` (1, 2, ...) has a ``CRAWL_SEED`` and folders of its own. ``reachable.json`` beside the runs
-        lists the targets that can be reached from the seeds at all.
+        lists the targets that can be reached from the seeds at all, and how many pages each number of them takes at least.
         """
         settings = {**self.settings_of(topic), "CRAWL_MAX_PAGES": self.pages}
         refuse_unknown(settings)
@@ -176,7 +176,8 @@ def _note_reachable(topic: Topic, graph: Graph, path: Path) -> None:
     if not path.exists():
         reached = set(reachable(graph, topic.seeds))
         found = [target for target in topic.targets if target in reached]
-        write_atomically(path, [json.dumps({"targets": found}, indent=1).encode()])
+        noted = {"targets": found, "least_pages": least_pages(graph, topic.seeds, found)}
+        write_atomically(path, [json.dumps(noted, indent=1).encode()])
 
 
 def finished(folder: Path, options: Options, concurrency: int) -> bool:
