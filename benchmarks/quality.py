@@ -38,6 +38,7 @@ from benchmarks.quality_runs import BOUND, CONTROLS, Asked, Found, Ledger, Row, 
 from crawlproject.errors import BadInput
 from crawlproject.evaluation.significance import holm, paired_t_test, standard_error
 from crawlproject.orderings.registry import ORDERINGS
+from crawlproject.settings import CONCURRENT_REQUESTS
 
 Figures = npt.NDArray[np.float64]  # [row, topic, column]
 ALIASES = {"indegree"}
@@ -46,23 +47,25 @@ OWN_SET = {"adaptive", "omniscient"}  # no control makes an active set for these
 
 def main() -> None:
     chosen = _arguments()
-    asked = Asked(tuple(sorted(chosen.pages)), tuple(sorted(chosen.seconds)))
+    asked = Asked(tuple(sorted(chosen.pages)), tuple(sorted(chosen.seconds)), chosen.concurrency)
     try:
         rows = rows_of(chosen.orderings, chosen.controls)
         base = _place(rows, chosen.base)
         ledger = Ledger(chosen.out, asked)
         if chosen.web:
             _measure(chosen, asked, rows)
-        found = {topic: runs for topic, runs in ledger.read().items() if runs.keys() >= set(rows)}
+        found = {topic: runs for topic, runs in ledger.read().items() if runs.keys() >= {*rows, BOUND}}
         if not found:
             raise BadInput(f"--out {chosen.out}", "expected a topic that was measured with all these orderings")
         shown = [*rows, BOUND]
         figures = np.array([[_figures(runs[row], asked) for runs in found.values()] for row in shown])
     except BadInput as wrong:
         sys.exit(f"quality.py: {wrong}")
-    _print(shown, figures, asked, base, topics=len(found))
+    rates = [float(np.mean([runs[row].rate for runs in found.values()])) for row in shown]
+    _print(shown, figures, rates, asked, base)
     if chosen.json:
-        document = {"topics": list(found), "rows": _document(shown, figures, asked, base, list(found.values()))}
+        cpu = [sum(runs[row].cpu for runs in found.values()) for row in shown]
+        document = {"topics": list(found), "rows": _document(shown, figures, (rates, cpu), asked, base)}
         chosen.json.write_text(json.dumps(document, indent=1) + "\n")
 
 
@@ -116,23 +119,30 @@ def tests(figures: Figures, base: int, rows: Sequence[Row]) -> list[list[float |
     return found
 
 
-def _print(rows: Sequence[Row], figures: Figures, asked: Asked, base: int, *, topics: int) -> None:
+def _print(rows: Sequence[Row], figures: Figures, rates: Sequence[float], asked: Asked, base: int) -> None:
     console = Console(width=None if sys.stdout.isatty() else 240, highlight=False)
-    table = Table(title=f"Mean over {topics} topics", title_justify="left", box=None)
+    table = Table(title=f"Mean over {figures.shape[1]} topics", title_justify="left", box=None)
     table.add_column("ordering", no_wrap=True)
     for heading in columns(asked):
         table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("pages/s", justify="right")
     means, errors, p = figures.mean(axis=1), standard_error(figures, axis=1), tests(figures, base, rows)
     for number in sorted(range(len(rows)), key=lambda n: -means[n, 0]):
         cells = [
             _cell(means[number, c], errors[number, c], p[c][number], means[number, c] > means[base, c])
             for c in range(len(columns(asked)))
         ]
-        table.add_row(str(rows[number]), *cells)
+        table.add_row(str(rows[number]), *cells, _rate(rates[number]))
     console.print(table)
 
 
+def _rate(rate: float) -> str:
+    return "–" if math.isnan(rate) else f"{rate:.1f}"
+
+
 def _cell(mean: float, error: float, p: float | None, better: bool) -> str:
+    if math.isnan(mean):
+        return "–"
     shown = f"{mean:.3f}" if math.isnan(error) else f"{mean:.3f} ±{error:.3f}"
     if p is None:
         return shown
@@ -140,24 +150,26 @@ def _cell(mean: float, error: float, p: float | None, better: bool) -> str:
 
 
 def _document(
-    rows: Sequence[Row], figures: Figures, asked: Asked, base: int, runs: Sequence[dict[Row, Found]]
+    rows: Sequence[Row], figures: Figures, costs: tuple[Sequence[float], Sequence[float]], asked: Asked, base: int
 ) -> list[dict[str, Any]]:
     p, errors = tests(figures, base, rows), standard_error(figures, axis=1)
     names = columns(asked)
     return [
         {
             "ordering": str(row),
-            "mean": dict(zip(names, figures[number].mean(axis=0).tolist(), strict=True)),
-            "standard_error": {
-                c: None if math.isnan(e) else e for c, e in zip(names, errors[number].tolist(), strict=True)
-            },
+            "mean": dict(zip(names, map(_known, figures[number].mean(axis=0).tolist()), strict=True)),
+            "standard_error": dict(zip(names, map(_known, errors[number].tolist()), strict=True)),
             "p": {name: p[column][number] for column, name in enumerate(names)},
-            "by_topic": {name: figures[number, :, column].tolist() for column, name in enumerate(names)},
-            "pages_per_second": float(np.mean([found[row].rate for found in runs])),
-            "cpu_seconds": sum(found[row].cpu for found in runs),
+            "by_topic": {name: list(map(_known, figures[number, :, i].tolist())) for i, name in enumerate(names)},
+            "pages_per_second": _known(costs[0][number]),
+            "cpu_seconds": costs[1][number],
         }
         for number, row in enumerate(rows)
     ]
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value
 
 
 def _arguments() -> argparse.Namespace:
@@ -173,6 +185,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", nargs="*", type=float, default=[60.0], metavar="T", help="of the virtual clock")
     parser.add_argument(
         "--base", default="adaptive/as_is", metavar="ORDERING/CONTROL", help="tests are against this row"
+    )
+    parser.add_argument(
+        "--concurrency", type=int, default=CONCURRENT_REQUESTS, metavar="N", help="fetches at a time (64)"
     )
     parser.add_argument("--jobs", type=int, default=1, metavar="J", help="processes, a topic each (1)")
     parser.add_argument("--out", type=Path, default=Path("quality"), help="what was found is kept here (quality)")

@@ -28,7 +28,7 @@ class Omniscient(BaseOrdering):
         super().__init__(context)
         assert context.graph is not None, "the registry refuses a context without a graph"
         self._parents = path_plan(context.graph, context.topic.seeds, context.targets)
-        self._plan = iter(self._parents)
+        self._plan = enumerate(self._parents)  # each URL is recalled once
         self._depth = dict.fromkeys(context.topic.seeds, 0)
         self._ended: set[str] = set(context.topic.seeds)  # or waiting, without our doing
         self._under_way = ""
@@ -42,7 +42,7 @@ class Omniscient(BaseOrdering):
     def recall(self) -> list[CrawlUrl]:
         if self._under_way:
             return []
-        for rank, url in enumerate(self._plan, start=1):
+        for rank, url in self._plan:
             parent = self._parents[url]
             self._depth.setdefault(url, self._depth.get(parent or "", 0) + 1)
             if url not in self._ended:
