@@ -69,7 +69,10 @@ def _measure(
     """The results of each ordering on one topic."""
     repeats: dict[str, list[Run]] = {name: [] for name in orderings}
     for folder in folders:
-        repeats[folder.ordering].append(load_run(folder))
+        run = load_run(folder)
+        if run.untimed and (times := of_time(question.at)):
+            raise BadInput(f"--at {times[0]}", run.untimed)
+        repeats[folder.ordering].append(run)
     runs = TopicRuns(question, [run for each in repeats.values() for run in each], folders[0].info, scorer)
     return [measured(runs, repeats[name], question, _points(question)) for name in orderings]
 
@@ -150,7 +153,9 @@ def _checkpoints(question: Question, table: Table) -> tuple[Checkpoint, ...]:
         raise BadInput(f"--at {beyond[0]}", f"expected at most {longest}, the pages of the longest run")
     slowest = max(run.seconds for run in _cells(table))
     if late := [time for time in times if time.seconds > slowest]:
-        raise BadInput(f"--at {late[0]}", f"expected at most {math.floor(10 * slowest) / 10:g}s, the time of the longest run")
+        raise BadInput(
+            f"--at {late[0]}", f"expected at most {math.floor(10 * slowest) / 10:g}s, the time of the longest run"
+        )
     return (*pages, *times) or tuple(n for n in CHECKPOINTS if n <= longest) or (longest,)
 
 

@@ -66,11 +66,9 @@ class Run:
         return float(self.times[-1]) if len(self.times) else 0.0
 
     def pages_at(self, point: Checkpoint) -> int:
-        """The number of pages at a checkpoint. Raises ``BadInput`` for a time, when the run has no times."""
+        """The number of pages at a checkpoint; a crawl that ended before may have had fewer."""
         if isinstance(point, int):
             return point
-        if self.untimed:
-            raise BadInput(f"--at {point}", self.untimed)
         return int(np.searchsorted(self.times, point.seconds, side="right"))
 
 

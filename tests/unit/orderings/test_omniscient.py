@@ -10,6 +10,7 @@ from support.pages import a_context, a_page
 
 from crawlproject.orderings.base import Graph, RedirectLinks
 from crawlproject.orderings.omniscient import Omniscient, path_plan
+from crawlproject.urls.hosts import host_of
 
 LINKS = {"s": ["b", "a", "x"], "a": ["T1"], "b": ["c"], "c": ["T2"], "T1": ["T3"], "T2": [], "T3": [], "x": ["y"]}
 
@@ -99,8 +100,17 @@ def test_what_is_refused_or_held_back_stops_nothing(event: str) -> None:
     (second,) = ordering.recall()
     assert (first.url, first.depth, second.url, second.depth, second.parent) == ("a", 1, "T1", 2, "a")
     assert first.score > second.score
-    ordering.host_blocked("elsewhere.example")
+
+
+def test_a_blocked_host_stops_nothing_and_another_one_does_not_matter() -> None:
+    seed, target, other = "http://s.example/", "http://t.example/", "http://u.example/"
+    links = {seed: [target, other], target: [], other: []}
+    ordering = Omniscient(a_context(seeds=(seed,), graph=links.get, targets=(target, other)))
+    (first,) = ordering.recall()
+    ordering.host_blocked("s.example")
     assert ordering.recall() == []
+    ordering.host_blocked(host_of(first.url))
+    assert {first.url, *(url.url for url in ordering.recall())} == {target, other}
 
 
 def test_what_a_redirect_led_to_is_not_recalled_again() -> None:
