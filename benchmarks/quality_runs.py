@@ -216,8 +216,8 @@ def _ends(web: Web, targets: frozenset[str], topic: Topic) -> set[str]:
 
 def _bound(path: Path) -> Found:
     """The curve that no crawl exceeds."""
-    least = json.loads(path.read_text())["least_pages"]
-    return Found(len(least), least, [])
+    noted = json.loads(path.read_text())
+    return Found(len(noted["targets"]), noted["least_pages"], [])
 
 
 def _cpu() -> float:

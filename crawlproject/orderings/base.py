@@ -19,8 +19,14 @@ from crawlproject.records import CrawlUrl, Link, Page, Topic
 Graph = Callable[[str], Sequence[str] | None]
 
 
-class RedirectLinks(tuple[str, ...]):
-    """The answer of a ``Graph`` for a redirect, which is no page: one URL, or none."""
+class PassageLinks(tuple[str, ...]):
+    """The answer of a ``Graph`` for what leads on but is not kept as a page, such as one with ``noindex``."""
+
+    __slots__ = ()
+
+
+class RedirectLinks(PassageLinks):
+    """The answer of a ``Graph`` for a redirect: one URL, or none."""
 
     __slots__ = ()
 

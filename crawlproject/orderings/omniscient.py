@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from heapq import heappop, heappush
 
-from crawlproject.orderings.base import BaseOrdering, Graph, OrderingContext, RedirectLinks
+from crawlproject.orderings.base import BaseOrdering, Graph, OrderingContext, PassageLinks, RedirectLinks
 from crawlproject.records import CrawlUrl, Link, Page
 from crawlproject.urls.hosts import host_of
 
@@ -83,7 +83,7 @@ def path_plan(graph: Graph, seeds: Sequence[str], targets: Iterable[str]) -> dic
 
 
 class _Planner:
-    """``free`` URLs cost nothing on the way: targets pay for themselves, and redirects are no pages.
+    """``free`` URLs cost nothing on the way: targets pay for themselves, and redirects and the like are no pages.
 
     ``closure[url]`` has a bit for each target that can be reached from ``url`` through free URLs, its own among them;
     ``gain(url)`` counts those that are not planned yet, of the links of a page that is not free.
@@ -92,8 +92,8 @@ class _Planner:
     def __init__(self, graph: Graph, seeds: Sequence[str], targets: Iterable[str]) -> None:
         self._seeds = tuple(dict.fromkeys(seeds))
         self._links = _reached(graph, self._seeds)
-        bits = {url: 1 << number for number, url in enumerate(sorted(set(targets) & self._links.keys()))}
-        free = [url for url, links in self._links.items() if url in bits or isinstance(links, RedirectLinks)]
+        bits = {url: 1 << number for number, url in enumerate(sorted(arrivals(graph, targets) & self._links.keys()))}
+        free = [url for url, links in self._links.items() if url in bits or isinstance(links, PassageLinks)]
         self._bits = bits
         self._closure = _closures(self._links, free, bits)
         self._remaining = (1 << len(bits)) - 1
@@ -170,6 +170,19 @@ class _Planner:
                 self._behind[url] |= self._closure.get(link, 0)
         if self._behind[url] & self._remaining:
             heappush(self._candidates, (self._rate(url), cost, url))
+
+
+def arrivals(graph: Graph, urls: Iterable[str]) -> set[str]:
+    """Where the URLs lead to, if they are redirects."""
+    return {_arrival(graph, url) for url in urls}
+
+
+def _arrival(graph: Graph, url: str) -> str:
+    passed: set[str] = set()
+    while isinstance(links := graph(url), RedirectLinks) and links and url not in passed:
+        passed.add(url)
+        url = links[0]
+    return url
 
 
 def _reached(graph: Graph, seeds: Iterable[str]) -> dict[str, Sequence[str]]:

@@ -6,7 +6,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
-from crawlproject.orderings.base import Graph, RedirectLinks
+from crawlproject.orderings.base import Graph, PassageLinks, RedirectLinks
+from crawlproject.orderings.omniscient import arrivals
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.webs.page_cache import PageCache, location
 
@@ -24,7 +25,8 @@ def graph_of(pages: PageCache, canonicalize: Callable[..., str], admit: Callable
     def successors(url: str) -> Sequence[str] | None:
         links = pages.links(url)
         if links is not None:
-            return tuple(dict.fromkeys(link for link in links if link in admitted))
+            found = dict.fromkeys(link for link in links if link in admitted)
+            return tuple(found) if pages.is_kept(url) else PassageLinks(found)
         reply, _ = pages.get(url)
         if location(reply):
             target = canonical_or_none(canonicalize, location(reply), url)
@@ -55,16 +57,17 @@ def least_pages(graph: Graph, seeds: Iterable[str], targets: Iterable[str]) -> l
 
     Call the fewest pages on a path from a seed to a target, without targets, its price. A crawl that has m targets has one
     whose price is the m-th smallest or more; it has paid that price, and fetched the m targets. So no crawl needs fewer pages;
-    whether one needs as few is not said, since here one path may lead to all targets. Redirects are no pages.
+    whether one needs as few is not said, since here one path may lead to all targets. What is not kept is no page.
     """
-    wanted, price = set(targets), dict.fromkeys(seeds, 0)
+    wanted = {url for url in arrivals(graph, targets) if not isinstance(graph(url), PassageLinks)}
+    price = dict.fromkeys(seeds, 0)
     waiting = deque(price)
     paid: dict[str, int] = {}  # price with the URL itself
     while waiting:
         url = waiting.popleft()
         if url in paid or (links := graph(url)) is None:
             continue
-        paid[url] = price[url] + (url not in wanted and not isinstance(links, RedirectLinks))
+        paid[url] = price[url] + (url not in wanted and not isinstance(links, PassageLinks))
         for link in links:
             if paid[url] < price.get(link, paid[url] + 1):
                 price[link] = paid[url]

@@ -153,19 +153,7 @@ def test_runs_go_on_until_pages_and_seconds_are_there_and_are_kept(
         assert all(first[BOUND].recall_at_page(n) >= first[row].recall_at_page(n) for n in range(1, 41))
     lines = path.read_text().splitlines()
 
-    command = [
-        "quality.py",
-        "sample",
-        TOPIC,
-        "--orderings",
-        "adaptive",
-        "dom",
-        "--pages",
-        "20",
-        "40",
-        "--seconds",
-        "8",
-    ]
+    command = ["quality.py", "sample", TOPIC, "--orderings", "adaptive", "dom", "--pages", "20", "40", "--seconds", "8"]
     command += ["--out", tmp_path / "out", "--json", tmp_path / "found.json"]
     monkeypatch.setattr(
         quality, "_measure", lambda chosen, asked, rows: measure("sample", TOPIC, rows, asked, chosen.out)
