@@ -92,6 +92,8 @@ class Rehearsal:
         ends = self._under_way[0][0] if self._under_way else None
         full = len(self._under_way) >= self._concurrency or self.crawl.budget_in_flight()
         due = None if full or self.crawl.end_reason(self.now) else self.crawl.frontier.next_due(self.now)
+        if due is not None and due <= self.now and self._under_way:
+            due = None  # nothing was taken just now: look again when a fetch has ended
         return min((time for time in (ends, due) if time is not None), default=None)
 
     def _after(self, seconds: float, then: Callable[[], None]) -> None:
