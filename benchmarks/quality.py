@@ -34,7 +34,7 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.quality_runs import BOUND, CONTROLS, Asked, Found, Ledger, Row, measure
+from benchmarks.quality_runs import BOUND, CONTROLS, Asked, Found, Ledger, Row, attempt
 from crawlproject.errors import BadInput
 from crawlproject.evaluation.significance import holm, paired_t_test, standard_error
 from crawlproject.orderings.registry import ORDERINGS
@@ -90,9 +90,13 @@ def _place(rows: Sequence[Row], base: str) -> int:
 def _measure(chosen: argparse.Namespace, asked: Asked, rows: Sequence[Row]) -> None:
     """One topic at a time in each process."""
     with ProcessPoolExecutor(chosen.jobs, mp_context=get_context("spawn")) as pool:
-        jobs = [pool.submit(measure, chosen.web, topic, rows, asked, chosen.out) for topic in chosen.topics]
+        jobs = [pool.submit(attempt, chosen.web, topic, rows, asked, chosen.out) for topic in chosen.topics]
         for number, job in enumerate(as_completed(jobs), start=1):
-            print(f"{number}/{len(jobs)} {job.result()}", file=sys.stderr, flush=True)
+            topic, wrong = job.result()
+            if wrong:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise BadInput(*wrong)
+            print(f"{number}/{len(jobs)} {topic}", file=sys.stderr, flush=True)
 
 
 def _figures(found: Found, asked: Asked) -> list[float]:

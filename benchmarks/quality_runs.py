@@ -140,6 +140,14 @@ def read_runs(path: Path) -> dict[Row, Found]:
     return {Row(**line.pop("row")): Found(**line) for line in read_lines(path)}
 
 
+def attempt(*arguments: Any) -> tuple[str, tuple[str, str] | None]:
+    """``measure`` in another process: the topic, and what was wrong with the input, as the parts of a ``BadInput``."""
+    try:
+        return measure(*arguments), None
+    except BadInput as wrong:
+        return "", (wrong.place, wrong.wish)
+
+
 def measure(web_name: str, topic_path: Path, rows: Sequence[Row], asked: Asked, out: Path) -> str:
     """Rehearse what is missing of a topic; its name."""
     topic = load_topic(topic_path)

@@ -13,7 +13,7 @@ from support.pages import a_context, a_link, a_page
 
 from benchmarks import active_set, quality
 from benchmarks.active_set import WithActiveSet, register
-from benchmarks.quality_runs import BOUND, Asked, Found, Ledger, Row, measure, read_runs
+from benchmarks.quality_runs import BOUND, Asked, Found, Ledger, Row, attempt, measure, read_runs
 from crawlproject.errors import BadInput
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.orderings.dom import Dom
@@ -137,6 +137,12 @@ def test_controls_that_make_no_sense_are_left_out() -> None:
 
 
 # ------------------------------------------------------------ runs
+
+
+def test_a_setting_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    row = Row.spelled("dom,CRAWL_SCARSE=time/as_is")
+    _, wrong = attempt("sample", TOPIC, [row], Asked((20,), ()), tmp_path)
+    assert wrong is not None and "CRAWL_SCARSE" in " ".join(wrong)
 
 
 def test_runs_go_on_until_pages_and_seconds_are_there_and_are_kept(
