@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from crawlproject.frontier.base import BlockedHost, HostStats
+from crawlproject.frontier.paths import best_of_paths
 from crawlproject.frontier.url_store import UrlStore
 from crawlproject.records import CrawlUrl
 
@@ -211,8 +212,11 @@ class FrontierCore(FrontierAnswers):
             raise ValueError(f"cannot queue score {score!r}, not_before {url.not_before!r}: {url.url!r}")
         state = store.state_of(url.key)
         if state:
-            if state == "waiting" and score > store.score_of(url.key):
-                store.wait(url)
+            if state == "waiting":
+                old = store.record_of(url.key)
+                best = best_of_paths(old, url)
+                if best is not old:
+                    store.wait(best)
             return False
         if self._is_bounded and store.count_waiting() >= self._limit:
             worst = store.worst()

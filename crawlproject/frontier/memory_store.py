@@ -52,6 +52,9 @@ class MemoryUrls:
     def score_of(self, url: str) -> float:
         return self.entries[url].record.score
 
+    def record_of(self, url: str) -> CrawlUrl:
+        return self.entries[url].record
+
     def lease_of(self, url: str) -> CrawlUrl | None:
         entry = self.leases.get(url)
         return entry.record if entry else None

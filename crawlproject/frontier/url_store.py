@@ -29,6 +29,10 @@ class KnownUrls(Protocol):
         """The score of a URL that waits."""
         ...
 
+    def record_of(self, url: str) -> CrawlUrl:
+        """The record of a URL that waits."""
+        ...
+
     def lease_of(self, url: str) -> CrawlUrl | None: ...
     def host_of(self, url: str) -> Hashable:
         """The key of the URL's host."""

@@ -175,6 +175,35 @@ def test_a_worse_link_changes_nothing_and_an_equal_one_keeps_the_place(make):
     assert drain(frontier) == ["b/", "c/", "d/"]
 
 
+@pytest.mark.parametrize("scores", [(0.2, 0.9), (0.9, 0.2)])
+def test_of_several_paths_the_least_depth_and_the_larger_inherited_values_stay(make, scores):
+    """As fish search has it (Hersovici and others 1998, Figure 1): the maximum of scores, and the maximum of depths left."""
+    first, second = scores
+    one = url("a/", first, depth=2, inherited=(0.1, 3.0), parent="http://one.test/", anchor="one")
+    other = url("a/", second, depth=4, inherited=(1 / 3, 1.0), parent="http://other.test/", anchor="other\nline")
+    frontier = make([one, url("b/", 0.5), other])
+    expected = replace(max(one, other, key=lambda record: record.score), depth=2, inherited=(1 / 3, 3.0))
+    assert [record for record in frontier.waiting() if record.url == one.url] == [expected]
+    frontier.put(replace(other, score=0.1, depth=1, inherited=(math.inf, 0.0)))
+    expected = replace(expected, depth=1, inherited=(math.inf, 3.0))
+    assert sorted([frontier.take(0.0).url, frontier.take(0.0).url]) == [one.url, "http://b.test/"]
+    assert frontier.leased(one.url) == expected
+    assert frontier.take(0.0) is None
+
+
+def test_paths_that_hand_down_different_things_are_not_mixed(make):
+    frontier = make([url("a/", 0.5, depth=3), url("b/", 0.5, depth=1, inherited=(1.0,))])
+    frontier.put(url("a/", 0.2, depth=2, inherited=(9.0,)))
+    frontier.put(url("b/", 0.9, depth=2))
+    assert sorted((record.depth, record.inherited) for record in frontier.waiting()) == [(1, ()), (2, ())]
+
+
+def test_a_better_path_moves_no_hold(make):
+    frontier = make([url("a/", 0.5, depth=3, not_before=60.0), url("b/", 0.4)])
+    frontier.put(url("a/", 0.2, depth=1))
+    assert [fetch(frontier), fetch(frontier, 59.0), fetch(frontier, 60.0)] == ["b/", None, "a/"]
+
+
 # ---------------------------------------------------------------- new scores
 
 

@@ -48,8 +48,13 @@ class Model:
     def put(self, record: CrawlUrl) -> bool:
         known = self.waiting.get(record.url)
         if known:
-            if record.score > known.record.score:
-                self.revise(known, record)
+            old, new = known.record, record
+            best = new if new.score > old.score else old
+            depth = min(old.depth, new.depth)
+            inherited = best.inherited
+            if len(old.inherited) == len(new.inherited):
+                inherited = tuple(max(pair) for pair in zip(old.inherited, new.inherited, strict=True))
+            self.revise(known, replace(best, depth=depth, inherited=inherited))
             return False
         if record.url in self.leases or record.url in self.done_urls:
             return False

@@ -16,6 +16,34 @@ local function write_record(digest, host, arrival, not_before, blob)
   call('HSET', RECORDS, arrival, digest .. host .. '\n' .. time .. '\n' .. blob)
 end
 
+local function words_of(text)
+  local words = {}
+  for word in string.gmatch(text, '%S+') do
+    words[#words + 1] = word
+  end
+  return words
+end
+
+-- ``best``, as a client wrote it, with the better of its path and that of ``other``, another record of its URL: the lesser
+-- depth, and the larger of each inherited value.
+local function merge_paths(best, other)
+  local path, rest = string.match(best, '^([^\n]*)\n(.*)$')
+  local other_path = string.match(other, '^([^\n]*)\n')
+  if not path or not other_path then
+    return best -- of an earlier version, which wrote no line of it
+  end
+  local values, others = words_of(path), words_of(other_path)
+  if tonumber(others[1]) < tonumber(values[1]) then
+    values[1] = others[1]
+  end
+  for place_ = 2, #values == #others and #values or 0 do
+    if tonumber(others[place_]) > tonumber(values[place_]) then
+      values[place_] = others[place_]
+    end
+  end
+  return table.concat(values, ' ') .. '\n' .. rest
+end
+
 -- Add to the answer, for a client whose clock may be another: rank, time to come, what it wrote.
 local function describe(arrival, rank, answer)
   local _, _, time, blob = parts_of(arrival)
