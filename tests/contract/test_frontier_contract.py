@@ -678,16 +678,32 @@ def test_a_released_url_stays_committed_and_one_that_must_wait_does_not(make):
     assert frontier.take(10.0) == replace(released, not_before=10.0)
 
 
+def test_what_is_committed_has_left_the_buffer(make):
+    """001 Figure 1: ``dequeue_top_links`` takes N links out of the frontier, of which ``MAX_BUFFER`` may wait."""
+    frontier = make((url(f"seed{number}/", 1.0) for number in range(8)), commit=8, max_urls=8)
+    first = frontier.take(0.0)
+    children = [url(f"child{number}/", 0.1 * number) for number in range(1, 11)]
+    assert [frontier.put(child) for child in children] == [True] * 10
+    assert (len(frontier), frontier.evicted(), frontier.leases()) == (7 + 8, 2, 1)
+    frontier.done(first.url, 0.0, 0.0)
+    fetched = drain(frontier)
+    assert sorted([short(first), *fetched[:7]]) == [f"seed{number}/" for number in range(8)]
+    assert sorted(fetched[7:]) == sorted(short(child) for child in children[2:])
+
+
 def test_a_commitment_keeps_counts_scores_and_evictions_right(make):
     frontier = make([url("a/", 0.9), url("b/", 0.8), url("c/", 0.7), url("d/", 0.1)], commit=2, max_urls=4)
     left = take(frontier)
     assert (len(frontier), frontier.hosts(), frontier.leases()) == (3, 3, 1)
     committed = {"a/": "http://b.test/", "b/": "http://a.test/"}[left]
-    assert frontier.rescore(committed, 0.01), "the other committed URL is now the worst"
-    frontier.put_many([url("e/", 0.5), url("f/", 0.4)])
-    assert (committed in frontier, frontier.evicted(), len(frontier), frontier.hosts()) == (False, 1, 4, 4)
+    assert frontier.rescore(committed, 0.01), "it is the worst now, but not in the buffer"
+    frontier.put_many([url("e/", 0.5), url("f/", 0.4), url("g/", 0.3)])
+    assert (committed in frontier, "http://d.test/" in frontier) == (True, False)
+    assert (frontier.evicted(), len(frontier), frontier.hosts()) == (1, 5, 5)
+    assert frontier.hold(committed, 5.0), "it returns to the buffer, which is full"
+    assert (committed in frontier, frontier.evicted(), len(frontier)) == (False, 2, 4)
     assert sorted([fetch(frontier), fetch(frontier)]) == ["c/", "e/"]
-    assert sorted(drain(frontier)) == ["d/", "f/"]
+    assert sorted(drain(frontier)) == ["f/", "g/"]
 
 
 def test_the_k_rule_is_stronger_than_the_commitment(make):

@@ -75,6 +75,9 @@ class DiskUrls:
     def count_waiting(self) -> int:
         return self._queues.waiting
 
+    def count_buffered(self) -> int:
+        return self._queues.waiting - len(self._queues.committed)
+
     def count_leases(self) -> int:
         return len(self._leases)
 

@@ -58,7 +58,7 @@ class Model:
             return False
         if record.url in self.leases or record.url in self.done_urls:
             return False
-        if self.max_urls and len(self.waiting) >= self.max_urls:
+        if self.max_urls and len(self.buffer()) >= self.max_urls:
             if record.score <= self.worst().record.score:
                 return False
             self.evict()
@@ -70,9 +70,18 @@ class Model:
         known.record = record
         if record.not_before > self.looked:
             known.position = None  # what is held is not committed
+            self.evict_surplus()
+
+    def buffer(self) -> list[Waiting]:
+        """What waits beside the committed batch (paper 001 Figure 1)."""
+        return [waiting for waiting in self.waiting.values() if waiting.position is None]
+
+    def evict_surplus(self) -> None:
+        if self.max_urls and len(self.buffer()) > self.max_urls:
+            self.evict()
 
     def worst(self) -> Waiting:
-        return min(self.waiting.values(), key=lambda waiting: (waiting.record.score, -waiting.arrival))
+        return min(self.buffer(), key=lambda waiting: (waiting.record.score, -waiting.arrival))
 
     def evict(self) -> None:
         del self.waiting[self.worst().record.url]
@@ -190,8 +199,7 @@ class Model:
         lease.record = replace(lease.record, not_before=not_before)
         lease.position = -1 if self.commit > 1 and not_before <= self.looked else None
         self.waiting[url] = lease
-        if self.max_urls and len(self.waiting) > self.max_urls:
-            self.evict()
+        self.evict_surplus()
 
     def hold(self, url: str, until: float) -> bool:
         if url in self.leases:

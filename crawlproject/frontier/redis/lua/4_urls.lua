@@ -85,6 +85,11 @@ local function evict(arrival, host)
   place(host, true)
 end
 
+-- URLs that wait, without those of the batch of Best-N-First, which have left the buffer (paper 001 Figure 1).
+local function buffered()
+  return waiting() - (some_committed and call('ZCARD', COMMITTED) or 0)
+end
+
 local function worst_of_all()
   local last = call('ZRANGE', WORST, -1, -1, 'WITHSCORES')
   if last[1] then
@@ -94,7 +99,7 @@ end
 
 -- Evict the worst URL when the frontier is full. False: a newcomer of ``rank`` would itself be the worst.
 local function make_room(rank)
-  if MAX_URLS == 0 or waiting() < MAX_URLS then
+  if MAX_URLS == 0 or buffered() < MAX_URLS then
     return true
   end
   local arrival, host, worst = worst_of_all()
@@ -103,6 +108,13 @@ local function make_room(rank)
   end
   evict(arrival, host)
   return true
+end
+
+local function evict_surplus()
+  while MAX_URLS > 0 and buffered() > MAX_URLS do
+    local worst, of = worst_of_all()
+    evict(worst, of)
+  end
 end
 
 local function lease_of(arrival)
@@ -134,10 +146,7 @@ local function return_to_queue(arrival, host, digest, not_before)
     some_committed = true
   end
   place(host)
-  while MAX_URLS > 0 and waiting() > MAX_URLS do
-    local worst, of = worst_of_all()
-    evict(worst, of)
-  end
+  evict_surplus()
 end
 
 -- Nobody holds the worker's leases any more: the URLs wait again, their hosts rest from now on.

@@ -58,6 +58,7 @@ local function found_again(digest, host, arrival, rank, not_before, blob)
     write_record(digest, host, arrival, not_before, merge_paths(blob, there))
     enter(host, arrival, rank, not_before)
     place(host, true)
+    evict_surplus()
     return
   end
   local merged = merge_paths(there, blob)
@@ -151,6 +152,7 @@ function answer_of.hold()
   write_record(digest, host, arrival, not_before, blob)
   enter(host, arrival, tonumber(call('ZSCORE', QUEUE .. host, arrival)), not_before)
   place(host, true)
+  evict_surplus()
   return 2
 end
 
