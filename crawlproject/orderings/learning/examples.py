@@ -10,7 +10,7 @@ from crawlproject.orderings.base import OrderingContext
 from crawlproject.orderings.learning.taxonomy import Example, Path, Taxonomy
 from crawlproject.records import Page
 
-_WEB: Path = ("(web)",)  # the class of pages that are not files
+WEB: Path = ("(web)",)  # the class of pages that are not files
 _TOP = 20  # the most relevant 1 / _TOP of the pages drawn serve as examples of the topic
 
 
@@ -65,19 +65,23 @@ def taxonomy_of(context: OrderingContext, sample: int) -> Taxonomy:
                 f"has no {side} examples: name pages in examples.{side} of the topic file, "
                 "or set ORDERING_ARCHIVE to a web with such pages",
             )
-    folders = {page.url: _folder_of(page) for found in sides.values() for page in found}
-    steps = zip(*(folder for folder in folders.values() if folder != _WEB), strict=False)
-    root = sum(1 for _ in takewhile(lambda names: len(set(names)) == 1, steps))
-    examples = [
-        Example(folder if folder == _WEB else folder[root:], side == "positive", page.counts)
-        for side, found in sides.items()
-        for page in found
-        for folder in [folders[page.url]]
-    ]
+    examples = examples_of(sides["positive"], sides["negative"])
     if not context.positive:
-        examples.append(Example(_WEB, True, context.judge.query))
+        examples.append(Example(WEB, True, context.judge.query))
     return Taxonomy(examples)
 
 
+def examples_of(good: Sequence[Page], bad: Sequence[Page]) -> list[Example]:
+    """The good pages and the bad ones with their classes, in this order (see ``taxonomy_of``)."""
+    pages = [*good, *bad]
+    folders = [_folder_of(page) for page in pages]
+    steps = zip(*(folder for folder in folders if folder != WEB), strict=False)
+    root = sum(1 for _ in takewhile(lambda names: len(set(names)) == 1, steps))
+    return [
+        Example(folder if folder == WEB else folder[root:], number < len(good), page.counts)
+        for number, (folder, page) in enumerate(zip(folders, pages, strict=True))
+    ]
+
+
 def _folder_of(page: Page) -> Path:
-    return tuple(page.url.split("/")[:-1]) if page.url.startswith("file:") else _WEB
+    return tuple(page.url.split("/")[:-1]) if page.url.startswith("file:") else WEB

@@ -10,6 +10,8 @@ from crawlproject.orderings.learning.naive_bayes import Counts, NaiveBayes
 
 Path = tuple[str, ...]
 
+GOOD, OTHER = "good", "other"  # the last step to a leaf; the other steps end with a slash
+
 
 class Example(NamedTuple):
     """A document of a class, given by its path from the root; the examples of a class may be good, or not."""
@@ -30,7 +32,7 @@ class Taxonomy:
     """
 
     def __init__(self, examples: Iterable[Example]) -> None:
-        self._root = _Node([(_leaf_path(example), example.counts) for example in examples])
+        self._root = _Node([(leaf_of(example), example.counts) for example in examples])
         self._latest: tuple[Counts, dict[Path, float]] | None = None
 
     @property
@@ -50,11 +52,11 @@ class Taxonomy:
 
     def is_good(self, counts: Counts) -> bool:
         """Whether the likeliest leaf is good, or below a good node: the rule of hard focus (000 section 3.3)."""
-        found = self.probabilities(counts)
-        return max(found, key=lambda leaf: found[leaf])[-1] == GOOD
+        return self.likeliest(counts)[0][-1] == GOOD
 
-
-GOOD, OTHER = "good", "other"  # the last step to a leaf; no class has a slash for a name
+    def likeliest(self, counts: Counts) -> tuple[Path, float]:
+        """The leaf with the highest probability, the first of several, and that probability."""
+        return max(self.probabilities(counts).items(), key=lambda leaf: leaf[1])
 
 
 class _Node:
@@ -78,5 +80,6 @@ class _Node:
             yield from (((name, *path), shares[name] * share) for path, share in below)
 
 
-def _leaf_path(example: Example) -> Path:
+def leaf_of(example: Example) -> Path:
+    """The path of an example's leaf."""
     return (*(f"{step}/" for step in example.path), GOOD if example.is_good else OTHER)

@@ -40,13 +40,12 @@ def test_children_of_a_node_are_equally_likely_before() -> None:
 
 
 def test_the_likeliest_leaf_decides_on_a_hard_focus() -> None:
-    """The good leaves have 0.3 and 0.3, the other 0.4: together they are more, but neither is the likeliest."""
-    taxonomy = Taxonomy([*TREE[:2], example("science", "water", "boiler")])
-    page = {"boiler": 1, "lagoon": 1}
+    """Without a known term, sports has 1/2 and the good leaves 1/8 each."""
+    taxonomy = Taxonomy(TREE)
+    assert not taxonomy.is_good({})
     assert taxonomy.is_good({"lagoon": 1})
-    assert not taxonomy.is_good({"boiler": 1})
-    assert not Taxonomy(TREE).is_good({}), "sports has 1/2"
-    assert taxonomy.relevance(page) == pytest.approx(1 - taxonomy.probabilities(page)["science/", "other"])
+    two_good = Taxonomy([example("sea/a", "x", good=True), example("sea/b", "x", good=True), example("land", "y")])
+    assert two_good.relevance({}) == pytest.approx(1 / 2) and not two_good.is_good({}), "1/4, 1/4 and 1/2"
 
 
 def test_a_class_may_have_good_and_other_examples_and_classes_below() -> None:
