@@ -71,7 +71,7 @@ class SeedsCommand(Subcommand):
         settings = settings_for(self, topic)
         canonical = topic_in_canonical_urls(topic, make_canonicalizer(read_options(settings)))
         domains = opts.without.lower().replace(",", " ").split()
-        with _opened(source, canonical, settings, agent=self.agent) as web:
+        with opened(source, canonical, settings, agent=self.agent) as web:
             description = Counter(web.terms(topic.description))
 
             def is_wanted(url: str) -> bool:
@@ -100,7 +100,7 @@ class SeedsCommand(Subcommand):
 
 
 @dataclass(frozen=True)
-class _Source:
+class Source:
     """The links of every page, the page at a URL after redirects (None where there is none), and the terms of a text."""
 
     links: Iterable[tuple[str, Sequence[str]]]
@@ -109,7 +109,7 @@ class _Source:
 
 
 @contextmanager
-def _opened(source: str, topic: Topic, settings: dict[str, Any], *, agent: str) -> Iterator[_Source]:
+def opened(source: str, topic: Topic, settings: dict[str, Any], *, agent: str) -> Iterator[Source]:
     """A web, or an earlier crawl, which may have links but no pages."""
     from crawlproject.crawl.reading import make_canonicalizer
     from crawlproject.evaluation.simulation.runner import read_pages
@@ -129,7 +129,7 @@ def _opened(source: str, topic: Topic, settings: dict[str, Any], *, agent: str) 
     except BadWeb:
         if not is_crawl:
             raise
-        yield _Source(read_links(folder), lambda url: None, make_analyzer(topic.language, options).terms)
+        yield Source(read_links(folder), lambda url: None, make_analyzer(topic.language, options).terms)
         return
     for warning in web.warnings:
         print(f"scrapy: web {source}: {warning}", file=sys.stderr)
@@ -138,7 +138,7 @@ def _opened(source: str, topic: Topic, settings: dict[str, Any], *, agent: str) 
     judged = JudgedPages(pages, TopicJudge(topic.keywords, pages.reader.analyzer))
     try:
         links = read_links(folder) if is_crawl else pages.all_links(canonicalize)
-        yield _Source(links, ArchivedPages(pages, judged, canonicalize).page, pages.reader.analyzer.terms)
+        yield Source(links, ArchivedPages(pages, judged, canonicalize).page, pages.reader.analyzer.terms)
     finally:
         pages.close()
         web.close()
