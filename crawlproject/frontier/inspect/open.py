@@ -27,7 +27,7 @@ class JournalView:
 
     def counts(self) -> Counts:
         store = self._store
-        hosts = store.hosts.rule.hosts
+        hosts = store.hosts.total
         return Counts(len(store.entries), len(store.leases), len(store.finished), hosts, store.evicted)
 
     def waiting(self) -> Iterator[CrawlUrl]:
