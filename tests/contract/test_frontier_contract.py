@@ -11,7 +11,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from support.frontiersteps import Driver, facts, random_steps, url, waiting
+from support.frontiersteps import Pair, random_steps, url, waiting
 from support.redisserver import empty_database
 
 from crawlproject.frontier.base import Frontier, WatchedFrontier
@@ -100,20 +100,20 @@ def test_every_frontier_has_the_methods_of_the_contract(make):
 
 
 @pytest.mark.parametrize("limit", [0, 12])
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("floors", [0.0, 0.05])
 @pytest.mark.parametrize("k", [1, 3, 50])
-def test_random_steps_have_the_same_answers_as_in_memory(make, tmp_path, k, limit):
+def test_random_steps_have_the_same_answers_as_in_memory(make, tmp_path, k, floors, strict, limit):
     """The frontier in memory is compared with the contract, written down naively, in ``unit/frontier/test_model.py``."""
-    options = {"batch_size": k, "max_urls": limit, "min_delay": 1.0, "factor": 3.0}
-    one, other = Driver(memory(tmp_path, seed=1, **options)), Driver(make(**options))
-    now, names = 0.0, [f"http://h{host}.test/{page}" for host in range(6) for page in range(5)]
-    for number, step in enumerate(islice(random_steps(10 * k + limit, hosts=6, pages=5), 500)):
-        now = step.arguments[0] if step.name == "next_due" else now
-        assert one.do(step) == other.do(step), (number, step)
-        assert facts(one.frontier, now) == facts(other.frontier, now), (number, step)
+    options = {"batch_size": k, "strict": strict, "max_urls": limit, "min_delay": 1.0, "factor": 3.0}
+    one, other = memory(tmp_path, seed=1, **options), make(**options)
+    pair, names = Pair(one, other), [f"http://h{host}.test/{page}" for host in range(6) for page in range(5)]
+    for number, step in enumerate(islice(random_steps(10 * k + limit, hosts=6, pages=5, floors=floors), 500)):
+        pair.do(step)
         if number % 25 == 0:
-            assert waiting(one.frontier) == waiting(other.frontier)
-            assert [name in one.frontier for name in names] == [name in other.frontier for name in names]
-            assert all(other.frontier.leased(name) == one.frontier.leased(name) for name in names)
+            assert waiting(one) == waiting(other)
+            assert [name in one for name in names] == [name in other for name in names]
+            assert all(other.leased(name) == one.leased(name) for name in names)
 
 
 # ---------------------------------------------------------------- order
