@@ -136,9 +136,9 @@ class Pair:
             self._foreseen = [one[0], other[0]]
             return
         assert step.name == "next_due" or answers[0] == answers[1], step
+        dues = [driver.frontier.next_due(self.now) for driver in (self.one, self.other)]
         one, other = (_counts(driver.frontier, sure=False) for driver in (self.one, self.other))
         assert one == other, step
-        dues = [driver.frontier.next_due(self.now) for driver in (self.one, self.other)]
         ready = [due is not None and due <= self.now for due in dues]
         assert ready[0] == ready[1], (step, dues)
         if step.name == "next_due" and ready[0]:

@@ -15,7 +15,7 @@ from support.redisserver import empty_database
 from crawlproject.errors import BadSetting, StorageFailed
 from crawlproject.frontier.redis.codec import dump_record, load_record
 from crawlproject.frontier.redis.frontier import RedisFrontier
-from crawlproject.frontier.redis.operations import done_of, put_of, records_of, take_of
+from crawlproject.frontier.redis.operations import done_of, put_of, take_of, taken_of
 from crawlproject.frontier.redis.script import FrontierRules, Script
 from crawlproject.records import CrawlUrl
 
@@ -157,7 +157,7 @@ def test_every_call_may_be_repeated(database: redis.Redis, join: Join) -> None:
     for round_ in range(9):
         now = 10.0 * round_
         ask = [take_of(now, 2, [], question=round_, again=again) for again in (False, True)]
-        taken, repeated = (records_of(script.call(0, [question])[0]) for question in ask)
+        taken, repeated = (taken_of(script.call(0, [question])[0])[0] for question in ask)
         assert len(taken) == 2
         assert sorted(map(str, repeated)) == sorted(map(str, taken))
         ends = [step for record in taken for step in (("page", put_of(record)[1]), done_of(record.url, now, 0.0))]
