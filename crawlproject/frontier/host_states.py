@@ -210,9 +210,8 @@ class HostStates:
 
     def _level_of(self, host: HostQueue, best: Any) -> int:
         """The level of a host with waiting URLs; those that are not in its queue are below both floors."""
-        if best is None and self._waiting_on is not None and self.levels.are_set and self._waiting_on(host.name) > host.size:
-            return INACTIVE_LEVEL
-        return self.levels.of(best)
+        has_others = self._waiting_on is not None and self._waiting_on(host.name) > host.size
+        return INACTIVE_LEVEL if best is None and has_others and self.levels.are_set else self.levels.of(best)
 
     def _move(self, host: HostQueue, state: int | None, key: tuple[float, ...]) -> None:
         left, had_item = host.state, host.item is not None

@@ -79,6 +79,7 @@ class PagedSchedule(HostSchedule):
     is held, or when the host has ``crowd`` URLs already: else a host that rests could hold up a choice with all its
     URLs. Thus most hosts, those with few URLs that have not had their turn, take no memory at all. When more than ``most``
     hosts are in memory, some that are ready, but have nothing better than others, are paged out.
+    Under a floor the URLs of active hosts never wait in the shared queue, so the k rule counts them.
     """
 
     def __init__(
@@ -197,7 +198,7 @@ class PagedSchedule(HostSchedule):
         HostSchedule.add(self, entry)
 
     def _expendable(self) -> list[HostQueue]:
-        """Hosts that may be visited, but have nothing better than others."""
+        """Hosts that need no queue now: they may be visited, but others have something better."""
         states = (INACTIVE, SPARE) if self.levels.are_set else (READY,)
         hosts = [host for state in states for host in self.last(state, _PAGED_OUT)]
         return [host for host in hosts if host.due <= self.now and not host.blocked_until]  # inactive ones may rest

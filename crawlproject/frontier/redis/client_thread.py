@@ -191,9 +191,7 @@ class ClientThread:
             nonlocal again
             now = self._clock()
             above = floors.of(slot)
-            take = take_of(
-                now, wanted, frontier.picks, floors=above, last=last, question=self._questions, again=again
-            )
+            take = take_of(now, wanted, frontier.picks, floors=above, last=last, question=self._questions, again=again)
             again = True
             asked = [ask_due_of(now, frontier.picks, floors=above)] if wanted > 0 else []
             return frontier.script.call(

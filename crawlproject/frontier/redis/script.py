@@ -24,8 +24,8 @@ Operation = tuple[bytes | str | int | float, ...]  # a name and its arguments, s
 class FrontierRules:
     """The settings of a frontier, sent with every call, so that the server keeps none.
 
-    ``strict`` as in ``KRule``. ``max_urls`` is of one slot; ``max_urls_per_host``, ``max_pages``: 0 for no limit. ``lease`` is for how many seconds a
-    worker may be silent before others fetch what it was fetching.
+    ``strict`` as in ``KRule``. ``max_urls`` is of one slot; ``max_urls_per_host``, ``max_pages``: 0 for no limit. ``lease``
+    is for how many seconds a worker may be silent before others fetch what it was fetching.
     """
 
     batch_size: int = 50

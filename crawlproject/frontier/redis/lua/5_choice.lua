@@ -55,13 +55,16 @@ end
 -- The first open host with a rank from ``first`` (as ZRANGEBYSCORE has it) to ``last`` that the rule does not bar; else, if
 -- the rule allows it, the one picked longest ago.
 local function first_open(now, first, last, barred)
-  local from, oldest, allowed = 0, nil, allows_barred(now)
+  local from, oldest, allowed = 0, nil, nil
   while true do
     local some = call('ZRANGEBYSCORE', OPEN, first, exact(last), 'WITHSCORES', 'LIMIT', from, 16)
     local stayed = 0
     for place_ = 1, #some, 2 do
       local arrival, host = string.sub(some[place_], 1, 6), string.sub(some[place_], 7)
       local picked = barred[host]
+      if picked and allowed == nil then
+        allowed = allows_barred(now)
+      end
       if not picked or allowed then
         if visitable(host, now) then
           if not picked then
