@@ -620,10 +620,36 @@ def test_the_window_of_the_k_rule_counts_active_hosts_only(make):
 
 
 def test_a_spare_host_is_taken_whatever_the_k_rule_says(make):
-    frontier = make([url(f"s/{page}", 0.4) for page in range(3)] + [url("a/1", 0.9), url("a/2", 0.9)], batch_size=2)
+    frontier = make(batch_size=2)
+    for host, delay in (("a", 60.0), ("b", 60.0), ("s", 5.0)):
+        frontier.crawl_delay(f"{host}.test", delay)
+        frontier.put_many(url(f"{host}/{page}", 0.4 if host == "s" else 0.9) for page in range(3))
     frontier.set_floor(0.5, 0.3)
-    frontier.block_host("a.test", 60.0)
-    assert drain(frontier) == ["s/0", "s/1", "s/2"]
+    assert [fetch(frontier) for _ in range(4)] == ["a/0", "b/0", "s/0", None]
+    assert (frontier.next_due(0.0), fetch(frontier, 5.0), fetch(frontier, 10.0)) == (5.0, "s/1", "s/2")
+    assert (take(frontier, 59.0), frontier.next_due(59.0)) == (None, 60.0)
+
+
+def test_whether_k_hosts_wait_is_asked_of_awake_active_ones(make):
+    frontier = make(batch_size=2)
+    frontier.crawl_delay("a.test", 60.0)
+    frontier.put_many(url(f"{host}/{page}", score) for host, score in (("a", 0.9), ("b", 0.8)) for page in range(4))
+    frontier.put_many(url(f"low{host}/1", 0.1) for host in range(3))
+    for host in range(3):
+        frontier.block_host(f"low{host}.test", 90.0)
+    frontier.set_floor(0.5)
+    assert [fetch(frontier) for _ in range(3)] == ["a/0", "b/0", None], "two active hosts wait, and b was last"
+    frontier.block_host("a.test", 90.0)
+    assert [fetch(frontier), fetch(frontier)] == ["b/1", "b/2"], "one does, as a is blocked"
+
+
+def test_a_host_below_the_floor_that_is_in_process_stops_no_other(make):
+    frontier = make(
+        [url("low/1", 0.3), url("low/2", 0.3), url("lower/1", 0.1), url("lower/2", 0.1), url("least/1", 0.05)]
+    )
+    assert take(frontier) == "low/1"
+    frontier.set_floor(0.5)
+    assert [take(frontier), take(frontier)] == ["lower/1", None], "lower is spare now"
 
 
 def test_a_host_whose_urls_are_all_held_is_active_until_one_may_be_taken(make):
