@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import resource
 import signal
 import subprocess
@@ -263,6 +264,22 @@ def test_hosts_that_have_been_visited_leave_memory_too(tmp_path: Path) -> None:
         frontier.done(taken.url, 0.01 * step, 0.0)
     assert frontier.hosts() == 3000
     assert frontier.hosts_in_memory() < 1000
+    frontier.close()
+
+
+def test_hosts_below_the_floor_stay_in_memory_while_they_rest_or_are_blocked(tmp_path: Path) -> None:
+    frontier = disk(tmp_path, k=1, limits=TIGHT)
+    frontier.put_many(CrawlUrl(f"http://low{host}.test/{page}", 0.1) for host in range(120) for page in range(2))
+    while taken := frontier.take(0.0):
+        frontier.done(taken.url, 0.0, 0.0)
+    frontier.block_host("low7.test", 9.0)
+    frontier.put_many(CrawlUrl(f"http://high{host}.test/", 0.9) for host in range(40))
+    frontier.set_floor(0.5)
+    while taken := frontier.take(0.5):  # with these there are so many that some are paged out
+        assert taken.score == 0.9
+    frontier.set_floor(-math.inf)
+    assert (frontier.take(0.5), frontier.next_due(0.5)) == (None, 1.0)
+    assert len([frontier.take(1.0) for _ in range(119)]) == 119 and frontier.take(1.0) is None
     frontier.close()
 
 
