@@ -80,7 +80,7 @@ class HostSchedule(HostStates):
         changed = [*levels.active.values(), *self._in_process.values(), *snoozed]
         changed_all = now_set != levels.are_set
         if changed_all:
-            changed = list(self._queues.values())
+            changed = [host for host in self._queues.values() if host.size]
             for host in changed:
                 levels.enter(host, None, 0.0)
         levels.set(-floor, -spare)
