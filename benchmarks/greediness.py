@@ -4,9 +4,9 @@
 
 Each topic is rehearsed with each ``FRONTIER_COMMIT`` (N) on each ``FRONTIER_MAX_URLS``. The paper has frontiers of 256
 URLs, beside the N that are committed; here the committed ones count, so that 1,024 is closer to its N = 256. The k rule
-and politeness are off, since the paper had neither: what is left is the order of the links. The pool of all these crawls
-is ranked lexically and by links (paper 001 Table 2). The table shows means over topics with their standard error; runs
-that are there are kept.
+and politeness are off, and one page is fetched at a time, as in the paper: what is left is the order of the links. The
+pool of all these crawls is ranked lexically and by links (paper 001 Table 2). The table shows means over topics with their
+standard error; runs that are there are kept.
 """
 
 from __future__ import annotations
@@ -88,6 +88,7 @@ def _rehearse(options: argparse.Namespace, commit: int, size: int) -> None:
         out=options.out / f"commit-{commit}-frontier-{size}",
         cache_dir=cache_dir(),
         agent="topical-crawler",
+        concurrency=1,
     )
     for line in rehearse_here(plan, warn=print):
         print(f"N = {commit}, frontier {size}: {line['topic']}", file=sys.stderr)
