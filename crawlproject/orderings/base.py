@@ -112,7 +112,10 @@ class BaseOrdering:
         self.observe(page)
 
     def inherited_for_links(self, page: Page) -> tuple[float, ...]:
-        """The values that the links of ``page`` inherit; linked pages have them as ``Page.inherited``."""
+        """The values that the links of ``page`` inherit; linked pages have them as ``Page.inherited``.
+
+        Where several pages link to a waiting URL, the frontier keeps the larger of each value.
+        """
         return ()
 
     def revise(self) -> Iterable[tuple[str, float]]:
