@@ -4,7 +4,7 @@
 
 Each topic is rehearsed with each ``FRONTIER_COMMIT`` (N) on each ``FRONTIER_MAX_URLS``, and breadth-first with the limited
 frontier as a FIFO queue, as in the paper, whose frontiers have 256 URLs beside the N that are committed. The k rule and
-politeness are off, since the paper had neither: what is left is the order of the links. The pool of all these crawls of a
+politeness are off and one page is fetched at a time, as in the paper: what is left is the order of the links. The pool of all these crawls of a
 topic is ranked lexically and by links (paper 001 Table 2). The table shows means over topics with their standard error; runs
 that are there are kept.
 """
@@ -92,6 +92,7 @@ def _rehearse(options: argparse.Namespace, ordering: str, commit: int, size: int
         out=options.out / f"{name}-frontier-{size}",
         cache_dir=cache_dir(),
         agent="topical-crawler",
+        concurrency=1,
     )
     for line in rehearse_here(plan, warn=print):
         print(f"{name}, frontier {size}: {line['topic']}", file=sys.stderr)

@@ -13,7 +13,6 @@ from crawlproject.orderings.breadth_first import BreadthFirst
 from crawlproject.orderings.dom import Dom
 from crawlproject.orderings.fish_search import FishSearch
 from crawlproject.orderings.hub_seeking import HubSeeking, hub_score
-from crawlproject.orderings.omniscient import nearest_target_plan
 from crawlproject.orderings.random_order import RandomOrder
 from crawlproject.orderings.shark_search import SharkSearch
 
@@ -135,17 +134,3 @@ def test_shark_search_lets_inherited_scores_decay() -> None:
         assert inherited_by_links == pytest.approx((inherited, depth))
         assert ordering.score(barren, a_link()) == pytest.approx(0.5 * inherited)
     assert ordering.score(a_page(inherited=inherited_by_links), a_link(context_score=1.0)) is None
-
-
-def test_omniscient_walks_to_the_nearest_target_and_on_from_there() -> None:
-    """s -> a -> T1 and s -> b -> c -> T2, T1 -> T3: T1 is two steps away, then T3 one step, then T2 three."""
-    graph = {"s": ["b", "a", "x"], "a": ["T1"], "b": ["c"], "c": ["T2"], "T1": ["T3"], "T2": [], "T3": [], "x": ["y"]}
-    assert nearest_target_plan(graph.get, ["s"], ["T2", "T3", "T1", "nowhere"]) == [
-        "s",
-        "a",
-        "T1",
-        "T3",
-        "b",
-        "c",
-        "T2",
-    ]
