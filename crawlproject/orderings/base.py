@@ -7,7 +7,8 @@ parameters with the paper's values as defaults; the setting ``ORDERING_<P>`` set
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import ClassVar, Protocol
@@ -17,6 +18,19 @@ from crawlproject.records import CrawlUrl, Link, Page, Topic
 
 # URL -> canonical URLs it links to; None for a URL that is not in the archive. Only ``omniscient`` uses it.
 Graph = Callable[[str], Sequence[str] | None]
+
+
+class PassageLinks(tuple[str, ...]):
+    """The answer of a ``Graph`` for what leads on but is not kept as a page, such as one with ``noindex``."""
+
+    __slots__ = ()
+
+
+class RedirectLinks(PassageLinks):
+    """The answer of a ``Graph`` for a redirect: one URL, or none."""
+
+    __slots__ = ()
+
 
 SEEDS_FIRST = 1e18  # the score of seeds in orderings whose scores have no upper bound, such as counts
 
@@ -66,24 +80,24 @@ class BaseOrdering:
     ``needs_targets``: the ordering can only be rehearsed, since it must know the targets. ``commit`` is the ordering's own
     value of ``FRONTIER_COMMIT``, used if that setting is 1. ``learns``: observed pages change its scores, so a resumed
     crawl replays the stored pages. ``needs_archive``: it requires an archive, so a rehearsal gives it the rehearsed web.
-    ``reads_examples``: an example of the topic that cannot be found is an error. ``puts_aside``: a link that is not
-    followed is not refused, since ``recall`` may return its URL. ``reads_tag_paths``: it reads ``Link.tag_path``, which a
-    live crawl otherwise leaves empty.
+    ``reads_examples``: an example of the topic that cannot be found is an error. ``reads_tag_paths``: it reads
+    ``Link.tag_path``, which a live crawl otherwise leaves empty. ``floor``: the score from which URLs are active (see
+    ``frontier.base``); read after ``revise``.
     """
 
     needs_targets: ClassVar[bool] = False
     needs_archive: ClassVar[bool] = False
     reads_examples: ClassVar[bool] = False
     learns: ClassVar[bool] = False
-    puts_aside: ClassVar[bool] = False
     reads_tag_paths: ClassVar[bool] = False
     commit: int = 1
+    floor: float = -math.inf
 
     def __init__(self, context: OrderingContext) -> None:
         self.context = context
 
     def score(self, page: Page, link: Link) -> float | None:
-        """How soon to follow ``link`` of ``page``; None: do not follow it, or not now (``BaseOrdering.puts_aside``)."""
+        """How soon to follow ``link`` of ``page``; None: do not follow it."""
         raise NotImplementedError
 
     def seed_score(self, url: str) -> float:
@@ -98,7 +112,10 @@ class BaseOrdering:
         self.observe(page)
 
     def inherited_for_links(self, page: Page) -> tuple[float, ...]:
-        """The values that the links of ``page`` inherit; linked pages have them as ``Page.inherited``."""
+        """The values that the links of ``page`` inherit; linked pages have them as ``Page.inherited``.
+
+        Where several pages link to a waiting URL, the frontier keeps the larger of each value.
+        """
         return ()
 
     def revise(self) -> Iterable[tuple[str, float]]:
@@ -126,17 +143,6 @@ class BaseOrdering:
 
     def host_blocked(self, host: str) -> None:
         """All URLs of ``host`` wait on, as those that are ``postponed``."""
-
-    def put_aside(self) -> Iterable[str]:
-        """Waiting URLs to remove from the frontier until ``recall`` returns them; called after ``revise``."""
-        return ()
-
-    def recall(self) -> Iterable[CrawlUrl]:
-        """URLs put aside, or not followed at first, that shall enter the frontier; called before each fetch."""
-        return ()
-
-    def resumed(self, waiting: Collection[str]) -> None:
-        """The crawl resumes, and the stored pages were replayed; ``waiting`` is what the frontier holds."""
 
     def agent(self, url: CrawlUrl) -> int | None:
         """The number of the agent that fetches ``url``; None in orderings without agents. Called like ``explain``."""
