@@ -20,7 +20,6 @@ from crawlproject.storage.history import History
 from crawlproject.storage.refusals import Refusals
 from crawlproject.urls.canonical import canonical_or_none
 
-
 SPARE_SHARES = {"pages": 1.0, "both": 0.5, "time": -math.inf}  # times the floor, from which a host is spare
 
 

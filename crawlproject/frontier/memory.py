@@ -29,7 +29,9 @@ class MemoryFrontier(FrontierCore):
         random: Random,
     ) -> None:
         check_sizes(batch_size=batch_size, commit=commit, max_urls=max_urls)
-        self.store = MemoryStore(rule=KRule(batch_size, strict=strict), commit=commit, politeness=politeness, random=random)
+        self.store = MemoryStore(
+            rule=KRule(batch_size, strict=strict), commit=commit, politeness=politeness, random=random
+        )
         self.max_urls = max_urls
         super().__init__(self.store, max_urls)
 

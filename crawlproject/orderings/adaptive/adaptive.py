@@ -18,8 +18,8 @@ from crawlproject.orderings.adaptive.document_frequencies import TermStatistics
 from crawlproject.orderings.adaptive.link_features import KINDS, LinkFeatures
 from crawlproject.orderings.adaptive.link_table import ANCHOR, AROUND, WORDS, Groups, LinkTable, Rows
 from crawlproject.orderings.adaptive.ridge import Ridge
-from crawlproject.orderings.adaptive.url_words import UrlWords
 from crawlproject.orderings.adaptive.url_set import UrlSet
+from crawlproject.orderings.adaptive.url_words import UrlWords
 from crawlproject.orderings.base import SEEDS_FIRST, BaseOrdering, OrderingContext
 from crawlproject.records import CrawlUrl, Link, Page
 from crawlproject.urls.hosts import host_of
