@@ -9,6 +9,7 @@ from typing import Any
 
 from crawlproject.frontier.host_queue import HostQueue
 from crawlproject.frontier.host_states import (
+    BY_RANK,
     HELD,
     HELD_SNOOZED,
     INACTIVE,
@@ -34,11 +35,17 @@ class HostSchedule(HostStates):
     def add(self, entry: Any) -> None:
         host = self.queue(entry.host)
         host.add(entry)
-        if host.state == READY and not entry.not_before and host.key < (entry.rank, entry.arrival):
-            return  # the host has a better one: nothing else changes
+        if host.size > 1 and host.held is None and not entry.not_before and self._has_better(host, entry):
+            return  # nothing else changes
         self.place(host)
         if host.size == 1 and self._waiting_on is None:
             self.count_hosts(1)
+
+    def _has_better(self, host: HostQueue, entry: Any) -> bool:
+        """Whether neither the level nor the place of a host with URLs that may be taken changes with another one."""
+        if host.state in BY_RANK:
+            return host.key < (entry.rank, entry.arrival)
+        return host.level is not None and self.levels.of(entry) >= host.level
 
     def add_back(self, entry: Any) -> None:
         """``entry`` was leased and waits again."""

@@ -46,6 +46,7 @@ class HostState(IntEnum):
 
 
 READY, SNOOZED, HELD, HELD_SNOOZED, SPARE, SPARE_SNOOZED, INACTIVE, EXHAUSTED, IN_PROCESS = map(int, HostState)
+BY_RANK = (READY, SPARE, INACTIVE)
 _UNTIMED = (READY, HELD, SPARE, INACTIVE)  # states that only a URL whose time comes ends
 
 

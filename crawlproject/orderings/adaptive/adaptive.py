@@ -21,6 +21,7 @@ from crawlproject.orderings.adaptive.ridge import Ridge
 from crawlproject.orderings.adaptive.url_set import UrlSet
 from crawlproject.orderings.adaptive.url_words import UrlWords
 from crawlproject.orderings.base import SEEDS_FIRST, BaseOrdering, OrderingContext
+from crawlproject.orderings.learning.term_ids import Numbers
 from crawlproject.records import CrawlUrl, Link, Page
 from crawlproject.urls.hosts import host_of
 
@@ -86,6 +87,7 @@ class Adaptive(BaseOrdering):
         self._ended = UrlSet(context.topic.seeds)  # seeds wait from the start, whether links lead to them or not
         self._scores: dict[str, dict[str, float]] = {}  # of the links of the latest pages
         self._pages = self._scored_at = 0
+        self._latest: tuple[tuple[int, int], Vector] | None = None  # evidence about a row after so many pages
 
     # ------------------------------------------------------------ scores
 
@@ -110,7 +112,7 @@ class Adaptive(BaseOrdering):
         row = self._table.row(url.url)
         if row is None:
             return {}
-        evidence = self._evidence.of(np.array([row]))[:, 0]
+        evidence = self._evidence_of(row)
         parts = dict(zip(KINDS, (evidence[0] * self._ridge.weights[0]).tolist(), strict=True))
         parts["behind"] = self.prospect * float(_behind(evidence[1] @ self._ridge.weights[1]))
         parts["learned since"] = url.score - sum(parts.values())
@@ -119,6 +121,8 @@ class Adaptive(BaseOrdering):
     # ------------------------------------------------------------ events of the crawl
 
     def observe(self, page: Page) -> None:
+        row = self._table.row(page.url)
+        promised = self._evidence_of(row) if row is not None else None
         self._pages += 1
         numbers = self._terms.observe(page.counts, len(page.terms))
         if self.context.judge.by_meaning:
@@ -130,8 +134,6 @@ class Adaptive(BaseOrdering):
         if self._pages < REVISE_EVERY:  # at first, learn from every page at once
             self._evidence.refresh()
             self._ridge.solve()
-        row = self._table.row(page.url)
-        promised = self._evidence.of(np.array([row]))[:, 0] if row is not None else None
         rows, fresh = self._note_links(page, worth)
         outcome = np.array([worth, self._promise(page, rows, fresh)])
         if row is None or promised is None:
@@ -183,7 +185,7 @@ class Adaptive(BaseOrdering):
     def _note_links(self, page: Page, worth: float) -> tuple[Rows, Vector]:
         """The rows of the page's links that wait, each once, and which of them are new."""
         table, rows, fresh = self._table, {}, []
-        host = host_of(page.url)
+        host, text = host_of(page.url), self._terms.numbers(page.terms)
         for link in page.links:
             if link.url in rows or link.url in self._ended:
                 continue
@@ -196,7 +198,7 @@ class Adaptive(BaseOrdering):
                 if not new:
                     self._evidence.leave(table.groups[row])
                 table.groups[row] = groups
-                self._describe(row, page, link)
+                self._describe(row, text, link)
             rows[link.url] = row
             fresh.append(new)
         return np.fromiter(rows.values(), np.int64, len(rows)), np.array(fresh, dtype=bool)
@@ -205,22 +207,25 @@ class Adaptive(BaseOrdering):
         """The groups of a link, as on the best page that has it."""
         return self._evidence.join(host_of(link.url), _folder(link.url), (host, link.tag_path), page.url)
 
-    def _describe(self, row: int, page: Page, link: Link) -> None:
-        """The terms of a link, as on the best page that has it."""
+    def _describe(self, row: int, text: Numbers, link: Link) -> None:
+        """The terms of a link, as on the best page that has it; ``text`` are those of the page."""
         start, end = link.anchor_span
         first = max(link.context_span.start, start - (AROUND.stop - AROUND.start) // 2)
-        texts = (
-            (ANCHOR, page.terms[start:end]),
-            (AROUND, page.terms[first : link.context_span.end]),
-            (WORDS, self._words.of(link.url, WORDS.stop - WORDS.start)),
-        )
+        words = self._terms.numbers(self._words.of(link.url, WORDS.stop - WORDS.start))
         terms = self._table.terms[row]
         terms[:] = 0
-        for columns, text in texts:
-            numbers = self._terms.numbers(text[: columns.stop - columns.start])
+        for columns, numbers in ((ANCHOR, text[start:end]), (AROUND, text[first : link.context_span.end]), (WORDS, words)):
+            numbers = numbers[: columns.stop - columns.start]
             terms[columns.start : columns.start + len(numbers)] = numbers
 
     # ------------------------------------------------------------ rows become scores
+
+    def _evidence_of(self, row: int) -> Vector:
+        """The evidence about one row. ``explain`` and ``observe`` ask one after the other."""
+        asked = row, self._pages
+        if self._latest is None or self._latest[0] != asked:
+            self._latest = asked, self._evidence.of(np.array([row]))[:, 0]
+        return self._latest[1]
 
     def _values(self, rows: Rows) -> tuple[Vector, Vector]:
         """The predicted worth of each row, and its value."""
