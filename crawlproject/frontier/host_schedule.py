@@ -81,7 +81,10 @@ class HostSchedule(HostStates):
     # ------------------------------------------------------------ the floor
 
     def set_floor(self, floor: float, spare: float) -> None:
-        """Active is what scores ``floor`` or more, spare what scores ``spare`` or more. O(hosts that are active, in process, snoozed, or change)."""
+        """Active is what scores ``floor`` or more, spare what scores ``spare`` or more.
+
+        O(hosts that are active, in process, snoozed, or change).
+        """
         levels, now_set = self.levels, floor > -math.inf
         snoozed = (item[-1] for item in self._heaps[SPARE_SNOOZED])
         changed = [*levels.active.values(), *self._in_process.values(), *snoozed]
