@@ -17,9 +17,9 @@ class DiskFrontier(FrontierCore):
     """A ``Frontier`` in ``folder``, of which only the part in use is in memory.
 
     ``batch_size``, ``strict``, ``commit``, ``max_urls`` and ``random`` as in ``MemoryFrontier``; the politeness is asked by
-    the numbers of hosts. ``clock`` (seconds since the epoch) is asked at the opening: URLs that were leased wait again, and their hosts
-    rest from then on. ``cache`` bounds the bytes of mapped files that stay in memory (default 512 MiB); the rest is for
-    the operating system to keep or to drop. ``limits`` bounds the queues in memory.
+    the numbers of hosts. ``clock`` (seconds since the epoch) is asked at the opening: URLs that were leased wait again, and
+    their hosts rest from then on. ``cache`` bounds the bytes of mapped files that stay in memory (default 512 MiB); the rest
+    is for the operating system to keep or to drop. ``limits`` bounds the queues in memory.
 
     Every operation that changes something may raise ``StorageFailed``. Opening raises ``BadCrawlDir`` for a damaged folder.
     """

@@ -214,7 +214,11 @@ class Adaptive(BaseOrdering):
         words = self._terms.numbers(self._words.of(link.url, WORDS.stop - WORDS.start))
         terms = self._table.terms[row]
         terms[:] = 0
-        for columns, numbers in ((ANCHOR, text[start:end]), (AROUND, text[first : link.context_span.end]), (WORDS, words)):
+        for columns, numbers in (
+            (ANCHOR, text[start:end]),
+            (AROUND, text[first : link.context_span.end]),
+            (WORDS, words),
+        ):
             numbers = numbers[: columns.stop - columns.start]
             terms[columns.start : columns.start + len(numbers)] = numbers
 

@@ -58,11 +58,13 @@ def test_no_size_and_fewer_urls_mean_no_floor() -> None:
 
 def test_strangers_score_the_floor_and_only_changes_are_told() -> None:
     made = Chosen([(0.9, 1), (0.8, 1), (0.3, 2), (0.1, 2)], 2, 1)
-    assert made.choose() == [2], "the host's best rises to the floor; the others have the scores that the frontier knows"
+    assert made.choose() == [2], (
+        "the host's best rises to the floor; the others have the scores that the frontier knows"
+    )
     assert made.set.floor == 0.8 == made.table.told[made.rows[2]]
     assert made.choose(0.9 + MOVED / 2, 0.8, 0.3, 0.2) == [], "too little of a change, or below the floor all the time"
-    assert made.choose(0.1, 0.8, 0.3, 0.7) == [0, 3], "one leaves, another one comes"
-    assert made.set.floor == 0.7 and made.active() == [1, 2, 3]
+    assert made.choose(0.1, 0.8, 0.3, 0.7) == [0, 2, 3], "one leaves, another one of the same host comes"
+    assert made.set.floor == 0.7 and made.active() == [1, 3]
 
 
 def test_links_keep_the_higher_score_and_count_when_they_pass_the_floor() -> None:
@@ -79,6 +81,11 @@ def test_it_is_short_when_less_than_half_is_left() -> None:
         assert made.set.is_short() is short, number
         made.set.removed(int(made.rows[number]))
         made.table.remove(int(made.rows[number]))
+
+
+def test_without_a_floor_all_rows_are_active_and_it_is_not_short() -> None:
+    made = Chosen([(0.5, 1)] * 3, 4, 0)
+    assert not made.set.is_short(), "of three there are three"
 
 
 def test_until_the_topic_is_found_the_set_is_wide() -> None:
