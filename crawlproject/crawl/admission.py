@@ -104,8 +104,12 @@ class Admission:
     # ------------------------------------------------------------ what waits
 
     def update(self) -> None:
-        """Let the ordering revise what waits: new scores, and the floor that divides active from inactive hosts."""
+        """Let the ordering revise what waits: new scores, and its floor."""
         self.rescore(self._ordering.revise())
+        self.set_floor()
+
+    def set_floor(self) -> None:
+        """Pass on the floor of the ordering, which divides active from inactive hosts, when it has changed."""
         floor = self._ordering.floor
         if floor != self._floor:
             self._floor = floor
