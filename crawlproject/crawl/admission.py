@@ -20,7 +20,7 @@ from crawlproject.storage.history import History
 from crawlproject.storage.refusals import Refusals
 from crawlproject.urls.canonical import canonical_or_none
 
-SPARE_SHARES = {"pages": 1.0, "both": 0.5, "time": -math.inf}  # times the floor, from which a host is spare
+SPARE_SHARES = {"pages": 1.0, "both": 0.5, "time": 0.0}  # of the floor, from which a host is spare; 0: any score
 
 
 class Admission:
@@ -113,7 +113,7 @@ class Admission:
         floor = self._ordering.floor
         if floor != self._floor:
             self._floor = floor
-            self._frontier.set_floor(floor, floor * self._spare_share if floor > 0 else -math.inf)
+            self._frontier.set_floor(floor, _spare(floor, self._spare_share))
 
     def rescore(self, revised: Iterable[tuple[str, float]]) -> None:
         """Pass new scores on to the frontier. Seeds keep theirs, whatever an ordering makes of the links to them."""
@@ -160,3 +160,10 @@ class Admission:
             self._ordering.refused(url.url)
         elif url.url not in self._history and not self._frontier.leased(url.key):
             self._ordering.refused(url.url)  # another worker fetches it, or has
+
+
+def _spare(floor: float, share: float) -> float:
+    """The score from which a host is spare: a share as good as the floor, which may be negative."""
+    if not share:
+        return -math.inf
+    return floor * share if floor > 0 else floor / share

@@ -169,6 +169,7 @@ class Adaptive(BaseOrdering):
             self.failed(url)
             return
         self._ended.add(url)
+        self._latest = None
         row = self._table.rename(url, target)
         self._evidence.move(self._table.groups[row], host_of(target), _folder(target))
 
@@ -176,6 +177,7 @@ class Adaptive(BaseOrdering):
         """End the row of ``url``, if there is one."""
         row = self._table.row(url)
         if row is not None:
+            self._latest = None
             self._active.removed(row)
             self._evidence.leave(self._table.groups[row])
             self._table.remove(row)
@@ -184,6 +186,7 @@ class Adaptive(BaseOrdering):
 
     def _note_links(self, page: Page, worth: float) -> tuple[Rows, Vector]:
         """The rows of the page's links that wait, each once, and which of them are new."""
+        self._latest = None
         table, rows, fresh = self._table, {}, []
         host, text = host_of(page.url), self._terms.numbers(page.terms)
         for link in page.links:

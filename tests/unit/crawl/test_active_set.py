@@ -16,7 +16,6 @@ from crawlproject.orderings import registry
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
 from crawlproject.records import CrawlUrl, Fetch, Link, Page, Topic
 from crawlproject.urls.hosts import host_of
-from crawlproject.urls.traps import TrapFilter
 
 SEEDS = ("http://a.example/", "http://b.example/")
 LINKS = {"http://active.example/": 0.8, "http://spare.example/": 0.5, "http://poor.example/": 0.1}
@@ -55,9 +54,7 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
     def open_one(*links: str, fetches: int = 2, **settings: object) -> Crawl:
         given = {"ORDERING": "divided", "POLITENESS_MIN_DELAY": 10, "POLITENESS_FACTOR": 0, **settings}
-        crawl = assemble(
-            Topic("reef", ("coral reef",), SEEDS), read_options(given), clock=lambda: 0.0, folder=tmp_path
-        )
+        crawl = assemble(Topic("reef", ("coral reef",), SEEDS), read_options(given), clock=lambda: 0.0, folder=tmp_path)
         for _ in range(fetches):
             fetch(crawl, *LINKS, *links)
         return crawl
@@ -100,7 +97,7 @@ def test_without_a_floor_all_hosts_are_taken(opened) -> None:
 
 
 def test_a_resumed_crawl_has_its_floor_before_its_first_fetch(opened) -> None:
-    opened(CRAWL_SCARCE="pages").close("stopped", 3.0)
+    opened("http://active.example/second", CRAWL_SCARCE="pages").close("stopped", 3.0)
     resumed = opened(fetches=0, CRAWL_SCARCE="pages")
     assert hosts_taken(resumed) == ["active.example"]
 
@@ -112,9 +109,5 @@ def test_the_ordering_hears_of_what_cannot_enter(opened) -> None:
     assert crawl.ordering.told == [("refused", film.url), ("too deep", deep.url)]
 
 
-def test_a_withdrawn_url_frees_its_place() -> None:
-    traps = TrapFilter(max_urls_per_host=1)
-    traps.admitted("http://a.example/1")
-    assert traps.refusal("http://a.example/2") == "host_full"
-    traps.withdrawn("http://a.example/1")
-    assert traps.refusal("http://a.example/2") is None
+def test_when_nothing_active_waits_the_best_of_the_others_are_taken(opened) -> None:
+    assert hosts_taken(opened(CRAWL_SCARCE="pages")) == ["active.example", "spare.example", "poor.example"]

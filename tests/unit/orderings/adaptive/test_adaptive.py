@@ -157,7 +157,10 @@ def test_what_is_known_of_a_url_holds_for_where_it_redirects_to() -> None:
     score = numbers(ordering, a_page("http://a.example/", "coral reef", ("http://a.example/old", "coral reef", GOOD)))[
         0
     ]
-    ordering.redirected("http://a.example/old", "http://a.example/new")
+    ordering.explain(CrawlUrl("http://a.example/old", score))
+    ordering.redirected("http://a.example/old", "http://c.example/new")
+    parts = ordering.explain(CrawlUrl("http://c.example/new", score))
+    assert parts["anchor"] > 0 and sum(parts.values()) == pytest.approx(score)
     assert ordering.explain(CrawlUrl("http://a.example/old", score)) == {}
     parts = ordering.explain(CrawlUrl("http://a.example/new", score))
     assert parts["anchor"] > 0 and sum(parts.values()) == pytest.approx(score)
