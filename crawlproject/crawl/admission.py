@@ -20,8 +20,7 @@ from crawlproject.storage.history import History
 from crawlproject.storage.refusals import Refusals
 from crawlproject.urls.canonical import canonical_or_none
 
-
-SPARE_SHARES = {"pages": 1.0, "both": float(__import__("os").environ.get("SPARE","0.5")), "time": 0.0}  # of the floor, from which a host is spare; 0: any score
+SPARE_SHARES = {"pages": 1.0, "both": 0.5, "time": 0.0}  # of the floor, from which a host is spare; 0: any score
 
 
 class Admission:
@@ -105,8 +104,12 @@ class Admission:
     # ------------------------------------------------------------ what waits
 
     def update(self) -> None:
-        """Let the ordering revise what waits: new scores, and the floor that divides active from inactive hosts."""
+        """Let the ordering revise what waits: new scores, and its floor."""
         self.rescore(self._ordering.revise())
+        self.set_floor()
+
+    def set_floor(self) -> None:
+        """Pass on the floor of the ordering, which divides active from inactive hosts, when it has changed."""
         floor = self._ordering.floor
         if floor != self._floor:
             self._floor = floor

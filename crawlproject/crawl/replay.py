@@ -106,6 +106,7 @@ class _Follower:
         """All events were replayed."""
         crawl = self._crawl
         crawl.admission.rescore(self._revised)
+        crawl.admission.set_floor()  # no frontier keeps it
         known, waiting = _states(crawl.frontier, self.linked)
         for url in self.linked:
             if url in known and url not in waiting and url not in crawl.folder.history:

@@ -13,9 +13,9 @@ from crawlproject.frontier.politeness import Politeness
 class MemoryFrontier(FrontierCore):
     """A ``Frontier`` in which each operation costs O(log n) amortised.
 
-    ``batch_size``: k of the k rule (paper 003 section 4.1 has 50), ``strict``: whether the crawl ever waits for it.
-    ``commit``: N of Best-N-First (paper 001 Figure 1; 1: look again at every take). ``max_urls``: waiting URLs kept, the
-    best ones; 0: no limit. ``random`` shuffles what is committed.
+    ``batch_size``: k of the k rule (paper 003 section 4.1 has 50). ``strict``: whether the crawl ever waits for it.
+    ``commit``: N of Best-N-First (paper 001 Figure 1; 1: look again at every take). ``max_urls``: waiting URLs kept, the best
+    ones; 0: no limit. ``random`` shuffles what is committed.
     """
 
     def __init__(

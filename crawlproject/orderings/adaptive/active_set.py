@@ -54,7 +54,8 @@ class ActiveSet:
         """The frontier gets these scores with the links of a page, unless it has higher ones."""
         told = self._table.told
         known = np.maximum(told[rows], values)
-        self._count += int(((known >= self.floor) & (told[rows] < self.floor)).sum())
+        counted = (told[rows] >= self.floor) & (told[rows] > -math.inf)
+        self._count += int(((known >= self.floor) & ~counted).sum())
         told[rows] = known
 
     def choose(self, rows: Rows, values: Vector) -> Rows:

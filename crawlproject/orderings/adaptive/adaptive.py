@@ -18,8 +18,8 @@ from crawlproject.orderings.adaptive.document_frequencies import TermStatistics
 from crawlproject.orderings.adaptive.link_features import KINDS, LinkFeatures
 from crawlproject.orderings.adaptive.link_table import ANCHOR, AROUND, WORDS, Groups, LinkTable, Rows
 from crawlproject.orderings.adaptive.ridge import Ridge
-from crawlproject.orderings.adaptive.url_words import UrlWords
 from crawlproject.orderings.adaptive.url_set import UrlSet
+from crawlproject.orderings.adaptive.url_words import UrlWords
 from crawlproject.orderings.base import SEEDS_FIRST, BaseOrdering, OrderingContext
 from crawlproject.orderings.learning.term_ids import Numbers
 from crawlproject.records import CrawlUrl, Link, Page
@@ -169,6 +169,7 @@ class Adaptive(BaseOrdering):
             self.failed(url)
             return
         self._ended.add(url)
+        self._latest = None
         row = self._table.rename(url, target)
         self._evidence.move(self._table.groups[row], host_of(target), _folder(target))
 
@@ -176,6 +177,7 @@ class Adaptive(BaseOrdering):
         """End the row of ``url``, if there is one."""
         row = self._table.row(url)
         if row is not None:
+            self._latest = None
             self._active.removed(row)
             self._evidence.leave(self._table.groups[row])
             self._table.remove(row)
@@ -184,6 +186,7 @@ class Adaptive(BaseOrdering):
 
     def _note_links(self, page: Page, worth: float) -> tuple[Rows, Vector]:
         """The rows of the page's links that wait, each once, and which of them are new."""
+        self._latest = None
         table, rows, fresh = self._table, {}, []
         host, text = host_of(page.url), self._terms.numbers(page.terms)
         for link in page.links:
@@ -214,7 +217,11 @@ class Adaptive(BaseOrdering):
         words = self._terms.numbers(self._words.of(link.url, WORDS.stop - WORDS.start))
         terms = self._table.terms[row]
         terms[:] = 0
-        for columns, numbers in ((ANCHOR, text[start:end]), (AROUND, text[first : link.context_span.end]), (WORDS, words)):
+        for columns, numbers in (
+            (ANCHOR, text[start:end]),
+            (AROUND, text[first : link.context_span.end]),
+            (WORDS, words),
+        ):
             numbers = numbers[: columns.stop - columns.start]
             terms[columns.start : columns.start + len(numbers)] = numbers
 
