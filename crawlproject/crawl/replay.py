@@ -42,8 +42,8 @@ def replay(crawl: Crawl) -> None:
 
 def read_events(crawl: Crawl, inherited: dict[str, tuple[float, ...]]) -> Iterator[FetchEvent]:
     """The events of a crawl folder, in order. ``inherited`` is what each URL has inherited, as far as known."""
-    links = _InStep(read_links(crawl.folder.path))
-    sitemaps = _InStep(read_sitemap_lines(crawl.folder.path))
+    links = InStep(read_links(crawl.folder.path))
+    sitemaps = InStep(read_sitemap_lines(crawl.folder.path))
     for visit in read_visits(crawl.folder.path):
         targets = links.of(visit.url)
         if visit.error == SITEMAP:
@@ -55,7 +55,7 @@ def read_events(crawl: Crawl, inherited: dict[str, tuple[float, ...]]) -> Iterat
             yield FetchEvent(visit, targets)
 
 
-class _InStep:
+class InStep:
     """A log whose entries ``(URL, values)`` come in the order of the history; some URLs have none."""
 
     def __init__(self, entries: Iterator[tuple[str, list[str]]]) -> None:

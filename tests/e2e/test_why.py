@@ -60,7 +60,7 @@ def test_refused_by_a_rule_also_without_a_sample(web: Path) -> None:
     assert "the trap rule repeated_segments refuses it" in why(folder, "/a/a/a/a")
     assert "its host is outside CRAWL_ALLOWED_DOMAINS (scope/domain" in why(folder, "http://elsewhere.example/")
     told = why(folder, "/private/x.html")
-    assert "Left the frontier without a fetch" in told and "forbids it (robots/forbidden" in told
+    assert "Neither fetched nor waiting" in told and "forbids it (robots/forbidden" in told
     assert "Never seen" in why(folder, "/nobody-links-here")
     assert "Waits with score" in why(folder, "/poor7.html")
 

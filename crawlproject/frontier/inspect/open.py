@@ -46,6 +46,9 @@ class JournalView:
     def rests(self) -> Mapping[str, float]:
         return dict(self._store.hosts.clocks())
 
+    def blocks(self) -> Mapping[str, float]:
+        return {str(host.name): host.blocked_until for host in self._store.hosts.blocked()}
+
     def crawl_delays(self) -> Mapping[str, float]:
         return dict(self._store.politeness.crawl_delays())
 

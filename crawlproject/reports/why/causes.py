@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from crawlproject.crawl.reading import make_traps
-from crawlproject.crawl.robots import RobotsRules
+from crawlproject.crawl.robots import FORBIDDEN, RobotsRules
 from crawlproject.errors import BadInput
 from crawlproject.inspection.duplicates.url_rule import parts_of, spelled
 from crawlproject.inspection.duplicates.url_rule_store import read_rules
@@ -22,14 +22,13 @@ from crawlproject.storage.robots_log import read_robots
 from crawlproject.urls.hosts import host_of, origin_of
 
 SCOPE = "scope/domain"
-ROBOTS = "robots/forbidden"
 NORMALIZED = "dust/respelled"
 EVICTED = "frontier/evicted"
 NOT_FOLLOWED = "ordering/not_followed"
 
 _SENTENCES = {
     SCOPE: "its host is outside CRAWL_ALLOWED_DOMAINS",
-    ROBOTS: "the last fetched robots.txt of its host forbids it",
+    FORBIDDEN: "the last fetched robots.txt of its host forbids it",
     "frontier/full": "the frontier was full of URLs with higher scores when the link was found",
     EVICTED: "it was dropped while waiting, because the frontier was full of URLs with higher scores",
     NOT_FOLLOWED: "the ordering does not follow the links to it",
@@ -48,7 +47,7 @@ def causes(
     number of URLs that the frontier dropped. ``copied``: all pages with links to it are duplicates. ``agent`` is the product
     token for robots.txt; if empty, robots.txt is ignored. Raises ``BadCrawlDir``.
     """
-    options = _options_of(info)
+    options = options_of(info)
     refused = {refusal.reason: refusal for refusal in read_refused(folder)}
     certain = next(_certain(folder, options, url, depth, agent), None)
     if certain is not None:
@@ -74,7 +73,7 @@ def _certain(folder: Path, options: Options, url: str, depth: int, agent: str) -
     if normalized != url:
         yield Cause(NORMALIZED, f"it is crawled as {normalized}, by the learned rule {', '.join(rules)}")
     if agent and _is_forbidden(folder, url, agent):
-        yield Cause(ROBOTS, _SENTENCES[ROBOTS])
+        yield Cause(FORBIDDEN, _SENTENCES[FORBIDDEN])
 
 
 def _possible(refused: dict[str, RefusalCounts], url: str, evicted: int) -> Iterator[Cause]:
@@ -112,7 +111,7 @@ def _hosts(urls: Iterator[str]) -> Collection[str]:
     return {host_of(url) for url in urls if url.count("/") >= 3}
 
 
-def _options_of(info: CrawlInfo) -> Options:
+def options_of(info: CrawlInfo) -> Options:
     """The settings in the manifest of a crawl, without those that this version does not know."""
     known = {name.upper() for name in Options.model_fields}
     given = {name: value for name, value in info.settings.items() if name in known and name != "ORDERING_PARAMETERS"}
