@@ -105,6 +105,7 @@ class Options(BaseModel):
     crawl_cloaking_probe: Annotated[float, Field(ge=0, le=1)]
     crawl_cloaking_agent: Annotated[str, Field(pattern=r"^[\x20-\x7e]+$")]
     crawl_soft_404_probe: Count
+    crawl_scarce: Literal["pages", "time", "both"]
     crawl_min_harvest: Annotated[float, Field(ge=0, le=1)]
     crawl_harvest_window: Annotated[int, Field(ge=NEAREST)]
     crawl_seed: int

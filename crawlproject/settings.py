@@ -78,6 +78,7 @@ CRAWL_CLOAKING_AGENT = (  # the User-Agent of these fetches: a common browser's
     "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36"
 )
 CRAWL_SOFT_404_PROBE = 0  # pages of a host after which it is asked for one that is not there; 0: never
+CRAWL_SCARCE = "both"  # what the crawl is to save: pages, time, or both (see docs/orderings.md)
 CRAWL_MIN_HARVEST = 0.0  # share of relevant pages below which the crawl is saturated and ends; 0 = never
 CRAWL_HARVEST_WINDOW = 500  # pages that are looked at for it
 CRAWL_SEED = 1  # of the random generator: same seed, same choices

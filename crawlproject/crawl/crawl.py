@@ -97,6 +97,7 @@ class Crawl:
             history=folder.history,
             normalization=Normalization(inspection.normalizers),
             holds=inspection.holds,
+            scarce=options.crawl_scarce,
         )
         self._history = history = HistoryWriter(folder, ordering, self.learners)
         outlinks = Outlinks(admission, frontier, ordering, feed, folder.refusals)

@@ -78,18 +78,12 @@ class Leasing:
         When all that is left is blocked or held, the best of it is released: a crawl does not idle on budgets.
         """
         self._holds.now = now
-        if self._shared is not None and self._ordering.puts_aside and not self._shared.pending():
-            self._ordering.resumed(())  # others have fetched what it thinks is waiting: it may recall the rest
         with self._frontier.batch():
-            self._admission.recall()
             taken = self._take(now)
             if taken is None and self._release_all_alike(now):
                 taken = self._take(now)
             if taken is None and self._all_has_to_wait(now):
-                self._admission.recall()  # the ordering may bring URLs that need not wait
-                taken = self._take(now)
-                if taken is None:
-                    taken = self._take_released(now)
+                taken = self._take_released(now)
             return taken
 
     def _take_released(self, now: float) -> CrawlUrl | None:

@@ -6,7 +6,6 @@ learned again it always agrees. Learners that look at the pages cost what readin
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -102,18 +101,16 @@ class _Follower:
                 if url is not None:
                     self._offer(url.url, url.depth, url.inherited)
         self._revised = list(ordering.revise())
-        for unused in ordering.put_aside(), ordering.recall():  # the frontier has done that already, or better since
-            deque(unused, maxlen=0)
 
     def finish(self) -> None:
         """All events were replayed."""
         crawl = self._crawl
         crawl.admission.rescore(self._revised)
+        crawl.admission.set_floor()  # no frontier keeps it
         known, waiting = _states(crawl.frontier, self.linked)
         for url in self.linked:
             if url in known and url not in waiting and url not in crawl.folder.history:
                 crawl.ordering.refused(url)
-        crawl.ordering.resumed(waiting)
 
     def _offer(self, url: str, depth: int, inherited: tuple[float, ...]) -> None:
         self.linked[url] = larger_of_each(self.linked.get(url, inherited), inherited)

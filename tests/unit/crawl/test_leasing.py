@@ -144,7 +144,7 @@ def test_a_probe_waits_for_the_rest_of_its_host_but_not_for_the_budget_of_its_si
 
 def test_an_ordering_with_an_active_set_makes_room_for_others(tmp_path: Path) -> None:
     """The URLs of a blocked host do not keep others from their place."""
-    crawl = a_crawl(tmp_path, "adaptive", ORDERING_ATTENTION=4)
+    crawl = a_crawl(tmp_path, "adaptive", ORDERING_ACTIVE=4)
     spend(crawl, "greedy.example", spam=1.0)
     hosts = ["www.greedy.example"] * 8 + [f"www.h{number}.example" for number in range(8)]
     page = crawl.steps.read(
