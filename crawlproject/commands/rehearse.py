@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import UsageError
 
 from crawlproject.components.subcommand import INTERRUPTED, Subcommand, cache_dir, reporting_errors, settings_for
-from crawlproject.errors import BadSetting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,12 +58,19 @@ class RehearseCommand(Subcommand):
             "run each twice, from disjoint halves of the seeds, into half-1 and half-2 (for compare --measure overlap)"
         )
         parser.add_argument("--split-seeds", action="store_true", help=split)
+        parser.add_argument(
+            "--concurrency",
+            metavar="N",
+            type=int,
+            default=1,
+            help="fetches under way at a time (default: 1: each page is chosen with all that is known; a live crawl has 64)",
+        )
         parser.add_argument("--jobs", metavar="J", type=int, default=1, help="processes, one topic each (default: 1)")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) < 2:
             raise UsageError("expected a web and at least one topic", print_help=False)
-        for option in ("pages", "repeat", "jobs"):
+        for option in ("pages", "repeat", "jobs", "concurrency"):
             if getattr(opts, option) < 1:
                 raise UsageError(f"--{option}: expected at least 1", print_help=False)
         with reporting_errors(self):
@@ -95,7 +101,7 @@ class RehearseCommand(Subcommand):
             cache_dir=cache_dir(),
             agent=self.agent,
             repeats=opts.repeat,
-            concurrency=_concurrency(self.settings["CONCURRENT_REQUESTS"]),
+            concurrency=opts.concurrency,
         )
 
     def _halves(self, plan: Plan) -> Sequence[Plan]:
@@ -128,13 +134,6 @@ class RehearseCommand(Subcommand):
         except WorkerFailed as failure:
             print(f"scrapy: {failure}", file=sys.stderr)
             self.exitcode = 1
-
-
-def _concurrency(value: object) -> int:
-    """The setting of Scrapy, 0 for no limit. Raises ``BadSetting``."""
-    if not str(value).isdecimal():
-        raise BadSetting("setting CONCURRENT_REQUESTS", f"expected a whole number of at least 0, not {value!r}")
-    return int(str(value))
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from crawlproject.storage.history import History
 from crawlproject.storage.refusals import Refusals
 from crawlproject.urls.canonical import canonical_or_none
 
-SPARE_SHARES = {"pages": 1.0, "both": 0.5, "time": 0.0}  # of the floor, from which a host is spare; 0: any score
+SPARE_SHARES = {"pages": 1.0, "both": 0.9, "time": 0.0}  # of the floor, from which a host is spare; 0: any score
 
 
 class Admission:
@@ -105,13 +105,14 @@ class Admission:
 
     def update(self) -> None:
         """Let the ordering revise what waits: new scores, and its floor."""
-        self.rescore(self._ordering.revise())
-        self.set_floor()
+        revised = list(self._ordering.revise())
+        self.rescore(revised)
+        self.set_floor(anew=bool(revised))
 
-    def set_floor(self) -> None:
-        """Pass on the floor of the ordering, which divides active from inactive hosts, when it has changed."""
+    def set_floor(self, *, anew: bool = False) -> None:
+        """Pass on the floor of the ordering when it has changed; ``anew``: or when the frontier may have lowered it by itself."""
         floor = self._ordering.floor
-        if floor != self._floor:
+        if floor != self._floor or (anew and floor > -math.inf):
             self._floor = floor
             self._frontier.set_floor(floor, _spare(floor, self._spare_share))
 

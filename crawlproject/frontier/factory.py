@@ -126,6 +126,7 @@ def redis_rules(options: Options, commit: int = 1) -> FrontierRules:
     slots = options.frontier_redis_slots
     return FrontierRules(
         batch_size=options.frontier_batch_size,
+        strict=is_strict(options),
         max_urls=-(-options.frontier_max_urls // slots),
         commit=_commit(options, commit),
         max_urls_per_host=options.trap_max_urls_per_host,

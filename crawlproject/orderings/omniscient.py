@@ -1,7 +1,7 @@
 """Omniscient: it knows the whole graph and the targets, and fetches page after page of a plan. The reference for others.
 
-Only a rehearsal can run it. The plan is made before the crawl (``path_plan``), and host rotation has no say in it: one URL waits
-at a time. Paper 004 section 4 compares with such a crawl.
+Only a rehearsal can run it. The plan is made before the crawl (``path_plan``), and host rotation has no say in it: one URL is
+active at a time. Paper 004 section 4 compares with such a crawl.
 
 The best plan would be a Steiner tree, which is NP-hard to find; this one is greedy, so it is no proven bound. Rehearsals note a
 proven one beside their runs (``least_pages`` in ``web_graph.py``).
@@ -10,66 +10,60 @@ proven one beside their runs (``least_pages`` in ``web_graph.py``).
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import heappop, heappush
 
 from crawlproject.orderings.base import BaseOrdering, Graph, OrderingContext, PassageLinks, RedirectLinks
-from crawlproject.records import CrawlUrl, Link, Page
-from crawlproject.urls.hosts import host_of
+from crawlproject.records import Link, Page
+
+
+NEXT = 1e9  # the score of the next URL of the plan, and the floor: all others are inactive
 
 
 class Omniscient(BaseOrdering):
-    """Recalls the URLs of the plan one after the other, each when the fetch of the one before has ended."""
+    """The URLs of the plan one after the other; no other link is followed."""
 
     needs_targets = True
-    puts_aside = True
+    floor = NEXT
 
     def __init__(self, context: OrderingContext) -> None:
         super().__init__(context)
         assert context.graph is not None, "the registry refuses a context without a graph"
-        self._parents = path_plan(context.graph, context.topic.seeds, context.targets)
-        self._plan = enumerate(self._parents)  # each URL is recalled once
-        self._depth = dict.fromkeys(context.topic.seeds, 0)
-        self._ended: set[str] = set(context.topic.seeds)  # or waiting, without our doing
-        self._under_way = ""
+        plan = path_plan(context.graph, context.topic.seeds, context.targets)
+        self._ranks = {url: rank for rank, url in enumerate(plan)}
+        self._plan = iter(plan)
+        self._next: str | None = next(self._plan, None)
+        self._ended: set[str] = set()
 
-    def score(self, page: Page, link: Link) -> None:
-        """No link is followed before its turn in the plan."""
+    def score(self, page: Page, link: Link) -> float | None:
+        rank = self._ranks.get(link.url)
+        if rank is None:
+            return None
+        return NEXT if link.url == self._next else -float(rank)
 
     def seed_score(self, url: str) -> float:
-        return 1.0 if url in self._parents else 0.0
+        return -float(self._ranks.get(url, len(self._ranks)))
 
-    def recall(self) -> list[CrawlUrl]:
-        if self._under_way:
-            return []
-        for rank, url in self._plan:
-            parent = self._parents[url]
-            self._depth.setdefault(url, self._depth.get(parent or "", 0) + 1)
-            if url not in self._ended:
-                self._under_way = url
-                return [CrawlUrl(url, -float(rank), self._depth[url], parent)]
-        return []
+    def revise(self) -> Iterator[tuple[str, float]]:
+        while self._next in self._ended:
+            self._next = next(self._plan, None)
+            if self._next is not None and self._next not in self._ended:
+                yield self._next, NEXT
 
     def observe(self, page: Page) -> None:
-        self.failed(page.url)
+        self._ended.add(page.url)
 
     def failed(self, url: str) -> None:
         self._ended.add(url)
-        self.postponed(url)
 
     def redirected(self, url: str, target: str) -> None:
-        self.failed(url)
+        self._ended.add(url)
 
     def too_deep(self, url: str) -> None:
-        self.failed(url)
+        self._ended.add(url)
 
     def postponed(self, url: str) -> None:
-        if url == self._under_way:
-            self._under_way = ""
-
-    def host_blocked(self, host: str) -> None:
-        if self._under_way and host_of(self._under_way) == host:
-            self._under_way = ""
+        self._ended.add(url)
 
 
 def path_plan(graph: Graph, seeds: Sequence[str], targets: Iterable[str]) -> dict[str, str | None]:

@@ -12,7 +12,6 @@ from crawlproject.crawl.crawl import Crawl
 from crawlproject.errors import BadInput
 from crawlproject.evaluation.simulation.runner import Runner
 from crawlproject.records import Topic
-from crawlproject.settings import CONCURRENT_REQUESTS
 from crawlproject.webs.open import open_web
 from crawlproject.webs.page_cache_folder import PageCacheFolder
 
@@ -37,7 +36,7 @@ class Plan:
     cache_dir: Path
     agent: str
     repeats: int = 1
-    concurrency: int = CONCURRENT_REQUESTS
+    concurrency: int = 1
 
     @property
     def runs(self) -> int:

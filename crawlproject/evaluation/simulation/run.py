@@ -21,7 +21,6 @@ from crawlproject.crawl.stopping import DEAD_END
 from crawlproject.options import Options
 from crawlproject.orderings.base import Graph, PageArchive
 from crawlproject.records import PAGE, CrawlUrl, Fetch, Page, Topic
-from crawlproject.settings import CONCURRENT_REQUESTS
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.hosts import host_of, origin_of
 from crawlproject.webs.base import Reply, Web, get_as
@@ -45,7 +44,7 @@ class Rehearsal:
         *,
         agent: str,
         folder: Path,
-        concurrency: int = CONCURRENT_REQUESTS,
+        concurrency: int = 1,
         graph: Graph | None = None,
         progress: Callable[[Crawl], None] | None = None,
         archive: PageArchive | None = None,

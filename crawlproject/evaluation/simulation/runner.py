@@ -17,7 +17,6 @@ from crawlproject.orderings.base import Graph
 from crawlproject.pages.robots_txt import product_token
 from crawlproject.pages.text.assembly import make_analyzer, make_judge
 from crawlproject.records import Topic
-from crawlproject.settings import CONCURRENT_REQUESTS
 from crawlproject.storage.append_log import write_atomically
 from crawlproject.storage.manifest import read_manifest
 from crawlproject.storage.probe_log import NAME as PROBES
@@ -58,7 +57,7 @@ class Runner:
         *,
         pages: int,
         agent: str,
-        concurrency: int = CONCURRENT_REQUESTS,
+        concurrency: int = 1,
         shelf: PageCacheFolder | None = None,
         cache_dir: Path | None = None,
     ) -> None:
