@@ -113,7 +113,7 @@ class _Follower:
         for url in self.linked:
             if url in known and url not in waiting and url not in crawl.folder.history:
                 crawl.ordering.refused(url)
-        for missing in self._missing.values():
+        for missing in () if crawl.options.frontier_max_urls else self._missing.values():  # else they were evicted
             if missing.url not in crawl.frontier:
                 crawl.admission.offer(missing)
 
