@@ -51,13 +51,14 @@ class FrontierQuestions(Protocol):
         """The earliest time at which ``take`` may succeed without any other call in between.
 
         ``now`` or earlier when it may succeed at once; None when nothing waits, or when all that waits is behind leases.
+        Under a floor it may be too early, as a URL whose time comes may be of an inactive host.
         """
         ...
 
     def blocked(self) -> Iterator[BlockedHost]:
         """The blocked hosts, O(blocked hosts).
 
-        On disk, ``best`` is only sure after a ``take`` that found nothing, and not under a commitment.
+        On disk, ``best`` is only sure after a ``take`` that found nothing, and not under a commitment or a floor.
         """
         ...
 

@@ -97,7 +97,8 @@ class HostSchedule(HostStates):
         if changed_all:
             self.rule.set_hosts(0 if now_set else self.total)
         for host in changed:
-            self.place(host)
+            if host.size:  # one without URLs has no level, and may be forgotten by now
+                self.place(host)
         self._raise(SPARE, levels.floor)
         self._raise(INACTIVE, levels.spare)
 

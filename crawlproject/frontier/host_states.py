@@ -133,7 +133,7 @@ class HostStates:
                 self._move(host, IN_PROCESS, ())
             host.state = state = IN_PROCESS
             self._in_process[host.name] = host
-            level = self.levels.of(host.ready.first()) if host.size else None
+            level = self._level_of(host, host.ready.first()) if host.size else None
         else:
             if host.state == IN_PROCESS:
                 del self._in_process[host.name]
@@ -197,9 +197,9 @@ class HostStates:
         best = host.ready.first()
         if best is None:
             opens = max(opens, host.next_release() or opens)
-        level = self.levels.of(best)
+        level = self._level_of(host, best)
         if level == INACTIVE_LEVEL:
-            return level, INACTIVE, (best.rank, best.arrival)
+            return level, INACTIVE, (best.rank, best.arrival) if best is not None else (math.inf, math.inf)
         if level == SPARE_LEVEL:
             return (level, SPARE_SNOOZED, (opens,)) if opens > now else (level, SPARE, (best.rank, best.arrival))
         barred = self.rule.bars(host.name)
@@ -208,6 +208,11 @@ class HostStates:
         if barred:
             return level, HELD, (self.rule.last_pick(host.name),)
         return level, READY, (best.rank, best.arrival)
+
+    def _level_of(self, host: HostQueue, best: Any) -> int:
+        """The level of a host with waiting URLs; those that are not in its queue are below both floors."""
+        has_others = self._waiting_on is not None and self._waiting_on(host.name) > host.size
+        return INACTIVE_LEVEL if best is None and has_others and self.levels.are_set else self.levels.of(best)
 
     def _move(self, host: HostQueue, state: int | None, key: tuple[float, ...]) -> None:
         left, had_item = host.state, host.item is not None
@@ -245,8 +250,7 @@ class HostStates:
         """When a URL of a dormant host may be taken; 0: it is not dormant."""
         total = host.size if self._waiting_on is None else self._waiting_on(host.name)
         wakes = host.blocked_until if total and host.blocked_until > self.now else 0.0
-        has_all = host.size == total or self.levels.are_set  # others are below the floor
-        if ripe is not None and has_all and ripe > self.now and host.ready.first() is None:
+        if ripe is not None and host.size == total and ripe > self.now and host.ready.first() is None:
             wakes = max(wakes, ripe)
         return wakes
 

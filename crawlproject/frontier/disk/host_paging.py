@@ -79,6 +79,7 @@ class PagedSchedule(HostSchedule):
     is held, or when the host has ``crowd`` URLs already: else a host that rests could hold up a choice with all its
     URLs. Thus most hosts, those with few URLs that have not had their turn, take no memory at all. When more than ``most``
     hosts are in memory, some that are ready, but have nothing better than others, are paged out.
+    Under a floor the URLs of active hosts never wait in the shared queue, so the k rule counts them.
     """
 
     def __init__(
@@ -178,7 +179,9 @@ class PagedSchedule(HostSchedule):
             self._page_in(entry)
 
     def _lower(self) -> bool:
-        first, item = self.shared.first(), self._heaps[INACTIVE].first()
+        while (first := self.shared.first()) and (entry := self._entry(first)).host in self._queues:
+            self._page_in(entry)  # a host in process does not count
+        item = self._heaps[INACTIVE].first()
         if first is None or (item is not None and item[0] <= first[0]):
             return super()._lower()
         self._lower_to(first[0])
@@ -195,9 +198,10 @@ class PagedSchedule(HostSchedule):
         HostSchedule.add(self, entry)
 
     def _expendable(self) -> list[HostQueue]:
-        """Hosts that may be visited, but have nothing better than others."""
+        """Hosts that need no queue now: they may be visited, but others have something better."""
         states = (INACTIVE, SPARE) if self.levels.are_set else (READY,)
-        return [host for state in states for host in self.last(state, _PAGED_OUT)]
+        hosts = [host for state in states for host in self.last(state, _PAGED_OUT)]
+        return [host for host in hosts if host.due <= self.now and not host.blocked_until]  # inactive ones may rest
 
     def _page_out(self) -> None:
         """Move the URLs of hosts that need no queue of their own now to the shared queue."""

@@ -11,6 +11,7 @@ from crawlproject.frontier.disk.files import is_disk_frontier, remove_disk_front
 from crawlproject.frontier.inspect.disk import DiskView
 from crawlproject.frontier.inspect.view import Counts, FrontierView
 from crawlproject.frontier.journal import NAME, ChangeLog
+from crawlproject.frontier.k_rule import KRule
 from crawlproject.frontier.memory_store import MemoryStore
 from crawlproject.frontier.politeness import Politeness
 from crawlproject.records import CrawlUrl
@@ -22,7 +23,7 @@ class JournalView:
     kind = "memory"
 
     def __init__(self, journal: ChangeLog) -> None:
-        self._store = MemoryStore(batch_size=1, commit=1, politeness=Politeness(0.0, 0.0), random=Random(0))
+        self._store = MemoryStore(rule=KRule(1), commit=1, politeness=Politeness(0.0, 0.0), random=Random(0))
         journal.replay(self._store)
 
     def counts(self) -> Counts:
