@@ -79,7 +79,7 @@ def crawl_without_idle_slots(crawl: Crawl, web: RandomWeb, slots: int, random: R
 
 @pytest.mark.parametrize("scarce", ["time", "both"])
 @pytest.mark.parametrize("ordering", ["adaptive", "dom", "best_first"])
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(
     seed=st.integers(0, 2**32),
     k=st.sampled_from([1, 3, 50]),
