@@ -113,8 +113,9 @@ class _Follower:
         for url in self.linked:
             if url in known and url not in waiting and url not in crawl.folder.history:
                 crawl.ordering.refused(url)
-        for missing in () if crawl.options.frontier_max_urls else self._missing.values():  # else they were evicted
-            if missing.url not in crawl.frontier:
+        most = crawl.options.frontier_max_urls
+        for missing in self._missing.values():
+            if missing.url not in crawl.frontier and not 0 < most <= len(crawl.frontier):
                 crawl.admission.offer(missing)
 
     def _offer(self, url: str, depth: int, inherited: tuple[float, ...]) -> bool:

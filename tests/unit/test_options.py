@@ -104,7 +104,7 @@ def test_a_parameter_that_was_renamed_is_read_with_one_warning(caplog: pytest.Lo
 
 def test_what_is_scarce_is_one_of_three() -> None:
     assert read_options({}).crawl_scarce == "both"
-    with pytest.raises(BadSetting, match="setting CRAWL_SCARCE: .*'pages', 'time' or 'both'"):
+    with pytest.raises(BadSetting, match=r"setting CRAWL_SCARCE: .*'pages', 'time' or 'both'"):
         read_options({"CRAWL_SCARCE": "money"})
 
 
