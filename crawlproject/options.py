@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import difflib
 import json
+import logging
 import platform
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -18,6 +20,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from crawlproject import settings as defaults
 from crawlproject.errors import BadSetting
+
+logger = logging.getLogger(__name__)
 
 THEIRS = ("REDIS_", "MAX_IDLE_TIME_BEFORE_CLOSE")  # settings that are named and mean what they do in scrapy-redis
 WORKERS = "workers"  # folder of a crawl folder in which each worker of a shared frontier has its own
@@ -151,6 +155,8 @@ class Options(BaseModel):
         return crawl_folder / WORKERS / self.worker if self.frontier == "redis" else crawl_folder
 
 
+_RENAMED = {"ORDERING_ATTENTION": "ORDERING_ACTIVE"}  # old folders and scripts have these names
+
 _FIELDS = frozenset(Options.model_fields) - {"ordering_parameters"}
 
 
@@ -186,8 +192,18 @@ def unknown_settings(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _ordering_parameters(settings: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for name in settings:
-        if name.startswith("ORDERING_") and name.lower() not in _FIELDS:
+        if name in _RENAMED:
+            _warn_of_old_name(name)
+            if _RENAMED[name] not in settings:
+                yield _RENAMED[name].removeprefix("ORDERING_").lower(), settings[name]
+        elif name.startswith("ORDERING_") and name.lower() not in _FIELDS:
             yield name.removeprefix("ORDERING_").lower(), settings[name]
+
+
+@cache
+def _warn_of_old_name(name: str) -> None:
+    """Once in a process."""
+    logger.warning("setting %s is called %s now", name, _RENAMED[name])
 
 
 def _bad_setting(invalid: ValidationError) -> BadSetting:

@@ -78,12 +78,14 @@ class _Follower:
     may have been killed before it had them; the others it has, or better ones since.
 
     Refusals have no line in the history: a link that is barred was refused where it was found, and one that neither waits
-    nor was fetched was refused at its turn. The ordering learns of the latter at the end, when all fetches are known.
+    nor was fetched was refused at its turn. The ordering learns of the latter at the end, when all fetches are known. A link
+    that is neither barred nor in the frontier is offered again: earlier versions put some aside.
     """
 
     def __init__(self, crawl: Crawl) -> None:
         self._crawl = crawl
         self.linked: dict[str, tuple[float, ...]] = {}  # what was offered, and what it has inherited
+        self._missing: dict[str, CrawlUrl] = {}
         self._revised: list[tuple[str, float]] = []
 
     def follow(self, event: FetchEvent) -> None:
@@ -98,8 +100,8 @@ class _Follower:
             if page is None:
                 return
             for url in self._crawl.ordering_feed.follow(page):
-                if url is not None:
-                    self._offer(url.url, url.depth, url.inherited)
+                if url is not None and self._offer(url.url, url.depth, url.inherited):
+                    self._missing.setdefault(url.url, url)
         self._revised = list(ordering.revise())
 
     def finish(self) -> None:
@@ -111,11 +113,20 @@ class _Follower:
         for url in self.linked:
             if url in known and url not in waiting and url not in crawl.folder.history:
                 crawl.ordering.refused(url)
+        most = crawl.options.frontier_max_urls
+        for missing in self._missing.values():
+            if missing.url not in crawl.frontier and not 0 < most <= len(crawl.frontier):
+                crawl.admission.offer(missing)
 
-    def _offer(self, url: str, depth: int, inherited: tuple[float, ...]) -> None:
+    def _offer(self, url: str, depth: int, inherited: tuple[float, ...]) -> bool:
+        """Whether the frontier does not know the URL, although no rule bars it."""
         self.linked[url] = larger_of_each(self.linked.get(url, inherited), inherited)
-        if url not in self._crawl.frontier and self._crawl.admission.rules.is_barred(url, depth):
+        if url in self._crawl.frontier:
+            return False
+        barred = self._crawl.admission.rules.is_barred(url, depth)
+        if barred:
             self._crawl.ordering.refused(url)
+        return not barred
 
 
 def _states(frontier: Frontier, linked: Iterable[str]) -> tuple[Frontier | set[str], set[str]]:

@@ -93,6 +93,21 @@ def test_parameters_of_orderings_are_gathered() -> None:
     assert options.ordering_parameters == {"alpha": "0.5"}
 
 
+def test_a_parameter_that_was_renamed_is_read_with_one_warning(caplog: pytest.LogCaptureFixture) -> None:
+    for _ in range(2):
+        assert read_options({"ORDERING_ATTENTION": 8}).ordering_parameters == {"active": 8}
+    assert read_options({"ORDERING_ATTENTION": 8, "ORDERING_ACTIVE": 9}).ordering_parameters == {"active": 9}
+    assert [record.getMessage() for record in caplog.records] == [
+        "setting ORDERING_ATTENTION is called ORDERING_ACTIVE now"
+    ]
+
+
+def test_what_is_scarce_is_one_of_three() -> None:
+    assert read_options({}).crawl_scarce == "both"
+    with pytest.raises(BadSetting, match=r"setting CRAWL_SCARCE: .*'pages', 'time' or 'both'"):
+        read_options({"CRAWL_SCARCE": "money"})
+
+
 def test_the_folder_is_named_by_the_setting_or_by_the_topic() -> None:
     assert read_options({"CRAWL_DIR": "here"}).folder("reef") == Path("here")
     assert read_options({}).folder("reef") == Path("crawls/reef")

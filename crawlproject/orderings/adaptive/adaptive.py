@@ -94,10 +94,6 @@ class Adaptive(BaseOrdering):
     def seed_score(self, url: str) -> float:
         return SEEDS_FIRST
 
-    @property
-    def floor(self) -> float:
-        return self._active.floor
-
     def score(self, page: Page, link: Link) -> float:
         """The value that ``observe`` found; 0 for what was fetched already."""
         return self._scores.get(page.url, {}).get(link.url, 0.0)
@@ -260,6 +256,7 @@ class Adaptive(BaseOrdering):
             return
         values = self._values(rows)[1]
         told = self._active.choose(rows, values)
+        self.floor = self._active.floor
         yield from zip(table.urls(told), table.told[told].tolist(), strict=True)
         if len(rows) > self.rows:
             surplus = np.argpartition(values, len(rows) - self.rows)[: len(rows) - self.rows]

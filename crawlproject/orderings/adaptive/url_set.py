@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
 import xxhash
 
 _SHARDS = 64  # grow one at a time, so that no page waits for all
@@ -14,7 +13,7 @@ class UrlSet:
     """The 64-bit hashes of URLs, in open-addressing tables. Two of 10^8 URLs are confused with probability 3 in 10^4."""
 
     def __init__(self, urls: Iterable[str] = ()) -> None:
-        self._tables = [memoryview(np.zeros(16, np.uint64)) for _ in range(_SHARDS)]
+        self._tables = [_empty(16) for _ in range(_SHARDS)]
         self._counts = [0] * _SHARDS
         for url in urls:
             self.add(url)
@@ -37,9 +36,13 @@ class UrlSet:
         table[place] = value
         self._counts[shard] += 1
         if 2 * self._counts[shard] > len(table):
-            self._tables[shard] = larger = memoryview(np.zeros(2 * len(table), np.uint64))
+            self._tables[shard] = larger = _empty(2 * len(table))
             for other in filter(None, table):
                 larger[_place(larger, other)] = other
+
+
+def _empty(places: int) -> memoryview:
+    return memoryview(bytearray(8 * places)).cast("Q")
 
 
 def _place(table: memoryview, value: int) -> int:

@@ -111,3 +111,12 @@ def test_the_ordering_hears_of_what_cannot_enter(opened) -> None:
 
 def test_when_nothing_active_waits_the_best_of_the_others_are_taken(opened) -> None:
     assert hosts_taken(opened(CRAWL_SCARCE="pages")) == ["active.example", "spare.example", "poor.example"]
+
+
+def test_what_an_earlier_version_put_aside_waits_after_a_resume(opened) -> None:
+    crawl = opened()
+    assert crawl.frontier.withdraw("http://spare.example/")
+    crawl.close("stopped", 3.0)
+    resumed = opened(fetches=0)
+    waiting = {url.url: (url.score, url.depth, url.parent) for url in resumed.frontier.waiting()}
+    assert waiting["http://spare.example/"] == (0.5, 1, "http://a.example/")

@@ -41,28 +41,28 @@ def database() -> redis.Redis:
     return empty_database()
 
 
-def test_what_is_put_aside_is_recalled_when_others_fetched_all_that_waited(tmp_path: Path, database) -> None:
-    first = worker(tmp_path / "first", database, "first", ORDERING="adaptive", ORDERING_ATTENTION=4)
+def test_a_worker_with_a_floor_shares_its_frontier(tmp_path: Path, database) -> None:
+    """What it thinks little of is there for others; what is left then, it fetches itself."""
+    first = worker(tmp_path / "first", database, "first", ORDERING="adaptive", ORDERING_ACTIVE=4)
     second = worker(tmp_path / "second", database, "second", ORDERING="dom")
     links = [f"http://h{number}.example/{page}" for number in range(12) for page in range(5)]
     fetched = [fetch(first, *links)] + [fetch(first) for _ in range(REVISE_EVERY)]
-    assert 4 <= len(first.frontier) < len(links) - len(fetched), "the rest is aside"
-    while url := fetch(second):
-        fetched.append(url)
+    assert first.ordering.floor > 0 and len(first.frontier) == len(links) - REVISE_EVERY, "all of them wait"
+    fetched += [fetch(second) for _ in range(20)]
     while url := fetch(first):
         fetched.append(url)
     assert sorted(map(str, fetched)) == sorted([FRONT, *links])
 
 
 def test_a_resumed_worker_learns_what_became_of_its_links(tmp_path: Path, database) -> None:
-    first = worker(tmp_path, database, "first", ORDERING="adaptive", ORDERING_ATTENTION=4)
+    first = worker(tmp_path, database, "first", ORDERING="adaptive", ORDERING_ACTIVE=4)
     links = [f"http://h{number}.example/{page}" for number in range(6) for page in range(5)]
     assert fetch(first, *links) == FRONT
     assert first.take(100.0) is not None, "a lease that is open when the process dies"
     first.folder.close("", 100.0, {})
     second = worker(tmp_path, database, "second", ORDERING="dom")
     others = fetch(second)
-    first = worker(tmp_path, database, "first", ORDERING="adaptive", ORDERING_ATTENTION=4)
+    first = worker(tmp_path, database, "first", ORDERING="adaptive", ORDERING_ACTIVE=4)
     fetched = {others}
     while url := fetch(first):
         assert url not in fetched

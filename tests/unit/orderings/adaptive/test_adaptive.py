@@ -162,8 +162,6 @@ def test_what_is_known_of_a_url_holds_for_where_it_redirects_to() -> None:
     parts = ordering.explain(CrawlUrl("http://c.example/new", score))
     assert parts["anchor"] > 0 and sum(parts.values()) == pytest.approx(score)
     assert ordering.explain(CrawlUrl("http://a.example/old", score)) == {}
-    parts = ordering.explain(CrawlUrl("http://a.example/new", score))
-    assert parts["anchor"] > 0 and sum(parts.values()) == pytest.approx(score)
     back = a_page("http://c.example/", "", ("http://a.example/old", "coral reef", GOOD))
     assert scores(ordering, back) == [0.0], "the old address has ended"
 

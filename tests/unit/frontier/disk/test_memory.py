@@ -1,0 +1,36 @@
+"""What a frontier on disk keeps in memory does not grow with what waits in it."""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+from random import Random
+
+from crawlproject.frontier.disk.frontier import DiskFrontier
+from crawlproject.frontier.disk.url_queues import MemoryLimits
+from crawlproject.frontier.politeness import Politeness
+from crawlproject.records import CrawlUrl
+
+HOSTS = 200
+LIMITS = MemoryLimits(shared=64, host=8, crowd=16, hosts=50)
+
+
+def test_ten_times_the_urls_are_no_more_objects_also_above_and_below_a_floor(tmp_path: Path) -> None:
+    random, now, last = Random(3), 1000.0, 0
+    frontier = DiskFrontier(tmp_path, politeness=Politeness(1.0), random=Random(1), clock=lambda: 0.0, limits=LIMITS)
+    objects = []
+    for waiting in (4_000, 40_000):
+        while len(frontier) < waiting:
+            with frontier.batch():
+                for _ in range(50):
+                    last += 1
+                    frontier.put(CrawlUrl(f"http://h{random.randrange(HOSTS)}.example/{last}", random.random(), 1))
+            frontier.set_floor(floor := 0.9 + random.random() / 10, floor / 2)
+            now += 1.0
+            taken = frontier.take(now)
+            assert taken is not None
+            frontier.done(taken.url, now, 0.1)
+        gc.collect()
+        objects.append(len(gc.get_objects()))
+    assert objects[1] - objects[0] < 4_000, "for 36,000 URLs more"
+    frontier.close()
