@@ -2,7 +2,8 @@
 
 One permutation hashing (Li, Owen and Zhang, NIPS 2012) with optimal densification (Shrivastava, ICML 2017) of the set of
 shingles, ``SHINGLE`` terms in a row (Broder, 1997). Everything is vectorised over the bytes of the text: the hash of a run of
-bytes is the difference of two prefix sums of a polynomial, so that no term is looked at by itself.
+bytes is the difference of two prefix sums of a polynomial, so that no term is looked at by itself. Where ``text_hashes`` was
+compiled, it computes the same, term by term.
 """
 
 from __future__ import annotations
@@ -11,13 +12,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from xxhash import xxh3_64_intdigest
 
 from crawlproject.records import Page
+
+try:
+    from crawlproject.inspection.duplicates import text_hashes
+except Exception:  # not built, or in a zip file
+    text_hashes = None  # type: ignore[assignment]
 
 SHINGLE = 3  # terms, which are stems without stop words: five or six words of the text
 BINS = 128
@@ -72,6 +77,10 @@ def similarity(one: Minima, other: Minima) -> float:
 
 def term_hashes(terms: Sequence[str]) -> tuple[Hashes, Hashes]:
     """A hash of each term, and the same with one hash for all numbers."""
+    if text_hashes is not None:
+        plain, folded = np.empty((2, len(terms)), dtype=np.uint64)
+        count = text_hashes.hash_terms(terms, _BASE, _NUMBER, MAX_BYTES, plain, folded)
+        return plain[:count], folded[:count]
     buffer = _joined(terms)
     if not buffer:
         return _NONE, _NONE
@@ -95,6 +104,10 @@ def shingle_hashes(terms: Hashes) -> Hashes:
     if not width:
         return _NONE
     count = len(terms) - width + 1
+    if text_hashes is not None:
+        hashes = np.empty(count, dtype=np.uint64)
+        text_hashes.hash_shingles(terms, _FACTORS, hashes)
+        return hashes
     hashes = terms[:count] * _FACTORS[0]
     for place in range(1, width):
         hashes += terms[place : place + count] * _FACTORS[place]
@@ -126,14 +139,16 @@ def minima_of(hashes: Hashes) -> Minima:
     empty = places[:-1] == places[1:]
     values = (found & _LOW).astype(np.uint16)
     if empty.any():
-        _densify(values, empty)
+        densify(values, ~empty)
     return values
 
 
-def _densify(values: Minima, empty: npt.NDArray[np.bool_]) -> None:
+def densify(values: Minima, filled: npt.NDArray[np.bool_]) -> None:
     """Give each empty bin the number of a bin that is not, the same one for any two sets that agree on them."""
-    filled = ~empty
-    missing = np.flatnonzero(empty)
+    if text_hashes is not None:
+        text_hashes.densify(values, filled.view(np.uint8), _SOURCES)
+        return
+    missing = np.flatnonzero(~filled)
     for sources in _SOURCES:
         source = sources[missing]
         hit = filled[source]
@@ -184,10 +199,10 @@ def _powers_of(base: int) -> Hashes:
     return np.multiply.accumulate(factors)
 
 
-def _sources() -> npt.NDArray[Any]:
+def _sources() -> npt.NDArray[np.uint8]:
     """For each attempt a permutation of the bins."""
     random = np.random.default_rng(2017)
-    return np.array([random.permutation(BINS) for _ in range(_ATTEMPTS)])
+    return np.array([random.permutation(BINS) for _ in range(_ATTEMPTS)], dtype=np.uint8)
 
 
 _NONE: Hashes = np.zeros(0, dtype=np.uint64)
