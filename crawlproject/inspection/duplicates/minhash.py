@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -134,21 +133,23 @@ def minima_of(hashes: Hashes) -> Minima:
     """The minima of sorted hashes; all zero for none."""
     if not len(hashes):
         return np.zeros(BINS, dtype=np.uint16)
+    if text_hashes is not None:
+        minima = np.empty(BINS, dtype=np.uint16)
+        text_hashes.find_minima(hashes, _BIN_BITS, _SOURCES, minima)
+        return minima
     places = np.searchsorted(hashes, _EDGES)
     found = hashes[np.minimum(places[:-1], len(hashes) - 1)]
     empty = places[:-1] == places[1:]
     values = (found & _LOW).astype(np.uint16)
     if empty.any():
-        densify(values, ~empty)
+        _densify(values, empty)
     return values
 
 
-def densify(values: Minima, filled: npt.NDArray[np.bool_]) -> None:
+def _densify(values: Minima, empty: npt.NDArray[np.bool_]) -> None:
     """Give each empty bin the number of a bin that is not, the same one for any two sets that agree on them."""
-    if text_hashes is not None:
-        text_hashes.densify(values, filled.view(np.uint8), _SOURCES)
-        return
-    missing = np.flatnonzero(~filled)
+    filled = ~empty
+    missing = np.flatnonzero(empty)
     for sources in _SOURCES:
         source = sources[missing]
         hit = filled[source]
@@ -161,12 +162,12 @@ def densify(values: Minima, filled: npt.NDArray[np.bool_]) -> None:
 
 def outside_links(page: Page) -> npt.NDArray[np.bool_] | None:
     """Which terms are outside links; None for a page without any."""
-    total = len(page.terms)
     if not page.links:
         return None
-    edges = np.fromiter(chain.from_iterable([link.anchor_span for link in page.links]), np.int64, 2 * len(page.links))
-    opened, closed = (np.bincount(edges[side::2], minlength=total + 1) for side in (0, 1))
-    outside: npt.NDArray[np.bool_] = np.cumsum(opened - closed)[:total] <= 0
+    outside = np.ones(len(page.terms), dtype=np.bool_)
+    for link in page.links:
+        start, end = link.anchor_span
+        outside[start:end] = False
     return outside
 
 

@@ -1,7 +1,6 @@
 """The interface of ``text_hashes.pyx``."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,4 +16,6 @@ def hash_terms(
 def hash_shingles(
     terms: npt.NDArray[np.uint64], factors: npt.NDArray[np.uint64], shingles: npt.NDArray[np.uint64]
 ) -> None: ...
-def densify(values: npt.NDArray[np.uint16], filled: npt.NDArray[Any], sources: npt.NDArray[np.uint8]) -> None: ...
+def find_minima(
+    hashes: npt.NDArray[np.uint64], bits: int, sources: npt.NDArray[np.uint8], minima: npt.NDArray[np.uint16]
+) -> None: ...

@@ -3,6 +3,7 @@
 
 from cpython.unicode cimport PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND, PyUnicode_READ
 from libc.stdint cimport uint8_t, uint16_t, uint64_t
+from libc.string cimport memset
 
 
 def hash_terms(
@@ -36,20 +37,24 @@ def hash_shingles(const uint64_t[::1] terms, const uint64_t[::1] factors, uint64
         shingles[at] = value ^ value >> 33
 
 
-def densify(uint16_t[::1] values, const uint8_t[::1] filled, const uint8_t[:, ::1] sources):
-    """``minhash.densify``: the rows of ``sources`` are permutations of the bins."""
-    cdef Py_ssize_t place, attempt, first = 0
-    cdef uint8_t source
-    while not filled[first]:
-        first += 1
-    for place in range(values.shape[0]):
+def find_minima(const uint64_t[::1] hashes, int bits, const uint8_t[:, ::1] sources, uint16_t[::1] minima):
+    """``minhash.minima_of`` for ``2 ** bits`` bins, at most 256: the rows of ``sources`` are permutations of them."""
+    cdef uint8_t filled[256]
+    cdef Py_ssize_t at, place, attempt
+    cdef uint8_t source, first = hashes[0] >> (64 - bits)
+    memset(filled, 0, sizeof(filled))
+    for at in range(hashes.shape[0]):
+        place = hashes[at] >> (64 - bits)
+        if not filled[place]:
+            filled[place], minima[place] = 1, <uint16_t>hashes[at]
+    for place in range(minima.shape[0]):
         if filled[place]:
             continue
-        values[place] = values[first]
+        minima[place] = minima[first]
         for attempt in range(sources.shape[0]):
             source = sources[attempt, place]
             if filled[source]:
-                values[place] = values[source]
+                minima[place] = minima[source]
                 break
 
 
