@@ -18,8 +18,10 @@ def extensions() -> list[Extension]:
     except ImportError:
         return []
     sources = sorted(map(str, Path("crawlproject").rglob("*.pyx")))
-    names = [source.removesuffix(".pyx").replace("/", ".") for source in sources]
-    parts = [Extension(name, [source], include_dirs=lxml.get_include()) for name, source in zip(names, sources)]
+    parts = [
+        Extension(source.removesuffix(".pyx").replace("/", "."), [source], include_dirs=lxml.get_include())
+        for source in sources
+    ]
     compiled: list[Extension] = cythonize(parts, build_dir="build", quiet=True)
     for part in compiled:
         part.optional = True  # which cythonize forgets

@@ -176,8 +176,10 @@ def read_key(key: str, parent: str | None, kind: str | None = None) -> tuple[str
     Records without a kind are pages, except those of earlier versions: a probe is known by its key, a sitemap by the
     robots.txt that is its parent.
     """
-    if kind is None and (kind := _kind_of(key, parent)) == PAGE:
-        return key, PAGE, ""
+    if kind is None:
+        kind = _kind_of(key, parent)
+        if kind == PAGE:
+            return key, PAGE, ""
     url, _, variant = key.partition(f"#{kind}/")
     return url, kind, variant
 

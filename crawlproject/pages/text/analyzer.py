@@ -12,7 +12,7 @@ from crawlproject.pages.text.tokenizer import APOSTROPHES, SOFT_HYPHEN, Tokenize
 try:
     from crawlproject.pages.text.chunk_table import ChunkTable
 except Exception:  # not built, or in a zip file
-    ChunkTable = ChunkTerms  # type: ignore[misc]
+    ChunkTable = ChunkTerms  # type: ignore[misc, assignment]
 
 MAX_TERM = 40
 MAX_DIGITS = 4

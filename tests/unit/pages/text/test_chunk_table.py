@@ -35,7 +35,10 @@ def made_up(random: Random) -> tuple[str, list[int]]:
 @pytest.mark.parametrize("language", ["en", "fr", "zh", "hi"])
 @pytest.mark.parametrize("remembered", [7, 100_000])
 def test_any_text(language: str, remembered: int) -> None:
-    compiled, interpreted = Analyzer(language, remembered=remembered), in_python(language=language, remembered=remembered)
+    compiled, interpreted = (
+        Analyzer(language, remembered=remembered),
+        in_python(language=language, remembered=remembered),
+    )
     assert not isinstance(compiled.chunks, ChunkTerms)
     random = Random(1)
     for _ in range(3_000):
