@@ -85,7 +85,7 @@ def main() -> None:
     WatchedFarms.accuse, WatchedFarms.draw = chosen.accuse, chosen.draw
     with TemporaryDirectory() as folder:
         web, topics = _opened(chosen.web, chosen.topics, chosen.cache or Path(folder) / "cache")
-        stage = Runner(web, lambda topic: {}, pages=chosen.pages, agent="benchmark")
+        stage = Runner(web, lambda topic: {}, pages=chosen.pages, agent="benchmark", concurrency=1)
         for topic in topics:
             _measure(stage, topic, chosen.ordering, Path(folder), web)
 

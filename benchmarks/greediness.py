@@ -2,10 +2,10 @@
 
     python -m benchmarks.greediness WEB TOPIC... --pages 1000 --out greediness --json greediness.json
 
-Each topic is rehearsed with each ``FRONTIER_COMMIT`` (N) on each ``FRONTIER_MAX_URLS``. The paper has frontiers of 256
-URLs, beside the N that are committed; here the committed ones count, so that 1,024 is closer to its N = 256. The k rule
-and politeness are off, since the paper had neither: what is left is the order of the links. The pool of all these crawls
-is ranked lexically and by links (paper 001 Table 2). The table shows means over topics with their standard error; runs
+Each topic is rehearsed with each ``FRONTIER_COMMIT`` (N) on each ``FRONTIER_MAX_URLS``, and breadth-first with the limited
+frontier as a FIFO queue, as in the paper, whose frontiers have 256 URLs beside the N that are committed. The k rule and
+politeness are off and one page is fetched at a time, as in the paper: what is left is the order of the links. The pool of all these crawls of a
+topic is ranked lexically and by links (paper 001 Table 2). The table shows means over topics with their standard error; runs
 that are there are kept.
 """
 
@@ -34,6 +34,7 @@ from crawlproject.evaluation.simulation.plan import Plan, rehearse_here
 from crawlproject.topic.parse import load_topic
 
 ALONE = {"FRONTIER_BATCH_SIZE": 1, "POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0}
+FIFO = "breadth_first"
 SCHEMES = {
     "recall": ("recall", ""),
     "static lexical": ("top", "retrieval_rank"),
@@ -46,7 +47,9 @@ SCHEMES = {
 def main() -> None:
     options = _arguments()
     for commit, size in product(options.commits, options.frontiers):
-        _rehearse(options, commit, size)
+        _rehearse(options, "best_first", commit, size)
+    for size in options.frontiers:
+        _rehearse(options, FIFO, 1, size)
     runs = find_runs(options.out)
     scorers = {
         name: WebScorer([options.web], IMPORTANCE[name], cache_dir=cache_dir()) for _, name in SCHEMES.values() if name
@@ -76,29 +79,33 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _rehearse(options: argparse.Namespace, commit: int, size: int) -> None:
+def _rehearse(options: argparse.Namespace, ordering: str, commit: int, size: int) -> None:
+    name = FIFO if ordering == FIFO else f"commit-{commit}"
     topics = tuple(map(load_topic, options.topics))
     chosen = {**ALONE, "FRONTIER_COMMIT": commit, "FRONTIER_MAX_URLS": size}
     plan = Plan(
         web=options.web,
         topics=topics,
         settings=tuple({**topic.settings, **chosen} for topic in topics),
-        orderings=("best_first",),
+        orderings=(ordering,),
         pages=options.pages,
-        out=options.out / f"commit-{commit}-frontier-{size}",
+        out=options.out / f"{name}-frontier-{size}",
         cache_dir=cache_dir(),
         agent="topical-crawler",
+        concurrency=1,
     )
     for line in rehearse_here(plan, warn=print):
-        print(f"N = {commit}, frontier {size}: {line['topic']}", file=sys.stderr)
+        print(f"{name}, frontier {size}: {line['topic']}", file=sys.stderr)
 
 
 def _variants(comparison: Comparison, runs: list[RunFolder]) -> Iterator[tuple[int, int, int]]:
-    """N, size of the frontier, and row of the comparison."""
-    settings = {run.ordering: run.info.settings for run in runs}
+    """N (0: breadth-first), size of the frontier, and row of the comparison."""
+    infos = {run.ordering: run.info for run in runs}
     rows = []
     for row, name in enumerate(comparison.orderings):
-        rows.append((settings[name]["FRONTIER_COMMIT"], settings[name]["FRONTIER_MAX_URLS"], row))
+        settings = infos[name].settings
+        commit = 0 if infos[name].ordering == FIFO else settings["FRONTIER_COMMIT"]
+        rows.append((commit, settings["FRONTIER_MAX_URLS"], row))
     yield from sorted(rows, key=lambda variant: (variant[1] or sys.maxsize, variant[0]))
 
 
@@ -111,7 +118,7 @@ def _table(found: dict[str, Comparison], runs: list[RunFolder], pages: int) -> T
             cell = f"{comparison.mean[row, point]:.3f} ±{comparison.error[row, point]:.3f}"
             rows.setdefault((commit, size), []).append(cell)
     for (commit, size), cells in rows.items():
-        table.add_row(str(commit), str(size or "no limit"), *cells)
+        table.add_row(str(commit or FIFO), str(size or "no limit"), *cells)
     return table
 
 

@@ -119,7 +119,7 @@ def _rehearse(
     from crawlproject.evaluation.simulation.runner import Runner
     from crawlproject.storage.append_log import read_lines
 
-    stage = Runner(web, lambda topic: settings, pages=pages, agent="benchmark")
+    stage = Runner(web, lambda topic: settings, pages=pages, agent="benchmark", concurrency=1)
     for _, place, _ in stage.rehearse(topic_of(web), [ordering], folder):
         lines = read_lines(place / "history.jsonl")
         return [(line["url"], bool(line["md5"])) for line in lines]

@@ -61,7 +61,15 @@ def _nothing(web: str, topics: Sequence[Path], folder: Path) -> Crawled:
 
 
 def _run(web: str, topics: Sequence[Path], ordering: str, pages: int, out: Path) -> Crawled:
-    asked = ["--ordering", ordering, "--pages", str(pages), "--out", str(out), *options(IMPOLITE)]
+    asked = [
+        "--ordering",
+        ordering,
+        "--pages",
+        str(pages),
+        "--out",
+        str(out),
+        *options({**IMPOLITE, "CONCURRENT_REQUESTS": 1}),
+    ]
     errors = out.parent / f"{out.name}.errors"
     command = [sys.executable, "-m", "scrapy", "rehearse", web, *map(str, topics), *asked]
     process = MeasuredProcess(command, environment=os.environ, errors=errors)

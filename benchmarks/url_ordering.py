@@ -23,7 +23,7 @@ import numpy as np
 
 from benchmarks.crawl_and_stop import crawl_and_stop, crawl_and_stop_with_threshold, limited_buffer
 from benchmarks.figure import standalone
-from benchmarks.virtual_crawler import Backlinks, Estimate, Fixed, Opic, Ranks, Web, buffered, crawl
+from benchmarks.virtual_crawler import Backlinks, Drawn, Estimate, Nothing, Opic, Ranks, Web, buffered, crawl
 from crawlproject.evaluation.measures import Curve, value_at
 from crawlproject.orderings.graph.pagerank import pagerank
 from crawlproject.reports.plots import Axis, Series, line_chart
@@ -42,10 +42,10 @@ def read(path: str, start: int) -> Web:
 
 def crawlers(nodes: int, growths: list[float], seed: int) -> dict[str, Callable[[], Estimate]]:
     """What orders the queue of each crawler, by name; a new one each time."""
-    numbers = np.random.default_rng(seed).random(nodes).tolist()
+    draws = np.random.default_rng(seed).exponential(size=nodes).tolist()
     named: dict[str, Callable[[], Estimate]] = {
-        "random": lambda: Fixed(numbers),
-        "breadth-first": lambda: Fixed([0.0] * nodes),
+        "random": lambda: Drawn(draws),
+        "breadth-first": Nothing,
         "backlink count": lambda: Backlinks(nodes),
         "PageRank": lambda: Ranks(growths[0]),
         "OPIC": lambda: Opic(0),

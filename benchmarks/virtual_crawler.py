@@ -49,17 +49,33 @@ class Estimate(Protocol):
         ...
 
 
-class Fixed:
-    """A number for each node that does not change: nothing for breadth-first, anything for random."""
-
-    def __init__(self, numbers: Sequence[float]) -> None:
-        self._numbers = numbers
+class Nothing:
+    """No estimate: breadth-first."""
 
     def visit(self, node: int, targets: Sequence[int]) -> bool:
         return False
 
     def __call__(self, node: int) -> float:
-        return self._numbers[node]
+        return 0.0
+
+
+class Drawn:
+    """At random: any node in the queue may be next. ``draws`` are exponential variates of mean 1, one for each node.
+
+    As the ordering ``random``: the clock of a node rings so long after the node was found.
+    """
+
+    def __init__(self, draws: Sequence[float]) -> None:
+        self._draws = draws
+        self._rings: dict[int, float] = {}
+        self._now = 0.0
+
+    def visit(self, node: int, targets: Sequence[int]) -> bool:
+        self._now = self._rings[node]
+        return False
+
+    def __call__(self, node: int) -> float:
+        return 1 / (1 + self._rings.setdefault(node, self._now + self._draws[node]))
 
 
 class Backlinks:

@@ -12,6 +12,7 @@ from scrapy.exceptions import UsageError
 
 from crawlproject.components.subcommand import Subcommand, cache_dir, reporting_errors
 from crawlproject.errors import BadInput
+from crawlproject.evaluation.checkpoint import read_checkpoints
 from crawlproject.evaluation.compare import compare
 from crawlproject.evaluation.popularity import IMPORTANCE
 from crawlproject.evaluation.question import MEASURES, TESTS, Question, Scorer
@@ -38,8 +39,8 @@ class CompareCommand(Subcommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        at = "numbers of pages (default: 100 250 500 1000 ... up to the longest run)"
-        parser.add_argument("--at", metavar="N", nargs="+", default=[], help=at)
+        at = "numbers of pages, and seconds as in 60s (default: 100 250 500 1000 ... pages, up to the longest run)"
+        parser.add_argument("--at", metavar="POINT", nargs="+", default=[], help=at)
         measure = "default: recall; with --importance, precision"
         parser.add_argument("--measure", choices=sorted(MEASURES), help=measure)
         importance = "importance to use instead of the recorded relevance; needs --web"
@@ -67,7 +68,7 @@ class CompareCommand(Subcommand):
 def _compare(folder: Path, opts: argparse.Namespace, agent: str) -> None:
     question = Question(
         measure=opts.measure or ("precision" if opts.importance else "recall"),
-        at=page_numbers(opts.at),
+        at=read_checkpoints(opts.at),
         threshold=opts.threshold,
         window=_positive(opts.window, "--window"),
         top=_positive(opts.top, "--top"),
@@ -81,7 +82,7 @@ def _compare(folder: Path, opts: argparse.Namespace, agent: str) -> None:
     if opts.json:
         write_json(comparison, opts.json)
     if opts.figure:
-        write_svg(heading(comparison), trajectories(comparison), opts.figure)
+        write_svg(heading(comparison), trajectories(comparison, comparison.final), opts.figure)
     if opts.csv:
         write_csv(comparison, opts.csv)
     print(f"\nPlots and results by topic: {write_comparison(comparison, folder)}")
@@ -105,16 +106,6 @@ def _scorer(importance: str | None, webs: Sequence[str] | None, agent: str) -> I
         yield scorer
     finally:
         scorer.close()
-
-
-def page_numbers(words: Sequence[str]) -> tuple[int, ...]:
-    """Parse ``["100,250", "500"]`` into numbers. Raises ``BadInput``."""
-    try:
-        numbers = [int(part) for word in words for part in word.split(",") if part.strip()]
-    except ValueError:
-        wish = "expected numbers of pages, after the folder, as in DIR --at 100 250 500"
-        raise BadInput(f"--at {' '.join(words)}", wish) from None
-    return tuple(_positive(number, "--at") for number in numbers)
 
 
 def _positive(number: int, option: str) -> int:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import UsageError
 
 from crawlproject.components.subcommand import INTERRUPTED, Subcommand, cache_dir, reporting_errors, settings_for
+from crawlproject.errors import BadSetting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,6 +95,7 @@ class RehearseCommand(Subcommand):
             cache_dir=cache_dir(),
             agent=self.agent,
             repeats=opts.repeat,
+            concurrency=_concurrency(self.settings["CONCURRENT_REQUESTS"]),
         )
 
     def _halves(self, plan: Plan) -> Sequence[Plan]:
@@ -126,6 +128,13 @@ class RehearseCommand(Subcommand):
         except WorkerFailed as failure:
             print(f"scrapy: {failure}", file=sys.stderr)
             self.exitcode = 1
+
+
+def _concurrency(value: object) -> int:
+    """The setting of Scrapy, 0 for no limit. Raises ``BadSetting``."""
+    if not str(value).isdecimal():
+        raise BadSetting("setting CONCURRENT_REQUESTS", f"expected a whole number of at least 0, not {value!r}")
+    return int(str(value))
 
 
 @contextmanager

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 
 from crawlproject.components.subcommand import Subcommand, cache_dir, reporting_errors, settings_for
+from crawlproject.errors import BadWeb
 
 if TYPE_CHECKING:
-    from crawlproject.records import Topic
+    from crawlproject.records import Page, Topic
     from crawlproject.topic.hubs import Hub
 
 
@@ -30,7 +34,8 @@ class SeedsCommand(Subcommand):
         return (
             "Find hubs, pages that link to two or more of the topic's seed hosts, in WEB (a WARC file, a folder of "
             "<host>/<path> files, or `sample`) or among the links of an earlier crawl (CRAWL_DIR), and write a copy of the "
-            "topic file with the hubs as additional seeds. Targets never become seeds. "
+            "topic file with the hubs as additional seeds. Targets never become seeds, nor do pages that repeat the "
+            "description of the topic (003 section 6). "
             "Exit code 2: a wrong web, crawl folder or topic."
         )
 
@@ -39,6 +44,8 @@ class SeedsCommand(Subcommand):
         hosts = "seed hosts, other than its own, that a hub links to (default: 2)"
         parser.add_argument("--min-hosts", metavar="N", type=int, default=2, help=hosts)
         parser.add_argument("--most", metavar="N", type=int, default=10, help="hubs to add (default: 10)")
+        origin = "leave out pages of these domains, separated by commas, such as the directory that the seeds are from"
+        parser.add_argument("--without", metavar="DOMAINS", default="", help=origin)
         parser.add_argument(
             "--out", metavar="FILE", type=Path, help="default: <topic>.augmented.toml beside the topic file"
         )
@@ -57,19 +64,29 @@ class SeedsCommand(Subcommand):
         from crawlproject.options import read_options
         from crawlproject.storage.append_log import write_atomically
         from crawlproject.topic.add_seeds import with_seeds
-        from crawlproject.topic.hubs import find_hubs
+        from crawlproject.topic.hubs import find_hubs, is_below, is_mirror
         from crawlproject.topic.parse import load_topic, parse_topic
 
         topic = load_topic(path)
         settings = settings_for(self, topic)
         canonical = topic_in_canonical_urls(topic, make_canonicalizer(read_options(settings)))
-        hubs = find_hubs(
-            _links(source, topic, settings, agent=self.agent),
-            canonical.seeds,
-            min_hosts=opts.min_hosts,
-            most=opts.most,
-            unwanted=canonical.targets,
-        )
+        domains = opts.without.lower().replace(",", " ").split()
+        with opened(source, canonical, settings, agent=self.agent) as web:
+            description = Counter(web.terms(topic.description))
+
+            def is_wanted(url: str) -> bool:
+                page = web.page(url)
+                return not is_below(url, domains) and not (page and is_mirror(page.counts, description))
+
+            hubs = find_hubs(
+                web.links,
+                canonical.seeds,
+                min_hosts=opts.min_hosts,
+                most=opts.most,
+                unwanted=canonical.targets,
+                redirects={seed: page.url for seed in canonical.seeds if (page := web.page(seed))},
+                is_wanted=is_wanted,
+            )
         if not hubs:
             print(f"No page of {source} links to {opts.min_hosts} seed hosts; nothing was written.")
             return
@@ -82,25 +99,46 @@ class SeedsCommand(Subcommand):
         _print_hubs(hubs, out)
 
 
-def _links(source: str, topic: Topic, settings: dict[str, Any], *, agent: str) -> Iterator[tuple[str, Sequence[str]]]:
-    """The links of every page of a web, or of an earlier crawl."""
+@dataclass(frozen=True)
+class Source:
+    """The links of every page, the page at a URL after redirects (None where there is none), and the terms of a text."""
+
+    links: Iterable[tuple[str, Sequence[str]]]
+    page: Callable[[str], Page | None]
+    terms: Callable[[str], Iterable[str]]
+
+
+@contextmanager
+def opened(source: str, topic: Topic, settings: dict[str, Any], *, agent: str) -> Iterator[Source]:
+    """A web, or an earlier crawl, which may have links but no pages."""
     from crawlproject.crawl.reading import make_canonicalizer
     from crawlproject.evaluation.simulation.runner import read_pages
     from crawlproject.options import read_options
+    from crawlproject.pages.text.assembly import make_analyzer
+    from crawlproject.pages.text.relevance import TopicJudge
     from crawlproject.storage.read import MANIFEST, read_links
+    from crawlproject.webs.archived_pages import ArchivedPages
     from crawlproject.webs.open import open_web
+    from crawlproject.webs.page_cache import JudgedPages
     from crawlproject.webs.page_cache_folder import PageCacheFolder
 
-    if (Path(source) / MANIFEST).is_file():
-        yield from read_links(Path(source))
+    folder, options = Path(source), read_options(settings)
+    is_crawl = (folder / MANIFEST).is_file()
+    try:
+        web = open_web(source, cache_dir=cache_dir())
+    except BadWeb:
+        if not is_crawl:
+            raise
+        yield Source(read_links(folder), lambda url: None, make_analyzer(topic.language, options).terms)
         return
-    web = open_web(source, cache_dir=cache_dir())
     for warning in web.warnings:
         print(f"scrapy: web {source}: {warning}", file=sys.stderr)
-    options = read_options(settings)
+    canonicalize = make_canonicalizer(options)
     pages = read_pages(web, topic.language, options, PageCacheFolder(cache_dir(), source), agent=agent)
+    judged = JudgedPages(pages, TopicJudge(topic.keywords, pages.reader.analyzer))
     try:
-        yield from pages.all_links(make_canonicalizer(options))
+        links = read_links(folder) if is_crawl else pages.all_links(canonicalize)
+        yield Source(links, ArchivedPages(pages, judged, canonicalize).page, pages.reader.analyzer.terms)
     finally:
         pages.close()
         web.close()

@@ -1,26 +1,27 @@
-"""``scrapy topic new|check FILE``: writes a topic file, or checks one before a page budget is spent on it."""
+"""``scrapy topic new|check|from-taxonomy FILE``: writes topic files, or checks one before a page budget is spent on it."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 
+from crawlproject.components.asker import Asker, canonical, keywords_of
 from crawlproject.components.subcommand import Subcommand, reporting_errors, settings_for
-from crawlproject.errors import BadInput, BadTopic, InvalidUrl
+from crawlproject.errors import BadInput, BadTopic
 from crawlproject.pages.text.printable import counted
 
 if TYPE_CHECKING:
     from crawlproject.records import Page, Topic
     from crawlproject.topic.check import SeedPreview
-
-T = TypeVar("T")
+    from crawlproject.topic.draft import Draft
 
 WEAK = 1  # exit code: the topic has weaknesses
 _SAMPLE = 20  # pages
@@ -32,16 +33,17 @@ class TopicCommand(Subcommand):
     requires_project = True
 
     def syntax(self) -> str:
-        return "new|check [options] FILE"
+        return "new|check|from-taxonomy [options] FILE"
 
     def short_desc(self) -> str:
-        return "Write a topic file, or check one"
+        return "Write topic files, or check one"
 
     def long_desc(self) -> str:
         return (
             "new: write FILE from keywords and URLs (--query, --seed, --example), asking for whatever is missing. check: fetch "
             "the seeds of a topic (a file, a name, or TOML text) and some of the pages they link to, politely, and list "
-            "the weaknesses of the topic. Exit code 1: it has weaknesses; 2: bad input."
+            "the weaknesses of the topic. from-taxonomy: write a topic for each category of a directory of the web (FILE: RDF, "
+            "OPML or JSON) into --out, with random seeds and the other pages as targets. Exit code 1: weaknesses; 2: bad input."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -56,18 +58,32 @@ class TopicCommand(Subcommand):
         parser.add_argument("--words", metavar="N", type=int, default=_WORDS, help=words)
         sample = f"linked pages to fetch, 0 for none (default: {_SAMPLE})"
         parser.add_argument("--sample", metavar="N", type=int, default=_SAMPLE, help=sample)
+        self._add_taxonomy_options(parser)
         parser.add_argument("--no-fetch", action="store_true", help="check: fetch nothing")
         parser.add_argument("--json", action="store_true", help="check: print JSON")
 
+    def _add_taxonomy_options(self, parser: argparse.ArgumentParser) -> None:
+        options = parser.add_argument_group("from-taxonomy")
+        options.add_argument("--out", metavar="FOLDER", type=Path, default=Path("topics"), help="(default: topics)")
+        options.add_argument("--ending", metavar="WORDS", default="", help="categories whose name ends so, with commas")
+        options.add_argument("--without", metavar="NAMES", default="", help="none with these in the path, with commas")
+        options.add_argument("--least", metavar="N", type=int, default=21, help="pages of a category (default: 21)")
+        options.add_argument("--seeds", metavar="N", type=int, default=10, help="pages to start from (default: 10)")
+        far = "also write NAME.far.toml, whose seeds lead to the pages of the category in --distance links of this web or crawl"
+        options.add_argument("--neighbours", metavar="WEB", default="", help=far)
+        options.add_argument("--distance", metavar="N", type=int, default=2, help="links, at most (default: 2)")
+
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        if len(args) != 2 or args[0] not in ("new", "check"):
-            raise UsageError("expected new or check, and a topic file", print_help=False)
-        for option in ("words", "sample", "pages"):
+        if len(args) != 2 or args[0] not in ("new", "check", "from-taxonomy"):
+            raise UsageError("expected new, check or from-taxonomy, and a file", print_help=False)
+        for option in ("words", "sample", "pages", "least", "distance"):
             if (getattr(opts, option) or 0) < 0:
                 raise UsageError(f"--{option}: expected 0 or more", print_help=False)
         with reporting_errors(self):
             if args[0] == "new":
                 self._new(Path(args[1]), opts)
+            elif args[0] == "from-taxonomy":
+                self._from_taxonomy(Path(args[1]), opts)
             else:
                 self._check(args[1], opts)
 
@@ -81,12 +97,12 @@ class TopicCommand(Subcommand):
         if path.exists():
             raise BadTopic(str(path), "the file exists; choose another name")
         asked = not (opts.query and (opts.seed or opts.example))
-        ask = _Asker()
-        keywords = _keywords(opts.query) if opts.query else ask.keywords()
-        urls = [_canonical(url) for url in (*opts.seed, *opts.example)] or ask.urls()
+        ask = Asker()
+        keywords = keywords_of(opts.query) if opts.query else ask.keywords()
+        urls = [canonical(url) for url in (*opts.seed, *opts.example)] or ask.urls()
         language = opts.language or (ask.text("Language of the pages", "en") if asked else "en")
         budget = opts.pages if opts.pages is not None else (ask.number("Page budget", _BUDGET) if asked else _BUDGET)
-        examples = [_canonical(url) for url in opts.example]
+        examples = [canonical(url) for url in opts.example]
         name = path.name.removesuffix(".toml") or name_for(keywords)
         draft = Draft(name, keywords, list(dict.fromkeys(urls)), language, "", examples, budget)
         topic = parse_topic(topic_text(draft), str(path))
@@ -112,6 +128,44 @@ class TopicCommand(Subcommand):
                     _note(f"  {lost.url} could not be fetched")
             behind = _pages(probe.sample(pages, opts.sample, Random(1)))
             return characteristic_words(pages, behind, probe.analyzer, known=topic.keywords, most=opts.words)
+
+    # ------------------------------------------------------------ from-taxonomy
+
+    def _from_taxonomy(self, path: Path, opts: argparse.Namespace) -> None:
+        from crawlproject.topic.directory import categories, neighbours, read_directory, topic_of
+
+        wanted = {name: [word.strip() for word in getattr(opts, name).split(",") if word.strip()] for name in _FILTERS}
+        found = categories(read_directory(path), **wanted, least=opts.least)
+        if not found:
+            raise BadInput(str(path), f"has no category with {opts.least} pages or more")
+        random = Random(1)
+        sources: dict[str, list[str]] | None = None
+        for category, listings in found.items():
+            draft = topic_of(category, listings, random, seeds=opts.seeds)
+            _write_topic(opts.out / f"{draft.name}.toml", draft)
+            if not opts.neighbours:
+                continue
+            if sources is None:
+                sources = self._in_links(opts.neighbours, draft)
+            targets = [listing.url for listing in listings]
+            seeds = neighbours(targets, sources, random, distance=opts.distance, most=opts.seeds)
+            if seeds:
+                far = replace(draft, name=f"{draft.name}.far", seeds=seeds, targets=targets)
+                _write_topic(opts.out / f"{far.name}.toml", far)
+
+    def _in_links(self, web: str, draft: Draft) -> dict[str, list[str]]:
+        """The pages of a web or crawl that link to each URL."""
+        from crawlproject.commands.seeds import opened
+        from crawlproject.topic.draft import topic_text
+        from crawlproject.topic.parse import parse_topic
+
+        topic = parse_topic(topic_text(draft), draft.name)
+        sources: dict[str, list[str]] = {}
+        with opened(web, topic, settings_for(self, topic), agent=self.agent) as source:
+            for page, targets in source.links:
+                for target in targets:
+                    sources.setdefault(target, []).append(page)
+        return sources
 
     # ------------------------------------------------------------ check
 
@@ -160,75 +214,25 @@ class TopicCommand(Subcommand):
 _COMMAND_LINE = 40  # Scrapy's priority of ``-s``
 
 
-class _Asker:
-    """Asks questions on the terminal, and repeats a question until the answer is valid."""
-
-    def keywords(self) -> list[str]:
-        return self._until("What is the topic about? Keywords, separated by commas: ", _keywords)
-
-    def urls(self) -> list[str]:
-        print("Seeds, good pages to start from: one URL per line; end with an empty line.", file=sys.stderr)
-        urls: list[str] = []
-        while True:
-            answer = _answer("  URL: " if not urls else "  another: ")
-            if not answer and urls:
-                return urls
-            try:
-                urls.append(_canonical(answer if "://" in answer else f"https://{answer}"))
-            except BadInput as wrong:
-                _note(f"  {wrong.wish}")
-
-    def text(self, question: str, default: str) -> str:
-        return _answer(f"{question} [{default}]: ") or default
-
-    def number(self, question: str, default: int) -> int:
-        return self._until(f"{question} [{default}]: ", lambda answer: _number(answer, default))
-
-    def _until(self, question: str, read: Callable[[str], T]) -> T:
-        while True:
-            answer = _answer(question)
-            try:
-                return read(answer)
-            except BadInput as wrong:
-                _note(f"  {wrong.wish}")
-
-
-def _answer(question: str) -> str:
-    print(question, end="", file=sys.stderr, flush=True)
-    line = sys.stdin.readline()
-    if not line:
-        raise BadInput("topic new", "there is no input; give --query, and --seed or --example")
-    return line.strip()
-
-
-def _keywords(answer: str) -> list[str]:
-    from crawlproject.topic.fields import checked_keywords
-
-    try:
-        return checked_keywords(answer.split(","))
-    except ValueError as wrong:
-        raise BadInput("--query", str(wrong)) from None
-
-
-def _canonical(url: str) -> str:
-    from crawlproject.urls.canonical import canonical_url
-
-    try:
-        return canonical_url(url)
-    except InvalidUrl as wrong:
-        raise BadInput("topic new", str(wrong)) from None
-
-
-def _number(answer: str, default: int) -> int:
-    if not answer:
-        return default
-    if not answer.isdecimal():
-        raise BadInput("topic new", "expected a number")
-    return int(answer)
-
-
 def _pages(probed: Sequence[SeedPreview]) -> list[Page]:
     return [each.page for each in probed if each.page is not None]
+
+
+_FILTERS = ("ending", "without")
+
+
+def _write_topic(path: Path, draft: Draft) -> None:
+    from crawlproject.storage.append_log import write_atomically
+    from crawlproject.topic.draft import topic_text
+    from crawlproject.topic.parse import parse_topic
+
+    if path.exists():
+        raise BadTopic(str(path), "the file exists; choose another --out")
+    text = topic_text(draft)
+    parse_topic(text, str(path))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, [text.encode()])
+    print(f"Written: {path}  {counted(len(draft.seeds), 'seed')}, {counted(len(draft.targets), 'target')}")
 
 
 # ------------------------------------------------------------ output

@@ -13,6 +13,7 @@ from functools import cache, partial
 
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.frontier.base import Frontier, SharedFrontier
+from crawlproject.frontier.paths import larger_of_each
 from crawlproject.records import PROBE, SITEMAP, CrawlUrl, FetchEvent, Page, Visit
 from crawlproject.storage.probe_log import read_findings
 from crawlproject.storage.read import read_links, read_visits
@@ -30,7 +31,7 @@ def replay(crawl: Crawl) -> None:
     feed = crawl.ordering_feed
     follower = _Follower(crawl) if crawl.ordering.learns and crawl.stats.fetches else None
     learners = [learner for learner in crawl.learners if follower or learner is not feed]
-    inherited: dict[str, tuple[float, ...]] = follower.inherited if follower else {}
+    inherited: dict[str, tuple[float, ...]] = follower.linked if follower else {}
     for event in read_events(crawl, inherited):
         for learner in learners:
             learner.apply(event)
@@ -41,7 +42,7 @@ def replay(crawl: Crawl) -> None:
 
 
 def read_events(crawl: Crawl, inherited: dict[str, tuple[float, ...]]) -> Iterator[FetchEvent]:
-    """The events of a crawl folder, in order. ``inherited`` is what links of a page inherit, by its URL, as far as known."""
+    """The events of a crawl folder, in order. ``inherited`` is what each URL has inherited, as far as known."""
     links = _InStep(read_links(crawl.folder.path))
     sitemaps = _InStep(read_sitemap_lines(crawl.folder.path))
     for visit in read_visits(crawl.folder.path):
@@ -49,9 +50,8 @@ def read_events(crawl: Crawl, inherited: dict[str, tuple[float, ...]]) -> Iterat
         if visit.error == SITEMAP:
             yield FetchEvent(visit, targets, cache(partial(_listed, crawl, visit, sitemaps.of(visit.url))))
         elif visit.is_page:
-            yield FetchEvent(
-                visit, targets, cache(partial(_stored, crawl, visit, inherited.get(visit.parent or "", ())))
-            )
+            own = inherited.get(visit.url, ()) if visit.parent else ()
+            yield FetchEvent(visit, targets, cache(partial(_stored, crawl, visit, own)))
         else:
             yield FetchEvent(visit, targets)
 
@@ -84,25 +84,23 @@ class _Follower:
 
     def __init__(self, crawl: Crawl) -> None:
         self._crawl = crawl
-        self.inherited: dict[str, tuple[float, ...]] = {}
-        self._linked: dict[str, None] = {}
+        self.linked: dict[str, tuple[float, ...]] = {}  # what was offered, and what it has inherited
         self._revised: list[tuple[str, float]] = []
 
     def follow(self, event: FetchEvent) -> None:
         """The links of a page or sitemap, or the target of a redirect, that were offered to the frontier."""
         visit, ordering = event.visit, self._crawl.ordering
         if visit.redirect:
-            self._offer(visit.redirect, visit.depth)
+            self._offer(visit.redirect, visit.depth, self.linked.get(visit.url, ()))
         if not visit.is_page and visit.error != SITEMAP:
             return
         if not visit.repeats:
             page = event.page()
             if page is None:
                 return
-            self.inherited[visit.url] = self._crawl.ordering_feed.inherited(page)
             for url in self._crawl.ordering_feed.follow(page):
                 if url is not None:
-                    self._offer(url.url, url.depth)
+                    self._offer(url.url, url.depth, url.inherited)
         self._revised = list(ordering.revise())
         for unused in ordering.put_aside(), ordering.recall():  # the frontier has done that already, or better since
             deque(unused, maxlen=0)
@@ -111,14 +109,14 @@ class _Follower:
         """All events were replayed."""
         crawl = self._crawl
         crawl.admission.rescore(self._revised)
-        known, waiting = _states(crawl.frontier, self._linked)
-        for url in self._linked:
+        known, waiting = _states(crawl.frontier, self.linked)
+        for url in self.linked:
             if url in known and url not in waiting and url not in crawl.folder.history:
                 crawl.ordering.refused(url)
         crawl.ordering.resumed(waiting)
 
-    def _offer(self, url: str, depth: int) -> None:
-        self._linked[url] = None
+    def _offer(self, url: str, depth: int, inherited: tuple[float, ...]) -> None:
+        self.linked[url] = larger_of_each(self.linked.get(url, inherited), inherited)
         if url not in self._crawl.frontier and self._crawl.admission.rules.is_barred(url, depth):
             self._crawl.ordering.refused(url)
 

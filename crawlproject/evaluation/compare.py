@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,7 +13,8 @@ import numpy.typing as npt
 
 from crawlproject.errors import BadInput
 from crawlproject.evaluation import measures
-from crawlproject.evaluation.comparison import Comparison
+from crawlproject.evaluation.checkpoint import Checkpoint, Elapsed, of_pages, of_time
+from crawlproject.evaluation.comparison import Comparison, finals
 from crawlproject.evaluation.question import MEASURES, Measured, Question, Scorer, TopicRuns, measured
 from crawlproject.evaluation.runs import Run, RunFolder, load_run
 
@@ -48,9 +50,17 @@ def compare(folders: Sequence[RunFolder], question: Question, scorer: Scorer | N
     return _ranked(_tabulate(orderings, kept, question, left_out))
 
 
-def _points(question: Question) -> tuple[int, ...]:
-    """The possible last checkpoints; the last one stands for the end of every run."""
-    return (*sorted({*CHECKPOINTS, *question.at}), sys.maxsize)
+def _points(question: Question) -> tuple[Checkpoint, ...]:
+    """The points at which every measure is needed: possible last checkpoints, the end of every run, and the time axis."""
+    return (*sorted({*CHECKPOINTS, *of_pages(question.at)}), sys.maxsize, *_time_axis(question))
+
+
+def _time_axis(question: Question) -> tuple[Elapsed, ...]:
+    times = of_time(question.at)
+    if not times:
+        return ()
+    axis = np.linspace(0.0, times[-1].seconds, _TRAJECTORY_POINTS + 1)[1:].tolist()
+    return of_time((*times, *map(Elapsed, axis)))
 
 
 def _measure(
@@ -59,7 +69,10 @@ def _measure(
     """The results of each ordering on one topic."""
     repeats: dict[str, list[Run]] = {name: [] for name in orderings}
     for folder in folders:
-        repeats[folder.ordering].append(load_run(folder))
+        run = load_run(folder)
+        if run.untimed and (times := of_time(question.at)):
+            raise BadInput(f"--at {times[0]}", run.untimed)
+        repeats[folder.ordering].append(run)
     runs = TopicRuns(question, [run for each in repeats.values() for run in each], folders[0].info, scorer)
     return [measured(runs, repeats[name], question, _points(question)) for name in orderings]
 
@@ -68,34 +81,54 @@ def _tabulate(
     orderings: tuple[str, ...], kept: Mapping[str, list[Measured]], question: Question, left_out: Mapping[str, str]
 ) -> Comparison:
     table = [[kept[topic][row] for topic in kept] for row in range(len(orderings))]
-    checkpoints = _checkpoints(question, max(len(run.curve) for row in table for run in row))
-    last = checkpoints[-1]
-    points = tuple(sorted({*checkpoints, *np.linspace(1, last, min(last, _TRAJECTORY_POINTS), dtype=int).tolist()}))
+    checkpoints = _checkpoints(question, table)
+    pages, axis = _page_axis(checkpoints), _time_axis(question)
+    final = finals(checkpoints)[0]
     return Comparison(
         question=question,
         orderings=orderings,
         topics=tuple(kept),
-        points=points,
+        points=(*pages, *axis),
         checkpoints=checkpoints,
-        values=np.array([[measures.values_at(run.curve, points) for run in row] for row in table]),
+        values=np.array([[_values(run, question, pages, axis) for run in row] for row in table]),
         lengths=np.array([[run.pages for run in row] for row in table]),
-        recall_area=_recall_areas(table, last),
-        others=_other_measures(table, question, last),
+        cut_short=np.array([[run.cut_short for run in row] for row in table]),
+        recall_area=_recall_areas(table, final),
+        others=_other_measures(table, question, final),
         half=np.array([[_half(run) for run in row] for row in table]),
         left_out=left_out,
     )
 
 
-def _recall_areas(table: Table, last: int) -> npt.NDArray[np.float64] | None:
-    """The area under each recall curve up to ``last`` pages; None when some topic has no targets."""
+def _page_axis(checkpoints: tuple[Checkpoint, ...]) -> tuple[int, ...]:
+    pages = of_pages(checkpoints)
+    last = pages[-1] if pages else 0
+    return of_pages((*pages, *np.linspace(1, last, min(last, _TRAJECTORY_POINTS), dtype=int).tolist()))
+
+
+def _values(run: Measured, question: Question, pages: tuple[int, ...], axis: tuple[Elapsed, ...]) -> measures.Curve:
+    """The measure in question after these pages, then at these times, which are the last of ``_points``."""
+    by_time = run.others[question.measure][-len(axis) :] if axis else ()
+    return np.array([*measures.values_at(run.curve, pages), *by_time])
+
+
+def _recall_areas(table: Table, last: Checkpoint) -> npt.NDArray[np.float64] | None:
+    """The area under each recall curve up to ``last``; None when some topic has no targets."""
     if any(run.recall is None for run in _cells(table)):
         return None
-    return np.array([[measures.area_under(run.recall, last) for run in row if run.recall is not None] for row in table])
+    return np.array([[_recall_area(run, last) for run in row] for row in table], dtype=np.float64)
 
 
-def _other_measures(table: Table, question: Question, last: int) -> dict[str, npt.NDArray[np.float64]]:
-    """Every measure that all runs have, after ``last`` pages."""
-    point = _points(question).index(last) if last in _points(question) else -1
+def _recall_area(run: Measured, last: Checkpoint) -> float | None:
+    if isinstance(last, Elapsed) or run.recall is None:
+        return run.time_area
+    return measures.area_under(run.recall, last)
+
+
+def _other_measures(table: Table, question: Question, last: Checkpoint) -> dict[str, npt.NDArray[np.float64]]:
+    """Every measure that all runs have, at the last checkpoint."""
+    points = _points(question)
+    point = points.index(last if last in points else sys.maxsize)
     common = [name for name in MEASURES if all(name in run.others for run in _cells(table))]
     return {name: np.array([[run.others[name][point] for run in row] for row in table]) for name in common}
 
@@ -110,23 +143,32 @@ def _half(run: Measured) -> float:
     return np.inf if run.half is None else run.half
 
 
-def _checkpoints(question: Question, longest: int) -> tuple[int, ...]:
+def _checkpoints(question: Question, table: Table) -> tuple[Checkpoint, ...]:
+    """What was asked for, numbers of pages first; without anything, the usual numbers of pages."""
+    longest = max(len(run.curve) for run in _cells(table))
     if longest == 0:
         raise BadInput("runs", "expected at least one crawled page")
-    if beyond := [pages for pages in question.at if pages > longest]:
+    pages, times = of_pages(question.at), of_time(question.at)
+    if beyond := [number for number in pages if number > longest]:
         raise BadInput(f"--at {beyond[0]}", f"expected at most {longest}, the pages of the longest run")
-    return tuple(sorted(set(question.at))) or tuple(n for n in CHECKPOINTS if n <= longest) or (longest,)
+    slowest = max(run.seconds for run in _cells(table))
+    if late := [time for time in times if time.seconds > slowest]:
+        raise BadInput(
+            f"--at {late[0]}", f"expected at most {math.floor(10 * slowest) / 10:g}s, the time of the longest run"
+        )
+    return (*pages, *times) or tuple(n for n in CHECKPOINTS if n <= longest) or (longest,)
 
 
 def _ranked(comparison: Comparison) -> Comparison:
     """Sort the orderings, best first; ties go to the larger mean over the whole crawl."""
-    final = comparison.mean[:, comparison.at(comparison.checkpoints[-1])].round(9)
+    final = comparison.mean[:, comparison.at(comparison.final)].round(9)
     order = np.lexsort((-comparison.mean.mean(axis=1), -final))
     return replace(
         comparison,
         orderings=tuple(comparison.orderings[row] for row in order),
         values=comparison.values[order],
         lengths=comparison.lengths[order],
+        cut_short=comparison.cut_short[order],
         recall_area=None if comparison.recall_area is None else comparison.recall_area[order],
         others={name: values[order] for name, values in comparison.others.items()},
         half=comparison.half[order],

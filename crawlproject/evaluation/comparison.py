@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise, permutations
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crawlproject.evaluation import measures
+from crawlproject.evaluation.checkpoint import Checkpoint, of_pages, of_time
 from crawlproject.evaluation.question import TESTS, Question
 from crawlproject.evaluation.significance import (
     PairedTest,
@@ -39,25 +40,32 @@ class Duel:
         return self.adjusted is not None and self.adjusted < LEVEL
 
 
+def finals(checkpoints: Sequence[Checkpoint]) -> tuple[Checkpoint, ...]:
+    """The last number of pages, and the last time, as far as there are both."""
+    return (*of_pages(checkpoints)[-1:], *of_time(checkpoints)[-1:])
+
+
 @dataclass(frozen=True)
 class Comparison:
     """Orderings (the best at the last checkpoint first) over the topics that all of them crawled.
 
-    ``values[ordering, topic, point]`` is the measure after ``points[point]`` pages; ``checkpoints`` are the requested
-    points. ``lengths[ordering, topic]`` counts crawled pages; ``recall_area[ordering, topic]`` is the area under the recall
-    curve up to the last checkpoint (None when some topic has no targets). ``others[measure][ordering, topic]`` has every
-    measure that all topics have, at the last checkpoint. ``half[ordering, topic]`` is the search length: pages until half
-    of the targets were found, infinite if never, NaN without targets. ``left_out`` maps topics that could not be compared
-    to the reason.
+    ``values[ordering, topic, point]`` is the measure at ``points[point]``; ``checkpoints`` are the requested points. Of both,
+    numbers of pages come first, then times. ``lengths[ordering, topic]`` counts crawled pages; ``cut_short[ordering, topic]``
+    is after how many seconds the budget of pages ended a run, infinite if it did not; ``recall_area[ordering, topic]`` is the
+    area under the recall curve up to the ``final`` checkpoint (None when some topic has no targets).
+    ``others[measure][ordering, topic]`` has every measure that all topics have, at the ``final`` checkpoint.
+    ``half[ordering, topic]`` is the search length: pages until half of the targets were found, infinite if never, NaN without
+    targets. ``left_out`` maps topics that could not be compared to the reason.
     """
 
     question: Question
     orderings: tuple[str, ...]
     topics: tuple[str, ...]
-    points: tuple[int, ...]
-    checkpoints: tuple[int, ...]
+    points: tuple[Checkpoint, ...]
+    checkpoints: tuple[Checkpoint, ...]
     values: npt.NDArray[np.float64]
     lengths: npt.NDArray[np.int64]
+    cut_short: npt.NDArray[np.float64]
     recall_area: npt.NDArray[np.float64] | None
     others: Mapping[str, npt.NDArray[np.float64]]
     half: npt.NDArray[np.float64]
@@ -73,9 +81,19 @@ class Comparison:
         """Standard error of ``mean``; NaN with a single topic."""
         return standard_error(self.values, axis=1)
 
-    def at(self, pages: int) -> int:
+    @property
+    def finals(self) -> tuple[Checkpoint, ...]:
+        """The last checkpoint by pages, and the last by time, as far as there are both."""
+        return finals(self.checkpoints)
+
+    @property
+    def final(self) -> Checkpoint:
+        """The checkpoint by which orderings are ranked: the last number of pages, without any the last time."""
+        return self.finals[0]
+
+    def at(self, point: Checkpoint) -> int:
         """Index of a point."""
-        return self.points.index(pages)
+        return self.points.index(point)
 
     def shares(self) -> dict[str, float | None]:
         """Each ordering's share of the omniscient recall curve; empty unless random and omniscient runs exist."""
@@ -96,46 +114,46 @@ class Comparison:
         return len(self.contenders) > 1 and len(self.topics) > 1
 
     @cached_property
-    def duels(self) -> dict[int, list[Duel]]:
+    def duels(self) -> dict[Checkpoint, list[Duel]]:
         """At each checkpoint, every contender against every other.
 
         The same data show which of two leads, so both directions of each pair belong to Holm's family.
         """
-        return {pages: self._duels_at(pages) for pages in self.checkpoints}
+        return {point: self._duels_at(point) for point in self.checkpoints}
 
-    def _duels_at(self, pages: int) -> list[Duel]:
-        results = dict(zip(self.orderings, self.values[:, :, self.at(pages)], strict=True))
+    def _duels_at(self, point: Checkpoint) -> list[Duel]:
+        results = dict(zip(self.orderings, self.values[:, :, self.at(point)], strict=True))
         pairs = list(permutations(self.contenders, 2))
         test_of = TESTS[self.question.test]
         tests = [test_of(results[better], results[worse]) for better, worse in pairs]
         adjusted = holm([test.p for test in tests])
         return [Duel(*pair, test, p) for pair, test, p in zip(pairs, tests, adjusted, strict=True)]
 
-    def ranking(self, pages: int) -> list[str]:
-        """Contenders by mean after ``pages`` pages, best first; ties as in ``orderings``."""
-        means = dict(zip(self.orderings, self.mean[:, self.at(pages)].tolist(), strict=True))
+    def ranking(self, point: Checkpoint) -> list[str]:
+        """Contenders by mean at ``point``, best first; ties as in ``orderings``."""
+        means = dict(zip(self.orderings, self.mean[:, self.at(point)].tolist(), strict=True))
         return sorted(self.contenders, key=lambda name: -means[name])
 
-    def interval(self, duel: Duel, pages: int) -> tuple[float, float] | None:
+    def interval(self, duel: Duel, point: Checkpoint) -> tuple[float, float] | None:
         """The 95% bootstrap interval of a duel's mean difference; None with a single topic."""
-        return bootstrap_interval(*self._pair(duel, pages))
+        return bootstrap_interval(*self._pair(duel, point))
 
-    def second_opinion(self, duel: Duel, pages: int) -> PairedTest:
+    def second_opinion(self, duel: Duel, point: Checkpoint) -> PairedTest:
         """The p-value of the other test, without correction."""
         other = paired_t_test if self.question.test == "wilcoxon" else wilcoxon_test
-        return other(*self._pair(duel, pages))
+        return other(*self._pair(duel, point))
 
-    def _pair(self, duel: Duel, pages: int) -> tuple[list[float], list[float]]:
+    def _pair(self, duel: Duel, point: Checkpoint) -> tuple[list[float], list[float]]:
         rows = [self.orderings.index(name) for name in (duel.better, duel.worse)]
-        better, worse = self.values[rows, :, self.at(pages)].tolist()
+        better, worse = self.values[rows, :, self.at(point)].tolist()
         return better, worse
 
-    def steps(self, pages: int) -> list[Duel]:
+    def steps(self, point: Checkpoint) -> list[Duel]:
         """Each contender against the next one in the ranking at a checkpoint."""
-        duels = {(duel.better, duel.worse): duel for duel in self.duels[pages]}
-        return [duels[pair] for pair in pairwise(self.ranking(pages))]
+        duels = {(duel.better, duel.worse): duel for duel in self.duels[point]}
+        return [duels[pair] for pair in pairwise(self.ranking(point))]
 
-    def rivals(self, pages: int) -> list[Duel]:
+    def rivals(self, point: Checkpoint) -> list[Duel]:
         """The duels of the leader at a checkpoint that are not significant; none if it is the clear winner."""
-        leader = self.ranking(pages)[0]
-        return [duel for duel in self.duels[pages] if duel.better == leader and not duel.significant]
+        leader = self.ranking(point)[0]
+        return [duel for duel in self.duels[point] if duel.better == leader and not duel.significant]

@@ -59,8 +59,8 @@ def final_url(url: str, redirects: Mapping[str, str]) -> str:
 
 
 def value_at(curve: Curve, pages: int) -> float:
-    """The value after ``pages`` pages; a shorter crawl keeps its last value, an empty crawl has 0."""
-    return float(curve[min(pages, len(curve)) - 1]) if len(curve) else 0.0
+    """The value after ``pages`` pages; a shorter crawl keeps its last value; 0 before the first page."""
+    return float(curve[min(pages, len(curve)) - 1]) if len(curve) and pages > 0 else 0.0
 
 
 def values_at(curve: Curve, points: Sequence[int]) -> Curve:
@@ -83,6 +83,15 @@ def area_under(curve: Curve, pages: int) -> float:
         return 0.0
     missing = max(0, pages - len(curve))
     return float((curve[:pages].sum() + missing * curve[-1]) / pages)
+
+
+def area_over_time(curve: Curve, times: Curve, seconds: float) -> float:
+    """The mean value of a curve over the first ``seconds``; ``times[i]`` is when page ``i`` came, in seconds from the start.
+
+    The value is 0 before the first page, and stays until the next one.
+    """
+    rises = np.diff(curve, prepend=0.0)
+    return float((rises * np.clip(seconds - times, 0.0, None)).sum() / seconds)
 
 
 def omniscient_share(area: float, random: float, omniscient: float) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +13,7 @@ import numpy.typing as npt
 
 from crawlproject.errors import BadInput
 from crawlproject.evaluation import measures, pool
+from crawlproject.evaluation.checkpoint import Checkpoint, of_time
 from crawlproject.evaluation.measures import Curve
 from crawlproject.evaluation.pool import Scores
 from crawlproject.evaluation.runs import Run, are_split
@@ -43,14 +45,14 @@ Scorer = Callable[[CrawlInfo, Sequence[str]], Scores]
 class Question:
     """What to compare.
 
-    ``measure`` is a key of ``MEASURES``. ``at`` are numbers of pages; if empty, the default checkpoints up to the longest
-    run. ``threshold`` is the relevance from which a page counts as relevant (harvest), ``window`` the number of latest
+    ``measure`` is a key of ``MEASURES``. ``at`` are numbers of pages, and times; if empty, the default checkpoints up to the
+    longest run. ``threshold`` is the relevance from which a page counts as relevant (harvest), ``window`` the number of latest
     pages (relevance), ``top`` the number of top pages of the pool. ``test`` is a key of ``TESTS``. ``importance`` replaces
     the relevance that the crawls recorded; empty: use that relevance.
     """
 
     measure: str = "recall"
-    at: tuple[int, ...] = ()
+    at: tuple[Checkpoint, ...] = ()
     threshold: float = 0.1
     window: int = 50
     top: int = 100
@@ -116,9 +118,11 @@ class Measured:
     """The results of one ordering on one topic, averaged over repeats.
 
     ``curve`` is the measure in question, ``recall`` the target recall (None without targets), ``others`` every measure of
-    the runs at several numbers of pages; if the measure in question is not among them, ``curve`` is empty. ``half`` is the
+    the runs at several checkpoints; if the measure in question is not among them, ``curve`` is empty. ``half`` is the
     search length: pages until half of the targets were found, None if some repeat never found them. ``pages`` is the length
-    of the shortest repeat.
+    of the shortest repeat. ``seconds`` is how long the longest repeat took; ``cut_short`` is when the budget of pages ended the
+    first of them, infinite if it ended none. ``time_area`` is the mean recall over the time up to the last checkpoint that is
+    a time (None without such a checkpoint, or without targets).
     """
 
     curve: Curve
@@ -126,26 +130,45 @@ class Measured:
     others: Mapping[str, Curve]
     half: float | None
     pages: int
+    seconds: float
+    cut_short: float
+    time_area: float | None
 
 
-def measured(runs: TopicRuns, repeats: Sequence[Run], question: Question, points: Sequence[int]) -> Measured:
+def measured(runs: TopicRuns, repeats: Sequence[Run], question: Question, points: Sequence[Checkpoint]) -> Measured:
     """Average the repeats of an ordering on a topic; ``others`` has a value for each of ``points``."""
     known = all(run.targets for run in repeats)
     wanted = MEASURES.keys() - OF_PAIRS if known else MEASURES.keys() - OF_PAIRS - {"recall"}
     named = {name: [runs.curve(run, name) for run in repeats] for name in MEASURES if name in wanted}
-    if split := [(one, other) for one, other in combinations(repeats, 2) if are_split(one.seeds, other.seeds)]:
-        named["overlap"] = [pool.robustness(one.urls, other.urls) for one, other in split]
+    counts = [[run.pages_at(point) for point in points] for run in repeats]
+    counted = dict.fromkeys(named, counts)
+    split = [(i, j) for i, j in combinations(range(len(repeats)), 2) if are_split(repeats[i].seeds, repeats[j].seeds)]
+    if split:
+        named["overlap"] = [pool.robustness(repeats[i].urls, repeats[j].urls) for i, j in split]
+        counted["overlap"] = [list(map(min, counts[i], counts[j])) for i, j in split]
     halves = [measures.search_length(curve, HALF) for curve in named["recall"]] if known else [None]
     return Measured(
         curve=mean_curve(named[question.measure]) if question.measure in named else np.zeros(0),
         recall=mean_curve(named["recall"]) if known else None,
         others={
-            name: np.mean([measures.values_at(curve, points) for curve in curves], axis=0)
+            name: np.mean(list(map(measures.values_at, curves, counted[name])), axis=0)
             for name, curves in named.items()
         },
         half=None if None in halves else float(np.mean([half for half in halves if half is not None])),
         pages=min(run.pages for run in repeats),
+        seconds=max(run.seconds for run in repeats),
+        cut_short=min((run.seconds for run in repeats if run.cut_short), default=math.inf),
+        time_area=_time_area(named["recall"], repeats, question) if known else None,
     )
+
+
+def _time_area(curves: Sequence[Curve], repeats: Sequence[Run], question: Question) -> float | None:
+    if not (times := of_time(question.at)):
+        return None
+    areas = [
+        measures.area_over_time(curve, run.times, times[-1].seconds) for curve, run in zip(curves, repeats, strict=True)
+    ]
+    return float(np.mean(areas))
 
 
 def mean_curve(curves: Iterable[Curve]) -> Curve:

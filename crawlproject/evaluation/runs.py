@@ -5,16 +5,20 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
+from crawlproject.crawl.stopping import PAGE_BUDGET
 from crawlproject.errors import BadCrawlDir, BadInput
+from crawlproject.evaluation.checkpoint import Checkpoint
 from crawlproject.evaluation.measures import Curve
 from crawlproject.storage.read import MANIFEST, CrawlInfo, read_info, read_json, read_visits
 
 REACHABLE = "reachable.json"
+CONCURRENT_REQUESTS = "CONCURRENT_REQUESTS"  # in the manifest of a rehearsal whose clock has several fetches at a time
+VIRTUAL_START = 0.0  # of a rehearsal's clock
 SEED = "CRAWL_SEED"  # runs that differ only in these are repeats of one experiment
 # Settings that do not distinguish runs: locations, what is handled elsewhere, and ordering parameters, which appear by name.
 _NO_TRAITS = {SEED, "CRAWL_DIR", "ORDERING", "ORDERING_PARAMETERS", "CRAWL_PROGRESS_SECONDS", "VIRTUAL_WEB"}
@@ -34,7 +38,9 @@ class RunFolder:
 class Run:
     """One crawl: its pages in crawl order.
 
-    ``urls`` and ``relevance`` have one entry per page, each page once. ``redirects`` maps URL to URL. ``targets`` are
+    ``urls``, ``relevance`` and ``times`` (seconds after the start of the crawl) have one entry per page, each page once.
+    ``untimed`` is why there are no times, or empty. ``cut_short``: it ended because its budget of pages was spent.
+    ``redirects`` maps URL to URL. ``targets`` are
     those reachable from the seeds if known (``reachable.json`` beside the runs of a topic), else all targets of the topic.
     """
 
@@ -46,10 +52,24 @@ class Run:
     targets: frozenset[str]
     fetches: int
     seeds: frozenset[str] = frozenset()
+    times: Curve = field(default_factory=lambda: np.zeros(0))
+    untimed: str = ""
+    cut_short: bool = False
 
     @property
     def pages(self) -> int:
         return len(self.urls)
+
+    @property
+    def seconds(self) -> float:
+        """When the last page came, in seconds after the start."""
+        return float(self.times[-1]) if len(self.times) else 0.0
+
+    def pages_at(self, point: Checkpoint) -> int:
+        """The number of pages at a checkpoint; a crawl that ended before may have had fewer."""
+        if isinstance(point, int):
+            return point
+        return int(np.searchsorted(self.times, point.seconds, side="right"))
 
 
 def find_runs(folder: Path) -> list[RunFolder]:
@@ -72,17 +92,43 @@ def find_runs(folder: Path) -> list[RunFolder]:
 def load_run(run: RunFolder) -> Run:
     """Read the history of a run. Raises ``BadCrawlDir`` when it is damaged."""
     pages: dict[str, float] = {}
+    times: dict[str, float] = {}
+    started = run.info.started or 0.0
     redirects: dict[str, str] = {}
     fetches = 0
     for visit in read_visits(run.path):
         fetches += 1
         if visit.md5:
             pages.setdefault(visit.url, visit.relevance)
+            times.setdefault(visit.url, visit.at - started)
         if visit.redirect:
             redirects[visit.url] = visit.redirect
     relevance = np.fromiter(pages.values(), dtype=np.float64, count=len(pages))
     targets, seeds = known_targets(run.path, run.info), frozenset(run.info.seeds)
-    return Run(run.topic, run.ordering, tuple(pages), relevance, redirects, targets, fetches, seeds)
+    return Run(
+        run.topic,
+        run.ordering,
+        tuple(pages),
+        relevance,
+        redirects,
+        targets,
+        fetches,
+        seeds,
+        times=np.maximum.accumulate(np.fromiter(times.values(), dtype=np.float64, count=len(times))),
+        untimed=_why_untimed(run),
+        cut_short=run.info.reason == PAGE_BUDGET,
+    )
+
+
+def _why_untimed(run: RunFolder) -> str:
+    """What is wrong with the times of a run, as the wish of an error; empty: nothing."""
+    if run.info.started is None:
+        return f"expected runs with times, but {run.path} does not say when it started"
+    if run.info.started == VIRTUAL_START and CONCURRENT_REQUESTS not in run.info.settings:
+        return (
+            f"expected rehearsals with times, but {run.path} is of an older version, whose clock was another: repeat it"
+        )
+    return ""
 
 
 def are_split(seeds: Collection[str], others: Collection[str]) -> bool:

@@ -96,7 +96,8 @@ class Frontier(FrontierQuestions, Protocol):
     def put(self, url: CrawlUrl) -> bool:
         """Offer a URL. True: it waits now. False: it is known already, or the frontier is full of better ones.
 
-        A known URL that still waits takes over the new record when that has the higher score.
+        A known URL that still waits takes over the new record when that has the higher score. Of the paths that led to it, the
+        least depth stays, and the larger of each inherited value, whichever has the higher score.
         """
         ...
 

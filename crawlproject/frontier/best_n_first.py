@@ -57,6 +57,8 @@ class BestNFirstSchedule:
     When the batch is empty, the ``n`` best URLs of the pool that may be taken are committed. Better URLs that come
     meanwhile wait for the next batch. A committed URL that is released stays committed, unless it is held.
 
+    Committed URLs have left the buffer that ``max_urls`` bounds, as in the figure: they neither fill it nor are evicted.
+
     The k rule and blocks are stronger than the commitment: while they stop every host of the batch, the pool is taken
     from as if nothing were committed.
 
@@ -84,7 +86,7 @@ class BestNFirstSchedule:
         on_host: Counter[Hashable] = Counter()
         self._on_host = None if waiting_on else on_host
         self._batch = CommittedBatch(rule)
-        self._committed = self._batch.entries
+        self.committed: dict[int, Any] = self._batch.entries  # by arrival; their ranks are positions
         self.pool = new_pool(self._is_other, waiting_on or (lambda host: on_host[host]))
         self._queue = new_queue(self._may_go)
         self._held: LazyHeap[tuple[float, Any]] = LazyHeap(lambda item: self._is_other(item[1]))
@@ -112,7 +114,7 @@ class BestNFirstSchedule:
             self._rule.count_host(-1)
 
     def replace(self, old: Any, new: Any) -> None:
-        if new.arrival in self._committed and new.not_before <= self._looked:
+        if new.arrival in self.committed and new.not_before <= self._looked:
             self._batch.replace(new)
         else:
             self._leave(old)
@@ -143,7 +145,7 @@ class BestNFirstSchedule:
     # ------------------------------------------------------------ choices
 
     def choose(self, now: float) -> Any:
-        if not self._committed:
+        if not self.committed:
             self._look_again(now)
         batch = self._batch
         entry = batch.schedule.choose_ready(now)
@@ -161,11 +163,7 @@ class BestNFirstSchedule:
         """As ``HostSchedule.blocks``, with all committed entries of each host."""
         self.pool.choose_ready(self._batch.schedule.now)  # lets the time pass there, too
         for host, entries in self.pool.blocks():
-            yield host, [*entries, *(entry for entry in self.committed() if entry.host == host.name)]
-
-    def committed(self) -> Iterator[Any]:
-        """The entries of the committed URLs that wait; their ranks are positions."""
-        return iter(self._committed.values())
+            yield host, [*entries, *(entry for entry in self.committed.values() if entry.host == host.name)]
 
     # ------------------------------------------------------------ inside
 
@@ -184,7 +182,7 @@ class BestNFirstSchedule:
             self.pool.remove(entry)
 
     def _is_other(self, entry: Any) -> bool:
-        return entry.arrival not in self._committed and self._alive(entry)
+        return entry.arrival not in self.committed and self._alive(entry)
 
     def _may_go(self, entry: Any) -> bool:
         return entry.not_before <= self._looked and self._is_other(entry)
@@ -197,7 +195,7 @@ class BestNFirstSchedule:
             self._queue.push(entry)
 
     def _leave(self, entry: Any) -> None:
-        if entry.arrival in self._committed:
+        if entry.arrival in self.committed:
             self._batch.remove(entry.arrival)
             return
         self.pool.remove(entry)

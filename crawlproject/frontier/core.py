@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from crawlproject.frontier.base import BlockedHost, HostStats
+from crawlproject.frontier.paths import best_of_paths
 from crawlproject.frontier.url_store import UrlStore
 from crawlproject.records import CrawlUrl
 
@@ -66,8 +67,9 @@ class FrontierAnswers:
 class FrontierCore(FrontierAnswers):
     """A ``Frontier`` over a store.
 
-    ``max_urls``: waiting URLs kept, the best ones; 0: no limit. Every operation that changes something may raise what the
-    store's ``commit`` raises. It has happened in memory then, and is made durable with the next one that succeeds.
+    ``max_urls``: waiting URLs kept, the best ones, beside those of a batch of Best-N-First; 0: no limit. Every operation that
+    changes something may raise what the store's ``commit`` raises. It has happened in memory then, and is made durable with
+    the next one that succeeds.
     """
 
     def __init__(self, store: UrlStore, max_urls: int) -> None:
@@ -116,6 +118,7 @@ class FrontierCore(FrontierAnswers):
             self._return(url, until, picked=False)
         elif state == "waiting":
             self._store.hold(url, until)
+            self._evict_surplus()
             self._commit()
         else:
             return False
@@ -211,10 +214,14 @@ class FrontierCore(FrontierAnswers):
             raise ValueError(f"cannot queue score {score!r}, not_before {url.not_before!r}: {url.url!r}")
         state = store.state_of(url.key)
         if state:
-            if state == "waiting" and score > store.score_of(url.key):
-                store.wait(url)
+            if state == "waiting":
+                old = store.record_of(url.key)
+                best = best_of_paths(old, url)
+                if best is not old:
+                    store.wait(best)
+                    self._evict_surplus()
             return False
-        if self._is_bounded and store.count_waiting() >= self._limit:
+        if self._is_bounded and store.count_buffered() >= self._limit:
             worst = store.worst()
             if worst is None or score <= worst.score:
                 return False
@@ -230,7 +237,7 @@ class FrontierCore(FrontierAnswers):
         self._commit()
 
     def _evict_surplus(self) -> None:
-        while self._store.count_waiting() > self._limit and (worst := self._store.worst()):
+        while self._store.count_buffered() > self._limit and (worst := self._store.worst()):
             self._evict(worst)
 
     def _evict(self, worst: CrawlUrl) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import count
@@ -35,6 +35,7 @@ class MemoryUrls:
         self.entries: dict[str, QueueEntry] = {}  # that wait
         self.leases: dict[str, QueueEntry] = {}
         self.finished: set[str] = set()
+        self._committed: Mapping[int, QueueEntry] = {}
         self.schedule, self.hosts = self._new_schedule(KRule(batch_size), commit, random)
         self._arrivals = count()
         self._revisions = count(1)
@@ -52,6 +53,9 @@ class MemoryUrls:
     def score_of(self, url: str) -> float:
         return self.entries[url].record.score
 
+    def record_of(self, url: str) -> CrawlUrl:
+        return self.entries[url].record
+
     def lease_of(self, url: str) -> CrawlUrl | None:
         entry = self.leases.get(url)
         return entry.record if entry else None
@@ -68,6 +72,9 @@ class MemoryUrls:
     def count_waiting(self) -> int:
         return len(self.entries)
 
+    def count_buffered(self) -> int:
+        return len(self.entries) - len(self._committed)
+
     def count_leases(self) -> int:
         return len(self.leases)
 
@@ -79,7 +86,7 @@ class MemoryUrls:
 
     def worst(self) -> CrawlUrl | None:
         if self._worst_first is None:
-            self._worst_first = LazyHeap(lambda item: self._alive(item[2]), map(_worst_key, self.entries.values()))
+            self._worst_first = LazyHeap(self._may_be_evicted, map(_worst_key, self.entries.values()))
         item = self._worst_first.first()
         return item[2].record if item else None
 
@@ -106,10 +113,14 @@ class MemoryUrls:
             schedule = new(self._alive)
             return schedule, schedule
         best_n_first = BestNFirstSchedule(self._alive, new, rule=rule, n=commit, random=random)
+        self._committed = best_n_first.committed
         return best_n_first, best_n_first.pool
 
     def _alive(self, entry: QueueEntry) -> bool:
         return self.entries.get(entry.record.key) is entry
+
+    def _may_be_evicted(self, item: tuple[float, int, QueueEntry]) -> bool:
+        return item[2].arrival not in self._committed and self._alive(item[2])
 
     def _enter(self, entry: QueueEntry) -> QueueEntry:
         self.entries[entry.record.key] = entry

@@ -18,6 +18,19 @@ from crawlproject.records import CrawlUrl, Link, Page, Topic
 # URL -> canonical URLs it links to; None for a URL that is not in the archive. Only ``omniscient`` uses it.
 Graph = Callable[[str], Sequence[str] | None]
 
+
+class PassageLinks(tuple[str, ...]):
+    """The answer of a ``Graph`` for what leads on but is not kept as a page, such as one with ``noindex``."""
+
+    __slots__ = ()
+
+
+class RedirectLinks(PassageLinks):
+    """The answer of a ``Graph`` for a redirect: one URL, or none."""
+
+    __slots__ = ()
+
+
 SEEDS_FIRST = 1e18  # the score of seeds in orderings whose scores have no upper bound, such as counts
 
 
@@ -98,7 +111,10 @@ class BaseOrdering:
         self.observe(page)
 
     def inherited_for_links(self, page: Page) -> tuple[float, ...]:
-        """The values that the links of ``page`` inherit; linked pages have them as ``Page.inherited``."""
+        """The values that the links of ``page`` inherit; linked pages have them as ``Page.inherited``.
+
+        Where several pages link to a waiting URL, the frontier keeps the larger of each value.
+        """
         return ()
 
     def revise(self) -> Iterable[tuple[str, float]]:

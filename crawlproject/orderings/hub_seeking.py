@@ -16,11 +16,18 @@ def hub_score(n: int) -> float:
 
 
 class HubSeeking(Dom):
-    """``max(hub_score, dom score)`` (eq. 5): all links of a hub are followed before most others."""
+    """``max(hub_score, dom score)`` (eq. 5): all links of a hub are followed before most others.
+
+    The host of the page itself does not count: the score is to be high because a page rarely points to two entities of one
+    area, but every page points to its own site. A seed host is also known by the host that its seed redirects to.
+    """
+
+    learns = True
 
     def __init__(self, context: OrderingContext, *, alpha: float = 0.25) -> None:
         super().__init__(context, alpha=alpha)
-        self.seed_hosts = frozenset(host_of(seed) for seed in context.topic.seeds)
+        self._seeds = set(context.topic.seeds)
+        self._hosts = {host: host for host in map(host_of, self._seeds)}  # of seeds, by the names they are known by
         self._page = ""
         self._hub_score = 0.0
 
@@ -32,9 +39,15 @@ class HubSeeking(Dom):
     def observe(self, page: Page) -> None:
         """Count the seed hosts once per page, not per link."""
         self._page = page.url
-        self._hub_score = hub_score(len(self.seed_hosts.intersection(host_of(link.url) for link in page.links)))
+        found = {self._hosts.get(host_of(link.url)) for link in page.links}
+        self._hub_score = hub_score(len(found - {None, self._hosts.get(host_of(page.url))}))
+
+    def redirected(self, url: str, target: str) -> None:
+        if url in self._seeds:
+            self._seeds.add(target)
+            self._hosts.setdefault(host_of(target), self._hosts[host_of(url)])
 
     def explain(self, url: CrawlUrl) -> Mapping[str, float]:
-        if any(url.score == hub_score(n) for n in range(2, len(self.seed_hosts) + 1)):
+        if any(url.score == hub_score(n) for n in range(2, len(self._hosts) + 1)):
             return {"hub": url.score}
         return super().explain(url)

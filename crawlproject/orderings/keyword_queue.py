@@ -26,7 +26,7 @@ class KeywordQueue(BaseOrdering):
 
     A URL is hot when a keyword is in its anchor or in the URL itself, or when it is fewer than ``distance`` links away
     from a hot page. A page is hot when a keyword is in its title, or ``occurrences`` times in its body. Links inherit the
-    distance of their page from the last hot page of its path. ``distance`` 0 gives Figure 4.
+    distance of their page from the nearest hot page of all paths known so far. ``distance`` 0 gives Figure 4.
 
     A keyword is a phrase of the topic. In an anchor or a title its stems must be consecutive; in a URL its words may be
     anywhere. ``rest`` is the name of another ordering of the paper, ``breadth_first``, ``backlink_count`` or ``pagerank``;
@@ -71,8 +71,8 @@ class KeywordQueue(BaseOrdering):
         self._rest.observe(page)
 
     def inherited_for_links(self, page: Page) -> tuple[float, ...]:
-        """The distance of ``page`` from the last hot page: 0 when it is one, ``distance`` when that is too far."""
-        return (float(self._distance_of(page)),)
+        """Minus the distance of ``page`` from the nearest hot page: 0 when it is one, ``-distance`` when that is too far."""
+        return (float(-self._distance_of(page)),)
 
     def revise(self) -> Iterable[tuple[str, float]]:
         for url, score in self._rest.revise():
@@ -105,7 +105,7 @@ class KeywordQueue(BaseOrdering):
     def _distance_of(self, page: Page) -> int:
         """Computed once per page, not per link."""
         if page is not self._page:
-            inherited = int(page.inherited[0]) + 1 if page.inherited else self.distance
+            inherited = 1 - int(page.inherited[0]) if page.inherited else self.distance
             self._page = page
             self._distance = 0 if self._is_hot_page(page) else min(inherited, self.distance)
         return self._distance

@@ -2,20 +2,81 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
-from crawlproject.orderings.learning.seeded_random import SeededDraw
+from crawlproject.orderings.learning.seeded_random import ExponentialDraw, SeededDraw
+from crawlproject.orderings.learning.waiting_urls import WaitingUrls
 from crawlproject.records import Link, Page
+from crawlproject.urls.hosts import host_of
+
+_UNLIKELY = 3.0  # clocks that should have rung by now, from which on it is no chance that none did (5%)
 
 
 class RandomOrder(BaseOrdering):
-    """A uniform score in [0, 1) that is a fixed function of the URL and the crawl's seed number."""
+    """Minus the time at which the clock of the URL rings: an exponential time of mean 1 after the URL was found.
+
+    The clocks have no memory: whichever rings next is a uniform draw from the URLs that wait, old and new. The time is that
+    of the last fetch. Politeness delays some hosts; a fetch out of turn moves the time by no more than chance would, and the
+    URLs of each host compete on a time of their own, that of its last fetch, where it differs from that of the crawl.
+    """
+
+    learns = True
 
     def __init__(self, context: OrderingContext) -> None:
         super().__init__(context)
-        self._draw = SeededDraw(context.random)
+        self._draw = ExponentialDraw(SeededDraw(context.random))
+        self._rings: WaitingUrls[float] = WaitingUrls()
+        self._waiting: Counter[str] = Counter()  # URLs by host
+        self._now = 0.0
+        self._host_now: dict[str, float] = {}
 
     def score(self, page: Page, link: Link) -> float:
-        return self._draw(link.url)
+        rings = self._rings.get(link.url)
+        if rings is None:
+            host = host_of(link.url)
+            rings = self._time_on(host, is_own=host == host_of(page.url)) + self._draw(link.url)
+            self._wait(link.url, rings)
+        return -rings
 
     def seed_score(self, url: str) -> float:
-        return 1.0 + self._draw(url)
+        return self._draw(url)
+
+    def observe(self, page: Page) -> None:
+        self.failed(page.url)
+
+    def redirected(self, url: str, target: str) -> None:
+        rings = self._rings.get(url)
+        self.failed(url)
+        if rings is not None and self._rings.get(target) is None:
+            self._wait(target, rings)
+
+    def failed(self, url: str) -> None:
+        rings = self._rings.end(url)
+        if rings is None:
+            return
+        host = host_of(url)
+        self._now = max(self._now, min(rings, self._now + _UNLIKELY / (len(self._rings) + 1)))
+        self._host_now[host] = rings
+        self._waiting[host] -= 1
+
+    def refused(self, url: str) -> None:
+        """No time passes."""
+        if self._rings.end(url) is not None:
+            self._waiting[host_of(url)] -= 1
+
+    def _wait(self, url: str, rings: float) -> None:
+        if self._rings.has_ended(url):
+            return
+        forgotten = self._rings.put(url, rings)
+        self._waiting[host_of(url)] += 1
+        if forgotten:
+            self._waiting[host_of(forgotten[0])] -= 1
+
+    def _time_on(self, host: str, *, is_own: bool) -> float:
+        """The time that the waiting URLs of ``host`` are known to have reached; ``is_own``: it was just fetched from."""
+        time = self._host_now.get(host)
+        if time is None:
+            return self._now
+        is_late = (self._now - time) * self._waiting[host] > _UNLIKELY
+        return time if is_own or is_late else max(time, self._now)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from crawlproject.evaluation.checkpoint import Checkpoint, Elapsed, in_words, short
 from crawlproject.evaluation.comparison import LEVEL, OMNISCIENT, Comparison, Duel
 from crawlproject.evaluation.question import MEASURES
 from crawlproject.evaluation.significance import PairedTest
@@ -27,33 +28,46 @@ def write_comparison(comparison: Comparison, folder: Path) -> Path:
         heading=verdict.heading(comparison),
         method=verdict.method(comparison),
         remarks=verdict.remarks(comparison),
-        verdicts=[(pages, verdict.verdict(comparison, pages)) for pages in comparison.checkpoints],
+        verdicts=[(in_words(point), verdict.verdict(comparison, point)) for point in comparison.checkpoints],
+        columns=[short(point) for point in comparison.checkpoints],
+        final=in_words(comparison.final),
         shares=comparison.shares(),
         level=LEVEL,
         means=[(name, _means(comparison, row)) for row, name in enumerate(comparison.orderings)],
-        steps=_steps(comparison),
+        tests=[(in_words(last), _steps(comparison, last), _matrix(comparison, last)) for last in comparison.finals],
         headings=summary_headings(comparison),
         summaries=[(name, summary_cells(comparison, row)) for row, name in enumerate(comparison.orderings)],
-        matrix=_matrix(comparison),
         by_topic=_by_topic(comparison),
-        chart=trajectories(comparison),
+        charts=[trajectories(comparison, last) for last in comparison.finals],
     )
     path = folder / COMPARISON
     write_atomically(path, [page], sync=False)
     return path
 
 
-def trajectories(comparison: Comparison) -> Chart:
-    """Mean over topics against pages crawled; bars of ± one standard error, as in paper 003 Figure 4."""
+def trajectories(comparison: Comparison, last: Checkpoint) -> Chart:
+    """Mean over topics against pages crawled, or against time, whichever ``last`` is.
+
+    Bars of ± one standard error, as in paper 003 Figure 4.
+    """
+    by_time = isinstance(last, Elapsed)
+    columns = [column for column, point in enumerate(comparison.points) if isinstance(point, Elapsed) == by_time]
+    places = [_place(comparison.points[column]) for column in columns]
+    mean, error = comparison.mean[:, columns], comparison.error[:, columns]
     series = [
-        Series(name, comparison.points, comparison.mean[row].tolist(), _thinned(comparison.error[row], row))
+        Series(name, places, mean[row].tolist(), _thinned(error[row], row))
         for row, name in enumerate(comparison.orderings)
     ]
-    top = float(np.nanmax(comparison.mean + np.nan_to_num(comparison.error)))
-    x = Axis("pages crawled", 0.0, float(comparison.points[-1]))
+    top = float(np.nanmax(mean + np.nan_to_num(error)))
+    x = Axis("seconds" if by_time else "pages crawled", 0.0, places[-1])
     ceiling = min(1.0, top * 1.05) if top <= 1 else top * 1.05  # importance measures such as back-link counts exceed 1
     y = Axis(MEASURES[comparison.question.measure], 0.0, ceiling or 1.0)
     return line_chart(verdict.heading(comparison), series, x, y)
+
+
+def _place(point: Checkpoint) -> float:
+    """Where a point lies on its axis."""
+    return point.seconds if isinstance(point, Elapsed) else float(point)
 
 
 def _thinned(error: np.ndarray, row: int) -> list[float]:
@@ -64,22 +78,20 @@ def _thinned(error: np.ndarray, row: int) -> list[float]:
 
 
 def _means(comparison: Comparison, row: int) -> list[tuple[float, float]]:
-    points = [comparison.at(pages) for pages in comparison.checkpoints]
+    points = [comparison.at(point) for point in comparison.checkpoints]
     return [(float(comparison.mean[row, point]), float(comparison.error[row, point])) for point in points]
 
 
-def _steps(comparison: Comparison) -> list[tuple[Duel, str, PairedTest]]:
-    """For each neighbouring pair of the ranking at the last checkpoint: duel, interval of its difference, and the other test."""
-    last = comparison.checkpoints[-1]
+def _steps(comparison: Comparison, last: Checkpoint) -> list[tuple[Duel, str, PairedTest]]:
+    """For each neighbouring pair of the ranking at a checkpoint: duel, interval of its difference, and the other test."""
     return [
         (duel, verdict.interval_text(comparison.interval(duel, last)), comparison.second_opinion(duel, last))
         for duel in comparison.steps(last)
     ]
 
 
-def _matrix(comparison: Comparison) -> list[tuple[str, list[tuple[str, bool] | None]]]:
-    """Rows of the table of corrected p-values at the last checkpoint, with None on the diagonal."""
-    last = comparison.checkpoints[-1]
+def _matrix(comparison: Comparison, last: Checkpoint) -> list[tuple[str, list[tuple[str, bool] | None]]]:
+    """Rows of the table of corrected p-values at a checkpoint, with None on the diagonal."""
     duels = {(duel.better, duel.worse): duel for duel in comparison.duels[last]}
     ranking = comparison.ranking(last)
     rows: list[tuple[str, list[tuple[str, bool] | None]]] = []
@@ -90,8 +102,8 @@ def _matrix(comparison: Comparison) -> list[tuple[str, list[tuple[str, bool] | N
 
 
 def _by_topic(comparison: Comparison) -> list[tuple[str, list[tuple[float, bool]]]]:
-    """Per topic: the value of each ordering at the last checkpoint, and whether it is the best contender."""
-    results = comparison.values[:, :, comparison.at(comparison.checkpoints[-1])]
+    """Per topic: the value of each ordering at the final checkpoint, and whether it is the best contender."""
+    results = comparison.values[:, :, comparison.at(comparison.final)]
     contends = np.array([name != OMNISCIENT for name in comparison.orderings])
     best = np.where(contends[:, None], results, -np.inf).max(axis=0)
     return [

@@ -1,4 +1,4 @@
-"""Writes a comparison as JSON (everything), as CSV (one row per ordering, topic and number of pages), and its chart as SVG."""
+"""Writes a comparison as JSON (everything), as CSV (one row per ordering, topic and checkpoint), and its chart as SVG."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 from markupsafe import Markup
 
+from crawlproject.evaluation.checkpoint import Elapsed
 from crawlproject.evaluation.comparison import Comparison, Duel
 from crawlproject.reports.html import render
 from crawlproject.reports.measure_tables import summary_columns, summary_row
@@ -29,14 +30,18 @@ def write_json(comparison: Comparison, path: Path) -> None:
 
 
 def write_csv(comparison: Comparison, path: Path) -> None:
-    """Write the columns ``ordering, topic, pages, <measure>``. Raises ``StorageFailed``."""
+    """Write the columns ``ordering, topic, pages, seconds, <measure>``; of pages and seconds one is empty.
+
+    Raises ``StorageFailed``.
+    """
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(["ordering", "topic", "pages", comparison.question.measure])
+    rows.writerow(["ordering", "topic", "pages", "seconds", comparison.question.measure])
     for row, ordering in enumerate(comparison.orderings):
         for column, topic in enumerate(comparison.topics):
-            for pages in comparison.checkpoints:
-                rows.writerow([ordering, topic, pages, f"{comparison.values[row, column, comparison.at(pages)]:.6f}"])
+            for point in comparison.checkpoints:
+                when = ("", f"{point.seconds:g}") if isinstance(point, Elapsed) else (point, "")
+                rows.writerow([ordering, topic, *when, f"{comparison.values[row, column, comparison.at(point)]:.6f}"])
     write_atomically(path, [text.getvalue().encode("utf-8", "replace")], sync=False)
 
 
@@ -56,16 +61,18 @@ def write_svg(heading: str, chart: Chart, path: Path) -> None:
 
 
 def as_document(comparison: Comparison) -> dict[str, Any]:
-    """Means, standard errors, values by topic, shares, summaries and tests, keyed by names."""
+    """Means, standard errors, values by topic, shares, summaries and tests, keyed by names.
+
+    A checkpoint is its number of pages, or its seconds as in ``"60s"``.
+    """
     shares = comparison.shares()
-    last = comparison.checkpoints[-1]
     return {
         "measure": comparison.question.measure,
         "importance": comparison.question.importance,
         "test": comparison.question.test,
         "topics": list(comparison.topics),
         "left_out": dict(comparison.left_out),
-        "checkpoints": list(comparison.checkpoints),
+        "checkpoints": [point if isinstance(point, int) else str(point) for point in comparison.checkpoints],
         "orderings": {
             name: {
                 "mean": _at_checkpoints(comparison, comparison.mean[row]),
@@ -79,15 +86,15 @@ def as_document(comparison: Comparison) -> dict[str, Any]:
             }
             for row, name in enumerate(comparison.orderings)
         },
-        "tests": {str(pages): [_duel(duel) for duel in comparison.duels[pages]] for pages in comparison.checkpoints},
-        "steps": [_step(comparison, duel) for duel in comparison.steps(last)] if comparison.testable else [],
-        "verdicts": {str(pages): verdict(comparison, pages) for pages in comparison.checkpoints},
+        "tests": {str(point): [_duel(duel) for duel in comparison.duels[point]] for point in comparison.checkpoints},
+        "steps": _steps(comparison) if comparison.testable else [],
+        "verdicts": {str(point): verdict(comparison, point) for point in comparison.checkpoints},
     }
 
 
 def _at_checkpoints(comparison: Comparison, values: Any) -> dict[str, float | None]:
-    chosen = {pages: float(values[comparison.at(pages)]) for pages in comparison.checkpoints}
-    return {str(pages): None if math.isnan(value) else value for pages, value in chosen.items()}
+    chosen = {point: float(values[comparison.at(point)]) for point in comparison.checkpoints}
+    return {str(point): None if math.isnan(value) else value for point, value in chosen.items()}
 
 
 def _duel(duel: Duel) -> dict[str, Any]:
@@ -102,8 +109,15 @@ def _duel(duel: Duel) -> dict[str, Any]:
     }
 
 
-def _step(comparison: Comparison, duel: Duel) -> dict[str, Any]:
-    """An ordering against the next one at the last checkpoint, with the results that are not computed for every pair."""
-    last = comparison.checkpoints[-1]
-    second = comparison.second_opinion(duel, last)
-    return {**_duel(duel), "interval": comparison.interval(duel, last), "p_other_test": second.p}
+def _steps(comparison: Comparison) -> list[dict[str, Any]]:
+    """Each ordering against the next one at the last checkpoints, with the results that are not computed for every pair."""
+    return [
+        {
+            "at": str(last),
+            **_duel(duel),
+            "interval": comparison.interval(duel, last),
+            "p_other_test": comparison.second_opinion(duel, last).p,
+        }
+        for last in comparison.finals
+        for duel in comparison.steps(last)
+    ]

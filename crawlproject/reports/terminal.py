@@ -7,6 +7,7 @@ from typing import TextIO
 
 from rich.table import Table
 
+from crawlproject.evaluation.checkpoint import Checkpoint, equation, in_words, short
 from crawlproject.evaluation.comparison import LEVEL, OMNISCIENT, Comparison
 from crawlproject.reports.console import console_for, framed_table
 from crawlproject.reports.measure_tables import summary_cells, summary_headings
@@ -20,18 +21,18 @@ def print_comparison(comparison: Comparison, stream: TextIO) -> None:
     console = console_for(stream, _PIPE_WIDTH)
     console.print(heading(comparison), style="bold")
     console.print(_means(comparison, stream))
-    console.print(f"\nBy every measure after {comparison.checkpoints[-1]:,} pages", style="bold")
+    console.print(f"\nBy every measure after {in_words(comparison.final)}", style="bold")
     console.print(_summaries(comparison, stream))
     if comparison.testable:
-        last = comparison.checkpoints[-1]
-        console.print(f"\nSignificance at N = {last:,}: {method(comparison)}", style="bold")
-        console.print(_steps(comparison, last, stream))
-        console.print()
-        console.print(_duels(comparison, last, stream))
+        for last in comparison.finals:
+            console.print(f"\nSignificance at {equation(last)}: {method(comparison)}", style="bold")
+            console.print(_steps(comparison, last, stream))
+            console.print()
+            console.print(_duels(comparison, last, stream))
         console.print(f"* significant: p < {LEVEL:g}", style="dim")
     console.print()
-    for pages in comparison.checkpoints:
-        console.print(f"N = {pages:,}: {verdict(comparison, pages)}", markup=False)
+    for point in comparison.checkpoints:
+        console.print(f"{equation(point)}: {verdict(comparison, point)}", markup=False)
     for note in remarks(comparison):
         console.print(f"Note: {note}", style="dim", markup=False)
 
@@ -40,22 +41,22 @@ def _means(comparison: Comparison, stream: TextIO) -> Table:
     table = framed_table(stream)
     table.add_column("", justify="right")
     table.add_column("ordering", no_wrap=True)
-    for pages in comparison.checkpoints:
-        table.add_column(f"@{pages:,}", justify="right")
+    for point in comparison.checkpoints:
+        table.add_column(short(point), justify="right")
     shares = comparison.shares()
     if shares:
         table.add_column("share", justify="right", no_wrap=True)
     rank = 0
     for row, name in enumerate(comparison.orderings):
         rank += name != OMNISCIENT
-        cells = [_cell(comparison, row, pages) for pages in comparison.checkpoints]
+        cells = [_cell(comparison, row, point) for point in comparison.checkpoints]
         share = [_percent(shares.get(name))] if shares else []
         table.add_row("*" if name == OMNISCIENT else str(rank), name, *cells, *share)
     return table
 
 
 def _summaries(comparison: Comparison, stream: TextIO) -> Table:
-    """Each ordering by every measure at the last checkpoint."""
+    """Each ordering by every measure at the final checkpoint."""
     table = framed_table(stream)
     table.add_column("ordering", no_wrap=True)
     for name in summary_headings(comparison):
@@ -65,7 +66,7 @@ def _summaries(comparison: Comparison, stream: TextIO) -> Table:
     return table
 
 
-def _steps(comparison: Comparison, pages: int, stream: TextIO) -> Table:
+def _steps(comparison: Comparison, point: Checkpoint, stream: TextIO) -> Table:
     """Each contender against the next one in the ranking."""
     table = framed_table(stream)
     table.add_column("better", no_wrap=True)
@@ -73,20 +74,20 @@ def _steps(comparison: Comparison, pages: int, stream: TextIO) -> Table:
     statistic, other = ("t", "Wilcoxon") if comparison.question.test == "t" else ("W+", "t-test")
     for name in ("difference", "95% interval", statistic, "p", "p corrected", f"p ({other})"):
         table.add_column(name, justify="right", no_wrap=True)
-    for duel in comparison.steps(pages):
+    for duel in comparison.steps(point):
         test = duel.test
         value = "–" if test.statistic is None else f"{test.statistic:.2f}"
-        second = short_p(comparison.second_opinion(duel, pages).p)
-        interval = interval_text(comparison.interval(duel, pages))
+        second = short_p(comparison.second_opinion(duel, point).p)
+        interval = interval_text(comparison.interval(duel, point))
         numbers = [f"{test.difference:+.3f}", interval, value, short_p(test.p), short_p(duel.adjusted), second]
         table.add_row(duel.better, duel.worse, *numbers)
     return table
 
 
-def _duels(comparison: Comparison, pages: int, stream: TextIO) -> Table:
+def _duels(comparison: Comparison, point: Checkpoint, stream: TextIO) -> Table:
     """Corrected p-values: each contender (row) against those ranked below it (columns)."""
-    ranking = comparison.ranking(pages)
-    p = {(duel.better, duel.worse): duel for duel in comparison.duels[pages]}
+    ranking = comparison.ranking(point)
+    p = {(duel.better, duel.worse): duel for duel in comparison.duels[point]}
     table = framed_table(stream)
     table.add_column("", justify="right")
     table.add_column("better than →", no_wrap=True)
@@ -99,9 +100,9 @@ def _duels(comparison: Comparison, pages: int, stream: TextIO) -> Table:
     return table
 
 
-def _cell(comparison: Comparison, row: int, pages: int) -> str:
-    point = comparison.at(pages)
-    mean, error = comparison.mean[row, point], comparison.error[row, point]
+def _cell(comparison: Comparison, row: int, point: Checkpoint) -> str:
+    column = comparison.at(point)
+    mean, error = comparison.mean[row, column], comparison.error[row, column]
     return f"{mean:.3f}" if math.isnan(error) else f"{mean:.3f} ±{error:.3f}"
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
+from crawlproject.evaluation.checkpoint import Checkpoint, Elapsed, in_words
 from crawlproject.evaluation.comparison import LEVEL, OMNISCIENT, RANDOM, Comparison, Duel
 from crawlproject.evaluation.question import MEASURES
 
@@ -21,7 +24,9 @@ def heading(comparison: Comparison) -> str:
         "recall": "",
     }
     name = MEASURES[question.measure] + detail.get(question.measure, f" (by {judged})")
-    return f"{name.capitalize()} after N pages: {mean_of(comparison)}"
+    when = {int: "after N pages", Elapsed: "after a time"}
+    whens = " and ".join(when[type(point)] for point in comparison.finals)
+    return f"{name.capitalize()} {whens}: {mean_of(comparison)}"
 
 
 def mean_of(comparison: Comparison) -> str:
@@ -29,14 +34,14 @@ def mean_of(comparison: Comparison) -> str:
     return f"mean over {topics} topics ± standard error" if topics > 1 else f"one topic, {comparison.topics[0]}"
 
 
-def verdict(comparison: Comparison, pages: int) -> str:
-    """Which ordering is best after ``pages`` pages, according to the tests."""
-    ranking = comparison.ranking(pages)
+def verdict(comparison: Comparison, point: Checkpoint) -> str:
+    """Which ordering is best at a checkpoint, according to the tests."""
+    ranking = comparison.ranking(point)
     if len(ranking) < 2:
         return "There is only one ordering, so nothing to compare."
     if not comparison.testable:
         return f"{ranking[0]} leads; with a single topic, significance cannot be tested."
-    rivals = comparison.rivals(pages)
+    rivals = comparison.rivals(point)
     if not rivals:
         return f"{ranking[0]} is significantly better than every other ordering (p < {LEVEL:g} after correction)."
     rivals.sort(key=lambda duel: ranking.index(duel.worse))
@@ -76,16 +81,29 @@ def method(comparison: Comparison) -> str:
 def remarks(comparison: Comparison) -> list[str]:
     """Notes that explain the tables."""
     notes = [f"{topic} was left out: {reason}." for topic, reason in comparison.left_out.items()]
-    last = comparison.checkpoints[-1]
-    for name, lengths in zip(comparison.orderings, comparison.lengths, strict=True):
-        if short := int((lengths < last).sum()):
-            notes.append(f"{name} crawled fewer than {last:,} pages on {short} topics; its last value is used.")
+    notes += [note for point in comparison.finals for note in _short_runs(comparison, point)]
     if np.isinf(comparison.half).any():
         notes.append("half: pages until half of the targets were found (median over topics); – means never.")
     elif not np.isnan(comparison.half).all():
         notes.append("half: pages until half of the targets were found (median over topics).")
     if comparison.shares():
-        notes.append(f"share: area under the recall curve up to {last:,} pages; {RANDOM} is 0%, {OMNISCIENT} is 100%.")
+        end = in_words(comparison.final)
+        notes.append(f"share: area under the recall curve up to {end}; {RANDOM} is 0%, {OMNISCIENT} is 100%.")
     if OMNISCIENT in comparison.orderings:
-        notes.append(f"{OMNISCIENT} knows the targets and the whole link graph: it is an upper bound, not a contender.")
+        notes.append(
+            f"{OMNISCIENT} knows the targets and the whole link graph, and fetches one page at a time: it shows what is "
+            "possible by pages, not by time, and is not a contender."
+        )
     return notes
+
+
+def _short_runs(comparison: Comparison, point: Checkpoint) -> Iterator[str]:
+    for name, lengths, cut_short in zip(comparison.orderings, comparison.lengths, comparison.cut_short, strict=True):
+        if isinstance(point, Elapsed):
+            if cut := int((cut_short < point.seconds).sum()):
+                yield (
+                    f"{name} had spent its budget of pages before {in_words(point)} on {cut} topics; its last value is used, "
+                    "but with a larger budget it would have found more."
+                )
+        elif short := int((lengths < point).sum()):
+            yield f"{name} crawled fewer than {in_words(point)} on {short} topics; its last value is used."

@@ -54,6 +54,10 @@ class Manifest:
         }
         self._write()
 
+    def note_setting(self, name: str, value: object) -> None:
+        """Add a setting that is not one of ours; it is written when the crawl ends."""
+        self.found["settings"][name] = value
+
     def finish(self, reason: str, now: float, stats: Mapping[str, Any]) -> None:
         """Record how the crawl ended."""
         self.found.update(reason=reason, finished=now, stats=dict(stats))

@@ -28,6 +28,7 @@ class Draft:
     description: str = ""
     positive: Sequence[str] = ()
     pages: int = 0
+    targets: Sequence[str] = ()
 
 
 def topic_text(draft: Draft) -> str:
@@ -42,6 +43,8 @@ def topic_text(draft: Draft) -> str:
         lines.append(f"language = {_text(draft.language)}")
     if draft.description:
         lines.append(f"description = {_text(draft.description)}")
+    if draft.targets:
+        lines += ["# For evaluation only: no ordering sees them.", *_list("targets", draft.targets)]
     if draft.positive:
         lines += ["", "[examples]", *_list("positive", draft.positive)]
     if draft.pages:

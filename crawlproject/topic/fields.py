@@ -15,6 +15,7 @@ from crawlproject.urls.canonical import canonical_url
 SETTING_PREFIXES = ("FRONTIER_", "ORDERING_", "TOPIC_", "PAGE_", "POLITENESS_", "TRAP_", "CRAWL_")
 _SETTING = re.compile(rf"ORDERING|(?:{'|'.join(SETTING_PREFIXES)})[A-Z0-9_]+")
 _URL = re.compile(r"\s*[A-Za-z][A-Za-z0-9+.-]*://")
+_EXAMPLES = frozenset((".htm", ".html", ".txt", ".xhtml"))  # files of a folder that are read as pages
 _NO_FILE_NAME = re.compile(r"[/\\\x00-\x1f\x7f]")
 
 
@@ -47,16 +48,26 @@ def checked_seeds(seeds: list[str]) -> list[str]:
 
 
 def checked_example(example: str, info: ValidationInfo) -> str:
-    """A canonical URL, or the path of a file that exists, looked for in the folder of the topic file."""
+    """A canonical URL, or the path of a file or folder that exists, looked for in the folder of the topic file."""
     if _URL.match(example):
         return canonical_url(example)
     folder: Path | None = info.context
     if folder is None:
         return example
     path = folder / example
-    if "\0" in example or not path.is_file():
-        raise ValueError(f"{example!r} is neither a URL nor a file in {folder}")
+    if "\0" in example or not path.exists():
+        raise ValueError(f"{example!r} is neither a URL nor a file or folder in {folder}")
+    if path.is_dir() and not example_files(str(path)):
+        raise ValueError(f"{example!r} is a folder without files of {', '.join(sorted(_EXAMPLES))}")
     return str(path)
+
+
+def example_files(example: str) -> list[str]:
+    """A folder's files of pages, at any depth, in alphabetical order; any other example alone."""
+    path = Path(example)
+    if _URL.match(example) or not path.is_dir():
+        return [example]
+    return sorted(str(file) for file in path.rglob("*") if file.suffix.lower() in _EXAMPLES and file.is_file())
 
 
 def checked_name(name: str) -> str:

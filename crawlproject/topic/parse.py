@@ -7,7 +7,7 @@ language = "en"                              # a language that spaCy has stop wo
 description = "Working with gridded data."   # for evaluation, and for orderings that ask for it
 targets = ["https://xarray.dev/"]            # for evaluation only
 [examples]
-positive = ["https://docs.xarray.dev/"]      # URLs, or files; a relative path starts at the topic file
+positive = ["https://docs.xarray.dev/"]      # URLs, files, folders; a relative path starts at the topic file
 negative = ["off-topic.html"]
 [crawl]
 ORDERING = "dom"                             # settings of ours, for this topic
@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -34,6 +35,7 @@ from crawlproject.topic.fields import (
     checked_seeds,
     checked_settings,
     checked_url,
+    example_files,
     split_keywords,
     unknown_field,
 )
@@ -100,8 +102,8 @@ def parse_topic(text: str, place: str, folder: Path | None = None, *, named: boo
         language=file.language,
         description=file.description,
         targets=_distinct(file.targets),
-        positive=_distinct(file.examples.positive),
-        negative=_distinct(file.examples.negative),
+        positive=_distinct(chain.from_iterable(map(example_files, file.examples.positive))),
+        negative=_distinct(chain.from_iterable(map(example_files, file.examples.negative))),
         settings=file.crawl,
     )
 

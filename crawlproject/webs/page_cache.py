@@ -12,7 +12,7 @@ from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import Page
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.webs.base import Reply, Web, media_type
-from crawlproject.webs.page_store import PageStore
+from crawlproject.webs.page_store import PageStore, is_kept
 
 BYTES_PER_SECOND = 1_000_000.0  # latency model: bandwidth
 ROUND_TRIP = 0.1  # latency model: seconds from the request to the first byte of the reply
@@ -62,6 +62,14 @@ class PageCache:
                 return targets
         _, page = self.get(url)
         return None if page is None else [link.url for link in page.links]
+
+    def is_kept(self, url: str) -> bool:
+        """Whether a crawl counts what it gets from a URL as a page, at the lowest cost."""
+        kept = self._store.kept(url) if self._store is not None and url not in self._read else None
+        if kept is not None:
+            return kept
+        _, page = self.get(url)
+        return page is not None and is_kept(page)
 
     def all_links(self, canonicalize: Callable[..., str]) -> Iterator[tuple[str, Sequence[str]]]:
         """Every stored page of the web, by canonical URL, with its link targets."""

@@ -25,7 +25,7 @@ _DAMAGE = (ValueError, TypeError, IndexError, OverflowError, zlib.error)
 _TABLES = """
     CREATE TABLE stamp (stamp TEXT);
     CREATE TABLE pages (
-        url TEXT PRIMARY KEY, status INTEGER, seconds REAL, targets BLOB, rest BLOB
+        url TEXT PRIMARY KEY, status INTEGER, seconds REAL, kept INTEGER, targets BLOB, rest BLOB
     ) WITHOUT ROWID;
 """
 
@@ -41,7 +41,7 @@ class PageStore:
         self.path = path
         self._stamp = stamp
         self._max_bytes = max_bytes
-        self._waiting: dict[str, tuple[str, int, float, bytes, bytes]] = {}
+        self._waiting: dict[str, tuple[str, int, float, bool, bytes, bytes]] = {}
         self._database = self._opened()
         self._known: set[str] = set()  # most URLs of a crawl are not stored, and a set answers that fastest
         self._look()
@@ -65,13 +65,18 @@ class PageStore:
         except _DAMAGE:
             return None
 
+    def kept(self, url: str) -> bool | None:
+        """``is_kept`` of a stored page; None if it is missing."""
+        row = self._row("SELECT kept FROM pages WHERE url = ?", url)
+        return None if row is None else bool(row[0])
+
     def put(self, url: str, reply: Reply, page: Page) -> None:
         """Store a page that is not judged yet; pages are written in batches, at the latest by ``flush``."""
         if self._database is None:
             return
         with suppress(UnicodeEncodeError):
             url.encode()  # SQLite stores UTF-8; a page whose URL cannot be encoded is parsed each time
-            self._waiting[url] = (url, reply.status, reply.seconds, *pack(page))
+            self._waiting[url] = (url, reply.status, reply.seconds, is_kept(page), *pack(page))
             if len(self._waiting) >= _WAITING:
                 self.flush()
 
@@ -83,7 +88,7 @@ class PageStore:
         try:
             if self.path.stat().st_size < self._max_bytes:
                 with self._database:
-                    self._database.executemany("INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?)", rows)
+                    self._database.executemany("INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?)", rows)
                 self._look()
         except (sqlite3.Error, OSError) as failure:
             self._give_up(failure)
@@ -161,6 +166,11 @@ class PageStore:
         with suppress(OSError):
             self.path.unlink(missing_ok=True)
             self.path.with_name(f"{self.path.name}-journal").unlink(missing_ok=True)
+
+
+def is_kept(page: Page) -> bool:
+    """Whether a crawl counts it as a page: it asks to be kept, and is no redirect in disguise."""
+    return page.indexable and not page.redirect
 
 
 def _unsynced(database: sqlite3.Connection) -> sqlite3.Connection:

@@ -175,6 +175,35 @@ def test_a_worse_link_changes_nothing_and_an_equal_one_keeps_the_place(make):
     assert drain(frontier) == ["b/", "c/", "d/"]
 
 
+@pytest.mark.parametrize("scores", [(0.2, 0.9), (0.9, 0.2)])
+def test_of_several_paths_the_least_depth_and_the_larger_inherited_values_stay(make, scores):
+    """As fish search has it (Hersovici and others 1998, Figure 1): the maximum of scores, and the maximum of depths left."""
+    first, second = scores
+    one = url("a/", first, depth=2, inherited=(0.1, 3.0), parent="http://one.test/", anchor="one")
+    other = url("a/", second, depth=4, inherited=(1 / 3, 1.0), parent="http://other.test/", anchor="other\nline")
+    frontier = make([one, url("b/", 0.5), other])
+    expected = replace(max(one, other, key=lambda record: record.score), depth=2, inherited=(1 / 3, 3.0))
+    assert [record for record in frontier.waiting() if record.url == one.url] == [expected]
+    frontier.put(replace(other, score=0.1, depth=1, inherited=(math.inf, 0.0)))
+    expected = replace(expected, depth=1, inherited=(math.inf, 3.0))
+    assert sorted([frontier.take(0.0).url, frontier.take(0.0).url]) == [one.url, "http://b.test/"]
+    assert frontier.leased(one.url) == expected
+    assert frontier.take(0.0) is None
+
+
+def test_paths_that_hand_down_different_things_are_not_mixed(make):
+    frontier = make([url("a/", 0.5, depth=3), url("b/", 0.5, depth=1, inherited=(1.0,))])
+    frontier.put(url("a/", 0.2, depth=2, inherited=(9.0,)))
+    frontier.put(url("b/", 0.9, depth=2))
+    assert sorted((record.depth, record.inherited) for record in frontier.waiting()) == [(1, ()), (2, ())]
+
+
+def test_a_better_path_moves_no_hold(make):
+    frontier = make([url("a/", 0.5, depth=3, not_before=60.0), url("b/", 0.4)])
+    frontier.put(url("a/", 0.2, depth=1))
+    assert [fetch(frontier), fetch(frontier, 59.0), fetch(frontier, 60.0)] == ["b/", None, "a/"]
+
+
 # ---------------------------------------------------------------- new scores
 
 
@@ -649,16 +678,32 @@ def test_a_released_url_stays_committed_and_one_that_must_wait_does_not(make):
     assert frontier.take(10.0) == replace(released, not_before=10.0)
 
 
+def test_what_is_committed_has_left_the_buffer(make):
+    """001 Figure 1: ``dequeue_top_links`` takes N links out of the frontier, of which ``MAX_BUFFER`` may wait."""
+    frontier = make((url(f"seed{number}/", 1.0) for number in range(8)), commit=8, max_urls=8)
+    first = frontier.take(0.0)
+    children = [url(f"child{number}/", 0.1 * number) for number in range(1, 11)]
+    assert [frontier.put(child) for child in children] == [True] * 10
+    assert (len(frontier), frontier.evicted(), frontier.leases()) == (7 + 8, 2, 1)
+    frontier.done(first.url, 0.0, 0.0)
+    fetched = drain(frontier)
+    assert sorted([short(first), *fetched[:7]]) == [f"seed{number}/" for number in range(8)]
+    assert sorted(fetched[7:]) == sorted(short(child) for child in children[2:])
+
+
 def test_a_commitment_keeps_counts_scores_and_evictions_right(make):
     frontier = make([url("a/", 0.9), url("b/", 0.8), url("c/", 0.7), url("d/", 0.1)], commit=2, max_urls=4)
     left = take(frontier)
     assert (len(frontier), frontier.hosts(), frontier.leases()) == (3, 3, 1)
     committed = {"a/": "http://b.test/", "b/": "http://a.test/"}[left]
-    assert frontier.rescore(committed, 0.01), "the other committed URL is now the worst"
-    frontier.put_many([url("e/", 0.5), url("f/", 0.4)])
-    assert (committed in frontier, frontier.evicted(), len(frontier), frontier.hosts()) == (False, 1, 4, 4)
+    assert frontier.rescore(committed, 0.01), "it is the worst now, but not in the buffer"
+    frontier.put_many([url("e/", 0.5), url("f/", 0.4), url("g/", 0.3)])
+    assert (committed in frontier, "http://d.test/" in frontier) == (True, False)
+    assert (frontier.evicted(), len(frontier), frontier.hosts()) == (1, 5, 5)
+    assert frontier.hold(committed, 5.0), "it returns to the buffer, which is full"
+    assert (committed in frontier, frontier.evicted(), len(frontier)) == (False, 2, 4)
     assert sorted([fetch(frontier), fetch(frontier)]) == ["c/", "e/"]
-    assert sorted(drain(frontier)) == ["d/", "f/"]
+    assert sorted(drain(frontier)) == ["f/", "g/"]
 
 
 def test_the_k_rule_is_stronger_than_the_commitment(make):

@@ -142,7 +142,7 @@ def test_rehearsed_from_its_archive_a_crawl_of_a_part_of_the_web_finds_the_same_
     assert done.returncode == 0, done.stderr
     warc = export(tmp_path / "crawl", "warc", tmp_path / "crawl.warc.gz")
     arguments = ("rehearse", warc, topic, "--ordering", "dom", "--pages", budget, "--out", tmp_path / "runs")
-    done = scrapy(*arguments, **QUICK)
+    done = scrapy(*arguments, **QUICK, CONCURRENT_REQUESTS=1)
     assert done.returncode == 0, done.stderr
     run = tmp_path / "runs" / "topic" / "dom"
     pages = [line["url"] for line in history(run) if line["md5"]]

@@ -38,7 +38,9 @@ def random_steps(seed: int, *, hosts: int = 40, pages: int = 60) -> Iterator[Ste
         kind = random.random()
         if kind < 0.35:
             hold_until = random.choice([0.0, 0.0, 0.0, 0.0, now + 5 * random.random()])
-            record = CrawlUrl(some_url(), round(random.random(), 1), random.randrange(4), not_before=hold_until)
+            inherited = (random.random(), *map(float, range(random.randrange(3))))
+            score, depth = round(random.random(), 1), random.randrange(4)
+            record = CrawlUrl(some_url(), score, depth, not_before=hold_until, inherited=inherited)
             yield Step("put", (record,))
         elif kind < 0.60:
             yield Step("take", (now,))

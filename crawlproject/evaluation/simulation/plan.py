@@ -12,6 +12,7 @@ from crawlproject.crawl.crawl import Crawl
 from crawlproject.errors import BadInput
 from crawlproject.evaluation.simulation.runner import Runner
 from crawlproject.records import Topic
+from crawlproject.settings import CONCURRENT_REQUESTS
 from crawlproject.webs.open import open_web
 from crawlproject.webs.page_cache_folder import PageCacheFolder
 
@@ -20,7 +21,8 @@ Line = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Every topic with every ordering, ``repeats`` times, ``pages`` pages a run, on the web called ``web``.
+    """Every topic with every ordering, ``repeats`` times, ``pages`` pages a run, on the web called ``web``, with
+    ``concurrency`` fetches at a time.
 
     ``settings`` are the settings of each topic, in the order of ``topics``. Runs are written below ``out``; indexes and
     parsed pages are cached in ``cache_dir``. A plan can be pickled.
@@ -35,6 +37,7 @@ class Plan:
     cache_dir: Path
     agent: str
     repeats: int = 1
+    concurrency: int = CONCURRENT_REQUESTS
 
     @property
     def runs(self) -> int:
@@ -76,6 +79,7 @@ class Rehearser:
             lambda topic: settings[id(topic)],
             pages=plan.pages,
             agent=plan.agent,
+            concurrency=plan.concurrency,
             shelf=shelf,
             cache_dir=plan.cache_dir,
         )

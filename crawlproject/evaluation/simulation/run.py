@@ -1,12 +1,16 @@
 """One rehearsal: the steps of a crawl, called in a loop.
 
-The clock starts at 0 and moves by what a fetch would have taken, or to the moment the next host is due; nobody waits.
+The clock starts at 0 and moves to the moment the next fetch ends or the next host is due; nobody waits. As in a live crawl,
+several fetches are under way at a time, one a host, and what a page links to is known when its fetch has ended.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from heapq import heappop, heappush
+from itertools import count
 from pathlib import Path
 
 from crawlproject.crawl.assembly import assemble
@@ -17,17 +21,20 @@ from crawlproject.crawl.stopping import DEAD_END
 from crawlproject.options import Options
 from crawlproject.orderings.base import Graph, PageArchive
 from crawlproject.records import PAGE, CrawlUrl, Fetch, Page, Topic
+from crawlproject.settings import CONCURRENT_REQUESTS
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.hosts import host_of, origin_of
 from crawlproject.webs.base import Reply, Web, get_as
 from crawlproject.webs.page_cache import JudgedPages, latency, location
 
+CONCURRENCY = "concurrent_requests"  # the setting of Scrapy, in the manifest of a rehearsal
+
 
 class Rehearsal:
     """One crawl of a topic with an ordering over a virtual web, up to ``CRAWL_MAX_PAGES`` pages.
 
-    ``folder`` receives ``crawl.json`` and ``history.jsonl``. ``progress`` is called after each fetch. ``archive`` and
-    ``cache_dir`` are those of ``assemble``.
+    At most ``concurrency`` fetches are under way at a time (0: no limit). ``folder`` receives ``crawl.json`` and
+    ``history.jsonl``. ``progress`` is called after each fetch. ``archive`` and ``cache_dir`` are those of ``assemble``.
     """
 
     def __init__(
@@ -38,6 +45,7 @@ class Rehearsal:
         *,
         agent: str,
         folder: Path,
+        concurrency: int = CONCURRENT_REQUESTS,
         graph: Graph | None = None,
         progress: Callable[[Crawl], None] | None = None,
         archive: PageArchive | None = None,
@@ -54,35 +62,97 @@ class Rehearsal:
             archive=archive,
             cache_dir=cache_dir,
         )
+        self.crawl.folder.manifest.note_setting(CONCURRENCY, concurrency)
+        self._concurrency = concurrency or float("inf")
+        self._under_way: list[
+            tuple[float, int, Callable[[], None]]
+        ] = []  # heap: end of a fetch, number, what it leads to
+        self._numbers = count()
+        self._allowed: set[str] = set()  # keys of URLs that wait after the fetch of their robots.txt
         self._web = web
         self._progress = progress
         self._robots = RobotsCache(size=options.crawl_robots_cache_size, max_age=float("inf"), agent=agent)
 
     def run(self, pages: JudgedPages) -> Crawl:
         """Crawl to the end, with pages that are judged for this topic; the crawl, closed."""
-        while not self.crawl.end_reason(self.now):
-            url = self.crawl.take(self.now)
-            if url is not None:
-                self._fetch(url, pages)
-                if self._progress:
-                    self._progress(self.crawl)
-                continue
-            due = self.crawl.frontier.next_due(self.now)
-            if due is None:
+        while True:
+            if len(self._under_way) < self._concurrency and (url := self.crawl.take(self.now)) is not None:
+                self._start(url, pages)
+            elif (event := self._next_event()) is not None:
+                self.now = max(event, self.now)
+                while self._under_way and self._under_way[0][0] <= self.now:
+                    heappop(self._under_way)[2]()
+            else:
                 break
-            self.now = max(due, self.now)
         self.crawl.close(self.crawl.end_reason(self.now) or DEAD_END, self.now)
         return self.crawl
 
-    def _fetch(self, url: CrawlUrl, pages: JudgedPages) -> None:
-        rules = self._rules(url)
-        if not rules.allows(url.url):
-            self.crawl.refuse(url, UNREACHABLE if rules.unreachable else "robots/forbidden")
+    def _next_event(self) -> float | None:
+        """When the next fetch ends, or another may begin; None when neither will happen."""
+        ends = self._under_way[0][0] if self._under_way else None
+        full = len(self._under_way) >= self._concurrency or self.crawl.budget_in_flight()
+        due = None if full or self.crawl.end_reason(self.now) else self.crawl.frontier.next_due(self.now)
+        if due is not None and due <= self.now and self._under_way:
+            due = None  # nothing was taken just now: look again when a fetch has ended
+        return min((time for time in (ends, due) if time is not None), default=None)
+
+    def _after(self, seconds: float, then: Callable[[], None]) -> None:
+        heappush(self._under_way, (self.now + seconds, next(self._numbers), then))
+
+    # ------------------------------------------------------------ robots.txt, then the page
+
+    def _start(self, url: CrawlUrl, pages: JudgedPages) -> None:
+        origin = origin_of(url.url)
+        if url.key in self._allowed:
+            self._allowed.discard(url.key)
+            self._fetch(url, pages)
+        elif (rules := self._robots.get(origin, self.now)) is None:
+            reply, seconds = self._robots_reply(f"{origin}/robots.txt")
+            self._after(seconds, partial(self._robots_came, url, reply, seconds, pages))
+        elif self._is_allowed(url, rules):
+            self._fetch(url, pages)
+
+    def _robots_came(self, url: CrawlUrl, reply: Reply, seconds: float, pages: JudgedPages) -> None:
+        """That was a visit: the page waits until its host has rested, unless hosts need no rest (ADR 3)."""
+        options = self.crawl.options
+        rules = self._robots.store(origin_of(url.url), reply.status, reply.headers, reply.body, self.now)
+        delay = rules.crawl_delay(options.politeness_max_crawl_delay)
+        self.crawl.crawl_delay(host_of(url.url), delay)
+        self.crawl.name_sitemaps(rules.sitemaps, url)
+        if not self._is_allowed(url, rules):
             return
+        if options.politeness_min_delay or options.politeness_factor or delay:
+            self._allowed.add(url.key)
+            self.crawl.frontier.release(url.key, self.now, seconds, picked=False)
+        else:
+            self._fetch(url, pages)
+
+    def _is_allowed(self, url: CrawlUrl, rules: RobotsRules) -> bool:
+        """Whether robots.txt allows it; if not, the lease is ended."""
+        if rules.allows(url.url):
+            return True
+        self.crawl.refuse(url, UNREACHABLE if rules.unreachable else "robots/forbidden")
+        return False
+
+    def _robots_reply(self, url: str) -> tuple[Reply, float]:
+        """The reply behind at most five redirects (RFC 9309 section 2.3.1.2), and the seconds of all fetches."""
+        reply = self._web.get(url)
+        seconds = latency(reply)
+        for _ in range(MAX_REDIRECTS):
+            target = canonical_or_none(self.crawl.canonicalize, location(reply), url) if location(reply) else None
+            if target is None:
+                break
+            url, reply = target, self._web.get(target)
+            seconds += latency(reply)
+        return reply, seconds
+
+    def _fetch(self, url: CrawlUrl, pages: JudgedPages) -> None:
         plan = self.crawl.plan(url)
         reply, page = self._ask(url, plan, pages)
         seconds = latency(reply)
-        self.now += seconds
+        self._after(seconds, partial(self._end, url, plan, reply, page, seconds))
+
+    def _end(self, url: CrawlUrl, plan: FetchPlan, reply: Reply, page: Page | None, seconds: float) -> None:
         fetch = Fetch(reply.status, self.now, seconds)
         if reply.error:
             self.crawl.fail(url, reply.error, fetch)
@@ -90,6 +160,8 @@ class Rehearsal:
             self._redirect(url, location(reply), fetch)
         elif (page := self.crawl.receive(url, reply, fetch, page)) is not None:
             self._follow(url, page, fetch)
+        if self._progress:
+            self._progress(self.crawl)
 
     def _ask(self, url: CrawlUrl, plan: FetchPlan, pages: JudgedPages) -> tuple[Reply, Page | None]:
         """The reply, and the page in it where it was read and judged before."""
@@ -116,25 +188,3 @@ class Rehearsal:
             self.crawl.fail(url, "redirect to no URL" if target is None else "redirect to itself", fetch)
         else:
             self.crawl.redirect(url, target, fetch)
-
-    def _rules(self, url: CrawlUrl) -> RobotsRules:
-        """robots.txt of the URL's origin; its fetch takes no virtual time."""
-        origin = origin_of(url.url)
-        rules = self._robots.get(origin, self.now)
-        if rules is None:
-            reply = self._robots_reply(f"{origin}/robots.txt")
-            rules = self._robots.store(origin, reply.status, reply.headers, reply.body, self.now)
-            delay = rules.crawl_delay(self.crawl.options.politeness_max_crawl_delay)
-            self.crawl.crawl_delay(host_of(url.url), delay)
-            self.crawl.name_sitemaps(rules.sitemaps, url)
-        return rules
-
-    def _robots_reply(self, url: str) -> Reply:
-        """The reply behind at most five redirects (RFC 9309 section 2.3.1.2)."""
-        reply = self._web.get(url)
-        for _ in range(MAX_REDIRECTS):
-            target = canonical_or_none(self.crawl.canonicalize, location(reply), url) if location(reply) else None
-            if target is None:
-                break
-            url, reply = target, self._web.get(target)
-        return reply

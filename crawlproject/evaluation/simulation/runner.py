@@ -10,13 +10,14 @@ from typing import Any
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.crawl.reading import make_canonicalizer, make_reader, make_traps, topic_in_canonical_urls
 from crawlproject.errors import BadCrawlDir
-from crawlproject.evaluation.simulation.run import Rehearsal
-from crawlproject.evaluation.simulation.web_graph import graph_of, reachable
+from crawlproject.evaluation.simulation.run import CONCURRENCY, Rehearsal
+from crawlproject.evaluation.simulation.web_graph import graph_of, least_pages, reachable
 from crawlproject.options import Options, read_options, refuse_unknown
 from crawlproject.orderings.base import Graph
 from crawlproject.pages.robots_txt import product_token
 from crawlproject.pages.text.assembly import make_analyzer, make_judge
 from crawlproject.records import Topic
+from crawlproject.settings import CONCURRENT_REQUESTS
 from crawlproject.storage.append_log import write_atomically
 from crawlproject.storage.manifest import read_manifest
 from crawlproject.storage.probe_log import NAME as PROBES
@@ -44,10 +45,10 @@ TRAPS = {name for name in Options.model_fields if name.startswith("trap_")}
 
 
 class Runner:
-    """Rehearses on ``web``, ``pages`` pages a run. ``settings_of`` gives the settings that hold for a topic, by name.
+    """Rehearses on ``web``, ``pages`` pages a run, with ``concurrency`` fetches at a time (0: no limit).
 
-    ``shelf`` keeps read pages for the next rehearsals on the same web, ``cache_dir`` the index of an archive that the
-    setting ``ORDERING_ARCHIVE`` names.
+    ``settings_of`` gives the settings that hold for a topic, by name. ``shelf`` keeps read pages for the next rehearsals on
+    the same web, ``cache_dir`` the index of an archive that the setting ``ORDERING_ARCHIVE`` names.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class Runner:
         *,
         pages: int,
         agent: str,
+        concurrency: int = CONCURRENT_REQUESTS,
         shelf: PageCacheFolder | None = None,
         cache_dir: Path | None = None,
     ) -> None:
@@ -66,6 +68,7 @@ class Runner:
         self.settings_of = settings_of
         self.pages = pages
         self.agent = agent
+        self.concurrency = concurrency
         self._caches: dict[str, PageCache] = {}
         self._graphs: dict[tuple[int, str], Graph] = {}
         self._latest: tuple[Topic, PageCache, JudgedPages] | None = None
@@ -83,7 +86,7 @@ class Runner:
 
         A run that ended before is left as it is, and comes with None in place of the crawl; one that did not is started
         anew. Each ``repeat`` (1, 2, ...) has a ``CRAWL_SEED`` and folders of its own. ``reachable.json`` beside the runs
-        lists the targets that can be reached from the seeds at all.
+        lists the targets that can be reached from the seeds at all, and how many pages each number of them takes at least.
         """
         settings = {**self.settings_of(topic), "CRAWL_MAX_PAGES": self.pages}
         refuse_unknown(settings)
@@ -98,7 +101,7 @@ class Runner:
         for name in names:
             folder = out / topic.name / run_name(name, repeat)
             chosen = options.model_copy(update={"ordering": name})
-            if finished(folder, chosen):
+            if finished(folder, chosen, self.concurrency):
                 yield name, folder, None
                 continue
             judged = self._judged(topic, cache, options)
@@ -108,6 +111,7 @@ class Runner:
                 self.web,
                 agent=self.agent,
                 folder=folder,
+                concurrency=self.concurrency,
                 graph=graph,
                 progress=progress,
                 archive=ArchivedPages(cache, judged, make_canonicalizer(options)),
@@ -172,17 +176,20 @@ def _note_reachable(topic: Topic, graph: Graph, path: Path) -> None:
     if not path.exists():
         reached = set(reachable(graph, topic.seeds))
         found = [target for target in topic.targets if target in reached]
-        write_atomically(path, [json.dumps({"targets": found}, indent=1).encode()])
+        noted = {"targets": found, "least_pages": least_pages(graph, topic.seeds, found)}
+        write_atomically(path, [json.dumps(noted, indent=1).encode()])
 
 
-def finished(folder: Path, options: Options) -> bool:
+def finished(folder: Path, options: Options, concurrency: int) -> bool:
     """Whether a run ended in this folder; an unfinished one is removed, since a rehearsal starts anew.
 
     Raises ``BadCrawlDir`` when the run that ended there had other settings: it does not answer the question asked.
     """
     found = read_manifest(folder)
     if found.get("reason"):
-        _refuse_other_settings(folder, found.get("settings", {}), options.model_dump(mode="json", exclude=ELSEWHERE))
+        held = {CONCURRENCY: 1, **found.get("settings", {})}  # earlier versions fetched one page at a time
+        asked = {**options.model_dump(mode="json", exclude=ELSEWHERE), CONCURRENCY: concurrency}
+        _refuse_other_settings(folder, held, asked)
         return True
     for name in ("crawl.json", "history.jsonl", "refused.json", PROBES):
         (folder / name).unlink(missing_ok=True)

@@ -55,6 +55,10 @@ class DiskUrls:
     def score_of(self, url: str) -> float:
         return self._rows[self._known(url)].score
 
+    def record_of(self, url: str) -> CrawlUrl:
+        number = self._known(url)
+        return self.files.record(number, self._rows[number])
+
     def lease_of(self, url: str) -> CrawlUrl | None:
         lease = self._leases.get(url)
         return lease[1] if lease else None
@@ -70,6 +74,9 @@ class DiskUrls:
 
     def count_waiting(self) -> int:
         return self._queues.waiting
+
+    def count_buffered(self) -> int:
+        return self._queues.waiting - len(self._queues.committed)
 
     def count_leases(self) -> int:
         return len(self._leases)
@@ -126,8 +133,11 @@ class DiskStore(DiskUrls):
         files = self.files
         number = files.find(record.key)
         if number is not None and (row := self._rows[number]).state in WAITING:
-            better = UrlRow(record.score, files.urls.add(record), row.host, row.state)
-            self._replace(number, row, better, record.not_before)
+            other = UrlRow(record.score, files.urls.add(record), row.host, row.state)
+            if (row.score, files.held_until.get(number, 0.0)) == (record.score, record.not_before):
+                self._rows.changed[number] = other  # the queues know nothing of the rest
+            else:
+                self._replace(number, row, other, record.not_before)
             return
         host = self.host_of(record.url)
         number = files.new(record.key, host)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from random import Random
@@ -52,6 +52,7 @@ class UrlQueues:
         self.on_host = array("I")
         self._worst: SpilledQueue | None = None
         self.candidates: CandidateQueue | None = None
+        self.committed: Mapping[int, Any] = {}
         self.schedule: Any
         if commit == 1:
             self.schedule = self.pool = self._new_pool(None)
@@ -66,6 +67,7 @@ class UrlQueues:
                 waiting_on=lambda host: self.on_host[host],
             )
             self.pool = self.schedule.pool
+            self.committed = self.schedule.committed
 
     # ------------------------------------------------------------ URLs come and leave
 
@@ -140,12 +142,11 @@ class UrlQueues:
         """The best score of all waiting URLs; one look at every host in memory, of which there may be many."""
         best = self.pool.best_rank()
         scores = [] if best is None else [-best]
-        if isinstance(self.schedule, BestNFirstSchedule):
-            scores += [self._rows[entry.arrival].score for entry in self.schedule.committed()]
+        scores += [self._rows[number].score for number in self.committed]
         return max(scores, default=None)
 
     def worst(self) -> int | None:
-        """The number of the URL with the lowest score, the latest of these. The order is built when first asked for."""
+        """The number of the URL to evict. The order is built when first asked for."""
         if self._worst is None:
             self._worst = SpilledQueue(
                 self._spill,
@@ -275,7 +276,7 @@ class UrlQueues:
 
     def _is_worst_entry(self, entry: Entry) -> bool:
         row = self._rows[-entry[1]]
-        return row.score == entry[0] and row.state in WAITING
+        return row.score == entry[0] and row.state in WAITING and -entry[1] not in self.committed
 
 
 class CandidateQueue:

@@ -19,28 +19,36 @@ def digest(url: str) -> bytes:
 
 
 def dump_record(url: CrawlUrl) -> bytes:
-    """All of a record but score and ``not_before``, which the server keeps; defaults at the end are left out."""
-    fields = [
+    """All of a record but score and ``not_before``, which the server keeps.
+
+    The first line is depth and inherited values, which the server compares (``merge_paths``). The second is a list as
+    ``_DEFAULTS``, of which defaults at the end are left out; before there was a first line, it held these as well.
+    """
+    path = " ".join(map(repr, (url.depth, *map(float, url.inherited))))
+    fields: list[Any] = [
         _text(url.key),
-        url.depth,
+        0,
         _text(url.parent),
         _text(url.anchor),
         _number(url.context_score),
-        [_number(value) for value in url.inherited],
+        [],
         _text(url.request),
         url.written_kind,
     ]
     while fields[-1] == _DEFAULTS[len(fields) - 1]:
         fields.pop()
-    return orjson.dumps(fields)
+    return path.encode() + b"\n" + orjson.dumps(fields)
 
 
 def load_record(blob: bytes, score: float, not_before: float = 0.0) -> CrawlUrl:
     """The record that ``dump_record`` wrote."""
-    fields: list[Any] = orjson.loads(blob)
+    path, _, rest = blob.rpartition(b"\n")
+    fields: list[Any] = orjson.loads(rest)
     key, depth, parent, anchor, context_score, inherited, request, kind = [*fields, *_DEFAULTS[len(fields) :]]
     url, kind, variant = read_key(key, parent, kind)
-    inherited = tuple(map(float, inherited))
+    if path:
+        depth, *inherited = path.split()
+    depth, inherited = int(depth), tuple(map(float, inherited))
     return CrawlUrl(
         url, score, depth, parent, anchor, float(context_score), not_before, inherited, request, kind, variant
     )

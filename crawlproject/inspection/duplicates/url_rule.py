@@ -6,21 +6,28 @@ kind       ``what``                      these URLs have the same text
 param      name of a query parameter     ``/a?id=1&view=2`` and ``/a?id=1``
 suffix     end of the path               ``/a/print`` and ``/a``, ``/a.html`` and ``/a``
 segment    segment of the path           ``/en/m/a`` and ``/en/a``
+replace    text, and what stands for it  ``/print/7`` and ``/art/7``: ``/print/ /art/``
+pattern    shape of a segment            ``/s-4f1/a`` and ``/s-88c/a``: ``s-{x}``
 slash                                    ``/a/`` and ``/a``
 case                                     ``/A`` and ``/a``
 scheme                                   ``https://`` and ``http://``
 mirror     the other host                the same path and query on both hosts
 ========== ============================= ================================================
+
+``replace`` is a substitution of substrings as in DUST (Bar-Yossef, Keidar and Schonfeld 2007; paper 004 section 6.1), at the
+borders of names. ``pattern`` is a rule with a regular expression (Dasgupta, Kumar and Sasturkar 2008), spelled as a shape:
+``{n}`` is a number, ``{x}`` letters and digits.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from crawlproject.errors import BadInput
 
-KINDS = ("param", "suffix", "segment", "slash", "case", "scheme", "mirror")
+KINDS = ("param", "suffix", "segment", "replace", "pattern", "slash", "case", "scheme", "mirror")
 
 Parts = tuple[str, str, str, str]  # scheme, host with port, path, query
 
@@ -40,7 +47,7 @@ class UrlRule:
     def spelled(cls, text: str) -> UrlRule:
         """The rule that ``str`` wrote. Raises ``BadInput``."""
         host, kind, what = [*text.split(" ", 2), "", ""][:3]
-        if not host or kind not in KINDS or bool(what) != (kind in _NAMING):
+        if not host or kind not in KINDS or bool(what) != (kind in _NAMING) or (kind == "replace") != (" " in what):
             wish = f"expected HOST KIND, and for {', '.join(_NAMING)} WHAT; kinds are {', '.join(KINDS)}"
             raise BadInput(f"rule {text!r}", wish)
         return cls(host, kind, what)
@@ -61,6 +68,11 @@ class UrlRule:
             return scheme, host, _shortened(path, self.what), query
         if self.kind == "segment":
             return scheme, host, path.replace(f"/{self.what}/", "/", 1), query
+        if self.kind == "replace":
+            old, new = self.what.split(" ", 1)
+            return scheme, host, path.replace(old, new, 1), query
+        if self.kind == "pattern":
+            return scheme, host, _without_pattern(path, self.what), query
         if self.kind == "slash":
             return scheme, host, path.rstrip("/") or "/", query
         if self.kind == "case":
@@ -85,7 +97,9 @@ def spelled(parts: Parts) -> str:
 
 
 def value_of(rule: UrlRule, url: str) -> str:
-    """The value of the query parameter that a rule speaks of; for other kinds the URL."""
+    """The value of the query parameter or of the pattern that a rule speaks of; for other kinds the URL."""
+    if rule.kind == "pattern":
+        return next((name for name in _folders(parts_of(url)[2]) if _shape(name) == rule.what), "")
     if rule.kind != "param":
         return url
     return "&".join(value for name, value in _pairs(parts_of(url)[3]) if name == rule.what)
@@ -125,6 +139,48 @@ def _paths(host: str, one: str, two: str) -> Iterator[UrlRule]:
             if 0 < len(segment) <= _LONGEST and segments[:place] + segments[place + 1 :] == left:
                 yield UrlRule(host, "segment", segment)
                 return
+        yield from _substitutions(host, one.split("/"), two.split("/"))
+
+
+def _substitutions(host: str, one: list[str], two: list[str]) -> Iterator[UrlRule]:
+    """One name stands for another: a folder, or a word of a file name that has a number too."""
+    places = [place for place, names in enumerate(zip(one, two, strict=False)) if names[0] != names[1]]
+    if len(one) != len(two) or len(places) != 1:
+        return
+    a, b, before, after = one[places[0]], two[places[0]], "/", "/"
+    if places[0] == len(one) - 1:
+        words, others = _WORDS.split(a), _WORDS.split(b)
+        differing = [place for place, names in enumerate(zip(words, others, strict=False)) if names[0] != names[1]]
+        if len(words) != len(others) or len(differing) != 1 or not any(map(str.isdecimal, words)):
+            return
+        place = differing[0]
+        a, b = words[place], others[place]
+        before, after = ["/", *words][place], [*words, ""][place + 1]
+    if not 0 < min(len(a), len(b)) <= max(len(a), len(b)) <= _LONGEST:
+        return
+    if not _DIGITS.search(a + b):
+        short, long = sorted((a, b), key=lambda name: (len(name), name))
+        yield UrlRule(host, "replace", f"{before}{long}{after} {before}{short}{after}")
+    elif before == after == "/" and _shape(a) == _shape(b):
+        yield UrlRule(host, "pattern", _shape(a))
+
+
+def _shape(name: str) -> str:
+    return _DIGITS.sub(lambda found: "{n}" if found[0].isdecimal() else "{x}", name)
+
+
+def _folders(path: str) -> list[str]:
+    return path.split("/")[1:-1]
+
+
+def _without_pattern(path: str, shape: str) -> str:
+    """``path`` with the shape in place of its first folder of that shape."""
+    names = path.split("/")
+    for place, name in enumerate(names[:-1]):
+        if _shape(name) == shape:
+            names[place] = shape
+            break
+    return "/".join(names)
 
 
 def _shortened(path: str, suffix: str) -> str:
@@ -142,6 +198,8 @@ def _without(query: str, name: str) -> str:
     return "&".join(pair for pair in query.split("&") if pair.partition("=")[0] != name) if name in query else query
 
 
-_NAMING = ("param", "suffix", "segment", "mirror")  # kinds with a ``what``
+_NAMING = ("param", "suffix", "segment", "replace", "pattern", "mirror")  # kinds with a ``what``
 _BORDERS = "/.;"
+_WORDS = re.compile(r"([._-])")
+_DIGITS = re.compile(r"[A-Za-z]*[0-9][A-Za-z0-9]*")
 _LONGEST = 40  # characters of a suffix or a segment

@@ -3,8 +3,8 @@
 A pair of URLs with the same text that differ in one way proposes a rule. Every page of the host that is fetched then is
 evidence for or against it: two URLs that the rule makes one have the same text, or they have not. Only pairs with a text of
 their own count for a rule, so that an error page behind a hundred URLs counts once. A rule is confirmed when its share of such
-pairs is ``CONFIRMED_FROM`` or more with 95 % confidence (five pairs and none against), a parameter when three of its values
-were seen too. A rule that does not hold any more is withdrawn. ``url_variants.py`` does what the confirmed rules say.
+pairs is ``CONFIRMED_FROM`` or more with 95 % confidence (five pairs and none against), a parameter or a pattern when three of its
+values were seen too. A rule that does not hold any more is withdrawn. ``url_variants.py`` does what the confirmed rules say.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from crawlproject.records import FetchEvent
 
 CONFIRMED_FROM = 0.6
 WITHDRAWN_BELOW = 0.4
-VALUES = 3  # of a parameter
+VALUES = 3  # of a parameter or a pattern
 
 _PER_HOST = 16  # rules of a host that are looked at
 _HOSTS = 10_000
@@ -72,7 +72,7 @@ class RuleEvidence:
         share = wilson_lower_bound(*self.pairs)
         if self.confirmed:
             return share >= WITHDRAWN_BELOW
-        enough = self.rule.kind != "param" or len(self.values) >= VALUES
+        enough = self.rule.kind not in ("param", "pattern") or len(self.values) >= VALUES
         return enough and share >= CONFIRMED_FROM
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Generic
 
 import numpy as np
@@ -33,14 +33,16 @@ def flow(
     links: Any,
     *,
     damping: float = DAMPING,
+    jumps: npt.ArrayLike | None = None,
     start: npt.ArrayLike | None = None,
     tolerance: float = 1e-6,
     max_iterations: int = 1000,
 ) -> Ranks:
-    """The solution of ``x(u) = (1 - d) + d * sum of x(v) / c(v)`` over the links v -> u: Figure 2 of paper 002.
+    """The solution of ``x(u) = (1 - d) j(u) + d * sum of x(v) / c(v)`` over the links v -> u: Figure 2 of paper 002.
 
-    ``c(v)`` is the number of links of v. A page without links passes on nothing. The order of the pages is that of
-    ``pagerank``, and an additional link never lowers a value, so that a crawl in progress needs no scaling.
+    ``jumps`` are ``j``, how often a random jump leads to each page (default: 1 for all, as in the figure). ``c(v)`` is the
+    number of links of v. A page without links passes on nothing. The order of the pages is that of ``pagerank``, and an
+    additional link never lowers a value, so that a crawl in progress needs no scaling.
 
     Iterates from ``start`` (default: 1 for all pages) until the sum of all changes is at most ``tolerance`` of the sum of all
     values, or ``max_iterations`` times. Only pages with links take part in the iteration; the values of the others, nearly
@@ -51,16 +53,17 @@ def flow(
     nodes = links.shape[0]
     degrees = links.sum(axis=1)
     linking = np.flatnonzero(degrees)
+    jumped = (1 - damping) * (np.ones(nodes) if jumps is None else np.asarray(jumps, np.float64))
     if not len(linking):
-        return np.full(nodes, 1 - damping)
+        return jumped
     received = (diags_array(damping / degrees[linking]) @ links[linking]).T.tocsr()
     among = received[linking]
     ranks = np.ones(len(linking)) if start is None else np.asarray(start, np.float64)[linking]
     for _ in range(max_iterations):
-        before, ranks = ranks, among @ ranks + (1 - damping)
+        before, ranks = ranks, among @ ranks + jumped[linking]
         if np.abs(ranks - before).sum() <= tolerance * ranks.sum():
             break
-    return received @ ranks + (1 - damping)
+    return received @ ranks + jumped
 
 
 class GrowingPageRank(Generic[Node]):
@@ -70,13 +73,23 @@ class GrowingPageRank(Generic[Node]):
     at once. Its effect on pages further away waits for the next solution of ``flow``, due when the number of fetched pages
     has grown by the share ``growth``; 0 solves after every page, as in paper 002. All solutions of a crawl together cost
     about ``1 / growth`` times the last one, and each starts from the one before.
+
+    ``jump`` says how often a random jump leads to a node (default: 1 for each).
     """
 
-    def __init__(self, damping: float = DAMPING, growth: float = 0.05, tolerance: float = 1e-4) -> None:
+    def __init__(
+        self,
+        damping: float = DAMPING,
+        growth: float = 0.05,
+        tolerance: float = 1e-4,
+        jump: Callable[[Node], float] = lambda node: 1.0,
+    ) -> None:
         self.damping = damping
         self.growth = growth
         self.tolerance = tolerance
         self.graph: LinkGraph[Node] = LinkGraph()
+        self._jump = jump
+        self._jumps = array("d")
         self._ranks = array("d")
         self._due_at = 1.0
 
@@ -86,9 +99,11 @@ class GrowingPageRank(Generic[Node]):
         return self.graph.expanded >= self._due_at
 
     def rank(self, node: Node) -> float:
-        """The rank of a node; for an unknown node ``1 - damping``, the rank of a page without backlinks."""
+        """The rank of a node; for an unknown node that of a page without backlinks."""
         number = self.graph.find(node)
-        return 1 - self.damping if number is None or number >= len(self._ranks) else self._ranks[number]
+        if number is None or number >= len(self._ranks):
+            return (1 - self.damping) * self._jump(node)
+        return self._ranks[number]
 
     def expand(self, node: Node, targets: Iterable[Node]) -> Sequence[int]:
         """Add a fetched page; return the ids of its distinct targets, whose ranks have risen."""
@@ -110,20 +125,25 @@ class GrowingPageRank(Generic[Node]):
         new = self.graph.merge(node, into)
         self._grow()
         if new != old:
-            self._ranks[new] += self._ranks[old] - (1 - self.damping)
-            self._ranks[old] = 1 - self.damping
+            jumps = self._jumps
+            trust = max(jumps[old], jumps[new])
+            self._ranks[new] += self._ranks[old] + (1 - self.damping) * (trust - jumps[old] - jumps[new])
+            jumps[old], jumps[new] = 0.0, trust
+            self._ranks[old] = 0.0
         return new
 
     def solve(self) -> list[int]:
         """Update all ranks; return the ids whose rank changed by more than the share ``tolerance``."""
         before = np.array(self._ranks)
-        after = flow(self.graph.matrix(), damping=self.damping, start=before, tolerance=self.tolerance)
+        after = flow(
+            self.graph.matrix(), damping=self.damping, jumps=self._jumps, start=before, tolerance=self.tolerance
+        )
         self._ranks = array("d", after.tobytes())
         self._due_at = self.graph.expanded * (1 + self.growth) + 1e-9
         changed: list[int] = np.flatnonzero(np.abs(after - before) > self.tolerance * before).tolist()
         return changed
 
     def _grow(self) -> None:
-        missing = len(self.graph) - len(self._ranks)
-        if missing:
-            self._ranks.extend([1 - self.damping] * missing)
+        for node in self.graph.nodes[len(self._ranks) :]:
+            self._jumps.append(self._jump(node))
+            self._ranks.append((1 - self.damping) * self._jumps[-1])

@@ -53,7 +53,7 @@ class Agent:
     ``keywords`` maps terms to weights; their order is that of the net's inputs. ``links`` maps each waiting URL to its
     weight in the draw of eq. 7, ``exp(beta * sigma)``, and ``total`` is their sum. ``parent`` is the number of
     an agent, -1 for one born of a seed. ``offset`` is the ``-ln(total)`` used in
-    the scores given so far.
+    the scores given so far. ``time`` is that of its last draw; one draw takes 1 on average.
     """
 
     number: int
@@ -64,6 +64,7 @@ class Agent:
     links: dict[str, float] = field(default_factory=dict)
     total: float = 0.0
     offset: float = 0.0
+    time: float = 0.0
     removals: int = 0
     columns: Mapping[str, int] = field(default_factory=dict)
 
@@ -104,7 +105,7 @@ class Agent:
             keywords[min(fresh)[1]] = 1.0
             net = self.net.offspring()
         self.energy /= 2
-        child = Agent(number, keywords, net, self.energy, parent=self.number, offset=self.offset)
+        child = Agent(number, keywords, net, self.energy, parent=self.number, offset=self.offset, time=self.time)
         for url in list(self.links)[1::2]:
             child.links[url] = self.links.pop(url)
         self.total, child.total = sum(self.links.values()), sum(child.links.values())
@@ -113,12 +114,19 @@ class Agent:
 
 @dataclass(slots=True)
 class Prospect:
-    """A waiting link: its agent, the inputs of the net, and the two estimates that make up its score."""
+    """A waiting link: its agent, the inputs of the net, the two estimates of its worth, and its clock.
+
+    The clock rings after an exponential time whose rate is the link's share of its agent's frontier. At the agent's time
+    ``since`` it had ``left`` to go, in units of the mean; ``log_rate`` is the logarithm of the rate since then.
+    """
 
     agent: Agent
     inputs: np.ndarray | None
     net: float
     page: float
+    left: float
+    since: float
+    log_rate: float = 0.0
 
     def sigma(self, alpha: float) -> float:
         """The estimated worth of the link, by page and net."""
@@ -127,3 +135,17 @@ class Prospect:
     def strength(self, alpha: float, greediness: float) -> float:
         """``beta * sigma``, shifted equally for all links so that it is at most 0: no exponential overflows."""
         return greediness * (self.sigma(alpha) - 1)
+
+    def change_rate(self, log_rate: float) -> None:
+        """The rate is another one from the agent's present time on, if the clock has not rung by then."""
+        passed = max(0.0, self.agent.time - self.since)
+        left = self.left - passed * exp(self.log_rate)
+        if left > 0:
+            self.left = left
+            self.since += passed
+            self.log_rate = log_rate
+
+    def log_time(self) -> float:
+        """The logarithm of the time at which the clock rings."""
+        log_left = log(self.left) - self.log_rate
+        return float(np.logaddexp(log(self.since), log_left)) if self.since > 0 else log_left

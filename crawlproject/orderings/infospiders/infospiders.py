@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from math import exp, log
 
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
 from crawlproject.orderings.infospiders.agents import Agent, Prospect
 from crawlproject.orderings.infospiders.population import Population
 from crawlproject.orderings.infospiders.proximity import keyword_proximity
-from crawlproject.orderings.learning.seeded_random import GumbelDraw, SeededDraw
+from crawlproject.orderings.learning.seeded_random import ExponentialDraw, SeededDraw
 from crawlproject.orderings.learning.waiting_urls import WaitingUrls
 from crawlproject.pages.text.vectors import cosine
 from crawlproject.records import CrawlUrl, Link, Page
 
 REVISIONS = 256  # most waiting URLs that get a new score after a page
 TOLERANCE = 0.2  # largest error of the logarithm of an agent's total in its scores
-SEEDS_FIRST = 40.0  # above any link: the largest draw of ``gumbel`` is 36.8
+SEEDS_FIRST = 40.0  # above any link: no clock rings before 1e-16, -ln of which is 36.8
+UNLIKELY = 4.0  # time that a draw seldom takes (2%): a fetch out of turn, for politeness, moves the time by no more
 
 
 class InfoSpiders(BaseOrdering):
@@ -28,10 +30,11 @@ class InfoSpiders(BaseOrdering):
     0 it dies and its parent inherits its links. There are at most ``population`` agents, at first one per seed, born with
     half the energy needed to reproduce.
 
-    As a priority, such a draw is ``beta * sigma - ln(total) + g``, where ``total`` sums ``exp(beta * sigma)`` over the
-    agent's frontier and ``g`` is a Gumbel variate, fixed for each URL. Then the highest priority is a draw of an agent
-    with equal chances, and of a link in its frontier by eq. 7. An offspring takes half of the total, so both halves are
-    drawn twice as often as before. Totals change with every page; scores follow when they differ by ``TOLERANCE``.
+    To draw is to race: each link has a clock that rings after an exponential time, at a rate of ``exp(beta * sigma)`` over
+    the total of its agent's frontier; a score is minus the logarithm of that time. Exponential times have no memory, so at
+    every pick the next of an agent's clocks to ring is a draw by eq. 7, of links new and old; and each agent's next clock
+    rings after a time of mean 1, so agents take turns. Totals change with every page; rates and scores follow when they
+    differ by ``TOLERANCE``. An offspring takes half of the total, so both halves are drawn twice as often as before.
 
     The paper gives no values: all defaults are ours.
     """
@@ -52,7 +55,7 @@ class InfoSpiders(BaseOrdering):
         self.alpha = alpha
         self.greediness = greediness
         self.rate = rate
-        self._gumbel = GumbelDraw(SeededDraw(context.random))
+        self._draw = ExponentialDraw(SeededDraw(context.random))
         self.population = population
         self.reproduction = reproduction
         self._agents = Population(population, reproduction)
@@ -72,17 +75,19 @@ class InfoSpiders(BaseOrdering):
 
     def score(self, page: Page, link: Link) -> float:
         if page is not self._page:
-            self._find_links(page, self._agent_of(page))
+            agent = self._agent_of(page)
+            self._find_links(page, agent, agent.time)
         prospect = self._waiting.get(link.url)
         if prospect is None:  # fetched before
-            return min(0.0, self.greediness * self.alpha * page.relevance) + self._gumbel(link.url)
-        return self._score(link.url, prospect)
+            return -log(self._draw(link.url))
+        return self._score(prospect)
 
     def seed_score(self, url: str) -> float:
         return SEEDS_FIRST
 
     def observe(self, page: Page) -> None:
         agent = self._agent_of(page)
+        start = self._pass_time(page.url, agent)
         prospect = self._end(page.url)
         worth = cosine(agent.keywords, page.counts)
         self._pages += 1
@@ -90,7 +95,7 @@ class InfoSpiders(BaseOrdering):
         if prospect is not None:
             agent.net.learn(prospect.inputs, worth, self.rate)
         self._agents.feed(agent, worth * self._pages / self._worth if self._worth else 1.0)
-        self._find_links(page, agent)
+        self._find_links(page, agent, start)
         if self._agents.may_reproduce(agent):
             self._reproduce(agent, page)
         elif agent.energy <= 0:
@@ -132,29 +137,37 @@ class InfoSpiders(BaseOrdering):
         parts = {
             "net": self.greediness * (1 - self.alpha) * prospect.net,
             "page": self.greediness * self.alpha * prospect.page,
-            "chance": self._gumbel(url.url),
+            "chance": -log(self._draw(url.url)),
         }
         parts["turn"] = url.score - sum(parts.values())
         return dict(sorted(parts.items(), key=lambda part: -part[1]))
 
     # ------------------------------------------------------------ links
 
-    def _find_links(self, page: Page, agent: Agent) -> None:
-        """Add the links of a page to the frontier of the agent, unless another agent rates them higher."""
+    def _find_links(self, page: Page, agent: Agent, start: float) -> None:
+        """Add the links of a page to the frontier of the agent, unless another agent rates them higher.
+
+        Their clocks start at ``start``.
+        """
         self._page, self._owner = page, agent
         inputs = keyword_proximity(page.terms, [link.anchor_span for link in page.links], agent.columns)
         estimates = agent.net.estimate(inputs)
         worth = cosine(agent.keywords, page.counts)
+        found: list[Prospect] = []
         for row, link in enumerate(page.links):
             if self._waiting.has_ended(link.url):
                 continue
-            prospect = Prospect(agent, inputs[row].copy() if inputs[row].any() else None, float(estimates[row]), worth)
+            near = inputs[row].copy() if inputs[row].any() else None
+            prospect = Prospect(agent, near, float(estimates[row]), worth, self._draw(link.url), start)
             known = self._waiting.get(link.url)
             if known is None or prospect.sigma(self.alpha) > known.sigma(self.alpha):
                 if known is not None:
                     known.agent.remove(link.url)
                 self._wait(link.url, prospect)
+                found.append(prospect)
         self._settle(agent)
+        for prospect in found:
+            prospect.log_rate = self._log_rate(prospect)
 
     def _settle(self, agent: Agent) -> None:
         """Queue new scores for an agent's links if its total has changed too much."""
@@ -171,13 +184,28 @@ class InfoSpiders(BaseOrdering):
             for url in links:
                 prospect = self._waiting.get(url)
                 if prospect is not None and prospect.agent is agent:
-                    return url, self._score(url, prospect)
+                    return url, self._score(prospect)
             del self._unsettled[agent]
         return None
 
-    def _score(self, url: str, prospect: Prospect) -> float:
+    def _pass_time(self, url: str, agent: Agent) -> float:
+        """The agent has fetched ``url``: its clock has rung, or would have. The time at which the clocks of its links start."""
+        prospect = self._waiting.get(url)
+        if prospect is None:
+            return agent.time
+        latest = agent.time + UNLIKELY
+        log_time = prospect.log_time()
+        rung = exp(log_time) if log_time < log(latest) else latest
+        agent.time = max(agent.time, rung)
+        return rung
+
+    def _score(self, prospect: Prospect) -> float:
+        prospect.change_rate(self._log_rate(prospect))
+        return -prospect.log_time()
+
+    def _log_rate(self, prospect: Prospect) -> float:
         # Above 0 only while the total is out of date, since the total includes this link.
-        return min(0.0, prospect.strength(self.alpha, self.greediness) + prospect.agent.offset) + self._gumbel(url)
+        return min(0.0, prospect.strength(self.alpha, self.greediness) + prospect.agent.offset)
 
     def _wait(self, url: str, prospect: Prospect) -> None:
         forgotten = self._waiting.put(url, prospect)
@@ -221,6 +249,7 @@ class InfoSpiders(BaseOrdering):
             prospect = self._waiting.get(url)
             agent.remove(url)
             if prospect is not None:
+                prospect.since += heir.time - agent.time  # what is left stays
                 prospect.agent = heir
                 heir.add(url, prospect.strength(self.alpha, self.greediness))
         heir.offset += heir.drift()

@@ -30,8 +30,10 @@ class Population:
         return agent
 
     def bear(self, keywords: Mapping[str, float]) -> Agent:
-        """A new agent without a parent."""
-        return self._add(Agent(self.born, dict(keywords), LinkNet.untaught(len(keywords)), self._reproduction / 2))
+        """A new agent without a parent; its turn comes no earlier than that of the others."""
+        agent = Agent(self.born, dict(keywords), LinkNet.untaught(len(keywords)), self._reproduction / 2)
+        agent.time = min((other.time for other in self._living.values()), default=0.0)
+        return self._add(agent)
 
     def feed(self, agent: Agent, worth: float) -> None:
         """Add the worth of a page, relative to the mean of all pages, and subtract 1 for the fetch."""

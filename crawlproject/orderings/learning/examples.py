@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from itertools import takewhile
 
 from crawlproject.errors import BadSetting
 from crawlproject.orderings.base import OrderingContext
-from crawlproject.orderings.learning.naive_bayes import Counts
-from crawlproject.orderings.learning.taxonomy import Taxonomy
+from crawlproject.orderings.learning.taxonomy import Example, Path, Taxonomy
 from crawlproject.records import Page
 
-_WEB = "web"  # the leaf of pages that are not files
+WEB: Path = ("(web)",)  # the class of pages that are not files
 _TOP = 20  # the most relevant 1 / _TOP of the pages drawn serve as examples of the topic
 
 
@@ -51,28 +50,38 @@ def drawn_pages(context: OrderingContext, count: int) -> Sequence[Page]:
 
 
 def taxonomy_of(context: OrderingContext, sample: int) -> Taxonomy:
-    """The taxonomy of the good and the bad pages: files of one folder make a leaf, pages of the web another.
+    """The taxonomy of the good and the bad pages. The folder of a file is its class, and a folder in it a class below.
 
-    ``sample`` pages are drawn from the archive when the topic lacks examples of a side; the keywords are then one more
-    text on the topic. Raises ``BadSetting`` when a side stays empty.
+    The root is the folder that all files are in; pages of the web are one class below it. ``sample`` pages are drawn from the
+    archive when the topic lacks examples of a side; the keywords are then one more text on the topic. Raises ``BadSetting``
+    when a side stays empty.
     """
     drawn = () if context.positive and context.negative else drawn_pages(context, sample)
-    good, bad = _leaves(good_pages(context, drawn)), _leaves(bad_pages(context, drawn))
-    for side, found in (("positive", good), ("negative", bad)):
+    sides = {"positive": good_pages(context, drawn), "negative": bad_pages(context, drawn)}
+    for side, found in sides.items():
         if not found:
             raise BadSetting(
                 "ordering focused",
                 f"has no {side} examples: name pages in examples.{side} of the topic file, "
                 "or set ORDERING_ARCHIVE to a web with such pages",
             )
+    examples = examples_of(sides["positive"], sides["negative"])
     if not context.positive:
-        good[_WEB].append(context.judge.query)
-    return Taxonomy(good, bad)
+        examples.append(Example(WEB, True, context.judge.query))
+    return Taxonomy(examples)
 
 
-def _leaves(pages: Iterable[Page]) -> dict[str, list[Counts]]:
-    leaves: dict[str, list[Counts]] = defaultdict(list)
-    for page in pages:
-        folder = page.url.rpartition("/")[0] if page.url.startswith("file:") else _WEB
-        leaves[folder].append(page.counts)
-    return leaves
+def examples_of(good: Sequence[Page], bad: Sequence[Page]) -> list[Example]:
+    """The good pages and the bad ones with their classes, in this order (see ``taxonomy_of``)."""
+    pages = [*good, *bad]
+    folders = [_folder_of(page) for page in pages]
+    steps = zip(*(folder for folder in folders if folder != WEB), strict=False)
+    root = sum(1 for _ in takewhile(lambda names: len(set(names)) == 1, steps))
+    return [
+        Example(folder if folder == WEB else folder[root:], number < len(good), page.counts)
+        for number, (folder, page) in enumerate(zip(folders, pages, strict=True))
+    ]
+
+
+def _folder_of(page: Page) -> Path:
+    return tuple(page.url.split("/")[:-1]) if page.url.startswith("file:") else WEB

@@ -22,11 +22,15 @@ class SeededDraw:
         return int.from_bytes(digest, "big") / 2**56
 
 
-class GumbelDraw:
-    """``draw(url)``: a standard Gumbel variate, -3.6 to 36.8, made from a uniform ``SeededDraw``."""
+class ExponentialDraw:
+    """``draw(url)``: an exponential variate of mean 1, 1e-16 to 37, made from a uniform ``SeededDraw``.
+
+    As the time until a clock rings, it draws without replacement: of several clocks any may be the next to ring, in
+    proportion to their rates, however long each has run, since the variate has no memory.
+    """
 
     def __init__(self, uniform: SeededDraw) -> None:
         self._uniform = uniform
 
     def __call__(self, url: str) -> float:
-        return -log(-log((int(self._uniform(url) * 2**52) + 0.5) / 2**52))
+        return -log((int(self._uniform(url) * 2**52) + 0.5) / 2**52)

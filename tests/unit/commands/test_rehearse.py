@@ -55,6 +55,20 @@ def test_a_single_seed_cannot_be_split(topic, capsys):
     assert "at least two seeds" in capsys.readouterr().err
 
 
+def test_the_project_says_how_many_fetches_are_under_way(topic, tmp_path, capsys):
+    for number in ("1", "8"):
+        arguments = ("sample", topic, "--ordering", "dom", "--pages", "3", "--out", number)
+        assert invoke(rehearse.RehearseCommand(), *arguments, "-s", f"CONCURRENT_REQUESTS={number}") == 0
+        manifest = json.loads((tmp_path / number / "reef" / "dom" / "crawl.json").read_text())
+        assert manifest["settings"]["concurrent_requests"] == int(number)
+
+
+@pytest.mark.parametrize("number", ["many", "-1", "1.5", ""])
+def test_a_number_of_fetches_that_is_none_is_refused(topic, capsys, number):
+    assert invoke(rehearse.RehearseCommand(), "sample", topic, "-s", f"CONCURRENT_REQUESTS={number}") == 2
+    assert "CONCURRENT_REQUESTS: expected a whole number of at least 0" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("wrong", [["--pages", "0"], ["--repeat", "0"], ["--jobs", "0"]])
 def test_numbers_below_one_are_refused(topic, wrong):
     with pytest.raises(UsageError, match="at least 1"):

@@ -8,7 +8,9 @@ from scrapy.exceptions import UsageError
 from support.invoking import invoke
 
 from crawlproject.commands import seeds
+from crawlproject.records import Visit
 from crawlproject.topic.parse import load_topic
+from crawlproject.urls.naming import page_path
 
 TOPIC = """\
 keywords = ["reef"]  # kept
@@ -68,3 +70,32 @@ def test_bad_input_is_one_message(topic, web, tmp_path, write_crawl, capsys):
     for arguments in (["one"], [web, topic, "--most", "0"], [web, topic, "--min-hosts", "0"]):
         with pytest.raises(UsageError):
             invoke(seeds.SeedsCommand(), *arguments)
+
+
+def test_a_seed_that_redirects_is_known_by_both_of_its_hosts(topic, tmp_path, write_crawl, page, capsys):
+    moved = Visit("http://b.example/", 301, 1.0, redirect="http://www.b.example/")
+    there = page("http://www.b.example/")
+    folder = write_crawl(tmp_path / "crawl", [moved, there])
+    (folder / "pages" / page_path(there.md5)).parent.mkdir(parents=True)
+    (folder / "pages" / page_path(there.md5)).write_text("reef")
+    pairs = [("http://hub.example/", "http://a.example/"), ("http://hub.example/", "http://www.b.example/x")]
+    lines = [json.dumps({"source": source, "target": target, "anchor": ""}) for source, target in pairs]
+    (folder / "links.jsonl").write_text("\n".join(lines) + "\n")
+    assert invoke(seeds.SeedsCommand(), folder, topic, "--out", tmp_path / "new.toml") == 0
+    assert "links to 2 seed hosts: a.example, b.example" in capsys.readouterr().out
+
+
+WORDS = "corals polyps algae bleaching spawning lagoons atolls divers turtles sharks"
+
+
+def test_the_directory_of_the_topic_and_its_mirrors_do_not_become_seeds(topic, web, capsys):
+    """003 section 6: the directory by its domain; a mirror by a cosine over 90% in the space of the description's terms."""
+    topic.write_text(f'description = "{WORDS}"\n{TOPIC}')
+    (web / "hub.example" / "index.html").write_text(f"<p>coral reefs and divers</p> {HUB}")
+    for host, text in {"mirror.example": f"{WORDS} and much that the mirror adds", "www.dmoz.example": ""}.items():
+        (web / host).mkdir()
+        (web / host / "index.html").write_text(f"<p>{text}</p> {HUB}")
+    assert invoke(seeds.SeedsCommand(), web, topic, "--without", "other.example, dmoz.example") == 0
+    assert load_topic(topic.with_name("reef.augmented.toml")).seeds[2:] == ("http://hub.example/",)
+    assert invoke(seeds.SeedsCommand(), web, topic, "--without", "example") == 0
+    assert "nothing was written" in capsys.readouterr().out

@@ -48,12 +48,17 @@ class Model:
     def put(self, record: CrawlUrl) -> bool:
         known = self.waiting.get(record.url)
         if known:
-            if record.score > known.record.score:
-                self.revise(known, record)
+            old, new = known.record, record
+            best = new if new.score > old.score else old
+            depth = min(old.depth, new.depth)
+            inherited = best.inherited
+            if len(old.inherited) == len(new.inherited):
+                inherited = tuple(max(pair) for pair in zip(old.inherited, new.inherited, strict=True))
+            self.revise(known, replace(best, depth=depth, inherited=inherited))
             return False
         if record.url in self.leases or record.url in self.done_urls:
             return False
-        if self.max_urls and len(self.waiting) >= self.max_urls:
+        if self.max_urls and len(self.buffer()) >= self.max_urls:
             if record.score <= self.worst().record.score:
                 return False
             self.evict()
@@ -65,9 +70,18 @@ class Model:
         known.record = record
         if record.not_before > self.looked:
             known.position = None  # what is held is not committed
+            self.evict_surplus()
+
+    def buffer(self) -> list[Waiting]:
+        """What waits beside the committed batch (paper 001 Figure 1)."""
+        return [waiting for waiting in self.waiting.values() if waiting.position is None]
+
+    def evict_surplus(self) -> None:
+        if self.max_urls and len(self.buffer()) > self.max_urls:
+            self.evict()
 
     def worst(self) -> Waiting:
-        return min(self.waiting.values(), key=lambda waiting: (waiting.record.score, -waiting.arrival))
+        return min(self.buffer(), key=lambda waiting: (waiting.record.score, -waiting.arrival))
 
     def evict(self) -> None:
         del self.waiting[self.worst().record.url]
@@ -185,8 +199,7 @@ class Model:
         lease.record = replace(lease.record, not_before=not_before)
         lease.position = -1 if self.commit > 1 and not_before <= self.looked else None
         self.waiting[url] = lease
-        if self.max_urls and len(self.waiting) > self.max_urls:
-            self.evict()
+        self.evict_surplus()
 
     def hold(self, url: str, until: float) -> bool:
         if url in self.leases:

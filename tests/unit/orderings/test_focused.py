@@ -66,11 +66,18 @@ def test_waiting_links_of_hubs_are_raised() -> None:
     assert ordering.explain(waiting) == pytest.approx({"page": 0.5, "hub": 0.5})
 
 
-def test_what_is_off_the_topic_is_reported_by_folder() -> None:
-    positive = [a_text_page("file:///e/reef/1.html", "coral")]
-    negative = [a_text_page(f"file:///e/{name}.html", text) for name, text in [("a/1", "steam"), ("b/1", "bread")]]
+def test_folders_are_classes_and_folders_in_them_classes_below() -> None:
+    positive = [a_text_page("file:///e/sea/reef/1.html", "coral"), a_text_page("http://reef.example/", "reef")]
+    off = {"sea/fish/1": "herring", "sea/2": "boat", "b/1": "bread"}
+    negative = [a_text_page(f"file:///e/{name}.html", text) for name, text in off.items()]
     taxonomy = taxonomy_of(a_context(positive=positive, negative=negative), 10)
-    assert taxonomy.leaves == ("bad/file:///e/a", "bad/file:///e/b", "good/file:///e/reef")
+    assert taxonomy.leaves == (
+        ("(web)/", "good"),
+        ("b/", "other"),
+        ("sea/", "fish/", "other"),
+        ("sea/", "other"),
+        ("sea/", "reef/", "good"),
+    )
 
 
 def archive() -> DictArchive:

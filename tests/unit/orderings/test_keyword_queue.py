@@ -46,16 +46,16 @@ def test_figure_4_the_keyword_in_anchor_or_url() -> None:
         (a_text("computer " * 9), 3),
         (a_text("", title="My computers"), 0),
         (a_text("", inherited=(0.0,)), 1),
-        (a_text("", inherited=(1.0,)), 2),
-        (a_text("", inherited=(2.0,)), 3),
-        (a_text("", inherited=(3.0,)), 3),
-        (a_text("computer " * 10, inherited=(3.0,)), 0),
+        (a_text("", inherited=(-1.0,)), 2),
+        (a_text("", inherited=(-2.0,)), 3),
+        (a_text("", inherited=(-3.0,)), 3),
+        (a_text("computer " * 10, inherited=(-3.0,)), 0),
     ],
 )
 def test_figure_5_the_distance_from_the_last_hot_page_is_handed_down(page: Page, distance: int) -> None:
     """A link is hot when its own distance, one more than its page's, is below 3."""
     ordering = KeywordQueue(context(), rest="breadth_first")
-    assert ordering.inherited_for_links(page) == (distance,)
+    assert ordering.inherited_for_links(page) == (-distance,)
     assert is_hot(ordering, page) == (distance + 1 < 3)
 
 

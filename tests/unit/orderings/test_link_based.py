@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.pages import a_context, a_link, a_page
 
+from crawlproject.errors import BadSetting
 from crawlproject.orderings.backlink_count import BacklinkCount
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.orderings.largest_site_first import LargestSiteFirst
@@ -68,6 +69,20 @@ def test_pagerank_prefers_one_link_of_a_high_page_to_two_of_low_ones() -> None:
     assert ranks.worth(two) > ranks.worth(cluster[1])
     assert by_count[two] == 1
     assert counts.worth(cluster[1]) == 2
+
+
+def test_pagerank_by_links_between_sites_and_with_jumps_to_the_seeds() -> None:
+    """Variants of paper 004 section 4.1."""
+    inside, outside = f"{SEED}inside", "http://other.example/"
+    external = PageRank(a_context(seeds=[SEED]), links="external")
+    assert offer(external, page(SEED, inside, outside)) == {inside: pytest.approx(0.1), outside: pytest.approx(0.19)}
+    trusted = PageRank(a_context(seeds=["http://old.example/"]), jumps="seeds")
+    trusted.redirected("http://old.example/", SEED)
+    assert offer(trusted, page(SEED, A, B)) == {A: pytest.approx(0.045), B: pytest.approx(0.045)}
+    assert offer(trusted, page("http://spam.example/", C))[C] == 0
+    for parameter in ("links", "jumps"):
+        with pytest.raises(BadSetting, match=f"ORDERING_{parameter.upper()}: expected all or"):
+            PageRank(a_context(), **{parameter: "some"})
 
 
 def test_pagerank_revises_only_waiting_urls_that_changed_without_a_link() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crawlproject.errors import BadTopic
 from crawlproject.topic.add_seeds import with_seeds
-from crawlproject.topic.hubs import Hub, find_hubs
+from crawlproject.topic.hubs import Hub, find_hubs, is_mirror
 
 SEEDS = ("http://a.example/", "http://b.example/x", "http://c.example/")
 LINKS = [
@@ -41,6 +41,24 @@ def test_unwanted_pages_and_those_beyond_the_limits_are_left_out() -> None:
 def test_a_page_may_come_in_pieces() -> None:
     pieces = [("http://hub.example/", ["http://a.example/"]), ("http://hub.example/", ["http://b.example/"])]
     assert [hub.hosts for hub in find_hubs(pieces, SEEDS)] == [("a.example", "b.example")]
+
+
+def test_a_page_may_link_to_where_a_seed_leads_and_is_not_that_page() -> None:
+    moved = {"http://a.example/": "http://www.a.example/", "http://b.example/x": "http://elsewhere.example/"}
+    links = [
+        ("http://hub.example/", ["http://www.a.example/", "http://a.example/", "http://c.example/"]),
+        ("http://www.a.example/links", ["http://a.example/", "http://c.example/"]),
+        ("http://elsewhere.example/", ["http://a.example/", "http://c.example/"]),
+    ]
+    assert find_hubs(links, SEEDS, redirects=moved) == [Hub("http://hub.example/", ("a.example", "c.example"))]
+    assert find_hubs(links[:1], SEEDS[:2]) == []
+
+
+def test_a_short_description_makes_no_mirror() -> None:
+    terms = [f"term{number}" for number in range(10)]
+    assert is_mirror({**dict.fromkeys(terms, 2), "added": 500}, dict.fromkeys(terms, 1))
+    assert not is_mirror(dict.fromkeys(terms[:8], 2), dict.fromkeys(terms, 1)), "cosine 8 / sqrt(80) = 0.894"
+    assert not is_mirror(dict.fromkeys(terms, 2), dict.fromkeys(terms[:9], 1))
 
 
 # ------------------------------------------------------------ the text of a topic file

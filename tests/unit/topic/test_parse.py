@@ -147,3 +147,14 @@ def test_the_topics_of_the_archived_webs() -> None:
         topic = load_topic(path)
         assert topic.name == path.name.removesuffix(".toml")
         assert topic.keywords and topic.seeds and topic.targets
+
+
+def test_a_folder_of_examples_is_all_its_pages_at_any_depth(tmp_path: Path) -> None:
+    for name in ("sea/reef/b.html", "sea/a.TXT", "sea/reef/notes.pdf"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x")
+    (tmp_path / "empty").mkdir()
+    topic = parse_topic(MINIMAL + '[examples]\npositive = ["sea", "sea/a.TXT"]', "t.toml", tmp_path)
+    assert topic.positive == (str(tmp_path / "sea" / "a.TXT"), str(tmp_path / "sea" / "reef" / "b.html"))
+    with pytest.raises(BadTopic, match=r"'empty' is a folder without files of \.htm, \.html"):
+        parse_topic(MINIMAL + '[examples]\npositive = ["empty"]', "t.toml", tmp_path)

@@ -92,6 +92,7 @@ def test_pages_are_there_after_closing(tmp_path: Path) -> None:
     again = PageStore(tmp_path / "w.pages", "1")
     assert again.get(URL) == (REPLY, read)
     assert again.targets(URL) == ["http://b.example/"] * 2
+    assert again.kept(URL) is True and again.kept("http://a.example/other") is None
     assert again.get("http://a.example/other") is None and again.targets("http://a.example/other") is None
     assert [path.name for path in tmp_path.iterdir()] == ["w.pages"]
 

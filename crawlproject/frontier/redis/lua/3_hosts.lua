@@ -59,6 +59,18 @@ local function available(host, committed_too)
   end
 end
 
+-- The last URL of the queue that is not committed and its rank, or {}: what a full frontier drops first.
+local function last_uncommitted(queue)
+  local from = 0
+  while true do
+    local last = call('ZREVRANGE', queue, from, from, 'WITHSCORES')
+    if not last[1] or not is_committed(last[1]) then
+      return last
+    end
+    from = from + 1
+  end
+end
+
 -- Let one of the three indexes name ``arrival`` for ``host``; nil: not this host.
 local function index(zset, host, old, arrival, rank)
   if old ~= NOBODY and old ~= arrival then
@@ -81,7 +93,7 @@ local function place(host, stays)
   local first = call('ZRANGE', queue, 0, 0, 'WITHSCORES')
   top = index(TOPS, host, top, first[1], first[2] and tonumber(first[2]))
   if meta.worst == 1 then
-    local last = first[1] and call('ZRANGE', queue, -1, -1, 'WITHSCORES') or {}
+    local last = last_uncommitted(queue)
     worst = index(WORST, host, worst, last[1], last[2] and tonumber(last[2]))
   end
   local opens, arrival, rank

@@ -16,6 +16,34 @@ local function write_record(digest, host, arrival, not_before, blob)
   call('HSET', RECORDS, arrival, digest .. host .. '\n' .. time .. '\n' .. blob)
 end
 
+local function words_of(text)
+  local words = {}
+  for word in string.gmatch(text, '%S+') do
+    words[#words + 1] = word
+  end
+  return words
+end
+
+-- ``best``, as a client wrote it, with the better of its path and that of ``other``, another record of its URL: the lesser
+-- depth, and the larger of each inherited value.
+local function merge_paths(best, other)
+  local path, rest = string.match(best, '^([^\n]*)\n(.*)$')
+  local other_path = string.match(other, '^([^\n]*)\n')
+  if not path or not other_path then
+    return best -- of an earlier version, which wrote no line of it
+  end
+  local values, others = words_of(path), words_of(other_path)
+  if tonumber(others[1]) < tonumber(values[1]) then
+    values[1] = others[1]
+  end
+  for place_ = 2, #values == #others and #values or 0 do
+    if tonumber(others[place_]) > tonumber(values[place_]) then
+      values[place_] = others[place_]
+    end
+  end
+  return table.concat(values, ' ') .. '\n' .. rest
+end
+
 -- Add to the answer, for a client whose clock may be another: rank, time to come, what it wrote.
 local function describe(arrival, rank, answer)
   local _, _, time, blob = parts_of(arrival)
@@ -57,6 +85,11 @@ local function evict(arrival, host)
   place(host, true)
 end
 
+-- URLs that wait, without those of the batch of Best-N-First, which have left the buffer (paper 001 Figure 1).
+local function buffered()
+  return waiting() - (some_committed and call('ZCARD', COMMITTED) or 0)
+end
+
 local function worst_of_all()
   local last = call('ZRANGE', WORST, -1, -1, 'WITHSCORES')
   if last[1] then
@@ -66,7 +99,7 @@ end
 
 -- Evict the worst URL when the frontier is full. False: a newcomer of ``rank`` would itself be the worst.
 local function make_room(rank)
-  if MAX_URLS == 0 or waiting() < MAX_URLS then
+  if MAX_URLS == 0 or buffered() < MAX_URLS then
     return true
   end
   local arrival, host, worst = worst_of_all()
@@ -75,6 +108,13 @@ local function make_room(rank)
   end
   evict(arrival, host)
   return true
+end
+
+local function evict_surplus()
+  while MAX_URLS > 0 and buffered() > MAX_URLS do
+    local worst, of = worst_of_all()
+    evict(worst, of)
+  end
 end
 
 local function lease_of(arrival)
@@ -106,10 +146,7 @@ local function return_to_queue(arrival, host, digest, not_before)
     some_committed = true
   end
   place(host)
-  while MAX_URLS > 0 and waiting() > MAX_URLS do
-    local worst, of = worst_of_all()
-    evict(worst, of)
-  end
+  evict_surplus()
 end
 
 -- Nobody holds the worker's leases any more: the URLs wait again, their hosts rest from now on.

@@ -51,6 +51,22 @@ end
 
 local answer_of = {}
 
+-- Another link leads to a URL that waits; ``rank`` is that of the link when it is better, else false.
+local function found_again(digest, host, arrival, rank, not_before, blob)
+  local _, _, time, there = parts_of(arrival)
+  if rank then
+    write_record(digest, host, arrival, not_before, merge_paths(blob, there))
+    enter(host, arrival, rank, not_before)
+    place(host, true)
+    evict_surplus()
+    return
+  end
+  local merged = merge_paths(there, blob)
+  if merged ~= there then
+    write_record(digest, host, arrival, tonumber(time) or 0, merged)
+  end
+end
+
 -- digest host rank not_before record -> 1 it waits now, 0 known, -1 the frontier is full of better ones, -2 the host is
 -- full, -3 done
 function answer_of.put()
@@ -61,10 +77,8 @@ function answer_of.put()
   end
   if arrival then
     local old = call('ZSCORE', QUEUE .. host, arrival)
-    if old and rank < tonumber(old) then
-      write_record(digest, host, arrival, not_before, blob)
-      enter(host, arrival, rank, not_before)
-      place(host, true)
+    if old then
+      found_again(digest, host, arrival, rank < tonumber(old) and rank, not_before, blob)
     end
     return 0
   end
@@ -138,6 +152,7 @@ function answer_of.hold()
   write_record(digest, host, arrival, not_before, blob)
   enter(host, arrival, tonumber(call('ZSCORE', QUEUE .. host, arrival)), not_before)
   place(host, true)
+  evict_surplus()
   return 2
 end
 

@@ -8,9 +8,9 @@ from support.pages import ANALYZER
 from support.webs import HTML, DictWeb, html, page
 
 from crawlproject.crawl.reading import make_canonicalizer, make_reader, make_traps
-from crawlproject.evaluation.simulation.web_graph import graph_of, reachable
+from crawlproject.evaluation.simulation.web_graph import graph_of, least_pages, reachable
 from crawlproject.options import read_options
-from crawlproject.orderings.base import Graph
+from crawlproject.orderings.base import Graph, PassageLinks, RedirectLinks
 from crawlproject.webs.base import Reply
 from crawlproject.webs.page_cache import PageCache
 
@@ -83,3 +83,25 @@ def test_a_web_without_end_has_an_end_for_the_graph() -> None:
         HOME,
         "http://a.example/real",
     }
+
+
+def test_what_is_not_kept_as_a_page_is_a_passage() -> None:
+    web = DictWeb(
+        dict(
+            [page(HOME, "/hidden", "/moved", "/refresh", "/kept"), moved(f"{HOME}moved", "/kept"), page(f"{HOME}kept")]
+        )
+    )
+    for name, head in (
+        ("hidden", '<meta name="robots" content="noindex">'),
+        ("refresh", '<meta http-equiv="refresh" content="0; url=/kept">'),
+    ):
+        web.replies[HOME + name] = Reply(HOME + name, 200, HTML, f'{head}<p>reef <a href="/kept">kept</a>'.encode())
+    leads_to = graph(web)
+    kinds = {name: type(leads_to(HOME + name)) for name in ("", "hidden", "moved", "refresh", "kept")}
+    assert kinds == {"": tuple, "hidden": PassageLinks, "moved": RedirectLinks, "refresh": PassageLinks, "kept": tuple}
+    assert leads_to(f"{HOME}hidden") == leads_to(f"{HOME}refresh") == (f"{HOME}kept",)
+    # Two pages are fetched until the target is found, by whatever way; where a redirect leads to is the target.
+    assert least_pages(leads_to, [HOME], [f"{HOME}kept"]) == least_pages(leads_to, [HOME], [f"{HOME}moved"]) == [2]
+    assert least_pages(leads_to, [f"{HOME}hidden"], [f"{HOME}kept", f"{HOME}hidden"]) == [1], (
+        "what is hidden is never found"
+    )

@@ -44,6 +44,33 @@ def test_a_parameter_is_confirmed_after_five_pages_of_their_own():
     assert crawl.learner.variants.normalized(f"{A}/3?sid=99") == f"{A}/3?sid=30"
 
 
+def test_a_name_that_stands_for_another_is_learned_from_five_pairs():
+    """Paper 004 section 6.1: DUST learns substitutions."""
+    crawl = Crawled()
+    for number in range(5):
+        crawl.fetch(f"{A}/art/{number}")
+        crawl.fetch(f"{A}/print/{number}", f"{A}/art/{number}")
+    assert crawl.changes == [("a.example replace /print/ /art/", True)]
+    assert crawl.learner.variants.normalized(f"{A}/print/3") == f"{A}/art/3"
+    assert crawl.learner.variants.normalized(f"{A}/print/77") == f"{A}/print/77", "its article is not known"
+    assert crawl.learner.variants.normalized(f"{A}/art/77") == f"{A}/print/77"
+    assert crawl.learner.variants.normalized(f"{A}/blueprint/3") == f"{A}/blueprint/3"
+
+
+def test_a_session_in_the_path_is_learned_as_a_pattern_and_a_number_that_matters_is_not():
+    crawl = Crawled()
+    for page in range(5):
+        for session in ("s-1a", "s-2b", "s-3c")[: 3 if page == 4 else 2]:
+            assert crawl.changes == []
+            crawl.fetch(f"{A}/{session}/p{page}x", "" if session == "s-1a" else f"{A}/s-1a/p{page}x")
+    assert crawl.changes == [("a.example pattern s-{x}", True)]
+    assert crawl.learner.variants.normalized(f"{A}/s-9f/p3x") == f"{A}/s-1a/p3x"
+    crawl = Crawled()
+    for volume in range(30):  # an empty issue now and then
+        crawl.fetch(f"{A}/{volume}/index", f"{A}/{volume - 1}/index" if volume % 3 == 1 else "")
+    assert crawl.changes == []
+
+
 def test_the_first_of_its_kind_represents_the_others():
     crawl = Crawled()
     crawl.sessions(range(5))

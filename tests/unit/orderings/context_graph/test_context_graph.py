@@ -38,6 +38,18 @@ def test_layers_are_found_backwards_through_redirects() -> None:
     assert len(short) == 2
 
 
+def test_each_page_of_layer_0_has_a_graph_of_its_own() -> None:
+    """000 section 3.4: "the pages from the same layer (number) from each graph are combined into a single layer". The index
+    links to a, and to b by way of c: it is in both layers.
+    """
+    a, b, c, index = (f"http://{name}.example/" for name in ("a", "b", "c", "index"))
+    found = DictArchive(
+        a_text_page(a, "word"), a_text_page(b, "word"), a_text_page(c, "word", b), a_text_page(index, "word", a, c)
+    )
+    layers = merged_context_graph(a_context(), found, [found.pages[a], found.pages[b]], layers=4, layer_pages=9)
+    assert [[page.url for page in layer] for layer in layers[1:]] == [[c, index], [index]]
+
+
 def test_large_layers_are_drawn_from() -> None:
     pages = [a_text_page(f"http://p.example/{number}", "word", COURSE) for number in range(30)]
     found = DictArchive(archive().pages[COURSE], *pages)

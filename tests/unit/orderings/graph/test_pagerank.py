@@ -35,6 +35,18 @@ def test_figure_2_of_a_crawl_in_progress() -> None:
     assert flow(adjacency([0, 0, 1], [1, 2, 2], 3)) == pytest.approx([0.1, 0.145, 0.2755])
 
 
+def test_jumps_may_lead_to_trusted_pages_only() -> None:
+    assert flow(adjacency([0, 0, 1], [1, 2, 2], 3), jumps=[1, 0, 0]) == pytest.approx([0.1, 0.045, 0.0855])
+    ranks: GrowingPageRank[str] = GrowingPageRank(jump=lambda node: float(node == "seed"))
+    ranks.expand("seed", ["a", "b"])
+    ranks.expand("a", ["b"])
+    assert (ranks.rank("b"), ranks.rank("unheard of")) == (pytest.approx(0.0855), 0.0)
+    ranks.expand("stranger", ["seed"])
+    ranks.merge("seed", "stranger")
+    ranks.solve()
+    assert ranks.rank("stranger") > 0.1 and ranks.rank("stranger") == ranks.rank("seed"), "the trust has moved"
+
+
 def test_a_graph_without_links() -> None:
     assert pagerank(adjacency([], [], 3)).tolist() == [1, 1, 1]
     assert len(pagerank(adjacency([], [], 0))) == 0

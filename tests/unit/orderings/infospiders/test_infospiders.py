@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import exp, isfinite, log, sqrt
 
 import pytest
@@ -55,6 +56,25 @@ class TestScore:
         difference = sum(parts[0][name] - parts[1][name] for name in ("net", "page"))
         assert wins / 1500 == pytest.approx(1 / (1 + exp(-difference)), abs=0.04)
 
+    def test_old_and_new_links_are_drawn_by_equation_7_at_every_pick(self) -> None:
+        """Of 20 old and 20 new links that are worth the same, an old one is next half of the time."""
+        old = 0
+        for seed in range(300):
+            ordering = InfoSpiders(a_context("coral", seed=seed), greediness=5.0, rate=0.0, reproduction=1e9)
+            page = seed_page(*[(f"http://b.example/old{number}", "coral") for number in range(40)], text="stone")
+            ordering.observe(page)
+            scores = {link.url: ordering.score(page, link) for link in page.links}
+            for fetches in range(1, 21):
+                url = max(scores, key=scores.__getitem__)
+                del scores[url]
+                new = seed_page(*[(f"http://b.example/new{number}", "coral") for number in range(20)], text="stone")
+                page = replace(new, url=url, parent=SEED) if fetches == 20 else fetched(url, "coral", "stone")
+                ordering.observe(page)
+                scores |= {link.url: ordering.score(page, link) for link in page.links}
+                scores |= {url: score for url, score in ordering.revise() if url in scores}
+            old += "old" in max(scores, key=scores.__getitem__)
+        assert old / 300 == pytest.approx(0.5, abs=0.12)
+
     def test_however_greedy_scores_stay_finite_and_good_links_first(self) -> None:
         ordering = InfoSpiders(a_context("coral reef"), greediness=100_000.0)
         page = seed_page(("http://b.example/1", "x"), *[("http://b.example/2", "coral")] * 9, text="coral reef")
@@ -84,16 +104,19 @@ class TestLife:
         ordering.observe(page)
         [agent] = ordering.agents
         assert agent.energy == pytest.approx(0.5)
-        turn = -log(agent.total)
+        total = agent.total
         before = {link.url: ordering.score(page, link) for link in page.links}
-        ordering.observe(fetched("http://b.example/0", "coral"))
+        best = max(before, key=before.__getitem__)
+        now = exp(-before[best])
+        ordering.observe(fetched(best, "coral"))
         assert [agent.energy for agent in ordering.agents] == pytest.approx([0.5, 0.5])
         assert [len(agent.links) for agent in ordering.agents] == [4, 4]
         after = dict(ordering.revise())
-        assert set(after) == set(before) - {"http://b.example/0"}
+        assert set(after) == set(before) - {best}
         for agent in ordering.agents:
             for url in agent.links:
-                assert after[url] - before[url] == pytest.approx(-log(agent.total) - turn)
+                left = (exp(-before[url]) - now) * agent.total / total
+                assert exp(-after[url]) == pytest.approx(now + left), "what is left of its time shrinks with the total"
 
     def test_no_more_agents_than_the_population(self) -> None:
         ordering = InfoSpiders(a_context("coral"), population=3, reproduction=0.5)

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from crawlproject.orderings.context_graph.term_selection import distinctive_terms
 from crawlproject.orderings.learning.naive_bayes import NaiveBayes
-from crawlproject.orderings.learning.taxonomy import Taxonomy
 
 
 def test_two_documents_worked_out_by_hand() -> None:
@@ -61,22 +60,6 @@ def test_probabilities_are_those_of_scikit_learn(one: list, other: list, documen
     reference.fit([*one, *other], ["one"] * len(one) + ["other"] * len(other))
     [expected] = reference.predict_proba([document])
     assert list(NaiveBayes({"one": one, "other": other}).probabilities(document).values()) == pytest.approx(expected)
-
-
-def test_relevance_is_the_sum_over_good_classes() -> None:
-    """Paper 000 equation 6."""
-    taxonomy = Taxonomy({"atolls": [{"atoll": 1}], "lagoons": [{"lagoon": 1}]}, {"trains": [{"steam": 1}]})
-    assert taxonomy.leaves == ("bad/trains", "good/atolls", "good/lagoons")
-    assert taxonomy.relevance({}) == pytest.approx(0.5)
-    assert taxonomy.relevance({"atoll": 1, "lagoon": 1}) > 0.9
-    assert taxonomy.relevance({"steam": 1}) < 0.1
-
-
-def test_the_likeliest_leaf_decides_on_a_hard_focus() -> None:
-    """The bad leaf has a prior of 0.5, the good ones 0.25 each: together as much, but none the likeliest."""
-    taxonomy = Taxonomy({"atolls": [{"atoll": 1}], "lagoons": [{"lagoon": 1}]}, {"trains": [{"steam": 1}]})
-    assert not taxonomy.is_good({})
-    assert taxonomy.is_good({"atoll": 1})
 
 
 def test_distinctive_terms_are_frequent_here_and_rare_elsewhere() -> None:

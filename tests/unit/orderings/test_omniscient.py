@@ -1,0 +1,130 @@
+"""The plan of the omniscient ordering, and how it is followed."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from random import Random
+
+import pytest
+from support.pages import a_context, a_page
+
+from crawlproject.orderings.base import Graph, RedirectLinks
+from crawlproject.orderings.omniscient import Omniscient, path_plan
+from crawlproject.urls.hosts import host_of
+
+LINKS = {"s": ["b", "a", "x"], "a": ["T1"], "b": ["c"], "c": ["T2"], "T1": ["T3"], "T2": [], "T3": [], "x": ["y"]}
+
+
+def test_the_path_with_the_most_targets_a_page_comes_first() -> None:
+    """Behind ``a`` are two targets for one page that is none; behind ``b`` and ``c`` one for two; nothing behind ``x``."""
+    plan = path_plan(LINKS.get, ["s"], ["T2", "T3", "T1", "nowhere"])
+    assert list(plan.items()) == [
+        ("s", None),
+        ("a", "s"),
+        ("T1", "a"),
+        ("T3", "T1"),
+        ("b", "s"),
+        ("c", "b"),
+        ("T2", "c"),
+    ]
+
+
+def test_a_hub_far_away_beats_a_target_nearby() -> None:
+    hub = [f"T{number}" for number in range(9)]
+    links = {"s": ["near", "far"], "near": ["T"], "far": ["hub"], "hub": hub, "T": [], **{url: [] for url in hub}}
+    assert list(path_plan(links.get, ["s"], ["T", *hub])) == ["s", "far", "hub", *hub, "near", "T"]
+
+
+def test_redirects_are_no_pages() -> None:
+    """Two redirects cost less than a page on the way to a target."""
+    links = {
+        "s": ["page", "r1"],
+        "page": ["T1"],
+        "r1": RedirectLinks(["r2"]),
+        "r2": RedirectLinks(["T2"]),
+        "T1": [],
+        "T2": [],
+    }
+    assert list(path_plan(links.get, ["s"], ["T1", "T2"])) == ["s", "r1", "r2", "T2", "page", "T1"]
+
+
+def random_graph(random: Random, pages: int, links: int) -> Graph:
+    return {n: [str(random.randrange(pages)) for _ in range(links)] for n in map(str, range(pages))}.get
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_plan_can_be_crawled_and_finds_every_target_once(seed: int) -> None:
+    random = Random(seed)
+    graph = random_graph(random, 200, 2)
+    targets = random.sample([str(number) for number in range(200)], 20)
+    reached, queue = {"0"}, ["0"]
+    while queue:
+        queue += [link for link in graph(queue.pop()) or () if not (link in reached or reached.add(link))]
+    plan = path_plan(graph, ["0"], targets)
+    assert set(targets) & plan.keys() == set(targets) & reached
+    places = {url: number for number, url in enumerate(plan)}
+    for url, parent in plan.items():
+        assert parent is None if url == "0" else url in (graph(parent) or ()) and places[parent] < places[url]
+    assert list(plan)[-1] in targets, "it ends with the last target"
+
+
+def crawl(ordering: Omniscient, links: dict[str, list[str]], failing: frozenset[str] = frozenset()) -> list[str]:
+    """Fetch what it recalls, one after the other; seeds first."""
+    fetched = ["s"]
+    ordering.observe(a_page("s"))
+    while recalled := ordering.recall():
+        assert len(recalled) == 1 and ordering.recall() == [], "one at a time"
+        url = recalled[0].url
+        fetched.append(url)
+        if url in failing:
+            ordering.failed(url)
+        else:
+            ordering.observe(a_page(url))
+    return fetched
+
+
+def omniscient() -> Omniscient:
+    return Omniscient(a_context(seeds=("s",), graph=LINKS.get, targets=("T1", "T2", "T3")))
+
+
+def test_the_plan_is_followed_one_url_at_a_time_also_when_a_fetch_fails() -> None:
+    expected = ["s", "a", "T1", "T3", "b", "c", "T2"]
+    assert crawl(omniscient(), LINKS) == crawl(omniscient(), LINKS, frozenset({"T1", "b"})) == expected
+
+
+@pytest.mark.parametrize("event", ["refused", "too_deep", "postponed"])
+def test_what_is_refused_or_held_back_stops_nothing(event: str) -> None:
+    ordering = omniscient()
+    (first,) = ordering.recall()
+    getattr(ordering, event)(first.url)
+    (second,) = ordering.recall()
+    assert (first.url, first.depth, second.url, second.depth, second.parent) == ("a", 1, "T1", 2, "a")
+    assert first.score > second.score
+
+
+def test_a_blocked_host_stops_nothing_and_another_one_does_not_matter() -> None:
+    seed, target, other = "http://s.example/", "http://t.example/", "http://u.example/"
+    links = {seed: [target, other], target: [], other: []}
+    ordering = Omniscient(a_context(seeds=(seed,), graph=links.get, targets=(target, other)))
+    (first,) = ordering.recall()
+    ordering.host_blocked("s.example")
+    assert ordering.recall() == []
+    ordering.host_blocked(host_of(first.url))
+    assert {first.url, *(url.url for url in ordering.recall())} == {target, other}
+
+
+def test_what_a_redirect_led_to_is_not_recalled_again() -> None:
+    ordering = omniscient()
+    ordering.recall()
+    ordering.redirected("a", "T1")
+    ordering.observe(a_page("T1"))
+    assert [url.url for url in ordering.recall()] == ["T3"]
+
+
+def test_scores_fall_along_the_plan() -> None:
+    ordering, scores = omniscient(), []
+    while recalled := ordering.recall():
+        scores.append(recalled[0].score)
+        ordering.observe(a_page(recalled[0].url))
+    assert len(scores) == 6 and all(later < earlier for earlier, later in pairwise(scores))
+    assert ordering.seed_score("s") > scores[0] and ordering.score(a_page("s"), None) is None

@@ -1,0 +1,103 @@
+"""Topics from a directory of the web (papers 001 section 2.1, 003 section 3)."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from crawlproject.errors import BadInput
+from crawlproject.topic.directory import Listing, categories, neighbours, read_directory, topic_of
+
+RDF = """<?xml version="1.0" encoding="UTF-8"?>
+<RDF xmlns:r="http://www.w3.org/TR/RDF/" xmlns:d="http://purl.org/dc/elements/1.0/" xmlns="http://dmoz.org/rdf/">
+<Topic r:id="Top/Recreation/Ballooning"><catid>1</catid><link r:resource="http://a.example/"/></Topic>
+<ExternalPage about="http://a.example/"><d:Title>A</d:Title><d:Description>Hot  air.</d:Description>
+<topic>Top/Recreation/Ballooning</topic></ExternalPage>
+<ExternalPage r:about="http://b.example/"><d:Title>B</d:Title><topic>Top/Recreation/Ballooning/Clubs</topic></ExternalPage>
+</RDF>"""
+OPML = """<opml version="2.0"><body><outline text="Recreation"><outline title="Ballooning">
+<outline text="A" htmlUrl="http://a.example/" description="Hot air."/><outline text="B" type="link" url="http://b.example/"/>
+</outline></outline></body></opml>"""
+JSON = {
+    "name": "Recreation",
+    "children": [
+        {
+            "name": "Ballooning",
+            "links": [{"url": "http://a.example/", "title": "A", "description": "Hot air."}, "http://b.example/"],
+        }
+    ],
+}
+BALLOONING = ("Recreation", "Ballooning")
+
+
+def test_the_dump_of_the_open_directory_is_read_packed_or_not(tmp_path: Path) -> None:
+    expected = [
+        Listing(("Top", *BALLOONING), "http://a.example/", "A Hot air."),
+        Listing(("Top", *BALLOONING, "Clubs"), "http://b.example/", "B"),
+    ]
+    (tmp_path / "content.rdf.u8").write_text(RDF)
+    (tmp_path / "content.rdf.u8.gz").write_bytes(gzip.compress(RDF.encode()))
+    assert list(read_directory(tmp_path / "content.rdf.u8")) == expected
+    assert list(read_directory(tmp_path / "content.rdf.u8.gz")) == expected
+
+
+@pytest.mark.parametrize("text", [OPML, json.dumps(JSON), json.dumps([JSON])])
+def test_opml_and_json_are_nested_categories(tmp_path: Path, text: str) -> None:
+    (tmp_path / "dump").write_text(text)
+    first, second = read_directory(tmp_path / "dump")
+    assert first == Listing(BALLOONING, "http://a.example/", "A Hot air.")
+    assert second[:2] == (BALLOONING, "http://b.example/")
+
+
+@pytest.mark.parametrize("text", ["", "<opml><body>", '{"links": []}', '{"name": "x", "links": 3}', "[1]", "{"])
+def test_what_is_no_directory_is_one_message(tmp_path: Path, text: str) -> None:
+    (tmp_path / "dump").write_text(text)
+    with pytest.raises(BadInput, match="dump: expected a directory in RDF, OPML or JSON"):
+        list(read_directory(tmp_path / "dump"))
+    with pytest.raises(BadInput, match="cannot be read"):
+        list(read_directory(tmp_path / "none"))
+
+
+def listings(*category: str, count: int = 3) -> list[Listing]:
+    return [Listing(category, f"http://{number}.example", f"Text {number}.") for number in range(count)]
+
+
+def test_categories_are_chosen_as_in_paper_003() -> None:
+    found = [
+        *listings("Top", "Business", "Chemical_Companies"),
+        *listings("Top", "Business", "Chemical_Companies"),  # each URL once
+        *listings("Top", "Regional", "Companies"),
+        *listings("Top", "Business", "News"),
+        *listings("Top", "Arts", "Companies", count=2),
+        Listing(("Top", "Business", "Chemical_Companies"), "mailto:x"),
+    ]
+    chosen = categories(found, ending=["Companies"], without=["Regional"], least=3)
+    assert list(chosen) == [("Top", "Business", "Chemical_Companies")]
+    assert [listing.url for listing in chosen["Top", "Business", "Chemical_Companies"]] == [
+        f"http://{number}.example/" for number in range(3)
+    ]
+    assert len(categories(found, least=3)) == 3
+
+
+def test_a_category_is_split_into_seeds_and_targets() -> None:
+    """003 section 3: keywords are the tokens of the name without the most general category; all descriptions are one."""
+    draft = topic_of(("Top", "Business", "Arts & Crafts", "Glass_Companies"), listings("x", count=25), Random(1))
+    assert (draft.keywords, draft.name) == (["Arts Crafts", "Glass Companies"], "arts-crafts-glass-companies")
+    assert (len(draft.seeds), len(draft.targets)) == (10, 15) and not set(draft.seeds) & set(draft.targets)
+    assert draft.description == " ".join(f"Text {number}." for number in range(25))
+    assert draft == topic_of(
+        ("Top", "Business", "Arts & Crafts", "Glass_Companies"), listings("x", count=25), Random(1)
+    )
+
+
+def test_neighbours_lead_to_an_example_in_so_many_links() -> None:
+    """001 section 2.1: in-links of the examples, and theirs."""
+    sources = {"a": ["b", "c"], "b": ["d", "a"], "d": ["e"]}
+    assert neighbours(["a"], sources, Random(1), distance=1) == ["b", "c"]
+    assert neighbours(["a"], sources, Random(1)) == ["b", "c", "d"]
+    assert len(neighbours(["a"], sources, Random(1), most=2)) == 2
+    assert neighbours(["x"], sources, Random(1)) == []
