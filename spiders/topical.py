@@ -48,7 +48,6 @@ _IDLE = {
     "DOWNLOADER_MIDDLEWARES_BASE": ("scrapy.downloadermiddlewares.offsite.OffsiteMiddleware",),
     "SPIDER_MIDDLEWARES_BASE": (
         "scrapy.spidermiddlewares.start.StartSpiderMiddleware",
-        "scrapy.spidermiddlewares.referer.RefererMiddleware",
         "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware",
     ),
 }
