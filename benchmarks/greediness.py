@@ -4,9 +4,9 @@
 
 Each topic is rehearsed with each ``FRONTIER_COMMIT`` (N) on each ``FRONTIER_MAX_URLS``, and breadth-first with the limited
 frontier as a FIFO queue, as in the paper, whose frontiers have 256 URLs beside the N that are committed. The k rule and
-politeness are off and one page is fetched at a time, as in the paper: what is left is the order of the links. The pool of all these crawls of a
-topic is ranked lexically and by links (paper 001 Table 2). The table shows means over topics with their standard error; runs
-that are there are kept.
+politeness are off and one page is fetched at a time, as in the paper: what is left is the order of the links. The pool of all
+these crawls of a topic is ranked lexically and by links (paper 001 Table 2). The table shows means over topics with their
+standard error; runs that are there are kept.
 """
 
 from __future__ import annotations

@@ -63,20 +63,31 @@ class TopicCommand(Subcommand):
         parser.add_argument("--json", action="store_true", help="check: print JSON")
 
     def _add_taxonomy_options(self, parser: argparse.ArgumentParser) -> None:
-        options = parser.add_argument_group("from-taxonomy")
-        options.add_argument("--out", metavar="FOLDER", type=Path, default=Path("topics"), help="(default: topics)")
-        options.add_argument("--ending", metavar="WORDS", default="", help="categories whose name ends so, with commas")
-        options.add_argument("--without", metavar="NAMES", default="", help="none with these in the path, with commas")
-        options.add_argument("--least", metavar="N", type=int, default=21, help="pages of a category (default: 21)")
-        options.add_argument("--seeds", metavar="N", type=int, default=10, help="pages to start from (default: 10)")
-        far = "also write NAME.far.toml, whose seeds lead to the pages of the category in --distance links of this web or crawl"
-        options.add_argument("--neighbours", metavar="WEB", default="", help=far)
-        options.add_argument("--distance", metavar="N", type=int, default=2, help="links, at most (default: 2)")
+        parser.add_argument(
+            "--out", metavar="FOLDER", type=Path, default=Path("topics"), help="from-taxonomy: (default: topics)"
+        )
+        parser.add_argument(
+            "--ending", metavar="WORDS", default="", help="from-taxonomy: categories whose name ends so, with commas"
+        )
+        parser.add_argument(
+            "--without", metavar="NAMES", default="", help="from-taxonomy: none with these in the path, with commas"
+        )
+        parser.add_argument(
+            "--least", metavar="N", type=int, default=21, help="from-taxonomy: pages of a category (default: 21)"
+        )
+        parser.add_argument(
+            "--seeds", metavar="N", type=int, default=10, help="from-taxonomy: pages to start from (default: 10)"
+        )
+        far = "from-taxonomy: also write NAME.far.toml, with seeds --distance links away in this web or crawl"
+        parser.add_argument("--neighbours", metavar="WEB", default="", help=far)
+        parser.add_argument(
+            "--distance", metavar="N", type=int, default=2, help="from-taxonomy: links, at most (default: 2)"
+        )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 2 or args[0] not in ("new", "check", "from-taxonomy"):
             raise UsageError("expected new, check or from-taxonomy, and a file", print_help=False)
-        for option in ("words", "sample", "pages", "least", "distance"):
+        for option in ("words", "sample", "pages", "least", "seeds", "distance"):
             if (getattr(opts, option) or 0) < 0:
                 raise UsageError(f"--{option}: expected 0 or more", print_help=False)
         with reporting_errors(self):
