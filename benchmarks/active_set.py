@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
-from crawlproject.orderings.adaptive.active_set import shortlist
+from crawlproject.orderings.adaptive.active_set import explored
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
 from crawlproject.orderings.registry import ORDERINGS
 from crawlproject.records import CrawlUrl, Link, Page
@@ -28,26 +28,22 @@ def register(name: str) -> str:
 
 
 class WithActiveSet(BaseOrdering):
-    """The scores of another ordering; only the best waiting URLs are in the frontier, the others are put aside.
+    """The scores of another ordering, with a floor as ``adaptive`` has: the score of the ``SIZE``-th best waiting URL.
 
     ``adaptive`` widens its set until it has found the topic; this one does not.
     """
 
     inner: ClassVar[type[BaseOrdering]]
-    puts_aside = True
 
     def __init__(self, context: OrderingContext) -> None:
         super().__init__(context)
         self._ordering = self.inner(context)
         self.commit = self._ordering.commit
-        self._waiting: dict[str, CrawlUrl] = {}  # with their current scores, in the order of their discovery
+        self._waiting: dict[str, float] = {}  # scores, in the order of discovery
+        self._raised: dict[str, float] = {}  # the true scores of URLs that were raised to the floor
         self._hosts: dict[str, int] = {}
-        self._active: set[str] = set()
         self._ended: set[str] = set(context.topic.seeds)  # seeds wait from the start, whatever they score
-        self._level = -np.inf  # the lowest score of the best
-        self._pages = 0
-        self._leaving: list[str] = []
-        self._entering: list[str] = []
+        self._pages = self._chosen_at = 0
 
     # ------------------------------------------------------------ scores
 
@@ -56,39 +52,19 @@ class WithActiveSet(BaseOrdering):
 
     def score(self, page: Page, link: Link) -> float | None:
         score = self._ordering.score(page, link)
-        if score is None or link.url in self._ended:
-            return score
-        held = self._waiting.get(link.url)
-        if held is None:
-            inherited = self._ordering.inherited_for_links(page)
-            record = CrawlUrl(
-                link.url, score, page.depth + 1, page.url, link.anchor, link.context_score, 0.0, inherited
-            )
-            self._waiting[link.url] = record
-        elif score > held.score:
-            self._waiting[link.url] = replace(held, score=score)
-        if score >= self._level:
-            self._active.add(link.url)
-        return score if link.url in self._active else None
+        if score is not None and link.url not in self._ended:
+            self._waiting[link.url] = max(score, self._waiting.get(link.url, -math.inf))
+        return score
 
     def revise(self) -> Iterator[tuple[str, float]]:
-        revised = list(self._ordering.revise())
-        for url, score in revised:
+        for url, score in self._ordering.revise():
             if url in self._waiting:
-                self._waiting[url] = replace(self._waiting[url], score=score)
-        if self._pages % EVERY == 0:
-            self._choose()
-        return ((url, score) for url, score in revised if url in self._active)
-
-    def put_aside(self) -> list[str]:
-        leaving, self._leaving = self._leaving, []
-        return leaving
-
-    def recall(self) -> list[CrawlUrl]:
-        if not self._entering and 2 * len(self._active) < min(SIZE, len(self._waiting)):
-            self._choose()
-        entering, self._entering = self._entering, []
-        return [self._waiting[url] for url in entering if url in self._waiting]
+                self._waiting[url] = score
+            yield url, score
+        active = sum(score >= self.floor for score in self._waiting.values()) if self._pages % 4 == 0 else SIZE
+        if self._pages - self._chosen_at >= EVERY or 2 * active < min(SIZE, len(self._waiting)):
+            self._chosen_at = self._pages
+            yield from self._choose()
 
     def inherited_for_links(self, page: Page) -> tuple[float, ...]:
         return self._ordering.inherited_for_links(page)
@@ -123,45 +99,37 @@ class WithActiveSet(BaseOrdering):
         self._ordering.redirected(url, target)
 
     def too_deep(self, url: str) -> None:
-        self._forget(url)
+        self._waiting.pop(url, None)
         self._ordering.too_deep(url)
 
     def postponed(self, url: str) -> None:
-        self._forget(url)
+        self._waiting.pop(url, None)
         self._ordering.postponed(url)
 
     def host_blocked(self, host: str) -> None:
-        for url in [url for url in self._active if host_of(url) == host]:
-            self._forget(url)
+        for url in [url for url, score in self._waiting.items() if score >= self.floor and host_of(url) == host]:
+            del self._waiting[url]
         self._ordering.host_blocked(host)
-
-    def resumed(self, waiting: Collection[str]) -> None:
-        raise NotImplementedError("rehearsals do not resume")
 
     # ------------------------------------------------------------ the set
 
-    def _choose(self) -> None:
-        urls = list(self._waiting)
-        if not urls:
-            return
-        scores = np.array([self._waiting[url].score for url in urls], dtype=np.float64)
-        wanted = shortlist(scores, np.array([self._host(url) for url in urls]), SIZE, EXPLORE)
-        self._level = -np.inf if wanted.all() else float(np.sort(scores)[-SIZE])
-        chosen = {url for url, is_wanted in zip(urls, wanted.tolist(), strict=True) if is_wanted}
-        self._leaving = [url for url in urls if url in self._active and url not in chosen]
-        self._entering = [url for url in urls if url in chosen and url not in self._active]
-        self._active = chosen
-
-    def _host(self, url: str) -> int:
-        return self._hosts.setdefault(host_of(url), len(self._hosts))
+    def _choose(self) -> Iterator[tuple[str, float]]:
+        """The floor, and the URLs of other hosts that are raised to it; those that were and are no longer fall back."""
+        urls, scores = list(self._waiting), np.array(list(self._waiting.values()))
+        raised, self._raised = self._raised, {}
+        if len(urls) <= SIZE:
+            self.floor = -math.inf
+        else:
+            self.floor = float(np.partition(scores, -SIZE)[-SIZE])
+            hosts = np.array([self._hosts.setdefault(host_of(url), len(self._hosts)) for url in urls])
+            others = explored(scores, hosts, self.floor, EXPLORE)
+            self._raised = {urls[place]: float(scores[place]) for place in others}
+        yield from ((url, self.floor) for url in self._raised)
+        yield from ((url, self._waiting[url]) for url in raised if url in self._waiting and url not in self._raised)
 
     def _end(self, url: str) -> None:
         self._ended.add(url)
-        self._forget(url)
-
-    def _forget(self, url: str) -> None:
         self._waiting.pop(url, None)
-        self._active.discard(url)
 
 
 def names(orderings: Iterable[str]) -> list[str]:

@@ -97,12 +97,15 @@ class Options(BaseModel):
     crawl_worker: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]*$")]
     crawl_max_pages: Count
     crawl_max_seconds: Seconds
+    crawl_retry_delay: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    crawl_max_outage: Seconds
     crawl_site_budget: Seconds
     crawl_blocked_rest: Seconds
     crawl_blocks_until_given_up: Count
     crawl_cloaking_probe: Annotated[float, Field(ge=0, le=1)]
     crawl_cloaking_agent: Annotated[str, Field(pattern=r"^[\x20-\x7e]+$")]
     crawl_soft_404_probe: Count
+    crawl_scarce: Literal["pages", "time", "both"]
     crawl_min_harvest: Annotated[float, Field(ge=0, le=1)]
     crawl_harvest_window: Annotated[int, Field(ge=NEAREST)]
     crawl_seed: int

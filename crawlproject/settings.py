@@ -66,6 +66,8 @@ CRAWL_DIR = ""  # folder of the crawl; empty: crawls/<topic name>
 CRAWL_WORKER = ""  # name of this worker of a shared frontier, the same after a restart; empty: name of the machine
 CRAWL_MAX_PAGES = 0  # pages stored before the crawl ends, over all resumes; 0 = until the frontier is empty
 CRAWL_MAX_SECONDS = 0.0  # this run may take, pages in flight not counted; 0 = no limit
+CRAWL_RETRY_DELAY = 5.0  # seconds until a host is tried again that did not answer; doubles each time, to 60 times
+CRAWL_MAX_OUTAGE = 3_600.0  # seconds without network after which the crawl ends, to be resumed; 0 = waits for ever
 CRAWL_SITE_BUDGET = 1.0  # times the fetches that links and pages earn a site (a registrable domain); 0: no budgets
 CRAWL_BLOCKED_REST = 30.0  # seconds a host rests after a block, besides what it asks for; doubled with each further one
 CRAWL_BLOCKS_UNTIL_GIVEN_UP = 6  # blocks, less pages that came, after which a host is given up; 0: never
@@ -76,6 +78,7 @@ CRAWL_CLOAKING_AGENT = (  # the User-Agent of these fetches: a common browser's
     "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36"
 )
 CRAWL_SOFT_404_PROBE = 0  # pages of a host after which it is asked for one that is not there; 0: never
+CRAWL_SCARCE = "both"  # what the crawl is to save: pages, time, or both (see docs/orderings.md)
 CRAWL_MIN_HARVEST = 0.0  # share of relevant pages below which the crawl is saturated and ends; 0 = never
 CRAWL_HARVEST_WINDOW = 500  # pages that are looked at for it
 CRAWL_SEED = 1  # of the random generator: same seed, same choices
@@ -142,6 +145,8 @@ DOWNLOADER_MIDDLEWARES = {
     "middlewares.traps.TrapMiddleware": 60,
     "middlewares.safety.SafetyMiddleware": 70,
     "middlewares.robots.RobotsMiddleware": 100,
+    "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
+    "middlewares.retry.ReplyRetryMiddleware": 550,
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
     "middlewares.decompression.DecompressionMiddleware": 590,
     "middlewares.truncate.TruncateMiddleware": 900,

@@ -18,6 +18,7 @@ from scrapy import Request
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http.request import NO_CALLBACK
 
+from crawlproject.components.connection_failures import Unanswered, connection_failure
 from crawlproject.components.meta import AWAITED_ROBOTS, ROBOTS, robots_agent
 from crawlproject.components.refused import Refused
 from crawlproject.components.request_json import lease_key
@@ -68,13 +69,19 @@ class RobotsMiddleware:
         if request.meta.pop(_ALLOWED, False):
             return None  # checked when robots.txt came, before the host had to rest; the rules may have expired since
         origin = _origin(request)
+        host, crawl = host_of(f"{origin}/"), crawl_of(self.crawler)
+        if crawl and crawl.connections.is_in_doubt(host):
+            self.cache.forget(origin)  # it shows whether the host answers, when a page of it did not
         rules = self.cache.get(origin, time())
         fetched = False
         if rules is None:
             rules, fetched = await self._fetch_once(origin, retry=not self._lease_of(request))
         if fetched and rules.sitemaps:
             self._name_sitemaps(request, rules)
-        if rules.unreachable and fetched and self._may_try_again(request):
+        if rules.failure and crawl and not crawl.connections.is_given_up(host) and self._lease_of(request):
+            self.cache.forget(origin)
+            raise Unanswered(rules.failure)  # the crawl tries the host again later
+        if rules.unreachable and not rules.failure and fetched and self._may_try_again(request):
             self.cache.forget(origin)
             request.meta[AWAITED_ROBOTS] = True
             return request
@@ -102,7 +109,7 @@ class RobotsMiddleware:
                 return rules, False
             rules = await self._fetch(origin, retry=retry)
         if self.crawler.engine and (crawl := crawl_of(self.crawler)):
-            crawl.crawl_delay(host_of(origin + "/"), self._delay(rules))
+            crawl.learn_robots(origin, rules, time())
         return rules, True
 
     async def _fetch(self, origin: str, *, retry: bool) -> RobotsRules:
@@ -122,7 +129,9 @@ class RobotsMiddleware:
             # means "unreachable" in RFC 9309; the crawl continues.
             logger.debug("robots.txt of %s is unreachable: %r", origin, failure)
             self._count(f"failed/{type(failure).__name__}")
-            return self.cache.store(origin, 0, {}, b"", time())
+            rules = self.cache.store(origin, 0, {}, b"", time())
+            rules.failure = connection_failure(failure)
+            return rules
         headers = {
             name.decode("latin-1").lower(): values[-1].decode("latin-1") for name, values in response.headers.items()
         }

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import scrapy
 from scrapy.exceptions import IgnoreRequest
 
+from crawlproject.components.connection_failures import connection_failure
 from crawlproject.components.items import PageItem
 from crawlproject.components.meta import ANY_TYPE, ENDED_AT, LEASE, fetch_of, robots_agent
 from crawlproject.components.refused import Refused
@@ -139,6 +140,9 @@ class TopicalSpider(scrapy.Spider):
                 raise failure.value
             reason = failure.value.reason if isinstance(failure.value, Refused) else ""
             self._hint_at(reason, lease.url)
+            if error := connection_failure(failure.value) if failure.value else "":
+                self.crawl.unreachable(lease, error, fetch_of(request, 0, time()))
+                return
             if failure.check(IgnoreRequest) and ENDED_AT not in request.meta:  # refused before it was fetched
                 self.crawl.refuse(lease, reason or "scrapy/ignored")
                 return

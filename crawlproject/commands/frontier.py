@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from crawlproject.frontier.inspect.place import FrontierPlace
-    from crawlproject.frontier.inspect.queries import QueuePosition
+    from crawlproject.frontier.inspect.queries import HostRow, QueuePosition
     from crawlproject.records import CrawlUrl
 
 _ACTIONS = {"stats": 1, "hosts": 1, "peek": 1, "why": 2, "clear": 1}  # with the number of arguments of each
 _SHOWN = 20  # rows
+BLOCKED = "its site is over budget, or it refused the crawler"
 
 
 class FrontierCommand(Subcommand):
@@ -71,7 +72,7 @@ class FrontierCommand(Subcommand):
             elif args[0] == "peek":
                 _peek(place, opts.top, opts.host, opts.json)
             else:
-                _why(place, _keys(args[2], Path(args[1])), args[2], opts.json)
+                _why(place, _keys(args[2], Path(args[1])), args[2], Path(args[1]), opts.json)
 
 
 # ------------------------------------------------------------ the actions
@@ -81,6 +82,7 @@ def _stats(place: FrontierPlace, as_json: bool) -> None:
     counts = place.view.counts()
     now = time()
     waits = [until - now for until in place.view.rests().values() if until > now]
+    blocked = sum(until > now for until in place.view.blocks().values())
     found = {
         "frontier": place.title,
         "kind": place.view.kind,
@@ -88,6 +90,7 @@ def _stats(place: FrontierPlace, as_json: bool) -> None:
         **counts._asdict(),
         "hosts_resting": len(waits),
         "longest_rest_seconds": round(max(waits, default=0.0), 3),
+        "hosts_blocked": blocked,
         "hosts_with_crawl_delay": len(place.view.crawl_delays()),
     }
     if as_json:
@@ -104,6 +107,7 @@ def _stats(place: FrontierPlace, as_json: bool) -> None:
             ("done", f"{counted(counts.done, 'URL')}"),
             ("evicted", f"{counted(counts.evicted, 'URL')} dropped because the frontier was full"),
             ("resting", f"{counted(len(waits), 'host')}" + (f", at most {max(waits):.1f} s more" if waits else "")),
+            ("blocked", f"{counted(blocked, 'host')}, over budget or after it refused the crawler"),
             ("Crawl-delay", f"asked for by {counted(len(place.view.crawl_delays()), 'host')}"),
         ],
     )
@@ -123,7 +127,7 @@ def _hosts(place: FrontierPlace, top: int, as_json: bool) -> None:
                 row.host,
                 f"{row.waiting:,}",
                 "" if row.best is None else f"{row.best:.4g}",
-                "is being fetched" if row.leased else f"waits {row.rests:.1f} s" if row.rests else "ready",
+                _now(row),
                 f"{row.crawl_delay:g} s" if row.crawl_delay else "",
             )
             for row in rows[:top]
@@ -131,6 +135,14 @@ def _hosts(place: FrontierPlace, top: int, as_json: bool) -> None:
         right=(1, 2, 4),
     )
     _print_rest(len(rows) - top, "hosts")
+
+
+def _now(row: HostRow) -> str:
+    if row.leased:
+        return "is being fetched"
+    if row.blocked > row.rests:
+        return f"blocked for {row.blocked:.1f} s"
+    return f"waits {row.rests:.1f} s" if row.rests else "ready"
 
 
 def _peek(place: FrontierPlace, top: int, host: str | None, as_json: bool) -> None:
@@ -149,18 +161,21 @@ def _peek(place: FrontierPlace, top: int, host: str | None, as_json: bool) -> No
         _print_rest(place.view.counts().waiting - top, "URLs")
 
 
-def _why(place: FrontierPlace, keys: Sequence[str], asked: str, as_json: bool) -> None:
+def _why(place: FrontierPlace, keys: Sequence[str], asked: str, folder: Path, as_json: bool) -> None:
     from crawlproject.frontier.inspect.queries import place_of
+    from crawlproject.reports.why.blocks import why_blocked
+    from crawlproject.storage.read import MANIFEST
 
     now = time()
     known = next((key for key in keys if place.view.find(key)[0]), keys[0])
     found = place_of(place.view, known, now)
+    why = why_blocked(folder, found.host.host, now) if found.host.blocked and (folder / MANIFEST).exists() else ""
     if as_json:
         record = _record(found.record) if found.record else None
-        _print_json({**asdict(found), "record": record, "state": found.state or "unknown"})
+        _print_json({**asdict(found), "record": record, "state": found.state or "unknown", "why_blocked": why})
         return
     print(_shown(found.record) if found.record else asked)
-    print("\n".join(_sentences(found)))
+    print("\n".join(_sentences(found, why)))
 
 
 def _keys(asked: str, folder: Path) -> list[str]:
@@ -210,7 +225,7 @@ def _agreed(question: str) -> bool:
 # ------------------------------------------------------------ output
 
 
-def _sentences(found: QueuePosition) -> Iterable[str]:
+def _sentences(found: QueuePosition, why_blocked: str) -> Iterable[str]:
     row = found.host
     if found.state == "":
         yield "Unknown: it was never added, or the full frontier dropped it."
@@ -225,8 +240,14 @@ def _sentences(found: QueuePosition) -> Iterable[str]:
         return
     yield f"Waits with score {found.record.score:.4g}, {link}."
     yield f"{found.ahead:,} waiting URLs come before it, {found.ahead_on_host:,} of them on its host {row.host}."
+    if found.held:
+        yield f"It is held for another {found.held:.1f} s: its URL template is uninformative."
+    if row.blocked:
+        yield f"Its host is blocked for another {row.blocked:.1f} s: {why_blocked or BLOCKED}."
     if row.leased:
         yield "Another URL of its host is being fetched."
+    elif row.blocked:
+        return
     elif row.rests:
         yield f"Its host may be visited in {row.rests:.1f} s."
     else:

@@ -51,7 +51,7 @@ def _explain(folder: Path, asked: str, agent: str) -> None:
 
     url = _canonical(folder, asked)
     frontier = read_frontier(folder / "frontier")
-    status = _frontier_status(frontier, url)
+    status = _frontier_status(folder, frontier, url)
     found = url_status(folder, url, status)
     left_out: list[Cause] = []
     info = read_info(folder)
@@ -86,9 +86,10 @@ def canonicalizer_of(folder: Path) -> Canonicalizer:
     )
 
 
-def _frontier_status(frontier: FrontierView | None, url: str) -> FrontierStatus | None:
+def _frontier_status(folder: Path, frontier: FrontierView | None, url: str) -> FrontierStatus | None:
     """The status of ``url`` in the frontier; None when the frontier never held it, or is not on disk."""
     from crawlproject.frontier.inspect.queries import place_of
+    from crawlproject.reports.why.blocks import why_blocked
     from crawlproject.reports.why.lookup import FrontierStatus
 
     if frontier is None:
@@ -97,6 +98,14 @@ def _frontier_status(frontier: FrontierView | None, url: str) -> FrontierStatus 
     place = place_of(frontier, url, now)
     if place.record is None:
         return FrontierStatus() if place.state else None
-    held = max(0.0, place.record.not_before - now)
-    waiting = frontier.counts().waiting
-    return FrontierStatus(place.record, place.state == "leased", place.ahead, waiting, place.host.rests, held)
+    host = place.host
+    return FrontierStatus(
+        place.record,
+        leased=place.state == "leased",
+        ahead=place.ahead,
+        waiting=frontier.counts().waiting,
+        rests=host.rests,
+        blocked=host.blocked,
+        why_blocked=why_blocked(folder, host.host, now) if host.blocked else "",
+        held=place.held,
+    )

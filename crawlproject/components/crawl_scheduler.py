@@ -12,6 +12,7 @@ them into the frontier as records. What does come that way:
 
 from __future__ import annotations
 
+import logging
 from functools import partial
 from time import time
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ from crawlproject.components.meta import fetch_of
 from crawlproject.components.request_json import canonical_identity, lease_key
 from crawlproject.components.running import count
 from crawlproject.components.spider_requests import SpiderRequests
+from crawlproject.crawl.stopping import NO_NETWORK
 from crawlproject.urls.canonical import canonical_or_none
 
 if TYPE_CHECKING:
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 
     from crawlproject.crawl.crawl import Crawl
     from crawlproject.records import CrawlUrl
+
+logger = logging.getLogger(__name__)
 
 
 class CrawlScheduler(GuardedScheduler):
@@ -48,6 +52,7 @@ class CrawlScheduler(GuardedScheduler):
         self.frontier = crawl.frontier
         self._limit = crawler.settings.getint("CONCURRENT_REQUESTS") or float("inf")
         self._leases = Leases(crawler, crawl.frontier, crawl.options.politeness_max_crawl_delay)
+        self._outage: float | None = None  # when the outage began that was told of
 
     def open(self, spider: Spider) -> None:
         self._spider = spider
@@ -70,6 +75,8 @@ class CrawlScheduler(GuardedScheduler):
     # ------------------------------------------------------------ out
 
     def _next(self, now: float) -> Request | None:
+        if self.crawl.connections.began != self._outage:
+            self._tell_of_outage(now)
         while self.frontier.leases() < self._limit:  # at the limit the engine calls again when a lease ends
             taken = self.crawl.take(now)
             if taken is None:
@@ -88,8 +95,19 @@ class CrawlScheduler(GuardedScheduler):
     def _wake_when_due(self, now: float) -> None:
         if self.crawl.budget_in_flight():
             return  # the engine calls again when a lease ends
-        due, deadline = self.frontier.next_due(now), self.crawl.stopping.deadline()
-        self._wake_up.set(min(due, deadline) if due is not None and deadline else due, now)
+        self._wake_up.set(self.crawl.next_due(now), now)
+
+    def _tell_of_outage(self, now: float) -> None:
+        connections = self.crawl.connections
+        self._outage = connections.began
+        if self._outage is None:
+            logger.warning("The network is back after %.0f s: the crawl goes on.", connections.latest)
+            return
+        deadline = connections.deadline()
+        logger.warning(
+            "No host answers: the crawl pauses until one does%s. Nothing is lost; what failed waits for another try.",
+            f", for {deadline - now:.0f} s at most" if deadline else "",
+        )
 
     # ------------------------------------------------------------ in
 
@@ -143,4 +161,8 @@ class CrawlScheduler(GuardedScheduler):
     def _close_when_over(self) -> None:
         """Nothing is in flight and nothing may be taken: give the crawl's reason as the finish reason, if it has one."""
         if reason := self.crawl.end_reason(time()):
+            if reason == NO_NETWORK:
+                logger.error(
+                    "No host answers: the crawl stops. Run the same command to resume; what failed is tried again."
+                )
             raise CloseSpider(reason)

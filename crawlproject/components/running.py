@@ -13,6 +13,7 @@ from scrapy.utils.defer import deferred_from_coro
 
 from crawlproject.crawl.address_policy import AddressPolicy, make_safety
 from crawlproject.crawl.crawl import Crawl
+from crawlproject.crawl.stopping import NO_NETWORK
 from crawlproject.errors import StorageFailed
 from crawlproject.options import read_options
 
@@ -66,9 +67,9 @@ def stopped(crawler: Crawler) -> bool:
 
 
 def interrupted(crawler: Crawler) -> bool:
-    """Whether a topical crawl was ended by a signal, such as Ctrl-C."""
+    """Whether a topical crawl was ended by a signal, such as Ctrl-C, or for want of a network."""
     crawl = crawl_of(crawler)
-    return crawl is not None and crawl.folder.manifest.found.get("reason") == INTERRUPTED
+    return crawl is not None and crawl.folder.manifest.found.get("reason") in (INTERRUPTED, NO_NETWORK)
 
 
 def stop(crawler: Crawler, failure: StorageFailed) -> None:

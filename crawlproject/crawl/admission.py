@@ -6,6 +6,7 @@ lower. Whatever is refused is counted under a reason. ``leasing.py`` is the way 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
@@ -18,6 +19,8 @@ from crawlproject.records import PROBE, CrawlUrl
 from crawlproject.storage.history import History
 from crawlproject.storage.refusals import Refusals
 from crawlproject.urls.canonical import canonical_or_none
+
+SPARE_SHARES = {"pages": 1.0, "both": 0.5, "time": 0.0}  # of the floor, from which a host is spare; 0: any score
 
 
 class Admission:
@@ -34,6 +37,7 @@ class Admission:
         history: History,
         normalization: Normalization | None = None,
         holds: Holds | None = None,
+        scarce: str = "both",
     ) -> None:
         self.rules = rules
         self.planted: set[str] = set()  # seeds, and where seeds redirect to
@@ -44,6 +48,8 @@ class Admission:
         self._history = history
         self._normalization = normalization or Normalization()
         self._holds = holds or Holds()
+        self._floor = -math.inf
+        self._spare_share = SPARE_SHARES[scarce]
         self._shared = frontier if isinstance(frontier, SharedFrontier) else None
         if self._shared is not None:
             self._shared.when_rejected(self._turned_away)
@@ -98,25 +104,22 @@ class Admission:
     # ------------------------------------------------------------ what waits
 
     def update(self) -> None:
-        """Let the ordering revise what waits: new scores, what to put aside, and what to bring in."""
+        """Let the ordering revise what waits: new scores, and its floor."""
         self.rescore(self._ordering.revise())
-        for url in self._ordering.put_aside():
-            if url not in self.planted and self._frontier.withdraw(url):
-                self.rules.traps.withdrawn(url)
-        self.recall()
+        self.set_floor()
+
+    def set_floor(self) -> None:
+        """Pass on the floor of the ordering, which divides active from inactive hosts, when it has changed."""
+        floor = self._ordering.floor
+        if floor != self._floor:
+            self._floor = floor
+            self._frontier.set_floor(floor, _spare(floor, self._spare_share))
 
     def rescore(self, revised: Iterable[tuple[str, float]]) -> None:
         """Pass new scores on to the frontier. Seeds keep theirs, whatever an ordering makes of the links to them."""
         for url, score in revised:
             if url not in self.planted:
                 self._frontier.rescore(url, self._holds.adjusted_score(url, score))
-
-    def recall(self) -> None:
-        """Bring in what the ordering calls back; ask again while all of it is refused: others may wait behind it."""
-        while urls := list(self._ordering.recall()):
-            entered = [self.offer(url) for url in urls]
-            if any(entered):
-                return
 
     def replay(self) -> None:
         """After a resume: tell the trap rules how many URLs of each host were admitted before, and find the seeds again.
@@ -157,3 +160,10 @@ class Admission:
             self._ordering.refused(url.url)
         elif url.url not in self._history and not self._frontier.leased(url.key):
             self._ordering.refused(url.url)  # another worker fetches it, or has
+
+
+def _spare(floor: float, share: float) -> float:
+    """The score from which a host is spare: a share as good as the floor, which may be negative."""
+    if not share:
+        return -math.inf
+    return floor * share if floor > 0 else floor / share

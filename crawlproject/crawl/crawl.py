@@ -4,7 +4,7 @@
 2. ``Crawl.take`` asks ``Leasing`` for the best URL that may be fetched now: its host has rested, nothing holds it back.
 3. The handler of its kind (``kinds/``) says what request it becomes. The spider sends it; a rehearsal asks its web.
 4. ``Crawl.receive`` hands the reply to that handler. A sitemap or a probe ends there. So does a page that is an error or a
-   redirect: ``fail``, ``refuse`` and ``redirect`` end every other lease.
+   redirect: ``fail``, ``refuse`` and ``redirect`` end every other lease. When nobody answers, the URL waits for another try.
 5. A page goes through the ``PageSteps``, one a pipeline: it is read, examined, scored, stored.
 6. ``HistoryWriter`` adds its line to the history, and everything that learns in the crawl learns from it.
 7. ``PageSteps.offer`` passes its links to step 1 and ends the lease, in one atomic step.
@@ -19,6 +19,7 @@ from typing import Any
 
 from crawlproject.crawl.admission import Admission
 from crawlproject.crawl.budget import PageBudget
+from crawlproject.crawl.connections import Connections
 from crawlproject.crawl.entry_rules import EntryRules
 from crawlproject.crawl.history_writer import HistoryWriter
 from crawlproject.crawl.inspectors import Inspection
@@ -32,9 +33,10 @@ from crawlproject.crawl.ordering_feed import OrderingFeed
 from crawlproject.crawl.outlinks import Outlinks
 from crawlproject.crawl.page_steps import PageSteps
 from crawlproject.crawl.reading import make_traps
+from crawlproject.crawl.robots import KnownRobots, RobotsRules
 from crawlproject.crawl.sitemaps import Sitemaps
 from crawlproject.crawl.stats import CrawlStats
-from crawlproject.crawl.stopping import PAGE_BUDGET, Stopping
+from crawlproject.crawl.stopping import NO_NETWORK, PAGE_BUDGET, Stopping
 from crawlproject.frontier.base import Frontier
 from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering
@@ -42,6 +44,7 @@ from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import PAGE, PROBE, SITEMAP, CrawlUrl, Fetch, Page, Topic
 from crawlproject.storage.crawl_folder import CrawlFolder
+from crawlproject.urls.hosts import host_of
 from crawlproject.webs.base import Reply
 
 
@@ -71,7 +74,8 @@ class Crawl:
         self.folder = folder
         self.frontier = frontier
         self.tracker, self.probes = inspection.tracker, inspection.probes
-        self.stats = CrawlStats(folder, frontier, inspection, reader)
+        self.connections = Connections(delay=options.crawl_retry_delay, patience=options.crawl_max_outage)
+        self.stats = CrawlStats(folder, frontier, inspection, reader, self.connections)
         self.budget = PageBudget(options.crawl_max_pages, folder.history, frontier)
         self.stopping = Stopping(
             floor=options.crawl_min_harvest,
@@ -82,7 +86,8 @@ class Crawl:
         self.ordering_feed = feed = OrderingFeed(ordering)
         self.learners = (*inspection.learners, self.tracker, self.stopping, feed)
 
-        rules = EntryRules(options.crawl_allowed_domains, make_traps(options, frontier), (self.tracker.hosts,))
+        self._robots = robots = KnownRobots(options.crawl_robots_cache_size)
+        rules = EntryRules(options.crawl_allowed_domains, make_traps(options, frontier), (self.tracker.hosts, robots))
         self.admission = admission = Admission(
             rules=rules,
             canonicalize=canonicalize,
@@ -92,6 +97,7 @@ class Crawl:
             history=folder.history,
             normalization=Normalization(inspection.normalizers),
             holds=inspection.holds,
+            scarce=options.crawl_scarce,
         )
         self._history = history = HistoryWriter(folder, ordering, self.learners)
         outlinks = Outlinks(admission, frontier, ordering, feed, folder.refusals)
@@ -133,14 +139,34 @@ class Crawl:
         """The robots.txt that was fetched for ``found`` names sitemaps: ``CRAWL_SITEMAPS`` of them are to be fetched."""
         self._sitemap_handler.offer_named(hrefs, found)
 
-    def crawl_delay(self, host: str, seconds: float) -> None:
-        """The robots.txt of ``host`` asks for this long between visits; 0 takes it back."""
+    def learn_robots(self, origin: str, rules: RobotsRules, now: float) -> None:
+        """The robots.txt of ``origin`` was fetched: what it asks for holds from now on."""
+        if rules.failure:
+            return
+        self._robots.learn(origin, rules)
+        host = host_of(f"{origin}/")
+        self.connections.answered(host, now)
+        seconds = rules.crawl_delay(self.options.politeness_max_crawl_delay)
         self.frontier.crawl_delay(host, seconds)
         self._history.crawl_delay(host, seconds)
 
     def take(self, now: float) -> CrawlUrl | None:
-        """Lease the next URL, or None: nobody is eligible, or the budget of pages is spent or in flight."""
-        return None if self.budget_in_flight() or self.end_reason(now) else self._leasing.take(now)
+        """Lease the next URL, or None: nobody is eligible, the budget of pages is spent or in flight, or the network away."""
+        if self.budget_in_flight() or self.end_reason(now) or self._has_to_wait(now):
+            return None
+        self._robots.now = now
+        taken = self._leasing.take(now)
+        if taken is not None:
+            self.connections.probe = taken.key
+        return taken
+
+    def next_due(self, now: float) -> float | None:
+        """The earliest time at which ``take`` may succeed if nothing else happens, or the crawl ends; None: at no time."""
+        due, deadline = self.frontier.next_due(now), self.stopping.deadline()
+        if self.connections.began is not None:
+            due = None if self._is_probing() else max(due or 0.0, self.connections.next_take())
+            deadline = min(filter(None, (deadline, self.connections.deadline())), default=None)
+        return min(due, deadline) if due is not None and deadline else due
 
     def budget_in_flight(self) -> bool:
         """Whether the open leases may already fill ``CRAWL_MAX_PAGES``."""
@@ -148,7 +174,16 @@ class Crawl:
 
     def end_reason(self, now: float) -> str:
         """Why no more URLs are to be taken, as one of the reasons of ``stopping.py``; "" while there is no reason."""
-        return PAGE_BUDGET if self.budget.is_spent else self.stopping.reason(now, self.frontier.best)
+        if self.budget.is_spent:
+            return PAGE_BUDGET
+        return self.stopping.reason(now, self.frontier.best) or (NO_NETWORK if self.connections.is_over(now) else "")
+
+    def _has_to_wait(self, now: float) -> bool:
+        """Whether an outage forbids to take anything now."""
+        return self.connections.began is not None and (now < self.connections.next_take() or self._is_probing())
+
+    def _is_probing(self) -> bool:
+        return bool(self.connections.probe) and self.frontier.leased(self.connections.probe) is not None
 
     # ------------------------------------------------------------ a lease: the handler of its kind (``kinds/handler.py``)
 
@@ -158,10 +193,23 @@ class Crawl:
 
     def receive(self, url: CrawlUrl, reply: Reply, fetch: Fetch, page: Page | None = None) -> Page | None:
         """A reply has come: the page that has to go through ``steps``, or None when the lease is ended."""
+        self.connections.answered(host_of(url.url), fetch.at)
         return self.kinds[url.kind].receive(url, reply, fetch, page)
 
+    def unreachable(self, url: CrawlUrl, error: str, fetch: Fetch) -> None:
+        """Nobody answered, neither for the page nor for its robots.txt: it waits for another try, or it fails with ``error``."""
+        retry = self.connections.failed(
+            url.key, host_of(url.url), fetch.at, waiting=self.frontier.hosts(), in_flight=self.frontier.leases() - 1
+        )
+        if retry.again:
+            self.tracker.holds.ended(url.url)
+            self.frontier.release(url.key, fetch.at + retry.rest, fetch.seconds)
+        else:
+            self.tracker.hosts.rest(url.url, fetch.at + retry.rest)
+            self.fail(url, error, fetch)
+
     def fail(self, url: CrawlUrl, error: str, fetch: Fetch) -> None:
-        """End a lease whose fetch brought nothing of use: an HTTP error, a broken connection, a page without content."""
+        """End a lease whose fetch brought nothing of use: an HTTP error, a page without content, no reply at the last try."""
         self.kinds[url.kind].fail(url, error, fetch)
 
     def refuse(self, url: CrawlUrl, reason: str) -> None:
@@ -170,6 +218,7 @@ class Crawl:
 
     def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:
         """End a lease that was answered with a redirect to a canonical ``target``; whether that may be fetched now."""
+        self.connections.answered(host_of(url.url), fetch.at)
         return self.kinds[url.kind].redirect(url, target, fetch)
 
     # ------------------------------------------------------------ the end

@@ -1,4 +1,4 @@
-"""Which canonical URLs may be fetched at all: scope, trap rules, and hosts that were given up.
+"""Which canonical URLs may be fetched at all: scope, trap rules, hosts that were given up, and robots.txt where it is known.
 
 Pure rules. A refusal reads ``component/rule``, the name under which ``refused.json`` counts it.
 """
@@ -15,7 +15,7 @@ TOO_DEEP = "trap/too_deep"  # the one refusal that a URL may escape on another p
 
 
 class HostFilter(Protocol):
-    """What was learned about hosts: those from which nothing is fetched any more."""
+    """What was learned about hosts: what is not fetched from them."""
 
     def refusal(self, url: str) -> str:
         """Why a canonical URL is not to be fetched, as ``component/rule``; empty: it may be."""
@@ -38,7 +38,7 @@ class EntryRules:
         return f"trap/{rule}" if rule else self.host_refusal(url) or None
 
     def host_refusal(self, url: str) -> str:
-        """Why nothing is fetched from the host of ``url`` any more; empty: its URLs may be fetched."""
+        """Why ``url`` is not fetched, by what was learned about its host; empty: it may be."""
         for hosts in self._host_filters:
             if reason := hosts.refusal(url):
                 return reason

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from crawlproject.crawl.holds import Holds
 from crawlproject.crawl.normalization import UrlNormalizer
@@ -32,7 +32,7 @@ class Inspection:
     def __init__(
         self, topic: Topic, options: Options, judge: TopicJudge, folder: CrawlFolder, frontier: Frontier
     ) -> None:
-        self.tracker = _make_tracker(topic, options, frontier)
+        self.tracker = make_tracker(topic.seeds, options, alone=not isinstance(frontier, SharedFrontier))
         self.deduplication: Deduplication = make_deduplication(options, folder, frontier.__contains__)
         self.probes = _make_probes(options, self.tracker, folder, frontier)
         # Wanted now, or before the crawl was interrupted: what was found then still holds.
@@ -56,14 +56,15 @@ class Inspection:
         yield from self.deduplication.inspectors  # a duplicate of a page that has content
 
 
-def _make_tracker(topic: Topic, options: Options, frontier: Frontier) -> SiteTracker:
-    """What is remembered of hosts and sites; before anything else that a person recommends the seeds."""
+def make_tracker(seeds: Iterable[str], options: Options, *, alone: bool) -> SiteTracker:
+    """What is remembered of hosts and sites; before anything else that a person names the seeds and the allowed domains."""
     tracker = SiteTracker(
         HostHealth(first_rest=options.crawl_blocked_rest, patience=options.crawl_blocks_until_given_up),
-        SiteBudgets(share=options.crawl_site_budget, alone=not isinstance(frontier, SharedFrontier)),
+        SiteBudgets(share=options.crawl_site_budget, alone=alone),
     )
-    for seed in topic.seeds:
-        tracker.sites.add_seed(seed)
+    domains = [f"http://{domain.lower().lstrip('.')}/" for domain in options.crawl_allowed_domains]
+    for url in (*seeds, *domains):
+        tracker.sites.add_named(url)
     return tracker
 
 

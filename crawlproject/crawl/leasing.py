@@ -1,7 +1,8 @@
 """The way out of the frontier: the next URL that may be fetched now.
 
-A URL whose turn has come may be refused, since its host was given up or a rule made it the variant of another. When its host or
-site is over budget or rests, the host is blocked in the frontier; when its template is held back, the URL is held there.
+A URL whose turn has come may be refused: its host was given up, its robots.txt forbids it, a rule made it the variant of
+another. When its host or site is over budget or rests, the host is blocked in the frontier; when its template is held back,
+the URL is held there.
 """
 
 from __future__ import annotations
@@ -68,6 +69,7 @@ class Leasing:
         self._kinds = kinds
         self._patience = patience
         self._shared = frontier if isinstance(frontier, SharedFrontier) else None
+        self._refused = 0  # URLs, when their turn came
         self._held: dict[str, CrawlUrl] | None = None  # by key; None: those of a run before were not looked for yet
 
     def take(self, now: float) -> CrawlUrl | None:
@@ -76,21 +78,22 @@ class Leasing:
         When all that is left is blocked or held, the best of it is released: a crawl does not idle on budgets.
         """
         self._holds.now = now
-        if self._shared is not None and self._ordering.puts_aside and not self._shared.pending():
-            self._ordering.resumed(())  # others have fetched what it thinks is waiting: it may recall the rest
         with self._frontier.batch():
-            self._admission.recall()
             taken = self._take(now)
             if taken is None and self._release_all_alike(now):
                 taken = self._take(now)
             if taken is None and self._all_has_to_wait(now):
-                self._admission.recall()  # the ordering may bring URLs that need not wait
-                taken = self._take(now)
-                if taken is None and (
-                    self._release_host(now, _HONEST) or self._release_held(now) or self._release_host(now)
-                ):
-                    taken = self._take(now)
+                taken = self._take_released(now)
             return taken
+
+    def _take_released(self, now: float) -> CrawlUrl | None:
+        """Release the best of what has to wait, and lease it; once more if all of that was refused."""
+        while self._release_host(now, _HONEST) or self._release_held(now) or self._release_host(now):
+            before = self._refused
+            taken = self._take(now)
+            if taken is not None or self._refused == before:
+                return taken
+        return None
 
     def _take(self, now: float) -> CrawlUrl | None:
         for _ in range(_LOOKED_AT):
@@ -100,6 +103,7 @@ class Leasing:
             kind = self._kinds[taken.kind]
             if reason := kind.late_refusal(taken):
                 kind.refuse(taken, reason)
+                self._refused += 1
             elif (until := kind.block_until(taken, now)) > now:
                 self._block(taken, until)
             elif (until := kind.hold_until(taken, now)) > now:

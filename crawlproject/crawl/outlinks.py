@@ -38,5 +38,5 @@ class Outlinks:
         for url in self._feed.follow(page):
             if url is not None:
                 self._admission.offer(url)
-            elif not self._ordering.puts_aside:
+            else:
                 self._refusals.count("ordering/not_followed")

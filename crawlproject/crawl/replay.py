@@ -6,7 +6,6 @@ learned again it always agrees. Learners that look at the pages cost what readin
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -43,8 +42,8 @@ def replay(crawl: Crawl) -> None:
 
 def read_events(crawl: Crawl, inherited: dict[str, tuple[float, ...]]) -> Iterator[FetchEvent]:
     """The events of a crawl folder, in order. ``inherited`` is what each URL has inherited, as far as known."""
-    links = _InStep(read_links(crawl.folder.path))
-    sitemaps = _InStep(read_sitemap_lines(crawl.folder.path))
+    links = InStep(read_links(crawl.folder.path))
+    sitemaps = InStep(read_sitemap_lines(crawl.folder.path))
     for visit in read_visits(crawl.folder.path):
         targets = links.of(visit.url)
         if visit.error == SITEMAP:
@@ -56,7 +55,7 @@ def read_events(crawl: Crawl, inherited: dict[str, tuple[float, ...]]) -> Iterat
             yield FetchEvent(visit, targets)
 
 
-class _InStep:
+class InStep:
     """A log whose entries ``(URL, values)`` come in the order of the history; some URLs have none."""
 
     def __init__(self, entries: Iterator[tuple[str, list[str]]]) -> None:
@@ -102,18 +101,16 @@ class _Follower:
                 if url is not None:
                     self._offer(url.url, url.depth, url.inherited)
         self._revised = list(ordering.revise())
-        for unused in ordering.put_aside(), ordering.recall():  # the frontier has done that already, or better since
-            deque(unused, maxlen=0)
 
     def finish(self) -> None:
         """All events were replayed."""
         crawl = self._crawl
         crawl.admission.rescore(self._revised)
+        crawl.admission.set_floor()  # no frontier keeps it
         known, waiting = _states(crawl.frontier, self.linked)
         for url in self.linked:
             if url in known and url not in waiting and url not in crawl.folder.history:
                 crawl.ordering.refused(url)
-        crawl.ordering.resumed(waiting)
 
     def _offer(self, url: str, depth: int, inherited: tuple[float, ...]) -> None:
         self.linked[url] = larger_of_each(self.linked.get(url, inherited), inherited)

@@ -12,11 +12,14 @@ from email.utils import parsedate_to_datetime
 from protego import Protego
 
 from crawlproject.pages.robots_txt import in_query, product_token, read_robots
+from crawlproject.urls.hosts import origin_of
 
 MAX_BYTES = 512_000  # RFC 9309 section 2.5: at least 500 KiB must be parsed; more is cut
 MAX_REDIRECTS = 5  # section 2.3.1.2: at least so many are followed; what lies behind more is not there
 UNREACHABLE_AGE = 600.0  # seconds until an unreachable robots.txt is asked for again
 LEAST_AGE = 600.0  # seconds that any is believed: many may not be cached at all, and each fetch is a visit of the host
+FORBIDDEN = "robots/forbidden"
+
 _TOO_MANY_REQUESTS = 429
 
 
@@ -32,12 +35,15 @@ class RobotsRules:
         self.status = status
         self.expires = expires
         self.unreachable = status == 0 or status >= 500 or status == _TOO_MANY_REQUESTS
+        self.failure = ""  # why nobody answered, where that is known
         self.sitemaps: tuple[str, ...] = ()
         self._parser: Protego | None = None
+        self.forbids_some = False  # a reply that came; one that is unreachable says nothing for long
         if 200 <= status < 300:
             found = read_robots(_decoded(body), product_token(agent))
             self.sitemaps = found.sitemaps
             self._parser = Protego.parse("\n".join(("User-agent: *", *found.rules)))
+            self.forbids_some = any(rule.startswith("Disallow:") for rule in found.rules)
 
     def allows(self, url: str) -> bool:
         """Whether the crawler may fetch ``url``."""
@@ -124,3 +130,28 @@ class RobotsCache:
 
     def __len__(self) -> int:
         return len(self._rules)
+
+
+class KnownRobots:
+    """A host filter: what the robots.txt files that are known forbid is neither put in line nor fetched.
+
+    At most ``size`` origins, those learned last. ``now`` is the time of the latest take: rules that have expired say nothing.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.now = 0.0
+        self._size = size
+        self._rules: OrderedDict[str, RobotsRules] = OrderedDict()
+
+    def learn(self, origin: str, rules: RobotsRules) -> None:
+        """The robots.txt of ``origin`` came."""
+        self._rules.pop(origin, None)
+        if rules.forbids_some:
+            self._rules[origin] = rules
+            if len(self._rules) > self._size:
+                self._rules.popitem(last=False)
+
+    def refusal(self, url: str) -> str:
+        """``FORBIDDEN`` for a canonical URL that may not be fetched, else empty."""
+        rules = self._rules.get(origin_of(url)) if self._rules else None
+        return FORBIDDEN if rules is not None and rules.expires > self.now and not rules.allows(url) else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from crawlproject.crawl.connections import Connections
 from crawlproject.crawl.inspectors import Inspection
 from crawlproject.frontier.base import Frontier
 from crawlproject.pages.reader import Reader
@@ -14,7 +15,10 @@ from crawlproject.storage.crawl_folder import CrawlFolder
 class CrawlStats:
     """All are O(1) but ``best_waiting``, which is O(log n) on average."""
 
-    def __init__(self, folder: CrawlFolder, frontier: Frontier, inspection: Inspection, reader: Reader) -> None:
+    def __init__(
+        self, folder: CrawlFolder, frontier: Frontier, inspection: Inspection, reader: Reader, connections: Connections
+    ) -> None:
+        self._connections = connections
         self._folder = folder
         self._frontier = frontier
         self._reader = reader
@@ -70,6 +74,7 @@ class CrawlStats:
             "history/pages": self.pages,
             "history/fetches": self.fetches,
             "history/errors": self.errors,
+            **({"outages": self._connections.outages} if self._connections.outages else {}),
             **self._tracker.stats(),
             **self._probes.stats(),
             **refused,

@@ -22,6 +22,7 @@ PAGE_BUDGET = "page budget"
 TIME_BUDGET = "time budget"
 SATURATED = "saturated"
 DEAD_END = "frontier empty"
+NO_NETWORK = "no network"
 
 EVERY = 20  # pages between two looks at the frontier
 

@@ -7,7 +7,12 @@ the k rule allows it.
 **The k rule** (paper 000 section 2.1, paper 003 section 4.1). Any k consecutive takes are of k different hosts while k or
 more hosts wait. When fewer wait, the window is the number of hosts that wait; and when all hosts outside that window
 happen to be in flight or resting, the eligible host picked longest ago is taken: the crawl never stops for the rule. For
-this, a blocked host and one whose URLs are all held do not count as hosts that wait.
+this, a blocked host and one whose URLs are all held do not count as hosts that wait. A rule that is not strict never stops
+the crawl, however many hosts wait.
+
+**The floor** (as the precedence floor of Heritrix). Hosts whose best URL that may be taken scores below it do not count for
+the k rule, and are only taken while no other host is eligible, and then only *spare* ones, from a second, lower floor on.
+When all active and spare hosts are blocked or hold no URL that may be taken, the best of the others become spare.
 
 **Leases.** A taken URL is leased until ``done`` or ``release``. After a crash, leased URLs wait again.
 
@@ -46,13 +51,14 @@ class FrontierQuestions(Protocol):
         """The earliest time at which ``take`` may succeed without any other call in between.
 
         ``now`` or earlier when it may succeed at once; None when nothing waits, or when all that waits is behind leases.
+        Under a floor it may be too early, as a URL whose time comes may be of an inactive host.
         """
         ...
 
     def blocked(self) -> Iterator[BlockedHost]:
         """The blocked hosts, O(blocked hosts).
 
-        On disk, ``best`` is only sure after a ``take`` that found nothing, and not under a commitment.
+        On disk, ``best`` is only sure after a ``take`` that found nothing, and not under a commitment or a floor.
         """
         ...
 
@@ -149,6 +155,13 @@ class Frontier(FrontierQuestions, Protocol):
 
     def block_host(self, host: str, until: float) -> None:
         """No URL of the host is taken before ``until``, whatever was said before; 0, or a time that is past, lifts it."""
+        ...
+
+    def set_floor(self, floor: float, spare: float | None = None) -> None:
+        """The scores from which a host is active, and spare (default: no host is). ``-inf``: no floor, the default.
+
+        Under a commitment to more than one URL nothing changes.
+        """
         ...
 
     def put_many(self, urls: Iterable[CrawlUrl]) -> int:

@@ -111,7 +111,7 @@ class BestNFirstSchedule:
         self._leave(entry)
         self.pool.recount(entry.host)
         if was_last:
-            self._rule.count_host(-1)
+            self.pool.count_hosts(-1)
 
     def replace(self, old: Any, new: Any) -> None:
         if new.arrival in self.committed and new.not_before <= self._looked:
@@ -119,6 +119,9 @@ class BestNFirstSchedule:
         else:
             self._leave(old)
             self._wait(new)
+
+    def set_floor(self, floor: float, spare: float) -> None:
+        """What is committed is taken whatever it scores now: a commitment knows no floor."""
 
     # ------------------------------------------------------------ visits
 
@@ -205,7 +208,7 @@ class BestNFirstSchedule:
         if self._on_host is not None:
             self._on_host[host] += 1
             if self._on_host[host] == 1:
-                self._rule.count_host(1)
+                self.pool.count_hosts(1)
 
 
 def _take_one(counter: Counter[Hashable], host: Hashable) -> bool:

@@ -43,7 +43,7 @@ class FrontierAnswers:
         return self._store.best()
 
     def hosts(self) -> int:
-        return self._store.hosts.rule.hosts
+        return self._store.hosts.total
 
     def evicted(self) -> int:
         return self._store.evicted
@@ -190,6 +190,13 @@ class FrontierCore(FrontierAnswers):
         _refuse_endless(host, until)
         self._store.block(host, until)
         self._commit()
+
+    def set_floor(self, floor: float, spare: float | None = None) -> None:
+        """As the contract says. Raises ``ValueError`` for a score that is NaN. The floors are not durable."""
+        spare = floor if spare is None else spare
+        if floor != floor or spare != spare:
+            raise ValueError(f"a floor must be a number, got {floor!r} and {spare!r}")
+        self._store.schedule.set_floor(floor, spare)
 
     # ------------------------------------------------------------ steps
 

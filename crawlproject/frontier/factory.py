@@ -30,6 +30,7 @@ def make_frontier(options: Options, commit: int = 1, margin: float = MARGIN) -> 
     """An empty frontier in memory as the ``FRONTIER_*`` and ``POLITENESS_*`` settings want it."""
     return MemoryFrontier(
         batch_size=options.frontier_batch_size,
+        strict=is_strict(options),
         commit=_commit(options, commit),
         max_urls=options.frontier_max_urls,
         politeness=make_politeness(options, margin),
@@ -57,6 +58,7 @@ def open_frontier(
         return DiskFrontier(
             folder,
             batch_size=options.frontier_batch_size,
+            strict=is_strict(options),
             commit=_commit(options, commit),
             max_urls=options.frontier_max_urls,
             politeness=make_politeness(options),
@@ -65,6 +67,11 @@ def open_frontier(
             cache=options.frontier_disk_cache,
         )
     return JournaledFrontier(make_frontier(options, commit), folder, clock=clock)
+
+
+def is_strict(options: Options) -> bool:
+    """Whether the crawl waits for the k rule: only when it is to save pages, whatever the time."""
+    return options.crawl_scarce == "pages"
 
 
 def _commit(options: Options, wanted: int) -> int:

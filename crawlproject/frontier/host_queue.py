@@ -64,7 +64,7 @@ class HostQueue:
     ``ready`` holds the URLs that may be taken, by rank; ``held`` those whose ``not_before`` has not come, by time (None
     until there is one); ``size`` counts both. ``due`` is the time of the next polite visit, ``blocked_until`` the end of
     the block (0: none), ``leased`` whether a URL is being fetched. The rest belongs to ``HostStates``: the ``state``, the
-    host's ``key`` and ``item`` in the heap of that state, and its items in the heaps that wake it.
+    ``level``, the host's ``key`` and ``item`` in the heap of that state, and its items in the heaps that wake it.
     """
 
     __slots__ = (
@@ -77,6 +77,7 @@ class HostQueue:
         "item",
         "key",
         "leased",
+        "level",
         "name",
         "ready",
         "ripening_item",
@@ -91,6 +92,7 @@ class HostQueue:
         self.blocked_until = 0.0
         self.leased = False
         self.state: int | None = None
+        self.level: int | None = None
         self.key: tuple[float, ...] = ()
         self.item: tuple[Any, ...] | None = None
         self.ripening_item: tuple[Any, ...] | None = None

@@ -8,6 +8,9 @@ from enum import IntEnum
 from itertools import count
 from typing import Any
 
+from crawlproject.frontier.host_levels import INACTIVE as INACTIVE_LEVEL
+from crawlproject.frontier.host_levels import SPARE as SPARE_LEVEL
+from crawlproject.frontier.host_levels import HostLevels
 from crawlproject.frontier.host_queue import HostQueue
 from crawlproject.frontier.k_rule import KRule
 from crawlproject.frontier.lazy_heap import LazyHeap
@@ -23,6 +26,9 @@ class HostState(IntEnum):
     ``SNOOZED``       wait for their clock, for the end of a block or of a hold     earliest
     ``HELD``          might be visited, were it not for the k rule                  picked longest ago
     ``HELD_SNOOZED``  barred by the k rule, and snoozed too                         earliest
+    ``SPARE``         may be visited, below the floor                               best URL
+    ``SPARE_SNOOZED`` below the floor, and snoozed too                              earliest
+    ``INACTIVE``      below both floors                                             best URL
     ``EXHAUSTED``     have no URL, but their clock or their block still runs        earliest
     ``IN_PROCESS``    a URL is being fetched
     ================  ============================================================  =================
@@ -32,11 +38,16 @@ class HostState(IntEnum):
     SNOOZED = 1
     HELD = 2
     HELD_SNOOZED = 3
-    EXHAUSTED = 4
-    IN_PROCESS = 5
+    SPARE = 4
+    SPARE_SNOOZED = 5
+    INACTIVE = 6
+    EXHAUSTED = 7
+    IN_PROCESS = 8
 
 
-READY, SNOOZED, HELD, HELD_SNOOZED, EXHAUSTED, IN_PROCESS = map(int, HostState)
+READY, SNOOZED, HELD, HELD_SNOOZED, SPARE, SPARE_SNOOZED, INACTIVE, EXHAUSTED, IN_PROCESS = map(int, HostState)
+BY_RANK = (READY, SPARE, INACTIVE)
+_UNTIMED = (READY, HELD, SPARE, INACTIVE)  # states that only a URL whose time comes ends
 
 
 class HostStates:
@@ -57,18 +68,20 @@ class HostStates:
         tracks_dormancy: bool = True,
     ) -> None:
         self.rule = rule
+        self.levels = HostLevels(rule)
         self.now = -math.inf  # the latest time that was passed
         self._new_queue = new_queue
         self._waiting_on = waiting_on
         self._tracks_dormancy = tracks_dormancy
         self._queues: dict[Hashable, HostQueue] = {}
         self._blocked: dict[Hashable, HostQueue] = {}
+        self._in_process: dict[Hashable, HostQueue] = {}
         self._serial = count()  # keeps hosts out of comparisons
         self._heaps: list[LazyHeap[Any]] = [LazyHeap(_is_current) for _ in range(IN_PROCESS)]
         self._ripening: LazyHeap[Any] = LazyHeap(_is_ripening)  # ready and held hosts whose best URL may change
-        self._timed = [self._ripening, self._heaps[SNOOZED], self._heaps[HELD_SNOOZED]]
+        self._timed = [self._ripening, *(self._heaps[state] for state in (SNOOZED, HELD_SNOOZED, SPARE_SNOOZED))]
         if tracks_dormancy:
-            self._timed.insert(0, rule.dormant)
+            self._timed[:0] = [rule.dormant, self.levels.dormant_spares]
         rule.listen(self._bar)
 
     @property
@@ -114,26 +127,28 @@ class HostStates:
     def place(self, host: HostQueue) -> None:
         """Let the host enter the state it belongs to now."""
         if host.leased:
+            if host.held is not None:
+                host.release_held(self.now)
             if host.item is not None:
                 self._move(host, IN_PROCESS, ())
-            host.state = IN_PROCESS
-            if host.held is not None or host.blocked_until:
-                self._watch(host)
-            return
-        state, key = self._state_of(host)
-        if state != host.state or key != host.key:
-            self._move(host, state, key)
-        if host.held is not None or host.blocked_until or host.dormant_item is not None:
-            self._watch(host)
+            host.state = state = IN_PROCESS
+            self._in_process[host.name] = host
+            level = self._level_of(host, host.ready.first()) if host.size else None
+        else:
+            if host.state == IN_PROCESS:
+                del self._in_process[host.name]
+            level, state, key = self._state_of(host)
+            if state != host.state or key != host.key:
+                self._move(host, state, key)
+        if level != host.level or host.held is not None or host.blocked_until or host.dormant_item is not None:
+            self._watch(host, level)
         if state == EXHAUSTED:
             self._forget_exhausted()
 
     def forget(self, host: HostQueue) -> None:
         """Remove the host from memory."""
         self._move(host, None, ())
-        if host.dormant_item is not None:
-            host.dormant_item = None
-            self.rule.dormant.died()
+        self.levels.enter(host, None, 0.0)
         if host.ripening_item is not None:
             host.ripening_item = None
             self._ripening.died()
@@ -158,7 +173,7 @@ class HostStates:
 
     def resting(self) -> int:
         """Hosts with waiting URLs that may not be visited yet, at the latest time that was passed; O(1)."""
-        return len(self._heaps[SNOOZED]) + len(self._heaps[HELD_SNOOZED])
+        return sum(len(self._heaps[state]) for state in (SNOOZED, HELD_SNOOZED, SPARE_SNOOZED))
 
     # ------------------------------------------------------------ inside
 
@@ -168,26 +183,36 @@ class HostStates:
         if host is not None and host.size and not host.leased:  # the rule changes nothing for others
             self.place(host)
 
-    def _state_of(self, host: HostQueue) -> tuple[int, tuple[float, ...]]:
-        """The state to which a host belongs that is not in process, and its key in the heap of that state."""
+    def _state_of(self, host: HostQueue) -> tuple[int | None, int, tuple[float, ...]]:
+        """The level and the state of a host that is not in process, and its key in the heap of that state."""
         opens, now = host.due, self.now
         if host.blocked_until:
             if host.blocked_until <= now:
                 self.set_block(host, 0.0)
             opens = max(opens, host.blocked_until)
         if not host.size:
-            return EXHAUSTED, (opens,)
+            return None, EXHAUSTED, (opens,)
         if host.held is not None:
             host.release_held(now)
         best = host.ready.first()
         if best is None:
             opens = max(opens, host.next_release() or opens)
+        level = self._level_of(host, best)
+        if level == INACTIVE_LEVEL:
+            return level, INACTIVE, (best.rank, best.arrival) if best is not None else (math.inf, math.inf)
+        if level == SPARE_LEVEL:
+            return (level, SPARE_SNOOZED, (opens,)) if opens > now else (level, SPARE, (best.rank, best.arrival))
         barred = self.rule.bars(host.name)
         if opens > now:
-            return HELD_SNOOZED if barred else SNOOZED, (opens,)
+            return level, HELD_SNOOZED if barred else SNOOZED, (opens,)
         if barred:
-            return HELD, (self.rule.last_pick(host.name),)
-        return READY, (best.rank, best.arrival)
+            return level, HELD, (self.rule.last_pick(host.name),)
+        return level, READY, (best.rank, best.arrival)
+
+    def _level_of(self, host: HostQueue, best: Any) -> int:
+        """The level of a host with waiting URLs; those that are not in its queue are below both floors."""
+        has_others = self._waiting_on is not None and self._waiting_on(host.name) > host.size
+        return INACTIVE_LEVEL if best is None and has_others and self.levels.are_set else self.levels.of(best)
 
     def _move(self, host: HostQueue, state: int | None, key: tuple[float, ...]) -> None:
         left, had_item = host.state, host.item is not None
@@ -206,11 +231,11 @@ class HostStates:
         while (item := heap.first()) and item[0] <= self.now:
             self.forget(item[-1])
 
-    def _watch(self, host: HostQueue) -> None:
-        """Come back to the host when its block ends or another of its URLs may be taken."""
+    def _watch(self, host: HostQueue, level: int | None) -> None:
+        """Note the level, and come back to the host when its block ends or another of its URLs may be taken."""
         ripe = host.next_release()
-        self._watch_dormancy(host, ripe)
-        if host.state != READY and host.state != HELD:
+        self.levels.enter(host, level, self._wakes(host, ripe) if self._tracks_dormancy else 0.0)
+        if host.state not in _UNTIMED and not self.levels.are_set:
             ripe = None
         if host.ripening_item is not None:
             if host.ripening_item[0] == ripe:
@@ -221,21 +246,13 @@ class HostStates:
             host.ripening_item = (ripe, next(self._serial), host)
             self._ripening.push(host.ripening_item)
 
-    def _watch_dormancy(self, host: HostQueue, ripe: float | None) -> None:
-        if not self._tracks_dormancy:
-            return
+    def _wakes(self, host: HostQueue, ripe: float | None) -> float:
+        """When a URL of a dormant host may be taken; 0: it is not dormant."""
         total = host.size if self._waiting_on is None else self._waiting_on(host.name)
         wakes = host.blocked_until if total and host.blocked_until > self.now else 0.0
         if ripe is not None and host.size == total and ripe > self.now and host.ready.first() is None:
             wakes = max(wakes, ripe)
-        if host.dormant_item is not None:
-            if host.dormant_item[0] == wakes:
-                return
-            host.dormant_item = None
-            self.rule.dormant.died()
-        if wakes:
-            host.dormant_item = (wakes, next(self._serial), host)
-            self.rule.dormant.push(host.dormant_item)
+        return wakes
 
 
 def _is_current(item: tuple[Any, ...]) -> bool:

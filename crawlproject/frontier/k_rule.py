@@ -11,14 +11,17 @@ from crawlproject.frontier.lazy_heap import LazyHeap
 
 
 class KRule:
-    """The last ``min(k, hosts) - 1`` picks bar their hosts; ``hosts`` counts those with waiting URLs.
+    """The last ``min(k, hosts) - 1`` picks bar their hosts; ``hosts`` counts those with waiting URLs, above the floor if any.
 
+    ``strict``: while k hosts wait, no barred host is taken, even if all others rest (paper 000 section 2.1); else the
+    crawl never stops for the rule.
     ``dormant`` holds the hosts of which no URL may be taken before some time, each as ``(time, number, host queue)``:
     every URL is held, or the host is blocked. They do not count when it is asked whether k hosts wait.
     """
 
-    def __init__(self, k: int) -> None:
+    def __init__(self, k: int, *, strict: bool = True) -> None:
         self.k = k
+        self.strict = strict
         self.hosts = 0
         self.dormant: LazyHeap[tuple[Any, ...]] = LazyHeap(lambda item: item[-1].dormant_item is item)
         self._recent = RecentHosts()
@@ -36,6 +39,11 @@ class KRule:
         if self.hosts < self.k + (change > 0):  # beyond, the window keeps its size
             self._fit()
 
+    def set_hosts(self, hosts: int) -> None:
+        """So many hosts count from now on."""
+        self.hosts = hosts
+        self._fit()
+
     def pick(self, host: Hashable, leases: int) -> None:
         """The host was picked. Picks are remembered for as long as ``leases`` of them may be given back."""
         self._recent.pick(host, self.k - 1 + leases)
@@ -50,8 +58,10 @@ class KRule:
         """The hosts of the last picks, oldest first: as many as the rule may still need."""
         return iter(self._recent)
 
-    def has_few_hosts(self, at: float) -> bool:
-        """Whether fewer than k hosts will wait at the time ``at``, dormant ones aside: then a barred host may be taken."""
+    def allows_barred(self, at: float) -> bool:
+        """Whether a barred host may be taken at the time ``at``: when strict, if fewer than k wait then, dormant ones aside."""
+        if not self.strict:
+            return True
         missing = self.k - self.hosts + len(self.dormant)
         return missing > 0 and self.dormant.count_until(at, missing) < missing
 

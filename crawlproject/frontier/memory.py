@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from crawlproject.frontier.core import FrontierCore, check_sizes
+from crawlproject.frontier.k_rule import KRule
 from crawlproject.frontier.memory_store import MemoryStore
 from crawlproject.frontier.politeness import Politeness
 
@@ -12,22 +13,25 @@ from crawlproject.frontier.politeness import Politeness
 class MemoryFrontier(FrontierCore):
     """A ``Frontier`` in which each operation costs O(log n) amortised.
 
-    ``batch_size``: k of the k rule (paper 003 section 4.1 has 50). ``commit``: N of Best-N-First (paper 001 Figure 1;
-    1: look again at every take). ``max_urls``: waiting URLs kept, the best ones; 0: no limit. ``random`` shuffles what
-    is committed.
+    ``batch_size``: k of the k rule (paper 003 section 4.1 has 50). ``strict``: whether the crawl ever waits for it.
+    ``commit``: N of Best-N-First (paper 001 Figure 1; 1: look again at every take). ``max_urls``: waiting URLs kept, the best
+    ones; 0: no limit. ``random`` shuffles what is committed.
     """
 
     def __init__(
         self,
         *,
         batch_size: int = 50,
+        strict: bool = True,
         commit: int = 1,
         max_urls: int = 1_000_000,
         politeness: Politeness,
         random: Random,
     ) -> None:
         check_sizes(batch_size=batch_size, commit=commit, max_urls=max_urls)
-        self.store = MemoryStore(batch_size=batch_size, commit=commit, politeness=politeness, random=random)
+        self.store = MemoryStore(
+            rule=KRule(batch_size, strict=strict), commit=commit, politeness=politeness, random=random
+        )
         self.max_urls = max_urls
         super().__init__(self.store, max_urls)
 

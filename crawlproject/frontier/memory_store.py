@@ -24,19 +24,19 @@ from crawlproject.records import CrawlUrl
 class MemoryUrls:
     """What is known of the URLs and hosts of a frontier in memory. Hosts are known by name.
 
-    ``batch_size`` is k of the k rule, ``commit`` N of Best-N-First, whose batches ``random`` shuffles. The two orders over
+    ``commit`` is N of Best-N-First, whose batches ``random`` shuffles. The two orders over
     all waiting URLs, best first and worst first, are built when first asked for: a rehearsal asks for none, and many
     crawls never fill up.
     """
 
-    def __init__(self, *, batch_size: int, commit: int, politeness: Politeness, random: Random) -> None:
+    def __init__(self, *, rule: KRule, commit: int, politeness: Politeness, random: Random) -> None:
         self.politeness = politeness
         self.evicted = 0
         self.entries: dict[str, QueueEntry] = {}  # that wait
         self.leases: dict[str, QueueEntry] = {}
         self.finished: set[str] = set()
         self._committed: Mapping[int, QueueEntry] = {}
-        self.schedule, self.hosts = self._new_schedule(KRule(batch_size), commit, random)
+        self.schedule, self.hosts = self._new_schedule(rule, commit, random)
         self._arrivals = count()
         self._revisions = count(1)
         self._best_first: LazyHeap[QueueEntry] | None = None

@@ -7,7 +7,8 @@ parameters with the paper's values as defaults; the setting ``ORDERING_<P>`` set
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import ClassVar, Protocol
@@ -79,24 +80,24 @@ class BaseOrdering:
     ``needs_targets``: the ordering can only be rehearsed, since it must know the targets. ``commit`` is the ordering's own
     value of ``FRONTIER_COMMIT``, used if that setting is 1. ``learns``: observed pages change its scores, so a resumed
     crawl replays the stored pages. ``needs_archive``: it requires an archive, so a rehearsal gives it the rehearsed web.
-    ``reads_examples``: an example of the topic that cannot be found is an error. ``puts_aside``: a link that is not
-    followed is not refused, since ``recall`` may return its URL. ``reads_tag_paths``: it reads ``Link.tag_path``, which a
-    live crawl otherwise leaves empty.
+    ``reads_examples``: an example of the topic that cannot be found is an error. ``reads_tag_paths``: it reads
+    ``Link.tag_path``, which a live crawl otherwise leaves empty. ``floor``: the score from which URLs are active (see
+    ``frontier.base``); read after ``revise``.
     """
 
     needs_targets: ClassVar[bool] = False
     needs_archive: ClassVar[bool] = False
     reads_examples: ClassVar[bool] = False
     learns: ClassVar[bool] = False
-    puts_aside: ClassVar[bool] = False
     reads_tag_paths: ClassVar[bool] = False
     commit: int = 1
+    floor: float = -math.inf
 
     def __init__(self, context: OrderingContext) -> None:
         self.context = context
 
     def score(self, page: Page, link: Link) -> float | None:
-        """How soon to follow ``link`` of ``page``; None: do not follow it, or not now (``BaseOrdering.puts_aside``)."""
+        """How soon to follow ``link`` of ``page``; None: do not follow it."""
         raise NotImplementedError
 
     def seed_score(self, url: str) -> float:
@@ -142,17 +143,6 @@ class BaseOrdering:
 
     def host_blocked(self, host: str) -> None:
         """All URLs of ``host`` wait on, as those that are ``postponed``."""
-
-    def put_aside(self) -> Iterable[str]:
-        """Waiting URLs to remove from the frontier until ``recall`` returns them; called after ``revise``."""
-        return ()
-
-    def recall(self) -> Iterable[CrawlUrl]:
-        """URLs put aside, or not followed at first, that shall enter the frontier; called before each fetch."""
-        return ()
-
-    def resumed(self, waiting: Collection[str]) -> None:
-        """The crawl resumes, and the stored pages were replayed; ``waiting`` is what the frontier holds."""
 
     def agent(self, url: CrawlUrl) -> int | None:
         """The number of the agent that fetches ``url``; None in orderings without agents. Called like ``explain``."""

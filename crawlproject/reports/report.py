@@ -34,13 +34,14 @@ _ENDINGS = {
     "saturated": "the crawl was saturated: it found little, and the waiting URLs promised little",
     "frontier empty": "nothing was left to fetch",
     "shutdown": "it was interrupted, and can be resumed",
+    "no network": "no host answered any more; the crawl can be resumed",
     "storage_failed": "a write to the disk failed; the crawl can be resumed",
     "closespider_pagecount": "the limit of responses was reached",
     "closespider_itemcount": "the limit of items was reached",
     "closespider_timeout": "the time limit was reached",
     "closespider_errorcount": "the limit of errors was reached",
 }
-CUT_SHORT = {"", "shutdown", "storage_failed"}  # finish reasons of crawls that can be resumed
+CUT_SHORT = {"", "shutdown", "no network", "storage_failed"}  # finish reasons of crawls that can be resumed
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,11 +81,6 @@ class TrapFilter:
         if self._max_urls_per_host and self._counted_elsewhere is None:
             self._urls_of_host[host_of(url)] += 1
 
-    def withdrawn(self, url: str) -> None:
-        """Undo ``admitted`` for a URL that left the frontier without a fetch."""
-        if self._max_urls_per_host and self._counted_elsewhere is None:
-            self._urls_of_host[host_of(url)] -= 1
-
     def _host_is_full(self, url: str) -> bool:
         if self._counted_elsewhere is not None:
             return self._counted_elsewhere(url) >= self._max_urls_per_host

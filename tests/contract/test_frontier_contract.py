@@ -11,7 +11,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from support.frontiersteps import Driver, facts, random_steps, url, waiting
+from support.frontiersteps import Pair, random_steps, url, waiting
 from support.redisserver import empty_database
 
 from crawlproject.frontier.base import Frontier, WatchedFrontier
@@ -100,20 +100,20 @@ def test_every_frontier_has_the_methods_of_the_contract(make):
 
 
 @pytest.mark.parametrize("limit", [0, 12])
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("floors", [0.0, 0.05])
 @pytest.mark.parametrize("k", [1, 3, 50])
-def test_random_steps_have_the_same_answers_as_in_memory(make, tmp_path, k, limit):
+def test_random_steps_have_the_same_answers_as_in_memory(make, tmp_path, k, floors, strict, limit):
     """The frontier in memory is compared with the contract, written down naively, in ``unit/frontier/test_model.py``."""
-    options = {"batch_size": k, "max_urls": limit, "min_delay": 1.0, "factor": 3.0}
-    one, other = Driver(memory(tmp_path, seed=1, **options)), Driver(make(**options))
-    now, names = 0.0, [f"http://h{host}.test/{page}" for host in range(6) for page in range(5)]
-    for number, step in enumerate(islice(random_steps(10 * k + limit, hosts=6, pages=5), 500)):
-        now = step.arguments[0] if step.name == "next_due" else now
-        assert one.do(step) == other.do(step), (number, step)
-        assert facts(one.frontier, now) == facts(other.frontier, now), (number, step)
+    options = {"batch_size": k, "strict": strict, "max_urls": limit, "min_delay": 1.0, "factor": 3.0}
+    one, other = memory(tmp_path, seed=1, **options), make(**options)
+    pair, names = Pair(one, other), [f"http://h{host}.test/{page}" for host in range(6) for page in range(5)]
+    for number, step in enumerate(islice(random_steps(10 * k + limit, hosts=6, pages=5, floors=floors), 500)):
+        pair.do(step)
         if number % 25 == 0:
-            assert waiting(one.frontier) == waiting(other.frontier)
-            assert [name in one.frontier for name in names] == [name in other.frontier for name in names]
-            assert all(other.frontier.leased(name) == one.frontier.leased(name) for name in names)
+            assert waiting(one) == waiting(other)
+            assert [name in one for name in names] == [name in other for name in names]
+            assert all(other.leased(name) == one.leased(name) for name in names)
 
 
 # ---------------------------------------------------------------- order
@@ -552,6 +552,220 @@ def test_picks_given_back_leave_the_older_ones_in_force(make):
     for taken in reversed(prerequisites):
         frontier.release(taken.url, 0.0, 0.0, picked=False)
     assert [fetch(frontier), fetch(frontier)] == ["b/1", "a/2"]
+
+
+def test_a_rule_that_is_not_strict_never_stops_the_crawl(make):
+    frontier = make(batch_size=3, min_delay=1.0, strict=False)
+    frontier.crawl_delay("c.test", 50.0)
+    frontier.put_many(url(f"{host}/{page}", score) for host, score in (("c", 3), ("a", 1), ("b", 2)) for page in (1, 2))
+    assert [fetch(frontier) for _ in range(3)] == ["c/1", "b/1", "a/1"]
+    assert frontier.next_due(0.0) == 1.0, "strict, it would be 50"
+    assert [fetch(frontier, 10.0), fetch(frontier, 10.0)] == ["b/2", "a/2"], "c rests: b was picked longest ago"
+    assert fetch(frontier, 50.0) == "c/2"
+
+
+def test_a_rule_that_is_not_strict_prefers_hosts_outside_the_window(make):
+    frontier = make(batch_size=2, strict=False)
+    frontier.put_many([url("a/1", 9), url("a/2", 9), url("b/1", 1), url("c/1", 1)])
+    assert drain(frontier) == ["a/1", "b/1", "a/2", "c/1"]
+
+
+# ---------------------------------------------------------------- the floor
+
+
+def test_active_hosts_come_first_then_spare_ones_and_others_while_there_is_nobody_else(make):
+    frontier = make([url("low/1", 0.1), url("spare/1", 0.4), url("a/1", 0.9), url("b/1", 0.5), url("lower/1", 0.05)])
+    frontier.set_floor(0.5, 0.3)
+    assert [fetch(frontier) for _ in range(4)] == ["a/1", "b/1", "spare/1", "low/1"]
+    frontier.put(url("a/2", 0.7))
+    assert drain(frontier) == ["a/2", "lower/1"]
+
+
+def test_a_host_is_spare_or_active_by_its_best_url(make):
+    frontier = make([url("a/1", 0.9), url("a/2", 0.1), url("b/1", 0.4), url("b/2", 0.3)], min_delay=5.0)
+    frontier.set_floor(0.5, 0.2)
+    assert [fetch(frontier), fetch(frontier), fetch(frontier)] == ["a/1", "b/1", None]
+    frontier.put(url("a/3", 0.8))
+    assert [fetch(frontier, 5.0), fetch(frontier, 5.0), fetch(frontier, 5.0)] == ["a/3", "b/2", None]
+    assert fetch(frontier, 10.0) == "a/2", "nobody else is left"
+
+
+def test_inactive_hosts_wait_while_an_active_or_spare_one_rests_or_is_in_process(make):
+    frontier = make(
+        [url("a/1", 0.9), url("a/2", 0.9), url("s/1", 0.4), url("s/2", 0.4), url("low/1", 0.1)], min_delay=5.0
+    )
+    frontier.set_floor(0.5, 0.3)
+    active, spare = frontier.take(0.0), frontier.take(0.0)
+    assert (short(active), short(spare), take(frontier)) == ("a/1", "s/1", None), "both are in process, and have more"
+    assert frontier.next_due(0.0) is None
+    frontier.done(active.url, 1.0, 0.0)
+    frontier.done(spare.url, 2.0, 0.0)
+    assert (take(frontier, 5.9), frontier.next_due(5.9)) == (None, 6.0)
+    assert [take(frontier, 6.0), take(frontier, 6.0), take(frontier, 7.0)] == ["a/2", None, "s/2"]
+    assert take(frontier, 7.0) == "low/1", "those in process have nothing that waits"
+
+
+def test_without_a_spare_floor_only_active_hosts_are_taken_while_one_is_awake(make):
+    frontier = make([url("a/1", 0.9), url("a/2", 0.9), url("b/1", 0.4), url("c/1", 0.1)], min_delay=5.0)
+    frontier.set_floor(0.5)
+    assert [fetch(frontier), fetch(frontier, 4.0), fetch(frontier, 5.0)] == ["a/1", None, "a/2"]
+    assert drain(frontier, 5.0) == ["b/1", "c/1"]
+
+
+@pytest.mark.parametrize("how", ["block", "hold"])
+def test_when_all_above_the_floors_are_blocked_or_held_the_best_of_the_others_become_spare(make, how):
+    frontier = make(
+        [url("a/1", 0.9), url("s/1", 0.4), url("best/1", 0.2), url("best/2", 0.2), url("low/1", 0.1)], min_delay=5.0
+    )
+    frontier.set_floor(0.5, 0.3)
+    for host in "as":
+        if how == "block":
+            frontier.block_host(f"{host}.test", 60.0)
+        else:
+            frontier.hold(f"http://{host}.test/1", 60.0)
+    assert [fetch(frontier), fetch(frontier)] == ["best/1", None], "the new spare host rests: that is being awake"
+    assert frontier.next_due(0.0) == 5.0
+    assert [fetch(frontier, 5.0), fetch(frontier, 5.0)] == ["best/2", "low/1"]
+    assert [fetch(frontier, 59.0), fetch(frontier, 60.0), fetch(frontier, 60.0)] == [None, "a/1", "s/1"]
+
+
+def test_the_best_of_the_others_may_rest_and_is_waited_for(make):
+    frontier = make([url("a/1", 0.9), url("best/1", 0.4), url("best/2", 0.2), url("low/1", 0.1)], min_delay=5.0)
+    assert [fetch(frontier), fetch(frontier)] == ["a/1", "best/1"]
+    frontier.set_floor(0.5)
+    assert (take(frontier, 1.0), frontier.next_due(1.0)) == (None, 5.0)
+    assert [take(frontier, 5.0), take(frontier, 5.0)] == ["best/2", "low/1"]
+
+
+def test_the_window_of_the_k_rule_counts_active_hosts_only(make):
+    frontier = make(batch_size=3)
+    frontier.put_many(url(f"{host}/{page}", 0.9) for host in "ab" for page in range(3))
+    frontier.put_many(url(f"low{host}/1", 0.1) for host in range(5))
+    frontier.set_floor(0.5)
+    first = frontier.take(0.0)
+    assert (short(first), fetch(frontier), fetch(frontier)) == ("a/0", "b/0", "b/1"), "two hosts: fewer than k"
+    frontier.done(first.url, 0.0, 0.0)
+    assert drain(frontier)[:3] == ["a/1", "b/2", "a/2"]
+
+
+def test_a_spare_host_is_taken_whatever_the_k_rule_says(make):
+    frontier = make(batch_size=2)
+    for host, delay in (("a", 60.0), ("b", 60.0), ("s", 5.0)):
+        frontier.crawl_delay(f"{host}.test", delay)
+        frontier.put_many(url(f"{host}/{page}", 0.4 if host == "s" else 0.9) for page in range(3))
+    frontier.set_floor(0.5, 0.3)
+    assert [fetch(frontier) for _ in range(4)] == ["a/0", "b/0", "s/0", None]
+    assert (frontier.next_due(0.0), fetch(frontier, 5.0), fetch(frontier, 10.0)) == (5.0, "s/1", "s/2")
+    assert (take(frontier, 59.0), frontier.next_due(59.0)) == (None, 60.0)
+
+
+def test_whether_k_hosts_wait_is_asked_of_awake_active_ones(make):
+    frontier = make(batch_size=2)
+    frontier.crawl_delay("a.test", 60.0)
+    frontier.put_many(url(f"{host}/{page}", score) for host, score in (("a", 0.9), ("b", 0.8)) for page in range(4))
+    frontier.put_many(url(f"low{host}/1", 0.1) for host in range(3))
+    for host in range(3):
+        frontier.block_host(f"low{host}.test", 90.0)
+    frontier.set_floor(0.5)
+    assert [fetch(frontier) for _ in range(3)] == ["a/0", "b/0", None], "two active hosts wait, and b was last"
+    frontier.block_host("a.test", 90.0)
+    assert [fetch(frontier), fetch(frontier)] == ["b/1", "b/2"], "one does, as a is blocked"
+
+
+def test_a_host_below_the_floor_that_is_in_process_stops_no_other(make):
+    frontier = make(
+        [url("low/1", 0.3), url("low/2", 0.3), url("lower/1", 0.1), url("lower/2", 0.1), url("least/1", 0.05)]
+    )
+    assert take(frontier) == "low/1"
+    frontier.set_floor(0.5)
+    assert [take(frontier), take(frontier)] == ["lower/1", None], "lower is spare now"
+
+
+def test_a_host_whose_urls_are_all_held_is_active_until_one_may_be_taken(make):
+    frontier = make(
+        [url("held/1", 0.1, not_before=10.0), url("a/1", 0.9), url("a/2", 0.9), url("low/1", 0.2)], min_delay=30.0
+    )
+    frontier.set_floor(0.5)
+    assert [fetch(frontier), fetch(frontier, 10.0)] == ["a/1", None], "it scores less than the floor"
+    assert (frontier.next_due(10.0), fetch(frontier, 30.0)) == (30.0, "a/2")
+    assert [fetch(frontier, 30.0), fetch(frontier, 30.0)] == ["low/1", "held/1"]
+
+
+def test_no_floor_is_as_if_there_had_been_none(make):
+    frontier = make([url("a/1", 0.9), url("a/2", 0.9), url("b/1", 0.1)], min_delay=5.0)
+    frontier.set_floor(0.5)
+    assert [fetch(frontier), fetch(frontier)] == ["a/1", None]
+    frontier.set_floor(-math.inf)
+    assert [fetch(frontier), fetch(frontier)] == ["b/1", None]
+
+
+def test_a_new_floor_forgets_what_became_spare(make):
+    frontier = make([url("b/1", 0.2), url("b/2", 0.2), url("c/1", 0.1)], min_delay=5.0)
+    frontier.set_floor(0.5)
+    assert fetch(frontier) == "b/1", "nobody else: it is spare now"
+    frontier.put_many([url("a/1", 0.9), url("a/2", 0.9)])
+    frontier.set_floor(0.5)
+    assert [fetch(frontier, 5.0), fetch(frontier, 5.0)] == ["a/1", None]
+
+
+@pytest.mark.parametrize(
+    ("across", "taken"),
+    [
+        (lambda frontier: frontier.put(url("low/2", 0.8)), "low/2"),
+        (lambda frontier: frontier.put(url("low/1", 0.8)), "low/1"),
+        (lambda frontier: frontier.rescore("http://low.test/1", 0.8), "low/1"),
+        (lambda frontier: frontier.set_floor(0.05), "low/1"),
+        (lambda frontier: frontier.set_floor(0.5, 0.05), "low/1"),
+        (lambda frontier: frontier.rescore("http://a.test/2", 0.1), "low/1"),
+        (lambda frontier: frontier.withdraw("http://a.test/2"), "low/1"),
+        (lambda frontier: frontier.hold("http://a.test/2", 60.0), "low/1"),
+        (lambda frontier: frontier.block_host("a.test", 60.0), "low/1"),
+        (lambda frontier: frontier.put(url("b/1", 0.2)), None),
+    ],
+)
+def test_hosts_cross_the_floor(make, across, taken):
+    frontier = make([url("a/1", 0.9), url("a/2", 0.9), url("low/1", 0.1)], min_delay=5.0)
+    frontier.set_floor(0.5, 0.3)
+    assert [fetch(frontier), take(frontier)] == ["a/1", None]
+    across(frontier)
+    assert take(frontier) == taken
+
+
+def test_a_host_crosses_the_floor_when_a_url_of_it_may_be_taken_again(make):
+    frontier = make(
+        [url("b/1", 0.1), url("b/2", 0.9, not_before=3.0), url("a/1", 0.9), url("a/2", 0.9)], min_delay=60.0
+    )
+    frontier.set_floor(0.5)
+    assert [fetch(frontier), fetch(frontier, 2.0)] == ["a/1", None]
+    assert (frontier.next_due(2.0), take(frontier, 3.0)) == (3.0, "b/2")
+    frontier.release("http://b.test/2", 3.0, 0.0, not_before=100.0)
+    assert frontier.take(63.0) == url("a/2", 0.9)
+    assert take(frontier, 63.0) == "b/1", "and below it, with a/2 in process and b/2 held, it is the best that is left"
+
+
+def test_a_released_url_is_as_high_as_before(make):
+    frontier = make([url("a/1", 0.9), url("b/1", 0.8), url("b/2", 0.8), url("low/1", 0.1)], min_delay=5.0)
+    frontier.set_floor(0.5)
+    for taken in (frontier.take(0.0), frontier.take(0.0)):
+        frontier.release(taken.url, 0.0, 0.0)
+    assert [take(frontier, 1.0), take(frontier, 5.0), take(frontier, 5.0)] == [None, "a/1", "b/1"]
+
+
+def test_a_floor_must_be_a_number_and_a_commitment_knows_none(make):
+    frontier = make([url("a/1", 0.9), url("a/2", 0.9), url("b/1", 0.1)], min_delay=5.0, commit=3)
+    for wrong in ((math.nan,), (0.5, math.nan)):
+        with pytest.raises(ValueError, match="number"):
+            frontier.set_floor(*wrong)
+    frontier.set_floor(0.5)
+    assert sorted(path[0] for path in drain(frontier)) == ["a", "b"]
+
+
+@pytest.mark.parametrize("floor", [math.inf, 0.5])
+def test_scores_without_end_are_above_every_floor(make, floor):
+    frontier = make([url("a/1", math.inf), url("a/2", math.inf), url("b/1", 0.4), url("c/1", -math.inf)], min_delay=5.0)
+    frontier.set_floor(floor)
+    assert (frontier.best(), fetch(frontier), fetch(frontier), frontier.best()) == (math.inf, "a/1", None, math.inf)
+    assert [fetch(frontier, 5.0) for _ in range(3)] == ["a/2", "b/1", "c/1"]
 
 
 # ---------------------------------------------------------------- bounded

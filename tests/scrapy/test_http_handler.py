@@ -21,6 +21,7 @@ from scrapy.exceptions import (
 from scrapy.http import HtmlResponse, Response
 from scrapy.utils.test import get_crawler
 
+from crawlproject.components.connection_failures import connection_failure
 from crawlproject.components.http_handler import HttpDownloadHandler
 
 HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
@@ -196,19 +197,22 @@ def test_a_body_can_be_stopped_and_may_be_too_large() -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "error"),
+    ("url", "error", "answered"),
     [
-        ("/slow", DownloadTimeoutError),
-        ("/junk", DownloadFailedError),
-        ("/none", DownloadFailedError),
-        ("http://127.0.0.1:1/", DownloadConnectionRefusedError),
-        ("http://no-such-host.invalid/", CannotResolveHostError),
+        ("/slow", DownloadTimeoutError, False),
+        ("/junk", DownloadFailedError, True),
+        ("/none", DownloadFailedError, False),
+        ("http://127.0.0.1:1/", DownloadConnectionRefusedError, False),
+        ("http://no-such-host.invalid/", CannotResolveHostError, False),
     ],
 )
-def test_failures_are_what_the_retry_middleware_knows(url: str, error: type[Exception]) -> None:
+def test_failures_are_what_the_retry_middleware_knows(url: str, error: type[Exception], answered: bool) -> None:
+    """And the crawl knows whether anybody answered."""
+
     async def scenario(fetch: Fetch, server: Server) -> None:
-        with pytest.raises(error):
+        with pytest.raises(error) as failed:
             await fetch(url, meta={"download_timeout": 0.3} if url == "/slow" else {})
+        assert connection_failure(failed.value) == ("" if answered else error.__name__)
 
     run(scenario)
 

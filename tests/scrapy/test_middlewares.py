@@ -11,23 +11,26 @@ from typing import Any
 
 import pytest
 from scrapy import Request, Spider
-from scrapy.exceptions import IgnoreRequest, NotConfigured, StopDownload
+from scrapy.exceptions import DownloadTimeoutError, IgnoreRequest, NotConfigured, StopDownload
 from scrapy.http import Headers, Response
 from scrapy.signalmanager import SignalManager
 from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.project import get_project_settings
 from support.webs import DictWeb, page, robots
 
+from crawlproject.components.connection_failures import Unanswered, connection_failure
 from crawlproject.components.meta import AS_SPELLED, AWAITED_ROBOTS, ROBOTS
 from crawlproject.components.refused import Refused
 from crawlproject.components.running import attach
 from crawlproject.crawl.assembly import assemble
+from crawlproject.crawl.connections import NEW_RETRIES
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.frontier.factory import MARGIN
 from crawlproject.options import read_options
 from crawlproject.records import Topic
 from crawlproject.webs.base import Reply
 from middlewares.canonicalize import CanonicalizeMiddleware
+from middlewares.retry import ReplyRetryMiddleware
 from middlewares.robots import RobotsMiddleware
 from middlewares.traps import TrapMiddleware
 from middlewares.truncate import TruncateMiddleware, media_type
@@ -328,3 +331,43 @@ def test_a_leased_page_waits_for_another_try_of_an_unreachable_robots_txt(tmp_pa
     assert outcomes[:2] == [request, request] and reasons(outcomes[2:]) == {"robots/unreachable": 1}
     assert crawler.engine.fetched == {f"{HOME}robots.txt": 3}
     assert all(meta["dont_retry"] for meta in crawler.engine.metas), "a retry at once would visit the host unasked"
+
+
+SILENT = f"{HOME}robots.txt", Reply("", 0, error="timeout")
+
+
+def test_a_leased_page_whose_host_does_not_answer_is_left_to_the_crawl_until_it_gives_up(tmp_path: Path) -> None:
+    crawler = a_crawler(SILENT)
+    crawl = topical(crawler, tmp_path, HOME)
+    middleware, request = RobotsMiddleware(crawler), Request(HOME)
+    crawl.connections.answered("other.example", 1.0)
+    for attempt in range(1, NEW_RETRIES + 2):
+        (failure,) = ask(middleware, request)
+        assert isinstance(failure, Unanswered) and connection_failure(failure) == "TimeoutError"
+        assert crawler.engine.fetched == {f"{HOME}robots.txt": attempt}, "it is asked again each time"
+        crawl.connections.failed(HOME, "a.example", 2.0, waiting=9, in_flight=0)
+        crawl.connections.answered("other.example", 3.0)
+    assert [reasons(ask(middleware, request)) for _ in range(2)] == [{"robots/unreachable": 1}] * 2
+    assert crawler.engine.fetched.total() == NEW_RETRIES + 2, "and then no more"
+
+
+def test_robots_txt_shows_whether_a_host_is_away_or_a_page(tmp_path: Path) -> None:
+    crawler = a_crawler(RULES)
+    crawl = topical(crawler, tmp_path, HOME)
+    middleware = RobotsMiddleware(crawler)
+    assert [len(ask(middleware, Request(HOME))) for _ in range(2)] == [1, 1]
+    assert crawler.engine.fetched.total() == 1
+    crawl.connections.failed(HOME, "a.example", 2.0, waiting=9, in_flight=0)
+    ask(middleware, Request(HOME))
+    assert crawler.engine.fetched.total() == 2 and not crawl.connections.is_in_doubt("a.example")
+
+
+@pytest.mark.parametrize("leased", [True, False])
+def test_who_did_not_answer_is_tried_again_later_and_not_at_once(tmp_path: Path, leased: bool) -> None:
+    crawler = a_crawler(RETRY_TIMES=2)
+    topical(crawler, tmp_path, HOME)
+    crawler.spider = SimpleNamespace(crawler=crawler)
+    middleware, request = ReplyRetryMiddleware.from_crawler(crawler), Request(HOME if leased else f"{HOME}own")
+    assert (middleware.process_exception(request, DownloadTimeoutError("late")) is None) is leased
+    again = middleware.process_response(request, Response(HOME, 503))
+    assert isinstance(again, Request) and again.meta["retry_times"] == 1

@@ -14,7 +14,13 @@ HOSTS = (
     "[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "0", "0.0.0.0", "[::]", "[64:ff9b::7f00:1]", "user:pw@127.0.0.1",
 )  # fmt: skip
 OTHERS = ("file:///etc/passwd", "ftp://127.0.0.1/", "gopher://127.0.0.1:6379/_x", "data:text/html,x", "javascript:x")
-SETTINGS = {"DOWNLOAD_TIMEOUT": 1, "RETRY_TIMES": 0, "REDIRECT_MAX_TIMES": 3, "DOWNLOAD_MAXSIZE": 4_000_000}
+SETTINGS = {
+    "DOWNLOAD_TIMEOUT": 1,
+    "RETRY_TIMES": 0,
+    "CRAWL_RETRY_DELAY": 0.1,
+    "REDIRECT_MAX_TIMES": 3,
+    "DOWNLOAD_MAXSIZE": 4_000_000,
+}
 
 
 @pytest.fixture(scope="session")

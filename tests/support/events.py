@@ -19,6 +19,6 @@ def error_event(url: str, error: str, at: float = 0.0, status: int = 200) -> Fet
     return FetchEvent(Visit(url, status, at, error=error))
 
 
-def redirect_event(url: str, target: str = "http://elsewhere.example/", at: float = 0.0) -> FetchEvent:
+def redirect_event(url: str, target: str = "http://elsewhere.example/", at: float = 0.0, depth: int = 1) -> FetchEvent:
     """A fetch that was answered with a redirect."""
-    return FetchEvent(Visit(url, 302, at, redirect=target))
+    return FetchEvent(Visit(url, 302, at, depth=depth, redirect=target))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from random import Random
 from types import MappingProxyType
@@ -26,8 +27,11 @@ class Step(NamedTuple):
     lease: float | None = None
 
 
-def random_steps(seed: int, *, hosts: int = 40, pages: int = 60) -> Iterator[Step]:
-    """Operations without end; scores and URLs are few, so that everything meets everything."""
+def random_steps(seed: int, *, hosts: int = 40, pages: int = 60, floors: float = 0.0) -> Iterator[Step]:
+    """Operations without end; scores and URLs are few, so that everything meets everything.
+
+    ``floors`` is the share of those that set a floor.
+    """
     random = Random(seed)
     now = 0.0
 
@@ -35,6 +39,9 @@ def random_steps(seed: int, *, hosts: int = 40, pages: int = 60) -> Iterator[Ste
         return f"http://h{int(random.paretovariate(0.6)) % hosts}.test/{random.randrange(pages)}"
 
     while True:
+        if floors and random.random() < floors:
+            floor = random.choice([-math.inf, 0.3, 0.5, 0.7, 0.9, 1.0, 2.0])
+            yield Step("set_floor", (floor, random.choice([None, floor - 0.2, 0.0])))
         kind = random.random()
         if kind < 0.35:
             hold_until = random.choice([0.0, 0.0, 0.0, 0.0, now + 5 * random.random()])
@@ -95,9 +102,50 @@ def facts(frontier: Frontier, now: float, commit: int = 1) -> list[Any]:
     """What can be asked without changing anything."""
     due = frontier.next_due(now)
     sure = commit == 1 and (due is None or due > now)  # about the best URLs of blocked hosts
+    return [due, *_counts(frontier, sure=sure)]
+
+
+def _counts(frontier: Frontier, *, sure: bool) -> list[Any]:
     blocked = sorted(host if sure else host[:2] for host in frontier.blocked())
-    counts = [len(frontier), frontier.leases(), frontier.hosts(), frontier.evicted()]
-    return [*counts, frontier.best(), due, blocked]
+    return [len(frontier), frontier.leases(), frontier.hosts(), frontier.evicted(), frontier.best(), blocked]
+
+
+class Pair:
+    """Two frontiers that answer alike, whatever the steps.
+
+    Only above a floor their ``next_due`` may differ, as a host may wake for nothing: but both say alike whether a URL may
+    be taken now, and when time alone lets one be taken, both had said that it might by then.
+    """
+
+    def __init__(self, one: Frontier, other: Frontier, commit: int = 1) -> None:
+        self.one, self.other = Driver(one), Driver(other)
+        self.now = 0.0
+        self._commit = commit
+        self._has_floor = False
+        self._foreseen: list[float | None] = []
+
+    def do(self, step: Step) -> None:
+        """Raises ``AssertionError`` when the frontiers differ."""
+        if step.name == "next_due":
+            self.now = step.arguments[0]
+        answers = self.one.do(step), self.other.do(step)
+        if step.name == "set_floor":
+            self._has_floor = step.arguments[0] > -math.inf and self._commit == 1
+        if not self._has_floor:
+            assert answers[0] == answers[1], step
+            one, other = (facts(driver.frontier, self.now, self._commit) for driver in (self.one, self.other))
+            assert one == other, step
+            self._foreseen = [one[0], other[0]]
+            return
+        assert step.name == "next_due" or answers[0] == answers[1], step
+        dues = [driver.frontier.next_due(self.now) for driver in (self.one, self.other)]
+        one, other = (_counts(driver.frontier, sure=False) for driver in (self.one, self.other))
+        assert one == other, step
+        ready = [due is not None and due <= self.now for due in dues]
+        assert ready[0] == ready[1], (step, dues)
+        if step.name == "next_due" and ready[0]:
+            assert all(due is not None and due <= self.now for due in self._foreseen), (step, self._foreseen)
+        self._foreseen = dues
 
 
 def waiting(frontier: Frontier) -> list[CrawlUrl]:

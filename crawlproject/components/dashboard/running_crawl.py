@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from crawlproject.crawl.crawl import Crawl
+    from crawlproject.inspection.sites.host_health import HostHealth
 
 HOSTS = 15  # hosts of the frontier that are listed
 SHARE = 0.01  # of the time that looking at the frontier may take
@@ -70,6 +71,7 @@ class RunningCrawl:
             return {}
         return {
             "status": self.status,
+            "offline": None if crawl.connections.began is None else time() - crawl.connections.began,
             "speed": self._speed.update(monotonic(), crawl.stats.pages),
             "refused": counted(crawl.folder.refusals.counts),
             "refused_total": crawl.stats.refused,
@@ -83,6 +85,7 @@ class RunningCrawl:
         frontier, now = crawl.frontier, time()
         resting = getattr(frontier, "resting", None)  # not every frontier knows it without a search
         busiest = frontier.busiest(HOSTS) if isinstance(frontier, WatchedFrontier) else []
+        blocks = {found.host: found.until for found in frontier.blocked()} if busiest else {}
         return {
             "waiting": len(frontier),
             "leased": frontier.leases(),
@@ -90,7 +93,9 @@ class RunningCrawl:
             "resting": resting() if resting else None,
             "evicted": frontier.evicted(),
             "best_score": frontier.best(),
-            "frontier_hosts": [_host(stats, now) for stats in busiest],
+            "frontier_hosts": [
+                _host(stats, now, blocks.get(stats.host, 0.0), crawl.tracker.hosts) for stats in busiest
+            ],
         }
 
     def control(self, action: str) -> None:
@@ -110,11 +115,14 @@ class RunningCrawl:
             engine._slot.nextcall.schedule()  # else the engine would wait up to 5 seconds
 
 
-def _host(stats: HostStats, now: float) -> dict[str, Any]:
+def _host(stats: HostStats, now: float, blocked_until: float, hosts: HostHealth) -> dict[str, Any]:
+    refused = hosts.host_blocked_until(f"http://{stats.host}/") > now
     return {
         "host": stats.host[:100],
         "waiting": stats.waiting,
         "best": stats.best,
         "rests": max(0.0, stats.due - now),
+        "blocked": max(0.0, blocked_until - now),
+        "why_blocked": "" if blocked_until <= now else "refused or silent" if refused else "over budget",
         "leased": stats.leased,
     }

@@ -16,7 +16,7 @@ from pathlib import Path
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.crawl.kinds.handler import UNREACHABLE, FetchPlan
-from crawlproject.crawl.robots import MAX_REDIRECTS, RobotsCache, RobotsRules
+from crawlproject.crawl.robots import FORBIDDEN, MAX_REDIRECTS, RobotsCache, RobotsRules
 from crawlproject.crawl.stopping import DEAD_END
 from crawlproject.options import Options
 from crawlproject.orderings.base import Graph, PageArchive
@@ -91,7 +91,7 @@ class Rehearsal:
         """When the next fetch ends, or another may begin; None when neither will happen."""
         ends = self._under_way[0][0] if self._under_way else None
         full = len(self._under_way) >= self._concurrency or self.crawl.budget_in_flight()
-        due = None if full or self.crawl.end_reason(self.now) else self.crawl.frontier.next_due(self.now)
+        due = None if full or self.crawl.end_reason(self.now) else self.crawl.next_due(self.now)
         if due is not None and due <= self.now and self._under_way:
             due = None  # nothing was taken just now: look again when a fetch has ended
         return min((time for time in (ends, due) if time is not None), default=None)
@@ -106,7 +106,10 @@ class Rehearsal:
         if url.key in self._allowed:
             self._allowed.discard(url.key)
             self._fetch(url, pages)
-        elif (rules := self._robots.get(origin, self.now)) is None:
+            return
+        if self.crawl.connections.is_in_doubt(host_of(url.url)):
+            self._robots.forget(origin)  # it shows whether the host answers, when a page of it did not
+        if (rules := self._robots.get(origin, self.now)) is None:
             reply, seconds = self._robots_reply(f"{origin}/robots.txt")
             self._after(seconds, partial(self._robots_came, url, reply, seconds, pages))
         elif self._is_allowed(url, rules):
@@ -115,9 +118,11 @@ class Rehearsal:
     def _robots_came(self, url: CrawlUrl, reply: Reply, seconds: float, pages: JudgedPages) -> None:
         """That was a visit: the page waits until its host has rested, unless hosts need no rest (ADR 3)."""
         options = self.crawl.options
-        rules = self._robots.store(origin_of(url.url), reply.status, reply.headers, reply.body, self.now)
+        origin = origin_of(url.url)
+        rules = self._robots.store(origin, reply.status, reply.headers, reply.body, self.now)
+        rules.failure = reply.error
         delay = rules.crawl_delay(options.politeness_max_crawl_delay)
-        self.crawl.crawl_delay(host_of(url.url), delay)
+        self.crawl.learn_robots(origin, rules, self.now)
         self.crawl.name_sitemaps(rules.sitemaps, url)
         if not self._is_allowed(url, rules):
             return
@@ -131,7 +136,11 @@ class Rehearsal:
         """Whether robots.txt allows it; if not, the lease is ended."""
         if rules.allows(url.url):
             return True
-        self.crawl.refuse(url, UNREACHABLE if rules.unreachable else "robots/forbidden")
+        if rules.failure and not self.crawl.connections.is_given_up(host_of(url.url)):
+            self._robots.forget(origin_of(url.url))
+            self.crawl.unreachable(url, rules.failure, Fetch(0, self.now, 0.0))
+            return False
+        self.crawl.refuse(url, UNREACHABLE if rules.unreachable else FORBIDDEN)
         return False
 
     def _robots_reply(self, url: str) -> tuple[Reply, float]:
@@ -155,7 +164,7 @@ class Rehearsal:
     def _end(self, url: CrawlUrl, plan: FetchPlan, reply: Reply, page: Page | None, seconds: float) -> None:
         fetch = Fetch(reply.status, self.now, seconds)
         if reply.error:
-            self.crawl.fail(url, reply.error, fetch)
+            self.crawl.unreachable(url, reply.error, fetch)
         elif location(reply) and not plan.one_try:
             self._redirect(url, location(reply), fetch)
         elif (page := self.crawl.receive(url, reply, fetch, page)) is not None:

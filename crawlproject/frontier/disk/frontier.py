@@ -9,16 +9,17 @@ from random import Random
 from crawlproject.frontier.core import FrontierCore, check_sizes
 from crawlproject.frontier.disk.store import DiskStore
 from crawlproject.frontier.disk.url_queues import MemoryLimits
+from crawlproject.frontier.k_rule import KRule
 from crawlproject.frontier.politeness import Politeness
 
 
 class DiskFrontier(FrontierCore):
     """A ``Frontier`` in ``folder``, of which only the part in use is in memory.
 
-    ``batch_size``, ``commit``, ``max_urls`` and ``random`` as in ``MemoryFrontier``; the politeness is asked by the numbers
-    of hosts. ``clock`` (seconds since the epoch) is asked at the opening: URLs that were leased wait again, and their hosts
-    rest from then on. ``cache`` bounds the bytes of mapped files that stay in memory (default 512 MiB); the rest is for
-    the operating system to keep or to drop. ``limits`` bounds the queues in memory.
+    ``batch_size``, ``strict``, ``commit``, ``max_urls`` and ``random`` as in ``MemoryFrontier``; the politeness is asked by
+    the numbers of hosts. ``clock`` (seconds since the epoch) is asked at the opening: URLs that were leased wait again, and
+    their hosts rest from then on. ``cache`` bounds the bytes of mapped files that stay in memory (default 512 MiB); the rest
+    is for the operating system to keep or to drop. ``limits`` bounds the queues in memory.
 
     Every operation that changes something may raise ``StorageFailed``. Opening raises ``BadCrawlDir`` for a damaged folder.
     """
@@ -28,6 +29,7 @@ class DiskFrontier(FrontierCore):
         folder: Path,
         *,
         batch_size: int = 50,
+        strict: bool = True,
         commit: int = 1,
         max_urls: int = 0,
         politeness: Politeness,
@@ -40,7 +42,7 @@ class DiskFrontier(FrontierCore):
         self._disk = DiskStore(
             folder,
             clock(),
-            batch_size=batch_size,
+            rule=KRule(batch_size, strict=strict),
             commit=commit,
             politeness=politeness,
             random=random,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, NamedTuple
@@ -12,7 +13,7 @@ from crawlproject.frontier.disk.spilled_queue import Entry, SpilledQueue
 from crawlproject.frontier.disk.url_table import HELD, LEASED, PAGED, SHARED, UrlRow, UrlTable
 from crawlproject.frontier.host_queue import HostQueue
 from crawlproject.frontier.host_schedule import HostSchedule
-from crawlproject.frontier.host_states import READY
+from crawlproject.frontier.host_states import INACTIVE, READY, SPARE
 from crawlproject.frontier.k_rule import KRule
 
 _PAGED_OUT = 256  # hosts that are considered together
@@ -78,6 +79,7 @@ class PagedSchedule(HostSchedule):
     is held, or when the host has ``crowd`` URLs already: else a host that rests could hold up a choice with all its
     URLs. Thus most hosts, those with few URLs that have not had their turn, take no memory at all. When more than ``most``
     hosts are in memory, some that are ready, but have nothing better than others, are paged out.
+    Under a floor the URLs of active hosts never wait in the shared queue, so the k rule counts them.
     """
 
     def __init__(
@@ -99,11 +101,16 @@ class PagedSchedule(HostSchedule):
         self._held_until = held_until
         self._crowd = crowd
         self._most = self._next_look = most
+        self._paged_in = -math.inf  # URLs of this rank or a better one are in the queues of their hosts
+
+    def takes(self, rank: float, host: Any) -> bool:
+        """Whether a new URL goes to the queue of its host rather than to the shared one."""
+        return host in self._queues or rank <= self._paged_in or self._on_host[host] > self._crowd
 
     def add(self, entry: DiskEntry) -> None:
         if entry.not_before:
             self._rows.set_state(entry.arrival, HELD)
-        elif entry.host in self._queues or self._on_host[entry.host] > self._crowd:
+        elif self.takes(entry.rank, entry.host):
             self._rows.set_state(entry.arrival, PAGED)
         else:
             self.shared.push((entry.rank, entry.arrival))
@@ -135,21 +142,11 @@ class PagedSchedule(HostSchedule):
         if len(self._queues) > self._next_look:
             self._page_out()
 
-    def choose_ready(self, now: float) -> Any:
-        shared, rows = self.shared, self._rows
-        self.pass_time(now)
-        while True:
-            host = self.first(READY)
-            first = shared.first()
-            if first is None or (host is not None and host.key < first):
-                return host.best() if host else None
-            number = first[1]
-            entry = DiskEntry(first[0], number, rows[number].host, self._held_until.get(number, 0.0))
-            if entry.host not in self._queues and not self.rule.bars(entry.host):
-                return entry
-            shared.drop(first)
-            rows.set_state(number, PAGED)
-            HostSchedule.add(self, entry)
+    def set_floor(self, floor: float, spare: float) -> None:
+        super().set_floor(floor, spare)
+        self._paged_in = -floor if self.levels.are_set else -math.inf
+        while (first := self.shared.first()) and first[0] <= self._paged_in:
+            self._page_in(self._entry(first))
 
     def best_rank(self) -> float | None:
         """The least rank of all waiting URLs."""
@@ -166,10 +163,50 @@ class PagedSchedule(HostSchedule):
         queue.size += len(ranks)
         self.place(queue)
 
+    # ------------------------------------------------------------ inside
+
+    def _first_of(self, state: int, last: float) -> Any:
+        """Of the hosts in memory, or the head of the shared queue, if that is better and has rank ``last`` at most."""
+        shared = self.shared
+        while True:
+            host = self.first(state)
+            first = shared.first()
+            if first is None or first[0] > last or (host is not None and host.key < first):
+                return host.best() if host else None
+            entry = self._entry(first)
+            if entry.host not in self._queues and (state != READY or not self.rule.bars(entry.host)):
+                return entry
+            self._page_in(entry)
+
+    def _lower(self) -> bool:
+        while (first := self.shared.first()) and (entry := self._entry(first)).host in self._queues:
+            self._page_in(entry)  # a host in process does not count
+        item = self._heaps[INACTIVE].first()
+        if first is None or (item is not None and item[0] <= first[0]):
+            return super()._lower()
+        self._lower_to(first[0])
+        return True
+
+    def _entry(self, first: Entry) -> DiskEntry:
+        rank, number = first
+        return DiskEntry(rank, number, self._rows[number].host, self._held_until.get(number, 0.0))
+
+    def _page_in(self, entry: DiskEntry) -> None:
+        """From the head of the shared queue into the queue of its host."""
+        self.shared.drop((entry.rank, entry.arrival))
+        self._rows.set_state(entry.arrival, PAGED)
+        HostSchedule.add(self, entry)
+
+    def _expendable(self) -> list[HostQueue]:
+        """Hosts that need no queue now: they may be visited, but others have something better."""
+        states = (INACTIVE, SPARE) if self.levels.are_set else (READY,)
+        hosts = [host for state in states for host in self.last(state, _PAGED_OUT)]
+        return [host for host in hosts if host.due <= self.now and not host.blocked_until]  # inactive ones may rest
+
     def _page_out(self) -> None:
         """Move the URLs of hosts that need no queue of their own now to the shared queue."""
         before = len(self._queues)
-        for host in self.last(READY, _PAGED_OUT):
+        for host in self._expendable():
             entries = host.ready.all_in_memory() if host.held is None else None  # type: ignore[attr-defined]
             if entries is not None:
                 self.forget(host)

@@ -13,6 +13,7 @@ from crawlproject.frontier.disk.host_paging import DiskEntry
 from crawlproject.frontier.disk.url_queues import MemoryLimits, UrlQueues
 from crawlproject.frontier.disk.url_table import DONE, GONE, HELD, LEASED, PAGED, SHARED, UNKNOWN, WAITING, UrlRow
 from crawlproject.frontier.host_queue import queue_of
+from crawlproject.frontier.k_rule import KRule
 from crawlproject.frontier.politeness import Politeness
 from crawlproject.records import CrawlUrl
 
@@ -26,7 +27,7 @@ class DiskUrls:
         self,
         folder: Path,
         *,
-        batch_size: int,
+        rule: KRule,
         commit: int,
         politeness: Politeness,
         random: Random,
@@ -36,7 +37,7 @@ class DiskUrls:
         self.politeness = politeness
         self.files = files = DiskFiles(folder, cache)
         self._rows = files.rows
-        self._queues = UrlQueues(files, batch_size=batch_size, commit=commit, random=random, limits=limits)
+        self._queues = UrlQueues(files, rule=rule, commit=commit, random=random, limits=limits)
         self.schedule = self._queues.schedule
         self.hosts = self._queues.pool
         self.evicted = files.facts.evicted

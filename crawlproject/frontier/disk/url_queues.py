@@ -42,12 +42,12 @@ class UrlQueues:
     ``waiting`` URLs are counted here, and the hosts of the k rule.
     """
 
-    def __init__(self, files: DiskFiles, *, batch_size: int, commit: int, random: Random, limits: MemoryLimits) -> None:
+    def __init__(self, files: DiskFiles, *, rule: KRule, commit: int, random: Random, limits: MemoryLimits) -> None:
         self._files = files
         self._limits = limits
         self._rows = files.rows
         self._spill = SpillFile(files.folder / "lines")
-        self.rule = KRule(batch_size)
+        self.rule = rule
         self.waiting = 0
         self.on_host = array("I")
         self._worst: SpilledQueue | None = None
@@ -74,8 +74,7 @@ class UrlQueues:
     def enter_new(self, rank: float, number: int, host: int, not_before: float) -> None:
         """A URL that was not known waits."""
         self._entered(rank, number, host)
-        crowded = self.on_host[host] > self._limits.crowd
-        if not_before or self.candidates is not None or crowded or host in self.pool.known:
+        if not_before or self.candidates is not None or self.pool.takes(rank, host):
             self.schedule.add(DiskEntry(rank, number, host, not_before))
         else:
             self.pool.shared.push((rank, number))  # what the schedule would do, without the way there
@@ -90,14 +89,14 @@ class UrlQueues:
         was_last = self._left(entry)
         self.schedule.remove(entry)
         if was_last:
-            self.rule.count_host(-1)
+            self.pool.count_hosts(-1)
 
     def take(self, entry: DiskEntry) -> None:
         """The URL that was chosen is being fetched."""
         was_last = self._left(entry)
         self.schedule.take(entry)
         if was_last:
-            self.rule.count_host(-1)
+            self.pool.count_hosts(-1)
 
     def replace(self, old: DiskEntry, new: DiskEntry) -> None:
         """A waiting URL has another score or time; its row says so already."""
@@ -113,7 +112,7 @@ class UrlQueues:
         on_host[host] += 1
         self.waiting += 1
         if on_host[host] == 1:
-            self.rule.count_host(1)
+            self.pool.count_hosts(1)
         if self._worst is not None:
             self._worst.push((-rank, -number))
 
@@ -184,7 +183,8 @@ class UrlQueues:
             on_host += np.bincount(waiting, minlength=len(on_host)).astype(np.uint32)
         self.on_host.frombytes(on_host.tobytes())
         files.hosts.load_known(known)
-        self.rule.hosts = int(np.count_nonzero(on_host))
+        self.pool.total = int(np.count_nonzero(on_host))
+        self.rule.set_hosts(self.pool.total)
         held = np.fromiter(files.held_until, np.int64, len(files.held_until))
         for numbers, rows in self._waiting_rows():
             if len(held):

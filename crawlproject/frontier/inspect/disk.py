@@ -68,6 +68,9 @@ class DiskView:
     def rests(self) -> Mapping[str, float]:
         return self._named(self._files.facts.rests)
 
+    def blocks(self) -> Mapping[str, float]:
+        return {name: until for until, name in self._files.facts.blocks.values()}
+
     def crawl_delays(self) -> Mapping[str, float]:
         return self._named({host: seconds for host, seconds in self._files.facts.asks.items() if seconds})
 

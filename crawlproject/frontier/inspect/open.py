@@ -11,6 +11,7 @@ from crawlproject.frontier.disk.files import is_disk_frontier, remove_disk_front
 from crawlproject.frontier.inspect.disk import DiskView
 from crawlproject.frontier.inspect.view import Counts, FrontierView
 from crawlproject.frontier.journal import NAME, ChangeLog
+from crawlproject.frontier.k_rule import KRule
 from crawlproject.frontier.memory_store import MemoryStore
 from crawlproject.frontier.politeness import Politeness
 from crawlproject.records import CrawlUrl
@@ -22,12 +23,12 @@ class JournalView:
     kind = "memory"
 
     def __init__(self, journal: ChangeLog) -> None:
-        self._store = MemoryStore(batch_size=1, commit=1, politeness=Politeness(0.0, 0.0), random=Random(0))
+        self._store = MemoryStore(rule=KRule(1), commit=1, politeness=Politeness(0.0, 0.0), random=Random(0))
         journal.replay(self._store)
 
     def counts(self) -> Counts:
         store = self._store
-        hosts = store.hosts.rule.hosts
+        hosts = store.hosts.total
         return Counts(len(store.entries), len(store.leases), len(store.finished), hosts, store.evicted)
 
     def waiting(self) -> Iterator[CrawlUrl]:
@@ -44,6 +45,9 @@ class JournalView:
 
     def rests(self) -> Mapping[str, float]:
         return dict(self._store.hosts.clocks())
+
+    def blocks(self) -> Mapping[str, float]:
+        return {str(host.name): host.blocked_until for host in self._store.hosts.blocked()}
 
     def crawl_delays(self) -> Mapping[str, float]:
         return dict(self._store.politeness.crawl_delays())

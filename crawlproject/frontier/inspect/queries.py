@@ -14,19 +14,26 @@ from crawlproject.records import CrawlUrl
 
 @dataclass(slots=True)
 class HostRow:
-    """A host with waiting or leased URLs. ``rests`` is in seconds from now, 0 when it may be visited."""
+    """A host with waiting or leased URLs.
+
+    ``rests`` and ``blocked`` are the seconds from now until the end of its rest, and of a block; 0 without.
+    """
 
     host: str
     waiting: int = 0
     best: float | None = None
     leased: bool = False
     rests: float = 0.0
+    blocked: float = 0.0
     crawl_delay: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class QueuePosition:
-    """Where a URL is. ``ahead`` waiting URLs come before it, ``ahead_on_host`` of these on its own host."""
+    """Where a URL is. ``ahead`` waiting URLs come before it, ``ahead_on_host`` of these on its own host.
+
+    ``held``: seconds from now for which it is held itself.
+    """
 
     url: str
     state: UrlState
@@ -34,6 +41,7 @@ class QueuePosition:
     host: HostRow
     ahead: int = 0
     ahead_on_host: int = 0
+    held: float = 0.0
 
 
 def host_rows(view: FrontierView, now: float) -> list[HostRow]:
@@ -46,9 +54,10 @@ def host_rows(view: FrontierView, now: float) -> list[HostRow]:
             row.best = record.score
     for record in view.leased():
         _row(rows, queue_of(record.url)).leased = True
-    rests, delays = view.rests(), view.crawl_delays()
+    rests, blocks, delays = view.rests(), view.blocks(), view.crawl_delays()
     for host, row in rows.items():
         row.rests = max(0.0, rests.get(host, 0.0) - now)
+        row.blocked = max(0.0, blocks.get(host, 0.0) - now)
         row.crawl_delay = delays.get(host, 0.0)
     return sorted(rows.values(), key=lambda row: (-row.waiting, row.host))
 
@@ -68,6 +77,7 @@ def place_of(view: FrontierView, url: str, now: float) -> QueuePosition:
     state, record = view.find(url)
     row = HostRow(queue_of(url))
     row.rests = max(0.0, view.rests().get(row.host, 0.0) - now)
+    row.blocked = max(0.0, view.blocks().get(row.host, 0.0) - now)
     row.crawl_delay = view.crawl_delays().get(row.host, 0.0)
     row.leased = any(queue_of(lease.url) == row.host for lease in view.leased())
     if state != "waiting" or record is None:
@@ -81,7 +91,7 @@ def place_of(view: FrontierView, url: str, now: float) -> QueuePosition:
         ahead += first
         ahead_on_host += first and mine
         row.waiting += mine
-    return QueuePosition(url, state, record, row, ahead, ahead_on_host)
+    return QueuePosition(url, state, record, row, ahead, ahead_on_host, max(0.0, record.not_before - now))
 
 
 def _row(rows: dict[str, HostRow], host: str) -> HostRow:

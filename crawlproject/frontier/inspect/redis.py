@@ -73,6 +73,13 @@ class RedisView:
             found.update((host.decode(), due) for host, due in clocks)
         return found
 
+    def blocks(self) -> Mapping[str, float]:
+        found: dict[str, float] = {}
+        for slot in range(self.slots):
+            blocks = self._server.zrange(f"{crawl_prefix(self._crawl, slot)}:blocked", 0, -1, withscores=True)
+            found.update((host.decode(), until) for host, until in blocks)
+        return found
+
     def crawl_delays(self) -> Mapping[str, float]:
         found: dict[str, float] = {}
         for slot in range(self.slots):

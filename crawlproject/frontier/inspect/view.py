@@ -43,6 +43,10 @@ class FrontierView(Protocol):
         """The hosts whose clock runs, or ran out unnoticed, with the time of their next visit."""
         ...
 
+    def blocks(self) -> Mapping[str, float]:
+        """The hosts that are blocked, or were until a time that is past, with the end of the block."""
+        ...
+
     def crawl_delays(self) -> Mapping[str, float]:
         """The hosts whose robots.txt asks for a delay, with the seconds."""
         ...

@@ -15,7 +15,7 @@ from crawlproject.errors import StorageFailed
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis.connection import LOST, will_pass
 from crawlproject.frontier.redis.frontier import RedisFrontier
-from crawlproject.frontier.redis.operations import counts_of, records_of, slot_of, take_of
+from crawlproject.frontier.redis.operations import ask_due_of, counts_of, due_of, slot_of, take_of, taken_of
 from crawlproject.frontier.redis.script import Operation
 from crawlproject.records import CrawlUrl
 
@@ -153,9 +153,9 @@ class ClientThread:
             self._visit(0, calls, wanted, float("inf"), answers)
         else:
             self._deal(calls, answers)
-            for slot, floor in self._by_head():
+            for slot, last in self._by_head():
                 left = wanted - len(answers.taken)
-                self._visit(slot, (), left, floor, answers)
+                self._visit(slot, (), left, last, answers)
         for pending, answer in answers.answered:
             if pending.unpick and answer == 1:
                 self._frontier.give_back_pick(pending.unpick)
@@ -177,11 +177,11 @@ class ClientThread:
         heads = sorted(
             (float("inf") if count[6] is None else count[6], slot) for slot, count in enumerate(self._counts)
         )
-        floors = [head for head, _ in heads[1:]] + [float("inf")]
-        return [(slot, floor) for (_, slot), floor in zip(heads, floors, strict=True)]
+        lasts = [head for head, _ in heads[1:]] + [float("inf")]
+        return [(slot, last) for (_, slot), last in zip(heads, lasts, strict=True)]
 
-    def _visit(self, slot: int, calls: Sequence[PendingCall], wanted: int, floor: float, answers: Replies) -> None:
-        frontier = self._frontier
+    def _visit(self, slot: int, calls: Sequence[PendingCall], wanted: int, last: float, answers: Replies) -> None:
+        frontier, floors = self._frontier, self._frontier.floors
         elsewhere = sum(count[2] for other, count in enumerate(self._counts) if other != slot)
         self._questions += 1
         operations = [pending.operation for pending in calls]
@@ -190,9 +190,10 @@ class ClientThread:
         def call() -> list[Any]:
             nonlocal again
             now = self._clock()
-            take = take_of(now, wanted, frontier.picks, floor=floor, question=self._questions, again=again)
+            above = floors.of(slot)
+            take = take_of(now, wanted, frontier.picks, floors=above, last=last, question=self._questions, again=again)
             again = True
-            asked = [("due", now, 0, "\n".join(frontier.picks))] if wanted > 0 else []
+            asked = [ask_due_of(now, frontier.picks, floors=above)] if wanted > 0 else []
             return frontier.script.call(
                 slot, [*operations, take, *asked, ("counts",)], sent=now, hosts_elsewhere=elsewhere
             )
@@ -200,13 +201,14 @@ class ClientThread:
         *results, counts = self._persist(call)
         self._counts[slot] = counts_of(counts)
         answers.answered += zip(calls, results[: len(calls)], strict=True)
-        taken = records_of(results[len(calls)])
+        taken, spare = taken_of(results[len(calls)])
         answers.taken += taken
         frontier.picks += [queue_of(url.url) for url in taken]
         frontier.trim_picks(self._limit)
-        due = results[len(calls) + 1] if wanted > 0 else b""
-        if due:
-            answers.due = min(float(due), float("inf") if answers.due is None else answers.due)
+        if wanted > 0:
+            due, spare = due_of(results[len(calls) + 1])
+            answers.due = due if answers.due is None else answers.due if due is None else min(due, answers.due)
+        floors.lower(slot, spare)
 
     def _persist(self, call: Callable[[], list[Any]]) -> list[Any]:
         """Call until there is an answer."""

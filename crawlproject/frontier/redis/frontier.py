@@ -19,11 +19,14 @@ from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis.codec import digest, load_record
 from crawlproject.frontier.redis.connection import Server
 from crawlproject.frontier.redis.operations import (
+    Floors,
+    ask_due_of,
     block_of,
     blocks_of,
     counts_of,
     done_of,
     drop_of,
+    due_of,
     hold_of,
     put_of,
     records_of,
@@ -31,6 +34,7 @@ from crawlproject.frontier.redis.operations import (
     rescore_of,
     slot_of,
     take_of,
+    taken_of,
 )
 from crawlproject.frontier.redis.script import NAMESPACE, FrontierRules, Operation, Script, crawl_prefix
 from crawlproject.records import CrawlUrl
@@ -62,6 +66,7 @@ class RedisAnswers:
         self._clock = clock
         token = urandom(8).hex()  # distinguishes this process from one that takes over its name
         self.script = Script(server, crawl, worker, token, rules)
+        self.floors = Floors()
         self.picks: list[str] = []
         saved = [self.call(slot, [("begin", now)])[0] for slot in range(slots)]
         newest = max(saved, key=lambda text: float(text.partition(b"\n")[0] or "-inf"))
@@ -70,13 +75,16 @@ class RedisAnswers:
     # ------------------------------------------------------------ what is known
 
     def next_due(self, now: float) -> float | None:
-        operation = ("due", now, self._random.getrandbits(31), "\n".join(self.picks))
+        seed = self._random.getrandbits(31)
         counts = self._counts() if self.slots > 1 else [(0,) * 7]
         hosts = sum(count[2] for count in counts)
-        answers = [
-            self.call(slot, [operation], hosts_elsewhere=hosts - counts[slot][2])[0] for slot in range(self.slots)
-        ]
-        return min((float(answer) for answer in answers if answer), default=None)
+        dues = []
+        for slot in range(self.slots):
+            operation = ask_due_of(now, self.picks, floors=self.floors.of(slot), seed=seed)
+            due, spare = due_of(self.call(slot, [operation], hosts_elsewhere=hosts - counts[slot][2])[0])
+            self.floors.lower(slot, spare)
+            dues.append(due)
+        return min((due for due in dues if due is not None), default=None)
 
     def __len__(self) -> int:
         return sum(count[0] for count in self._counts())
@@ -155,9 +163,10 @@ class RedisFrontier(RedisAnswers):
 
     ``crawl`` names the crawl on the server; hosts are spread over ``slots`` by a stable hash. The number of slots is the
     server's, for all crawls, as these share the clocks of the hosts: ``BadSetting`` when it is another one. With one slot
-    the order is exact; with more, the best of the slots is taken as they were known last.
+    the order is exact; with more, the best of the slots is taken as they were known last, the hosts of other slots all count
+    for the k rule, and each slot lowers the spare floor for itself, whoever is awake in others.
 
-    The k rule holds for each worker. What a worker of this name held before waits again from ``now`` on. Without a
+    The k rule and the floor are each worker's own. What a worker of this name held before waits again from ``now`` on. Without a
     ``clock`` times are compared as they are given. With one, which shows what the caller means by a time, they travel as
     differences to it, and the clock of the server is used by all workers. Raises what ``redis`` raises.
     """
@@ -216,6 +225,10 @@ class RedisFrontier(RedisAnswers):
     def block_host(self, host: str, until: float) -> None:
         self.call(slot_of(host, self.slots), [block_of(host, until)])
 
+    def set_floor(self, floor: float, spare: float | None = None) -> None:
+        """As the contract says. Raises ``ValueError`` for a score that is NaN. The server is told with each take."""
+        self.floors = Floors(floor, spare)
+
     def batch(self) -> AbstractContextManager[None]:
         """Each operation is a step of its own here: whoever needs one step makes one call of several operations."""
         return nullcontext()
@@ -253,8 +266,9 @@ class RedisFrontier(RedisAnswers):
         return None
 
     def _take_from(self, slot: int, now: float, n: int, hosts_elsewhere: int) -> list[CrawlUrl]:
-        operation = take_of(now, n, self.picks, seed=self._random.getrandbits(31))
-        taken = records_of(self.call(slot, [operation], hosts_elsewhere)[0])
+        operation = take_of(now, n, self.picks, floors=self.floors.of(slot), seed=self._random.getrandbits(31))
+        taken, spare = taken_of(self.call(slot, [operation], hosts_elsewhere)[0])
+        self.floors.lower(slot, spare)
         self.picks += [queue_of(url.url) for url in taken]
         if len(self.picks) > 2 * self._rules.batch_size:
             self.trim_picks(self.leases())

@@ -50,22 +50,58 @@ def rescore_of(url: str, score: float) -> Operation:
     return ("rescore", digest(url), queue_of(url), -score)
 
 
+class Floors:
+    """The scores from which a host is active, and spare, for one worker. What one slot lowers the second to is kept for it."""
+
+    def __init__(self, floor: float = -math.inf, spare: float | None = None) -> None:
+        """Raises ``ValueError`` for a score that is NaN."""
+        spare = floor if spare is None else spare
+        if floor != floor or spare != spare:
+            raise ValueError(f"a floor must be a number, got {floor!r} and {spare!r}")
+        self._ranks = 0.0 - floor, 0.0 - spare
+        self._lowered: dict[int, float] = {}
+
+    def of(self, slot: int) -> tuple[float, float]:
+        """As ranks."""
+        return self._ranks[0], self._lowered.get(slot, self._ranks[1])
+
+    def lower(self, slot: int, spare: float) -> None:
+        """The slot has lowered the second to this rank."""
+        self._lowered[slot] = spare
+
+
 def take_of(
     now: float,
     n: int,
     picks: list[str],
     *,
+    floors: tuple[float, float] = (math.inf, math.inf),
     seed: int = 0,
-    floor: float = math.inf,
+    last: float = math.inf,
     question: int = 0,
     again: bool = False,
 ) -> Operation:
-    """``floor``: only URLs of this rank or a lesser one. ``question`` numbers the call, so that it can be asked again."""
-    return ("take", now, n, floor, seed, question, int(again), "\n".join(picks))
+    """``last``: only URLs of this rank or a lesser one. ``question`` numbers the call, so that it can be asked again."""
+    return ("take", now, n, last, *floors, seed, question, int(again), "\n".join(picks))
+
+
+def taken_of(answer: list[bytes]) -> tuple[list[CrawlUrl], float]:
+    """What a take brought, and the spare floor, which it may have lowered."""
+    return records_of(answer[:-1]), float(answer[-1])
+
+
+def ask_due_of(now: float, picks: list[str], *, floors: tuple[float, float], seed: int = 0) -> Operation:
+    return ("due", now, *floors, seed, "\n".join(picks))
+
+
+def due_of(answer: list[bytes]) -> tuple[float | None, float]:
+    """When a take may succeed, and the spare floor, which the question may have lowered."""
+    due, spare = answer
+    return float(due) if due else None, float(spare)
 
 
 def records_of(answer: list[bytes]) -> list[CrawlUrl]:
-    """What a take brought."""
+    """What the server says of URLs."""
     thirds = zip(answer[::3], answer[1::3], answer[2::3], strict=True)
     return [load_record(blob, 0.0 - float(rank), float(not_before)) for rank, not_before, blob in thirds]
 

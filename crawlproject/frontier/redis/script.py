@@ -24,11 +24,12 @@ Operation = tuple[bytes | str | int | float, ...]  # a name and its arguments, s
 class FrontierRules:
     """The settings of a frontier, sent with every call, so that the server keeps none.
 
-    ``max_urls`` is of one slot; ``max_urls_per_host``, ``max_pages``: 0 for no limit. ``lease`` is for how many seconds a
-    worker may be silent before others fetch what it was fetching.
+    ``strict`` as in ``KRule``. ``max_urls`` is of one slot; ``max_urls_per_host``, ``max_pages``: 0 for no limit. ``lease``
+    is for how many seconds a worker may be silent before others fetch what it was fetching.
     """
 
     batch_size: int = 50
+    strict: bool = True
     max_urls: int = 0
     commit: int = 1
     max_urls_per_host: int = 0
@@ -55,6 +56,7 @@ class Script:
             rule.max_pages,
             text_of(rule.lease),
             *map(text_of, (rule.min_delay, rule.factor, rule.margin)),
+            int(rule.strict),
         )
 
     def call(

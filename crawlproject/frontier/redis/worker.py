@@ -44,7 +44,7 @@ def join(
 
 
 class WorkerAnswers:
-    """The part of ``RedisWorker`` that changes nothing: what the server answered last."""
+    """The part of ``RedisWorker`` that changes nothing in the server: what that answered last."""
 
     def __init__(self, frontier: RedisFrontier, *, clock: Callable[[], float], heartbeat: float) -> None:
         self._strict = frontier
@@ -108,6 +108,9 @@ class WorkerAnswers:
         if self._exchange is None:
             return len(self._strict) + self._strict.leases() > 0
         return bool(self._unanswered or self._held or self._arrived or self._coming() or not self._quiet)
+
+    def when_rejected(self, rejected: Callable[[CrawlUrl, int], None]) -> None:
+        self._rejected = rejected
 
     def _coming(self) -> int:
         return self._delivered - self._settled
@@ -228,6 +231,10 @@ class RedisWorker(WorkerAnswers):
     def count_page(self, url: str) -> None:
         self._send(PendingCall(("page", digest(url)), queue_of(url), ends=True))
 
+    def set_floor(self, floor: float, spare: float | None = None) -> None:
+        """From the next take on: what has arrived stays."""
+        self._strict.set_floor(floor, spare)
+
     @contextmanager
     def batch(self) -> Iterator[None]:
         """What happens inside reaches the server together, in one step if it is all of one slot."""
@@ -237,9 +244,6 @@ class RedisWorker(WorkerAnswers):
         finally:
             calls, self._batch = self._batch, None
             self._send(*calls)
-
-    def when_rejected(self, rejected: Callable[[CrawlUrl, int], None]) -> None:
-        self._rejected = rejected
 
     # ------------------------------------------------------------ inside
 

@@ -8,13 +8,15 @@ sites, which are harder to forge than pages of one's own. In a topical crawl bot
     first  = first * trust, but never more than most_first
 
 ``links`` is the worth of the links from other sites, each site counted once. So honest pages pay for themselves as long as
-others link to their site: ``paid`` approaches its bound slowly. ``trust`` is 1 while the crawl meets spam, captchas and sites
+others link to their site: ``paid`` approaches its bound slowly. A site that a person named has no budget until there is evidence
+against it (``Site.is_suspect``). ``trust`` is 1 while the crawl meets spam, captchas and sites
 that look endless, and grows to ``most_trust`` while it does not; up to ``most_back`` it multiplies ``back``, too. The less
 trust there is, the less is paid for the pages of a site that looks endless, and the less its links count.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from crawlproject.inspection.sites.site import Site
@@ -52,8 +54,9 @@ class BudgetPolicy:
     neutral: float = 0.5  # of a page that is new and honest, whatever it is about: it may be the way to others
     duplicate: float = 0.5  # that a duplicate takes away
     blocked: float = 1.5  # that a captcha, a parked domain or a soft 404 takes away
-    detour: float = 0.25  # that a redirect takes away: the page that it leads to pays it back
+    detour: float = 0.25  # that a redirect within a host takes away: the page that it leads to pays it back
     missing: float = 0.1  # share of a fetch that a page costs which is not there: a link to it may be old
+    moved: float = 0.25  # share that a redirect to another place costs, until a page comes from there
     tedious: float = 0.5  # share of a fetch that is wasted on a page of a site that is surely endless
     surely_open: float = 0.92  # new-link ratio of a site from which on it makes the whole crawl careful
     surely_endless: float = 0.98  # and as careful as can be
@@ -68,6 +71,7 @@ class BudgetPolicy:
     honest: float = 0.25  # mean worth of a site whose URLs are released beyond its budget before others
 
     sites: int = 200_000  # that are remembered
+    targets: int = 20_000  # of redirects to other places
 
 
 POLICY = BudgetPolicy()
@@ -76,8 +80,11 @@ POLICY = BudgetPolicy()
 def budget(site: Site, trust: float, *, alone: bool) -> float:
     """How many fetches ``site`` is worth so far, before the setting ``CRAWL_SITE_BUDGET`` scales it.
 
-    ``trust`` is 1 to ``most_trust``. ``alone`` is False with other workers: the first budget is then as large as can be.
+    Infinite for one that a person named and nothing speaks against. ``trust`` is 1 to ``most_trust``. ``alone`` is False with
+    other workers: the first budget is then as large as can be.
     """
+    if site.named and not site.is_suspect:
+        return math.inf
     links = sum(site.links.values())
     most = POLICY.supported * trust * (1.0 + links)
     paid = POLICY.back * min(trust, POLICY.most_back) * site.trusted_worth

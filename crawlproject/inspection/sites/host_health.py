@@ -56,11 +56,7 @@ class HostHealth:
         level = self._count(self._levels, host, self._patience)
         if visit.status == _FORBIDDEN and not page_blocks and level < _SEVERAL:
             return
-        until = visit.at + min(LONGEST_REST, self._first_rest * 2.0 ** (level - 1))
-        self._resting.pop(host, None)
-        self._resting[host] = until
-        if len(self._resting) > _REMEMBERED:
-            self._resting.popitem(last=False)
+        self.rest(visit.url, visit.at + min(LONGEST_REST, self._first_rest * 2.0 ** (level - 1)))
 
     def _answered(self, host: str) -> None:
         """A page with content came."""
@@ -78,6 +74,14 @@ class HostHealth:
         if not self.given_up:
             return ""
         return GIVEN_UP if host_of(url) in self.given_up or domain_of(url) in self.given_up else ""
+
+    def rest(self, url: str, until: float) -> None:
+        """The host of ``url`` does not answer: it is left alone in this run."""
+        host = host_of(url)
+        self._resting.pop(host, None)
+        self._resting[host] = until
+        if len(self._resting) > _REMEMBERED:
+            self._resting.popitem(last=False)
 
     # ------------------------------------------------------------ as a hold
 

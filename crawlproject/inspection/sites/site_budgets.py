@@ -1,8 +1,9 @@
 """What each site of a crawl has earned and used: the books behind the budgets of ``budget_policy.py``.
 
 A page that is new and honest is worth one half, for it may be the way to others, and up to 1 as it is relevant, compared with
-the relevant pages of this crawl. Duplicates, redirects and what was a waste of time on purpose, spam and captchas, take from
-the worth of the site.
+the relevant pages of this crawl. Duplicates, redirects within a host and what was a waste of time on purpose, spam and captchas,
+take from the worth of the site. A redirect to another place (a site that moved, a register of documents, http to https) speaks
+against nobody: it costs little, and nothing when a page is found there.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from crawlproject.inspection.sites.budget_policy import POLICY, budget, single_s
 from crawlproject.inspection.sites.site import SPAM, Site, ramp
 from crawlproject.records import NOVELTY, FetchEvent, Visit
 from crawlproject.urls.domains import domain_of
+from crawlproject.urls.hosts import origin_of
+
+MAX_HOPS = 5  # redirects in a row that are forgiven
 
 _WASTE = ("block/", "parked", "soft_404")
 _UNKNOWN = Site()
@@ -37,12 +41,13 @@ class SiteBudgets:
         self._wasted = 0.0  # fetches of spam, captchas and their kin
         self._single_source = 0.0  # fetches, of which those that brought nothing count less
         self._latest = 0.0  # seconds since the epoch
+        self._led_to: OrderedDict[str, tuple[str, ...]] = OrderedDict()  # sites that redirected to a URL elsewhere
 
-    def add_seed(self, url: str) -> None:
-        """A person recommends ``url``: as good as links from several sites."""
+    def add_named(self, url: str) -> None:
+        """A person names the site of ``url``: it has no budget, and is as good as linked from several sites if it needs one."""
         site = self._site(domain_of(url))
         site.links[""] = POLICY.seed
-        site.recommended = True
+        site.named = site.recommended = True
 
     def set_distrust(self, name: str, distrust: float) -> None:
         """The pages of a registrable domain count as spam to this degree, 0 to 1, those before included."""
@@ -63,11 +68,13 @@ class SiteBudgets:
             site.new_link_ratio = new_link_ratio
             self._wasted += POLICY.tedious * ramp(new_link_ratio, POLICY.surely_open, POLICY.surely_endless)
             self._earn(visit, site, linked, linker)
+            self._forgive(visit)
         elif visit.redirect:
-            site.worth -= POLICY.detour
+            self._redirect(visit, site)
         elif visit.error.startswith(_WASTE):
             site.worth -= POLICY.blocked
             self._wasted += 1.0
+            site.wasted += 1.0
         self._pay(visit)
 
     def merge(self, name: str, into: str, linked: Iterable[str]) -> None:
@@ -103,6 +110,7 @@ class SiteBudgets:
     def _earn(self, visit: Visit, site: Site, linked: Iterable[str], linker: str) -> None:
         value = self._value(visit)
         self._wasted += visit.spam**2
+        site.wasted += max(visit.spam**2, 1.0 - visit.signs.get(NOVELTY, 1.0), float(visit.repeats))
         site.worth += value - SPAM * visit.spam**2 - POLICY.duplicate * visit.repeats
         if visit.depth == 0:  # a person led the crawl to it, whatever it looks like
             for target in linked:
@@ -137,9 +145,25 @@ class SiteBudgets:
         self.fetches += 1
         site = self._site(domain_of(visit.url))
         missing = visit.error and not visit.is_page and not visit.error.startswith(_WASTE)
-        cost = POLICY.missing if missing else 1.0
+        cost = POLICY.missing if missing else POLICY.moved if _leads_elsewhere(visit) else 1.0
         self._single_source += cost * site.single_source
         site.fetches += cost
+
+    def _redirect(self, visit: Visit, site: Site) -> None:
+        if not _leads_elsewhere(visit):
+            site.worth -= POLICY.detour
+            return
+        if visit.depth == 0:
+            self.add_named(visit.redirect)  # a seed has moved
+        self._led_to[visit.redirect] = (*self._led_to.pop(visit.url, ()), domain_of(visit.url))[-MAX_HOPS:]
+        if len(self._led_to) > POLICY.targets:
+            self._led_to.popitem(last=False)
+
+    def _forgive(self, visit: Visit) -> None:
+        """A page came: the redirects that led to it were no waste."""
+        for name in self._led_to.pop(visit.url, ()):
+            if visit.spam < 0.5 and (site := self._sites.get(name)):
+                site.fetches = max(0.0, site.fetches - POLICY.moved)
 
     def _site(self, name: str) -> Site:
         site = self._sites.get(name)
@@ -151,6 +175,11 @@ class SiteBudgets:
 
     def _forget(self) -> None:
         """Let a tenth of the sites go: those that were never visited, or else the oldest."""
-        unvisited = [name for name, site in self._sites.items() if not site.fetches]
+        unvisited = [name for name, site in self._sites.items() if not site.fetches and not site.named]
         for name in unvisited[: POLICY.sites // 10] or list(self._sites)[: POLICY.sites // 10]:
             del self._sites[name]
+
+
+def _leads_elsewhere(visit: Visit) -> bool:
+    """Whether a visit was redirected to another scheme, host or port."""
+    return bool(visit.redirect) and origin_of(visit.redirect) != origin_of(visit.url)

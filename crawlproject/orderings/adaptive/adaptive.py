@@ -1,25 +1,27 @@
 """Adaptive: learns during the crawl what links are worth, and what lies behind them. Ours.
 
-page ─► worth ─► its links: rows of evidence ─► value = worth + prospect * what lies behind ─► shortlist ─► frontier
+page ─► worth ─► its links: rows of evidence ─► value = worth + prospect * what lies behind ─► frontier, with a floor
            └──► what the evidence about this page had promised is corrected: group means, weights
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import numpy.typing as npt
 
 from crawlproject.errors import BadSetting
-from crawlproject.orderings.adaptive.active_set import NO_ROWS, ActiveSet
+from crawlproject.orderings.adaptive.active_set import STALE, ActiveSet
 from crawlproject.orderings.adaptive.bm25 import CONTRAST, Bm25Worth
 from crawlproject.orderings.adaptive.document_frequencies import TermStatistics
 from crawlproject.orderings.adaptive.link_features import KINDS, LinkFeatures
-from crawlproject.orderings.adaptive.link_table import ANCHOR, AROUND, WORDS, Groups, LinkTable, Origin, Rows
+from crawlproject.orderings.adaptive.link_table import ANCHOR, AROUND, WORDS, Groups, LinkTable, Rows
 from crawlproject.orderings.adaptive.ridge import Ridge
+from crawlproject.orderings.adaptive.url_set import UrlSet
 from crawlproject.orderings.adaptive.url_words import UrlWords
 from crawlproject.orderings.base import SEEDS_FIRST, BaseOrdering, OrderingContext
+from crawlproject.orderings.learning.term_ids import Numbers
 from crawlproject.records import CrawlUrl, Link, Page
 from crawlproject.urls.hosts import host_of
 
@@ -39,15 +41,15 @@ class Adaptive(BaseOrdering):
     folder, at its place and in its family. The regressions begin with weights that hold on most webs, worth
     ``strength`` examples, and are carried on by the crawl's own.
 
-    Only the ``attention`` best waiting URLs are in the frontier (0: all), with the best URL of some other hosts, at most
-    ``explore`` times the hosts of the best; the others are put aside until they are wanted. Otherwise hosts take turns
-    under the k rule whether they deserve one or not. Until the topic is found the scores mean little, and up to ``WIDEST``
-    times as many URLs are attended to. ``without`` leaves kinds of evidence out, divided by commas.
-    Raises ``BadSetting`` for a kind that there is not, and for numbers below 0 (``strength``: below 1).
+    All links enter the frontier. The ``active`` best URLs (0: all) are above its floor, with the best URL of some other hosts,
+    at most ``explore`` times the hosts of the best: otherwise hosts take turns under the k rule whether they deserve one
+    or not. Until the topic is found the scores mean little, and up to ``WIDEST`` times as many URLs are active. The evidence
+    about the best ``rows`` URLs is kept, and they are scored again every ``REVISE_EVERY`` pages. ``without`` leaves kinds of
+    evidence out, divided by commas. Raises ``BadSetting`` for a kind that there is not, and for numbers below 0 (``strength``:
+    below 1).
     """
 
     learns = True
-    puts_aside = True
     reads_tag_paths = True
 
     def __init__(
@@ -55,20 +57,23 @@ class Adaptive(BaseOrdering):
         context: OrderingContext,
         *,
         prospect: float = 1.0,
-        attention: int = 256,
+        active: int = 256,
         explore: float = 1.0,
         strength: float = 60.0,
+        rows: int = 16_384,
         without: str = "",
     ) -> None:
         super().__init__(context)
         _refuse_below("prospect", prospect, 0)
-        _refuse_below("attention", attention, 0)
+        _refuse_below("active", active, 0)
         _refuse_below("explore", explore, 0)
         _refuse_below("strength", strength, 1)
+        _refuse_below("rows", rows, 1)
         self.prospect = prospect
-        self.attention = attention
+        self.active = active
         self.explore = explore
         self.strength = strength
+        self.rows = rows
         self.without = without
         query = tuple(context.judge.query)
         self._terms = TermStatistics()
@@ -76,45 +81,38 @@ class Adaptive(BaseOrdering):
         self._worth = Bm25Worth(self._terms, dict(zip(query, keywords.tolist(), strict=True)))
         self._words = UrlWords(context.judge.analyzer)
         self._table = LinkTable()
-        self._active = ActiveSet(self._table, attention, explore)
+        self._active = ActiveSet(self._table, active, explore)
         self._evidence = LinkFeatures(self._table, self._terms, keywords, _kinds(without))
         self._ridge = Ridge(self._evidence.prior, strength)
-        self._ended = set(context.topic.seeds)  # seeds wait from the start, whether links lead to them or not
+        self._ended = UrlSet(context.topic.seeds)  # seeds wait from the start, whether links lead to them or not
         self._scores: dict[str, dict[str, float]] = {}  # of the links of the latest pages
-        self._pages = 0
+        self._pages = self._scored_at = 0
+        self._latest: tuple[tuple[int, int], Vector] | None = None  # evidence about a row after so many pages
 
     # ------------------------------------------------------------ scores
 
     def seed_score(self, url: str) -> float:
         return SEEDS_FIRST
 
-    def score(self, page: Page, link: Link) -> float | None:
-        """The value that ``observe`` found; None: put aside, or fetched already."""
-        return self._scores.get(page.url, {}).get(link.url)
+    @property
+    def floor(self) -> float:
+        return self._active.floor
+
+    def score(self, page: Page, link: Link) -> float:
+        """The value that ``observe`` found; 0 for what was fetched already."""
+        return self._scores.get(page.url, {}).get(link.url, 0.0)
 
     def revise(self) -> Iterator[tuple[str, float]]:
-        if self._pages % REVISE_EVERY == 0:
-            self._score_all()
-        rows, self._active.revised = self._active.revised, NO_ROWS
-        rows = rows[self._table.active[rows]]  # since they were scored, some may have ended
-        return zip(self._table.urls(rows), self._table.score[rows].tolist(), strict=True)
-
-    def put_aside(self) -> Iterator[str]:
-        rows, self._active.leaving = self._active.leaving, NO_ROWS
-        return self._table.urls(rows[~self._table.active[rows]])  # since then, a row may have got another URL
-
-    def recall(self) -> list[CrawlUrl]:
-        if not len(self._active.entering) and self._active.is_short():
-            self._score_all()
-        rows, self._active.entering = self._active.entering, NO_ROWS
-        return [self._table.record(row) for row in rows.tolist()]
+        if self._pages - self._scored_at >= REVISE_EVERY or self._active.is_short():
+            self._scored_at = self._pages
+            yield from self._score_all()
 
     def explain(self, url: CrawlUrl) -> Mapping[str, float]:
         """What each kind of evidence adds, what lies behind, and by how much the score was out of date."""
         row = self._table.row(url.url)
         if row is None:
             return {}
-        evidence = self._evidence.of(np.array([row]))[:, 0]
+        evidence = self._evidence_of(row)
         parts = dict(zip(KINDS, (evidence[0] * self._ridge.weights[0]).tolist(), strict=True))
         parts["behind"] = self.prospect * float(_behind(evidence[1] @ self._ridge.weights[1]))
         parts["learned since"] = url.score - sum(parts.values())
@@ -123,6 +121,8 @@ class Adaptive(BaseOrdering):
     # ------------------------------------------------------------ events of the crawl
 
     def observe(self, page: Page) -> None:
+        row = self._table.row(page.url)
+        promised = self._evidence_of(row) if row is not None else None
         self._pages += 1
         numbers = self._terms.observe(page.counts, len(page.terms))
         if self.context.judge.by_meaning:
@@ -134,14 +134,12 @@ class Adaptive(BaseOrdering):
         if self._pages < REVISE_EVERY:  # at first, learn from every page at once
             self._evidence.refresh()
             self._ridge.solve()
-        row = self._table.row(page.url)
-        promised = self._evidence.of(np.array([row]))[:, 0] if row is not None else None
         rows, fresh = self._note_links(page, worth)
         outcome = np.array([worth, self._promise(page, rows, fresh)])
         if row is None or promised is None:
             self._evidence.learn_host(host_of(page.url), outcome)
         else:
-            self._evidence.learn(Groups(*self._table.groups[row].tolist()), outcome)
+            self._evidence.learn(self._table.groups[row], outcome)
             self._ridge.learn(promised, outcome)
         self.failed(page.url)
 
@@ -151,17 +149,17 @@ class Adaptive(BaseOrdering):
 
     def failed(self, url: str) -> None:
         self._ended.add(url)
-        self._active.remove(url)
+        self._forget(url)
 
     def too_deep(self, url: str) -> None:
-        self._active.remove(url)  # or it would keep its place for ever
+        self._forget(url)  # or it would keep its place for ever
 
     def postponed(self, url: str) -> None:
-        self._active.remove(url)  # it waits without us, or it would keep others from their place
+        self._forget(url)  # it waits without us, or it would keep others from their place
 
     def host_blocked(self, host: str) -> None:
         rows = self._table.waiting()
-        for url in list(self._table.urls(rows[self._table.active[rows]])):
+        for url in list(self._table.urls(rows[self._table.told[rows] >= self.floor])):
             if host_of(url) == host:
                 self.postponed(url)
 
@@ -171,54 +169,70 @@ class Adaptive(BaseOrdering):
             self.failed(url)
             return
         self._ended.add(url)
+        self._latest = None
         row = self._table.rename(url, target)
-        place, family = self._table.groups[row, 2:].tolist()
-        groups = self._evidence.groups_of(host_of(target), _folder(target), ("", ""), "")
-        self._table.groups[row] = (groups.host, groups.folder, place, family)
+        self._evidence.move(self._table.groups[row], host_of(target), _folder(target))
 
-    def resumed(self, waiting: Collection[str]) -> None:
-        self._active.resumed(waiting)
+    def _forget(self, url: str) -> None:
+        """End the row of ``url``, if there is one."""
+        row = self._table.row(url)
+        if row is not None:
+            self._latest = None
+            self._active.removed(row)
+            self._evidence.leave(self._table.groups[row])
+            self._table.remove(row)
 
     # ------------------------------------------------------------ links become rows
 
     def _note_links(self, page: Page, worth: float) -> tuple[Rows, Vector]:
         """The rows of the page's links that wait, each once, and which of them are new."""
+        self._latest = None
         table, rows, fresh = self._table, {}, []
-        host = host_of(page.url)
+        host, text = host_of(page.url), self._terms.numbers(page.terms)
         for link in page.links:
             if link.url in rows or link.url in self._ended:
                 continue
             row = table.row(link.url)
             new = row is None
-            origin = Origin(page.url, link.anchor, link.context_score, page.depth + 1)
             if row is None:
-                row = table.add(link.url, origin, worth)
-            else:
-                table.nearer(row, origin)
+                row = table.add(link.url, worth)
             if new or table.meet(row, worth):
-                self._describe(row, page, link, host)
+                groups = self._groups(page, link, host)
+                if not new:
+                    self._evidence.leave(table.groups[row])
+                table.groups[row] = groups
+                self._describe(row, text, link)
             rows[link.url] = row
             fresh.append(new)
         return np.fromiter(rows.values(), np.int64, len(rows)), np.array(fresh, dtype=bool)
 
-    def _describe(self, row: int, page: Page, link: Link, host: str) -> None:
-        """Terms and groups of a link, as on the best page that has it."""
+    def _groups(self, page: Page, link: Link, host: str) -> Groups:
+        """The groups of a link, as on the best page that has it."""
+        return self._evidence.join(host_of(link.url), _folder(link.url), (host, link.tag_path), page.url)
+
+    def _describe(self, row: int, text: Numbers, link: Link) -> None:
+        """The terms of a link, as on the best page that has it; ``text`` are those of the page."""
         start, end = link.anchor_span
         first = max(link.context_span.start, start - (AROUND.stop - AROUND.start) // 2)
-        texts = (
-            (ANCHOR, page.terms[start:end]),
-            (AROUND, page.terms[first : link.context_span.end]),
-            (WORDS, self._words.of(link.url, WORDS.stop - WORDS.start)),
-        )
+        words = self._terms.numbers(self._words.of(link.url, WORDS.stop - WORDS.start))
         terms = self._table.terms[row]
         terms[:] = 0
-        for columns, text in texts:
-            numbers = self._terms.numbers(text[: columns.stop - columns.start])
+        for columns, numbers in (
+            (ANCHOR, text[start:end]),
+            (AROUND, text[first : link.context_span.end]),
+            (WORDS, words),
+        ):
+            numbers = numbers[: columns.stop - columns.start]
             terms[columns.start : columns.start + len(numbers)] = numbers
-        place = (host, link.tag_path)
-        self._table.groups[row] = self._evidence.groups_of(host_of(link.url), _folder(link.url), place, page.url)
 
     # ------------------------------------------------------------ rows become scores
+
+    def _evidence_of(self, row: int) -> Vector:
+        """The evidence about one row. ``explain`` and ``observe`` ask one after the other."""
+        asked = row, self._pages
+        if self._latest is None or self._latest[0] != asked:
+            self._latest = asked, self._evidence.of(np.array([row]))[:, 0]
+        return self._latest[1]
 
     def _values(self, rows: Rows) -> tuple[Vector, Vector]:
         """The predicted worth of each row, and its value."""
@@ -230,20 +244,29 @@ class Adaptive(BaseOrdering):
         if not len(rows):
             return 0.0
         worth, values = self._values(rows)
-        followed = self._active.admit(rows, values)
-        self._scores[page.url] = dict(zip(self._table.urls(rows[followed]), values[followed].tolist(), strict=True))
+        self._active.admit(rows, values)
+        self._scores[page.url] = dict(zip(self._table.urls(rows), values.tolist(), strict=True))
         if len(self._scores) > UNDER_WAY:
             del self._scores[next(iter(self._scores))]
         best = np.sort(np.clip(worth[fresh], 0.0, 1.0))[-BEST_LINKS:]
         return float(best.sum()) / BEST_LINKS
 
-    def _score_all(self) -> None:
-        """Score all that waits by what is known now, and decide what belongs into the frontier."""
+    def _score_all(self) -> Iterator[tuple[str, float]]:
+        """Score the whole table by what is known now; what the frontier has to be told."""
         self._evidence.refresh()
         self._ridge.solve()
-        rows = self._table.waiting()
-        if len(rows):
-            self._active.choose(rows, self._values(rows)[1])
+        table, rows = self._table, self._table.waiting()
+        if not len(rows):
+            return
+        values = self._values(rows)[1]
+        told = self._active.choose(rows, values)
+        yield from zip(table.urls(told), table.told[told].tolist(), strict=True)
+        if len(rows) > self.rows:
+            surplus = np.argpartition(values, len(rows) - self.rows)[: len(rows) - self.rows]
+            stale = surplus[np.abs(values[surplus] - table.told[rows[surplus]]) > STALE]
+            yield from zip(table.urls(rows[stale]), values[stale].tolist(), strict=True)
+            for url in list(table.urls(rows[surplus])):
+                self._forget(url)
 
 
 def _behind(predicted: float | Vector) -> float | Vector:

@@ -35,6 +35,7 @@ PRIOR: dict[str, tuple[float, float]] = {
     "always": (0.00, -0.02),
 }
 KINDS = tuple(PRIOR)
+REMEMBERED = Groups(16_384, 16_384, 16_384, 0)  # groups without rows; a family without rows gets none any more
 SHRINK = 2.0  # weight of a group's prior, in members
 FULL_KEYWORDS = 0.4  # share of the keywords' idf at which the feature reaches 1
 FULL_FEEDBACK = 2.0  # the same for the weights of feedback
@@ -52,30 +53,44 @@ class LinkFeatures:
         self._table = table
         self._terms = terms
         self._keywords = keywords
-        self._means = tuple(GroupMeans(2, SHRINK) for _ in Groups._fields)
+        self._means = tuple(GroupMeans(2, SHRINK, remembered) for remembered in REMEMBERED)
         self._keyword_weights = np.zeros(1)
         self._feedback_weights = np.zeros(1)
         self._outcomes = np.array([0.05, 0.05])  # the sum of all, starting with one weak page
         self._pages = 1
 
-    def groups_of(self, host: str, folder: str, place: tuple[str, str], family: str) -> Groups:
-        """The numbers of four groups."""
+    def join(self, host: str, folder: str, place: tuple[str, str], family: str) -> Groups:
+        """The numbers of four groups, for a row that uses them until ``leave``."""
         names = (host, folder, place, family)
-        return Groups(*(means.number(name) for means, name in zip(self._means, names, strict=True)))
+        return Groups(*(means.join(name) for means, name in zip(self._means, names, strict=True)))
 
-    def learn(self, groups: Groups, outcome: Vector) -> None:
+    def leave(self, groups: Rows) -> None:
+        """A row no longer uses its four groups."""
+        for means, group in zip(self._means, groups.tolist(), strict=True):
+            means.leave(group)
+
+    def move(self, groups: Rows, host: str, folder: str) -> None:
+        """The URL of a row is another one: it changes its groups of ``host`` and ``folder``."""
+        for column, name in enumerate((host, folder)):
+            number = self._means[column].join(name)
+            self._means[column].leave(int(groups[column]))
+            groups[column] = number
+
+    def learn(self, groups: Rows, outcome: Vector) -> None:
         """Learn the outcome of a URL of these groups: (worth, prospect)."""
         self._outcomes += outcome
         self._pages += 1
-        for means, group in zip(self._means, groups, strict=True):
+        for means, group in zip(self._means, groups.tolist(), strict=True):
             means.add(group, outcome)
 
     def learn_host(self, host: str, outcome: Vector) -> None:
-        """Learn the outcome of a seed, of which only the host is known."""
+        """Learn the outcome of a URL without a row, of which only the host is known."""
         self._outcomes += outcome
         self._pages += 1
         hosts = self._means[0]
-        hosts.add(hosts.number(host), outcome)
+        number = hosts.join(host)
+        hosts.add(number, outcome)
+        hosts.leave(number)
 
     def refresh(self) -> None:
         """Update the weights of the terms from the pages seen so far."""

@@ -1,6 +1,7 @@
-"""A table of the waiting URLs, one row each, stored by column so that all can be scored at once.
+"""The working set: a table of waiting URLs, one row each, stored by column so that all can be scored at once.
 
-A row is added with the first link to a URL, updated with every further link, and removed with the fetch.
+A row is added with the first link to a URL, updated with every further link, and removed with the fetch. Rows that are not
+worth their place are removed, too: their URLs wait in the frontier with the last score.
 """
 
 from __future__ import annotations
@@ -10,8 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-
-from crawlproject.records import CrawlUrl
 
 Rows = npt.NDArray[np.int64]
 
@@ -35,36 +34,25 @@ class Groups(NamedTuple):
     family: int
 
 
-class Origin(NamedTuple):
-    """Where a URL was found first, or nearest to a seed: the fields of its ``CrawlUrl``."""
-
-    parent: str
-    anchor: str
-    context_score: float
-    depth: int
-
-
 class LinkTable:
     """Rows of waiting URLs.
 
     ``terms`` (rows, ``WIDTH``) holds term numbers, 0 where there is none; ``groups`` (rows, 4) group numbers. ``best`` and
-    ``total`` are the highest and the summed worth of the pages that link to the URL, ``links`` their number. ``score`` is
-    the last score that was computed, ``active`` whether the URL is in the frontier.
+    ``total`` are the highest and the summed worth of the pages that link to the URL, ``links`` their number. ``told`` is
+    its score in the frontier, -inf before it has one.
     """
 
     def __init__(self, rows: int = 4096) -> None:
         self._rows: dict[str, int] = {}
         self._free: list[int] = []
         self._urls: list[str] = []
-        self._origins: list[Origin | None] = []
         self._waits = np.zeros(rows, dtype=bool)
         self.terms = np.zeros((rows, WIDTH), dtype=np.int32)
         self.groups = np.zeros((rows, len(Groups._fields)), dtype=np.int64)
         self.best = np.zeros(rows)
         self.total = np.zeros(rows)
         self.links = np.zeros(rows)
-        self.score = np.zeros(rows)
-        self.active = np.zeros(rows, dtype=bool)
+        self.told = np.zeros(rows)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -73,35 +61,20 @@ class LinkTable:
         """The row of a waiting URL."""
         return self._rows.get(url)
 
-    def url(self, row: int) -> str:
-        return self._urls[row]
-
     def urls(self, rows: Rows) -> Iterator[str]:
         return map(self._urls.__getitem__, rows.tolist())
-
-    def origin(self, row: int) -> Origin:
-        origin = self._origins[row]
-        assert origin is not None, "a row in use has an origin"
-        return origin
-
-    def record(self, row: int) -> CrawlUrl:
-        """What the frontier gets."""
-        origin = self.origin(row)
-        score = float(self.score[row])
-        return CrawlUrl(self._urls[row], score, origin.depth, origin.parent, origin.anchor, origin.context_score)
 
     def waiting(self) -> Rows:
         """All rows in use."""
         return np.flatnonzero(self._waits)
 
-    def add(self, url: str, origin: Origin, worth: float) -> int:
+    def add(self, url: str, worth: float) -> int:
         """Add a row for a link on a page of this worth; return its number."""
         row = self._free.pop() if self._free else self._new_row()
         self._rows[url] = row
         self._urls[row] = url
-        self._origins[row] = origin
         self._waits[row] = True
-        self.active[row] = False
+        self.told[row] = -np.inf
         self.best[row] = self.total[row] = worth
         self.links[row] = 1
         return row
@@ -115,36 +88,24 @@ class LinkTable:
         self.best[row] = worth
         return True
 
-    def nearer(self, row: int, origin: Origin) -> None:
-        """Keep the origin with the smaller depth; on a tie, the first."""
-        if origin.depth < self.origin(row).depth:
-            self._origins[row] = origin
-
     def rename(self, url: str, target: str) -> int:
         """Transfer the row of ``url`` to ``target`` and return it."""
         row = self._rows[target] = self._rows.pop(url)
         self._urls[row] = target
         return row
 
-    def remove(self, url: str) -> bool:
-        """Remove the row, if there is one; return whether its URL was active."""
-        row = self._rows.pop(url, None)
-        if row is None:
-            return False
+    def remove(self, row: int) -> None:
+        """End a row."""
+        del self._rows[self._urls[row]]
         self._waits[row] = False
         self._urls[row] = ""
-        self._origins[row] = None
         self._free.append(row)
-        active = bool(self.active[row])
-        self.active[row] = False
-        return active
 
     def _new_row(self) -> int:
         row = len(self._urls)
         self._urls.append("")
-        self._origins.append(None)
         if row == len(self._waits):
-            for name in ("_waits", "terms", "groups", "best", "total", "links", "score", "active"):
+            for name in ("_waits", "terms", "groups", "best", "total", "links", "told"):
                 column = getattr(self, name)
                 setattr(self, name, np.concatenate([column, np.zeros_like(column)]))
         return row

@@ -11,30 +11,26 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from crawlproject.crawl.reading import make_traps
-from crawlproject.crawl.robots import RobotsRules
+from crawlproject.crawl.robots import FORBIDDEN, RobotsRules
 from crawlproject.errors import BadInput
 from crawlproject.inspection.duplicates.url_rule import parts_of, spelled
 from crawlproject.inspection.duplicates.url_rule_store import read_rules
 from crawlproject.options import Options, read_options
-from crawlproject.orderings.registry import ORDERINGS
 from crawlproject.reports.why.lookup import Cause
 from crawlproject.storage.read import CrawlInfo, RefusalCounts, read_refused
 from crawlproject.storage.robots_log import read_robots
 from crawlproject.urls.hosts import host_of, origin_of
 
 SCOPE = "scope/domain"
-ROBOTS = "robots/forbidden"
 NORMALIZED = "dust/respelled"
 EVICTED = "frontier/evicted"
-PUT_ASIDE = "ordering/put_aside"
 NOT_FOLLOWED = "ordering/not_followed"
 
 _SENTENCES = {
     SCOPE: "its host is outside CRAWL_ALLOWED_DOMAINS",
-    ROBOTS: "the last fetched robots.txt of its host forbids it",
+    FORBIDDEN: "the last fetched robots.txt of its host forbids it",
     "frontier/full": "the frontier was full of URLs with higher scores when the link was found",
     EVICTED: "it was dropped while waiting, because the frontier was full of URLs with higher scores",
-    PUT_ASIDE: "the ordering keeps it inactive, as not worth a fetch so far; it may become active later",
     NOT_FOLLOWED: "the ordering does not follow the links to it",
     "trap/host_full": "its host had reached the limit of URLs (TRAP_MAX_URLS_PER_HOST)",
     "host/given_up": "the crawl gave up its host, which blocks crawlers or is parked",
@@ -51,7 +47,7 @@ def causes(
     number of URLs that the frontier dropped. ``copied``: all pages with links to it are duplicates. ``agent`` is the product
     token for robots.txt; if empty, robots.txt is ignored. Raises ``BadCrawlDir``.
     """
-    options = _options_of(info)
+    options = options_of(info)
     refused = {refusal.reason: refusal for refusal in read_refused(folder)}
     certain = next(_certain(folder, options, url, depth, agent), None)
     if certain is not None:
@@ -61,7 +57,7 @@ def causes(
         return []
     if copied:
         return [Cause("copies", _SENTENCES["copies"], certain=True)]
-    found = list(_possible(info, refused, url, evicted))
+    found = list(_possible(refused, url, evicted))
     return sorted(found, key=lambda cause: -cause.count)
 
 
@@ -77,10 +73,10 @@ def _certain(folder: Path, options: Options, url: str, depth: int, agent: str) -
     if normalized != url:
         yield Cause(NORMALIZED, f"it is crawled as {normalized}, by the learned rule {', '.join(rules)}")
     if agent and _is_forbidden(folder, url, agent):
-        yield Cause(ROBOTS, _SENTENCES[ROBOTS])
+        yield Cause(FORBIDDEN, _SENTENCES[FORBIDDEN])
 
 
-def _possible(info: CrawlInfo, refused: dict[str, RefusalCounts], url: str, evicted: int) -> Iterator[Cause]:
+def _possible(refused: dict[str, RefusalCounts], url: str, evicted: int) -> Iterator[Cause]:
     for reason in ("frontier/full", NOT_FOLLOWED, "trap/host_full"):
         if reason in refused:
             yield Cause(reason, _SENTENCES[reason], refused[reason].count)
@@ -89,8 +85,6 @@ def _possible(info: CrawlInfo, refused: dict[str, RefusalCounts], url: str, evic
         yield Cause(given_up.reason, _SENTENCES[given_up.reason], given_up.count)
     if evicted:
         yield Cause(EVICTED, _SENTENCES[EVICTED], evicted)
-    if info.ordering in ORDERINGS and ORDERINGS[info.ordering].puts_aside:
-        yield Cause(PUT_ASIDE, _SENTENCES[PUT_ASIDE])
 
 
 def normalized_by_rules(folder: Path, url: str) -> tuple[str, list[str]]:
@@ -117,7 +111,7 @@ def _hosts(urls: Iterator[str]) -> Collection[str]:
     return {host_of(url) for url in urls if url.count("/") >= 3}
 
 
-def _options_of(info: CrawlInfo) -> Options:
+def options_of(info: CrawlInfo) -> Options:
     """The settings in the manifest of a crawl, without those that this version does not know."""
     known = {name.upper() for name in Options.model_fields}
     given = {name: value for name, value in info.settings.items() if name in known and name != "ORDERING_PARAMETERS"}

@@ -19,8 +19,8 @@ SOURCES = 10  # listed pages that link to a URL
 class FrontierStatus:
     """What the frontier knows: the ``record`` of a URL that waits or is being fetched, None for one that has left.
 
-    ``ahead`` of the ``waiting`` URLs have higher scores. ``rests`` and ``held`` are the seconds for which the host and the
-    URL itself may not be fetched yet.
+    ``ahead`` of the ``waiting`` URLs have higher scores. ``rests``, ``blocked`` and ``held`` are the seconds until the host has
+    rested, until the end of its block, for the reason ``why_blocked``, and until the URL itself is no longer held.
     """
 
     record: CrawlUrl | None = None
@@ -28,6 +28,8 @@ class FrontierStatus:
     ahead: int = 0
     waiting: int = 0
     rests: float = 0.0
+    blocked: float = 0.0
+    why_blocked: str = ""
     held: float = 0.0
 
 

@@ -137,7 +137,9 @@ def _waiting(frontier: FrontierStatus, record: CrawlUrl) -> Iterable[str]:
     else:
         yield f"Waits with score {record.score:.4g}: {frontier.ahead:,} of {frontier.waiting:,} waiting URLs come before it."
     if frontier.held:
-        yield f"It will not be fetched for another {frontier.held:.0f} s."
+        yield f"It is held for another {frontier.held:.0f} s: its URL template is uninformative."
+    if frontier.blocked:
+        yield f"Its host is blocked for another {frontier.blocked:.0f} s: {frontier.why_blocked}."
     elif frontier.rests:
         yield f"Its host will not be visited for another {frontier.rests:.0f} s."
     yield from _origin(record.parent, record.anchor, record.context_score, record.depth)

@@ -96,6 +96,24 @@ def test_hosts(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "... and 2 more hosts" in capsys.readouterr().out
 
 
+def test_blocks_and_holds_are_told_from_rests(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    frontier = opened(kind, tmp_path / "frontier")
+    frontier.put_many(CrawlUrl(url(host, page), score=page / 10) for host in "abc" for page in range(2))
+    frontier.block_host("a.example", 4e9)
+    frontier.block_host("b.example", NOW + 1.0)
+    frontier.hold(url("c", 0), 4e9)
+    a, b, c = asked(capsys, "hosts", tmp_path)
+    assert a["blocked"] > 1e9 and (b["blocked"], c["blocked"], a["rests"]) == (0.0, 0.0, 0.0), "that of b is over"
+    assert asked(capsys, "stats", tmp_path)["hosts_blocked"] == 1
+    assert run("hosts", tmp_path) == 0 and "blocked for" in capsys.readouterr().out
+    assert run("why", tmp_path, url("a", 1)) == 0
+    out = capsys.readouterr().out
+    assert "Its host is blocked for another" in out and f"s: {command.BLOCKED}." in out and "visited now" not in out
+    assert run("why", tmp_path, url("b", 1)) == 0 and "may be visited now" in capsys.readouterr().out
+    assert run("why", tmp_path, url("c", 0)) == 0
+    assert "held for another" in (out := capsys.readouterr().out) and "template" in out
+
+
 def test_peek(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert [record["url"] for record in asked(capsys, "peek", crawl, top=3)] == [url("a", 1), url("b", 1), url("a", 0)]
     assert [record["url"] for record in asked(capsys, "peek", crawl, host="b.example")] == [url("b", 1), url("b", 0)]

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 from random import Random
+from time import time
 
 import pytest
 from scrapy.exceptions import UsageError
 from support.invoking import invoke
+from support.livecrawl import taken
 
-from crawlproject.commands import why
+from crawlproject.commands import frontier, why
+from crawlproject.crawl.assembly import assemble
 from crawlproject.frontier.inspect.open import read_frontier
 from crawlproject.frontier.journal import JournaledFrontier
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.frontier.politeness import Politeness
-from crawlproject.records import CrawlUrl
+from crawlproject.options import read_options
+from crawlproject.records import CrawlUrl, Fetch, Topic
 from crawlproject.reports.why.lookup import FrontierStatus, LinkTo, url_status
 from crawlproject.reports.why.text import print_url_status
 
@@ -195,3 +200,42 @@ def test_a_page_of_a_link_farm(write_crawl, page, tmp_path, capsys) -> None:
     said = " ".join(output(folder, "http://farm.example/", capsys).split())
     assert "Spam score: 0.72." in said
     assert "Link-farm score of its site: 0.80 (14 of the sites it linked to recently" in said
+
+
+GREEDY, MODEST = "http://greedy.example/", "http://modest.example/"
+
+
+def a_blocked_crawl(folder: Path, *, status: int = 0) -> None:
+    """Of a host that redirects for ever, or answers with ``status``; another one waits behind it."""
+    now = time()
+    topic = Topic("reef", ("coral reef",), (SEED,))
+    crawl = assemble(topic, read_options({"CRAWL_BLOCKED_REST": 1000}), clock=lambda: now, folder=folder)
+    crawl.fail(taken(crawl, now), "http 404", Fetch(404, now, 0.1))
+    for host, score in ((GREEDY, 0.9), (MODEST, 0.1)):
+        for number in range(40):
+            crawl.admission.offer(CrawlUrl(f"{host}{number}", score, 1, SEED))
+    while not list(crawl.frontier.blocked()):
+        now += 2.0
+        url = taken(crawl, now)
+        if url.url.startswith(GREEDY) and not status:
+            crawl.redirect(url, f"{url.url}?again", Fetch(302, now, 0.1))
+        else:
+            answered = status if url.url.startswith(GREEDY) else 404
+            crawl.fail(url, f"http {answered}", Fetch(answered, now, 0.1))
+    crawl.close("shutdown", now)
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [
+        (0, r"its site greedy.example is over budget, with [\d.]+ fetches of the [\d.]+ that it has earned\."),
+        (503, r"it refused the crawler \(http 503\), and rests\."),
+    ],
+)
+def test_the_budget_or_the_block_is_named_as_the_reason(tmp_path, capsys, status: int, reason: str) -> None:
+    a_blocked_crawl(tmp_path, status=status)
+    said = f"Its host is blocked for another \\d+\\S* s: {reason}"
+    assert re.search(said, output(tmp_path, f"{GREEDY}39", capsys))
+    assert "blocked" not in output(tmp_path, f"{MODEST}39", capsys)
+    assert invoke(frontier.FrontierCommand(), "why", tmp_path, f"{GREEDY}39") == 0
+    assert re.search(said, capsys.readouterr().out)

@@ -1,7 +1,8 @@
-"""What a crawl does when its ordering puts URLs aside and calls them back."""
+"""What a crawl does with the floor of its ordering."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -14,31 +15,27 @@ from crawlproject.options import read_options
 from crawlproject.orderings import registry
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
 from crawlproject.records import CrawlUrl, Fetch, Link, Page, Topic
-from crawlproject.urls.traps import TrapFilter
+from crawlproject.urls.hosts import host_of
 
 SEEDS = ("http://a.example/", "http://b.example/")
+LINKS = {"http://active.example/": 0.8, "http://spare.example/": 0.5, "http://poor.example/": 0.1}
 
 
-class Shelf(BaseOrdering):
-    """Puts aside and calls back what a test says, each list once."""
+class Divided(BaseOrdering):
+    """Links have the scores of a table; the floor is what a test says."""
 
-    puts_aside = True
+    learns = True
 
     def __init__(self, context: OrderingContext) -> None:
         super().__init__(context)
-        self.aside: list[str] = []
-        self.back: list[list[CrawlUrl]] = []
+        self.floor = 0.6
         self.told: list[tuple[str, str]] = []
 
     def score(self, page: Page, link: Link) -> float | None:
-        return None if link.url.endswith("later") else 0.5
+        return LINKS.get(f"http://{host_of(link.url)}/", 0.7)
 
-    def put_aside(self) -> Iterable[str]:
-        urls, self.aside = self.aside, []
-        return urls
-
-    def recall(self) -> Iterable[CrawlUrl]:
-        return self.back.pop(0) if self.back else []
+    def revise(self) -> Iterable[tuple[str, float]]:
+        return ()
 
     def refused(self, url: str) -> None:
         self.told.append(("refused", url))
@@ -46,55 +43,71 @@ class Shelf(BaseOrdering):
     def too_deep(self, url: str) -> None:
         self.told.append(("too deep", url))
 
+    def postponed(self, url: str) -> None:
+        self.told.append(("postponed", url))
+
 
 @pytest.fixture
-def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Crawl, Shelf]:
-    monkeypatch.setitem(registry.ORDERINGS, "shelf", Shelf)
-    options = read_options(
-        {"ORDERING": "shelf", "POLITENESS_MIN_DELAY": 0, "TRAP_MAX_URLS_PER_HOST": 3, "TRAP_MAX_DEPTH": 5}
-    )
-    crawl = assemble(Topic("reef", ("coral reef",), SEEDS), options, clock=lambda: 0.0, folder=tmp_path)
-    assert isinstance(crawl.ordering, Shelf)
-    return crawl, crawl.ordering
+def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """``opened(**settings)``: a crawl whose two seeds were fetched, with the links of ``LINKS``."""
+    monkeypatch.setitem(registry.ORDERINGS, "divided", Divided)
+
+    def open_one(*links: str, fetches: int = 2, **settings: object) -> Crawl:
+        given = {"ORDERING": "divided", "POLITENESS_MIN_DELAY": 10, "POLITENESS_FACTOR": 0, **settings}
+        crawl = assemble(Topic("reef", ("coral reef",), SEEDS), read_options(given), clock=lambda: 0.0, folder=tmp_path)
+        for _ in range(fetches):
+            fetch(crawl, *LINKS, *links)
+        return crawl
+
+    return open_one
 
 
 def fetch(crawl: Crawl, *links: str) -> None:
     url = crawl.take(1.0)
     assert url is not None
-    crawl.steps.offer(crawl.steps.read(url, html(*links, text="reef")), Fetch(200, 1.0, 0.1))
+    body = html(*links, text="reef")
+    page, fetched = crawl.steps.read(url, body), Fetch(200, 1.0, 0.1)
+    crawl.steps.keep(page, crawl.steps.visit(url, page, body, fetched))
+    crawl.steps.offer(page, fetched)
 
 
-def waiting(crawl: Crawl) -> set[str]:
-    return {url.url for url in crawl.frontier.waiting()}
+def hosts_taken(crawl: Crawl) -> list[str]:
+    """What is taken while nothing ends."""
+    return [host_of(url.url) for url in iter(lambda: crawl.take(2.0), None)]
 
 
-def test_what_is_put_aside_leaves_its_place_on_the_host_to_others(opened: tuple[Crawl, Shelf]) -> None:
-    crawl, shelf = opened
-    shelf.aside = ["http://a.example/1", "http://nobody-knows.example/", SEEDS[1]]
-    fetch(crawl, "/1", "/2", "/later")
-    assert waiting(crawl) == {SEEDS[1], "http://a.example/2"}, "a seed stays"
-    assert crawl.stats.refused == 0, "what is not followed now may be later"
-    shelf.back = [[CrawlUrl("http://a.example/later", 0.3, 1)]]
-    crawl.take(1.0)
-    assert "http://a.example/later" in crawl.frontier
-    shelf.back = [[CrawlUrl("http://a.example/1", 0.3, 1)]]
-    crawl.take(1.0)
-    assert shelf.told == [("refused", "http://a.example/1")], "the host has its three"
+@pytest.mark.parametrize(
+    ("scarce", "hosts"),
+    [
+        ("pages", ["active.example"]),
+        ("both", ["active.example", "spare.example"]),
+        ("time", ["active.example", "spare.example", "poor.example"]),
+    ],
+)
+def test_what_is_scarce_says_which_hosts_may_be_taken_below_the_floor(opened, scarce: str, hosts: list[str]) -> None:
+    crawl = opened(*(f"{url}second" for url in LINKS), CRAWL_SCARCE=scarce)
+    assert hosts_taken(crawl) == hosts
 
 
-def test_it_is_asked_again_until_something_enters(opened: tuple[Crawl, Shelf]) -> None:
-    crawl, shelf = opened
-    good, unasked = CrawlUrl("http://c.example/", 9.0, 1), CrawlUrl("http://d.example/", 9.0, 1)
+def test_without_a_floor_all_hosts_are_taken(opened) -> None:
+    crawl = opened(fetches=1)
+    crawl.ordering.floor = -math.inf
+    fetch(crawl)
+    assert hosts_taken(crawl) == ["active.example", "spare.example", "poor.example"]
+
+
+def test_a_resumed_crawl_has_its_floor_before_its_first_fetch(opened) -> None:
+    opened("http://active.example/second", CRAWL_SCARCE="pages").close("stopped", 3.0)
+    resumed = opened(fetches=0, CRAWL_SCARCE="pages")
+    assert hosts_taken(resumed) == ["active.example"]
+
+
+def test_the_ordering_hears_of_what_cannot_enter(opened) -> None:
     film, deep = CrawlUrl("http://c.example/film.mp4", 9.0, 1), CrawlUrl("http://c.example/deep", 9.0, 6)
-    shelf.back = [[film], [deep], [good], [unasked]]
-    assert crawl.take(1.0) == good
-    assert shelf.told == [("refused", film.url), ("too deep", deep.url)]
-    assert shelf.back == [[unasked]]
+    crawl = opened(TRAP_MAX_DEPTH=5)
+    assert not crawl.admission.offer(film) and not crawl.admission.offer(deep)
+    assert crawl.ordering.told == [("refused", film.url), ("too deep", deep.url)]
 
 
-def test_a_withdrawn_url_frees_its_place() -> None:
-    traps = TrapFilter(max_urls_per_host=1)
-    traps.admitted("http://a.example/1")
-    assert traps.refusal("http://a.example/2") == "host_full"
-    traps.withdrawn("http://a.example/1")
-    assert traps.refusal("http://a.example/2") is None
+def test_when_nothing_active_waits_the_best_of_the_others_are_taken(opened) -> None:
+    assert hosts_taken(opened(CRAWL_SCARCE="pages")) == ["active.example", "spare.example", "poor.example"]

@@ -13,6 +13,7 @@ from support.webs import html
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.crawl.reading import make_canonicalizer
+from crawlproject.crawl.robots import RobotsRules
 from crawlproject.errors import StorageFailed
 from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl, Fetch, Page, Topic
@@ -29,6 +30,10 @@ def a_crawl(folder: Path, *seeds: str, ordering: str = "dom", **settings: object
     options = read_options({**IMPATIENT, **INCURIOUS, "ORDERING": ordering, **settings})
     topic = Topic("reef", ("coral reef",), seeds or (SEED,))
     return assemble(topic, options, clock=lambda: 0.0, folder=folder)
+
+
+def rules(text: bytes) -> RobotsRules:
+    return RobotsRules(200, text, 1e12, "topical-crawler")
 
 
 def receive(crawl: Crawl, url: CrawlUrl, body: bytes, now: float = 1.0, **headers: str) -> Page:
@@ -367,9 +372,9 @@ def test_refusals_are_saved_when_the_frontier_cannot_be(tmp_path: Path, monkeypa
 
 def test_a_visit_records_what_rest_its_host_asked_for(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path)
-    crawl.crawl_delay("a.example", 7.0)
+    crawl.learn_robots("http://a.example", rules(b"User-agent: *\nCrawl-delay: 7\n"), 0.0)
     crawl.fail(taken(crawl), "http 503", Fetch(503, 1.0, 0.5, asked_rest=60.0))
-    crawl.crawl_delay("a.example", 0.0)
+    crawl.learn_robots("http://a.example", rules(b""), 1.0)
     crawl.admission.offer(CrawlUrl("http://a.example/next", 1.0))
     receive(crawl, taken(crawl, now=100.0), html())
     crawl.folder.close("finished", 9.0, {})

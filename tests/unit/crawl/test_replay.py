@@ -148,6 +148,7 @@ RUN_TIME = {
         {"_examined", "_stored_until", "_seen"}
     ),  # _seen: the texts of late, which fade anyway
     "OrderingFeed": frozenset({"_latest"}),
+    "Adaptive": frozenset({"_latest"}),  # evidence that is computed once
     "Intelligent": frozenset({"_page", "_latest"}),  # the page whose links are scored next
     "InfoSpiders": frozenset({"_page"}),
     "Reinforcement": frozenset({"_page"}),

@@ -1,20 +1,21 @@
 -- One call of this script is one atomic step of a frontier. All keys carry the hash tag of one slot.
 --
 -- KEYS   1 prefix of the crawl, 2 prefix of what all crawls of the server share
--- ARGV   the thirteen of HEAD, then operations: a name and its arguments each (see 6_operations.lua)
+-- ARGV   the fourteen of HEAD, then operations: a name and its arguments each (see 6_operations.lua)
 --
 -- A host is a text, a URL its 16-byte digest, an arrival six bytes: the number of a waiting URL, big-endian, so that
 -- members of equal score are in the order in which they came. rank is the negative score: least first.
 
 local call = redis.call
 local ROOT, SHARED = KEYS[1], KEYS[2]
-local HEAD = 13
+local HEAD = 14
 
 local WORKER, TOKEN, SENT = ARGV[1], ARGV[2], ARGV[3]
 local K, MAX_URLS, COMMIT = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local MAX_PER_HOST, MAX_PAGES, LEASE = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
 local MIN_DELAY, FACTOR, MARGIN = tonumber(ARGV[10]), tonumber(ARGV[11]), tonumber(ARGV[12])
-local HOSTS_ELSEWHERE = tonumber(ARGV[13]) -- hosts with waiting URLs in other slots
+local STRICT = ARGV[13] == '1' -- whether the crawl waits for the k rule while k hosts wait
+local HOSTS_ELSEWHERE = tonumber(ARGV[14]) -- hosts with waiting URLs in other slots
 
 -- of the crawl
 local META = ROOT .. ':meta' -- hash: arrivals, seen, buckets, evicted, pages, worst
@@ -22,12 +23,14 @@ local RECORDS = ROOT .. ':records' -- hash: arrival -> what parts_of takes apart
 local LEASES = ROOT .. ':leases' -- hash: arrival -> rank, newline, question, newline, worker
 local OPEN = ROOT .. ':open' -- zset: arrival and host of the best URL of each host that may be visited
 local RESTING = ROOT .. ':resting' -- zset: host -> when it may be visited
-local TOPS = ROOT .. ':tops' -- zset: arrival and host of the best URL of each host with waiting URLs
+local TOPS = ROOT .. ':tops' -- zset: arrival and host of each host with waiting URLs -> rank of the best that is not held
+local LATE = ROOT .. ':late' -- zset: host whose best URL is held -> rank of that URL
 local WORST = ROOT .. ':worst' -- zset: the same of the worst; only while the frontier is bounded
 local HEADS = ROOT .. ':heads' -- hash: host -> its arrivals in OPEN, TOPS and WORST
 local RIPENING = ROOT .. ':ripening' -- zset: host -> when its next URL with a time to come may go
 local BLOCKED = ROOT .. ':blocked' -- zset: host -> end of its block
 local DORMANT = ROOT .. ':dormant' -- zset: host of which no URL may be taken yet (all held, or blocked) -> when one may
+local DORMANT_RANKS = ROOT .. ':dormantranks' -- zset: the same hosts -> their ranks in TOPS
 local COMMITTED = ROOT .. ':committed' -- zset: arrival -> position in the batch of Best-N-First
 local ADMITTED = ROOT .. ':admitted' -- hash: host -> URLs that entered
 local WORKERS = ROOT .. ':workers' -- hash: worker -> token of the process that uses this name
@@ -44,7 +47,10 @@ local ALIVE = SHARED .. ':alive' -- zset: worker of a crawl -> when its leases e
 
 local ME = ROOT .. '\n' .. WORKER
 local NOBODY = '\0\0\0\0\0\0'
+local ALL_HELD = -math.huge -- rank in TOPS of a host of which every URL is held
+local LEAST = -1.7976931348623157e308 -- rank in TOPS of an infinite score
 local BUSY_LOOK = 0.25 -- seconds until a host is looked at again that another crawl visits
+local INACTIVE_LOOK = 64 -- resting hosts that are passed over below a floor, so that a look costs little
 local CLOCK_SLACK = 600 -- seconds for which a clock is kept that has run out
 
 local function exact(number)

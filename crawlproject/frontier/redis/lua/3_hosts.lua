@@ -21,17 +21,25 @@ local function allowed_from(host)
   return math.max(due_of(host), block_of(host) or -math.huge)
 end
 
--- Let DORMANT say when a URL of the host may be taken, politeness aside, if none may now.
-local function watch_dormancy(host, has_urls)
-  local wakes = has_urls and block_of(host)
-  if has_urls and some_unripe and call('ZCARD', UNRIPE .. host) == call('ZCARD', QUEUE .. host) then
+-- Whether a URL of the host is being fetched for this crawl.
+local function in_process(host)
+  local holder = call('HGET', BUSY, host)
+  return holder and string.sub(holder, 1, #ROOT + 1) == ROOT .. '\n'
+end
+
+-- Let DORMANT say when a URL of the host may be taken, politeness aside, if none may now. rank: as in TOPS; nil: no URL.
+local function watch_dormancy(host, rank)
+  local wakes = rank and block_of(host)
+  if rank == ALL_HELD then
     wakes = math.max(wakes or 0, tonumber(call('ZRANGE', UNRIPE .. host, 0, 0, 'WITHSCORES')[2]))
   end
   if wakes then
     call('ZADD', DORMANT, exact(wakes), host)
+    call('ZADD', DORMANT_RANKS, exact(rank), host)
     some_dormant = true
   elseif some_dormant then
     call('ZREM', DORMANT, host)
+    call('ZREM', DORMANT_RANKS, host)
   end
 end
 
@@ -82,6 +90,26 @@ local function index(zset, host, old, arrival, rank)
   return arrival or NOBODY
 end
 
+-- A rank as TOPS has it.
+local function rank_in_tops(text)
+  local rank = tonumber(text)
+  return rank > LEAST and rank or -math.huge
+end
+
+-- Let TOPS and LATE tell of the URLs of a host: its best, and its best that is not held (nil: all are, or there is none).
+-- What TOPS names, and the rank there.
+local function place_top(host, old, best, best_rank, arrival, rank)
+  if some_unripe then
+    if best and best ~= arrival then
+      call('ZADD', LATE, exact(best_rank), host)
+    else
+      call('ZREM', LATE, host)
+    end
+  end
+  local top_rank = best and (arrival and math.max(rank, LEAST) or ALL_HELD)
+  return index(TOPS, host, old, arrival or best, top_rank), top_rank
+end
+
 -- Let the host enter the state it belongs to. ``stays``: neither its clock nor its lease changed, so an open host stays open.
 local function place(host, stays)
   local heads = call('HGET', HEADS, host)
@@ -91,18 +119,22 @@ local function place(host, stays)
   end
   local queue = QUEUE .. host
   local first = call('ZRANGE', queue, 0, 0, 'WITHSCORES')
-  top = index(TOPS, host, top, first[1], first[2] and tonumber(first[2]))
+  local arrival, rank = first[1], first[2] and tonumber(first[2])
+  if arrival and some_unripe then
+    arrival, rank = available(host, true)
+  end
+  local top_rank
+  top, top_rank = place_top(host, top, first[1], first[2] and tonumber(first[2]), arrival, rank)
   if meta.worst == 1 then
     local last = last_uncommitted(queue)
     worst = index(WORST, host, worst, last[1], last[2] and tonumber(last[2]))
   end
-  local opens, arrival, rank
-  local holder = call('HGET', BUSY, host)
-  if first[1] and not (holder and string.sub(holder, 1, #ROOT + 1) == ROOT .. '\n') then
-    if some_unripe or some_committed then
+  local opens
+  if not first[1] or in_process(host) then
+    arrival = nil
+  else
+    if some_committed then
       arrival, rank = available(host)
-    else
-      arrival, rank = first[1], tonumber(first[2])
     end
     if arrival then
       opens = allowed_from(host)
@@ -123,7 +155,7 @@ local function place(host, stays)
     end
   end
   if some_unripe or some_blocked or some_dormant then
-    watch_dormancy(host, first[1])
+    watch_dormancy(host, top_rank)
   end
   local now_heads = open .. top .. worst
   if now_heads == NOBODY .. NOBODY .. NOBODY then
@@ -171,6 +203,9 @@ local function pass_time(now)
     call('ZREMRANGEBYSCORE', BLOCKED, '-inf', exact(now))
   end
   if some_dormant then
+    for _, host in ipairs(call('ZRANGEBYSCORE', DORMANT, '-inf', exact(now))) do
+      call('ZREM', DORMANT_RANKS, host)
+    end
     call('ZREMRANGEBYSCORE', DORMANT, '-inf', exact(now))
   end
   if some_unripe then

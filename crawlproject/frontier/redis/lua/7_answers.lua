@@ -1,9 +1,12 @@
 -- Taking URLs, what is asked before and after, and the loop over the operations of a call.
 
--- now n floor seed question asked_before picks -> {rank, time to come, record, rank, ...}: leases up to n URLs of rank
--- floor at most. An answer that was lost is given again.
+-- now n last floor spare seed question asked_before picks -> {rank, time to come, record, rank, ..., spare floor}: leases up
+-- to n URLs of rank last at most. The floors are ranks too; the spare one is given back as it was lowered. An answer that
+-- was lost is given again.
 function answer_of.take()
-  local now, n, floor, seed, question = time_argument(), number(), number(), number(), argument()
+  local now, n, last = time_argument(), number(), number()
+  set_floors(number(), number())
+  local seed, question = number(), argument()
   local asked_before, picks = argument() == '1', split(argument())
   local taken = {}
   call('ZADD', ALIVE, exact(now + LEASE), ME)
@@ -16,6 +19,7 @@ function answer_of.take()
       end
     end
     if #taken > 0 then
+      taken[#taken + 1] = exact(spare)
       return taken
     end
   end
@@ -27,7 +31,7 @@ function answer_of.take()
       break
     end
     local host, arrival, rank = choose(now, picks, seed + #taken)
-    if not host or rank > floor then
+    if not host or rank > last then
       break
     end
     leave(host, arrival)
@@ -43,24 +47,37 @@ function answer_of.take()
   if #taken > 0 then
     call('HSET', PICKS, WORKER, exact(now) .. '\n' .. table.concat(picks, '\n'))
   end
+  taken[#taken + 1] = exact(spare)
   return taken
 end
 
--- now seed picks -> when a take may succeed, or ''
+-- now floor spare seed picks -> {when a take may succeed, or '', spare floor}
 function answer_of.due()
-  local now, seed, picks = time_argument(), number(), split(argument())
+  local now = time_argument()
+  set_floors(number(), number())
+  local seed, picks = number(), split(argument())
   reclaim_from_the_lost(now)
   pass_time(now)
   local due = next_due(now, picks, seed)
-  return due and exact(due - shift) or ''
+  return { due and exact(due - shift) or '', exact(spare) }
+end
+
+-- The rank of the best waiting URL, held or not, or nil.
+local function best_rank()
+  local top = call('ZRANGEBYSCORE', TOPS, '(-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
+  local late = call('ZRANGE', LATE, 0, 0, 'WITHSCORES')[2]
+  if top and late then
+    return math.min(rank_in_tops(top), tonumber(late))
+  end
+  return top and rank_in_tops(top) or late and tonumber(late)
 end
 
 -- -> {waiting, leases, hosts, evicted, pages, seen, rank of the best or ''}
 function answer_of.counts()
-  local best = call('ZRANGE', TOPS, 0, 0, 'WITHSCORES')[2]
+  local best = best_rank()
   return {
     waiting(), call('HLEN', LEASES), call('ZCARD', TOPS), meta.evicted, meta.pages, meta.seen,
-    best and exact(tonumber(best)) or '',
+    best and exact(best) or '',
   }
 end
 

@@ -11,7 +11,11 @@ from crawlproject.components.dashboard import running_crawl as live
 from crawlproject.components.dashboard import search as searching
 from crawlproject.components.dashboard.running_crawl import RunningCrawl, Throttled
 from crawlproject.components.dashboard.search import REFRESH, SearchBox
+from crawlproject.components.running import attach
+from crawlproject.crawl.assembly import assemble
 from crawlproject.errors import BadCrawlDir
+from crawlproject.options import read_options
+from crawlproject.records import Topic
 
 
 def test_a_slow_look_is_not_repeated_at_once():
@@ -91,3 +95,29 @@ def test_an_index_is_brought_up_to_date_now_and_then(monkeypatch, tmp_path):
     assert len(updates) == 2
     assert box.search(tmp_path, "  ", 10, 0) == {"total": 0, "hits": []}
     assert searching.REFRESH > 1
+
+
+@pytest.mark.parametrize(("refused", "why"), [(False, "over budget"), (True, "refused or silent")])
+def test_a_blocked_host_is_shown_with_the_reason(crawler, tmp_path, refused, why):
+    now = time.time()
+    topic = Topic("reef", ("reef",), ("http://a.example/", "http://b.example/"))
+    crawl = assemble(topic, read_options({}), clock=lambda: now, folder=tmp_path)
+    attach(crawler, crawl)
+    crawl.frontier.block_host("a.example", now + 100.0)
+    if refused:
+        crawl.tracker.hosts.rest("http://a.example/", now + 100.0)
+    first, second = sorted(RunningCrawl(crawler).document()["frontier_hosts"], key=lambda host: host["host"])
+    assert (first["why_blocked"], second["why_blocked"]) == (why, "")
+    assert 90.0 < first["blocked"] <= 100.0 and second["blocked"] == 0.0
+
+
+def test_an_outage_is_shown(crawler, tmp_path):
+    crawl = assemble(
+        Topic("reef", ("reef",), ("http://a.example/",)), read_options({}), clock=time.time, folder=tmp_path
+    )
+    attach(crawler, crawl)
+    assert RunningCrawl(crawler).document()["offline"] is None
+    began = time.time() - 60.0
+    for _ in range(2):
+        crawl.connections.failed("http://a.example/", "a.example", began, waiting=1, in_flight=0)
+    assert RunningCrawl(crawler).document()["offline"] == pytest.approx(60.0, abs=5.0)

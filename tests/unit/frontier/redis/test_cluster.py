@@ -63,6 +63,10 @@ def test_every_operation_stays_on_one_node(nodes: list[RedisServer]) -> None:
     assert frontier.withdraw(next(frontier.waiting()).url)
     frontier.crawl_delay("patient.test", 3.0)
     view = RedisView(server, "strict")
+    frontier.block_host("h1.test", 7.0)
+    frontier.block_host("h2.test", 7.0)
+    frontier.block_host("h2.test", 0.0)
+    assert view.blocks() == {"h1.test": 7.0}
     assert (view.counts().leased, view.counts().waiting) == (2, len(frontier))
     assert view.workers() == []
     frontier.close()

@@ -15,7 +15,7 @@ from support.redisserver import empty_database
 from crawlproject.errors import BadSetting, StorageFailed
 from crawlproject.frontier.redis.codec import dump_record, load_record
 from crawlproject.frontier.redis.frontier import RedisFrontier
-from crawlproject.frontier.redis.operations import done_of, put_of, records_of, take_of
+from crawlproject.frontier.redis.operations import done_of, put_of, take_of, taken_of
 from crawlproject.frontier.redis.script import FrontierRules, Script
 from crawlproject.records import CrawlUrl
 
@@ -143,6 +143,82 @@ def test_the_visitor_of_a_crawl_that_died_does_not_block_the_host_for_ever(join:
     assert two.take(61.0) is not None
 
 
+# ---------------------------------------------------------------- the floor
+
+
+def test_a_floor_is_the_workers_own(join: Join) -> None:
+    one, two = join("one", min_delay=5.0), join("two", min_delay=5.0)
+    one.put_many([url("a/1", 0.9), url("a/2", 0.9), url("b/1", 0.4), url("c/1", 0.1)])
+    one.set_floor(0.5)
+    assert [one.take(0.0), one.take(0.0)] == [url("a/1", 0.9), None], "a is in process, and has more"
+    assert [two.take(0.0), two.take(0.0)] == [url("b/1", 0.4), url("c/1", 0.1)]
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_many_takes_in_one_call_lower_the_spare_floor_as_one_by_one(join: Join, together: bool) -> None:
+    frontier = join(min_delay=5.0)
+    frontier.put_many([url("b/1", 0.2), url("b/2", 0.2), url("c/1", 0.1), url("d/1", 0.05)])
+    frontier.set_floor(0.5)
+    taken = frontier.take_many(0.0, 4) if together else [frontier.take(0.0), frontier.take(0.0)]
+    assert [record.url for record in taken if record] == ["http://b.test/1"], "b is spare now, and has more"
+    frontier.withdraw("http://b.test/2")
+    assert [record.score for record in frontier.take_many(0.0, 4)] == [0.1, 0.05]
+
+
+def test_hosts_below_the_floor_that_rest_wake_nobody(join: Join) -> None:
+    frontier = join(min_delay=5.0)
+    frontier.put_many(url(f"h{host}/{page}", 0.1) for host in range(90) for page in range(2))
+    for record in frontier.take_many(0.0, 30):
+        frontier.done(record.url, 0.0, 0.0)
+    frontier.put_many([url("a/1", 0.9), url("a/2", 0.9)])
+    frontier.set_floor(0.5)
+    taken = frontier.take(1.0)
+    assert taken == url("a/1", 0.9)
+    frontier.done(taken.url, 1.0, 0.0)
+    assert (frontier.take(1.0), frontier.next_due(1.0)) == (None, 6.0), "30 hosts rest until 5"
+    frontier.set_floor(-math.inf)
+    assert len(frontier.take_many(1.0, 99)) == 60
+    assert frontier.next_due(1.0) == 5.0
+
+
+def test_each_slot_keeps_the_floor_for_itself(join: Join) -> None:
+    frontier = join(slots=4, batch_size=10, min_delay=1.0)
+    high, low = (
+        [url(f"{name}{host}/{page}", score) for host in range(40) for page in range(2)]
+        for name, score in (("a", 0.9), ("b", 0.1))
+    )
+    frontier.put_many(low + high)
+    frontier.set_floor(0.5)
+    taken = frontier.take_many(0.0, 160)
+    assert {record.score for record in taken} == {0.9} and len(taken) == 40, (
+        "those of all slots, while they are in process"
+    )
+    assert frontier.next_due(0.0) is None
+    for record in taken:
+        frontier.done(record.url, 0.0, 0.0)
+    assert frontier.next_due(0.0) == 1.0
+    now, scores = 1.0, []
+    while len(frontier):
+        for record in frontier.take_many(now, 160):
+            scores.append(record.score)
+            frontier.done(record.url, now, 0.0)
+        now += 1.0
+    assert len(scores) == 120 and scores[:40] == [0.9] * 40
+
+
+def test_the_best_score_is_known_wherever_it_waits(join: Join) -> None:
+    frontier = join()
+    records = [url("a/1", 0.9, not_before=9.0), url("a/2", 0.2), url("b/1", -math.inf), url("c/1", 0.5, not_before=8.0)]
+    frontier.put_many(records)
+    assert (frontier.best(), frontier.hosts()) == (0.9, 3)
+    assert frontier.withdraw("http://a.test/1") and frontier.best() == 0.5
+    frontier.hold("http://a.test/2", 7.0)
+    assert frontier.take(0.0) == url("b/1", -math.inf)
+    assert (frontier.best(), frontier.take(7.0), frontier.best()) == (0.5, url("a/2", 0.2, not_before=7.0), 0.5)
+    frontier.put(url("d/1", math.inf))
+    assert frontier.best() == math.inf
+
+
 # ---------------------------------------------------------------- answers that get lost
 
 
@@ -157,7 +233,7 @@ def test_every_call_may_be_repeated(database: redis.Redis, join: Join) -> None:
     for round_ in range(9):
         now = 10.0 * round_
         ask = [take_of(now, 2, [], question=round_, again=again) for again in (False, True)]
-        taken, repeated = (records_of(script.call(0, [question])[0]) for question in ask)
+        taken, repeated = (taken_of(script.call(0, [question])[0])[0] for question in ask)
         assert len(taken) == 2
         assert sorted(map(str, repeated)) == sorted(map(str, taken))
         ends = [step for record in taken for step in (("page", put_of(record)[1]), done_of(record.url, now, 0.0))]

@@ -78,6 +78,32 @@ def test_no_more_is_taken_than_there_is_room_for(server: RedisServer, loop: Loop
     assert client.hlen("topical:{0}:crawl:crawl:leases") == 0, "what was not fetched waits again"
 
 
+def test_the_floor_of_the_moment_is_sent_with_each_take(server: RedisServer, loop: Loop) -> None:
+    frontier = worker(server, loop)
+    with frontier.batch():
+        frontier.put_many(CrawlUrl(f"http://{host}.test/{page}", float(page)) for host in "abc" for page in (1, 2))
+        frontier.put(CrawlUrl("http://low.test/", 0.5))
+        frontier.set_floor(1.0)
+    held = []
+
+    def take(number: int) -> None:
+        def has_taken() -> bool:
+            while len(held) < number and (taken := frontier.take(time.time())):
+                held.append(taken.url)
+            return len(held) == number
+
+        loop.run_until(has_taken)
+
+    take(3)
+    assert {link[-1] for link in held} == {"2"}
+    with pytest.raises(AssertionError, match="did not happen"):
+        loop.run_until(lambda: frontier.take(time.time()), seconds=0.5)
+    frontier.set_floor(0.1)
+    take(4)
+    assert held[-1] == "http://low.test/"
+    frontier.close()
+
+
 def test_the_end_is_known_only_when_nobody_has_anything_left(server: RedisServer, loop: Loop) -> None:
     other = worker(server, None, "other")
     other.put_many(urls(1))

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
+from typing import Any
 
+import pytest
 from support.events import error_event, page_event, redirect_event
 from support.pages import a_link
 
@@ -26,6 +29,10 @@ def a_page(
 ):
     page = Page(f"http://{host}/{number}", relevance=relevance, spam=spam, duplicate_of=copy, depth=depth)
     return replace(page, links=tuple(a_link(url) for url in links))
+
+
+def at(url: str) -> Page:
+    return replace(a_page("x.example", 0), url=url)
 
 
 class Books(SiteBudgets):
@@ -58,7 +65,7 @@ def with_a_crawl_of_relevant_pages(walls: int = 300) -> Books:
     """Some good pages, after so many walls that nobody is trusted beyond his budget."""
     sites = Books()
     for number in range(walls):
-        sites.add_seed(f"http://wall{number}.example/")
+        sites.add_named(f"http://wall{number}.example/")
         sites.apply(error_event(f"http://wall{number}.example/", "block/captcha"))
     for number in range(5):
         fetch(sites, a_page(f"g{number}.example", 0), float(number))
@@ -125,7 +132,7 @@ def test_such_sites_make_the_crawl_careful():
 def test_sites_that_only_one_other_links_to_get_a_part_of_the_fetches():
     """A swarm of domains, each linked by the one before; meanwhile a site that is known is fetched as often."""
     sites = Books()
-    sites.add_seed("http://known.example/")
+    sites.add_named("http://known.example/")
     for second in range(600):
         url = f"http://swarm{second}.example/0"
         if sites.holds.hold_until(CrawlUrl(url, 1.0), float(second)) <= second:
@@ -162,7 +169,7 @@ def test_two_that_link_to_a_site_are_enough():
 def test_what_a_seed_links_to_is_trusted_whatever_the_seed_looks_like():
     """A list of links is a common seed, and looks like spam."""
     sites = Books()
-    sites.add_seed("http://list.example/")
+    sites.add_named("http://list.example/")
     listed = [f"http://listed{number}.example/" for number in range(300)]
     fetch(sites, a_page("list.example", 0, spam=1.0, links=tuple(listed), depth=0), 0.0)
     for second, url in enumerate(listed, 1):
@@ -173,8 +180,43 @@ def test_what_a_seed_links_to_is_trusted_whatever_the_seed_looks_like():
 def test_a_redirect_is_worth_less_than_nothing():
     sites = with_a_crawl_of_relevant_pages()
     for number in range(2):
-        sites.apply(redirect_event(f"http://maze.example/{number}", at=5.0))
+        sites.apply(redirect_event(f"http://maze.example/{number}", f"http://maze.example/{number}?on", at=5.0))
     assert sites.holds.hold_until(CrawlUrl("http://maze.example/9", 1.0), 5.0) > 5.0
+
+
+@pytest.mark.parametrize("target", ["https://moved.example/", "http://www.moved.example/", "http://new.example/"])
+def test_a_redirect_to_another_place_is_no_evidence_against_a_site(target: str):
+    """http to https, a site that moved, a name server of documents: the pages are behind the redirects."""
+    sites = with_a_crawl_of_relevant_pages()
+    for number in range(200):
+        url = f"http://moved.example/{number}"
+        assert sites.holds.hold_until(CrawlUrl(url, 1.0), 5.0) == 5.0
+        sites.apply(redirect_event(url, f"{target}{number}", at=5.0))
+        if "//new" in target or number < 5:
+            sites.apply(page_event(at(f"{target}{number}"), 5.0))
+        else:
+            break
+    assert sites.site("http://moved.example/").fetches == (0.0 if "//new" in target else 5.0 + POLICY.moved)
+
+
+def test_redirects_to_other_places_without_a_page_count_like_pages_that_are_not_there():
+    sites = with_a_crawl_of_relevant_pages()
+    for number in range(100):
+        url = f"http://maze.example/{number}"
+        if sites.holds.hold_until(CrawlUrl(url, 1.0), 5.0) > 5.0:
+            break
+        sites.apply(redirect_event(url, f"http://maze{number}.example/", at=5.0))
+    assert 5 < number < 25
+
+
+def test_a_chain_of_redirects_is_forgiven_as_a_whole():
+    sites = with_a_crawl_of_relevant_pages()
+    names = [f"http://hop{number}.example/" for number in range(4)]
+    for url, target in pairwise(names):
+        sites.apply(redirect_event(url, target, at=5.0))
+    assert all(sites.site(url).fetches > 0.0 for url in names[:-1])
+    sites.apply(page_event(at(names[-1]), 5.0))
+    assert [sites.site(url).fetches for url in names] == [0.0, 0.0, 0.0, 1.0]
 
 
 def test_pages_that_are_not_there_hardly_count():
@@ -242,3 +284,30 @@ def test_subdomains_share_a_budget():
     for number in range(100):
         fetch(sites, a_page(f"x{number}.farm.example", 0, relevance=0.0), 5.0)
     assert sites.holds.hold_until(CrawlUrl("http://new.farm.example/", 1.0), 5.0) > 5.0
+
+
+def test_a_site_that_a_person_named_has_no_budget_until_there_is_evidence():
+    sites = with_a_crawl_of_relevant_pages()
+    sites.add_named("http://large.example/")
+    assert allowed(sites, "www.large.example", most=400, relevance=0.0) == 400
+
+
+@pytest.mark.parametrize(
+    "evidence", [{"spam": 0.9}, {"copy": "http://g0.example/0"}, {"novelty": 0.1}, {"ratio": 0.97}]
+)
+def test_evidence_counts_more_than_a_name(evidence: dict[str, Any]):
+    novelty, ratio = evidence.pop("novelty", 1.0), evidence.pop("ratio", 0.3)
+    sites = with_a_crawl_of_relevant_pages()
+    sites.add_named("http://trap.example/")
+    for number in range(100):
+        if sites.holds.hold_until(CrawlUrl(f"http://trap.example/{number}", 1.0), 5.0) > 5.0:
+            break
+        page = a_page("trap.example", number, relevance=0.0, **evidence)
+        fetch(sites, replace(page, signs={"novelty": novelty}), 5.0, ratio)
+    assert number < 50
+
+
+def test_the_site_that_a_seed_has_moved_to_is_named_too():
+    sites = with_a_crawl_of_relevant_pages()
+    sites.apply(redirect_event("http://seed.example/", "https://new.example/", at=5.0, depth=0))
+    assert allowed(sites, "www.new.example", most=100, relevance=0.0) == 100

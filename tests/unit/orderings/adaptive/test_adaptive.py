@@ -1,7 +1,9 @@
-"""Adaptive: what it learns, what it explains, and that putting aside loses nothing."""
+"""Adaptive: what it learns, what it explains, and that a floor loses nothing."""
 
 from __future__ import annotations
 
+import math
+import tracemalloc
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -140,7 +142,7 @@ def test_an_unknown_kind_of_evidence_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parameter", "value"), [("attention", -1), ("explore", -0.5), ("strength", 0.0), ("prospect", -1)]
+    ("parameter", "value"), [("active", -1), ("rows", 0), ("explore", -0.5), ("strength", 0.0), ("prospect", -1)]
 )
 def test_a_number_that_makes_no_sense_is_reported(parameter: str, value: float) -> None:
     with pytest.raises(BadSetting, match=f"ORDERING_{parameter.upper()}: expected at least"):
@@ -155,12 +157,15 @@ def test_what_is_known_of_a_url_holds_for_where_it_redirects_to() -> None:
     score = numbers(ordering, a_page("http://a.example/", "coral reef", ("http://a.example/old", "coral reef", GOOD)))[
         0
     ]
-    ordering.redirected("http://a.example/old", "http://a.example/new")
+    ordering.explain(CrawlUrl("http://a.example/old", score))
+    ordering.redirected("http://a.example/old", "http://c.example/new")
+    parts = ordering.explain(CrawlUrl("http://c.example/new", score))
+    assert parts["anchor"] > 0 and sum(parts.values()) == pytest.approx(score)
     assert ordering.explain(CrawlUrl("http://a.example/old", score)) == {}
     parts = ordering.explain(CrawlUrl("http://a.example/new", score))
     assert parts["anchor"] > 0 and sum(parts.values()) == pytest.approx(score)
     back = a_page("http://c.example/", "", ("http://a.example/old", "coral reef", GOOD))
-    assert scores(ordering, back) == [None], "the old address has ended"
+    assert scores(ordering, back) == [0.0], "the old address has ended"
 
 
 def test_a_redirect_to_what_is_known_is_an_end() -> None:
@@ -176,78 +181,108 @@ def test_a_redirect_to_what_is_known_is_an_end() -> None:
     assert ordering.explain(CrawlUrl("http://b.example/new", 1.0)).get("anchor", 0) == 0, "it keeps its own evidence"
 
 
-# ------------------------------------------------------------ attention
+# ------------------------------------------------------------ the floor
 
 
-def aside(ordering: Adaptive, text: str = "coral reef") -> set[str]:
-    """What is put aside by the time at which all that waits is looked at, after pages with this text."""
-    for n in range(REVISE_EVERY - 1):
+def later(ordering: Adaptive, text: str = "coral reef") -> dict[str, float]:
+    """What the frontier is told at the time at which all that waits is scored again, after pages with this text."""
+    told: dict[str, float] = {}
+    for n in range(REVISE_EVERY):
         ordering.observe(a_page(f"http://other.example/{text}/{n}", text))
-    list(ordering.revise())
-    return set(ordering.put_aside())
+        told |= dict(ordering.revise())
+    return told
 
 
-def test_the_best_stay_the_others_come_back_when_they_are_wanted() -> None:
-    ordering = adaptive(attention=2, explore=0.0)
+def test_the_best_are_above_the_floor_the_others_rise_when_they_are_wanted() -> None:
+    ordering = adaptive(active=2, explore=0.0)
     good, poor = links_to(["g1", "g2"], "coral reef"), links_to(["p1", "p2", "p3"], "steam")
-    ordering.observe(a_page("http://a.example/", "", *good, *poor, depth=4))
-    assert aside(ordering) == {url for url, _, _ in poor}
-    assert list(ordering.put_aside()) == [] == ordering.recall()
+    first = a_page("http://a.example/", "", *good, *poor)
+    known = dict(zip((link[0] for link in (*good, *poor)), numbers(ordering, first), strict=True))
+    assert ordering.floor == -math.inf and list(ordering.revise()) == [], "there were no good pages yet"
+    known |= later(ordering)
+    assert {url for url, score in known.items() if score >= ordering.floor} == {url for url, _, _ in good}
     for url, _, _ in good:
         ordering.observe(a_page(url, "coral reef"))
-    recalled = ordering.recall()
-    assert [(url.url, url.depth, url.parent, url.anchor) for url in recalled] == [
-        (url, 5, "http://a.example/", "steam") for url, _, _ in poor[:2]
-    ]
-    assert all(sum(ordering.explain(url).values()) == pytest.approx(url.score) for url in recalled)
-    assert ordering.recall() == []
+        del known[url]
+    known |= dict(ordering.revise())
+    assert len([url for url, score in known.items() if score >= ordering.floor]) >= 2, "at once, not after 16 pages"
 
 
 def test_a_crawl_that_has_not_found_its_topic_keeps_more_active() -> None:
-    ordering = adaptive(attention=2, explore=0.0)
-    ordering.observe(a_page("http://a.example/", "", *links_to([f"{n}" for n in range(50)], "steam")))
-    assert len(aside(ordering, "steam")) == 50 - 2 * WIDEST
-    ordering.observe(a_page("http://found.example/", "coral reef"))
-    assert len(aside(ordering)) == 2 * WIDEST - 2, "the others are aside already"
+    def count(known: dict[str, float], ordering: Adaptive) -> int:
+        return sum(score >= ordering.floor for score in known.values())
+
+    ordering = adaptive(active=2, explore=0.0)
+    urls = [(f"http://b.example/{n}", "", f"li:{n}") for n in range(50)]
+    seen = a_page("http://a.example/", "", *urls)
+    known = dict(zip((url for url, _, _ in urls), numbers(ordering, seen), strict=True))
+    for number, (url, _, _) in enumerate(urls[:10]):  # for scores that differ
+        ordering.observe(a_page(f"{url}/x", "coral" if number % 2 else "steam"))
+    known |= later(ordering, "steam")
+    assert count(known, ordering) >= 2 * WIDEST
+    known |= later(ordering, "coral reef")
     for n in range(5 * RECENT):
         ordering.observe(a_page(f"http://exhausted.example/{n}", "steam"))
-    ordering.recall()
-    assert aside(ordering, "steam") == set() == set(ordering.recall()), "it was found"
+        known |= dict(ordering.revise())
+    assert ordering.floor > -math.inf
 
 
-def test_after_a_break_the_frontier_says_what_has_attention() -> None:
-    ordering = adaptive(attention=2, explore=0.0)
-    ordering.observe(a_page("http://a.example/", "", *links_to(["1", "2", "3", "4"], "coral reef")))
-    ordering.resumed({"http://b.example/4", "http://b.example/unknown"})
-    assert list(ordering.put_aside()) == [] == ordering.recall(), "one of two is enough"
-    ordering.resumed(set())
-    assert [url.url for url in ordering.recall()] == ["http://b.example/1", "http://b.example/2"]
+def test_what_is_refused_too_deep_or_held_gives_its_place_to_others_and_may_be_found_again() -> None:
+    hosts = [f"http://h{n}.example/" for n in range(4)]
+    ordering = adaptive(active=1, explore=0.0)
+    seen = a_page("http://a.example/", "", *((host, "coral reef", "") for host in hosts))
+    score = numbers(ordering, seen)[0]
+    ordering.refused(hosts[0])
+    ordering.too_deep(hosts[1])
+    ordering.postponed(hosts[2])
+    ordering.host_blocked("h3.example")
+    assert [ordering.explain(CrawlUrl(host, score)) for host in hosts] == [{}] * 4, "no evidence is kept"
+    assert set(later(ordering)) == set()
+    again = numbers(ordering, a_page("http://c.example/", "", *((host, "coral reef", "") for host in hosts)))
+    assert again[0] == 0.0 and min(again[1:]) > 0.0, "what is refused has ended"
 
 
-def test_what_is_too_deep_gives_its_place_to_others_and_may_be_found_nearer() -> None:
-    ordering = adaptive(attention=1, explore=0.0)
-    deep, other = links_to(["deep"], "coral reef"), links_to(["other"], "steam")
-    ordering.observe(a_page("http://a.example/", "", *deep, *other, depth=9))
-    ordering.resumed(set())
-    assert [url.url for url in ordering.recall()] == ["http://b.example/deep"]
-    ordering.too_deep("http://b.example/deep")
-    assert [url.url for url in ordering.recall()] == ["http://b.example/other"]
-    assert None not in scores(ordering, a_page("http://c.example/", "", *deep, depth=2))
-    ordering.observe(a_page("http://d.example/", "", *deep, depth=1))
-    ordering.resumed(set())
-    assert [(url.url, url.depth) for url in ordering.recall()] == [("http://b.example/deep", 2)]
+def test_a_seed_that_is_linked_is_no_candidate() -> None:
+    ordering = adaptive()
+    assert numbers(ordering, a_page("http://b.example/", "", ("http://a.example/", "coral reef", GOOD))) == [0.0]
 
 
-def test_only_what_has_no_attention_is_put_aside() -> None:
-    """A look before a fetch puts a URL aside; it fails, and a URL that is followed gets its row before that is done."""
-    ordering = adaptive(attention=4, explore=0.0)
-    ordering.observe(a_page("http://a.example/", "", *links_to(["old"], "steam"), *links_to("1234", "coral reef")))
-    ordering.resumed({"http://b.example/old"})
-    assert {url.url for url in ordering.recall()} == {f"http://b.example/{n}" for n in range(1, 5)}
-    ordering.failed("http://b.example/old")
-    found = scores(ordering, a_page("http://c.example/", "coral reef", ("http://c.example/new", "coral reef", GOOD)))
-    assert found != [None]
-    assert list(ordering.put_aside()) == []
+# ------------------------------------------------------------ what is remembered
+
+
+def test_the_worst_lose_their_rows_and_are_told_their_last_score() -> None:
+    ordering = adaptive(active=2, rows=8)
+    good, poor = links_to([f"g{n}" for n in range(8)], "coral reef"), links_to([f"p{n}" for n in range(30)], "steam")
+    first = a_page("http://a.example/", "coral reef", *good, *poor)
+    known = dict(zip((link[0] for link in (*good, *poor)), numbers(ordering, first), strict=True))
+    known |= later(ordering, "steam")
+    explained = [url for url in known if ordering.explain(CrawlUrl(url, 1.0))]
+    assert explained == [url for url, _, _ in good]
+    assert all(known[url] < ordering.floor for url, _, _ in poor), "they wait below the floor"
+    assert set(later(ordering)) <= set(explained), "and are told nothing more"
+
+
+def test_what_is_kept_does_not_grow_with_what_waits() -> None:
+    """Ten times the URLs: rows, groups and scores stay within their limits."""
+
+    def kept(pages: int) -> tuple[int, int]:
+        ordering = adaptive(active=4, rows=32)
+        vocabulary, waits = [f"word{n}" for n in range(50)], 0
+        tracemalloc.start()
+        for n in range(120 + pages):
+            if n == 120:  # all that grows to a limit has done so
+                before, waits = tracemalloc.get_traced_memory()[0], 0
+            links = [(f"http://h{n}x{m}.example/{n}/{m}", vocabulary[(n + m) % 50], f"li:{n}") for m in range(20)]
+            ordering.observe(a_page(f"http://p.example/{n}", "coral reef", *links))
+            list(ordering.revise())
+            waits += len(links)
+        after = tracemalloc.get_traced_memory()[0]
+        tracemalloc.stop()
+        return waits, after - before
+
+    small, large = kept(40), kept(400)
+    assert large[0] == 10 * small[0]
+    assert large[1] < 300_000 > small[1], "up to 352 rows between two scorings, for 800 URLs and for 8,000"
 
 
 # ------------------------------------------------------------ whole crawls
@@ -276,12 +311,12 @@ def fetched(web: DictWeb, out: Path, **settings: object) -> list[str]:
 
 
 @pytest.mark.parametrize("seed", [1, 3, 4])
-@pytest.mark.parametrize("attention", [1, 2])
-def test_with_time_enough_little_attention_fetches_the_same_pages(tmp_path: Path, seed: int, attention: int) -> None:
+@pytest.mark.parametrize("active", [1, 2])
+def test_with_time_enough_few_active_urls_fetch_the_same_pages(tmp_path: Path, seed: int, active: int) -> None:
     web = random_web(seed)
-    everything = fetched(web, tmp_path / "all", ORDERING_ATTENTION=0)
-    little = fetched(web, tmp_path / "little", ORDERING_ATTENTION=attention, ORDERING_EXPLORE=0)
-    assert len(everything) > 30 and sorted(little) == sorted(everything)
+    everything = fetched(web, tmp_path / "all", ORDERING_ACTIVE=0)
+    few = fetched(web, tmp_path / "few", ORDERING_ACTIVE=active, ORDERING_EXPLORE=0, ORDERING_ROWS=5)
+    assert len(everything) > 30 and sorted(few) == sorted(everything)
 
 
 def test_what_is_too_deep_does_not_end_the_crawl(tmp_path: Path) -> None:
@@ -291,5 +326,5 @@ def test_what_is_too_deep_does_not_end_the_crawl(tmp_path: Path) -> None:
         dict([page(PORTAL, hub, *leaves, text="reef"), page(hub, *deep, text="coral reef")])
         | dict(page(url, text="steam") for url in leaves)
     )
-    found = fetched(web, tmp_path, ORDERING_ATTENTION=2, ORDERING_EXPLORE=0, TRAP_MAX_DEPTH=1)
+    found = fetched(web, tmp_path, ORDERING_ACTIVE=2, ORDERING_EXPLORE=0, TRAP_MAX_DEPTH=1)
     assert sorted(found) == sorted([PORTAL, hub, *leaves])

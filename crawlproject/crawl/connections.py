@@ -1,0 +1,151 @@
+"""Who cannot be reached: a page, a host, or the network.
+
+A fetch without any reply (no address, refused, broken off, timeout) is not over: its URL waits again, and its host rests.
+
+- A *page* that fails while its host answers is tried ``PAGE_RETRIES`` times more.
+- A *host* that fails while others answer is tried again after ``delay`` seconds, twice as long each time, at most
+  ``LONGEST * delay``: ``NEW_RETRIES`` times, or ``KNOWN_RETRIES`` times if it has answered before.
+- An *outage* is that ``KNOWN_HOSTS`` hosts that have answered before, or ``ANY_HOSTS`` hosts at all, fail in a row, or that
+  nothing else is left to try. The crawl pauses then, and probes with one URL at delays that double in the same way. Failures
+  during an outage count against nobody; the first answer ends it.
+
+Heritrix retries failed connections of a host with a delay (``retry-delay-seconds``, 15 minutes) up to 30 times, and knows no
+outages. All numbers are ours.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any, NamedTuple
+
+PAGE_RETRIES = 2
+NEW_RETRIES = 2
+KNOWN_RETRIES = 6
+KNOWN_HOSTS = 5
+ANY_HOSTS = 20
+LONGEST = 60.0  # times the first delay
+START = 12.0  # times the first delay: how long a run waits for the first answer of all
+
+_REMEMBERED = 10_000  # hosts that answered, hosts and URLs that did not
+
+
+class Retry(NamedTuple):
+    """What follows from a failure: for how many seconds the host rests, and whether the URL is tried ``again``."""
+
+    rest: float
+    again: bool = True
+
+
+class Connections:
+    """The hosts of one run that answered, those that did not, and the outage. Memory is bounded.
+
+    ``delay`` is that until the first retry, in seconds. ``patience`` is how long an outage may take until the crawl ends, in
+    seconds, 0: for ever; a run in which nobody has answered yet waits ``START * delay`` seconds at most.
+    """
+
+    def __init__(self, *, delay: float, patience: float) -> None:
+        self.began: float | None = None  # when the outage began; None: there is none
+        self.outages = 0
+        self.latest = 0.0  # seconds that the latest outage took
+        self.probe = ""  # key of the URL that was taken last during the outage
+        self._delay = delay
+        self._patience = patience
+        self._answering: OrderedDict[str, None] = OrderedDict()  # hosts
+        self._failing: OrderedDict[str, int] = OrderedDict()  # hosts, with their failures since their last answer
+        self._tries: OrderedDict[str, int] = OrderedDict()  # keys of URLs, with failures that their host answered after
+        self._in_a_row: dict[
+            str, bool
+        ] = {}  # hosts that failed since anybody answered; whether they answered before that
+        self._row_began = 0.0
+        self._wait = delay
+        self._next_probe = 0.0
+
+    # ------------------------------------------------------------ events
+
+    def answered(self, host: str, now: float) -> None:
+        """Any reply came from ``host``."""
+        if host not in self._answering:
+            _remember(self._answering, host, None)
+        if self._in_a_row:
+            self._in_a_row.clear()
+            self._failing.pop(host, None)
+            if self.began is not None:
+                self.latest = now - self.began
+                self.began = None
+        elif self._failing:
+            self._failing.pop(host, None)
+
+    def failed(self, key: str, host: str, now: float, *, waiting: int, in_flight: int) -> Retry:
+        """No reply came from ``host`` for the URL ``key``; ``waiting`` hosts have URLs, ``in_flight`` others are fetched."""
+        if self.began is not None:
+            if key == self.probe:
+                self._postpone(host, now)
+            return Retry(self._delay)
+        if not self._in_a_row:
+            self._row_began = now
+        known, before = host in self._answering, host in self._in_a_row
+        self._in_a_row[host] = known
+        alone = before and not in_flight and waiting <= len(self._in_a_row)
+        if self._is_outage(alone):
+            self.outages += 1
+            self.began, self.probe, self._wait = self._row_began, "", self._delay
+            self._next_probe = now + self._delay
+            return Retry(self._delay)
+        tries = self._tries.pop(key, 0) + (host not in self._failing)
+        failures = self._failing.pop(host, 0) + (alone or not before)  # without an answer since, it may be the network
+        _remember(self._tries, key, tries)
+        _remember(self._failing, host, failures)
+        if failures > self._retries(host):
+            return Retry(LONGEST * self._delay, again=False)
+        rest = self._delay * min(LONGEST, 2.0 ** (failures - 1))
+        return Retry(rest, again=tries <= PAGE_RETRIES)
+
+    # ------------------------------------------------------------ questions
+
+    def next_take(self) -> float:
+        """When the next URL may be taken, in seconds since the epoch; 0 without an outage."""
+        return 0.0 if self.began is None else self._next_probe
+
+    def deadline(self) -> float | None:
+        """When the outage has taken too long; None: never, or there is none."""
+        if self.began is None:
+            return None
+        limits = [limit for limit in (self._patience, 0.0 if self._answering else START * self._delay) if limit]
+        return self.began + min(limits) if limits else None
+
+    def is_over(self, now: float) -> bool:
+        """Whether the crawl has waited long enough for the end of the outage."""
+        deadline = self.deadline()
+        return deadline is not None and now >= deadline
+
+    def is_in_doubt(self, host: str) -> bool:
+        """Whether ``host`` did not answer, and may yet: its robots.txt shows whether it is the host or a page."""
+        return 0 < self._failing.get(host, 0) <= self._retries(host)
+
+    def is_given_up(self, host: str) -> bool:
+        """Whether ``host`` did not answer, and is not waited for any longer."""
+        return self._failing.get(host, 0) >= self._retries(host) + 1 and self.began is None
+
+    # ------------------------------------------------------------ inside
+
+    def _is_outage(self, alone: bool) -> bool:
+        """``alone``: nothing else is left to try. New hosts that fail then are dead, if others have answered."""
+        known = sum(self._in_a_row.values())
+        if known >= KNOWN_HOSTS or len(self._in_a_row) >= ANY_HOSTS:
+            return True
+        return alone and (known > 0 or not self._answering)
+
+    def _retries(self, host: str) -> int:
+        return KNOWN_RETRIES if host in self._answering else NEW_RETRIES
+
+    def _postpone(self, host: str, now: float) -> None:
+        """The probe failed, which says little of a host that was never heard of."""
+        if host in self._answering or not self._answering:
+            self._wait = min(2.0 * self._wait, LONGEST * self._delay)
+        self._next_probe = now + self._wait
+
+
+def _remember(table: OrderedDict[str, Any], name: str, value: Any) -> None:
+    table[name] = value
+    if len(table) > _REMEMBERED:
+        table.popitem(last=False)

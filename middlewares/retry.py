@@ -1,0 +1,30 @@
+"""Retries at once what a server answered with a temporary error; who did not answer is tried again later."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy.downloadermiddlewares.retry import RetryMiddleware
+
+from crawlproject.components.connection_failures import connection_failure
+from crawlproject.components.request_json import lease_key
+from crawlproject.components.running import crawl_of
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.http import Response
+
+
+class ReplyRetryMiddleware(RetryMiddleware):
+    """Scrapy's own, which leaves it to the crawl to try a page again that nobody answered for (``Crawl.unreachable``)."""
+
+    def process_exception(self, request: Request, exception: Exception) -> Request | Response | None:  # type: ignore[override]
+        if connection_failure(exception) and self._is_leased_page(request):
+            return None
+        return super().process_exception(request, exception)
+
+    def _is_leased_page(self, request: Request) -> bool:
+        crawl = crawl_of(self.crawler)
+        key = lease_key(request, crawl.canonicalize) if crawl else None
+        lease = crawl.frontier.leased(key) if crawl and key else None
+        return lease is not None and lease.request is None

@@ -1,0 +1,99 @@
+"""The network goes away over real sockets: nothing is lost, and the crawl says so."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.crawling import QUICK, ROOT, command, crawl, environment, history, stored, topic_file
+from support.redisserver import PROGRAM, redis_server
+from support.webs import DictWeb, host_farm, page
+
+from crawlproject.components.virtual_web_server import running
+from crawlproject.webs.base import Reply
+
+PORTAL = "http://portal.example/"
+AWAY = 3.0  # seconds without network
+RETRIES = {"CRAWL_RETRY_DELAY": 0.1, "DOWNLOAD_TIMEOUT": 5}
+
+
+@contextmanager
+def started(topic: Path, folder: Path, port: int, **settings: Any) -> Iterator[subprocess.Popen[str]]:
+    chosen = {**QUICK, "CRAWL_DIR": folder, **RETRIES, **settings}
+    arguments = command("crawl", "topical", "-a", f"topic={topic}", "-a", "ordering=dom", **chosen)
+    with subprocess.Popen(arguments, cwd=ROOT, env=environment(port), stderr=subprocess.PIPE, text=True) as process:
+        yield process
+
+
+def wait_for(lines: int, folder: Path) -> None:
+    while not (folder / "history.jsonl").exists() or len((folder / "history.jsonl").read_bytes().splitlines()) < lines:
+        time.sleep(0.01)
+
+
+def reason(folder: Path) -> str:
+    found: str = json.loads((folder / "crawl.json").read_text())["reason"]
+    return found
+
+
+@pytest.mark.parametrize(("frontier", "hosts"), [("memory", 30), ("disk", 30), ("redis", 30), ("memory", 1)])
+def test_a_network_that_goes_away_in_mid_crawl_costs_no_url(tmp_path: Path, frontier: str, hosts: int) -> None:
+    if frontier == "redis" and PROGRAM is None:
+        pytest.skip("no redis-server on this machine; `make test` installs one")
+    web = host_farm(hosts, 300 // hosts, seconds=0.02)
+    topic, folder = topic_file(tmp_path, PORTAL), tmp_path / "crawl"
+    settings: dict[str, Any] = {"FRONTIER": frontier}
+    own = folder / "workers" / "one" if frontier == "redis" else folder
+    with ExitStack() as stack:
+        if frontier == "redis":
+            server = stack.enter_context(redis_server(tmp_path / "redis"))
+            settings |= {"REDIS_URL": server.url, "CRAWL_WORKER": "one"}
+        with running(web, latency=True) as first:
+            process = stack.enter_context(started(topic, folder, first.port, CONCURRENT_REQUESTS=8, **settings))
+            wait_for(60, own)
+        time.sleep(AWAY)
+        before = len(history(own))
+        with running(web, first.port, latency=True):
+            said = process.communicate(timeout=120)[1]
+    assert process.returncode == 0, said
+    assert before < len(web.replies), "the network went away in mid-crawl"
+    assert stored(own) == set(web.replies), "every page is there"
+    assert [line["error"] for line in history(own) if line["error"]] == []
+    assert "No host answers: the crawl pauses" in said and "The network is back after" in said
+    assert reason(own) == "finished"
+
+
+def test_seeds_that_are_all_away_are_tried_again_by_the_next_run(tmp_path: Path) -> None:
+    web = host_farm(3, 3)
+    topic, folder = topic_file(tmp_path, PORTAL, "http://h0.example/", "http://h1.example/"), tmp_path / "crawl"
+    with running(web) as server:
+        port = server.port
+    failed = crawl(topic, folder, port=port, **RETRIES)
+    assert failed.returncode == 3, failed.stderr
+    assert "No host answers: the crawl stops" in failed.stderr and "Traceback" not in failed.stderr
+    assert reason(folder) == "no network" and not (folder / "finished.json").exists()
+    assert not (folder / "history.jsonl").exists() or not history(folder)
+    with running(web, port):
+        resumed = crawl(topic, folder, port=port, **RETRIES)
+    assert resumed.returncode == 0, resumed.stderr
+    assert stored(folder) == set(web.replies)
+
+
+def test_a_dead_host_ends_with_an_error_and_does_not_hold_the_crawl_up(tmp_path: Path) -> None:
+    """A connection that is closed without an answer is what the proxy makes of it."""
+    replies = dict([page(PORTAL, "http://dead.example/", "http://dead.example/more", "http://b.example/", text="reef")])
+    replies |= dict([page("http://b.example/", text="reef")])
+    for url in ("http://dead.example/robots.txt", "http://dead.example/", "http://dead.example/more"):
+        replies[url] = Reply(url, 0, error="connection refused")
+    with running(DictWeb(replies)) as server:
+        done = crawl(topic_file(tmp_path, PORTAL), tmp_path / "crawl", port=server.port, **RETRIES)
+    assert done.returncode == 0 and reason(tmp_path / "crawl") == "finished", done.stderr
+    assert stored(tmp_path / "crawl") == {PORTAL, "http://b.example/"}
+    errors = [line["error"] for line in history(tmp_path / "crawl") if line["error"]]
+    assert len(errors) == 1, "the other URL is refused by robots.txt, which is unreachable"
+    assert "No host answers" not in done.stderr
