@@ -36,14 +36,18 @@ $(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@touch $@
 
-# Reads pages in compiled code. Nothing needs it: without a C compiler, Python's headers or the network all works, slower.
-$(VENV)/.compiled: $(VENV)/.installed requirements-dev.txt setup.py $(wildcard crawlproject/pages/html/*.p[xy][dx])
-	@rm -f crawlproject/pages/html/tree_walk.*.so
+# Reads and compares pages in compiled code. Nothing needs it: without a C compiler, Python's headers or the network all works,
+# slower.
+SOURCES  := $(shell find crawlproject -name "*.p[xy][dx]")
+COMPILED  = find crawlproject -name "*.so"
+
+$(VENV)/.compiled: $(VENV)/.installed requirements-dev.txt setup.py $(SOURCES)
+	@$(COMPILED) -delete
 	@{ command -v cc && \
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements-dev.txt cython setuptools && \
 		$(BIN)/python setup.py --quiet build_ext --inplace; \
 	} >/dev/null 2>&1; \
-	ls crawlproject/pages/html/tree_walk.*.so >/dev/null 2>&1 || echo "pages are read in Python: tree_walk.pyx was not compiled"
+	test -n "$$($(COMPILED))" || echo "pages are read in Python: nothing was compiled"
 	@touch $@
 
 crawl: $(VENV)/.installed $(VENV)/.compiled
@@ -79,4 +83,5 @@ deploy: $(VENV)/.installed-dev
 	$(BIN)/scrapyd-deploy $(if $(SCRAPYD_URL),given)
 
 clean:
-	rm -rf build dist *.egg-info crawlproject/pages/html/*.so $(VENV)/.compiled .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	$(COMPILED) -delete
+	rm -rf build dist *.egg-info $(VENV)/.compiled .pytest_cache .ruff_cache .mypy_cache .hypothesis

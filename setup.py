@@ -9,7 +9,7 @@ REQUIREMENTS = Path(__file__).parent / "requirements.txt"
 
 
 def extensions() -> list[Extension]:
-    """The compiled part, which is optional; an egg has none, for it is imported as a zip file, on another machine."""
+    """The compiled parts, which are optional; an egg has none, for it is imported as a zip file, on another machine."""
     if "bdist_egg" in sys.argv:
         return []
     try:
@@ -17,12 +17,15 @@ def extensions() -> list[Extension]:
         from Cython.Build import cythonize
     except ImportError:
         return []
-    name = "crawlproject.pages.html.tree_walk"
-    source = f"{name.replace('.', '/')}.pyx"
-    walk = Extension(name, [source], include_dirs=lxml.get_include())
-    [compiled] = cythonize([walk], build_dir="build", quiet=True)
-    compiled.optional = True  # which cythonize forgets
-    return [compiled]
+    sources = sorted(map(str, Path("crawlproject").rglob("*.pyx")))
+    parts = [
+        Extension(source.removesuffix(".pyx").replace("/", "."), [source], include_dirs=lxml.get_include())
+        for source in sources
+    ]
+    compiled: list[Extension] = cythonize(parts, build_dir="build", quiet=True)
+    for part in compiled:
+        part.optional = True  # which cythonize forgets
+    return compiled
 
 
 setup(

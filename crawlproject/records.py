@@ -167,7 +167,7 @@ class CrawlUrl:
     @property
     def written_kind(self) -> str | None:
         """The kind as it is stored beside the key; None where ``read_key`` knows it without."""
-        return self.kind if self.kind != PAGE or read_key(self.key, self.parent)[1] != PAGE else None
+        return self.kind if self.kind != PAGE or _kind_of(self.key, self.parent) != PAGE else None
 
 
 def read_key(key: str, parent: str | None, kind: str | None = None) -> tuple[str, str, str]:
@@ -177,14 +177,19 @@ def read_key(key: str, parent: str | None, kind: str | None = None) -> tuple[str
     robots.txt that is its parent.
     """
     if kind is None:
-        if _PROBE_MARK in key:
-            kind = PROBE
-        elif parent is not None and parent.endswith("/robots.txt") and parent.count("/") == 3:
-            kind = SITEMAP
-        else:
+        kind = _kind_of(key, parent)
+        if kind == PAGE:
             return key, PAGE, ""
     url, _, variant = key.partition(f"#{kind}/")
     return url, kind, variant
+
+
+def _kind_of(key: str, parent: str | None) -> str:
+    if _PROBE_MARK in key:
+        return PROBE
+    if parent is not None and parent.endswith("/robots.txt") and parent.count("/") == 3:
+        return SITEMAP
+    return PAGE
 
 
 @record(frozen=True, slots=True)

@@ -44,6 +44,14 @@ SCRAPYD = "_"  # arguments that Scrapyd adds begin with it
 logger = logging.getLogger(__name__)
 
 _ALLOWING = {ADDRESS: "CRAWL_ALLOWED_ADDRESSES", PORT: "CRAWL_ALLOWED_PORTS"}
+# What Scrapy brings and a topical crawl has no use for: its spider yields no requests, and admission knows the scope.
+_IDLE = {
+    "DOWNLOADER_MIDDLEWARES_BASE": ("scrapy.downloadermiddlewares.offsite.OffsiteMiddleware",),
+    "SPIDER_MIDDLEWARES_BASE": (
+        "scrapy.spidermiddlewares.start.StartSpiderMiddleware",
+        "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware",
+    ),
+}
 VIRTUAL_HANDLER = "crawlproject.components.virtual_web_handler.VirtualWebDownloadHandler"
 
 
@@ -77,6 +85,9 @@ class TopicalSpider(scrapy.Spider):
             open_web(options.virtual_web, cache_dir=cache_dir()).close()  # a wrong name is told before anything starts
             for scheme in ("http", "https"):
                 crawler.settings["DOWNLOAD_HANDLERS"][scheme] = VIRTUAL_HANDLER
+        for setting, names in _IDLE.items():
+            for name in crawler.settings[setting].keys() & names:
+                crawler.settings[setting][name] = None
         spare_the_garbage_collector()
         spider = super().from_crawler(crawler, *args, **kwargs)
         folder = _folder_under_scrapyd(crawler, kwargs.get("_job"), topic.name)

@@ -39,7 +39,10 @@ class EntryRules:
 
     def host_refusal(self, url: str) -> str:
         """Why ``url`` is not fetched, by what was learned about its host; empty: it may be."""
-        return next((reason for hosts in self._host_filters if (reason := hosts.refusal(url))), "")
+        for hosts in self._host_filters:
+            if reason := hosts.refusal(url):
+                return reason
+        return ""
 
     def is_barred(self, url: str, depth: int) -> bool:
         """Whether a canonical URL may not enter, and on no other path either."""

@@ -59,7 +59,9 @@ class Holds:
         self._of_hosts = of_hosts
         self._of_urls = of_urls
         self._all: tuple[Hold, ...] = (*of_hosts, *of_urls)
-        self._adjusters = [hold.adjusted_score for hold in of_urls]  # asked of every link
+        # These are asked of every link.
+        self._adjusters = [hold.adjusted_score for hold in of_urls]
+        self._blocks = [hold.host_blocked_until for hold in of_hosts]
 
     def adjusted_score(self, url: str, score: float) -> float:
         """The score that ``url`` enters the frontier with."""
@@ -69,7 +71,7 @@ class Holds:
 
     def is_blocked(self, url: str) -> bool:
         """Whether the host of a URL that enters the frontier now is blocked."""
-        return any(hold.host_blocked_until(url) > self.now for hold in self._of_hosts)
+        return max([blocked_until(url) for blocked_until in self._blocks], default=self.now) > self.now
 
     def block_until(self, url: CrawlUrl, now: float) -> float:
         """Until when the host of a URL whose turn has come is to be blocked; ``now``: the URL may be fetched."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 
@@ -23,13 +23,15 @@ class Normalization:
     def __init__(self, normalizers: Sequence[UrlNormalizer] = ()) -> None:
         self._normalizers = normalizers
 
-    def rewrites(self, url: str) -> Iterator[tuple[str, str]]:
+    def rewrites(self, url: str) -> list[tuple[str, str]]:
         """Each URL on the way to the one to crawl in place of ``url``, with its successor; none when no rule applies."""
+        found = []
         for normalizer in self._normalizers:
             variant = normalizer.normalized(url)
             if variant != url:
-                yield url, variant
+                found.append((url, variant))
                 url = variant
+        return found
 
     def is_replaced(self, url: str, known: Callable[[str], bool]) -> bool:
         """Whether a variant that would be crawled in place of ``url`` is ``known``."""

@@ -36,7 +36,9 @@ def signs_of(document: Document, counts: Mapping[str, int], terms: int, body: by
         signs[CONCEALED] = min(1.0, document.concealed / max(1, sum(map(len, text.split()))))
     if share > _NOTABLE:
         signs[LINKED] = share
-    repeated = sum(sorted(counts.values())[-_TOP:]) / terms
+    repeated = _TOP * max(counts.values()) / terms  # at most, which most pages need not be sorted for
+    if repeated > _NOTABLE:
+        repeated = sum(sorted(counts.values())[-_TOP:]) / terms
     if repeated > _NOTABLE:
         signs[REPEATED] = repeated
         signs[SMALL_WORDS] = max(0.0, 1.0 - terms / max(1, len(text.split())))

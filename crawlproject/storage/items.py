@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,10 @@ def item_fields(page: Page, visit: Visit) -> dict[str, object]:
     }
 
 
+@lru_cache(maxsize=1)
 def _lines_with_text(text: str) -> str:
-    """``text`` without empty lines (markup leaves many) and without white space at the ends of lines."""
+    """``text`` without empty lines (markup leaves many) and without white space at the ends of lines.
+
+    Asked for twice in a row: for feed exports, and for the file.
+    """
     return "\n".join([shown for line in text.split("\n") if (shown := line.strip())])

@@ -52,5 +52,14 @@ class PageRepository:
         try:
             return open(draft, "wb", buffering=0)
         except FileNotFoundError:
-            os.makedirs(os.path.dirname(draft), exist_ok=True)
+            _make_folder(os.path.dirname(draft))
             return open(draft, "wb", buffering=0)
+
+
+def _make_folder(folder: str) -> None:
+    try:
+        os.mkdir(folder)
+    except FileNotFoundError:  # the one above is not there either
+        os.makedirs(folder, exist_ok=True)
+    except FileExistsError:
+        pass

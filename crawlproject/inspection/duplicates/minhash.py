@@ -2,7 +2,8 @@
 
 One permutation hashing (Li, Owen and Zhang, NIPS 2012) with optimal densification (Shrivastava, ICML 2017) of the set of
 shingles, ``SHINGLE`` terms in a row (Broder, 1997). Everything is vectorised over the bytes of the text: the hash of a run of
-bytes is the difference of two prefix sums of a polynomial, so that no term is looked at by itself.
+bytes is the difference of two prefix sums of a polynomial, so that no term is looked at by itself. Where ``text_hashes`` was
+compiled, it computes the same, term by term.
 """
 
 from __future__ import annotations
@@ -10,14 +11,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from xxhash import xxh3_64_intdigest
 
 from crawlproject.records import Page
+
+try:
+    from crawlproject.inspection.duplicates import text_hashes
+except Exception:  # not built, or in a zip file
+    text_hashes = None  # type: ignore[assignment]
 
 SHINGLE = 3  # terms, which are stems without stop words: five or six words of the text
 BINS = 128
@@ -72,6 +76,10 @@ def similarity(one: Minima, other: Minima) -> float:
 
 def term_hashes(terms: Sequence[str]) -> tuple[Hashes, Hashes]:
     """A hash of each term, and the same with one hash for all numbers."""
+    if text_hashes is not None:
+        plain, folded = np.empty((2, len(terms)), dtype=np.uint64)
+        count = text_hashes.hash_terms(terms, _BASE, _NUMBER, MAX_BYTES, plain, folded)
+        return plain[:count], folded[:count]
     buffer = _joined(terms)
     if not buffer:
         return _NONE, _NONE
@@ -95,6 +103,10 @@ def shingle_hashes(terms: Hashes) -> Hashes:
     if not width:
         return _NONE
     count = len(terms) - width + 1
+    if text_hashes is not None:
+        hashes = np.empty(count, dtype=np.uint64)
+        text_hashes.hash_shingles(terms, _FACTORS, hashes)
+        return hashes
     hashes = terms[:count] * _FACTORS[0]
     for place in range(1, width):
         hashes += terms[place : place + count] * _FACTORS[place]
@@ -121,6 +133,10 @@ def minima_of(hashes: Hashes) -> Minima:
     """The minima of sorted hashes; all zero for none."""
     if not len(hashes):
         return np.zeros(BINS, dtype=np.uint16)
+    if text_hashes is not None:
+        minima = np.empty(BINS, dtype=np.uint16)
+        text_hashes.find_minima(hashes, _BIN_BITS, _SOURCES, minima)
+        return minima
     places = np.searchsorted(hashes, _EDGES)
     found = hashes[np.minimum(places[:-1], len(hashes) - 1)]
     empty = places[:-1] == places[1:]
@@ -146,12 +162,12 @@ def _densify(values: Minima, empty: npt.NDArray[np.bool_]) -> None:
 
 def outside_links(page: Page) -> npt.NDArray[np.bool_] | None:
     """Which terms are outside links; None for a page without any."""
-    total = len(page.terms)
     if not page.links:
         return None
-    edges = np.fromiter(chain.from_iterable([link.anchor_span for link in page.links]), np.int64, 2 * len(page.links))
-    opened, closed = (np.bincount(edges[side::2], minlength=total + 1) for side in (0, 1))
-    outside: npt.NDArray[np.bool_] = np.cumsum(opened - closed)[:total] <= 0
+    outside = np.ones(len(page.terms), dtype=np.bool_)
+    for link in page.links:
+        start, end = link.anchor_span
+        outside[start:end] = False
     return outside
 
 
@@ -184,10 +200,10 @@ def _powers_of(base: int) -> Hashes:
     return np.multiply.accumulate(factors)
 
 
-def _sources() -> npt.NDArray[Any]:
+def _sources() -> npt.NDArray[np.uint8]:
     """For each attempt a permutation of the bins."""
     random = np.random.default_rng(2017)
-    return np.array([random.permutation(BINS) for _ in range(_ATTEMPTS)])
+    return np.array([random.permutation(BINS) for _ in range(_ATTEMPTS)], dtype=np.uint8)
 
 
 _NONE: Hashes = np.zeros(0, dtype=np.uint64)

@@ -71,17 +71,16 @@ def test_the_tokenizer_can_be_replaced() -> None:
 def test_long_tokens_are_cut_and_not_remembered() -> None:
     analyzer = Analyzer()
     assert analyzer.terms("x" * 1_000_000) == ["x" * analysis.MAX_TERM]
-    assert max(map(len, analyzer._terms_of), default=0) <= analysis.MAX_CHUNK
+    assert len(analyzer.chunks) == 0
 
 
-def test_memory_is_bounded_and_forgetting_changes_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(analysis, "CACHE_SIZE", 10)
-    analyzer = Analyzer()
+def test_memory_is_bounded_and_forgetting_changes_no_answer() -> None:
+    analyzer = Analyzer(remembered=10)
     text = " ".join(f"word{number}" for number in range(100))
     expected = [f"word{number}" for number in range(100)]
     for _ in range(3):
         assert analyzer.terms(text) == expected
-        assert len(analyzer._terms_of) <= 10
+        assert 0 < len(analyzer.chunks) <= 10
 
 
 def test_terms_between_cuts() -> None:

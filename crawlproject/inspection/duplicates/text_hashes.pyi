@@ -1,0 +1,21 @@
+"""The interface of ``text_hashes.pyx``."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+def hash_terms(
+    terms: Sequence[str],
+    base: int,
+    number: int | np.uint64,
+    max_bytes: int,
+    plain: npt.NDArray[np.uint64],
+    folded: npt.NDArray[np.uint64],
+) -> int: ...
+def hash_shingles(
+    terms: npt.NDArray[np.uint64], factors: npt.NDArray[np.uint64], shingles: npt.NDArray[np.uint64]
+) -> None: ...
+def find_minima(
+    hashes: npt.NDArray[np.uint64], bits: int, sources: npt.NDArray[np.uint8], minima: npt.NDArray[np.uint16]
+) -> None: ...

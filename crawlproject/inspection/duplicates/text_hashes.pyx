@@ -1,0 +1,102 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+"""The hashes of ``minhash.py`` in compiled code, into arrays that the caller made."""
+
+from cpython.unicode cimport PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND, PyUnicode_READ
+from libc.stdint cimport uint8_t, uint16_t, uint64_t
+from libc.string cimport memset
+
+
+def hash_terms(
+    terms, uint64_t base, uint64_t number, Py_ssize_t max_bytes, uint64_t[::1] plain, uint64_t[::1] folded
+):
+    """``minhash.term_hashes``; how many terms there are in the first ``max_bytes``. ``number`` stands for all numbers."""
+    cdef Py_ssize_t count = 0, end = -1  # of the term in the bytes of all, which have one between two
+    cdef Term term
+    cdef str text
+    for text in terms:
+        term = hashed(text, base)
+        end += 1 + term.size
+        if end > max_bytes or (end == max_bytes and count + 1 < plain.shape[0]):
+            break
+        plain[count] = term.hash
+        folded[count] = number if c"0" <= term.first <= c"9" else term.hash
+        count += 1
+    return count
+
+
+def hash_shingles(const uint64_t[::1] terms, const uint64_t[::1] factors, uint64_t[::1] shingles):
+    """``minhash.shingle_hashes``, with a factor for each place in a shingle."""
+    cdef Py_ssize_t width = terms.shape[0] - shingles.shape[0] + 1, at, place
+    cdef uint64_t value
+    for at in range(shingles.shape[0]):
+        value = 0
+        for place in range(width):
+            value += terms[at + place] * factors[place]
+        value = (value ^ value >> 33) * <uint64_t>0xFF51AFD7ED558CCD
+        value = (value ^ value >> 33) * <uint64_t>0xC4CEB9FE1A85EC53
+        shingles[at] = value ^ value >> 33
+
+
+def find_minima(const uint64_t[::1] hashes, int bits, const uint8_t[:, ::1] sources, uint16_t[::1] minima):
+    """``minhash.minima_of`` for ``2 ** bits`` bins, at most 256: the rows of ``sources`` are permutations of them."""
+    cdef uint8_t filled[256]
+    cdef Py_ssize_t at, place, attempt
+    cdef uint8_t source, first = hashes[0] >> (64 - bits)
+    memset(filled, 0, sizeof(filled))
+    for at in range(hashes.shape[0]):
+        place = hashes[at] >> (64 - bits)
+        if not filled[place]:
+            filled[place], minima[place] = 1, <uint16_t>hashes[at]
+    for place in range(minima.shape[0]):
+        if filled[place]:
+            continue
+        minima[place] = minima[first]
+        for attempt in range(sources.shape[0]):
+            source = sources[attempt, place]
+            if filled[source]:
+                minima[place] = minima[source]
+                break
+
+
+cdef struct Term:
+    uint64_t hash
+    Py_ssize_t size  # in UTF-8
+    uint8_t first  # byte of it
+
+
+cdef inline Term hashed(str text, uint64_t base):
+    """The sum of the bytes of a term in UTF-8, each times another power of the base."""
+    cdef int kind = PyUnicode_KIND(text)
+    cdef void* data = PyUnicode_DATA(text)
+    cdef Term term = Term(0, 0, 0)
+    cdef uint64_t power = 1
+    cdef uint8_t letters[4]
+    cdef Py_ssize_t at, place, size
+    for at in range(PyUnicode_GET_LENGTH(text)):
+        size = encode(PyUnicode_READ(kind, data, at), letters)
+        if not at:
+            term.first = letters[0]
+        for place in range(size):
+            term.hash += letters[place] * power
+            power *= base
+        term.size += size
+    return term
+
+
+cdef inline int encode(Py_UCS4 letter, uint8_t* into) noexcept:
+    """UTF-8; its number of bytes."""
+    cdef unsigned int code = letter
+    if 0xD800 <= code < 0xE000:
+        code = c"?"
+    if code < 0x80:
+        into[0] = code
+        return 1
+    if code < 0x800:
+        into[0], into[1] = 0xC0 | code >> 6, 0x80 | code & 63
+        return 2
+    if code < 0x10000:
+        into[0], into[1], into[2] = 0xE0 | code >> 12, 0x80 | code >> 6 & 63, 0x80 | code & 63
+        return 3
+    into[0], into[1] = 0xF0 | code >> 18, 0x80 | code >> 12 & 63
+    into[2], into[3] = 0x80 | code >> 6 & 63, 0x80 | code & 63
+    return 4

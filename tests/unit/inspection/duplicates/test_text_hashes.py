@@ -1,0 +1,46 @@
+"""The two ways of making a sketch give the same one: compiled code, and numpy."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+
+from crawlproject.inspection.duplicates import minhash
+from crawlproject.records import Link, Page, Span
+
+pytest.importorskip("crawlproject.inspection.duplicates.text_hashes", reason="not compiled")
+
+LETTERS = "abc019'éßЖ珊ก\u0301😀\ud800"
+
+
+def made_up(random: Random, terms: int) -> Page:
+    words = ["".join(random.choices(LETTERS, k=random.randint(1, 12))) for _ in range(max(1, terms // 2))]
+    spans = [sorted(random.choices(range(terms + 1), k=2)) for _ in range(random.randrange(6))]
+    links = tuple(Link("http://a.example/", "", Span(*span), Span(*span)) for span in spans)
+    return Page("http://a.example/", terms=random.choices(words, k=terms), links=links)
+
+
+def in_numpy(page: Page) -> minhash.Sketch:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(minhash, "text_hashes", None)
+        return minhash.sketch(page)
+
+
+@pytest.mark.parametrize("terms", [0, 1, 2, 3, 4, 20, 127, 500, 12_000])
+def test_any_page(terms: int) -> None:
+    random = Random(terms)
+    for _ in range(50 if terms < 1_000 else 3):
+        page = made_up(random, terms)
+        found, expected = minhash.sketch(page), in_numpy(page)
+        assert np.array_equal(found.minima, expected.minima) and np.array_equal(found.folded, expected.folded)
+        assert (found.text, found.shingles, found.terms) == (expected.text, expected.shingles, expected.terms)
+
+
+@pytest.mark.parametrize("surplus", [-2, -1, 0, 1, 2])
+def test_a_page_of_about_as_many_bytes_as_are_looked_at(surplus: int) -> None:
+    terms = ["x" * 31] * (minhash.MAX_BYTES // 32 - 1) + ["y" * (31 + surplus), "z"]
+    for page in (Page("http://a.example/", terms=terms), Page("http://a.example/", terms=terms[:-1])):
+        found, expected = minhash.sketch(page), in_numpy(page)
+        assert (found.text, len(found.folded)) == (expected.text, len(expected.folded))
