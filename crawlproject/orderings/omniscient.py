@@ -16,7 +16,6 @@ from heapq import heappop, heappush
 from crawlproject.orderings.base import BaseOrdering, Graph, OrderingContext, PassageLinks, RedirectLinks
 from crawlproject.records import Link, Page
 
-
 NEXT = 1e9  # the score of the next URL of the plan, and the floor: all others are inactive
 
 

@@ -6,11 +6,10 @@ from itertools import pairwise
 from random import Random
 
 import pytest
-from support.pages import a_context, a_page
+from support.pages import a_context, a_link, a_page
 
 from crawlproject.orderings.base import Graph, RedirectLinks
 from crawlproject.orderings.omniscient import Omniscient, path_plan
-from crawlproject.urls.hosts import host_of
 
 LINKS = {"s": ["b", "a", "x"], "a": ["T1"], "b": ["c"], "c": ["T2"], "T1": ["T3"], "T2": [], "T3": [], "x": ["y"]}
 
@@ -68,63 +67,48 @@ def test_a_plan_can_be_crawled_and_finds_every_target_once(seed: int) -> None:
     assert list(plan)[-1] in targets, "it ends with the last target"
 
 
-def crawl(ordering: Omniscient, links: dict[str, list[str]], failing: frozenset[str] = frozenset()) -> list[str]:
-    """Fetch what it recalls, one after the other; seeds first."""
-    fetched = ["s"]
-    ordering.observe(a_page("s"))
-    while recalled := ordering.recall():
-        assert len(recalled) == 1 and ordering.recall() == [], "one at a time"
-        url = recalled[0].url
-        fetched.append(url)
-        if url in failing:
-            ordering.failed(url)
-        else:
-            ordering.observe(a_page(url))
-    return fetched
-
-
 def omniscient() -> Omniscient:
-    return Omniscient(a_context(seeds=("s",), graph=LINKS.get, targets=("T1", "T2", "T3")))
+    ordering = Omniscient(a_context(seeds=("s",), graph=LINKS.get, targets=("T1", "T2", "T3")))
+    ordering.observe(a_page("s"))
+    return ordering
 
 
-def test_the_plan_is_followed_one_url_at_a_time_also_when_a_fetch_fails() -> None:
-    expected = ["s", "a", "T1", "T3", "b", "c", "T2"]
-    assert crawl(omniscient(), LINKS) == crawl(omniscient(), LINKS, frozenset({"T1", "b"})) == expected
+def active(ordering: Omniscient) -> list[str]:
+    """The URLs that reach the floor after a revision."""
+    return [url for url, score in ordering.revise() if score >= ordering.floor]
+
+
+def test_one_url_of_the_plan_is_active_at_a_time_also_when_a_fetch_fails() -> None:
+    ordering, fetched = omniscient(), []
+    while found := active(ordering):
+        fetched += found
+        if found[0] in ("T1", "b"):
+            ordering.failed(found[0])
+        else:
+            ordering.observe(a_page(found[0]))
+    assert fetched == ["a", "T1", "T3", "b", "c", "T2"]
 
 
 @pytest.mark.parametrize("event", ["refused", "too_deep", "postponed"])
 def test_what_is_refused_or_held_back_stops_nothing(event: str) -> None:
     ordering = omniscient()
-    (first,) = ordering.recall()
-    getattr(ordering, event)(first.url)
-    (second,) = ordering.recall()
-    assert (first.url, first.depth, second.url, second.depth, second.parent) == ("a", 1, "T1", 2, "a")
-    assert first.score > second.score
+    assert active(ordering) == ["a"]
+    getattr(ordering, event)("a")
+    assert active(ordering) == ["T1"]
 
 
-def test_a_blocked_host_stops_nothing_and_another_one_does_not_matter() -> None:
-    seed, target, other = "http://s.example/", "http://t.example/", "http://u.example/"
-    links = {seed: [target, other], target: [], other: []}
-    ordering = Omniscient(a_context(seeds=(seed,), graph=links.get, targets=(target, other)))
-    (first,) = ordering.recall()
-    ordering.host_blocked("s.example")
-    assert ordering.recall() == []
-    ordering.host_blocked(host_of(first.url))
-    assert {first.url, *(url.url for url in ordering.recall())} == {target, other}
-
-
-def test_what_a_redirect_led_to_is_not_recalled_again() -> None:
+def test_what_a_redirect_led_to_is_not_fetched_again() -> None:
     ordering = omniscient()
-    ordering.recall()
     ordering.redirected("a", "T1")
     ordering.observe(a_page("T1"))
-    assert [url.url for url in ordering.recall()] == ["T3"]
+    assert active(ordering) == ["T3"]
 
 
-def test_scores_fall_along_the_plan() -> None:
-    ordering, scores = omniscient(), []
-    while recalled := ordering.recall():
-        scores.append(recalled[0].score)
-        ordering.observe(a_page(recalled[0].url))
-    assert len(scores) == 6 and all(later < earlier for earlier, later in pairwise(scores))
-    assert ordering.seed_score("s") > scores[0] and ordering.score(a_page("s"), None) is None
+def test_only_the_plan_is_followed_and_scores_fall_along_it() -> None:
+    ordering = omniscient()
+    assert active(ordering) == ["a"]
+    page = a_page("s", links=[a_link(url) for url in ("x", "a", "T1", "T3", "b", "c", "T2")])
+    aside, *scores = [ordering.score(page, link) for link in page.links]
+    assert aside is None and scores[0] == ordering.floor
+    assert all(later < earlier for earlier, later in pairwise(scores))
+    assert ordering.seed_score("s") > ordering.seed_score("unplanned")
