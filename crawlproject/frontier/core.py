@@ -103,9 +103,10 @@ class FrontierCore(FrontierAnswers):
         """As the contract says. Raises ``ValueError`` when ``score`` is NaN."""
         if score != score:
             raise ValueError(f"a score must be a number, got {score!r}: {url!r}")
-        if self._store.state_of(url) != "waiting":
+        old = self._store.score_of(url)
+        if old is None:
             return False
-        if score != self._store.score_of(url):
+        if score != old:
             self._store.rescore(url, score)
             self._commit()
         return True

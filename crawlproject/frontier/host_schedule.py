@@ -47,6 +47,12 @@ class HostSchedule(HostStates):
             return host.key < (entry.rank, entry.arrival)
         return host.level is not None and self.levels.of(entry) >= host.level
 
+    def _was_behind(self, host: HostQueue, entry: Any) -> bool:
+        """Whether neither the level nor the place of a host came from this URL."""
+        if host.state in BY_RANK:
+            return host.key < (entry.rank, entry.arrival)
+        return host.level is not None and self.levels.of(entry) > host.level
+
     def add_back(self, entry: Any) -> None:
         """``entry`` was leased and waits again."""
         self.add(entry)
@@ -55,6 +61,8 @@ class HostSchedule(HostStates):
         """``entry`` is no longer alive."""
         host = self._queues[entry.host]
         host.remove(entry)
+        if host.size and host.held is None and self._was_behind(host, entry):
+            return  # nothing else changes
         self.place(host)
         if not host.size and self._waiting_on is None:
             self.count_hosts(-1)

@@ -50,8 +50,9 @@ class MemoryUrls:
             return "done"
         return "leased" if url in self.leases else ""
 
-    def score_of(self, url: str) -> float:
-        return self.entries[url].record.score
+    def score_of(self, url: str) -> float | None:
+        entry = self.entries.get(url)
+        return entry.record.score if entry else None
 
     def record_of(self, url: str) -> CrawlUrl:
         return self.entries[url].record

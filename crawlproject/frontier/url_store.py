@@ -25,8 +25,8 @@ class KnownUrls(Protocol):
         ...
 
     def state_of(self, url: str) -> UrlState: ...
-    def score_of(self, url: str) -> float:
-        """The score of a URL that waits."""
+    def score_of(self, url: str) -> float | None:
+        """The score of a URL that waits; None: it does not."""
         ...
 
     def record_of(self, url: str) -> CrawlUrl:

@@ -53,8 +53,12 @@ class DiskUrls:
         number = self.files.find(url)
         return "" if number is None else _STATES.get(self._rows[number].state, "")
 
-    def score_of(self, url: str) -> float:
-        return self._rows[self._known(url)].score
+    def score_of(self, url: str) -> float | None:
+        number = self.files.find(url)
+        if number is None:
+            return None
+        row = self._rows[number]
+        return row.score if row.state in WAITING else None
 
     def record_of(self, url: str) -> CrawlUrl:
         number = self._known(url)

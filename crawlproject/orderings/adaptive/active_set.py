@@ -18,6 +18,7 @@ LOST = 0.12  # mean worth of recent pages below which the set widens
 FOUND = 0.24  # mean worth from which the topic counts as found; a later low means that it is exhausted
 WIDEST = 16.0  # times its size
 MOVED = 0.005  # a larger error revises the score of an active URL
+NEAR = 4  # times its size: the rows among which the next active ones are
 STALE = 0.05  # the same for a URL that leaves the table
 FEWEST_HOSTS = 4  # least number of hosts assumed for exploration, if the best URLs are on fewer
 
@@ -39,6 +40,7 @@ class ActiveSet:
         self._found = False  # the topic
         self._count = 0
         self.floor = -math.inf
+        self.near = -math.inf  # the value from which a row may become active soon
 
     def observe(self, worth: float) -> None:
         """One more page of this worth was fetched."""
@@ -62,9 +64,10 @@ class ActiveSet:
         """Decide anew, with new scores of all rows; those whose score in the table changed, for the frontier."""
         size, told = self._current_size(), self._table.told
         wanted = values.copy()
-        if not 0 < size < len(rows):
-            self.floor = -math.inf
-        else:
+        self.near = self.floor = -math.inf
+        if 0 < NEAR * size < len(rows):
+            self.near = float(np.partition(values, -NEAR * size)[-NEAR * size])
+        if 0 < size < len(rows):
             self.floor = float(np.partition(values, -size)[-size])
             others = explored(values, self._table.groups[rows, 0], self.floor, self._explore)
             wanted[others] = self.floor

@@ -29,6 +29,7 @@ Vector = npt.NDArray[np.float64]
 
 REVISE_EVERY = 16  # pages between two scorings of all waiting URLs
 BEST_LINKS = 10  # best new links of a page that make up its prospect
+TURNS = 4
 UNDER_WAY = 100  # pages that were observed and whose links may not have been scored yet
 
 
@@ -86,7 +87,7 @@ class Adaptive(BaseOrdering):
         self._ridge = Ridge(self._evidence.prior, strength)
         self._ended = UrlSet(context.topic.seeds)  # seeds wait from the start, whether links lead to them or not
         self._scores: dict[str, dict[str, float]] = {}  # of the links of the latest pages
-        self._pages = self._scored_at = 0
+        self._pages = self._scored_at = self._turn = 0
         self._latest: tuple[tuple[int, int], Vector] | None = None  # evidence about a row after so many pages
 
     # ------------------------------------------------------------ scores
@@ -183,8 +184,8 @@ class Adaptive(BaseOrdering):
     def _note_links(self, page: Page, worth: float) -> tuple[Rows, Vector]:
         """The rows of the page's links that wait, each once, and which of them are new."""
         self._latest = None
-        table, rows, fresh = self._table, {}, []
-        host, text = host_of(page.url), self._terms.numbers(page.terms)
+        table, rows, fresh, described = self._table, {}, [], {}
+        host = host_of(page.url)
         for link in page.links:
             if link.url in rows or link.url in self._ended:
                 continue
@@ -197,29 +198,31 @@ class Adaptive(BaseOrdering):
                 if not new:
                     self._evidence.leave(table.groups[row])
                 table.groups[row] = groups
-                self._describe(row, text, link)
+                described[row] = link
             rows[link.url] = row
             fresh.append(new)
+        self._describe(described, page)
         return np.fromiter(rows.values(), np.int64, len(rows)), np.array(fresh, dtype=bool)
 
     def _groups(self, page: Page, link: Link, host: str) -> Groups:
         """The groups of a link, as on the best page that has it."""
         return self._evidence.join(host_of(link.url), _folder(link.url), (host, link.tag_path), page.url)
 
-    def _describe(self, row: int, text: Numbers, link: Link) -> None:
-        """The terms of a link, as on the best page that has it; ``text`` are those of the page."""
-        start, end = link.anchor_span
-        first = max(link.context_span.start, start - (AROUND.stop - AROUND.start) // 2)
-        words = self._terms.numbers(self._words.of(link.url, WORDS.stop - WORDS.start))
-        terms = self._table.terms[row]
-        terms[:] = 0
-        for columns, numbers in (
-            (ANCHOR, text[start:end]),
-            (AROUND, text[first : link.context_span.end]),
-            (WORDS, words),
-        ):
-            numbers = numbers[: columns.stop - columns.start]
-            terms[columns.start : columns.start + len(numbers)] = numbers
+    def _describe(self, links: Mapping[int, Link], page: Page) -> None:
+        """The terms of links by their rows, as on the best page that has them, which is this one."""
+        if not links:
+            return
+        rows, terms = np.fromiter(links, np.int64, len(links)), self._table.terms
+        text = self._terms.numbers(page.terms)
+        anchors = np.array([link.anchor_span for link in links.values()])
+        around = np.array([link.context_span for link in links.values()])
+        around[:, 0] = np.maximum(around[:, 0], anchors[:, 0] - (AROUND.stop - AROUND.start) // 2)
+        terms[rows, ANCHOR] = _first_terms(text, anchors, ANCHOR.stop - ANCHOR.start)
+        terms[rows, AROUND] = _first_terms(text, around, AROUND.stop - AROUND.start)
+        width = WORDS.stop - WORDS.start
+        words = [self._words.of(link.url, width) for link in links.values()]
+        padded = self._terms.numbers(word for found in words for word in (*found, *("",) * (width - len(found))))
+        terms[rows, WORDS] = padded.reshape(-1, width)
 
     # ------------------------------------------------------------ rows become scores
 
@@ -240,6 +243,7 @@ class Adaptive(BaseOrdering):
         if not len(rows):
             return 0.0
         worth, values = self._values(rows)
+        self._table.value[rows] = values
         self._active.admit(rows, values)
         self._scores[page.url] = dict(zip(self._table.urls(rows), values.tolist(), strict=True))
         if len(self._scores) > UNDER_WAY:
@@ -248,13 +252,19 @@ class Adaptive(BaseOrdering):
         return float(best.sum()) / BEST_LINKS
 
     def _score_all(self) -> Iterator[tuple[str, float]]:
-        """Score the whole table by what is known now; what the frontier has to be told."""
+        """Score the table by what is known now; what the frontier has to be told.
+
+        Of the rows that are far from being active, only each ``TURNS``-th is scored.
+        """
         self._evidence.refresh()
         self._ridge.solve()
         table, rows = self._table, self._table.waiting()
         if not len(rows):
             return
-        values = self._values(rows)[1]
+        self._turn = (self._turn + 1) % TURNS
+        due = rows[(table.value[rows] >= self._active.near) | (rows % TURNS == self._turn)]
+        table.value[due] = self._values(due)[1]
+        values = table.value[rows]
         told = self._active.choose(rows, values)
         self.floor = self._active.floor
         yield from zip(table.urls(told), table.told[told].tolist(), strict=True)
@@ -264,6 +274,13 @@ class Adaptive(BaseOrdering):
             yield from zip(table.urls(rows[stale]), values[stale].tolist(), strict=True)
             for url in list(table.urls(rows[surplus])):
                 self._forget(url)
+
+
+def _first_terms(text: Numbers, spans: Rows, width: int) -> Numbers:
+    """The first ``width`` terms of each span of a text, 0 where a span is shorter: (spans, width)."""
+    places = spans[:, :1] + np.arange(width)
+    inside = places < np.minimum(spans[:, 1:], len(text))
+    return np.where(inside, np.append(text, 0)[np.where(inside, places, -1)], 0)
 
 
 def _behind(predicted: float | Vector) -> float | Vector:

@@ -39,7 +39,7 @@ class LinkTable:
 
     ``terms`` (rows, ``WIDTH``) holds term numbers, 0 where there is none; ``groups`` (rows, 4) group numbers. ``best`` and
     ``total`` are the highest and the summed worth of the pages that link to the URL, ``links`` their number. ``told`` is
-    its score in the frontier, -inf before it has one.
+    its score in the frontier, -inf before it has one; ``value`` the last that was computed.
     """
 
     def __init__(self, rows: int = 4096) -> None:
@@ -53,6 +53,7 @@ class LinkTable:
         self.total = np.zeros(rows)
         self.links = np.zeros(rows)
         self.told = np.zeros(rows)
+        self.value = np.zeros(rows)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -105,7 +106,7 @@ class LinkTable:
         row = len(self._urls)
         self._urls.append("")
         if row == len(self._waits):
-            for name in ("_waits", "terms", "groups", "best", "total", "links", "told"):
+            for name in ("_waits", "terms", "groups", "best", "total", "links", "told", "value"):
                 column = getattr(self, name)
                 setattr(self, name, np.concatenate([column, np.zeros_like(column)]))
         return row

@@ -11,11 +11,11 @@ Numbers = npt.NDArray[np.int32]
 
 
 class TermIds:
-    """Term -> 1, 2, 3, ... in order of appearance; 0 for new terms after ``limit`` terms."""
+    """Term -> 1, 2, 3, ... in order of appearance; 0 for the empty text, and for new terms after ``limit`` terms."""
 
     def __init__(self, limit: int = 200_000) -> None:
         self._limit = limit
-        self._numbers: dict[str, int] = {}
+        self._numbers = {"": 0}
 
     def of(self, terms: Iterable[str]) -> Numbers:
         """One number per term, as an array of the same length."""
@@ -27,12 +27,12 @@ class TermIds:
 
     def __len__(self) -> int:
         """Count of numbers in use, including 0."""
-        return len(self._numbers) + 1
+        return len(self._numbers)
 
     def _number(self, term: str) -> int:
         number = self._numbers.get(term)
         if number is None:
-            number = len(self._numbers) + 1
+            number = len(self._numbers)
             if number > self._limit:
                 return 0
             self._numbers[term] = number
