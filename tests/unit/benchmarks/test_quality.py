@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +19,7 @@ from crawlproject.errors import BadInput
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.orderings.dom import Dom
 from crawlproject.orderings.registry import ORDERINGS, make_ordering
-from crawlproject.records import CrawlUrl
+from crawlproject.records import CrawlUrl, Page
 
 TOPIC = Path(__file__).parents[3] / "topics" / "demo.toml"
 ROWS = [Row.spelled(text) for text in ("adaptive/as_is", "dom/as_is", "dom/active", "dom/k1")]
@@ -44,15 +45,17 @@ class ByAnchor(BaseOrdering):
         return float(link.anchor)
 
 
-def waiting_in_frontier(ordering: WithActiveSet, scores: list[float], host: str) -> set[float]:
-    """The scores that are followed, of a page with links of these scores."""
-    page = a_page(f"http://{host}/", links=[a_link(f"http://{host}/{score:g}", anchor=str(score)) for score in scores])
+def page_with(scores: list[float], host: str) -> Page:
+    """A page with links of these scores."""
+    return a_page(f"http://{host}/", links=[a_link(f"http://{host}/{score:g}", anchor=str(score)) for score in scores])
+
+
+def raised_by(ordering: WithActiveSet, scores: list[float], host: str) -> set[str]:
+    """The URLs that are raised to the floor after such a page."""
+    page = page_with(scores, host)
     ordering.observe(page)
-    followed = {score for link in page.links if (score := ordering.score(page, link)) is not None}
-    list(ordering.revise())
-    aside = {float(url.rpartition("/")[2]) for url in ordering.put_aside()}
-    recalled = {url.score for url in ordering.recall()}
-    return followed - aside | recalled
+    assert [ordering.score(page, link) for link in page.links] == scores
+    return {url for url, score in ordering.revise() if score == ordering.floor}
 
 
 @pytest.fixture
@@ -65,34 +68,36 @@ def small(monkeypatch: pytest.MonkeyPatch) -> WithActiveSet:
     return ordering
 
 
-def test_the_best_are_active_and_the_best_of_as_many_other_hosts(small: WithActiveSet) -> None:
-    assert waiting_in_frontier(small, [1, 2, 3, 4, 5], "a.example") == {3, 4, 5}
-    assert waiting_in_frontier(small, [0.1, 0.2], "b.example") == {0.2}, "the best of another host is explored"
-    assert waiting_in_frontier(small, [7], "c.example") == {7}, "a better one comes in"
+def test_the_floor_is_the_score_of_the_last_of_the_best_and_the_best_of_other_hosts_are_raised(
+    small: WithActiveSet,
+) -> None:
+    assert (raised_by(small, [1, 2, 3, 4, 5], "a.example"), small.floor) == (set(), 3)
+    assert (raised_by(small, [0.1, 0.2], "b.example"), small.floor) == ({"http://b.example/0.2"}, 3)
+    assert (raised_by(small, [7], "c.example"), small.floor) == ({"http://b.example/0.2"}, 4)
 
 
-def test_what_was_put_aside_is_recalled_when_better_ones_are_gone(small: WithActiveSet) -> None:
-    waiting_in_frontier(small, [1, 2, 3, 4, 5, 6], "a.example")
-    for score in (6, 5, 4):
-        small.failed(f"http://a.example/{score}")
-    assert [(url.url, url.score, url.parent, url.depth) for url in small.recall()] == [
-        (f"http://a.example/{score}", score, "http://a.example/", 1) for score in (1, 2, 3)
-    ]
-    assert small.recall() == []
+def test_what_is_no_longer_raised_falls_back(small: WithActiveSet) -> None:
+    raised_by(small, [1, 2, 3, 4, 5], "a.example")
+    raised_by(small, [0.1, 0.2], "b.example")
+    page = page_with([9], "b.example")
+    small.observe(page)
+    small.score(page, page.links[0])
+    assert ("http://b.example/0.2", 0.2) in list(small.revise()), "its host has one of the best now"
 
 
-def test_a_fetched_url_never_comes_back(small: WithActiveSet) -> None:
-    waiting_in_frontier(small, [1, 2, 3, 4], "a.example")
+def test_what_ended_does_not_count(small: WithActiveSet) -> None:
+    raised_by(small, [1, 2, 3, 4], "a.example")
     small.observe(a_page("http://a.example/1"))
-    for score in (2, 3, 4):
+    for score in (2, 3):
         small.refused(f"http://a.example/{score}")
-    assert small.recall() == []
+    list(small.revise())
+    assert small.floor == -math.inf, "one is left"
 
 
 def test_an_ordering_with_an_active_set_keeps_the_traits_of_the_other() -> None:
     assert register("dom") == "dom.active"
     ordering = make_ordering("dom.active", a_context(), {})
-    assert isinstance(ordering, WithActiveSet) and ordering.inner is Dom and ordering.puts_aside
+    assert isinstance(ordering, WithActiveSet) and ordering.inner is Dom
     assert ordering.learns == Dom.learns and ordering.seed_score("http://a.example/") == 1.0
     assert ordering.explain(CrawlUrl("http://a.example/", 0.0)) == {}
 

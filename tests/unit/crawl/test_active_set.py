@@ -18,7 +18,7 @@ from crawlproject.records import CrawlUrl, Fetch, Link, Page, Topic
 from crawlproject.urls.hosts import host_of
 
 SEEDS = ("http://a.example/", "http://b.example/")
-LINKS = {"http://active.example/": 0.8, "http://spare.example/": 0.5, "http://poor.example/": 0.1}
+LINKS = {"http://active.example/": 0.8, "http://spare.example/": 0.55, "http://poor.example/": 0.1}
 
 
 class Divided(BaseOrdering):
@@ -119,4 +119,4 @@ def test_what_an_earlier_version_put_aside_waits_after_a_resume(opened) -> None:
     crawl.close("stopped", 3.0)
     resumed = opened(fetches=0)
     waiting = {url.url: (url.score, url.depth, url.parent) for url in resumed.frontier.waiting()}
-    assert waiting["http://spare.example/"] == (0.5, 1, "http://a.example/")
+    assert waiting["http://spare.example/"] == (0.55, 1, "http://a.example/")
