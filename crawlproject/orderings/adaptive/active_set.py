@@ -69,7 +69,7 @@ class ActiveSet:
             self.near = float(np.partition(values, -NEAR * size)[-NEAR * size])
         if 0 < size < len(rows):
             self.floor = float(np.partition(values, -size)[-size])
-            others = explored(values, self._table.groups[rows, 0], self.floor, self._explore)
+            others = explored(values, self._table.groups[rows, 0], self.floor, self._explore, self.near)
             wanted[others] = self.floor
         active, was_active = wanted >= self.floor, told[rows] >= self.floor
         moved = (active != was_active) | ((active | was_active) & (np.abs(wanted - told[rows]) > MOVED))
@@ -87,15 +87,20 @@ class ActiveSet:
         return round(self._size * min(WIDEST, max(1.0, (LOST / max(self._harvest, 1e-6)) ** 2)))
 
 
-def explored(scores: Vector, hosts: Rows, floor: float, explore: float) -> Rows:
+def explored(scores: Vector, hosts: Rows, floor: float, explore: float, near: float = -math.inf) -> Rows:
     """The places of the best URL of each of the next best hosts, of which no URL reaches the floor.
 
     There are at most ``explore`` times as many as hosts with such URLs, which bounds the cost of exploration: when hosts take
-    turns, a share ``explore / (1 + explore)`` of the fetches. Ties go to the first.
+    turns, a share ``explore / (1 + explore)`` of the fetches. Ties go to the first. URLs that score ``near`` or more are looked
+    at first: most often they are on hosts enough.
     """
-    order = np.argsort(-scores, kind="stable")
+    places = np.flatnonzero(scores >= near)
+    order = places[np.argsort(-scores[places], kind="stable")]
     familiar = np.unique(hosts[scores >= floor])
     _, first = np.unique(hosts[order], return_index=True)
     best_of_host = order[np.sort(first)]
     strangers = best_of_host[~np.isin(hosts[best_of_host], familiar)]
-    return strangers[: ceil(explore * max(len(familiar), FEWEST_HOSTS))]
+    most = ceil(explore * max(len(familiar), FEWEST_HOSTS))
+    if len(strangers) < most and len(places) < len(scores):
+        return explored(scores, hosts, floor, explore)
+    return strangers[:most]

@@ -16,7 +16,7 @@ from crawlproject.orderings.adaptive.active_set import STALE, ActiveSet
 from crawlproject.orderings.adaptive.bm25 import CONTRAST, Bm25Worth
 from crawlproject.orderings.adaptive.document_frequencies import TermStatistics
 from crawlproject.orderings.adaptive.link_features import KINDS, LinkFeatures
-from crawlproject.orderings.adaptive.link_table import ANCHOR, AROUND, WORDS, Groups, LinkTable, Rows
+from crawlproject.orderings.adaptive.link_table import ANCHOR, AROUND, WORDS, LinkTable, Rows
 from crawlproject.orderings.adaptive.ridge import Ridge
 from crawlproject.orderings.adaptive.url_set import UrlSet
 from crawlproject.orderings.adaptive.url_words import UrlWords
@@ -121,17 +121,18 @@ class Adaptive(BaseOrdering):
         row = self._table.row(page.url)
         promised = self._evidence_of(row) if row is not None else None
         self._pages += 1
-        numbers = self._terms.observe(page.counts, len(page.terms))
+        text = self._terms.numbers(page.terms)
+        numbers, counts = self._terms.observe(text)
         if self.context.judge.by_meaning:
             worth = page.relevance**CONTRAST
         else:
             worth = self._worth(page.counts, len(page.terms))
         self._active.observe(worth)
-        self._evidence.feedback.observe(worth, numbers, page.counts)
+        self._evidence.feedback.observe(worth, numbers, counts)
         if self._pages < REVISE_EVERY:  # at first, learn from every page at once
             self._evidence.refresh()
             self._ridge.solve()
-        rows, fresh = self._note_links(page, worth)
+        rows, fresh = self._note_links(page, text, worth)
         outcome = np.array([worth, self._promise(page, rows, fresh)])
         if row is None or promised is None:
             self._evidence.learn_host(host_of(page.url), outcome)
@@ -141,7 +142,7 @@ class Adaptive(BaseOrdering):
         self.failed(page.url)
 
     def listed(self, page: Page) -> None:
-        self._promise(page, *self._note_links(page, 0.0))
+        self._promise(page, *self._note_links(page, self._terms.numbers(page.terms), 0.0))
         self.failed(page.url)
 
     def failed(self, url: str) -> None:
@@ -181,39 +182,36 @@ class Adaptive(BaseOrdering):
 
     # ------------------------------------------------------------ links become rows
 
-    def _note_links(self, page: Page, worth: float) -> tuple[Rows, Vector]:
-        """The rows of the page's links that wait, each once, and which of them are new."""
+    def _note_links(self, page: Page, text: Numbers, worth: float) -> tuple[Rows, Vector]:
+        """The rows of the page's links that wait, each once, and which of them are new; ``text`` are its terms."""
         self._latest = None
-        table, rows, fresh, described = self._table, {}, [], {}
+        table, rows, fresh, described, joined = self._table, {}, [], {}, []
         host = host_of(page.url)
         for link in page.links:
-            if link.url in rows or link.url in self._ended:
+            url = link.url
+            if url in rows:
                 continue
-            row = table.row(link.url)
+            row = table.row(url)
             new = row is None
             if row is None:
-                row = table.add(link.url, worth)
+                if url in self._ended:
+                    continue
+                row = table.add(url, worth)
             if new or table.meet(row, worth):
-                groups = self._groups(page, link, host)
+                described[row] = link
+                joined.append(self._evidence.join(host_of(url), _folder(url), (host, link.tag_path), page.url))
                 if not new:
                     self._evidence.leave(table.groups[row])
-                table.groups[row] = groups
-                described[row] = link
-            rows[link.url] = row
+            rows[url] = row
             fresh.append(new)
-        self._describe(described, page)
+        if described:
+            self._describe(described, text)
+            table.groups[list(described)] = joined
         return np.fromiter(rows.values(), np.int64, len(rows)), np.array(fresh, dtype=bool)
 
-    def _groups(self, page: Page, link: Link, host: str) -> Groups:
-        """The groups of a link, as on the best page that has it."""
-        return self._evidence.join(host_of(link.url), _folder(link.url), (host, link.tag_path), page.url)
-
-    def _describe(self, links: Mapping[int, Link], page: Page) -> None:
-        """The terms of links by their rows, as on the best page that has them, which is this one."""
-        if not links:
-            return
+    def _describe(self, links: Mapping[int, Link], text: Numbers) -> None:
+        """The terms of links by their rows, as on the best page that has them, whose terms are ``text``."""
         rows, terms = np.fromiter(links, np.int64, len(links)), self._table.terms
-        text = self._terms.numbers(page.terms)
         anchors = np.array([link.anchor_span for link in links.values()])
         around = np.array([link.context_span for link in links.values()])
         around[:, 0] = np.maximum(around[:, 0], anchors[:, 0] - (AROUND.stop - AROUND.start) // 2)

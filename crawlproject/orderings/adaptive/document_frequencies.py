@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from math import log
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy.typing as npt
 from crawlproject.orderings.learning.term_ids import Numbers, TermIds
 
 Vector = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.int64]
 
 
 class TermStatistics:
@@ -26,14 +27,14 @@ class TermStatistics:
         """The number of each term."""
         return self._numbers.of(terms)
 
-    def observe(self, counts: Mapping[str, int], length: int) -> Numbers:
-        """Add a page, given as term counts and number of terms; return the numbers of the terms, in the order of ``counts``."""
-        numbers = self._numbers.of(counts)
+    def observe(self, text: Numbers) -> tuple[Numbers, Rows]:
+        """Add a page; return its distinct terms, and how often it has each."""
+        distinct, counts = np.unique(text, return_counts=True)
         self._frequency = self.grown(self._frequency)
-        self._frequency[numbers] += 1
+        self._frequency[distinct] += 1
         self.documents += 1
-        self.mean_length += (length - self.mean_length) / self.documents
-        return numbers
+        self.mean_length += (len(text) - self.mean_length) / self.documents
+        return distinct, counts
 
     def idf(self, number: int) -> float:
         """``ln(1 + (N + 1) / (df + 1))``: above 0 for every term, since pages are few at first."""

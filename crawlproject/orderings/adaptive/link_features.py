@@ -106,13 +106,12 @@ class LinkFeatures:
         self._keyword_weights = self._terms.grown(self._keyword_weights)
         self._feedback_weights = self._terms.grown(self._feedback_weights)
         keywords = self._keyword_weights[terms]
-        feedback = self._feedback_weights[terms]
         texts = (
             _filled(keywords[:, ANCHOR], FULL_KEYWORDS),
             _filled(keywords[:, AROUND], FULL_KEYWORDS),
             _filled(keywords[:, WORDS], FULL_KEYWORDS),
-            _filled(feedback[:, ANCHOR], FULL_FEEDBACK),
-            _filled(feedback[:, WORDS], FULL_FEEDBACK),
+            _filled(self._feedback_weights[terms[:, ANCHOR]], FULL_FEEDBACK),
+            _filled(self._feedback_weights[terms[:, WORDS]], FULL_FEEDBACK),
         )
         best, total = table.best[rows], table.total[rows]
         parents = (best, total / table.links[rows], np.log1p(total))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +11,7 @@ from crawlproject.orderings.adaptive.document_frequencies import TermStatistics
 from crawlproject.orderings.learning.term_ids import Numbers
 
 Vector = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.int64]
 
 PAGES = 30
 TERMS = 40
@@ -29,12 +29,12 @@ class RelevanceFeedback:
         self._best: list[tuple[float, int, Numbers, Vector]] = []
         self._pages = 0
 
-    def observe(self, worth: float, numbers: Numbers, counts: Mapping[str, int]) -> None:
-        """Add a page: the numbers of its terms and, in the same order, their counts."""
+    def observe(self, worth: float, numbers: Numbers, counts: Rows) -> None:
+        """Add a page: its distinct terms, and how often it has each."""
         self._pages += 1
         if worth <= 0 or (len(self._best) == PAGES and worth <= self._best[0][0]):
             return
-        weights = (1 + np.log(np.fromiter(counts.values(), float, len(counts)))) / np.sqrt(len(counts) + 1)
+        weights = (1 + np.log(counts)) / np.sqrt(len(counts) + 1)
         page = (worth, self._pages, numbers, weights)
         if len(self._best) < PAGES:
             heapq.heappush(self._best, page)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +19,7 @@ def worth_after(*pages: dict[str, int]) -> Bm25Worth:
     query = ("coral", "reef")
     worth = Bm25Worth(table, dict(zip(query, table.numbers(query).tolist(), strict=True)))
     for page in pages:
-        table.observe(page, sum(page.values()))
+        table.observe(table.numbers(Counter(page).elements()))
     return worth
 
 

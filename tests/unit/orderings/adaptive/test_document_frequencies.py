@@ -20,8 +20,9 @@ def test_idf_and_mean_length_after_two_pages() -> None:
     coral, reef, steam = table.numbers(["coral", "reef", "steam"]).tolist()
     assert (coral, reef, steam) == (1, 2, 3), "0 is no term"
     assert table.idf(coral) == pytest.approx(log(2)), "before the first page"
-    assert table.observe({"reef": 3, "coral": 1}, 4).tolist() == [reef, coral]
-    table.observe({"reef": 1}, 1)
+    distinct, counts = table.observe(table.numbers(["reef", "coral", "reef", "reef"]))
+    assert dict(zip(distinct.tolist(), counts.tolist(), strict=True)) == {reef: 3, coral: 1}
+    table.observe(table.numbers(["reef"]))
     assert table.documents == 2 and table.mean_length == 2.5
     assert table.idf(reef) == pytest.approx(log(1 + 3 / 3))
     assert table.idf(coral) == pytest.approx(log(1 + 3 / 2))
@@ -32,7 +33,7 @@ def test_idf_and_mean_length_after_two_pages() -> None:
 def test_counts_pages_as_a_counter_does(pages: list[list[str]]) -> None:
     table, frequency = TermStatistics(), Counter[str]()
     for page in pages:
-        table.observe(Counter(page), len(page))
+        table.observe(table.numbers(page))
         frequency.update(set(page))
     idfs = table.idfs()
     for term, number in zip("abcdef", table.numbers("abcdef").tolist(), strict=True):
@@ -42,8 +43,8 @@ def test_counts_pages_as_a_counter_does(pages: list[list[str]]) -> None:
 
 def test_there_is_always_room_for_every_term() -> None:
     table = TermStatistics()
-    table.observe({"first": 1}, 1)
-    last = table.observe({f"term{n}": 1 for n in range(10_000)}, 10_000)[-1]
+    table.observe(table.numbers(["first"]))
+    last = table.observe(table.numbers(f"term{n}" for n in range(10_000)))[0][-1]
     assert len(table.idfs()) > last
     assert table.idf(1) == table.idf(last) == pytest.approx(log(1 + 3 / 2)), "the first is remembered"
     short = np.array([0.0, 7.0])

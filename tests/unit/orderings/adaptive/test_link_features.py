@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from math import log
 
 import numpy as np
@@ -37,7 +38,7 @@ def test_texts_and_parents_by_hand() -> None:
     row = evidence.row("a", 0.2, anchor="coral", around="steam engine", words="coral reef")
     evidence.table.meet(row, 0.6)
     counts = {"reef": 1, "polyp": 1}
-    evidence.all.feedback.observe(1.0, evidence.terms.observe(counts, 2), counts)
+    evidence.all.feedback.observe(1.0, *evidence.terms.observe(evidence.terms.numbers(Counter(counts).elements())))
     evidence.all.refresh()
     found = evidence.of(row)
     assert found["anchor"] == found["words"] == 1.0, "a keyword of two is above 0.4 of their idf"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from math import log, sqrt
 
 import numpy as np
@@ -20,7 +21,7 @@ class Pages:
         self.feedback = RelevanceFeedback(self.table)
 
     def show(self, worth: float, **counts: int) -> None:
-        self.feedback.observe(worth, self.table.observe(counts, sum(counts.values())), counts)
+        self.feedback.observe(worth, *self.table.observe(self.table.numbers(Counter(counts).elements())))
 
     def weights(self, *terms: str) -> list[float]:
         return self.feedback.weights(self.keywords)[self.table.numbers(terms)].tolist()
