@@ -17,9 +17,9 @@ RECENT = 64  # recent pages that show whether the crawl finds anything
 LOST = 0.12  # mean worth of recent pages below which the set widens
 FOUND = 0.24  # mean worth from which the topic counts as found; a later low means that it is exhausted
 WIDEST = 16.0  # times its size
-MOVED = 0.005  # a larger error revises the score of an active URL
+MOVED = 0.02  # a larger error revises the score of an active URL
 NEAR = 4  # times its size: the rows among which the next active ones are
-STALE = 0.05  # the same for a URL that leaves the table
+STALE = 0.15  # the same for a URL that leaves the table
 FEWEST_HOSTS = 4  # least number of hosts assumed for exploration, if the best URLs are on fewer
 
 
