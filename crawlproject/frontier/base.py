@@ -145,10 +145,6 @@ class Frontier(FrontierQuestions, Protocol):
         """
         ...
 
-    def withdraw(self, url: str) -> bool:
-        """Take a waiting URL out as if it had never been offered: it may be put again. False when it does not wait."""
-        ...
-
     def crawl_delay(self, host: str, seconds: float) -> None:
         """The host asks for at least ``seconds`` between visits (robots.txt ``Crawl-delay``); 0 takes it back."""
         ...
@@ -215,8 +211,8 @@ GONE = 0  # it was to have a new score, but no longer waits
 class SharedFrontier(Frontier, Protocol):
     """A ``Frontier`` in a server, from which several processes take. It waits for answers until ``start``, and not afterwards.
 
-    After ``start``: ``take`` gives what has arrived, and asks for more; ``put``, ``rescore``, ``hold`` and ``withdraw``
-    answer True before the server was asked; ``in`` knows what this process has put lately; the numbers are those of the
+    After ``start``: ``take`` gives what has arrived, and asks for more; ``put``, ``rescore`` and ``hold`` answer True
+    before the server was asked; ``in`` knows what this process has put lately; the numbers are those of the
     last answer. ``next_due`` is None: ``wake`` is called when there is something to take.
     """
 

@@ -125,14 +125,6 @@ class FrontierCore(FrontierAnswers):
             return False
         return True
 
-    def withdraw(self, url: str) -> bool:
-        """As the contract says. It does not count as evicted."""
-        if self._store.state_of(url) != "waiting":
-            return False
-        self._store.evict(url, self._store.evicted)
-        self._commit()
-        return True
-
     # ------------------------------------------------------------ leases
 
     def take(self, now: float) -> CrawlUrl | None:

@@ -717,7 +717,7 @@ def test_a_new_floor_forgets_what_became_spare(make):
         (lambda frontier: frontier.set_floor(0.05), "low/1"),
         (lambda frontier: frontier.set_floor(0.5, 0.05), "low/1"),
         (lambda frontier: frontier.rescore("http://a.test/2", 0.1), "low/1"),
-        (lambda frontier: frontier.withdraw("http://a.test/2"), "low/1"),
+        (lambda frontier: frontier.drop("http://a.test/2"), "low/1"),
         (lambda frontier: frontier.hold("http://a.test/2", 60.0), "low/1"),
         (lambda frontier: frontier.block_host("a.test", 60.0), "low/1"),
         (lambda frontier: frontier.put(url("b/1", 0.2)), None),

@@ -67,8 +67,6 @@ def random_steps(seed: int, *, hosts: int = 40, pages: int = 60, floors: float =
             yield Step("block_host", (host, random.choice([0.0, now - 1, now + 1, now + 5 * random.random()])))
         elif kind < 0.92:
             yield Step("rescore", (some_url(), round(random.random(), 1)))
-        elif kind < 0.93:
-            yield Step("withdraw", (some_url(),))
         elif kind < 0.94:
             yield Step("done", (some_url(), now, 0.1))
         elif kind < 0.95:

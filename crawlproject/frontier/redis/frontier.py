@@ -216,9 +216,6 @@ class RedisFrontier(RedisAnswers):
     def rescore(self, url: str, score: float) -> bool:
         return bool(self._one(url, rescore_of(url, score)))
 
-    def withdraw(self, url: str) -> bool:
-        return bool(self._one(url, ("withdraw", digest(url), queue_of(url))))
-
     def crawl_delay(self, host: str, seconds: float) -> None:
         self.call(slot_of(host, self.slots), [("delay", host, float(seconds))])
 

@@ -220,11 +220,6 @@ class RedisWorker(WorkerAnswers):
         self._send(PendingCall(rescore_of(url, score), queue_of(url), CrawlUrl(url, score)))
         return True
 
-    def withdraw(self, url: str) -> bool:
-        self._known.pop(url, None)
-        self._send(PendingCall(("withdraw", digest(url), queue_of(url)), queue_of(url)))
-        return True
-
     def crawl_delay(self, host: str, seconds: float) -> None:
         self._send(PendingCall(("delay", host, float(seconds)), host))
 

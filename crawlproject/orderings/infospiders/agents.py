@@ -32,7 +32,7 @@ class LinkNet:
     def estimate(self, inputs: np.ndarray) -> np.ndarray:
         """The output for each row of ``inputs``, between 0 and 1. Inputs beyond those of the net are ignored."""
         known = inputs[..., : len(self.weights)]
-        return 1 / (1 + np.exp(-(self.bias + known @ self.weights[: known.shape[-1]])))
+        return np.exp(-np.logaddexp(0.0, -(self.bias + known @ self.weights[: known.shape[-1]])))  # no overflow
 
     def learn(self, inputs: np.ndarray | None, target: float, rate: float) -> None:
         """One step of back-propagation, along the gradient of the cross entropy."""

@@ -115,7 +115,7 @@ def test_when_nothing_active_waits_the_best_of_the_others_are_taken(opened) -> N
 
 def test_what_an_earlier_version_put_aside_waits_after_a_resume(opened) -> None:
     crawl = opened()
-    assert crawl.frontier.withdraw("http://spare.example/")
+    crawl.frontier._store.evict("http://spare.example/", 0)  # where it was put aside, the frontier did not know it
     crawl.close("stopped", 3.0)
     resumed = opened(fetches=0)
     waiting = {url.url: (url.score, url.depth, url.parent) for url in resumed.frontier.waiting()}

@@ -186,23 +186,6 @@ function answer_of.rescore()
   return 1
 end
 
--- digest host -> 1 it waited, else 0
-function answer_of.withdraw()
-  local digest, host = argument(), argument()
-  local arrival = waits(digest)
-  if not arrival then
-    return 0
-  end
-  leave(host, arrival)
-  call('HDEL', RECORDS, arrival)
-  forget(digest)
-  if MAX_PER_HOST > 0 then
-    call('HINCRBY', ADMITTED, host, -1)
-  end
-  place(host, true)
-  return 1
-end
-
 -- host seconds -> 0. What is no finite, positive number takes the delay back.
 function answer_of.delay()
   local host, seconds = argument(), number()

@@ -60,7 +60,6 @@ def test_every_operation_stays_on_one_node(nodes: list[RedisServer]) -> None:
     frontier.done(taken[2].url, 0.0, 0.1)
     assert frontier.rescore(next(frontier.waiting()).url, 99.0)
     assert frontier.best() == 99.0
-    assert frontier.withdraw(next(frontier.waiting()).url)
     frontier.crawl_delay("patient.test", 3.0)
     view = RedisView(server, "strict")
     frontier.block_host("h1.test", 7.0)

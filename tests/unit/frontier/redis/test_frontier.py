@@ -161,7 +161,7 @@ def test_many_takes_in_one_call_lower_the_spare_floor_as_one_by_one(join: Join, 
     frontier.set_floor(0.5)
     taken = frontier.take_many(0.0, 4) if together else [frontier.take(0.0), frontier.take(0.0)]
     assert [record.url for record in taken if record] == ["http://b.test/1"], "b is spare now, and has more"
-    frontier.withdraw("http://b.test/2")
+    frontier.drop("http://b.test/2")
     assert [record.score for record in frontier.take_many(0.0, 4)] == [0.1, 0.05]
 
 
@@ -211,7 +211,8 @@ def test_the_best_score_is_known_wherever_it_waits(join: Join) -> None:
     records = [url("a/1", 0.9, not_before=9.0), url("a/2", 0.2), url("b/1", -math.inf), url("c/1", 0.5, not_before=8.0)]
     frontier.put_many(records)
     assert (frontier.best(), frontier.hosts()) == (0.9, 3)
-    assert frontier.withdraw("http://a.test/1") and frontier.best() == 0.5
+    frontier.drop("http://a.test/1")
+    assert frontier.best() == 0.5
     frontier.hold("http://a.test/2", 7.0)
     assert frontier.take(0.0) == url("b/1", -math.inf)
     assert (frontier.best(), frontier.take(7.0), frontier.best()) == (0.5, url("a/2", 0.2, not_before=7.0), 0.5)
