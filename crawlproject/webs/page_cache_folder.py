@@ -57,7 +57,9 @@ def code_version() -> str:
 def _sources(place: Traversable) -> list[Traversable]:
     if place.is_file():
         return [place]
-    return sorted((file for file in place.iterdir() if file.name.endswith(".py")), key=lambda file: file.name)
+    return sorted(
+        (file for file in place.iterdir() if file.name.endswith((".py", ".pyx", ".pxd"))), key=lambda file: file.name
+    )
 
 
 def _version(library: str) -> str:
