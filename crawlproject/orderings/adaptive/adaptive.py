@@ -16,7 +16,7 @@ from crawlproject.orderings.adaptive.active_set import STALE, ActiveSet
 from crawlproject.orderings.adaptive.bm25 import CONTRAST, Bm25Worth
 from crawlproject.orderings.adaptive.document_frequencies import TermStatistics
 from crawlproject.orderings.adaptive.link_features import KINDS, LinkFeatures
-from crawlproject.orderings.adaptive.link_table import ANCHOR, AROUND, WORDS, LinkTable, Rows
+from crawlproject.orderings.adaptive.link_table import WORDS_KEPT, LinkTable, Rows
 from crawlproject.orderings.adaptive.ridge import Ridge
 from crawlproject.orderings.adaptive.url_set import UrlSet
 from crawlproject.orderings.adaptive.url_words import UrlWords
@@ -211,16 +211,12 @@ class Adaptive(BaseOrdering):
 
     def _describe(self, links: Mapping[int, Link], text: Numbers) -> None:
         """The terms of links by their rows, as on the best page that has them, whose terms are ``text``."""
-        rows, terms = np.fromiter(links, np.int64, len(links)), self._table.terms
         anchors = np.array([link.anchor_span for link in links.values()])
-        around = np.array([link.context_span for link in links.values()])
-        around[:, 0] = np.maximum(around[:, 0], anchors[:, 0] - (AROUND.stop - AROUND.start) // 2)
-        terms[rows, ANCHOR] = _first_terms(text, anchors, ANCHOR.stop - ANCHOR.start)
-        terms[rows, AROUND] = _first_terms(text, around, AROUND.stop - AROUND.start)
-        width = WORDS.stop - WORDS.start
-        words = [self._words.of(link.url, width) for link in links.values()]
-        padded = self._terms.numbers(word for found in words for word in (*found, *("",) * (width - len(found))))
-        terms[rows, WORDS] = padded.reshape(-1, width)
+        contexts = np.array([link.context_span for link in links.values()])
+        words = (self._words.of(link.url, WORDS_KEPT) for link in links.values())
+        padded = self._terms.numbers(word for found in words for word in (*found, *("",) * (WORDS_KEPT - len(found))))
+        rows = np.fromiter(links, np.int64, len(links))
+        self._table.describe(rows, text, anchors, contexts, padded.reshape(-1, WORDS_KEPT))
 
     # ------------------------------------------------------------ rows become scores
 
@@ -272,13 +268,6 @@ class Adaptive(BaseOrdering):
             yield from zip(table.urls(rows[stale]), values[stale].tolist(), strict=True)
             for url in list(table.urls(rows[surplus])):
                 self._forget(url)
-
-
-def _first_terms(text: Numbers, spans: Rows, width: int) -> Numbers:
-    """The first ``width`` terms of each span of a text, 0 where a span is shorter: (spans, width)."""
-    places = spans[:, :1] + np.arange(width)
-    inside = places < np.minimum(spans[:, 1:], len(text))
-    return np.where(inside, np.append(text, 0)[np.where(inside, places, -1)], 0)
 
 
 def _behind(predicted: float | Vector) -> float | Vector:

@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from crawlproject.orderings.learning.term_ids import Numbers
+
 Rows = npt.NDArray[np.int64]
 
 # Columns of ``LinkTable.terms``.
@@ -19,6 +21,7 @@ ANCHOR = slice(0, 8)  # the first terms of the anchor
 AROUND = slice(8, 32)  # terms of the aggregation node, those near the anchor
 WORDS = slice(32, 40)  # the last words of the URL
 WIDTH = 40
+WORDS_KEPT = WORDS.stop - WORDS.start
 
 
 class Groups(NamedTuple):
@@ -80,6 +83,17 @@ class LinkTable:
         self.links[row] = 1
         return row
 
+    def describe(self, rows: Rows, text: Numbers, anchors: Rows, contexts: Rows, words: Numbers) -> None:
+        """Set the terms of rows whose links are on one page with the terms ``text``.
+
+        ``anchors`` and ``contexts`` are spans of positions in the text, (rows, 2) each; ``words`` is (rows, ``WORDS_KEPT``).
+        """
+        around = contexts.copy()
+        around[:, 0] = np.maximum(around[:, 0], anchors[:, 0] - (AROUND.stop - AROUND.start) // 2)
+        self.terms[rows, ANCHOR] = _first_terms(text, anchors, ANCHOR.stop - ANCHOR.start)
+        self.terms[rows, AROUND] = _first_terms(text, around, AROUND.stop - AROUND.start)
+        self.terms[rows, WORDS] = words
+
     def meet(self, row: int, worth: float) -> bool:
         """Add a linking page of this worth; return whether it is worth more than all before."""
         self.links[row] += 1
@@ -110,3 +124,10 @@ class LinkTable:
                 column = getattr(self, name)
                 setattr(self, name, np.concatenate([column, np.zeros_like(column)]))
         return row
+
+
+def _first_terms(text: Numbers, spans: Rows, width: int) -> Numbers:
+    """The first ``width`` terms of each span of a text, 0 where a span is shorter: (spans, width)."""
+    places = spans[:, :1] + np.arange(width)
+    inside = places < np.minimum(spans[:, 1:], len(text))
+    return np.where(inside, np.append(text, 0)[np.where(inside, places, -1)], 0)
