@@ -40,6 +40,7 @@ class ActiveSet:
         self._found = False  # the topic
         self._count = 0
         self.floor = -math.inf
+        self._raised: dict[int, float] = {}  # the values of the rows that are explored
         self.near = -math.inf  # the value from which a row may become active soon
 
     def observe(self, worth: float) -> None:
@@ -65,20 +66,27 @@ class ActiveSet:
         size, told = self._current_size(), self._table.told
         wanted = values.copy()
         self.near = self.floor = -math.inf
+        self._raised = {}
         if 0 < NEAR * size < len(rows):
             self.near = float(np.partition(values, -NEAR * size)[-NEAR * size])
         if 0 < size < len(rows):
             self.floor = float(np.partition(values, -size)[-size])
             others = explored(values, self._table.groups[rows, 0], self.floor, self._explore, self.near)
             wanted[others] = self.floor
+            self._raised = dict(zip(rows[others].tolist(), values[others].tolist(), strict=True))
         active, was_active = wanted >= self.floor, told[rows] >= self.floor
         moved = (active != was_active) | ((active | was_active) & (np.abs(wanted - told[rows]) > MOVED))
         told[rows[moved]] = wanted[moved]
         self._count = int(active.sum())
         return rows[moved]
 
+    def raised_by(self, row: int) -> float:
+        """By how much the score of a row was raised to the floor, for the sake of exploration."""
+        return float(self._table.told[row]) - self._raised[row] if row in self._raised else 0.0
+
     def removed(self, row: int) -> None:
         """A row ends."""
+        self._raised.pop(row, None)
         self._count -= bool(self._table.told[row] >= self.floor)
 
     def _current_size(self) -> int:

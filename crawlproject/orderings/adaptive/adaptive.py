@@ -105,13 +105,14 @@ class Adaptive(BaseOrdering):
             yield from self._score_all()
 
     def explain(self, url: CrawlUrl) -> Mapping[str, float]:
-        """What each kind of evidence adds, what lies behind, and by how much the score was out of date."""
+        """What each kind of evidence adds, what lies behind, exploration, and by how much the score was out of date."""
         row = self._table.row(url.url)
         if row is None:
             return {}
         evidence = self._evidence_of(row)
         parts = dict(zip(KINDS, (evidence[0] * self._ridge.weights[0]).tolist(), strict=True))
         parts["behind"] = self.prospect * float(_behind(evidence[1] @ self._ridge.weights[1]))
+        parts["exploration"] = self._active.raised_by(row)
         parts["learned since"] = url.score - sum(parts.values())
         return dict(sorted(((name, part) for name, part in parts.items() if part), key=lambda item: -item[1]))
 

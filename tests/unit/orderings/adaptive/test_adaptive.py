@@ -120,7 +120,7 @@ def test_the_parts_sum_to_the_score_also_when_more_is_known_since() -> None:
     parts = ordering.explain(url)
     assert sum(parts.values()) == pytest.approx(score)
     assert list(parts.values()) == sorted(parts.values(), reverse=True)
-    assert {"anchor", "behind"} < set(parts) <= {*KINDS, "behind", "learned since"}
+    assert {"anchor", "behind"} < set(parts) <= {*KINDS, "behind", "exploration", "learned since"}
     ordering.observe(a_page("http://c.example/", "coral reef", link))
     later = ordering.explain(url)
     assert sum(later.values()) == pytest.approx(score) and later["learned since"] != parts["learned since"]
@@ -204,6 +204,16 @@ def test_the_best_are_above_the_floor_the_others_rise_when_they_are_wanted() -> 
         del known[url]
     known |= dict(ordering.revise())
     assert len([url for url, score in known.items() if score >= ordering.floor]) >= 2, "at once, not after 16 pages"
+
+
+def test_what_is_explored_is_raised_to_the_floor_and_says_so() -> None:
+    ordering = adaptive(active=2, explore=0.25)
+    stranger = ("http://c.example/", "steam", "")
+    ordering.observe(a_page("http://a.example/", "", *links_to(["1", "2", "3"], "coral reef"), stranger))
+    told = later(ordering)
+    assert told["http://c.example/"] == ordering.floor
+    parts = ordering.explain(CrawlUrl("http://c.example/", ordering.floor))
+    assert parts["exploration"] > 0 and sum(parts.values()) == pytest.approx(ordering.floor)
 
 
 def test_a_crawl_that_has_not_found_its_topic_keeps_more_active() -> None:
