@@ -13,14 +13,13 @@ from dataclasses import replace
 from crawlproject.crawl.entry_rules import TOO_DEEP, EntryRules
 from crawlproject.crawl.holds import Holds
 from crawlproject.crawl.normalization import Normalization
+from crawlproject.crawl.scarcity import Scarcity
 from crawlproject.frontier.base import FULL, HOST_FULL, CountingFrontier, Frontier, SharedFrontier
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.records import PROBE, CrawlUrl
 from crawlproject.storage.history import History
 from crawlproject.storage.refusals import Refusals
 from crawlproject.urls.canonical import canonical_or_none
-
-SPARE_SHARES = {"pages": 1.0, "both": 0.9, "time": 0.0}  # of the floor, from which a host is spare; 0: any score
 
 
 class Admission:
@@ -37,7 +36,7 @@ class Admission:
         history: History,
         normalization: Normalization | None = None,
         holds: Holds | None = None,
-        scarce: str = "both",
+        scarcity: Scarcity | None = None,
     ) -> None:
         self.rules = rules
         self.planted: set[str] = set()  # seeds, and where seeds redirect to
@@ -49,7 +48,7 @@ class Admission:
         self._normalization = normalization or Normalization()
         self._holds = holds or Holds()
         self._floor = -math.inf
-        self._spare_share = SPARE_SHARES[scarce]
+        self._scarcity = scarcity or Scarcity("pages")
         self._shared = frontier if isinstance(frontier, SharedFrontier) else None
         if self._shared is not None:
             self._shared.when_rejected(self._turned_away)
@@ -114,7 +113,12 @@ class Admission:
         floor = self._ordering.floor
         if floor != self._floor or (anew and floor > -math.inf):
             self._floor = floor
-            self._frontier.set_floor(floor, _spare(floor, self._spare_share))
+            self._frontier.set_floor(floor, self._scarcity.spare(floor))
+
+    def taken(self, url: CrawlUrl) -> None:
+        """A URL is fetched."""
+        if self._scarcity.taken(url.score, self._floor):
+            self._frontier.set_floor(self._floor, self._scarcity.spare(self._floor))
 
     def rescore(self, revised: Iterable[tuple[str, float]]) -> None:
         """Pass new scores on to the frontier. Seeds keep theirs, whatever an ordering makes of the links to them."""
@@ -161,10 +165,3 @@ class Admission:
             self._ordering.refused(url.url)
         elif url.url not in self._history and not self._frontier.leased(url.key):
             self._ordering.refused(url.url)  # another worker fetches it, or has
-
-
-def _spare(floor: float, share: float) -> float:
-    """The score from which a host is spare: a share as good as the floor, which may be negative."""
-    if not share:
-        return -math.inf
-    return floor * share if floor > 0 else floor / share

@@ -34,6 +34,7 @@ from crawlproject.crawl.outlinks import Outlinks
 from crawlproject.crawl.page_steps import PageSteps
 from crawlproject.crawl.reading import make_traps
 from crawlproject.crawl.robots import KnownRobots, RobotsRules
+from crawlproject.crawl.scarcity import Scarcity
 from crawlproject.crawl.sitemaps import Sitemaps
 from crawlproject.crawl.stats import CrawlStats
 from crawlproject.crawl.stopping import NO_NETWORK, PAGE_BUDGET, Stopping
@@ -97,7 +98,7 @@ class Crawl:
             history=folder.history,
             normalization=Normalization(inspection.normalizers),
             holds=inspection.holds,
-            scarce=options.crawl_scarce,
+            scarcity=Scarcity(options.crawl_scarce),
         )
         self._history = history = HistoryWriter(folder, ordering, self.learners)
         outlinks = Outlinks(admission, frontier, ordering, feed, folder.refusals)

@@ -84,6 +84,8 @@ class Leasing:
                 taken = self._take(now)
             if taken is None and self._all_has_to_wait(now):
                 taken = self._take_released(now)
+            if taken is not None:
+                self._admission.taken(taken)
             return taken
 
     def _take_released(self, now: float) -> CrawlUrl | None:

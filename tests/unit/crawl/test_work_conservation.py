@@ -103,7 +103,7 @@ def test_a_slot_is_idle_only_while_no_host_is_due(ordering, scarce, seed, k, slo
     options = read_options({"ORDERING": ordering, **policy, **parameters, **budgets})
     with tempfile.TemporaryDirectory() as name:
         crawl = assemble(Topic("reefs", ("coral reef",), web.seeds), options, clock=lambda: 0.0, folder=Path(name))
-        fetches = crawl_without_idle_slots(crawl, web, slots, Random(seed), 0.5 if scarce == "both" else 0.0)
+        fetches = crawl_without_idle_slots(crawl, web, slots, Random(seed), 1.0 if scarce == "both" else 0.0)
         crawl.close("stopped", 5000.0)
     assert fetches > 2
 
