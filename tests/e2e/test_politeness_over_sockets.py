@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 from support.crawling import crawl, history, refusals, stored, topic_file
@@ -27,6 +28,20 @@ def test_no_host_is_visited_twice_within_the_delay(tmp_path: Path) -> None:
     assert min(gap for host in requests.values() for gap in gaps(host)) >= DELAY
     starts = sorted(access["start"] for host in requests.values() for access in host)
     assert max(later - earlier for earlier, later in itertools.pairwise(starts)) < 3, "stalled"
+
+
+def test_a_page_that_waits_for_its_robots_txt_takes_one_connection_of_those_allowed(tmp_path: Path) -> None:
+    """Scrapy counts both requests: with four allowed, two hosts would be asked at a time while all are new."""
+    web = host_farm(24, 1, seconds=0.3)
+    rules = [robots(f"http://h{h}.example", "User-agent: *\nDisallow: /private\n") for h in range(24)]
+    web.replies |= {url: replace(reply, seconds=0.3) for url, reply in rules}
+    topic = topic_file(tmp_path, "http://portal.example/")
+    with AccessLog(tmp_path / "log") as log, running(web, latency=True, log=log) as server:
+        crawl(topic, tmp_path / "crawl", port=server.port, CONCURRENT_REQUESTS=4)
+    fetches = [access for access in read_log(tmp_path / "log") if "portal" not in access["host"]]
+    asked = [access for access in fetches if access["url"].endswith("/robots.txt")]
+    most = max(sum(other["start"] <= access["start"] < other["end"] for other in fetches) for access in asked)
+    assert most == 4
 
 
 def test_crawl_delay_is_obeyed(tmp_path: Path) -> None:
