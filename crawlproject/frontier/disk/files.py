@@ -10,6 +10,7 @@ from typing import Any
 from xxhash import xxh3_128_digest
 
 from crawlproject.frontier.disk.hash_table import HashTable
+from crawlproject.frontier.disk.hold_times import HoldTimes
 from crawlproject.frontier.disk.host_numbers import HostNumbers
 from crawlproject.frontier.disk.journal import DiskJournal, HostFacts, Summary
 from crawlproject.frontier.disk.url_records import UrlRecords
@@ -47,7 +48,9 @@ class DiskFiles:
         self._notes: list[list[Any]] = []
         self._steps = 0
         self.urls_known = summary.urls
-        self.held_until = dict(summary.later)
+        self.held_until = HoldTimes(folder / "times", readonly=readonly)
+        for number, until in summary.later:
+            self.held_until[number] = until
         self._replay(summary.urls_end)
 
     # ------------------------------------------------------------ asked
@@ -69,7 +72,7 @@ class DiskFiles:
 
     def record(self, number: int, row: UrlRow) -> CrawlUrl:
         """The URL with this number and row."""
-        return self.urls.load(row.offset, row.score, self.held_until.get(number, 0.0))
+        return self.urls.load(row.offset, row.score, self.held_until[number])
 
     def records(self, states: Collection[int]) -> Iterator[CrawlUrl]:
         """All URLs in these states, in the order in which they came."""
@@ -104,8 +107,8 @@ class DiskFiles:
 
     def hold(self, number: int, until: float) -> None:
         """The URL may not be taken before this time; 0: at any time."""
-        if until != self.held_until.get(number, 0.0):
-            self._hold(number, until)
+        if until != self.held_until[number]:
+            self.held_until[number] = until
             self._notes.append(["later", number, until])
 
     def commit(self) -> None:
@@ -125,6 +128,7 @@ class DiskFiles:
         if self._steps % _RELIEF == 0 and _shared_memory() > self._cache:
             self.rows.give_back()
             self._seen.give_back()
+            self.held_until.give_back()
 
     def begin(self) -> None:
         """After the opening: what has been done again is summed up."""
@@ -145,6 +149,7 @@ class DiskFiles:
         self._seen.close()
         self.hosts.close()
         self.rows.close()
+        self.held_until.close()
         self.urls.close()
 
     # ------------------------------------------------------------ inside
@@ -160,7 +165,8 @@ class DiskFiles:
                 self._apply(self.rows.pack())
             for kind, *values in frame.notes:
                 if kind == "later":
-                    self._hold(*values)
+                    number, until = values
+                    self.held_until[number] = until
                 else:
                     self.facts.replay(kind, values)
         if not self._readonly:
@@ -170,6 +176,7 @@ class DiskFiles:
 
     def _leave_a_gap(self) -> None:
         """After a power failure the mapped files may be ahead of the journal: numbers they may have given are not reused."""
+        self.held_until.wipe(self.urls_known)
         self.urls_known = self.rows.wipe(self.urls_known)
         self.hosts.total += _HOSTS_GAP
 
@@ -183,12 +190,7 @@ class DiskFiles:
         if self.hosts.new:
             self.hosts.write()
         self.rows.apply(rows)
-
-    def _hold(self, number: int, until: float) -> None:
-        if until:
-            self.held_until[number] = until
-        else:
-            self.held_until.pop(number, None)
+        self.held_until.apply()
 
     def _summary(self) -> Summary:
         return Summary(
@@ -197,12 +199,11 @@ class DiskFiles:
             urls_end=self.urls.end,
             hosts=self.hosts.total,
             evicted=self.facts.evicted,
-            later=list(self.held_until.items()),
             **self.host_facts(),
         )
 
     def _force(self) -> None:
-        for file in (self.urls, self._seen, self.hosts, self.rows):
+        for file in (self.urls, self._seen, self.hosts, self.rows, self.held_until):
             file.sync()
 
 
@@ -215,7 +216,7 @@ def remove_disk_frontier(folder: Path) -> bool:
     """Remove the files of a frontier on disk, and nothing else; whether there were any. Raises ``OSError``."""
     if not is_disk_frontier(folder):
         return False
-    for name in ("urls.jsonl", "rows", "seen", "seen.map", "hosts", "hosts.map", "lines"):
+    for name in ("urls.jsonl", "rows", "times", "seen", "seen.map", "hosts", "hosts.map", "lines"):
         (folder / name).unlink(missing_ok=True)
     for journal in folder.glob("journal.[0-9]*"):
         journal.unlink(missing_ok=True)

@@ -53,7 +53,7 @@ class Summary:
     picks: list[int] = field(default_factory=list)  # hosts, oldest first
     rests: list[tuple[int, float]] = field(default_factory=list)  # host and time of the next visit
     asks: list[tuple[int, float]] = field(default_factory=list)  # host and seconds (Crawl-delay)
-    later: list[tuple[int, float]] = field(default_factory=list)  # URL and ``not_before``
+    later: list[tuple[int, float]] = field(default_factory=list)  # URL and ``not_before``; of earlier versions
     blocks: list[tuple[int, float, str]] = field(default_factory=list)  # host, end of the block, name
 
 
