@@ -481,6 +481,33 @@ def test_a_finished_url_leaves_the_commitment_of_best_n_first(make):
     assert {fetch(frontier), short(first)} == {"a/1", "b/1"}, "a released one would be taken first"
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_nothing_that_is_due_waits_for_nothing(make, seed):
+    """Work conservation with revisits: when nothing is taken, every URL is held, or its host rests or is visited."""
+    random = Random(seed)
+    frontier = make(min_delay=1.0, strict=False, batch_size=3)
+    frontier.put_many(url(f"h{random.randrange(5)}/{page}", random.random()) for page in range(40))
+    rests: dict[str, float] = {}
+    flying: list[tuple[float, str]] = []
+    now, visits = 0.0, 0
+    while visits < 300:
+        while taken := frontier.take(now):
+            assert taken.not_before <= now and rests.get(host_of(taken.url), 0.0) <= now
+            flying.append((now + random.choice([0.1, 2.0]), taken.url))
+        busy = {host_of(name) for _, name in flying}
+        late = [one for one in frontier.waiting() if one.not_before <= now and host_of(one.url) not in busy]
+        assert all(rests.get(host_of(one.url), 0.0) > now for one in late)
+        due = frontier.next_due(now)
+        events = [end for end, _ in flying] + ([] if due is None else [due])
+        assert len(frontier) + len(flying) == 40 and min(events) > now
+        now = min(events)
+        for end, name in [flight for flight in flying if flight[0] <= now]:
+            flying.remove((end, name))
+            again = now + random.choice([0.0, 0.5, 3.0, 30.0])
+            frontier.done(name, end, 0.0, again, random.choice([None, 2.0, 3.0]))
+            rests[host_of(name)], visits = end + 1.0, visits + 1
+
+
 # ---------------------------------------------------------------- blocks
 
 

@@ -77,9 +77,9 @@ local function offer(again)
     return -3
   end
   if arrival and not is_done then
-    local old = call('ZSCORE', QUEUE .. host, arrival)
+    local old = rank_of(host, arrival)
     if old then
-      found_again(digest, host, arrival, rank < tonumber(old) and rank, not_before, blob)
+      found_again(digest, host, arrival, rank < old and rank, not_before, blob)
     end
     return 0
   end
@@ -121,7 +121,7 @@ local function wait_again(digest, host, arrival, refetch_at, rank)
   end
   local _, _, _, blob = parts_of(arrival)
   write_record(digest, host, arrival, refetch_at, blob)
-  enter(host, arrival, rank or old or tonumber(call('ZSCORE', QUEUE .. host, arrival)), refetch_at)
+  enter(host, arrival, rank or old or rank_of(host, arrival), refetch_at)
   place(host)
   evict_surplus()
 end
@@ -182,7 +182,7 @@ function answer_of.hold()
   end
   local _, _, _, blob = parts_of(arrival)
   write_record(digest, host, arrival, not_before, blob)
-  enter(host, arrival, tonumber(call('ZSCORE', QUEUE .. host, arrival)), not_before)
+  enter(host, arrival, rank_of(host, arrival), not_before)
   place(host, true)
   evict_surplus()
   return 2
@@ -211,8 +211,9 @@ function answer_of.rescore()
   if not arrival then
     return 0
   end
-  if tonumber(call('ZSCORE', QUEUE .. host, arrival)) ~= rank then
-    call('ZADD', QUEUE .. host, exact(rank), arrival)
+  if rank_of(host, arrival) ~= rank then
+    local is_held = some_unripe and call('ZSCORE', UNRIPE .. host, arrival)
+    call('ZADD', (is_held and HELD or QUEUE) .. host, exact(rank), arrival)
     place(host, true)
   end
   return 1
@@ -284,7 +285,7 @@ function answer_of.record()
   end
   local _, host = parts_of(arrival)
   local rank, _, worker = lease_of(arrival)
-  local answer = describe(arrival, rank and exact(rank) or call('ZSCORE', QUEUE .. host, arrival), {})
+  local answer = describe(arrival, exact(rank or rank_of(host, arrival)), {})
   answer[4] = worker or ''
   return answer
 end
