@@ -69,7 +69,7 @@ def assemble(
         frontier=frontier,
         inspection=inspection,
     )
-    replay(crawl)
+    replay(crawl, clock())
     inspection.deduplication.store_rules()
     crawl.add_seeds()
     return crawl

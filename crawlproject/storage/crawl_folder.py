@@ -63,6 +63,7 @@ class CrawlFolder:
         self.robots = RobotsLog(path)
         self.archive: CrawlArchive | None = None  # set if the crawl writes an archive
         self.beside: list[Closing] = []  # other writers to the folder
+        self.warnings: list[str] = []  # what had been lost when the folder was opened
 
     def store(self, url: str, body: bytes) -> str:
         """Store the bytes of a page; return its name."""
