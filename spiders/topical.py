@@ -7,12 +7,12 @@ import logging
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
-from time import time
 from typing import TYPE_CHECKING, Any
 
 import scrapy
 from scrapy.exceptions import IgnoreRequest
 
+from crawlproject.components.clock import time
 from crawlproject.components.connection_failures import connection_failure
 from crawlproject.components.items import PageItem
 from crawlproject.components.meta import ANY_TYPE, ENDED_AT, LEASE, fetch_of, robots_agent
