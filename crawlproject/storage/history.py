@@ -1,4 +1,4 @@
-"""The crawl history: one line per finished fetch, in fetch order (paper 000 section 2.2).
+"""The crawl history: one line per finished fetch (paper 000 section 2.2), in the order of storing.
 
 The history is the commit record of the crawl folder: a page counts if the history has its line. Page file, item and links
 are written before that line, and are dropped on opening if the line is missing.
@@ -56,7 +56,7 @@ class History:
         return len(self._urls)
 
     def __iter__(self) -> Iterator[str]:
-        """The URLs in fetch order, read from the file."""
+        """The URLs in the order of the file."""
         return (str(line["url"]) for line in read_lines(self._path))
 
     def close(self) -> None:
