@@ -13,6 +13,7 @@ from crawlproject.frontier.disk.hash_table import HashTable
 from crawlproject.frontier.disk.hold_times import HoldTimes
 from crawlproject.frontier.disk.host_numbers import HostNumbers
 from crawlproject.frontier.disk.journal import DiskJournal, HostFacts, Summary
+from crawlproject.frontier.disk.losses import MAPPED, RECORDS, refuse_losses, sizes_of
 from crawlproject.frontier.disk.url_records import UrlRecords
 from crawlproject.frontier.disk.url_table import UrlRow, UrlTable
 from crawlproject.records import CrawlUrl
@@ -35,6 +36,9 @@ class DiskFiles:
         self._readonly = readonly
         self._journal = DiskJournal(folder)
         summary = self._journal.summary
+        self._sizes_found = sizes_of(folder)
+        if not readonly:
+            refuse_losses(folder, self._sizes_found, {**summary.sizes, RECORDS: summary.urls_end})
         self.facts = HostFacts(summary)
         self._seed = summary.seed
         self._seen = HashTable(folder / "seen", readonly=readonly)
@@ -51,6 +55,7 @@ class DiskFiles:
         self.held_until = HoldTimes(folder / "times", readonly=readonly)
         for number, until in summary.later:
             self.held_until[number] = until
+        self._pieces_noted = self._pieces()
         self._replay(summary.urls_end)
 
     # ------------------------------------------------------------ asked
@@ -118,6 +123,9 @@ class DiskFiles:
         urls = self.urls
         if urls.unwritten:
             urls.write()
+        if (pieces := self._pieces()) != self._pieces_noted:
+            self._pieces_noted = pieces
+            self._notes.append(["sizes", self._mapped_sizes()])
         rows = self.rows.pack()
         self._journal.append(rows, self._new_urls, self.hosts.new, urls.end, self._notes)
         self._notes = []
@@ -167,9 +175,13 @@ class DiskFiles:
                 if kind == "later":
                     number, until = values
                     self.held_until[number] = until
+                elif kind == "sizes":
+                    if not self._readonly:
+                        refuse_losses(self.folder, self._sizes_found, values[0])
                 else:
                     self.facts.replay(kind, values)
         if not self._readonly:
+            refuse_losses(self.folder, self._sizes_found, {RECORDS: urls_end})
             self.urls.cut(urls_end)
             if not self._journal.closed:
                 self._leave_a_gap()
@@ -199,8 +211,17 @@ class DiskFiles:
             urls_end=self.urls.end,
             hosts=self.hosts.total,
             evicted=self.facts.evicted,
+            sizes=self._mapped_sizes(),
             **self.host_facts(),
         )
+
+    def _mapped_sizes(self) -> dict[str, int]:
+        sizes = sizes_of(self.folder)
+        return {name: sizes[name] for name in MAPPED}
+
+    def _pieces(self) -> int:
+        """Of all mapped files together: these grow piece by piece."""
+        return self.rows.pieces() + self.held_until.pieces() + self._seen.pieces() + self.hosts.pieces()
 
     def _force(self) -> None:
         for file in (self.urls, self._seen, self.hosts, self.rows, self.held_until):

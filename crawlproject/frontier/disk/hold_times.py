@@ -63,6 +63,9 @@ class HoldTimes:
             for number in range(max(0, start - (piece << _BITS)), _TIMES_A_PIECE):
                 self._views[piece][number] = 0.0
 
+    def pieces(self) -> int:
+        return len(self._views)
+
     def give_back(self) -> None:
         if self._file:
             self._file.give_back()

@@ -134,6 +134,7 @@ def test_held_urls_of_an_earlier_version_stay_held(tmp_path: Path) -> None:
     frontier.close()
     state = orjson.loads((tmp_path / "state.json").read_bytes())
     assert state["later"] == []
+    del state["sizes"]["times"]
     (tmp_path / "state.json").write_bytes(orjson.dumps({**state, "version": 1, "later": [[0, 50.0]]}))
     (tmp_path / "times").unlink()
     view = read_frontier(tmp_path)
@@ -144,6 +145,21 @@ def test_held_urls_of_an_earlier_version_stay_held(tmp_path: Path) -> None:
         frontier.hold("http://b.test/", 60.0)
         assert (frontier.take(49.0), frontier.next_due(49.0)) == (None, 50.0)
     frontier.close()
+
+
+@pytest.mark.parametrize("damage", ["removed", "emptied", "cut"])
+def test_a_file_of_times_that_was_lost_is_named(tmp_path: Path, damage: str) -> None:
+    """Else all that is held would be taken at once."""
+    frontier = disk(tmp_path)
+    frontier.put(CrawlUrl("http://a.test/", 0.9, not_before=50.0))
+    frontier.close()
+    path = tmp_path / "times"
+    if damage == "removed":
+        path.unlink()
+    else:
+        path.write_bytes(path.read_bytes()[: 100 if damage == "cut" else 0])
+    with pytest.raises(BadCrawlDir, match="times"):
+        disk(tmp_path)
 
 
 # ---------------------------------------------------------------- kill -9, full disks, damage
