@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
 MAX_CONTENT_TYPE = 200  # characters of the header that are noted
+MAX_VALIDATOR = 200  # characters of an ETag or a date; longer ones are not used
 ARGUMENTS = ("topic", "ordering")
 SCRAPYD = "_"  # arguments that Scrapyd adds begin with it
 logger = logging.getLogger(__name__)
@@ -111,7 +112,7 @@ class TopicalSpider(scrapy.Spider):
             meta |= {"dont_redirect": True, "dont_retry": True}
         if plan.any_type:
             meta |= {ANY_TYPE: True, "dont_obey_traps": True}
-        headers = {"User-Agent": plan.user_agent} if plan.user_agent else None
+        headers = {**plan.headers, **({"User-Agent": plan.user_agent} if plan.user_agent else {})} or None
         return scrapy.Request(url.url, callback=self.parse, errback=self.failed, headers=headers, meta=meta)
 
     def parse(self, response: Response, **kwargs: Any) -> Iterator[PageItem]:
@@ -122,7 +123,12 @@ class TopicalSpider(scrapy.Spider):
             return
         headers = _headers_of(response)
         content_type = printable(headers["content-type"][:MAX_CONTENT_TYPE])
-        fetch = replace(fetch_of(request, response.status, time()), content_type=content_type)
+        fetch = replace(
+            fetch_of(request, response.status, time()),
+            content_type=content_type,
+            etag=_validator(response, b"ETag"),
+            last_modified=_validator(response, b"Last-Modified"),
+        )
         page = None
         with stopping(self.crawler):
             page = self.crawl.receive(lease, Reply(request.url, response.status, headers, response.body), fetch)
@@ -173,6 +179,12 @@ def _headers_of(response: Response) -> dict[str, str]:
         "location": (headers.get(b"Location") or b"").decode("utf-8", "replace"),
         "x-robots-tag": b"\n".join(headers.getlist(b"X-Robots-Tag")).decode("latin-1"),
     }
+
+
+def _validator(response: Response, name: bytes) -> str:
+    """A header that is sent back as it came at the next visit; empty when it cannot be."""
+    text = (response.headers.get(name) or b"").decode("latin-1")
+    return text if len(text) <= MAX_VALIDATOR and text.isprintable() else ""
 
 
 def _folder_under_scrapyd(crawler: Crawler, job: str | None, topic_name: str) -> Path | None:
