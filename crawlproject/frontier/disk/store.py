@@ -137,13 +137,16 @@ class DiskStore(DiskUrls):
     def wait(self, record: CrawlUrl) -> None:
         files = self.files
         number = files.find(record.key)
-        if number is not None and (row := self._rows[number]).state in WAITING:
+        row = self._rows[number] if number is not None else None
+        if number is not None and row is not None and row.state in WAITING:
             other = UrlRow(record.score, files.urls.add(record), row.host, row.state)
             if (row.score, files.held_until.get(number, 0.0)) == (record.score, record.not_before):
                 self._rows.changed[number] = other  # the queues know nothing of the rest
             else:
                 self._replace(number, row, other, record.not_before)
             return
+        if number is not None and row is not None and row.state == DONE:
+            self._forget(number, row)
         host = self.host_of(record.url)
         number = files.new(record.key, host)
         self._rows.changed[number] = UrlRow(record.score, files.urls.add(record), host, SHARED)
@@ -172,12 +175,14 @@ class DiskStore(DiskUrls):
             self._rows.changed[entry.arrival] = UrlRow(row.score, row.offset, row.host, LEASED)
 
     def give_back(self, url: str, not_before: float) -> None:
-        number, _ = self._leases.pop(url)
-        row = self._rows[number]
-        self.schedule.free(row.host)
-        self.files.hold(number, not_before)
-        self._rows.changed[number] = UrlRow(row.score, row.offset, row.host, SHARED)
+        number, record = self._leases.pop(url)
+        self._return(number, not_before, record.score)
         self._queues.enter_again(self._queues.entry(number))
+
+    def refetch(self, url: str, refetch_at: float, score: float) -> None:
+        number, _ = self._leases.pop(url)
+        self._return(number, refetch_at, score)
+        self._queues.enter_new(-score, number, self._rows[number].host, refetch_at)
 
     def end(self, url: str) -> None:
         lease = self._leases.pop(url, None)
@@ -199,7 +204,7 @@ class DiskStore(DiskUrls):
         if url is not None:
             number = self._known(url)
             self._leave(number, GONE)
-            self.files.hosts.known_urls[self._rows[number].host] -= 1
+            self._forget(number, self._rows[number])
         if total != self.evicted:
             self.evicted = self.files.facts.evicted = total
             self.files.note("evicted", total)
@@ -228,6 +233,18 @@ class DiskStore(DiskUrls):
         self.files.note("block", number, until, name)
 
     # ------------------------------------------------------------ inside
+
+    def _forget(self, number: int, row: UrlRow) -> None:
+        """The URL is unknown, or has another number from now on."""
+        self._rows.changed[number] = UrlRow(row.score, row.offset, row.host, GONE)
+        self.files.hosts.known_urls[row.host] -= 1
+
+    def _return(self, number: int, not_before: float, score: float) -> None:
+        """The URL is no longer leased."""
+        row = self._rows[number]
+        self.schedule.free(row.host)
+        self.files.hold(number, not_before)
+        self._rows.changed[number] = UrlRow(score, row.offset, row.host, SHARED)
 
     def _leave(self, number: int, state: int) -> None:
         """The URL no longer waits; the queues are informed before its row changes."""
