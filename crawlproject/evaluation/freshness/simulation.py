@@ -94,7 +94,7 @@ class Simulation:
             return self.new_share
         used = self.policy.plan(now, rate, self._new_value() if self._waiting else None)
         rows = len(self._page)
-        self._due[:rows] = [self.policy.next_visit(row) for row in range(rows)]
+        self._due[:rows] = self.policy.next_visits()
         return 1 - used / rate if used < rate else self.new_share
 
     def _new_value(self) -> float:
