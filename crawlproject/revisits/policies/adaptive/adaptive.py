@@ -9,6 +9,7 @@ sentinels. A page is due when the gain of a visit (``benefit``) reaches the pric
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Mapping
 
 import numpy as np
@@ -17,10 +18,10 @@ from crawlproject.revisits.allocation import SECONDS_A_DAY, Array, price_for
 from crawlproject.revisits.base import Outcome
 from crawlproject.revisits.estimators.group_prior import FIRST_GUESS
 from crawlproject.revisits.policies.adaptive.benefit import time_to_gain
-from crawlproject.revisits.policies.adaptive.clocks import Clocks
+from crawlproject.revisits.policies.adaptive.clocks import Clocks, expected_changes
 from crawlproject.revisits.table import Table
 
-SHAPE = 0.5  # of the prior of a page's multiplier around 1
+SHAPE = float(os.environ.get('SHAPE', 0.5))  # of the prior of a page's multiplier around 1
 FOLLOWERS = 64  # pages that are moved forward after a visit, at most
 SECOND_LOOK = SECONDS_A_DAY  # after which a page that was gone is looked for again, once
 SOON = 0.1  # a follower is named when its visit moves forward by more than this share of the time since its last
@@ -58,15 +59,16 @@ class Adaptive:
     def observe(self, outcome: Outcome) -> Iterable[int]:
         row, pages, at, host = outcome.row, self.pages, outcome.at, outcome.host
         self._visits += 1
-        self.clocks.advance(host, at)
         sooner: list[int] = []
         if row >= pages.rows or pages["last"][row] == -math.inf:
             pages.grow(row + 1)
+            self.clocks.meet(host, at)
             self._members.setdefault(host, []).append(row)
+            pages["host"][row] = host
         elif not outcome.gone and not pages["gone"][row] and at > pages["last"][row]:
+            self.clocks.advance(host, at)
             sooner = self._learn(outcome)
         pages["last"][row] = at
-        pages["host"][row] = host
         pages["weight"][row] = outcome.weight
         pages["gone"][row] = min(pages["gone"][row] + 1, 2) if outcome.gone else 0
         pages["needed"][row] = self._needed(np.array([row]), self.price)[0] if self.price is not None else math.inf
@@ -75,42 +77,41 @@ class Adaptive:
     def _learn(self, outcome: Outcome) -> list[int]:
         """Evidence on the page and its group; the rows that are due earlier for it."""
         row, pages, at, host = outcome.row, self.pages, outcome.at, outcome.host
-        last = float(pages["last"][row])
-        clocks = self.clocks
+        last, clocks = float(pages["last"][row]), self.clocks
         multiplier = (self.shape + float(pages["changes"][row])) / (self.shape + float(pages["watched"][row]))
-        before = float(clocks.elapsed(host, np.array([last]), at)[0])
-        changed_at = outcome.modified if outcome.modified and outcome.changed else 0.0
-        if outcome.changed:
-            since, until = last, at
-            if last < changed_at < at:
-                since, until = changed_at - 1, changed_at
-                clocks.quiet(host, changed_at, at, multiplier)
-            clocks.busy(host, since, until, multiplier)
-            expected = multiplier * before
-            pages["changes"][row] += expected / -math.expm1(-expected) if expected > 1e-9 else 1.0
-        else:
+        ran = clocks.elapsed(host, last) - clocks.elapsed(host, at)
+        pages["watched"][row] += ran
+        if not outcome.changed:
             clocks.quiet(host, last, at, multiplier)
-        after = float(clocks.elapsed(host, np.array([last]), at)[0])
-        pages["watched"][row] += before if not outcome.changed else before
-        return self._followers(host, at) if outcome.changed and after > before else []
+            return []
+        pages["changes"][row] += expected_changes(multiplier * ran)
+        if last < outcome.modified < at:
+            clocks.busy(host, outcome.modified - 1, outcome.modified, multiplier)
+            clocks.quiet(host, outcome.modified, at, multiplier)
+        else:
+            clocks.busy(host, last, at, multiplier)
+        return self._followers(host, at)
 
     def _followers(self, host: int, now: float) -> list[int]:
         """Pages of the host that are due now and were not before: those that are overdue most, at most 64."""
         rows = np.array(self._members[host])
         pages = self.pages
-        ran = self.clocks.elapsed(host, pages["last"][rows], now)
-        over = ran / pages["needed"][rows]
-        due = (over >= 1) & (pages["gone"][rows] == 0) & (pages["due_at"][rows] > now)
-        best = rows[due][np.argsort(-over[due])[:FOLLOWERS]]
-        pages["due_at"][best] = now
-        return best.tolist()
+        waiting = pages["due_at"][rows] > now
+        was_due = pages["due_at"][rows]
+        due = self.next_visits(rows)
+        sooner = np.flatnonzero(waiting & (due <= now))
+        best = sooner[np.argsort(due[sooner])[:FOLLOWERS]]
+        kept = np.ones(len(rows), dtype=bool)
+        kept[best] = False
+        pages["due_at"][rows[kept]] = was_due[kept]
+        return rows[best].tolist()
 
     def _needed(self, rows: np.ndarray, price: float) -> Array:
         """How far the clock of these rows has to run before their next visit, at this price."""
         pages = self.pages
         a = self.shape + pages["changes"][rows].astype(float)
         b = self.shape + pages["watched"][rows].astype(float)
-        rate = self.clocks.rates()[pages["host"][rows]]
+        rate = self.clocks.rates(pages["host"][rows])
         weight = np.maximum(pages["weight"][rows].astype(float), 1e-12)
         return b * time_to_gain(a, price * rate / (weight * b))
 
@@ -119,7 +120,7 @@ class Adaptive:
         alive = np.flatnonzero((pages["last"] > -math.inf) & (pages["gone"] == 0))
         if not len(alive):
             return rate
-        clock_rates = self.clocks.rates()[pages["host"][alive]] / SECONDS_A_DAY
+        clock_rates = self.clocks.rates(pages["host"][alive]) / SECONDS_A_DAY
         if self._planned > 5:
             off = (self._visits + 5) / (self._planned + 5)
             self.correction = float(np.clip(self.correction * off**0.2, 0.1, 10))
@@ -134,7 +135,16 @@ class Adaptive:
         return rate
 
     def next_visit(self, row: int) -> float:
-        return float(self.next_visits(np.array([row]))[0])
+        pages = self.pages
+        last, gone = float(pages["last"][row]), int(pages["gone"][row])
+        if gone:
+            return last + SECOND_LOOK if gone == 1 else math.inf
+        host, needed = int(pages["host"][row]), float(pages["needed"][row])
+        left = needed - self.clocks.elapsed(host, last)
+        ahead = left / self.clocks.rate(host) if left > 0 else left / needed
+        due = max((int(self.clocks.groups["day"][host]) + 1 + ahead) * SECONDS_A_DAY, last)
+        pages["due_at"][row] = due
+        return due
 
     def next_visits(self, rows: np.ndarray | slice = slice(None)) -> Array:
         """``next_visit`` of these rows, of all by default."""
@@ -144,7 +154,8 @@ class Adaptive:
         known_until = (self.clocks.groups["day"][hosts] + 1.0) * SECONDS_A_DAY
         left = needed - self.clocks.elapsed_of(hosts, last)
         # The most overdue page comes first: its time is in the past.
-        ahead = np.where(left > 0, left / self.clocks.rates()[hosts], left / np.maximum(needed, 1e-9))
+        with np.errstate(invalid="ignore"):
+            ahead = np.where(left > 0, left / self.clocks.rates(hosts), left / needed)
         due = np.maximum(known_until + ahead * SECONDS_A_DAY, last)
         gone = pages["gone"][rows]
         due = np.where(gone == 0, due, np.where(gone == 1, last + SECOND_LOOK, math.inf))
