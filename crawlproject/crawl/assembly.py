@@ -73,7 +73,7 @@ def assemble(
         inspection=inspection,
         revisits=revisits,
     )
-    replay(crawl)
+    replay(crawl, clock())
     inspection.deduplication.store_rules()
     crawl.add_seeds()
     if revisits is not None:
@@ -96,7 +96,7 @@ def _revisits(options: Options, folder: CrawlFolder, frontier: Frontier) -> Revi
     if options.frontier == "redis":
         wish = "wants FRONTIER memory or disk: the workers of a Redis frontier visit each page once"
         raise BadSetting("setting CRAWL_REVISIT", wish)
-    return Revisits(make_policy(options.crawl_revisit, seed=options.crawl_seed), folder, frontier, options)
+    return Revisits(make_policy(options.crawl_revisit), folder, frontier, options)
 
 
 def _open_folder(

@@ -71,6 +71,7 @@ class CrawlFolder:
         self.robots = RobotsLog(path)
         self.archive: CrawlArchive | None = None  # set if the crawl writes an archive
         self.beside: list[Closing] = []  # other writers to the folder
+        self.warnings: list[str] = []  # what had been lost when the folder was opened
 
     def store(self, url: str, body: bytes, replaced: int = 0) -> str:
         """Store the bytes of a page, in the place of its version ``replaced`` if it has one; return its name."""

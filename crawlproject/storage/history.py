@@ -1,4 +1,4 @@
-"""The crawl history: one line per finished fetch, in fetch order (paper 000 section 2.2).
+"""The crawl history: one line per finished fetch (paper 000 section 2.2), in the order of storing.
 
 A page that is visited again has a line a visit; no line is ever rewritten.
 
