@@ -91,14 +91,14 @@ class PageSteps:
                 self._outlinks.follow(page)
             self._frontier.put_many(self._probes.wanted(page))
             if self._revisits is not None:
-                self._frontier.put_many(self._revisits.after_first_visit(page.url))
+                self._frontier.put_many(self._revisits.after_first_visit(page.url, fetch.at))
             if self._shared is not None and page.indexable:
                 self._shared.count_page(page.url)
         if self._revisits is not None:
-            self._retire_surplus(fetch.at)
+            self._retire_surplus(self._revisits, fetch.at)
 
-    def _retire_surplus(self, now: float) -> None:
+    def _retire_surplus(self, revisits: Revisits, now: float) -> None:
         """The collection keeps its size: the pages that are worth least leave it."""
-        for page in self._revisits.surplus():
+        for page in revisits.surplus():
             self._history.retired(page, now)
-            self._revisits.retire(page, now)
+            revisits.retire(page, now)

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from email.utils import parsedate_to_datetime
 from heapq import nsmallest
+from itertools import islice
 from math import inf
 
 from crawlproject.crawl.revisits.groups import Groups
@@ -29,7 +30,6 @@ WEEK = 7 * 86_400.0
 _SOON = 600.0  # seconds
 _FAR = 10 * 365.25 * 86_400.0  # seconds: never, as a time that a frontier takes
 _RECENT = 50  # new pages whose worth says what the next one is worth
-_PLAN_EVERY = 200  # visits between two plans, at least; or a twentieth of the pages
 
 
 class Revisits:
@@ -52,7 +52,8 @@ class Revisits:
         self._in_line = 0  # revisits that wait or are leased
         self._earlier: set[int] = set()  # rows that are due earlier since the last visit
         self._new_worth: deque[float] = deque(maxlen=_RECENT)
-        self._visits_since_plan = 0
+        self._seen_since_plan = 0  # visits, first ones and others
+        self._swept = 0  # row
         self._share_of_revisits = 1.0
         self._round = options.crawl_revisit_round
         self._left_of_round = self._round  # fetches
@@ -70,6 +71,7 @@ class Revisits:
         if page is None or (visit.number == 1 and not visit.md5) or (visit.number > 1 and not visit.change):
             return
         self._earlier.update(self.policy.observe(self._outcome(page.row, visit)))
+        self._seen_since_plan += 1
 
     def _outcome(self, row: int, visit: Visit) -> Outcome:
         host, template = self._groups.of(visit.url)
@@ -81,7 +83,7 @@ class Revisits:
             novelty=visit.novelty,
             modified=modified_at(visit.last_modified, visit.at),
             new_links=visit.links if visit.number > 1 else 0,
-            gone=visit.change in (GONE, MOVED),
+            gone=visit.change in (MISSING, GONE, MOVED),
             weight=visit.relevance * (1.0 - visit.spam),
             host=host,
             template=template,
@@ -113,11 +115,12 @@ class Revisits:
             if not page.is_away and record.key not in self._frontier:
                 yield record
 
-    def after_first_visit(self, url: str) -> list[CrawlUrl]:
+    def after_first_visit(self, url: str, now: float) -> list[CrawlUrl]:
         """What has to wait in the frontier after the first visit of a page: its next one."""
         page = self.collection.find(url)
         if page is None or page.is_away or page.number > 1:
             return []
+        self._plan_now_and_then(now)
         record = self._record(page)
         self._in_line += record.key not in self._frontier
         return [record]
@@ -140,16 +143,31 @@ class Revisits:
         """Bring forward what the last visits gave reason to, and plan anew now and then."""
         for row in self._earlier:
             page = self.collection[row]
-            if not page.is_away and self._frontier.leased(key_of(page)) is None:
-                self._frontier.hold(key_of(page), self.next_visit(page))
+            if not page.is_away and page.state != MISSING:
+                self._reschedule(page)
         self._earlier.clear()
-        self._visits_since_plan += 1
-        if self._visits_since_plan >= max(_PLAN_EVERY, len(self.collection) // 20):
-            self.plan(now)
+        self._plan_now_and_then(now)
+
+    def _plan_now_and_then(self, now: float) -> None:
+        """Plan when the collection, or what is known of it, is another; and keep the times of pages that wait for long true."""
+        seen = self._seen_since_plan
+        if seen < max(1, len(self.collection) // 20):
+            return
+        self.plan(now)
+        for page in islice(self.collection.pages(self._swept), seen):
+            self._swept = page.row + 1
+            if not page.is_away and page.state != MISSING:
+                self._reschedule(page)
+        if self._swept >= len(self.collection):
+            self._swept = 0
+
+    def _reschedule(self, page: CollectedPage) -> None:
+        if self._frontier.leased(key_of(page)) is None:
+            self._frontier.hold(key_of(page), self.next_visit(page))
 
     def plan(self, now: float) -> None:
         """Share out the fetches from now on."""
-        self._visits_since_plan = 0
+        self._seen_since_plan = 0
         rate = self._rate(now)
         share, new = self._options.crawl_new_share, self.has_new()
         if not new:
