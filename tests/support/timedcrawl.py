@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from hashlib import md5
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.options import read_options
 from crawlproject.records import Fetch, Topic
-from crawlproject.webs.base import Reply
+from crawlproject.webs.http_answer import answer
 from crawlproject.webs.page_cache import location
 
 START = 1_700_000_000.0
@@ -41,7 +40,7 @@ class TimedCrawl:
                 self.now = max(due, self.now + 0.001)
                 continue
             headers = self.crawl.plan(url).headers
-            reply = conditional(self.web.get(url.url), headers)
+            reply = answer(self.web, "GET", url.url, headers)
             self.asked.append((self.now, url.url, headers, reply.status))
             self.now += 0.1
             found = reply.headers
@@ -66,13 +65,3 @@ class TimedCrawl:
 
     def close(self) -> None:
         self.crawl.close("done", self.now)
-
-
-def conditional(reply: Reply, headers: Mapping[str, str]) -> Reply:
-    """What a server with entity tags answers."""
-    if reply.status != 200:
-        return reply
-    tag = f'"{md5(reply.body).hexdigest()}"'
-    if headers.get("If-None-Match") == tag:
-        return Reply(reply.url, 304, {"etag": tag})
-    return Reply(reply.url, 200, {**reply.headers, "etag": tag}, reply.body)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from hashlib import md5
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +23,18 @@ TOPIC = Topic("reef", ("coral reef",), (ROOT,))
 DAILY = {"CRAWL_REVISIT": "uniform", "CRAWL_RATE": 1.0, "CRAWL_REVISIT_MIN": 60.0}
 
 
-def site(pages: int = 5) -> DictWeb:
+class TaggedWeb(DictWeb):
+    """Its servers send entity tags."""
+
+    def get(self, url: str) -> Reply:
+        reply = super().get(url)
+        return replace(reply, headers={**reply.headers, "etag": f'"{md5(reply.body).hexdigest()}"'})
+
+
+def site(pages: int = 5) -> TaggedWeb:
     urls = [f"{ROOT}p{n}" for n in range(pages)]
     texts = {url: f"coral reef number {chr(97 + n)} with its own words {'tide ' * n}" for n, url in enumerate(urls)}
-    return DictWeb(dict([page(ROOT, *urls, text="coral reef"), *(page(url, text=text) for url, text in texts.items())]))
+    return TaggedWeb(dict([page(ROOT, *urls, text="coral reef"), *(page(url, text=text) for url, text in texts.items())]))
 
 
 def started(folder: Path, web: Any, **settings: object) -> TimedCrawl:
