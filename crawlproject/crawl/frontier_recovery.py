@@ -54,7 +54,7 @@ class FrontierRecovery:
                 self._done(visit)
         found = len(self._frontier) - self._before
         crawl.folder.warnings.append(
-            f"the frontier in {crawl.folder.path / 'frontier'} had lost its URLs: of {len(crawl.folder.history)} fetches and "
+            f"the frontier in {crawl.folder.path / 'frontier'} had lost its URLs: from {len(crawl.folder.history)} fetches and "
             f"their links it was made again, {found} URLs wait"
         )
 

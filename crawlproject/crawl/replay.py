@@ -62,7 +62,7 @@ def read_events(crawl: Crawl, inherited: dict[str, tuple[float, ...]], now: floa
             yield FetchEvent(visit, targets, cache(partial(_listed, crawl, visit, sitemaps.of(visit.url))))
         elif visit.is_page:
             own = inherited.get(visit.url, ()) if visit.parent else ()
-            yield FetchEvent(visit, targets, cache(partial(_stored, crawl, visit, own)))
+            yield FetchEvent(visit, targets, cache(partial(stored_page, crawl, visit, own)))
         else:
             yield FetchEvent(visit, targets)
 
@@ -170,7 +170,7 @@ def _listed(crawl: Crawl, visit: Visit, targets: Sequence[str]) -> Page:
     return crawl.sitemaps.page(CrawlUrl(visit.url, visit.score, visit.depth, visit.parent), targets)
 
 
-def _stored(crawl: Crawl, visit: Visit, inherited: tuple[float, ...]) -> Page | None:
+def stored_page(crawl: Crawl, visit: Visit, inherited: tuple[float, ...]) -> Page | None:
     """The page of a visit, read and judged again; None when its file is not there."""
     try:
         body = crawl.folder.pages.load(visit.url)
@@ -178,7 +178,7 @@ def _stored(crawl: Crawl, visit: Visit, inherited: tuple[float, ...]) -> Page | 
         return None
     url = CrawlUrl(visit.url, visit.score, visit.depth, visit.parent, inherited=inherited)
     unfollowed = "" if visit.links else "nofollow"  # as the headers of its response may have asked
-    page = crawl.steps.read(url, body, content_type=visit.content_type, robots_tag=unfollowed)
+    page = crawl.steps.read(url, body, content_type=visit.content_type, robots_tag=unfollowed, now=visit.at)
     judged = replace(
         page, relevance=visit.relevance, spam=visit.spam, duplicate_of=visit.duplicate_of, signs=visit.signs
     )

@@ -65,8 +65,8 @@ class CrawlFolder:
         self.history = History(path / "history.jsonl")
         self.refusals = Refusals(path / "refused.json")
         self.pages = PageRepository(path / "pages", versions=versions)
-        self._links = LinkLog(path / "links.jsonl", self.history) if bodies else None
-        self._items = Items(path / "items.jsonl", self.history) if bodies else None
+        self.links = LinkLog(path / "links.jsonl", self.history) if bodies else None
+        self.items = Items(path / "items.jsonl", self.history) if bodies else None
         self._sitemaps = SitemapLog(path / SITEMAPS, self.history) if bodies else None
         self.robots = RobotsLog(path)
         self.archive: CrawlArchive | None = None  # set if the crawl writes an archive
@@ -80,17 +80,17 @@ class CrawlFolder:
     def keep(self, page: Page, visit: Visit) -> None:
         """Write the links of a fetched page, its item if it is stored, and last its visit: all of these or none."""
         try:
-            if self._links:
-                self._links.append(page)
-            if self._items and visit.md5:
-                self._items.append(page, visit)
+            if self.links:
+                self.links.append(page)
+            if self.items and visit.md5:
+                self.items.append(page, visit)
             if self.archive and visit.md5:
                 self.archive.commit(visit)
             elif self.archive:
                 self.archive.forget(visit.url)
             self.history.append(visit)
         except StorageFailed:
-            for log in (self._links, self._items):
+            for log in (self.links, self.items):
                 if log:
                     log.trim(self.history)
             raise
@@ -98,18 +98,18 @@ class CrawlFolder:
 
     def keep_again(self, visit: Visit, page: Page | None) -> None:
         """Write a further visit of a page; with another text also its new links and its item."""
-        if page is not None and self._links:
-            self._links.append(page)
-        if self._items and page is not None and visit.md5:
-            self._items.append(page, visit)
+        if page is not None and self.links:
+            self.links.append(page)
+        if self.items and page is not None and visit.md5:
+            self.items.append(page, visit)
         elif visit.change in (GONE, MOVED):
             self.withdraw(visit.url, visit.at, visit.version, visit.change)
         self.note(visit)
 
     def withdraw(self, url: str, at: float, version: int, state: str) -> None:
         """Write an item that takes a page back: it is ``GONE``, ``MOVED`` or ``RETIRED``."""
-        if self._items:
-            self._items.withdraw(url, at, version, state)
+        if self.items:
+            self.items.withdraw(url, at, version, state)
 
     def note_sitemap(self, visit: Visit, pages: Sequence[tuple[str, str]]) -> None:
         """Write the pages of a sitemap, as ``(URL, lastmod)``, and last its visit."""
@@ -131,7 +131,7 @@ class CrawlFolder:
 
     def close(self, reason: str, now: float, stats: Mapping[str, Any]) -> None:
         """Save the counts and record why the crawl ended."""
-        logs = self._links, self._items, self._sitemaps, self.robots, self.archive, self.history
+        logs = self.links, self.items, self._sitemaps, self.robots, self.archive, self.history
         for log in (*self.beside, *logs):
             if log:
                 log.close()

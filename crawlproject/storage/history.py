@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
-from crawlproject.records import Visit
+from crawlproject.records import NOT_KEPT, Visit
 from crawlproject.storage.append_log import AppendLog, read_lines, unexpected
 from crawlproject.storage.digest_set import DigestSet
 
@@ -32,13 +32,20 @@ class History:
         self._recent: deque[float] = deque(maxlen=RECENT)
         self.pages = 0
         self.errors = 0
+        self.links = 0  # of pages, as in the link log
         self.revisits = 0  # further visits of pages; the other figures are of first visits
         self.last_url = ""
         self.seeds_led_to: set[str] = set()  # targets of redirected seeds, in a resumed crawl
         for place, line in enumerate(read_lines(path), start=1):
             try:
-                number = int(line.get("number", 1))
-                self._count(str(line["url"]), line["md5"], float(line["relevance"]), line["error"], number)
+                self._count(
+                    str(line["url"]),
+                    line["md5"],
+                    float(line["relevance"]),
+                    line["error"],
+                    line.get("links", 0),
+                    int(line.get("number", 1)),
+                )
                 if line["redirect"] and not line["depth"]:
                     self.seeds_led_to.add(str(line["redirect"]))
             except (KeyError, TypeError, ValueError) as damage:
@@ -47,7 +54,7 @@ class History:
     def append(self, visit: Visit) -> None:
         """Write the line of a fetch. Raises ``StorageFailed``."""
         self._log.append(visit)
-        self._count(visit.url, visit.md5, visit.relevance, visit.error, visit.number)
+        self._count(visit.url, visit.md5, visit.relevance, visit.error, visit.links, visit.number)
 
     def recent_relevance(self) -> float:
         """Mean relevance of the last ``RECENT`` pages, 0 before the first."""
@@ -67,8 +74,10 @@ class History:
         self._log.sync()
         self._log.close()
 
-    def _count(self, url: str, md5: str, relevance: float, error: str, number: int) -> None:
+    def _count(self, url: str, md5: str, relevance: float, error: str, links: int, number: int) -> None:
         self.last_url = url
+        if md5 or error == NOT_KEPT:
+            self.links += links
         if number > 1:
             self.revisits += 1
             return

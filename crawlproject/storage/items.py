@@ -6,6 +6,7 @@ version, and one whose ``state`` says why if it is no part of the crawl any more
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -31,14 +32,20 @@ class Items:
         self._log.append(item_fields(page, visit))
 
     def withdraw(self, url: str, at: float, version: int, state: str) -> None:
-        """Write a line that takes a page back: ``state`` says why. Raises ``StorageFailed``."""
-        name = page_name(url)
-        fields = item_fields(Page(url), Visit(url, 0, at, md5=name, version=version))
-        self._log.append({**fields, "state": state})
+        """Write a line that takes a page back. Raises ``StorageFailed``."""
+        self._log.append(withdrawn(url, at, version, state))
 
     def trim(self, history: History) -> None:
         """Remove the last lines whose page is not in the history."""
         self._log.trim(lambda line: line["url"] in history)
+
+    def count(self) -> int:
+        """The number of lines."""
+        return self._log.count()
+
+    def replace_all(self, steps: Iterable[Sequence[dict[str, Any]]]) -> None:
+        """Replace all lines. Raises ``StorageFailed``; then the file is as before."""
+        self._log.replace_all(steps)
 
     def close(self) -> None:
         self._log.close()
@@ -75,6 +82,11 @@ def item_fields(page: Page, visit: Visit) -> dict[str, object]:
         "version": visit.version,
         "state": "",
     }
+
+
+def withdrawn(url: str, at: float, version: int, state: str) -> dict[str, object]:
+    """The item that takes a page back; ``state`` says why: ``gone``, ``moved`` or ``retired``."""
+    return {**item_fields(Page(url), Visit(url, 0, at, md5=page_name(url), version=version)), "state": state}
 
 
 @lru_cache(maxsize=1)
