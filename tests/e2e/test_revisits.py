@@ -21,6 +21,7 @@ from crawlproject.storage.read import read_visits
 from crawlproject.webs.access_log import AccessLog, read_log
 
 SPAN = 30.0  # seconds in which the web changes
+LAG = 20.0  # seconds that a busy machine may take to note a fetch
 DELAY = 0.02
 SETTINGS: dict[str, Any] = {
     **QUICK,
@@ -42,12 +43,17 @@ def untold(web: ChangingWeb, folder: Path, now: float) -> dict[str, set[str]]:
     for change in read_changes(folder):
         told[change.change].add(change.url)
     known = [page for page in web.pages.values() if page.url in stored]
-    true = {
-        "missing": {page.url for page in known if stored[page.url] < page.gone < now},
-        "moved": {page.url for page in known if stored[page.url] < page.moved < now},
-        "changed": {page.url for page in known if any(stored[page.url] < at < now for at in page.changes)},
-    }
-    found = {kind: told[kind] ^ urls for kind, urls in true.items()}
+
+    def happened(slack: float) -> dict[str, set[str]]:
+        """After the server had sent the first version, which was up to ``slack`` seconds before the crawl noted it."""
+        return {
+            "missing": {page.url for page in known if stored[page.url] - slack < page.gone < now},
+            "moved": {page.url for page in known if stored[page.url] - slack < page.moved < now},
+            "changed": {page.url for page in known if any(stored[page.url] - slack < at < now for at in page.changes)},
+        }
+
+    surely, perhaps = happened(0.0), happened(LAG)
+    found = {kind: (surely[kind] - told[kind]) | (told[kind] - perhaps[kind]) for kind in surely}
     found["changed"] -= set(web.seeds)  # front pages change with what they list
     found["new"] = {page.url for page in web.pages.values() if page.born < now < min(page.gone, page.moved)} - set(stored)
     return {kind: urls for kind, urls in found.items() if urls}
