@@ -112,7 +112,7 @@ class TopicalSpider(scrapy.Spider):
             meta |= {"dont_redirect": True, "dont_retry": True}
         if plan.any_type:
             meta |= {ANY_TYPE: True, "dont_obey_traps": True}
-        headers = {"User-Agent": plan.user_agent} if plan.user_agent else None
+        headers = {**plan.headers, **({"User-Agent": plan.user_agent} if plan.user_agent else {})} or None
         return scrapy.Request(url.url, callback=self.parse, errback=self.failed, headers=headers, meta=meta)
 
     def parse(self, response: Response, **kwargs: Any) -> Iterator[PageItem]:

@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple, Protocol
 
+import numpy as np
+import numpy.typing as npt
+
 
 class Outcome(NamedTuple):
     """What a visit of a page showed.
@@ -55,6 +58,10 @@ class RevisitPolicy(Protocol):
 
     def next_visit(self, row: int) -> float:
         """When the page is to be visited again, given its last visit and the last plan; ``inf``: never. O(1)."""
+        ...
+
+    def next_visits(self) -> npt.NDArray[np.float64]:
+        """``next_visit`` of all rows at once: a plan moves them all. O(pages)."""
         ...
 
     def explain(self, row: int) -> Mapping[str, float]:
