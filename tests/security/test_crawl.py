@@ -39,7 +39,7 @@ def test_every_refusal_is_counted_with_its_reason(crawled: Crawled) -> None:
 
 def test_limits_end_what_has_no_end(crawled: Crawled) -> None:
     errors = {line["url"].removeprefix(crawled.origin): line["error"] for line in history(crawled.folder)}
-    assert errors["/drip/body"] == errors["/drip/head"] == "DownloadTimeoutError"
+    assert errors["/drip/body"] == errors["/drip/head"] == "flood/slow"
     assert errors["/flood/many"] and errors["/flood/long"]
     assert {errors[path] for path in bombs()} == {"safety/decompression"}
     assert len([path for path in errors if path.startswith("/loop/")]) == 4, "three redirects and then no more"
