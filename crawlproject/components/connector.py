@@ -59,7 +59,7 @@ class GuardedConnector(aiohttp.TCPConnector):
             socket_factory=self._make_socket,
             **options,
         )
-        self._factory = partial(GuardedProtocol, self._loop, max_overhead)
+        self._factory = partial(GuardedProtocol, self._loop, max_overhead)  # type: ignore[assignment]
 
     def _make_socket(self, address: AddrInfo) -> socket.socket:
         """The socket for a connection to one address: what spells an address in its URL is never resolved."""

@@ -6,7 +6,7 @@ import sys
 import zlib
 from collections.abc import Iterator
 
-import brotli
+import brotli  # type: ignore[import-untyped]
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -47,6 +47,15 @@ def test_limits_end_what_has_no_end(crawled: Crawled) -> None:
     assert max(seconds.values()) < 10
 
 
+@pytest.mark.parametrize("path", ["/long/declared", "/long/gzip"])
+def test_what_is_too_long_is_cut_and_kept(crawled: Crawled, path: str) -> None:
+    """Whatever length it declares, packed or not."""
+    (line,) = [line for line in history(crawled.folder) if line["url"] == crawled.origin + path]
+    assert line["md5"] and not line["error"]
+    (kept,) = (crawled.folder / "pages").rglob(f"{line['md5']}*")
+    assert kept.stat().st_size == 1_048_576
+
+
 def test_no_file_is_anywhere_but_in_the_folder(crawled: Crawled) -> None:
     assert {path.name for path in crawled.folder.parent.iterdir()} == {"topic.toml", "crawl"}
     pages = list((crawled.folder / "pages").rglob("*"))
