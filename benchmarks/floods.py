@@ -1,10 +1,11 @@
 """The rate of honest hosts beside a server that floods the crawler, for each kind of flood.
 
-    python -m benchmarks.floods [--kinds KIND...] [--seconds N] [--hosts N] [--runs N] [-s NAME=VALUE]
+    python -m benchmarks.floods [--kinds KIND...] [--pages N] [--hosts N] [--runs N] [-s NAME=VALUE]
 
-Real sockets on loopback. Each crawl takes ``--seconds`` (10), without pauses between visits, so that what a flood costs the
-crawler is missing elsewhere. Told are the pages a second of ``--hosts`` honest hosts (10) without and with the flood, in turns,
-the ratio of the medians of ``--runs`` (3), and what the history says of the flooding host.
+Real sockets on loopback, a crawl of ``--pages`` pages (500) of ``--hosts`` honest hosts (10) without pauses between visits, so
+that what a flood costs the crawler is missing elsewhere. ``--runs`` (3) times in turns: one crawl without floods, and one beside
+each kind. Told are the honest pages for each second of the crawler's CPU, start-up left out, and for each second of the clock, each
+as a share of those without floods (median of the runs), and what the history says of the flooding host.
 """
 
 from __future__ import annotations
@@ -35,19 +36,19 @@ SETTINGS = {
 
 
 class Rate(NamedTuple):
-    pages_a_second: float
-    pages_a_cpu_second: float
-    errors: Counter[str]  # of the flooding host
+    a_cpu_second: float
+    a_second: float
+    errors: Counter[str]  # of the flooding host; "page": none
 
 
-def measure(ports: Ports, floods: Sequence[str], *, hosts: int, seconds: float, settings: Sequence[str] = ()) -> Rate:
+def measure(ports: Ports, floods: Sequence[str], *, hosts: int, pages: int, settings: Sequence[str] = ()) -> Rate:
     """One crawl of ``hosts`` honest hosts and one host of each of ``floods``."""
     with TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "topic.toml").write_text(
-            f'keywords = "coral reef"\nseeds = {json.dumps(ports.seeds(floods, hosts))}\n'
-        )
-        chosen = {**SETTINGS, "CRAWL_DIR": folder / "crawl", "CRAWL_MAX_SECONDS": seconds, "DOWNLOAD_TIMEOUT": 30}
+        topic, meter = folder / "topic.toml", folder / "meter.json"
+        topic.write_text(f'keywords = "coral reef"\nseeds = {json.dumps(ports.seeds(floods, hosts))}\n')
+        chosen = {**SETTINGS, "CRAWL_DIR": folder / "crawl", "CRAWL_MAX_PAGES": pages, "DOWNLOAD_TIMEOUT": 10}
+        chosen["EXTENSIONS"] = json.dumps({"benchmarks.meter.Meter": 0})
         asked = [f"{key}={value}" for key, value in chosen.items()] + list(settings)
         command = [
             sys.executable,
@@ -56,50 +57,53 @@ def measure(ports: Ports, floods: Sequence[str], *, hosts: int, seconds: float, 
             "crawl",
             "topical",
             "-a",
-            f"topic={folder / 'topic.toml'}",
+            f"topic={topic}",
             "-a",
             "ordering=breadth_first",
         ]
-        process = MeasuredProcess(
+        MeasuredProcess(
             [*command, *(part for one in asked for part in ("-s", one))],
-            environment=os.environ,
+            environment={**os.environ, "METER_FILE": str(meter)},
             errors=folder / "errors",
-        )
-        usage = process.wait(seconds + 60)
+        ).wait(600)
         lines = [json.loads(line) for line in (folder / "crawl" / "history.jsonl").read_text().splitlines()]
+        cpu = json.loads(meter.read_text())["cpu_seconds"]
     honest = [line["at"] for line in lines if line["md5"] and "//127.0.1." in line["url"]]
-    errors = Counter(
-        line["error"] or ("page" if line["md5"] else "redirect") for line in lines if "//127.0.1." not in line["url"]
-    )
-    begun = min(honest)
-    return Rate(sum(at < begun + seconds - 1 for at in honest) / (seconds - 1), len(honest) / usage.cpu_seconds, errors)
+    others = [line for line in lines if "//127.0.1." not in line["url"]]
+    errors = Counter(line["error"] or ("page" if line["md5"] else "redirect") for line in others)
+    return Rate(len(honest) / cpu, len(honest) / (max(honest) - min(honest)), errors)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kinds", nargs="*", default=list(FLOODS), help=f"of {', '.join(FLOODS)}; default: each")
-    parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--pages", type=int, default=500)
     parser.add_argument("--hosts", type=int, default=10)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("-s", dest="set", metavar="NAME=VALUE", action="append", default=[])
     chosen = parser.parse_args()
+    found: dict[str, list[Rate]] = {}
     with flood_servers() as ports:
-        for kind in chosen.kinds:
-            alone, beside = [], []
-            for _ in range(chosen.runs):
-                for floods, found in (((), alone), ((kind,), beside)):
-                    found.append(
-                        measure(ports, floods, hosts=chosen.hosts, seconds=chosen.seconds, settings=chosen.set)
-                    )
-            print(_line(kind, alone, beside), flush=True)
+        for _ in range(chosen.runs):
+            for kind in ("", *chosen.kinds):
+                floods = [kind] if kind else []
+                rate = measure(ports, floods, hosts=chosen.hosts, pages=chosen.pages, settings=chosen.set)
+                found.setdefault(kind, []).append(rate)
+                print(_line(kind, found[kind], found[""]), flush=True)
 
 
-def _line(kind: str, alone: Sequence[Rate], beside: Sequence[Rate]) -> str:
-    rates = [median(rate.pages_a_second for rate in rates) for rates in (alone, beside)]
-    of_cpu = [median(rate.pages_a_cpu_second for rate in rates) for rates in (alone, beside)]
+def _line(kind: str, beside: Sequence[Rate], alone: Sequence[Rate]) -> str:
+    shares = [
+        median(rates) / median(without)
+        for rates, without in (
+            ([rate.a_cpu_second for rate in beside], [rate.a_cpu_second for rate in alone]),
+            ([rate.a_second for rate in beside], [rate.a_second for rate in alone]),
+        )
+    ]
+    rate = beside[-1]
     return (
-        f"{kind:15} {rates[0]:6.1f} -> {rates[1]:6.1f} pages/s = {rates[1] / rates[0]:.2f}   "
-        f"{of_cpu[0]:6.1f} -> {of_cpu[1]:6.1f} pages/CPU s = {of_cpu[1] / of_cpu[0]:.2f}   {dict(beside[-1].errors)}"
+        f"{kind or 'no flood':15} {rate.a_cpu_second:6.1f} pages/CPU s {rate.a_second:6.1f} pages/s"
+        f"   shares {shares[0]:.2f} {shares[1]:.2f}   {dict(rate.errors)}"
     )
 
 
