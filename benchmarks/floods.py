@@ -4,8 +4,8 @@
 
 Real sockets on loopback, a crawl of ``--pages`` pages (500) of ``--hosts`` honest hosts (10) without pauses between visits, so
 that what a flood costs the crawler is missing elsewhere. ``--runs`` (3) times in turns: one crawl without floods, and one beside
-each kind. Told are the honest pages for each second of the crawler's CPU, start-up left out, and for each second of the clock, each
-as a share of those without floods (median of the runs), and what the history says of the flooding host.
+each kind. Told are the honest pages for each second of the crawler's CPU, start-up left out, and for each second of the clock,
+each as a share of those without floods (median of the runs), and what the history says of the flooding host.
 """
 
 from __future__ import annotations

@@ -19,7 +19,8 @@ from benchmarks.flood_servers import CHAIN_HOSTS, FLOODS, FloodServer, flood_ser
 from benchmarks.floods import SETTINGS
 
 HONEST = 10  # hosts
-SECONDS = 12.0
+PAGES = 400
+PATIENCE = 60.0  # seconds: an idle machine needs five
 EXPECTED = {
     "interim": "flood/interim",
     "headers": "flood/head",
@@ -62,11 +63,17 @@ def served() -> Iterator[FloodServer]:
 
 @pytest.fixture(scope="module")
 def flooded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a crawl of some seconds with one host of each kind of flood, and honest ones."""
+    """The folder of a crawl with one host of each kind of flood but the last, which is many hosts, and honest ones."""
     place = tmp_path_factory.mktemp("floods")
     with flood_servers() as ports:
-        topic = topic_file(place, *ports.seeds(FLOODS, HONEST))
-        chosen = {**SETTINGS, "CRAWL_MAX_SECONDS": SECONDS, "DOWNLOAD_TIMEOUT": 4, "CRAWL_RETRY_DELAY": 1}
+        topic = topic_file(place, *ports.seeds(FLOODS[:-1], HONEST))
+        chosen = {
+            **SETTINGS,
+            "CRAWL_MAX_PAGES": PAGES,
+            "CRAWL_MAX_SECONDS": PATIENCE,
+            "DOWNLOAD_TIMEOUT": 4,
+            "CRAWL_RETRY_DELAY": 1,
+        }
         done = crawl(topic, place / "crawl", ordering="breadth_first", **chosen)
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr, done.stderr
@@ -81,7 +88,7 @@ def errors_of(folder: Path, kind: str) -> Counter[str]:
 def test_honest_hosts_are_served_beside_all_floods_at_once(flooded: Path) -> None:
     pages = Counter(url.split("/")[2] for url in stored(flooded) if "//127.0.1." in url)
     assert len(pages) == HONEST and min(pages.values()) >= 5, pages
-    assert sum(pages.values()) >= 100, pages
+    assert sum(pages.values()) >= PAGES // 4, pages
 
 
 @pytest.mark.parametrize("kind", EXPECTED)
