@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import logging
 from functools import partial
-from time import time
 from typing import TYPE_CHECKING
 
 from scrapy import signals
 from scrapy.exceptions import CloseSpider
 
+from crawlproject.components.clock import time
 from crawlproject.components.guarded_scheduler import GuardedScheduler
 from crawlproject.components.leases import Leases
 from crawlproject.components.meta import fetch_of
