@@ -102,6 +102,7 @@ class Options(BaseModel):
     crawl_worker: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]*$")]
     crawl_max_pages: Count
     crawl_max_seconds: Seconds
+    crawl_min_timeout: Seconds
     crawl_retry_delay: Annotated[float, Field(gt=0, allow_inf_nan=False)]
     crawl_max_outage: Seconds
     crawl_site_budget: Seconds

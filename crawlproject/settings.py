@@ -68,6 +68,9 @@ CRAWL_WORKER = ""  # name of this worker of a shared frontier, the same after a 
 CRAWL_MAX_PAGES = 0  # pages stored before the crawl ends, over all resumes; 0 = until the frontier is empty
 CRAWL_MAX_SECONDS = 0.0  # this run may take, pages in flight not counted; 0 = no limit
 CRAWL_RETRY_DELAY = 5.0  # seconds until a host is tried again that did not answer; doubles each time, to 60 times
+CRAWL_MIN_TIMEOUT = (
+    5.0  # seconds of silence after which the quickest hosts are given up; 0: DOWNLOAD_TIMEOUT, as for others
+)
 CRAWL_MAX_OUTAGE = 3_600.0  # seconds without network after which the crawl ends, to be resumed; 0 = waits for ever
 CRAWL_SITE_BUDGET = 1.0  # times the fetches that links and pages earn a site (a registrable domain); 0: no budgets
 CRAWL_BLOCKED_REST = 30.0  # seconds a host rests after a block, besides what it asks for; doubled with each further one
@@ -135,7 +138,6 @@ CONCURRENT_REQUESTS_PER_DOMAIN = 64  # the frontier keeps one fetch a host in fl
 CONCURRENT_ITEMS = 1  # one item a page; more would only start idle workers for each response
 DOWNLOAD_DELAY = 0  # politeness is the frontier's
 DOWNLOAD_TIMEOUT = 30
-DOWNLOAD_MAXSIZE = 33_554_432  # bytes: what a decompressed body may grow to before it is dropped
 DOWNLOAD_WARNSIZE = 0
 DOWNLOAD_FAIL_ON_DATALOSS = False  # a lying Content-Length is no reason to lose the page
 RETRY_TIMES = 2

@@ -23,6 +23,7 @@ from crawlproject.components.subcommand import cache_dir
 from crawlproject.crawl.address_policy import ADDRESS, PORT, make_safety
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
+from crawlproject.crawl.response_limits import FLOOD
 from crawlproject.crawl.validators import validator
 from crawlproject.errors import BadInput, StorageFailed
 from crawlproject.options import read_options, refuse_unknown
@@ -149,7 +150,8 @@ class TopicalSpider(scrapy.Spider):
             if error := connection_failure(failure.value) if failure.value else "":
                 self.crawl.unreachable(lease, error, fetch_of(request, 0, time()))
                 return
-            if failure.check(IgnoreRequest) and ENDED_AT not in request.meta:  # refused before it was fetched
+            fetched = ENDED_AT in request.meta or reason.startswith(FLOOD)
+            if failure.check(IgnoreRequest) and not fetched:
                 self.crawl.refuse(lease, reason or "scrapy/ignored")
                 return
             if reason:  # refused as it came
