@@ -14,6 +14,7 @@ FRONTIER_MAX_URLS = 1_000_000  # waiting URLs kept, the best ones; 0 = no limit 
 FRONTIER_DISK_CACHE = 536_870_912  # bytes of the frontier's files on disk that stay in memory
 FRONTIER_REDIS_NAME = ""  # of the crawl in Redis; empty: the name of the topic, or of the spider
 FRONTIER_REDIS_SLOTS = 1  # groups of hosts; 1 = exact order; more, one a CPU of the Redis Cluster, for speed
+FRONTIER_REDIS_MESSAGES = 20_000  # fetches that Redis keeps for other workers to learn from; 0: each learns by itself
 FRONTIER_REDIS_LEASE = 600.0  # seconds until others fetch what a worker held that is not heard of
 
 # ---------------------------------------------------------------- Redis (as in scrapy-redis)

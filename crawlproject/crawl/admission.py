@@ -86,6 +86,20 @@ class Admission:
         self._refusals.count("frontier/full")
         return False
 
+    def found_by_another(self, url: CrawlUrl) -> None:
+        """Another worker has found a URL, and has offered it by the same rules; the ordering has scored it."""
+        if url.key in self._frontier or self._normalized(url) is not url:
+            return
+        reason = self.rules.refusal(url.url, url.depth)
+        if reason == TOO_DEEP:
+            self._ordering.too_deep(url.url)
+        elif reason:
+            self._ordering.refused(url.url)
+        else:
+            self._shared.note(url.key)  # type: ignore[union-attr]
+            if self._holds.is_blocked(url.url):
+                self._ordering.postponed(url.url)
+
     def seed(self, text: str, score: float | None = None) -> CrawlUrl | None:
         """The record of a seed that is brought while the crawl runs; None when it is refused, which is counted."""
         url = canonical_or_none(self._canonicalize, text)

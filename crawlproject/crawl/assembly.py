@@ -13,7 +13,7 @@ from crawlproject.crawl.prior_pages import PriorPages
 from crawlproject.crawl.reading import make_canonicalizer, make_reader, topic_in_canonical_urls
 from crawlproject.crawl.replay import replay
 from crawlproject.errors import BadCrawlDir
-from crawlproject.frontier.base import Frontier
+from crawlproject.frontier.base import Frontier, SharedFrontier
 from crawlproject.frontier.factory import make_frontier, open_frontier
 from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering, Graph, PageArchive
@@ -36,13 +36,15 @@ def assemble(
     archive: PageArchive | None = None,
     cache_dir: Path | None = None,
     agent: str = "",
+    frontier: SharedFrontier | None = None,
 ) -> Crawl:
     """A crawl, new or resumed, ready to ``take`` from.
 
     ``clock`` gives seconds since the epoch. A rehearsal keeps the history only, its frontier in memory, and shows the
     targets to an ordering that needs them, with the ``graph`` of its web. ``archive`` is the rehearsed web, for orderings
     that need an archive and are given none by ``ORDERING_ARCHIVE``. ``cache_dir`` keeps the indexes of archives; unless
-    given, the crawl folder does. ``agent`` is the User-Agent. Raises ``BadInput`` (topic, settings, crawl folder) and
+    given, the crawl folder does. ``agent`` is the User-Agent. ``frontier`` is one that others crawl from as well, in place of
+    the one that the settings ask for. Raises ``BadInput`` (topic, settings, crawl folder) and
     ``StorageFailed``.
     """
     canonicalize = make_canonicalizer(options)
@@ -56,8 +58,11 @@ def assemble(
         topic, options, judge, prior_pages, graph=graph, crawl_folder=None if rehearsal else place
     )
     crawl_folder = _open_folder(place, topic, options, ordering, keeps_pages=not rehearsal, clock=clock)
-    frontier = _open_frontier(options, crawl_folder, ordering, topic, rehearsal=rehearsal, clock=clock)
-    inspection = Inspection(topic, options, judge, crawl_folder, frontier)
+    if frontier is None:
+        crawled = _open_frontier(options, crawl_folder, ordering, topic, rehearsal=rehearsal, clock=clock)
+    else:
+        crawled = frontier
+    inspection = Inspection(topic, options, judge, crawl_folder, crawled)
     crawl = Crawl(
         topic,
         options,
@@ -66,7 +71,7 @@ def assemble(
         reader=new_reader(tag_paths=ordering.reads_tag_paths, agent=product_token(agent)),
         ordering=ordering,
         folder=crawl_folder,
-        frontier=frontier,
+        frontier=crawled,
         inspection=inspection,
     )
     replay(crawl)

@@ -35,10 +35,11 @@ from crawlproject.crawl.page_steps import PageSteps
 from crawlproject.crawl.reading import make_traps
 from crawlproject.crawl.robots import KnownRobots, RobotsRules
 from crawlproject.crawl.scarcity import Scarcity
+from crawlproject.crawl.shared_learning import SharedLearning
 from crawlproject.crawl.sitemaps import Sitemaps
 from crawlproject.crawl.stats import CrawlStats
 from crawlproject.crawl.stopping import NO_NETWORK, PAGE_BUDGET, Stopping
-from crawlproject.frontier.base import Frontier
+from crawlproject.frontier.base import Frontier, SharedFrontier
 from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.pages.reader import Reader
@@ -120,7 +121,7 @@ class Crawl:
             SITEMAP: self._sitemap_handler,
             PROBE: ProbeHandler(canonicalize, frontier, inspection, options, rules, steps),
         }
-        self._leasing = Leasing(
+        self._leasing = leasing = Leasing(
             frontier,
             admission,
             ordering,
@@ -128,6 +129,12 @@ class Crawl:
             self.kinds,
             patience=2 * options.politeness_min_delay,  # hosts that rest are no reason to release a URL
         )
+        self.shared: SharedLearning | None = None
+        if isinstance(frontier, SharedFrontier) and frontier.shares:
+            shared = SharedLearning(frontier, admission, ordering, inspection, self.learners, feed, folder.history)
+            self.shared = history.told = leasing.told = shared
+            inspection.probes.told = shared.found
+            frontier.when_published(shared.receive)
 
     # ------------------------------------------------------------ the way in and out of the frontier
 

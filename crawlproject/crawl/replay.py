@@ -22,8 +22,9 @@ from crawlproject.storage.sitemap_log import read_sitemap_lines
 def replay(crawl: Crawl) -> None:
     """Apply the events of the crawl folder to the learners of a crawl that has fetched nothing yet.
 
-    Raises ``BadCrawlDir`` for a damaged folder.
+    Then from what other workers have told. Raises ``BadCrawlDir`` for a damaged folder.
     """
+    shared = crawl.shared
     for finding in read_findings(crawl.folder.path):
         crawl.probes.apply_finding(finding)
     crawl.admission.replay()
@@ -31,13 +32,17 @@ def replay(crawl: Crawl) -> None:
     follower = _Follower(crawl) if crawl.ordering.learns and crawl.stats.fetches else None
     learners = [learner for learner in crawl.learners if follower or learner is not feed]
     inherited: dict[str, tuple[float, ...]] = follower.linked if follower else {}
-    for event in read_events(crawl, inherited):
+    for number, event in enumerate(read_events(crawl, inherited), start=1):
         for learner in learners:
             learner.apply(event)
         if follower:
             follower.follow(event)
+        if shared is not None:
+            shared.fetched(event, number)  # unless the server has it
     if follower:
         follower.finish()
+    if shared is not None:
+        crawl.frontier.catch_up()
 
 
 def read_events(crawl: Crawl, inherited: dict[str, tuple[float, ...]]) -> Iterator[FetchEvent]:

@@ -25,7 +25,7 @@ A live crawl adds a few milliseconds to every rest (``factory.MARGIN``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
@@ -245,6 +245,31 @@ class SharedFrontier(Frontier, Protocol):
 
     def states(self, urls: Iterable[str]) -> Mapping[str, UrlState]:
         """What is known of each URL. Waits for the answer; not to be asked after ``start``."""
+        ...
+
+    @property
+    def shares(self) -> bool:
+        """Whether workers learn from each other: ``publish`` reaches them. False: it does nothing."""
+        ...
+
+    def publish(self, url: str, message: bytes, number: int = 0) -> None:
+        """Tell the other workers something about ``url``.
+
+        The messages of a worker that have a ``number`` have rising ones, also after a restart: what the server has already
+        it drops. It keeps the latest messages, so that a worker that joins late has them too.
+        """
+        ...
+
+    def when_published(self, receive: Callable[[Sequence[bytes]], None]) -> None:
+        """Call ``receive`` with what other workers publish, in the order of the server."""
+        ...
+
+    def catch_up(self) -> None:
+        """Receive all that the server keeps, own messages included. Waits for the answers; not to be asked after ``start``."""
+        ...
+
+    def note(self, url: str) -> None:
+        """Another worker has put ``url``: it is known from now on."""
         ...
 
     def when_rejected(self, rejected: Callable[[CrawlUrl, int], None]) -> None:

@@ -18,6 +18,7 @@ from crawlproject.crawl.crawl import Crawl
 from crawlproject.crawl.kinds.handler import UNREACHABLE, FetchPlan
 from crawlproject.crawl.robots import FORBIDDEN, MAX_REDIRECTS, RobotsCache, RobotsRules
 from crawlproject.crawl.stopping import DEAD_END
+from crawlproject.frontier.base import SharedFrontier
 from crawlproject.options import Options
 from crawlproject.orderings.base import Graph, PageArchive
 from crawlproject.records import PAGE, CrawlUrl, Fetch, Page, Topic
@@ -33,7 +34,8 @@ class Rehearsal:
     """One crawl of a topic with an ordering over a virtual web, up to ``CRAWL_MAX_PAGES`` pages.
 
     At most ``concurrency`` fetches are under way at a time (0: no limit). ``folder`` receives ``crawl.json`` and
-    ``history.jsonl``. ``progress`` is called after each fetch. ``archive`` and ``cache_dir`` are those of ``assemble``.
+    ``history.jsonl``. ``progress`` is called after each fetch. ``archive``, ``cache_dir`` and
+    ``frontier`` are those of ``assemble``.
     """
 
     def __init__(
@@ -49,6 +51,7 @@ class Rehearsal:
         progress: Callable[[Crawl], None] | None = None,
         archive: PageArchive | None = None,
         cache_dir: Path | None = None,
+        frontier: SharedFrontier | None = None,
     ) -> None:
         self.now = 0.0
         self.crawl = assemble(
@@ -60,6 +63,7 @@ class Rehearsal:
             rehearsal=True,
             archive=archive,
             cache_dir=cache_dir,
+            frontier=frontier,
         )
         self.crawl.folder.manifest.note_setting(CONCURRENCY, concurrency)
         self._concurrency = concurrency or float("inf")
@@ -75,18 +79,31 @@ class Rehearsal:
     def run(self, pages: JudgedPages) -> Crawl:
         """Crawl to the end, with pages that are judged for this topic; the crawl, closed."""
         while True:
-            if len(self._under_way) < self._concurrency and (url := self.crawl.take(self.now)) is not None:
-                self._start(url, pages)
-            elif (event := self._next_event()) is not None:
-                self.now = max(event, self.now)
-                while self._under_way and self._under_way[0][0] <= self.now:
-                    heappop(self._under_way)[2]()
-            else:
-                break
+            if self.begin_fetch(pages):
+                continue
+            if (event := self.next_event()) is None:
+                return self.close()
+            self.pass_time(event)
+
+    def begin_fetch(self, pages: JudgedPages) -> bool:
+        """Begin one more fetch, if one may begin now; whether one did."""
+        if len(self._under_way) >= self._concurrency or (url := self.crawl.take(self.now)) is None:
+            return False
+        self._start(url, pages)
+        return True
+
+    def pass_time(self, now: float) -> None:
+        """It is ``now``, or later: the fetches that have ended by then lead on."""
+        self.now = max(now, self.now)
+        while self._under_way and self._under_way[0][0] <= self.now:
+            heappop(self._under_way)[2]()
+
+    def close(self) -> Crawl:
+        """The crawl, closed."""
         self.crawl.close(self.crawl.end_reason(self.now) or DEAD_END, self.now)
         return self.crawl
 
-    def _next_event(self) -> float | None:
+    def next_event(self) -> float | None:
         """When the next fetch ends, or another may begin; None when neither will happen."""
         ends = self._under_way[0][0] if self._under_way else None
         full = len(self._under_way) >= self._concurrency or self.crawl.budget_in_flight()

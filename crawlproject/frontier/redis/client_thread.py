@@ -52,13 +52,15 @@ class Replies:
     taken: list[CrawlUrl] = field(default_factory=list)
     answered: list[tuple[PendingCall, Any]] = field(default_factory=list)
     counts: list[tuple[Any, ...]] = field(default_factory=list)
+    messages: list[bytes] = field(default_factory=list)
     due: float | None = None
 
 
 class ClientThread:
     """Carries calls to the server in the order given, takes what is wanted, and hands over the answers.
 
-    ``wanted`` gives the number of URLs to take, and is asked right before; at most ``limit`` leases are open at once.
+    ``wanted`` gives the number of URLs to take, and is asked right before; ``receives``: messages of other workers are fetched
+    with each exchange. At most ``limit`` leases are open at once.
     ``deliver`` and ``failed`` are called in the thread of the exchange. ``clock`` gives seconds since the epoch. While the
     server is away, is loading or is full, the same call is tried again and again: nothing is lost, and the script answers
     a repeated call as it did the first time.
@@ -74,6 +76,7 @@ class ClientThread:
         deliver: Callable[[Replies], None],
         failed: Callable[[StorageFailed], object],
         heartbeat: float,
+        receives: bool = False,
     ) -> None:
         self._frontier = frontier
         self._clock = clock
@@ -82,6 +85,7 @@ class ClientThread:
         self._deliver = deliver
         self._failed = failed
         self._heartbeat = heartbeat
+        self._receives = receives
         self._condition = Condition()
         self._calls: list[PendingCall] = []
         self._asked = False
@@ -194,6 +198,7 @@ class ClientThread:
             take = take_of(now, wanted, frontier.picks, floors=above, last=last, question=self._questions, again=again)
             again = True
             asked = [ask_due_of(now, frontier.picks, floors=above)] if wanted > 0 else []
+            asked += [frontier.messages_after(slot)] if self._receives else []
             return frontier.script.call(
                 slot, [*operations, take, *asked, ("counts",)], sent=now, hosts_elsewhere=elsewhere
             )
@@ -209,6 +214,8 @@ class ClientThread:
             due, spare = due_of(results[len(calls) + 1])
             answers.due = due if answers.due is None else answers.due if due is None else min(due, answers.due)
         floors.lower(slot, spare)
+        if self._receives:
+            answers.messages += frontier.messages_of(slot, results[-1])
 
     def _persist(self, call: Callable[[], list[Any]]) -> list[Any]:
         """Call until there is an answer."""

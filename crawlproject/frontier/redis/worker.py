@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from random import Random
@@ -22,6 +22,7 @@ from crawlproject.frontier.redis.script import FrontierRules
 from crawlproject.records import CrawlUrl
 
 _REMEMBERED = 200_000  # URLs that ``in`` knows
+STALENESS = 1.0  # seconds at most between two looks for what other workers have told
 _PATIENCE = 30.0  # seconds that ``close`` waits for a server that is away
 
 
@@ -34,10 +35,12 @@ def join(
     clock: Callable[[], float],
     random: Random,
     slots: int = 1,
+    messages: int = 0,
 ) -> RedisWorker:
-    """The frontier of a crawl as one of its workers sees it. Raises ``BadSetting`` and ``StorageFailed``."""
+    """The frontier of a crawl as one of its workers sees it. The server keeps so many ``messages`` of them (0: none). Raises ``BadSetting`` and ``StorageFailed``."""
     try:
         frontier = RedisFrontier(server, crawl, worker, rules, now=clock(), random=random, slots=slots, clock=clock)
+        frontier.kept_messages = -(-messages // slots)
     except RedisError as error:
         raise StorageFailed(f"Redis refused: {error}") from error
     return RedisWorker(frontier, clock=clock, heartbeat=min(10.0, rules.lease / 3))
@@ -61,9 +64,11 @@ class WorkerAnswers:
         self._limit = 0
         self._counts: tuple[int, ...] = (0,) * 6
         self._best: float | None = None
+        self._caught_up = False
         self._quiet = False  # nothing waited and nothing was leased, twice in a row
         self._last: list[tuple[object, ...]] = []
         self._rejected: Callable[[CrawlUrl, int], None] = lambda url, answer: None
+        self._receive: Callable[[Sequence[bytes]], None] | None = None
 
     def next_due(self, now: float) -> float | None:
         return self._strict.next_due(now) if self._exchange is None else None
@@ -109,6 +114,16 @@ class WorkerAnswers:
             return len(self._strict) + self._strict.leases() > 0
         return bool(self._unanswered or self._held or self._arrived or self._coming() or not self._quiet)
 
+    @property
+    def shares(self) -> bool:
+        return self._strict.kept_messages > 0
+
+    def when_published(self, receive: Callable[[Sequence[bytes]], None]) -> None:
+        self._receive = receive
+
+    def note(self, url: str) -> None:
+        self._remember(url)
+
     def when_rejected(self, rejected: Callable[[CrawlUrl, int], None]) -> None:
         self._rejected = rejected
 
@@ -146,7 +161,8 @@ class RedisWorker(WorkerAnswers):
             wanted=lambda: max(0, self._limit - len(self._held) - len(self._arrived) - self._coming()),
             deliver=partial(self._deliver, call_soon),
             failed=lambda failure: call_soon(partial(failed, failure)),
-            heartbeat=self._heartbeat,
+            heartbeat=min(self._heartbeat, STALENESS) if self._receive is not None else self._heartbeat,
+            receives=self._receive is not None,
         )
         self._exchange.start()
 
@@ -226,6 +242,18 @@ class RedisWorker(WorkerAnswers):
     def count_page(self, url: str) -> None:
         self._send(PendingCall(("page", digest(url)), queue_of(url), ends=True))
 
+    def publish(self, url: str, message: bytes, number: int = 0) -> None:
+        host = queue_of(url)
+        if number and number <= self._strict.published(self._strict.slot_of(host)):
+            return
+        operation = ("publish", number, self._strict.kept_messages, message)
+        self._send(PendingCall(operation, host))
+
+    def catch_up(self) -> None:
+        while self._receive is not None and (messages := self._strict.messages(own=not self._caught_up)):
+            self._receive(messages)
+        self._caught_up = True
+
     def set_floor(self, floor: float, spare: float | None = None) -> None:
         """From the next take on: what has arrived stays."""
         self._strict.set_floor(floor, spare)
@@ -269,6 +297,8 @@ class RedisWorker(WorkerAnswers):
         self._arrived.extend(answers.taken)
         self._settled += len(answers.taken)
         self._unanswered -= len(answers.answered)
+        if answers.messages and self._receive is not None:
+            self._receive(answers.messages)
         columns = list(zip(*answers.counts, strict=True))
         pages = self._counts[4]
         self._counts = tuple(sum(column) for column in columns[:6])

@@ -1,0 +1,139 @@
+"""Workers of one crawl learn together: each tells the others of its fetches, and learns from theirs as from its own.
+
+Other workers' fetches go through the ``apply`` of the same learners that learn from the worker's own, live and on a replay, so
+all know the same: budgets, URL rules, templates, duplicates, verdicts of probes, and the model of the ordering. What a worker
+learns without a fetch (a URL is refused at its turn, a host is blocked) is told as well, as the ordering must not wait for it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from collections.abc import Sequence
+
+from crawlproject.crawl.admission import Admission
+from crawlproject.crawl.event_codec import (
+    BLOCKED,
+    POSTPONED,
+    REFUSED,
+    Message,
+    UnreadableMessage,
+    dump_fetch,
+    dump_finding,
+    dump_name,
+    load,
+)
+from crawlproject.crawl.inspectors import Inspection
+from crawlproject.crawl.ordering_feed import OrderingFeed
+from crawlproject.frontier.base import SharedFrontier
+from crawlproject.inspection.learner import Learner
+from crawlproject.orderings.base import BaseOrdering
+from crawlproject.records import SITEMAP, FetchEvent
+from crawlproject.storage.history import History
+from crawlproject.storage.probe_log import Finding
+
+logger = logging.getLogger(__name__)
+
+_REMEMBERED = 100_000  # URLs of others that are known to have been learned: each is told once, and rarely again
+
+
+class SharedLearning:
+    """What one worker tells and is told. ``learners`` are those of the crawl, of which ``feed`` is one.
+
+    The n-th line of the history is message n of this worker, so that the server can tell what it has, and nothing is told
+    twice or left out when a worker is killed.
+    """
+
+    def __init__(
+        self,
+        frontier: SharedFrontier,
+        admission: Admission,
+        ordering: BaseOrdering,
+        inspection: Inspection,
+        learners: Sequence[Learner],
+        feed: OrderingFeed,
+        history: History,
+    ) -> None:
+        self._frontier = frontier
+        self._admission = admission
+        self._ordering = ordering
+        self._probes = inspection.probes
+        self._duplicates = inspection.deduplication.duplicates
+        left_out = (self._duplicates, *(() if ordering.learns else (feed,)))
+        self._learners = [learner for learner in learners if learner not in left_out]
+        self._feed = feed
+        self._history = history
+        self._learned: OrderedDict[str, None] = OrderedDict()
+        self._warned = False
+
+    # ------------------------------------------------------------ out
+
+    def fetched(self, event: FetchEvent, number: int = 0) -> None:
+        """A fetch has entered the history, as line ``number`` (by default the last one)."""
+        sketch = self._duplicates.latest if self._duplicates is not None else None
+        if sketch is not None and sketch.url != event.visit.url:
+            sketch = None
+        message = dump_fetch(event, sketch, with_page=self._ordering.learns)
+        self._frontier.publish(event.visit.url, message, number or len(self._history))
+
+    def found(self, finding: Finding) -> None:
+        """A probe has found something."""
+        self._frontier.publish(finding.url, dump_finding(finding))
+
+    def refused(self, url: str) -> None:
+        """A URL is refused, whose turn had come."""
+        self._frontier.publish(url, dump_name(REFUSED, url))
+
+    def postponed(self, url: str) -> None:
+        """A URL has to wait, whose turn had come."""
+        self._frontier.publish(url, dump_name(POSTPONED, url))
+
+    def host_blocked(self, host: str) -> None:
+        """All URLs of a host have to wait."""
+        self._frontier.publish(f"http://{host}/", dump_name(BLOCKED, host))
+
+    # ------------------------------------------------------------ in
+
+    def receive(self, messages: Sequence[bytes]) -> None:
+        """Learn what other workers told, in the order given."""
+        for message in messages:
+            try:
+                self._learn(load(message))
+            except UnreadableMessage as unreadable:
+                if not self._warned:
+                    logger.warning("A worker tells what this one cannot read (%s): do all run one version?", unreadable)
+                self._warned = True
+
+    def _learn(self, message: Message) -> None:
+        if message.event is not None:
+            self._learn_fetch(message, message.event)
+        elif message.finding is not None:
+            self._probes.apply_finding_of_another(message.finding)
+        elif message.kind == BLOCKED:
+            self._ordering.host_blocked(message.name)
+        elif message.kind == POSTPONED:
+            self._ordering.postponed(message.name)
+        elif message.kind == REFUSED:
+            self._ordering.refused(message.name)
+
+    def _learn_fetch(self, message: Message, event: FetchEvent) -> None:
+        visit = event.visit
+        if visit.url in self._history or visit.url in self._learned:
+            return  # a lease that ran out: two workers have fetched it
+        self._learned[visit.url] = None
+        if len(self._learned) > _REMEMBERED:
+            self._learned.popitem(last=False)
+        self._frontier.note(visit.url)
+        if self._duplicates is not None and message.sketch is not None:
+            self._duplicates.add_of_another(message.sketch)
+        for learner in self._learners:
+            learner.apply(event)
+        if self._ordering.learns and not visit.repeats and (visit.is_page or visit.error == SITEMAP):
+            self._follow(event)
+
+    def _follow(self, event: FetchEvent) -> None:
+        """The links of a page, which its worker has offered, have scores here too."""
+        page = event.page()
+        for url in self._feed.follow(page) if page is not None else ():
+            if url is not None:
+                self._admission.found_by_another(url)
