@@ -19,7 +19,9 @@ When all active and spare hosts are blocked or hold no URL that may be taken, th
 **Holds and blocks.** No URL is taken before its ``not_before``, which ``hold`` changes, and none of a blocked host before
 the end of the block (as BlockQueueUntil in url-frontier). Neither touches the politeness clock, scores, or places.
 
-**Politeness.** The next visit of a host is at ``finish + max(min_delay, crawl_delay, factor * seconds)``.
+**Politeness.** The next visit of a host is at ``finish + max(min_delay, crawl_delay, factor * seconds)``. Hosts at one
+address (``host_address``) are visited one at a time and rest together; the k rule tells them apart, and ``next_due`` may be
+too early with them.
 A live crawl adds a few milliseconds to every rest (``factory.MARGIN``).
 """
 
@@ -147,6 +149,14 @@ class Frontier(FrontierQuestions, Protocol):
 
     def crawl_delay(self, host: str, seconds: float) -> None:
         """The host asks for at least ``seconds`` between visits (robots.txt ``Crawl-delay``); 0 takes it back."""
+        ...
+
+    def host_address(self, host: str, address: str) -> bool:
+        """The host is at this address, as are all others of which that was said; empty: it is a server of its own.
+
+        Known once a name is resolved, and forgotten when the frontier is closed. False: another host of the address is being
+        visited, or it rests; if a URL of ``host`` is leased, its lease is to end by ``hold``.
+        """
         ...
 
     def block_host(self, host: str, until: float) -> None:

@@ -65,6 +65,7 @@ class WorkerAnswers:
         self._counts: tuple[int, ...] = (0,) * 6
         self._best: float | None = None
         self._caught_up = False
+        self._addresses: dict[str, str] = {}
         self._quiet = False  # nothing waited and nothing was leased, twice in a row
         self._last: list[tuple[object, ...]] = []
         self._rejected: Callable[[CrawlUrl, int], None] = lambda url, answer: None
@@ -238,6 +239,19 @@ class RedisWorker(WorkerAnswers):
 
     def crawl_delay(self, host: str, seconds: float) -> None:
         self._send(PendingCall(("delay", host, float(seconds)), host))
+
+    def host_address(self, host: str, address: str) -> bool:
+        """As the contract says, but from ``start`` on it knows only what this worker visits."""
+        if self._exchange is None:
+            return self._strict.host_address(host, address)
+        known = self._addresses.get(host)
+        if known != address:
+            self._addresses[host] = address
+            if len(self._addresses) > _REMEMBERED:
+                del self._addresses[next(iter(self._addresses))]
+            self._send(PendingCall(self._strict.address_of(host, address), host))
+        others = {queue_of(lease.url) for lease in self._held.values()} - {host}
+        return not address or all(self._addresses.get(other) != address for other in others)
 
     def count_page(self, url: str) -> None:
         self._send(PendingCall(("page", digest(url)), queue_of(url), ends=True))

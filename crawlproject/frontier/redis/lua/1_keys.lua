@@ -44,7 +44,8 @@ local UNRIPE = ROOT .. ':unripe:' -- zset of a host: arrival -> time to come; th
 -- of all crawls: one visitor at a time is all that a host sees of us
 local CLOCK = SHARED .. ':clock' -- zset: host -> time of the next visit
 local DELAY = SHARED .. ':delay' -- hash: host -> Crawl-delay, seconds
-local BUSY = SHARED .. ':busy' -- hash: host -> who fetches from it
+local BUSY = SHARED .. ':busy' -- hash: host -> who fetches from it; place of an address -> host that is fetched from there
+local ADDRESS = SHARED .. ':address' -- hash: host -> place of its address: an at sign and the address. CLOCK has places, too
 local ALIVE = SHARED .. ':alive' -- zset: worker of a crawl -> when its leases end unless it calls again
 
 local ME = ROOT .. '\n' .. WORKER

@@ -5,9 +5,54 @@ local some_committed = COMMIT > 1 and call('EXISTS', COMMITTED) == 1
 local some_blocked = call('EXISTS', BLOCKED) == 1
 local some_dormant = call('EXISTS', DORMANT) == 1
 
-local function due_of(host)
-  local due = call('ZSCORE', CLOCK, host)
+local some_addresses = call('EXISTS', ADDRESS) == 1
+
+-- The place of the host's address, or nil while that is not known.
+local function place_of(host)
+  return some_addresses and call('HGET', ADDRESS, host) or nil
+end
+
+local function due_at(name)
+  local due = call('ZSCORE', CLOCK, name)
   return due and tonumber(due) or -math.huge
+end
+
+local function due_of(host)
+  local at = place_of(host)
+  return at and math.max(due_at(host), due_at(at)) or due_at(host)
+end
+
+local function is_lost(holder, now)
+  return tonumber(call('ZSCORE', ALIVE, holder) or -math.huge) < now
+end
+
+-- Who visits the host, or another host of its address; nil: nobody.
+local function visitor_of(host)
+  local at = place_of(host)
+  return call('HGET', BUSY, host) or at and call('HGET', BUSY, call('HGET', BUSY, at) or '') or nil
+end
+
+local function begin_visit(host)
+  call('HSET', BUSY, host, ME)
+  local at = place_of(host)
+  if at then
+    call('HSET', BUSY, at, host)
+  end
+end
+
+local function leave_place(host)
+  local at = place_of(host)
+  if at and call('HGET', BUSY, at) == host then
+    call('HDEL', BUSY, at)
+  end
+end
+
+-- The visit of this crawl ends, if it is one.
+local function end_visit(host)
+  if string.sub(call('HGET', BUSY, host) or '', 1, #ROOT + 1) == ROOT .. '\n' then
+    call('HDEL', BUSY, host)
+    leave_place(host)
+  end
 end
 
 -- The end of the host's block, or nil.
@@ -192,8 +237,10 @@ local function rest(host, finish, seconds)
   local asked = tonumber(call('HGET', DELAY, host) or 0)
   local pause = math.max(MIN_DELAY, asked, FACTOR * seconds)
   local due = pause > 0 and finish + pause + MARGIN or finish
-  if due > due_of(host) then
-    call('ZADD', CLOCK, exact(due), host)
+  for _, name in ipairs({ host, place_of(host) }) do
+    if due > due_at(name) then
+      call('ZADD', CLOCK, exact(due), name)
+    end
   end
 end
 
@@ -233,11 +280,11 @@ local function visitable(host, now)
     place(host)
     return false
   end
-  local holder = call('HGET', BUSY, host)
+  local holder = visitor_of(host)
   if not holder then
     return true
   end
-  if tonumber(call('ZSCORE', ALIVE, holder) or -math.huge) < now then
+  if is_lost(holder, now) then
     call('HDEL', BUSY, host) -- its visitor is lost
     return true
   end

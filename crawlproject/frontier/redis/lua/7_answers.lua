@@ -36,7 +36,7 @@ function answer_of.take()
     end
     leave(host, arrival)
     call('HSET', LEASES, arrival, exact(rank) .. '\n' .. question .. '\n' .. WORKER)
-    call('HSET', BUSY, host, ME)
+    begin_visit(host)
     place(host)
     picks[#picks + 1] = host
     while #picks > K + leases do
