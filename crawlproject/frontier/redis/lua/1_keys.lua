@@ -35,6 +35,7 @@ local COMMITTED = ROOT .. ':committed' -- zset: arrival -> position in the batch
 local ADMITTED = ROOT .. ':admitted' -- hash: host -> URLs that entered
 local WORKERS = ROOT .. ':workers' -- hash: worker -> token of the process that uses this name
 local PICKS = ROOT .. ':picks' -- hash: worker -> number and hosts of its last picks
+local PARKED = ROOT .. ':parked:' -- set of a place: hosts that wait for the end of this crawl's visit there
 local MESSAGES = ROOT .. ':messages' -- stream: what workers tell each other, worker -> message
 local PUBLISHED = ROOT .. ':published' -- hash: worker -> number of the last message that it numbered
 local SEEN = ROOT .. ':seen:' -- hashes: digest -> arrival; empty when the URL is done

@@ -40,20 +40,6 @@ local function begin_visit(host)
   end
 end
 
-local function leave_place(host)
-  local at = place_of(host)
-  if at and call('HGET', BUSY, at) == host then
-    call('HDEL', BUSY, at)
-  end
-end
-
--- The visit of this crawl ends, if it is one.
-local function end_visit(host)
-  if string.sub(call('HGET', BUSY, host) or '', 1, #ROOT + 1) == ROOT .. '\n' then
-    call('HDEL', BUSY, host)
-    leave_place(host)
-  end
-end
 
 -- The end of the host's block, or nil.
 local function block_of(host)
@@ -67,9 +53,12 @@ local function allowed_from(host)
 end
 
 -- Whether a URL of the host is being fetched for this crawl.
-local function in_process(host)
-  local holder = call('HGET', BUSY, host)
+local function is_ours(holder)
   return holder and string.sub(holder, 1, #ROOT + 1) == ROOT .. '\n'
+end
+
+local function in_process(host)
+  return is_ours(call('HGET', BUSY, host))
 end
 
 -- Let DORMANT say when a URL of the host may be taken, politeness aside, if none may now. rank: as in TOPS; nil: no URL.
@@ -274,6 +263,26 @@ local function pass_time(now)
   call('ZREMRANGEBYSCORE', CLOCK, '-inf', exact(now - CLOCK_SLACK))
 end
 
+local function leave_place(host)
+  local at = place_of(host)
+  if at and call('HGET', BUSY, at) == host then
+    call('HDEL', BUSY, at)
+    local parked = call('SMEMBERS', PARKED .. at)
+    call('DEL', PARKED .. at)
+    for _, other in ipairs(parked) do
+      place(other)
+    end
+  end
+end
+
+-- The visit of this crawl ends, if it is one.
+local function end_visit(host)
+  if in_process(host) then
+    call('HDEL', BUSY, host)
+    leave_place(host)
+  end
+end
+
 -- Whether an open host may be visited after all: another crawl may be there, or have been.
 local function visitable(host, now)
   if due_of(host) > now then
@@ -291,6 +300,10 @@ local function visitable(host, now)
   local heads = call('HGET', HEADS, host)
   call('ZREM', OPEN, string.sub(heads, 1, 6) .. host)
   call('HSET', HEADS, host, NOBODY .. string.sub(heads, 7))
-  call('ZADD', RESTING, exact(now + BUSY_LOOK), host)
+  if is_ours(holder) then
+    call('SADD', PARKED .. place_of(host), host) -- until the visit to its address ends
+  else
+    call('ZADD', RESTING, exact(now + BUSY_LOOK), host)
+  end
   return false
 end
