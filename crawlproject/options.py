@@ -91,6 +91,7 @@ class Options(BaseModel):
     politeness_min_delay: Seconds
     politeness_factor: Seconds
     politeness_max_crawl_delay: Seconds
+    politeness_per: Literal["address", "host"]
     trap_max_url_length: Count
     trap_max_segment_repeats: Count
     trap_max_segments: Count

@@ -1,4 +1,4 @@
-"""Which hosts are names of one server: what is visited there, and when it has rested (004 section 2.3.1; Mercator section 3.2)."""
+"""Which hosts are names of one server: what is visited there, and when it has rested (004 section 2.3.1, footnote 2)."""
 
 from __future__ import annotations
 
