@@ -84,7 +84,8 @@ def crawl(workers: Sequence[Rehearsal], pages: JudgedPages) -> None:
     """To the end, on one clock, which moves to the next moment at which one of the workers has something to do."""
     now = 0.0
     while True:
-        if any([worker.begin_fetch(pages) for worker in workers]):
+        began = [worker.begin_fetch(pages) for worker in workers]  # each in turn, one at a time
+        if any(began):
             continue
         events = [event for worker in workers if (event := worker.next_event()) is not None]
         if not events:
@@ -127,7 +128,7 @@ def _worker(port: int, name: str, options: Options) -> RedisWorker:
     rules = redis_rules(options, ordering_class(options.ordering).commit)
     client = redis.Redis(port=port)
     frontier = RedisFrontier(client, "crew", name, rules, now=0.0, random=Random(options.crawl_seed))
-    frontier.kept_messages = options.frontier_redis_messages
+    frontier.messages.kept = options.frontier_redis_messages
     return LiveWorker(frontier, clock=lambda: 0.0, heartbeat=1.0)
 
 

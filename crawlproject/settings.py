@@ -49,7 +49,9 @@ PAGE_DUPLICATES_KNOWN = 1_000_000  # pages of whose text copies are recognised: 
 PAGE_RELEVANT = 0.1  # similarity to the keywords from which a page counts as relevant in reports (000 section 4.2)
 
 # ---------------------------------------------------------------- politeness
-POLITENESS_PER = "address"  # whose visits are one at a time and rest: of an "address" (004 section 2.3.1), or of a "host"
+POLITENESS_PER = (
+    "address"  # whose visits are one at a time and rest: of an "address" (004 section 2.3.1), or of a "host"
+)
 POLITENESS_MIN_DELAY = 1.0  # seconds between the end of a fetch and the next one of the same host
 POLITENESS_FACTOR = 1.0  # times the duration of the last fetch of the host, when that is longer
 POLITENESS_MAX_CRAWL_DELAY = 300.0  # seconds: a longer Crawl-delay counts as this (Heritrix does the same)

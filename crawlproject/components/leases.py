@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 
 from scrapy import signals
 
-from crawlproject.components.meta import AS_SPELLED, ASKED_REST, AWAITED_ADDRESS, AWAITED_ROBOTS, ENDED_AT, TAKEN_AT, fetch_of
+from crawlproject.components.meta import (
+    AS_SPELLED,
+    ASKED_REST,
+    AWAITED_ADDRESS,
+    AWAITED_ROBOTS,
+    ENDED_AT,
+    TAKEN_AT,
+    fetch_of,
+)
 from crawlproject.components.retry_after import asked_rest
 from crawlproject.components.running import count, stop
 from crawlproject.frontier.base import SharedFrontier

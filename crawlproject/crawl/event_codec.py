@@ -108,7 +108,9 @@ def _page_fields(page: Page) -> list[Any]:
     return [page.terms, links, page.inherited, page.language, page.indexable]
 
 
-def _page(visit: Visit, terms: list[str], links: list[Any], inherited: list[float], language: str, indexable: bool) -> Page:
+def _page(
+    visit: Visit, terms: list[str], links: list[Any], inherited: list[float], language: str, indexable: bool
+) -> Page:
     return Page(
         url=visit.url,
         title=visit.title,

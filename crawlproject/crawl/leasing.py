@@ -139,10 +139,8 @@ class Leasing:
     def _release_all_alike(self, now: float) -> bool:
         """When every host that waits is blocked, blocks tell none from another: the best of them are released at once.
 
-        Those of sites without merit wait on. Other workers may have hosts that are not blocked.
+        Those of sites without merit wait on.
         """
-        if self._shared is not None:
-            return False
         blocked = [found for found in self._frontier.blocked() if found.best is not None]
         if not blocked or self._frontier.hosts() > len(blocked) + self._frontier.leases():
             return False

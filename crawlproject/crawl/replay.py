@@ -42,7 +42,7 @@ def replay(crawl: Crawl) -> None:
     if follower:
         follower.finish()
     if shared is not None:
-        crawl.frontier.catch_up()
+        shared.catch_up()
 
 
 def read_events(crawl: Crawl, inherited: dict[str, tuple[float, ...]]) -> Iterator[FetchEvent]:

@@ -94,6 +94,10 @@ class SharedLearning:
 
     # ------------------------------------------------------------ in
 
+    def catch_up(self) -> None:
+        """Learn all that the server keeps. To be called once, before the crawl goes on."""
+        self._frontier.catch_up()
+
     def receive(self, messages: Sequence[bytes]) -> None:
         """Learn what other workers told, in the order given."""
         for message in messages:

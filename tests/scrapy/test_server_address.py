@@ -142,7 +142,7 @@ def test_a_robots_txt_goes_with_its_page(tmp_path: Path) -> None:
 
 def test_a_content_network_is_told_by_the_speed_of_its_answers(tmp_path: Path) -> None:
     names = [f"http://site{number}.example/" for number in range(25)]
-    crawl, scheduler = crawling(tmp_path, names, POLITENESS_MIN_DELAY=0, POLITENESS_FACTOR=0, CONCURRENT_REQUESTS=30)
+    _, scheduler = crawling(tmp_path, names, POLITENESS_MIN_DELAY=0, POLITENESS_FACTOR=0, CONCURRENT_REQUESTS=30)
     middleware = ServerAddressMiddleware(scheduler.crawler, NameServer())
     requests = requests_of(scheduler)
     outcomes = ask(middleware, requests)
@@ -176,6 +176,8 @@ def test_a_name_without_an_address_is_fetched_which_tells_why(tmp_path: Path) ->
 
 def test_an_address_in_a_url_is_an_address(tmp_path: Path) -> None:
     crawl, scheduler = crawling(tmp_path, ["http://192.0.2.1/", NAMES[0]], CRAWL_ALLOWED_ADDRESSES="192.0.2.0/24")
-    outcomes = ask(ServerAddressMiddleware(scheduler.crawler, NameServer(**{"192.0.2.1": ["192.0.2.1"]})), requests_of(scheduler))
+    outcomes = ask(
+        ServerAddressMiddleware(scheduler.crawler, NameServer(**{"192.0.2.1": ["192.0.2.1"]})), requests_of(scheduler)
+    )
     assert sum(outcome is None for outcome in outcomes) == 1
     assert isinstance(crawl.frontier.leased(NAMES[0]), CrawlUrl)

@@ -12,6 +12,7 @@ from typing import Any
 import redis
 
 from crawlproject.errors import StorageFailed
+from crawlproject.frontier.base import BlockedHost
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis.connection import LOST, will_pass
 from crawlproject.frontier.redis.frontier import RedisFrontier
@@ -22,6 +23,7 @@ from crawlproject.records import CrawlUrl
 logger = logging.getLogger(__name__)
 
 POLL = 0.1  # seconds at most between two looks for something to take: other workers put URLs, too
+LOOK_EVERY = 1.0  # seconds between two looks at what is blocked, while nothing can be taken
 _AT_ONCE = 2000  # operations of one call: the server does nothing else meanwhile
 _PAUSES = (
     0.05,
@@ -53,6 +55,7 @@ class Replies:
     answered: list[tuple[PendingCall, Any]] = field(default_factory=list)
     counts: list[tuple[Any, ...]] = field(default_factory=list)
     messages: list[bytes] = field(default_factory=list)
+    blocked: list[BlockedHost] | None = None  # when nothing could be taken, and that will be so for a while
     due: float | None = None
 
 
@@ -93,6 +96,7 @@ class ClientThread:
         self._give_up_at = float("inf")  # by the monotonic clock
         self._counts: list[tuple[Any, ...]] = [(0,) * 6 + (None,)] * frontier.slots
         self._questions = 0
+        self._next_look = 0.0
         self._thread = Thread(target=self._run, name="redis-frontier", daemon=True)
 
     def start(self) -> None:
@@ -164,7 +168,17 @@ class ClientThread:
             if pending.unpick and answer == 1:
                 self._frontier.give_back_pick(pending.unpick)
         answers.counts = list(self._counts)
+        if wanted and not answers.taken:
+            self._look_at_blocks(answers)
         return answers
+
+    def _look_at_blocks(self, answers: Replies) -> None:
+        """Ask which hosts are blocked, as somebody may release them: rarely, since that takes the server a while."""
+        now = self._clock()
+        if now < self._next_look or (answers.due is not None and answers.due < now + LOOK_EVERY):
+            return
+        self._next_look = now + LOOK_EVERY
+        answers.blocked = self._persist(lambda: list(self._frontier.blocked()))
 
     def _deal(self, calls: Sequence[PendingCall], answers: Replies) -> None:
         """To each slot its calls; what ends a lease comes after all others have arrived."""
@@ -198,7 +212,7 @@ class ClientThread:
             take = take_of(now, wanted, frontier.picks, floors=above, last=last, question=self._questions, again=again)
             again = True
             asked = [ask_due_of(now, frontier.picks, floors=above)] if wanted > 0 else []
-            asked += [frontier.messages_after(slot)] if self._receives else []
+            asked += [frontier.messages.asking(slot)] if self._receives else []
             return frontier.script.call(
                 slot, [*operations, take, *asked, ("counts",)], sent=now, hosts_elsewhere=elsewhere
             )
@@ -215,7 +229,7 @@ class ClientThread:
             answers.due = due if answers.due is None else answers.due if due is None else min(due, answers.due)
         floors.lower(slot, spare)
         if self._receives:
-            answers.messages += frontier.messages_of(slot, results[-1])
+            answers.messages += frontier.messages.answered(slot, results[-1])
 
     def _persist(self, call: Callable[[], list[Any]]) -> list[Any]:
         """Call until there is an answer."""

@@ -18,6 +18,7 @@ from crawlproject.frontier.base import BlockedHost, UrlState
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis.codec import digest, load_record
 from crawlproject.frontier.redis.connection import Server
+from crawlproject.frontier.redis.message_log import MessageLog
 from crawlproject.frontier.redis.operations import (
     Floors,
     ask_due_of,
@@ -40,7 +41,6 @@ from crawlproject.frontier.redis.script import NAMESPACE, FrontierRules, Operati
 from crawlproject.records import CrawlUrl
 
 SLOTS = f"{NAMESPACE}:slots"
-MESSAGES_AT_ONCE = 64
 
 
 class RedisAnswers:
@@ -69,9 +69,7 @@ class RedisAnswers:
         self.script = Script(server, crawl, worker, token, rules)
         self.floors = Floors()
         self._now = now
-        self.kept_messages = 0
-        self._latest_messages = [b"0-0"] * slots
-        self._published: dict[int, int] = {}
+        self.messages = MessageLog(self.call, slots)
         self.picks: list[str] = []
         saved = [self.call(slot, [("begin", now)])[0] for slot in range(slots)]
         newest = max(saved, key=lambda text: float(text.partition(b"\n")[0] or "-inf"))
@@ -145,33 +143,6 @@ class RedisAnswers:
                 answers = self.call(slot, [("state", digest(url)) for url in part])
                 found.update(zip(part, (answer.decode() for answer in answers), strict=True))
         return found
-
-    # ------------------------------------------------------------ what workers tell each other
-
-    def published(self, slot: int) -> int:
-        """The number of the last numbered message that a slot had of this worker, when that was asked first."""
-        if slot not in self._published:
-            self._published[slot] = int(float(self.call(slot, [("published",)])[0]))
-        return self._published[slot]
-
-    def messages(self, *, own: bool) -> list[bytes]:
-        """The next messages, with this worker's own or without; none: there are no more."""
-        found: list[bytes] = []
-        for slot in range(self.slots):
-            before = None
-            while not found and before != self._latest_messages[slot]:
-                before = self._latest_messages[slot]
-                found += self.messages_of(slot, self.call(slot, [self.messages_after(slot, own=own)])[0])
-        return found
-
-    def messages_after(self, slot: int, *, own: bool = False) -> Operation:
-        """The question for what was told since."""
-        return ("messages", self._latest_messages[slot], MESSAGES_AT_ONCE, int(own))
-
-    def messages_of(self, slot: int, answer: list[bytes]) -> list[bytes]:
-        """What came."""
-        self._latest_messages[slot], *messages = answer
-        return messages
 
     # ------------------------------------------------------------ calls
 

@@ -18,8 +18,8 @@ STALE = 0.1  # below this share a page says nothing new, and its novelty is a si
 class DuplicateInspector:
     """Fills in ``duplicate_of``, and the sign ``own_links`` of duplicates, ``novelty`` of pages that say nothing new.
 
-    A learner, too: remembers the originals that are kept; ``others`` has those of other workers. Which texts a host has shown of late is not learned again after a
-    resume.
+    A learner, too: remembers the originals that are kept; ``others`` has those of other workers. Which texts a host has shown of
+    late is not learned again after a resume.
     """
 
     def __init__(self, index: DuplicateIndex, others: DuplicateIndex | None = None) -> None:
@@ -62,7 +62,6 @@ class DuplicateInspector:
                 self._stored_until = ""
         elif (page := event.page()) is not None:
             self.index.add(original_of(page, sketch(page)))
-
 
     def add_of_another(self, original: OriginalPage) -> None:
         """Another worker has kept a page that is no duplicate."""

@@ -88,7 +88,9 @@ class Adaptive(BaseOrdering):
         self._ended = UrlSet(context.topic.seeds)  # seeds wait from the start, whether links lead to them or not
         self._scores: dict[str, dict[str, float]] = {}  # of the links of the latest pages
         self._pages = self._scored_at = self._turn = 0
-        self._own_pages = self._asked_at = 0  # those after which ``revise`` was called: other workers revise after theirs
+        self._own_pages = self._asked_at = (
+            0  # those after which ``revise`` was called: other workers revise after theirs
+        )
         self._latest: tuple[tuple[int, int], Vector] | None = None  # evidence about a row after so many pages
 
     # ------------------------------------------------------------ scores
