@@ -36,10 +36,11 @@ class UnreadableMessage(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """``event`` and ``sketch`` of a fetch, ``finding`` of a probe, or what the rest is about: a URL, or a blocked host."""
+    """``event`` and ``sketch`` of a fetch, ``finding`` of a probe; else ``name`` is a URL, or a host blocked ``until`` a time."""
 
     kind: str
     name: str = ""
+    until: float = 0.0
     event: FetchEvent | None = None
     sketch: OriginalPage | None = None
     finding: Finding | None = None
@@ -61,9 +62,14 @@ def dump_finding(finding: Finding) -> bytes:
     return _packed(FINDING, asdict(finding))
 
 
-def dump_name(kind: str, name: str) -> bytes:
-    """A URL that is refused or postponed, or a host that is blocked."""
-    return _packed(kind, name)
+def dump_url(kind: str, url: str) -> bytes:
+    """A URL that is refused or postponed."""
+    return _packed(kind, url)
+
+
+def dump_block(host: str, until: float) -> bytes:
+    """A host that is blocked, until so many seconds since the epoch."""
+    return _packed(BLOCKED, [host, until])
 
 
 def load(message: bytes) -> Message:
@@ -78,8 +84,11 @@ def load(message: bytes) -> Message:
         (content,) = rest
         if kind == FINDING:
             return Message(kind, finding=Finding(**content))
-        if kind in (REFUSED, POSTPONED, BLOCKED):
+        if kind in (REFUSED, POSTPONED):
             return Message(kind, str(content))
+        if kind == BLOCKED:
+            host, until = content
+            return Message(kind, str(host), until=float(until))
     except (zlib.error, ValueError, TypeError, KeyError, AttributeError, BadCrawlDir, BadBase64) as damage:
         raise UnreadableMessage(repr(damage)) from damage
     raise UnreadableMessage(f"of kind {kind!r}")

@@ -124,7 +124,7 @@ class Leasing:
         self._frontier.block_host(host, until)
         self._ordering.host_blocked(host)
         if self.told is not None:
-            self.told.host_blocked(host)
+            self.told.host_blocked(host, until)
 
     def _hold(self, url: CrawlUrl, until: float) -> None:
         self._frontier.hold(url.key, until)

@@ -18,9 +18,10 @@ from crawlproject.crawl.event_codec import (
     REFUSED,
     Message,
     UnreadableMessage,
+    dump_block,
     dump_fetch,
     dump_finding,
-    dump_name,
+    dump_url,
     load,
 )
 from crawlproject.crawl.inspectors import Inspection
@@ -28,7 +29,7 @@ from crawlproject.crawl.ordering_feed import OrderingFeed
 from crawlproject.frontier.base import SharedFrontier
 from crawlproject.inspection.learner import Learner
 from crawlproject.orderings.base import BaseOrdering
-from crawlproject.records import SITEMAP, FetchEvent
+from crawlproject.records import SITEMAP, CrawlUrl, FetchEvent
 from crawlproject.storage.history import History
 from crawlproject.storage.probe_log import Finding
 
@@ -58,11 +59,14 @@ class SharedLearning:
         self._admission = admission
         self._ordering = ordering
         self._probes = inspection.probes
+        self._site_holds = inspection.tracker.holds
         self._duplicates = inspection.deduplication.duplicates
         left_out = (self._duplicates, *(() if ordering.learns else (feed,)))
         self._learners = [learner for learner in learners if learner not in left_out]
         self._feed = feed
         self._history = history
+        # Of a folder that lost lines, or is another one, the lines to come have numbers that the server does not have.
+        self._offset = max(0, frontier.last_published() - len(history))
         self._learned: OrderedDict[str, None] = OrderedDict()
         self._warned = False
 
@@ -74,7 +78,7 @@ class SharedLearning:
         if sketch is not None and sketch.url != event.visit.url:
             sketch = None
         message = dump_fetch(event, sketch, with_page=self._ordering.learns)
-        self._frontier.publish(event.visit.url, message, number or len(self._history))
+        self._frontier.publish(event.visit.url, message, self._offset + (number or len(self._history)))
 
     def found(self, finding: Finding) -> None:
         """A probe has found something."""
@@ -82,15 +86,15 @@ class SharedLearning:
 
     def refused(self, url: str) -> None:
         """A URL is refused, whose turn had come."""
-        self._frontier.publish(url, dump_name(REFUSED, url))
+        self._frontier.publish(url, dump_url(REFUSED, url))
 
     def postponed(self, url: str) -> None:
         """A URL has to wait, whose turn had come."""
-        self._frontier.publish(url, dump_name(POSTPONED, url))
+        self._frontier.publish(url, dump_url(POSTPONED, url))
 
-    def host_blocked(self, host: str) -> None:
+    def host_blocked(self, host: str, until: float) -> None:
         """All URLs of a host have to wait."""
-        self._frontier.publish(f"http://{host}/", dump_name(BLOCKED, host))
+        self._frontier.publish(f"http://{host}/", dump_block(host, until))
 
     # ------------------------------------------------------------ in
 
@@ -114,6 +118,7 @@ class SharedLearning:
         elif message.finding is not None:
             self._probes.apply_finding_of_another(message.finding)
         elif message.kind == BLOCKED:
+            self._site_holds.block(f"http://{message.name}/", message.until)
             self._ordering.host_blocked(message.name)
         elif message.kind == POSTPONED:
             self._ordering.postponed(message.name)
@@ -132,6 +137,8 @@ class SharedLearning:
             self._duplicates.add_of_another(message.sketch)
         for learner in self._learners:
             learner.apply(event)
+        if visit.redirect:
+            self._admission.found_by_another(CrawlUrl(visit.redirect, visit.score, visit.depth, visit.parent))
         if self._ordering.learns and not visit.repeats and (visit.is_page or visit.error == SITEMAP):
             self._follow(event)
 

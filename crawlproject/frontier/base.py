@@ -270,6 +270,10 @@ class SharedFrontier(Frontier, Protocol):
         """
         ...
 
+    def last_published(self) -> int:
+        """The highest number of a message of this worker, 0 without one. Not to be asked after ``start``."""
+        ...
+
     def when_published(self, receive: Callable[[Sequence[bytes]], None]) -> None:
         """Call ``receive`` with what other workers publish, in the order of the server."""
         ...

@@ -87,6 +87,9 @@ class WorkerAnswers:
     def shares(self) -> bool:
         return self._strict.messages.kept > 0
 
+    def last_published(self) -> int:
+        return max(map(self._strict.messages.published, range(self._strict.slots)))
+
     def when_published(self, receive: Callable[[Sequence[bytes]], None]) -> None:
         self._receive = receive
 

@@ -29,6 +29,8 @@ from crawlproject.inspection.learner import Learner
 from crawlproject.options import Options
 from crawlproject.storage.crawl_folder import CrawlFolder
 
+OTHERS = "sketches.others.jsonl"
+
 
 class Deduplication:
     """The parts that are switched on; None for those that are not."""
@@ -95,14 +97,12 @@ def _duplicates(folder: CrawlFolder, most: int, alone: bool) -> DuplicateInspect
 
 
 def _store_of_others(folder: CrawlFolder) -> SketchStore:
-    """What other workers have is told again after a restart: its file goes with the process."""
+    """What other workers have is told again after a restart: the file begins anew with each process."""
     if not folder.bodies:
         return MemorySketchStore()
-    path = folder.path / f"{SKETCHES}.others"
-    path.unlink(missing_ok=True)  # of a process that was killed right now
-    store = DiskSketchStore(path, lambda url: True)
-    path.unlink()
-    return store
+    path = folder.path / OTHERS
+    path.unlink(missing_ok=True)
+    return DiskSketchStore(path, lambda url: True)
 
 
 def _rules(places: Iterable[str], known: Callable[[str], bool], store: UrlRuleStore | None) -> UrlRuleLearner:
