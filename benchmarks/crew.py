@@ -106,7 +106,7 @@ def rehearse(web: Web, topic: Topic, cache: PageCache, options: Options, size: i
         workers = [
             Rehearsal(
                 topic,
-                options,
+                options.model_copy(update={"crawl_worker": folder.name}),
                 web,
                 agent="benchmark",
                 folder=folder,

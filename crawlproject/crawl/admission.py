@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from crawlproject.crawl.entry_rules import TOO_DEEP, EntryRules
 from crawlproject.crawl.holds import Holds
+from crawlproject.crawl.host_shares import HostShares
 from crawlproject.crawl.normalization import Normalization
 from crawlproject.crawl.scarcity import Scarcity
 from crawlproject.frontier.base import FULL, HOST_FULL, CountingFrontier, Frontier, SharedFrontier
@@ -20,6 +21,7 @@ from crawlproject.records import PROBE, CrawlUrl
 from crawlproject.storage.history import History
 from crawlproject.storage.refusals import Refusals
 from crawlproject.urls.canonical import canonical_or_none
+from crawlproject.urls.hosts import host_of
 
 
 class Admission:
@@ -39,6 +41,7 @@ class Admission:
         scarcity: Scarcity | None = None,
     ) -> None:
         self.rules = rules
+        self.shares: HostShares | None = None  # whose scores this worker keeps; None: it is the only one
         self.planted: set[str] = set()  # seeds, and where seeds redirect to
         self._canonicalize = canonicalize
         self._frontier = frontier
@@ -135,9 +138,15 @@ class Admission:
             self._frontier.set_floor(self._floor, self._scarcity.spare(self._floor))
 
     def rescore(self, revised: Iterable[tuple[str, float]]) -> None:
-        """Pass new scores on to the frontier. Seeds keep theirs, whatever an ordering makes of the links to them."""
+        """Pass new scores of this worker's hosts on to the frontier.
+
+        Seeds keep theirs, whatever an ordering makes of the links to them.
+        """
+        shares = self.shares
+        if shares is not None:
+            shares.pass_time(self._holds.now)
         for url, score in revised:
-            if url not in self.planted:
+            if url not in self.planted and (shares is None or shares.is_own(host_of(url))):
                 self._frontier.rescore(url, self._holds.adjusted_score(url, score))
 
     def replay(self) -> None:

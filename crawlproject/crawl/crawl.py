@@ -131,7 +131,9 @@ class Crawl:
         )
         self.shared: SharedLearning | None = None
         if isinstance(frontier, SharedFrontier) and frontier.shares:
-            shared = SharedLearning(frontier, admission, ordering, inspection, self.learners, feed, folder.history)
+            shared = SharedLearning(
+                options.worker, frontier, admission, ordering, inspection, self.learners, feed, folder.history
+            )
             self.shared = history.told = leasing.told = shared
             inspection.probes.told = shared.found
             frontier.when_published(shared.receive)

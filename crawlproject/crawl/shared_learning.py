@@ -24,6 +24,7 @@ from crawlproject.crawl.event_codec import (
     dump_url,
     load,
 )
+from crawlproject.crawl.host_shares import HostShares
 from crawlproject.crawl.inspectors import Inspection
 from crawlproject.crawl.ordering_feed import OrderingFeed
 from crawlproject.frontier.base import SharedFrontier
@@ -39,7 +40,7 @@ _REMEMBERED = 100_000  # URLs of others that are known to have been learned: eac
 
 
 class SharedLearning:
-    """What one worker tells and is told. ``learners`` are those of the crawl, of which ``feed`` is one.
+    """What the worker ``name`` tells and is told. ``learners`` are those of the crawl, of which ``feed`` is one.
 
     The n-th line of the history is message n of this worker, so that the server can tell what it has, and nothing is told
     twice or left out when a worker is killed.
@@ -47,6 +48,7 @@ class SharedLearning:
 
     def __init__(
         self,
+        name: str,
         frontier: SharedFrontier,
         admission: Admission,
         ordering: BaseOrdering,
@@ -55,6 +57,8 @@ class SharedLearning:
         feed: OrderingFeed,
         history: History,
     ) -> None:
+        self._name = name.encode()
+        self._shares = admission.shares = HostShares(self._name)
         self._frontier = frontier
         self._admission = admission
         self._ordering = ordering
@@ -78,23 +82,26 @@ class SharedLearning:
         if sketch is not None and sketch.url != event.visit.url:
             sketch = None
         message = dump_fetch(event, sketch, with_page=self._ordering.learns)
-        self._frontier.publish(event.visit.url, message, self._offset + (number or len(self._history)))
+        self._publish(event.visit.url, message, self._offset + (number or len(self._history)))
 
     def found(self, finding: Finding) -> None:
         """A probe has found something."""
-        self._frontier.publish(finding.url, dump_finding(finding))
+        self._publish(finding.url, dump_finding(finding))
 
     def refused(self, url: str) -> None:
         """A URL is refused, whose turn had come."""
-        self._frontier.publish(url, dump_url(REFUSED, url))
+        self._publish(url, dump_url(REFUSED, url))
 
     def postponed(self, url: str) -> None:
         """A URL has to wait, whose turn had come."""
-        self._frontier.publish(url, dump_url(POSTPONED, url))
+        self._publish(url, dump_url(POSTPONED, url))
 
     def host_blocked(self, host: str, until: float) -> None:
         """All URLs of a host have to wait."""
-        self._frontier.publish(f"http://{host}/", dump_block(host, until))
+        self._publish(f"http://{host}/", dump_block(host, until))
+
+    def _publish(self, url: str, message: bytes, number: int = 0) -> None:
+        self._frontier.publish(url, self._name + b"\n" + message, number)
 
     # ------------------------------------------------------------ in
 
@@ -104,16 +111,18 @@ class SharedLearning:
 
     def receive(self, messages: Sequence[bytes]) -> None:
         """Learn what other workers told, in the order given."""
-        for message in messages:
+        for named in messages:
+            worker, _, message = named.partition(b"\n")
             try:
-                self._learn(load(message))
+                self._learn(worker, load(message))
             except UnreadableMessage as unreadable:
                 if not self._warned:
                     logger.warning("A worker tells what this one cannot read (%s): do all run one version?", unreadable)
                 self._warned = True
 
-    def _learn(self, message: Message) -> None:
+    def _learn(self, worker: bytes, message: Message) -> None:
         if message.event is not None:
+            self._shares.heard(worker, message.event.visit.at)
             self._learn_fetch(message, message.event)
         elif message.finding is not None:
             self._probes.apply_finding_of_another(message.finding)

@@ -27,7 +27,7 @@ from crawlproject.urls.hosts import host_of
 
 Vector = npt.NDArray[np.float64]
 
-REVISE_EVERY = 16  # pages of this worker between two scorings of all waiting URLs
+REVISE_EVERY = 16  # pages between two scorings of all waiting URLs
 BEST_LINKS = 10  # best new links of a page that make up its prospect
 TURNS = 4
 UNDER_WAY = 100  # pages that were observed and whose links may not have been scored yet
@@ -88,9 +88,6 @@ class Adaptive(BaseOrdering):
         self._ended = UrlSet(context.topic.seeds)  # seeds wait from the start, whether links lead to them or not
         self._scores: dict[str, dict[str, float]] = {}  # of the links of the latest pages
         self._pages = self._scored_at = self._turn = 0
-        self._own_pages = self._asked_at = (
-            0  # those after which ``revise`` was called: other workers revise after theirs
-        )
         self._latest: tuple[tuple[int, int], Vector] | None = None  # evidence about a row after so many pages
 
     # ------------------------------------------------------------ scores
@@ -103,10 +100,8 @@ class Adaptive(BaseOrdering):
         return self._scores.get(page.url, {}).get(link.url, 0.0)
 
     def revise(self) -> Iterator[tuple[str, float]]:
-        self._own_pages += self._pages > self._asked_at
-        self._asked_at = self._pages
-        if self._own_pages - self._scored_at >= REVISE_EVERY or self._active.is_short():
-            self._scored_at = self._own_pages
+        if self._pages - self._scored_at >= REVISE_EVERY or self._active.is_short():
+            self._scored_at = self._pages
             yield from self._score_all()
 
     def explain(self, url: CrawlUrl) -> Mapping[str, float]:

@@ -195,6 +195,7 @@ def test_a_worker_whose_folder_is_gone_learns_from_its_own_messages(tmp_path: Pa
 
 def test_the_server_keeps_the_latest_messages(tmp_path: Path, database: redis.Redis) -> None:
     crawl = worker(tmp_path, database, "one", RandomWeb(1), FRONTIER_REDIS_MESSAGES=100)
+    assert isinstance(crawl.frontier, SharedFrontier)
     for number in range(1, 1001):
         crawl.frontier.publish("http://a.example/", dump_url("refused", f"http://a.example/{number}"), number)
     assert 100 <= database.xlen(STREAM) <= 300
@@ -213,7 +214,7 @@ def test_a_message_of_another_version_is_told_once_and_passed_over(
     web = RandomWeb(1)
     one = worker(tmp_path, database, "one", web)
     for _ in range(3):
-        one.frontier.publish("http://a.example/", b"?")
+        one.frontier.publish("http://a.example/", b"other\n?")
     crawl_on(one, web, 10)
     with caplog.at_level(logging.WARNING):
         late = worker(tmp_path, database, "late", web)
