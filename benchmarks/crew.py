@@ -18,6 +18,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -31,6 +32,7 @@ from benchmarks.hostile_web import HostileWeb
 from benchmarks.hostile_web.opening import is_hostile, open_hostile
 from benchmarks.hostile_web.topic import topic_of
 from benchmarks.redis_server import redis_server
+from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.reading import make_canonicalizer, topic_in_canonical_urls
 from crawlproject.evaluation.simulation.run import Rehearsal
 from crawlproject.evaluation.simulation.runner import read_pages
@@ -111,7 +113,7 @@ def rehearse(web: Web, topic: Topic, cache: PageCache, options: Options, size: i
                 agent="benchmark",
                 folder=folder,
                 concurrency=max(1, concurrent // (size or 1)),
-                frontier=_worker(server.port, folder.name, options) if size else None,
+                open_crawl=partial(assemble, frontier=_worker(server.port, folder.name, options) if size else None),
             )
             for folder in folders
         ]

@@ -18,7 +18,6 @@ from crawlproject.crawl.crawl import Crawl
 from crawlproject.crawl.kinds.handler import UNREACHABLE, FetchPlan
 from crawlproject.crawl.robots import FORBIDDEN, MAX_REDIRECTS, RobotsCache, RobotsRules
 from crawlproject.crawl.stopping import DEAD_END
-from crawlproject.frontier.base import SharedFrontier
 from crawlproject.options import Options
 from crawlproject.orderings.base import Graph, PageArchive
 from crawlproject.records import PAGE, CrawlUrl, Fetch, Page, Topic
@@ -34,8 +33,8 @@ class Rehearsal:
     """One crawl of a topic with an ordering over a virtual web, up to ``CRAWL_MAX_PAGES`` pages.
 
     At most ``concurrency`` fetches are under way at a time (0: no limit). ``folder`` receives ``crawl.json`` and
-    ``history.jsonl``. ``progress`` is called after each fetch. ``archive``, ``cache_dir`` and
-    ``frontier`` are those of ``assemble``.
+    ``history.jsonl``. ``progress`` is called after each fetch. ``archive`` and ``cache_dir`` are
+    those of ``assemble``, in place of which ``open_crawl`` may stand.
     """
 
     def __init__(
@@ -51,10 +50,10 @@ class Rehearsal:
         progress: Callable[[Crawl], None] | None = None,
         archive: PageArchive | None = None,
         cache_dir: Path | None = None,
-        frontier: SharedFrontier | None = None,
+        open_crawl: Callable[..., Crawl] = assemble,
     ) -> None:
         self.now = 0.0
-        self.crawl = assemble(
+        self.crawl = open_crawl(
             topic,
             options,
             clock=lambda: self.now,
@@ -63,7 +62,6 @@ class Rehearsal:
             rehearsal=True,
             archive=archive,
             cache_dir=cache_dir,
-            frontier=frontier,
         )
         self.crawl.folder.manifest.note_setting(CONCURRENCY, concurrency)
         self._concurrency = concurrency or float("inf")
