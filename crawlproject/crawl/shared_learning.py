@@ -36,6 +36,7 @@ from crawlproject.storage.probe_log import Finding
 
 logger = logging.getLogger(__name__)
 
+_ON_THEIR_WAY = 1000  # messages of which some may be missing behind the last one, where there are several slots
 _REMEMBERED = 100_000  # URLs of others that are known to have been learned: each is told once, and rarely again
 
 
@@ -70,11 +71,17 @@ class SharedLearning:
         self._feed = feed
         self._history = history
         # Of a folder that lost lines, or is another one, the lines to come have numbers that the server does not have.
-        self._offset = max(0, frontier.last_published() - len(history))
+        self._published = frontier.last_published()
+        self._offset = max(0, self._published - len(history))
         self._learned: OrderedDict[str, None] = OrderedDict()
         self._warned = False
 
     # ------------------------------------------------------------ out
+
+    def replayed(self, event: FetchEvent, number: int) -> None:
+        """Line ``number`` of the history was read again: the others are told unless they were."""
+        if self._offset + number > self._published - _ON_THEIR_WAY:
+            self.fetched(event, number)
 
     def fetched(self, event: FetchEvent, number: int = 0) -> None:
         """A fetch has entered the history, as line ``number`` (by default the last one)."""

@@ -48,7 +48,9 @@ def a_crawler(**settings: object) -> Any:
     crawler = SimpleNamespace(settings=chosen, spider=None)
     crawler.signals = SignalManager(crawler)
     crawler.stats = MemoryStatsCollector(SimpleNamespace(settings=chosen))
-    crawler.engine = SimpleNamespace(spider=None, _slot=None, downloader=SimpleNamespace(active=set()))
+    crawler.engine = SimpleNamespace(
+        spider=None, _slot=None, downloader=SimpleNamespace(active=set(), total_concurrency=16)
+    )
     return crawler
 
 
