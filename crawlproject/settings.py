@@ -14,6 +14,7 @@ FRONTIER_MAX_URLS = 1_000_000  # waiting URLs kept, the best ones; 0 = no limit 
 FRONTIER_DISK_CACHE = 536_870_912  # bytes of the frontier's files on disk that stay in memory
 FRONTIER_REDIS_NAME = ""  # of the crawl in Redis; empty: the name of the topic, or of the spider
 FRONTIER_REDIS_SLOTS = 1  # groups of hosts; 1 = exact order; more, one a CPU of the Redis Cluster, for speed
+FRONTIER_REDIS_MESSAGES = 20_000  # fetches that Redis keeps for other workers to learn from; 0: each learns by itself
 FRONTIER_REDIS_LEASE = 600.0  # seconds until others fetch what a worker held that is not heard of
 
 # ---------------------------------------------------------------- Redis (as in scrapy-redis)
@@ -49,6 +50,9 @@ PAGE_VERSIONS = 1  # texts of a page that are kept, the latest ones, when it is 
 PAGE_RELEVANT = 0.1  # similarity to the keywords from which a page counts as relevant in reports (000 section 4.2)
 
 # ---------------------------------------------------------------- politeness
+POLITENESS_PER = (
+    "address"  # whose visits are one at a time and rest: of an "address" (004 section 2.3.1), or of a "host"
+)
 POLITENESS_MIN_DELAY = 1.0  # seconds between the end of a fetch and the next one of the same host
 POLITENESS_FACTOR = 1.0  # times the duration of the last fetch of the host, when that is longer
 POLITENESS_MAX_CRAWL_DELAY = 300.0  # seconds: a longer Crawl-delay counts as this (Heritrix does the same)
@@ -153,6 +157,7 @@ DOWNLOADER_MIDDLEWARES = {
     "middlewares.canonicalize.CanonicalizeMiddleware": 50,
     "middlewares.traps.TrapMiddleware": 60,
     "middlewares.safety.SafetyMiddleware": 70,
+    "middlewares.server_address.ServerAddressMiddleware": 80,
     "middlewares.robots.RobotsMiddleware": 100,
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
     "middlewares.retry.ReplyRetryMiddleware": 550,

@@ -18,6 +18,7 @@ LEASE = "frontier_lease"  # the key of the lease inside which the request is fet
 AS_SPELLED = "as_spelled"  # do not canonicalize, the server insists on this spelling
 ANY_TYPE = "any_content_type"  # a content type that is no page's is wanted, too
 ROBOTS = "robots"  # the request is for a robots.txt
+AWAITED_ADDRESS = "awaited_address"  # nothing was fetched: another host of its address is being visited
 AWAITED_ROBOTS = "awaited_robots"  # the fetch was robots.txt; the page itself is still to come
 
 

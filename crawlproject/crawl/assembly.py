@@ -15,7 +15,7 @@ from crawlproject.crawl.reading import make_canonicalizer, make_reader, topic_in
 from crawlproject.crawl.replay import replay
 from crawlproject.crawl.revisits.revisits import Revisits
 from crawlproject.errors import BadCrawlDir, BadInput, BadSetting
-from crawlproject.frontier.base import Frontier
+from crawlproject.frontier.base import Frontier, SharedFrontier
 from crawlproject.frontier.factory import make_frontier, open_frontier
 from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering, Graph, PageArchive
@@ -39,13 +39,15 @@ def assemble(
     archive: PageArchive | None = None,
     cache_dir: Path | None = None,
     agent: str = "",
+    frontier: SharedFrontier | None = None,
 ) -> Crawl:
     """A crawl, new or resumed, ready to ``take`` from.
 
     ``clock`` gives seconds since the epoch. A rehearsal keeps the history only, its frontier in memory, and shows the
     targets to an ordering that needs them, with the ``graph`` of its web. ``archive`` is the rehearsed web, for orderings
     that need an archive and are given none by ``ORDERING_ARCHIVE``. ``cache_dir`` keeps the indexes of archives; unless
-    given, the crawl folder does. ``agent`` is the User-Agent. Raises ``BadInput`` (topic, settings, crawl folder) and
+    given, the crawl folder does. ``agent`` is the User-Agent. ``frontier`` is one that others crawl from as well, in place of
+    the one that the settings ask for. Raises ``BadInput`` (topic, settings, crawl folder) and
     ``StorageFailed``.
     """
     canonicalize = make_canonicalizer(options)
@@ -60,7 +62,8 @@ def assemble(
     )
     crawl_folder = _open_folder(place, topic, options, ordering, keeps_pages=not rehearsal, clock=clock)
     try:
-        frontier = _open_frontier(options, crawl_folder, ordering, topic, rehearsal=rehearsal, clock=clock)
+        if frontier is None:
+            frontier = _open_frontier(options, crawl_folder, ordering, topic, rehearsal=rehearsal, clock=clock)
         inspection = Inspection(topic, options, judge, crawl_folder, frontier)
         revisits = _revisits(options, crawl_folder, frontier)
         crawl = Crawl(

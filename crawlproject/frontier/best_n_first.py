@@ -147,6 +147,10 @@ class BestNFirstSchedule:
         self._batch.schedule.block(name, until)
         self.pool.block(name, until)
 
+    def set_address(self, name: Hashable, address: str) -> bool:
+        self.pool.set_address(name, address)
+        return self._batch.schedule.set_address(name, address)
+
     # ------------------------------------------------------------ choices
 
     def choose(self, now: float) -> Any:

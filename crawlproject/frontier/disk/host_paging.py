@@ -232,7 +232,8 @@ class PagedSchedule(HostSchedule):
             if first is None or first[0] > last or (host is not None and host.key < first):
                 return host.best() if host else None
             entry = self._entry(first)
-            if entry.host not in self._queues and (state != READY or not self.rule.bars(entry.host)):
+            barred = (state == READY and self.rule.bars(entry.host)) or self.is_address_barred(entry.host)
+            if entry.host not in self._queues and not barred:
                 return entry
             self._page_in(entry)
 

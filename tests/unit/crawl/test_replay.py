@@ -145,7 +145,7 @@ RUN_TIME = {
     "SiteTracker": frozenset({"holds"}),
     "UrlRuleLearner": frozenset({"variants"}),
     "DuplicateInspector": frozenset(
-        {"_examined", "_stored_until", "_seen"}
+        {"_examined", "_stored_until", "_seen", "latest"}
     ),  # _seen: the texts of late, which fade anyway
     "OrderingFeed": frozenset({"_latest"}),
     "Adaptive": frozenset({"_latest"}),  # evidence that is computed once

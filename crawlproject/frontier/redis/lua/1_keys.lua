@@ -35,6 +35,9 @@ local COMMITTED = ROOT .. ':committed' -- zset: arrival -> position in the batch
 local ADMITTED = ROOT .. ':admitted' -- hash: host -> URLs that entered
 local WORKERS = ROOT .. ':workers' -- hash: worker -> token of the process that uses this name
 local PICKS = ROOT .. ':picks' -- hash: worker -> number and hosts of its last picks
+local PARKED = ROOT .. ':parked:' -- set of a place: hosts that wait for the end of this crawl's visit there
+local MESSAGES = ROOT .. ':messages' -- stream: what workers tell each other, worker -> message
+local PUBLISHED = ROOT .. ':published' -- hash: worker -> number of the last message that it numbered
 local SEEN = ROOT .. ':seen:' -- hashes: digest -> arrival; empty when the URL is done
 local QUEUE = ROOT .. ':queue:' -- zset of a host: arrival -> rank; those that wait and may be taken
 local HELD = ROOT .. ':held:' -- zset of a host: arrival -> rank; those with a time to come
@@ -43,7 +46,8 @@ local UNRIPE = ROOT .. ':unripe:' -- zset of a host: arrival -> time to come of 
 -- of all crawls: one visitor at a time is all that a host sees of us
 local CLOCK = SHARED .. ':clock' -- zset: host -> time of the next visit
 local DELAY = SHARED .. ':delay' -- hash: host -> Crawl-delay, seconds
-local BUSY = SHARED .. ':busy' -- hash: host -> who fetches from it
+local BUSY = SHARED .. ':busy' -- hash: host -> who fetches from it; place of an address -> host that is fetched from there
+local ADDRESS = SHARED .. ':address' -- hash: host -> place of its address: an at sign and the address. CLOCK has places, too
 local ALIVE = SHARED .. ':alive' -- zset: worker of a crawl -> when its leases end unless it calls again
 
 local ME = ROOT .. '\n' .. WORKER

@@ -5,10 +5,41 @@ local some_committed = COMMIT > 1 and call('EXISTS', COMMITTED) == 1
 local some_blocked = call('EXISTS', BLOCKED) == 1
 local some_dormant = call('EXISTS', DORMANT) == 1
 
-local function due_of(host)
-  local due = call('ZSCORE', CLOCK, host)
+local some_addresses = call('EXISTS', ADDRESS) == 1
+
+-- The place of the host's address, or nil while that is not known.
+local function place_of(host)
+  return some_addresses and call('HGET', ADDRESS, host) or nil
+end
+
+local function due_at(name)
+  local due = call('ZSCORE', CLOCK, name)
   return due and tonumber(due) or -math.huge
 end
+
+local function due_of(host)
+  local at = place_of(host)
+  return at and math.max(due_at(host), due_at(at)) or due_at(host)
+end
+
+local function is_lost(holder, now)
+  return tonumber(call('ZSCORE', ALIVE, holder) or -math.huge) < now
+end
+
+-- Who visits the host, or another host of its address; nil: nobody.
+local function visitor_of(host)
+  local at = place_of(host)
+  return call('HGET', BUSY, host) or at and call('HGET', BUSY, call('HGET', BUSY, at) or '') or nil
+end
+
+local function begin_visit(host)
+  call('HSET', BUSY, host, ME)
+  local at = place_of(host)
+  if at then
+    call('HSET', BUSY, at, host)
+  end
+end
+
 
 -- The end of the host's block, or nil.
 local function block_of(host)
@@ -22,9 +53,12 @@ local function allowed_from(host)
 end
 
 -- Whether a URL of the host is being fetched for this crawl.
-local function in_process(host)
-  local holder = call('HGET', BUSY, host)
+local function is_ours(holder)
   return holder and string.sub(holder, 1, #ROOT + 1) == ROOT .. '\n'
+end
+
+local function in_process(host)
+  return is_ours(call('HGET', BUSY, host))
 end
 
 -- Let DORMANT say when a URL of the host may be taken, politeness aside, if none may now. rank: as in TOPS; nil: no URL.
@@ -203,8 +237,10 @@ local function rest(host, finish, seconds)
   local asked = tonumber(call('HGET', DELAY, host) or 0)
   local pause = math.max(MIN_DELAY, asked, FACTOR * seconds)
   local due = pause > 0 and finish + pause + MARGIN or finish
-  if due > due_of(host) then
-    call('ZADD', CLOCK, exact(due), host)
+  for _, name in ipairs({ host, place_of(host) }) do
+    if due > due_at(name) then
+      call('ZADD', CLOCK, exact(due), name)
+    end
   end
 end
 
@@ -242,23 +278,47 @@ local function pass_time(now)
   call('ZREMRANGEBYSCORE', CLOCK, '-inf', exact(now - CLOCK_SLACK))
 end
 
+local function leave_place(host)
+  local at = place_of(host)
+  if at and call('HGET', BUSY, at) == host then
+    call('HDEL', BUSY, at)
+    local parked = call('SMEMBERS', PARKED .. at)
+    call('DEL', PARKED .. at)
+    for _, other in ipairs(parked) do
+      place(other)
+    end
+  end
+end
+
+-- The visit of this crawl ends, if it is one.
+local function end_visit(host)
+  if in_process(host) then
+    call('HDEL', BUSY, host)
+    leave_place(host)
+  end
+end
+
 -- Whether an open host may be visited after all: another crawl may be there, or have been.
 local function visitable(host, now)
   if due_of(host) > now then
     place(host)
     return false
   end
-  local holder = call('HGET', BUSY, host)
+  local holder = visitor_of(host)
   if not holder then
     return true
   end
-  if tonumber(call('ZSCORE', ALIVE, holder) or -math.huge) < now then
+  if is_lost(holder, now) then
     call('HDEL', BUSY, host) -- its visitor is lost
     return true
   end
   local heads = call('HGET', HEADS, host)
   call('ZREM', OPEN, string.sub(heads, 1, 6) .. host)
   call('HSET', HEADS, host, NOBODY .. string.sub(heads, 7))
-  call('ZADD', RESTING, exact(now + BUSY_LOOK), host)
+  if is_ours(holder) then
+    call('SADD', PARKED .. place_of(host), host) -- until the visit to its address ends
+  else
+    call('ZADD', RESTING, exact(now + BUSY_LOOK), host)
+  end
   return false
 end

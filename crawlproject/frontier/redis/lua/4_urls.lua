@@ -137,9 +137,7 @@ end
 -- End a lease; the URL is neither leased nor waiting then.
 local function end_lease(arrival, host)
   call('HDEL', LEASES, arrival)
-  if string.sub(call('HGET', BUSY, host) or '', 1, #ROOT + 1) == ROOT .. '\n' then
-    call('HDEL', BUSY, host)
-  end
+  end_visit(host)
 end
 
 local function return_to_queue(arrival, host, digest, not_before)

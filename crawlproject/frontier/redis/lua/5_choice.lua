@@ -223,7 +223,7 @@ local function batch(now)
     local rank = call('ZSCORE', QUEUE .. host, arrival)
     local state = known[host]
     if not state then
-      local due, holder = allowed_from(host), call('HGET', BUSY, host)
+      local due, holder = allowed_from(host), visitor_of(host)
       local mine = in_process(host)
       local lost = holder and tonumber(call('ZSCORE', ALIVE, holder) or -math.huge) < now
       local busy = holder and not lost

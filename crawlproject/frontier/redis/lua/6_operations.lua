@@ -230,6 +230,35 @@ function answer_of.delay()
   return 0
 end
 
+-- host address now -> 1 nobody else visits it and it has rested, else 0. An empty address: the host is told apart.
+function answer_of.address()
+  local host, address, now = argument(), argument(), time_argument()
+  local visits = in_process(host)
+  if place_of(host) ~= (address ~= '' and '@' .. address or nil) then
+    leave_place(host)
+    if address == '' then
+      call('HDEL', ADDRESS, host)
+    else
+      call('HSET', ADDRESS, host, '@' .. address)
+      some_addresses = true
+    end
+    place(host)
+  end
+  local at = place_of(host)
+  if not at then
+    return 1
+  end
+  local visited = call('HGET', BUSY, at)
+  local holder = visited and visited ~= host and call('HGET', BUSY, visited)
+  if due_at(at) > now or (holder and not is_lost(holder, now)) then
+    return 0
+  end
+  if visits then
+    call('HSET', BUSY, at, host)
+  end
+  return 1
+end
+
 -- host time -> 0. No URL of the host is taken before the time; 0 lifts the block.
 function answer_of.block()
   local host, till = argument(), not_before_argument()
