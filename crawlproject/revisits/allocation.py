@@ -1,10 +1,10 @@
 """Sharing a budget of visits out: one price for a visit, and each page's interval at that price.
 
-All allocations of the literature are of one form. A page that was visited ``t`` ago has diverged from its copy by D(t). The next
-visit is worth U(t) = t D(t) - ∫ D from 0 to t (C. Olston, S. Pandey: Recrawl scheduling based on information longevity. WWW 2008,
-section 4); with the best intervals U is the same for every page that is visited at all. It is the price of a visit, the
-Lagrange multiplier of the budget (J. Cho, H. Garcia-Molina: Effective page refresh policies for web crawlers. ACM TODS 28(4),
-2003, section 5.3). A dearer visit means longer intervals, so one search for the price spends the budget.
+All allocations of the literature are of one form. A page that was visited ``t`` ago has diverged from its copy by D(t). The
+next visit is worth U(t) = t D(t) - ∫ D from 0 to t (C. Olston, S. Pandey: Recrawl scheduling based on information longevity.
+WWW 2008, section 4); with the best intervals U is the same for every page that is visited at all. It is the price of a visit,
+the Lagrange multiplier of the budget (J. Cho, H. Garcia-Molina: Effective page refresh policies for web crawlers. ACM TODS
+28(4), 2003, section 5.3). A dearer visit means longer intervals, so one search for the price spends the budget.
 """
 
 from __future__ import annotations

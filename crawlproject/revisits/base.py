@@ -17,12 +17,12 @@ import numpy.typing as npt
 class Outcome(NamedTuple):
     """What a visit of a page showed.
 
-    ``first``: the page was not known before. ``changed``: its text differs from that of the visit before; ``novelty`` (0 to 1) is
-    the share of its text that is new, by the Jaccard distance of sketches. ``modified`` is the time of the last change as the
-    server states it (0: not stated, or not believed). ``new_links`` counts its links to pages that were not known. ``gone``:
-    the page does not exist any more. ``weight`` is what the page is worth to a reader, 0 or more (the crawl passes its relevance to
-    the topic); ``host`` and ``template`` number the groups of pages it may change together with. ``hint``: this page was due for
-    reasons of its own, not by the plan of the policy (a feed or sitemap named it).
+    ``first``: the page was not known before. ``changed``: its text differs from that of the visit before; ``novelty`` (0 to
+    1) is the share of its text that is new, by the Jaccard distance of sketches. ``modified`` is the time of the last change
+    as the server states it (0: not stated, or not believed). ``new_links`` counts its links to pages that were not known.
+    ``gone``: the page does not exist any more. ``weight`` is what the page is worth to a reader, 0 or more (the crawl passes
+    its relevance to the topic); ``host`` and ``template`` number the groups of pages it may change together with. ``hint``:
+    this page was due for reasons of its own, not by the plan of the policy (a feed or sitemap named it).
     """
 
     row: int
@@ -45,7 +45,8 @@ class RevisitPolicy(Protocol):
     name: str
 
     def observe(self, outcome: Outcome) -> Iterable[int]:
-        """Learn from a visit. Returns the rows that are due earlier for it: ask ``next_visit`` for them again; most return none."""
+        """Learn from a visit. Returns the rows that are due earlier for it: ask ``next_visit`` for them again; most return
+        none."""
         ...
 
     def plan(self, now: float, rate: float, new_value: float | None = None) -> float:
@@ -65,5 +66,6 @@ class RevisitPolicy(Protocol):
         ...
 
     def explain(self, row: int) -> Mapping[str, float]:
-        """What the next visit of a page rests on: its estimated rate of change a day, probability to be fresh now, and the like."""
+        """What the next visit of a page rests on: its estimated rate of change a day, probability to be fresh now, and the
+        like."""
         ...

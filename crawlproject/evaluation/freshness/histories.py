@@ -1,9 +1,10 @@
 """Reads change histories of sites: when each version of each page was published, its digest, sketch and links; no text.
 
-A file is gzip JSON lines: the first line describes the site (``site``, ``from``, ``to`` in seconds since the epoch), each further
-line a page: ``{"id", "url", "versions": [[t, text, byte, size, sketch, added, removed], ...], "gone": [[from, to or null], ...]}``.
-``text`` is a digest of the visible text ("": that of the version before). ``sketch`` is null (that of the version before) or
-``[base64 of 8-byte big-endian hashes that came, indices in the sorted sketch before that went]``: the smallest hashes of shingles.
+A file is gzip JSON lines: the first line describes the site (``site``, ``from``, ``to`` in seconds since the epoch), each
+further line a page: ``{"id", "url", "versions": [[t, text, byte, size, sketch, added, removed], ...], "gone": [[from, to or
+null], ...]}``. ``text`` is a digest of the visible text ("": that of the version before). ``sketch`` is null (that of the
+version before) or ``[base64 of 8-byte big-endian hashes that came, indices in the sorted sketch before that went]``: the
+smallest hashes of shingles.
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ class PageHistory:
         return time >= self.times[0] and not any(start <= time < end for start, end in self.gone)
 
     def distance(self, one: int, other: int) -> float:
-        """Jaccard distance of two versions, 0 to 1, by their sketches; at least 0.01 when the texts differ, 0 when they do not."""
+        """Jaccard distance of two versions, 0 to 1, by their sketches; at least 0.01 when the texts differ, 0 when they do
+        not."""
         if self.texts[one] == self.texts[other]:
             return 0.0
         key = (one, other) if one < other else (other, one)

@@ -36,9 +36,9 @@ class VisitLog:
 class Simulation:
     """Visits the pages of a collection as ``policy`` says, on a budget of a visit per page in ``days`` on average.
 
-    A site that enters is harvested for free. Pages that appear later are found through links of visited pages and cost a fetch. A
-    fetch takes no time. Unspent visits are saved for a day; then the page that is due next is visited early, so every policy that
-    gives up no page spends the same budget. ``last_modified``: servers state when a page last changed.
+    A site that enters is harvested for free. Pages that appear later are found through links of visited pages and cost a
+    fetch. A fetch takes no time. Unspent visits are saved for a day; then the page that is due next is visited early, so
+    every policy that gives up no page spends the same budget. ``last_modified``: servers state when a page last changed.
     """
 
     def __init__(

@@ -18,8 +18,8 @@ ALL = slice(None)
 class Evidence(NamedTuple):
     """A visit that followed another: ``interval`` seconds passed between them.
 
-    ``quiet``: seconds from the last change to this visit, as the server states it; NaN when it does not. It may be longer than the
-    interval, and then nothing changed in it. ``host`` and ``template`` number the groups of the page.
+    ``quiet``: seconds from the last change to this visit, as the server states it; NaN when it does not. It may be longer
+    than the interval, and then nothing changed in it. ``host`` and ``template`` number the groups of the page.
     """
 
     row: int

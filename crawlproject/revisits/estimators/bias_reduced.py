@@ -1,7 +1,7 @@
 """The bias-reduced estimator for visits at regular intervals.
 
-J. Cho, H. Garcia-Molina: Estimating frequency of change. ACM TOIT 3(3), 2003, section 4.2: with X changes detected in n visits at
-intervals I, the rate is -log((n - X + 0.5) / (n + 0.5)) / I.
+J. Cho, H. Garcia-Molina: Estimating frequency of change. ACM TOIT 3(3), 2003, section 4.2: with X changes detected in n
+visits at intervals I, the rate is -log((n - X + 0.5) / (n + 0.5)) / I.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """Rates with a prior from pages of the same host and template: for pages seen once or a few times.
 
-What related pages do says much about a page: J. Cho, A. Ntoulas: Effective change detection using sampling. VLDB 2002 (pages of a
-site); Q. Tan, Z. Zhuang, P. Mitra, C. Giles: A clustering-based sampling approach for refreshing search engine's database. WebDB 2007
-(clusters of features); L. Barbosa, A. Salgado, F. de Carvalho, J. Robin, J. Freire: Looking at both the present and the past to
-efficiently update replicas of web content. WIDM 2005 (features of one copy). Here the group is host or template, and its mean the
-prior: an empirical Bayes estimate with a Gamma prior (B. Efron, C. Morris. JASA 70, 1975; conjugate to the Poisson process).
+What related pages do says much about a page: J. Cho, A. Ntoulas: Effective change detection using sampling. VLDB 2002 (pages
+of a site); Q. Tan, Z. Zhuang, P. Mitra, C. Giles: A clustering-based sampling approach for refreshing search engine's
+database. WebDB 2007 (clusters of features); L. Barbosa, A. Salgado, F. de Carvalho, J. Robin, J. Freire: Looking at both the
+present and the past to efficiently update replicas of web content. WIDM 2005 (features of one copy). Here the group is host
+or template, and its mean the prior: an empirical Bayes estimate with a Gamma prior (B. Efron, C. Morris. JASA 70, 1975;
+conjugate to the Poisson process).
 """
 
 from __future__ import annotations
@@ -19,15 +20,17 @@ from crawlproject.revisits.table import Table
 
 SHAPE = 0.5  # of the Gamma prior of a page's rate around its group's: small, since rates span magnitudes (paper 004 3.2.2.2)
 GROUP_SHAPE = 2.0  # changes by which a template's mean is pulled to its host's, and a host's to all pages'
-FIRST_GUESS = 1 / (120 * 86_400.0)  # changes per second before any evidence: median of Cho and Garcia-Molina's 2000 sample
+FIRST_GUESS = 1 / (
+    120 * 86_400.0
+)  # changes per second before any evidence: median of Cho and Garcia-Molina's 2000 sample
 
 
 class GroupPrior(Estimator):
     """Posterior mean of a Gamma: (shape + X) / (shape / prior + T). 16 bytes a page, 16 a group.
 
-    X counts, for an interval in which a change was found, the changes that the present rate expects in it when there is one or more:
-    rate × t / (1 - e^(-rate t)), one step of the EM algorithm for censored counts. So several changes between visits are not
-    taken for one.
+    X counts, for an interval in which a change was found, the changes that the present rate expects in it when there is one
+    or more: rate × t / (1 - e^(-rate t)), one step of the EM algorithm for censored counts. So several changes between visits
+    are not taken for one.
     """
 
     def __init__(self, shape: float = SHAPE, group_shape: float = GROUP_SHAPE) -> None:

@@ -1,7 +1,7 @@
 """The estimator for pages whose server states when they last changed (Last-Modified).
 
-J. Cho, H. Garcia-Molina: Estimating frequency of change. ACM TOIT 3(3), 2003, section 5 (algorithm and its bias reduction): after
-the last change nothing happened for the time that has passed since, so only that time was watched.
+J. Cho, H. Garcia-Molina: Estimating frequency of change. ACM TOIT 3(3), 2003, section 5 (algorithm and its bias reduction):
+after the last change nothing happened for the time that has passed since, so only that time was watched.
 """
 
 from __future__ import annotations

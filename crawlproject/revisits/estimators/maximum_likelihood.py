@@ -24,8 +24,8 @@ def maximum_likelihood(changed: npt.ArrayLike, counts: npt.ArrayLike, unchanged:
     """Rates of P pages: ``changed`` (K) are lengths of intervals, ``counts`` (P, K) how often a change was found after such an
     interval, ``unchanged`` (P) the sums of the intervals without one.
 
-    The equation has no finite answer when every visit found a change: then half a change of the mean interval is taken back, as in
-    the bias-reduced estimator. 0 where no change was found. Newton's steps on log r, at most 60.
+    The equation has no finite answer when every visit found a change: then half a change of the mean interval is taken back,
+    as in the bias-reduced estimator. 0 where no change was found. Newton's steps on log r, at most 60.
     """
     lengths = np.asarray(changed, dtype=np.float64)
     times = np.asarray(counts, dtype=np.float64)
@@ -55,7 +55,8 @@ def maximum_likelihood(changed: npt.ArrayLike, counts: npt.ArrayLike, unchanged:
 class MaximumLikelihood(Estimator):
     """Keeps how many changes were found after intervals of each length, in 20 bins of lengths that double. 24 bytes a page.
 
-    The mean error of an interval by its bin is under a fifth. When a count would overflow its byte all evidence of the page is halved.
+    The mean error of an interval by its bin is under a fifth. When a count would overflow its byte all evidence of the page
+    is halved.
     """
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
 """Changes that were seen, over the time that was watched: the intuitive estimator, which is biased.
 
-J. Cho, H. Garcia-Molina: Estimating frequency of change. ACM Transactions on Internet Technology 3(3), 2003, section 4.1. Several
-changes between two visits are seen as one, so a page that changes faster than it is visited is underestimated.
+J. Cho, H. Garcia-Molina: Estimating frequency of change. ACM Transactions on Internet Technology 3(3), 2003, section 4.1.
+Several changes between two visits are seen as one, so a page that changes faster than it is visited is underestimated.
 """
 
 from __future__ import annotations

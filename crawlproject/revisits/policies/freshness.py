@@ -1,5 +1,6 @@
-"""The most pages up to date (Cho and Garcia-Molina 2003, section 5.3 and 5.4, "weighted freshness"; E. Coffman, Z. Liu, R. Weber:
-Optimal robot scheduling for web search engines. Journal of Scheduling 1, 1998, posed the problem).
+"""The most pages up to date (Cho and Garcia-Molina 2003, sections 5.3 and 6.1, "weighted freshness").
+
+E. Coffman, Z. Liu, R. Weber: Optimal robot scheduling for web search engines. Journal of Scheduling 1, 1998, posed the problem.
 """
 
 from __future__ import annotations
@@ -16,5 +17,4 @@ class Freshness(IntervalPolicy):
 
     def intervals(self, price: float, rows: Rows = ALL) -> Array:
         rates = self.rates(rows)
-        with_weight = self.pages["weight"][rows].astype(float)
-        return freshness_interval(price * rates / (with_weight + 1e-12)) / rates
+        return freshness_interval(price * rates / self.weights(rows)) / rates

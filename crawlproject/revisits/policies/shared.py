@@ -34,7 +34,7 @@ class IntervalPolicy(ABC):
         )
         self.estimator: Estimator = make_estimator(estimator)
         self.price: float | None = None
-        self._mean_interval = math.inf
+        self.stretch = 1.0  # what is left to do when no price spends the budget exactly
 
     @property
     def bytes_per_page(self) -> int:
@@ -74,9 +74,11 @@ class IntervalPolicy(ABC):
     def plan(self, now: float, rate: float, new_value: float | None = None) -> float:
         alive = np.flatnonzero((self.pages["last"] > -math.inf) & (self.pages["gone"] == 0))
         if len(alive):
-            self._mean_interval = len(alive) / rate if rate > 0 else math.inf
             self.price = self.price_of(rate, alive)
-            self.pages["interval"][alive] = self.intervals(self.price, alive)
+            intervals = self.intervals(self.price, alive)
+            spent = float((1 / intervals).sum())
+            self.stretch = spent / rate if spent > 0 < rate else 1.0
+            self.pages["interval"][alive] = intervals * self.stretch
         return rate
 
     def price_of(self, rate: float, rows: Rows) -> float:
@@ -103,6 +105,10 @@ class IntervalPolicy(ABC):
             rates = np.where(unknown, known.mean() if len(known) else FIRST_GUESS, rates)
         return np.maximum(rates, LOWEST_RATE)
 
+    def weights(self, rows: Rows = ALL) -> Array:
+        """What these pages are worth, above 0."""
+        return np.maximum(self.pages["weight"][rows].astype(np.float64), 1e-12)
+
     def explain(self, row: int) -> Mapping[str, float]:
         rate = float(self.rates(slice(row, row + 1))[0])
         return {
@@ -114,4 +120,4 @@ class IntervalPolicy(ABC):
     def _interval_now(self, row: int) -> float:
         if self.price is None:
             return math.inf
-        return float(self.intervals(self.price, slice(row, row + 1))[0])
+        return float(self.intervals(self.price, slice(row, row + 1))[0]) * self.stretch

@@ -1,13 +1,13 @@
 """What a visit is worth when the rate of change is uncertain: the index of a page, and the time at which it reaches a price.
 
-A page's multiplier has a Gamma posterior with shape a and scale b, in units of its group's clock. When the clock has run x since the
-last visit, the page has changed with probability D(x) = 1 - (b / (b + x))^a, and a visit is worth x D(x) - ∫ D, as in
-``allocation``: b × v(a, x / b), with
+A page's multiplier has a Gamma posterior with shape a and scale b, in units of its group's clock. When the clock has run x
+since the last visit, the page has changed with probability D(x) = 1 - (b / (b + x))^a, and a visit is worth x D(x) - ∫ D, as
+in ``allocation``: b × v(a, x / b), with
 
     v(a, z) = (1 - (1 + z)^(1 - a)) / (a - 1) - z (1 + z)^-a.
 
-With a → ∞ this is the freshness optimum of Cho and Garcia-Molina (2003). With few observations it is larger for long intervals: a page
-is only given up when enough visits have shown that it changes too fast (for a <= 1 never).
+With a → ∞ this is the freshness optimum of Cho and Garcia-Molina (2003). With few observations it is larger for long
+intervals: a page is only given up when enough visits have shown that it changes too fast (for a <= 1 never).
 """
 
 from __future__ import annotations

@@ -1,37 +1,38 @@
 """How much has happened in each group of pages: a clock a group, which runs fast in bursts and slow between them.
 
 Pages of a site change together, when it is rebuilt. The hazard of page i of group g on day b is m_i × h_gb (a shared frailty
-model: D. Clayton. Biometrika 65, 1978): m_i is the page's own multiplier, of mean 1, and h_gb the changes of a page of multiplier 1
-on that day. h_gb is Gamma distributed around the rate of the group, with a small shape: most days nothing happens, on some much.
-Each visit is evidence on the days since the last one. One that found no change makes them quieter for all pages of the group; one that
-found a change makes some of them busier, those that are already suspected most.
+model: D. Clayton. Biometrika 65, 1978): m_i is the page's own multiplier, of mean 1, and h_gb the changes of a page of
+multiplier 1 on that day. h_gb is Gamma distributed around the rate of the group, with a small shape: most days nothing
+happens, on some much. Each visit is evidence on the days since the last one. One that found no change makes them quieter for
+all pages of the group; one that found a change makes some of them busier, those that are already suspected most.
 """
 
 from __future__ import annotations
 
 import math
-import os
 
 import numpy as np
 
 from crawlproject.revisits.allocation import SECONDS_A_DAY, Array
 from crawlproject.revisits.table import Table
 
-DAYS = int(os.environ.get("DAYS", 32))  # days that a clock remembers one by one; before them it ran evenly
-BURST_SHAPE = float(os.environ.get("BS", 0.03))  # of the Gamma distribution of a day's hazard: about the share of days with a burst
-HALF_LIFE = float(os.environ.get("HL", 180.0))  # days after which evidence on the rate of a group counts half
-PULL = float(os.environ.get("PULL", 0.5))  # changes by which the rate of a group is pulled to that of all pages
-CROWD = int(os.environ.get("CROWD", 4))  # pages from which a group has a clock that remembers days
+DAYS = 48  # days that a clock remembers one by one; before them it ran evenly
+BURST_SHAPE = 0.05  # of the Gamma distribution of a day's hazard: about the share of days with a burst
+HALF_LIFE = 180.0  # days after which evidence on the rate of a group counts half
+PULL = 1.0  # changes by which the rate of a group is pulled to that of all pages
+CROWD = 8  # pages from which a group has a clock that remembers days
 
 
 class Clocks:
     """The clocks of all groups. A clock shows how often a page of multiplier 1 is expected to have changed.
 
-    36 bytes a group, and 12 for each day remembered once it has ``CROWD`` pages: 0.4 kB.
+    24 bytes a group, and 12 for each day remembered once it has ``CROWD`` pages: 0.6 kB.
     """
 
     def __init__(self, first_rate: float) -> None:
-        self.groups = Table(day=("i4", -1), changes=("f4", 0), watched=("f4", 0), rate=("f4", 0), pages=("u4", 0), slot=("i4", -1))
+        self.groups = Table(
+            day=("i4", -1), changes=("f4", 0), watched=("f4", 0), rate=("f4", 0), pages=("u4", 0), slot=("i4", -1)
+        )
         self._count = np.zeros((0, DAYS), dtype=np.float32)  # expected changes, by day, today last
         self._watched = np.zeros((0, DAYS), dtype=np.float32)  # multipliers × days that were watched
         self._reading = np.zeros((0, DAYS + 1), dtype=np.float32)  # of the clock at the edges of the days
@@ -126,7 +127,11 @@ class Clocks:
         groups = self.groups
         slot, days = int(groups["slot"][group]), (until - since) / SECONDS_A_DAY
         older = max(0.0, days - float(overlaps.sum())) * float(groups["rate"][group]) * multiplier
-        hazards = self._hazards(group) * overlaps * multiplier if slot >= 0 else overlaps * float(groups["rate"][group]) * multiplier
+        hazards = (
+            self._hazards(group) * overlaps * multiplier
+            if slot >= 0
+            else overlaps * float(groups["rate"][group]) * multiplier
+        )
         expected = float(hazards.sum()) + older
         count = expected_changes(expected)
         if slot >= 0:
@@ -151,7 +156,9 @@ class Clocks:
     def _overlaps(self, group: int, since: float, until: float) -> Array:
         """Days of [since, until] that fall on each day remembered, 0 to 1. (DAYS,)"""
         first = int(self.groups["day"][group]) - DAYS + 1
-        return np.clip(until / SECONDS_A_DAY - first - _EACH, 0, 1) - np.clip(since / SECONDS_A_DAY - first - _EACH, 0, 1)
+        return np.clip(until / SECONDS_A_DAY - first - _EACH, 0, 1) - np.clip(
+            since / SECONDS_A_DAY - first - _EACH, 0, 1
+        )
 
     def _read(self, group: int) -> None:
         np.cumsum(self._hazards(group), out=self._reading[int(self.groups["slot"][group]), 1:])
