@@ -85,12 +85,13 @@ def jaccard_distance(one: Sketch, other: Sketch) -> float:
 
 def read_site(path: Path) -> SiteHistory:
     """Raises ``BadInput``, which names file and line, when the file is not such a history."""
-    line_number = 0
+    line_number = 1
     try:
         with gzip.open(path, "rb") as file:
             head = orjson.loads(next(file))
             pages: dict[int, PageHistory] = {}
-            for line_number, line in enumerate(file, 2):
+            for line in file:
+                line_number += 1
                 row = orjson.loads(line)
                 pages[row["id"]] = _read_page(row)
             if sorted(pages) != list(range(len(pages))):
@@ -105,7 +106,7 @@ def read_site(path: Path) -> SiteHistory:
     except (orjson.JSONDecodeError, KeyError, TypeError, IndexError, ValueError) as problem:
         if isinstance(problem, BadInput):
             raise
-        raise BadInput(f"{path} line {line_number or 1}", f"expected a change history ({problem!r})") from None
+        raise BadInput(f"{path} line {line_number}", f"expected a change history ({problem!r})") from None
 
 
 def find_histories(folder: Path) -> list[Path]:

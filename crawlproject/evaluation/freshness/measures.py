@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from itertools import pairwise
 
 import numpy as np
 
@@ -123,7 +124,7 @@ def _add_period(total: Totals, collection: Collection, page: int, copy: int, tim
         return
     edges = sorted({time, until, *(history.times[copy + 1 : last + 1] + shift).tolist(), *_inside(gone, time, until)})
     stale_since = None
-    for start, end in zip(edges, edges[1:], strict=False):
+    for start, end in pairwise(edges):
         version = history.version_at(start - shift)
         absent = any(a <= start < b for a, b in gone)
         distance = 1.0 if absent else history.distance(copy, version)
