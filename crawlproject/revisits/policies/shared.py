@@ -73,17 +73,22 @@ class IntervalPolicy(ABC):
 
     def plan(self, now: float, rate: float, new_value: float | None = None) -> float:
         alive = np.flatnonzero((self.pages["last"] > -math.inf) & (self.pages["gone"] == 0))
-        if len(alive):
+        if len(alive) and rate > 0:
             self.price = self.price_of(rate, alive)
             intervals = self.intervals(self.price, alive)
             spent = float((1 / intervals).sum())
-            self.stretch = spent / rate if spent > 0 < rate else 1.0
+            self.stretch = spent / rate if spent > 0 else 1.0
             self.pages["interval"][alive] = intervals * self.stretch
         return rate
 
     def price_of(self, rate: float, rows: Rows) -> float:
         """The price at which visits of these rows cost ``rate``."""
         return price_for(rate, lambda price: float((1 / self.intervals(price, rows)).sum()), self.price or 1.0)
+
+    def planned_rate(self) -> float:
+        """Visits per second of all pages at their intervals."""
+        alive = (self.pages["last"] > -math.inf) & (self.pages["gone"] == 0)
+        return float((1 / self.pages["interval"][alive].astype(np.float64)).sum())
 
     def next_visit(self, row: int) -> float:
         pages = self.pages

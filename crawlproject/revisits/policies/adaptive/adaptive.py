@@ -151,6 +151,12 @@ class Adaptive:
             off = (self._asked + overdue + DAMPING) / (planned + DAMPING)
             self._correction = float(np.clip(self._correction * off**STEER, 0.1, 10.0))
 
+    def planned_rate(self) -> float:
+        """Visits per second that clocks of even pace ask for."""
+        alive = np.flatnonzero((self.pages["last"] > -math.inf) & (self.pages["gone"] == 0))
+        rates = self.clocks.rates(self.pages["host"][alive]) / SECONDS_A_DAY
+        return self._correction * float((rates / self.pages["needed"][alive]).sum())
+
     def next_visit(self, row: int) -> float:
         pages = self.pages
         last, gone = float(pages["last"][row]), int(pages["gone"][row])
