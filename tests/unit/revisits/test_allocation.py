@@ -42,21 +42,23 @@ def test_a_page_that_is_not_worth_the_price_gets_no_visit() -> None:
     assert freshness_interval(np.array([1.0, 5.0])).tolist() == [math.inf, math.inf]
 
 
-@given(st.lists(log_uniform, min_size=2, max_size=20), st.floats(0.05, 20))
+@given(st.lists(log_uniform, min_size=2, max_size=20), st.floats(0.2, 20))
 @settings(max_examples=50)
 def test_at_the_optimum_no_visit_is_worth_more_elsewhere(rates: list[float], visits: float) -> None:
     """Karush-Kuhn-Tucker: one marginal gain for all pages that are visited, and none above it for those that are not.
 
-    ``visits``: per change. With fewer the price is so near to giving a page up that double precision ends.
+    ``visits``: per change. A page on the verge of being given up is dropped when it is visited less than once in 36 changes:
+    there double precision ends.
     """
     rate = np.array(rates)
     budget = visits * float(rate.sum())
     intervals = lambda price: freshness_interval(price * rate) / rate  # noqa: E731
     price = price_for(budget, lambda price: float((1 / intervals(price)).sum()))
     frequency = 1 / intervals(price)
-    assert frequency.sum() == pytest.approx(budget, rel=2e-4)
-    step = 1e-4 * budget
-    marginal = (freshness(rate, frequency + step) - freshness(rate, frequency)) / step
+    assert frequency.sum() == pytest.approx(budget, rel=2e-4, abs=float(rate.max()) / 36)
+    step = np.where(frequency > 0, 1e-4 * frequency, 1e-4 * budget)
+    ahead, behind = freshness(rate, frequency + step), freshness(rate, frequency - np.where(frequency > 0, step, 0))
+    marginal = (ahead - behind) / np.where(frequency > 0, 2 * step, step)
     visited = frequency > 0
     assert marginal[visited] == pytest.approx(price, rel=0.01)
     assert (marginal[~visited] <= price * 1.01).all()

@@ -98,14 +98,14 @@ class Adaptive:
         return self._followers(host, at)
 
     def _followers(self, host: int, now: float) -> list[int]:
-        """Pages of the host that are due now and were not before: those that are overdue most, at most 64 of 4,096."""
+        """Pages of the host that are due within a day and were not before: the first of them, at most 64 of 4,096."""
         members, pages = self._members[host], self.pages
         first = self._looked_at % len(members)
         rows = np.array(members[first : first + LOOKED_AT], dtype=np.int64)
         self._looked_at = first + len(rows)
         before = pages["due_at"][rows]
         due = self.next_visits(rows)
-        sooner = np.flatnonzero((before > now) & (due <= now))
+        sooner = np.flatnonzero((due < before - EARLY) & (due <= now + SECONDS_A_DAY))
         best = sooner[np.argsort(due[sooner])[:FOLLOWERS]]
         before[best] = due[best]
         pages["due_at"][rows] = before  # those that are not named stay where they are
