@@ -44,6 +44,11 @@ class RevisitPolicy(Protocol):
 
     name: str
 
+    @property
+    def bytes_per_page(self) -> int:
+        """Memory for each page; what groups of pages take comes on top."""
+        ...
+
     def observe(self, outcome: Outcome) -> Iterable[int]:
         """Learn from a visit. Returns the rows that are due earlier for it: ask ``next_visit`` for them again; most return
         none."""
@@ -58,11 +63,18 @@ class RevisitPolicy(Protocol):
         ...
 
     def next_visit(self, row: int) -> float:
-        """When the page is to be visited again, given its last visit and the last plan; ``inf``: never. O(1)."""
+        """When the page is to be visited again, given its last visit and the last plan; ``inf``: never. O(1).
+
+        Ask again when the page is due: visits of other pages may have put it off since.
+        """
         ...
 
     def next_visits(self) -> npt.NDArray[np.float64]:
         """``next_visit`` of all rows at once: a plan moves them all. O(pages)."""
+        ...
+
+    def planned_rate(self) -> float:
+        """Visits per second that the last plan makes of all pages, as far as it can tell."""
         ...
 
     def explain(self, row: int) -> Mapping[str, float]:

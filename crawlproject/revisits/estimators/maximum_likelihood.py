@@ -21,8 +21,10 @@ STEPS = 60
 
 
 def maximum_likelihood(changed: npt.ArrayLike, counts: npt.ArrayLike, unchanged: npt.ArrayLike) -> Array:
-    """Rates of P pages: ``changed`` (K, or P, K) are lengths of intervals, ``counts`` (P, K) how often a change was found after such an
-    interval, ``unchanged`` (P) the sums of the intervals without one.
+    """Rates of P pages.
+
+    ``changed`` (K, or P, K): lengths of intervals; ``counts`` (P, K): how often a change was found after such an interval;
+    ``unchanged`` (P): the sums of the intervals without one.
 
     The equation has no finite answer when every visit found a change: then half a change of the mean interval is taken back,
     as in the bias-reduced estimator. 0 where no change was found. Newton's steps on log r, at most 60.
@@ -61,7 +63,9 @@ class MaximumLikelihood(Estimator):
     """
 
     def __init__(self) -> None:
-        self.table = Table(unchanged=("f4", 0), changed=("f4", 0), **{f"bin{index}": ("u1", 0) for index in range(BINS)})
+        self.table = Table(
+            unchanged=("f4", 0), changed=("f4", 0), **{f"bin{index}": ("u1", 0) for index in range(BINS)}
+        )
 
     def add(self, evidence: Evidence) -> None:
         row, table = evidence.row, self.table

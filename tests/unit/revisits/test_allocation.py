@@ -9,13 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlproject.revisits.allocation import (
-    age_gain,
-    age_interval,
-    freshness_gain,
-    freshness_interval,
-    price_for,
-)
+from crawlproject.revisits.allocation import age_gain, age_interval, freshness_gain, freshness_interval, price_for
 
 log_uniform = st.floats(-6, 6).map(math.exp)
 

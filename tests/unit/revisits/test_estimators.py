@@ -37,10 +37,7 @@ def test_maximum_likelihood_of_regular_intervals_has_a_closed_form() -> None:
     assert found[0] == pytest.approx(-math.log(0.4) / 2)
 
 
-@given(
-    st.lists(st.floats(0.1, 20), min_size=1, max_size=8),
-    st.lists(st.floats(0.1, 20), min_size=1, max_size=8),
-)
+@given(st.lists(st.floats(0.1, 20), min_size=1, max_size=8), st.lists(st.floats(0.1, 20), min_size=1, max_size=8))
 def test_maximum_likelihood_is_a_maximum(changed: list[float], unchanged: list[float]) -> None:
     def log_likelihood(rate: float) -> float:
         return sum(math.log(-math.expm1(-rate * t)) for t in changed) - rate * sum(unchanged)

@@ -17,7 +17,9 @@ DAY = 86_400.0
 PERIODS = [0.02, 0.5, 3.0, 12.0, 60.0, 400.0]  # days between changes, a page each
 
 
-def visited_daily(name: str, *, days: int = 60, weights: list[float] | None = None, **parameters: object) -> RevisitPolicy:
+def visited_daily(
+    name: str, *, days: int = 60, weights: list[float] | None = None, **parameters: object
+) -> RevisitPolicy:
     """A policy that has seen six pages, each on a host of its own, every day; page i changes every ``PERIODS[i]`` days."""
     policy = make_policy(name, parameters)
     for day in range(days):
@@ -25,9 +27,15 @@ def visited_daily(name: str, *, days: int = 60, weights: list[float] | None = No
             changed = day > 0 and int(day / period) > int((day - 1) / period)
             policy.observe(
                 Outcome(
-                    row, day * DAY, first=day == 0, changed=changed, novelty=0.2,
-                    weight=weights[row] if weights else 1.0, host=row, template=row,
-                )  # fmt: skip
+                    row,
+                    day * DAY,
+                    first=day == 0,
+                    changed=changed,
+                    novelty=0.2,
+                    weight=weights[row] if weights else 1.0,
+                    host=row,
+                    template=row,
+                )
             )
     return policy
 
@@ -78,7 +86,14 @@ def test_what_is_worth_more_is_visited_no_less(name: str) -> None:
         for row in range(4):
             policy.observe(
                 Outcome(
-                    row, visit * DAY, first=visit == 0, changed=visit % 3 == 2, novelty=0.2, weight=1.0 + row, host=row, template=row
+                    row,
+                    visit * DAY,
+                    first=visit == 0,
+                    changed=visit % 3 == 2,
+                    novelty=0.2,
+                    weight=1.0 + row,
+                    host=row,
+                    template=row,
                 )
             )
     policy.plan(5 * DAY, 1 / DAY)
@@ -107,7 +122,9 @@ def test_content_prefers_what_stays_to_what_is_overwritten() -> None:
         gap = 1 + visit % 4
         now += gap * DAY
         for row, novelty in enumerate((0.3, 0.05 * gap)):
-            policy.observe(Outcome(row, now, first=visit == 0, changed=visit > 0, novelty=novelty, host=row, template=row))
+            policy.observe(
+                Outcome(row, now, first=visit == 0, changed=visit > 0, novelty=novelty, host=row, template=row)
+            )
     policy.plan(now, 0.4 / DAY)
     assert policy.next_visit(1) < policy.next_visit(0)
 
@@ -139,10 +156,7 @@ def test_heritrix_waits_a_fixed_time() -> None:
     assert policy.next_visit(0) == 7 * DAY
 
 
-@given(
-    st.lists(st.tuples(st.integers(1, 10_000), st.floats(-6, 3)), min_size=2, max_size=24),
-    st.floats(-3, 1),
-)
+@given(st.lists(st.tuples(st.integers(1, 10_000), st.floats(-6, 3)), min_size=2, max_size=24), st.floats(-3, 1))
 @settings(max_examples=40)
 def test_the_programme_over_buckets_is_near_the_lagrange_optimum(
     buckets: list[tuple[int, float]], log_budget: float
@@ -176,7 +190,9 @@ class TestAdaptive:
             for row, host in enumerate(host_of):
                 at = (5 * visit + row % pages / pages) * DAY
                 changed = visit > 0 and visit % 4 == host % 4
-                policy.observe(Outcome(row, at, first=visit == 0, changed=changed, novelty=0.2, host=host, template=host))
+                policy.observe(
+                    Outcome(row, at, first=visit == 0, changed=changed, novelty=0.2, host=host, template=host)
+                )
         policy.plan(199 * DAY, hosts * pages / (10 * DAY))
         return policy, host_of
 
@@ -220,7 +236,13 @@ class TestAdaptive:
         for visit in range(200):
             for row in range(30):
                 policy.observe(
-                    Outcome(row, visit * DAY, first=visit == 0, changed=visit > 0 and (row == 0 or visit % 50 == 0), host=row)
+                    Outcome(
+                        row,
+                        visit * DAY,
+                        first=visit == 0,
+                        changed=visit > 0 and (row == 0 or visit % 50 == 0),
+                        host=row,
+                    )
                 )
         policy.plan(199 * DAY, 30 / (20 * DAY))
         due = policy.next_visits()

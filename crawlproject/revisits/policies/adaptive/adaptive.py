@@ -20,6 +20,7 @@ from crawlproject.revisits.base import Outcome
 from crawlproject.revisits.estimators.group_prior import FIRST_GUESS
 from crawlproject.revisits.policies.adaptive.benefit import time_to_gain
 from crawlproject.revisits.policies.adaptive.clocks import Clocks, expected_changes
+from crawlproject.revisits.policies.shared import SECOND_LOOK, sample_of
 from crawlproject.revisits.table import Table
 
 SHAPE = 0.5  # of the prior of a page's multiplier around 1
@@ -29,7 +30,6 @@ DISCOUNT = 1 / 365  # a day: what is expected later than in a year hardly counts
 LEAST_SHARE = 0.1  # of the budget for known pages, however much new ones promise
 EARLY = 3600.0  # seconds: a visit that is earlier than so was made because there was budget to spare
 STEER, DAMPING = 0.2, 5.0  # exponent of the correction of a plan, and visits that it is damped by
-SECOND_LOOK = SECONDS_A_DAY  # after which a page that was gone is looked for again, once
 
 
 class Adaptive:
@@ -125,19 +125,20 @@ class Adaptive:
         alive = np.flatnonzero((pages["last"] > -math.inf) & (pages["gone"] == 0))
         if not len(alive) or rate <= 0:
             return rate
-        clock_rates = self.clocks.rates(pages["host"][alive]) / SECONDS_A_DAY
+        sample, share = sample_of(alive)
+        clock_rates = self.clocks.rates(pages["host"][sample]) / SECONDS_A_DAY / share
         self._correct(now)
 
         def spent(price: float) -> float:
-            return float((clock_rates / self._needed(alive, price)).sum())
+            return self._correction * float((clock_rates / self._needed(sample, price)).sum())
 
-        price = price_for(rate / self._correction, spent, self.price or 1.0)
+        price = price_for(rate, spent, self.price or 1.0)
         used = rate
         if new_value is not None:
             of_new = new_value / (self.clocks.changes / self.clocks.watched + DISCOUNT)
             if of_new > price:
-                price = min(of_new, price_for(rate * LEAST_SHARE / self._correction, spent, price))
-                used = min(rate, spent(price) * self._correction)
+                price = min(of_new, price_for(rate * LEAST_SHARE, spent, price))
+                used = min(rate, spent(price))
         self.price = price
         pages["needed"][alive] = self._needed(alive, price)
         self._planned_at, self._planned_rate, self._asked = now, used, 0
