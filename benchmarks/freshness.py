@@ -19,7 +19,6 @@ import time
 import zlib
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -55,7 +54,11 @@ QUESTIONS = [  # (better, worse, measure): what the survey says, and what we say
     ("adaptive", "uniform", "freshness"),
     ("adaptive", "freshness", "freshness"),
     ("adaptive", "age", "freshness"),
+    ("adaptive", "impact", "freshness"),
 ]
+
+
+MEASURES = ("freshness", "content_freshness", "captured_share")
 
 
 def main() -> None:
@@ -98,10 +101,11 @@ def _compare(options: argparse.Namespace, console: Console) -> dict[str, Any]:
                 f"{group} ({len(groups[group])} sites), a visit per page in {days:g} days",
                 [run for run in runs if run["days"] == days and run["group"] == group],
             )
+            of_group = [run for run in runs if run["days"] == days and run["group"] == group]
+            _show_tests(console, f"{group}, site by site, one budget for all, {days:g} days", of_group)
         if options.sites:
-            _show_tests(
-                console, days, [run for run in runs if run["days"] == days and run["group"].startswith("site ")]
-            )
+            of_sites = [run for run in runs if run["days"] == days and run["group"].startswith("site ")]
+            _show_tests(console, f"Site by site, each with its own budget, {days:g} days", of_sites)
     _show_spawning(console, [sites[path] for path in paths])
     return {"runs": runs}
 
@@ -123,7 +127,8 @@ def _run(task: tuple[tuple[Path, ...], str, float, bool, str]) -> dict[str, Any]
     begun = time.process_time()
     log = Simulation(collection, policy, days=days, last_modified=last_modified).run()
     seconds = time.process_time() - begun
-    total = reduce(Totals.__add__, measure(collection, log))
+    by_site = measure(collection, log)
+    total = reduce(Totals.__add__, by_site)
     due = policy.next_visits()
     given_up = np.isinf(due)
     return {
@@ -139,10 +144,13 @@ def _run(task: tuple[tuple[Path, ...], str, float, bool, str]) -> dict[str, Any]
         "born": total.born,
         "fetches": log.fetches,
         "useful": total.useful,
-        "given_up": float(given_up.mean()),
+        "given_up": float(given_up.mean()) if len(given_up) else 0.0,
         "oracle": freshness_bound(collection, log.budget),
         "seconds": seconds,
-        "totals": asdict(total),
+        "sites": {
+            site.name: {name: getattr(part, name) for name in MEASURES}
+            for site, part in zip(collection.sites, by_site, strict=True)
+        },
     }
 
 
@@ -183,17 +191,16 @@ def _show_runs(console: Console, title: str, runs: list[dict[str, Any]]) -> None
             )
 
 
-def _show_tests(console: Console, days: float, runs: list[dict[str, Any]]) -> None:
-    found = {(run["policy"], run["group"]): run for run in runs}
-    sites = sorted({run["group"] for run in runs})
-    known = {run["policy"] for run in runs}
+def _show_tests(console: Console, title: str, runs: list[dict[str, Any]]) -> None:
+    found = {(run["policy"], site): values for run in runs for site, values in run["sites"].items()}
+    sites = sorted({site for _, site in found})
+    known = {policy for policy, _ in found}
     asked = [question for question in QUESTIONS if {question[0], question[1]} <= known]
     tests = []
     for better, worse, name in asked:
-        pairs = [(found[better, site][name], found[worse, site][name]) for site in sites]
-        ours, theirs = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+        ours, theirs = ([found[policy, site][name] for site in sites] for policy in (better, worse))
         tests.append((wilcoxon_test(ours, theirs), bootstrap_interval(ours, theirs)))
-    table = Table(title=f"Site by site, a visit per page in {days:g} days", title_justify="left")
+    table = Table(title=title, title_justify="left")
     for column in ("is better", "than", "in", "mean difference", "95% interval", "p (Wilcoxon, Holm)"):
         table.add_column(column)
     adjusted = holm([test.p for test, _ in tests])
