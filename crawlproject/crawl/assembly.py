@@ -15,7 +15,7 @@ from crawlproject.crawl.reading import make_canonicalizer, make_reader, topic_in
 from crawlproject.crawl.replay import replay
 from crawlproject.crawl.revisits.revisits import Revisits
 from crawlproject.errors import BadCrawlDir, BadInput, BadSetting
-from crawlproject.frontier.base import Frontier, SharedFrontier
+from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.factory import make_frontier, open_frontier
 from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering, Graph, PageArchive
@@ -39,7 +39,7 @@ def assemble(
     archive: PageArchive | None = None,
     cache_dir: Path | None = None,
     agent: str = "",
-    frontier: SharedFrontier | None = None,
+    frontier: Frontier | None = None,
 ) -> Crawl:
     """A crawl, new or resumed, ready to ``take`` from.
 

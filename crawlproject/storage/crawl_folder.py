@@ -62,12 +62,12 @@ class CrawlFolder:
             raise StorageFailed(f"cannot make the crawl folder {path}: {error}") from error
         self._lock = FolderLock(path) if bodies else None
         try:
-            self._open(topic, ordering, parameters)
+            self._open(topic, ordering, parameters, versions)
         except BaseException:
             self.abandon()
             raise
 
-    def _open(self, topic: Topic, ordering: str, parameters: Mapping[str, Any]) -> None:
+    def _open(self, topic: Topic, ordering: str, parameters: Mapping[str, Any], versions: int) -> None:
         path, bodies = self.path, self.bodies
         self.manifest = Manifest(path, topic, ordering, parameters)
         self.history = History(path / "history.jsonl")

@@ -8,8 +8,10 @@ bucket, so it is as small for 10 million pages as for a thousand.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from crawlproject.revisits.allocation import SECONDS_A_DAY, Array
 from crawlproject.revisits.base import Outcome
@@ -98,7 +100,7 @@ class Buckets(IntervalPolicy):
         else:
             place["quiet"][row] = quiet
 
-    def price_of(self, rate: float, rows: Rows) -> float:
+    def price_of(self, rate: float, rows: npt.NDArray[np.integer[Any]]) -> float:
         bucket = self._place["bucket"][rows]
         sizes = np.bincount(bucket, minlength=BUCKETS).astype(np.float64)
         weights = np.bincount(bucket, weights=self.weights(rows), minlength=BUCKETS).astype(np.float64)
