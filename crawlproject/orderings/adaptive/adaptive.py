@@ -7,6 +7,7 @@ page ─► worth ─► its links: rows of evidence ─► value = worth + pros
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -176,48 +177,61 @@ class Adaptive(BaseOrdering):
         """End the row of ``url``, if there is one."""
         row = self._table.row(url)
         if row is not None:
-            self._latest = None
-            self._active.removed(row)
-            self._evidence.leave(self._table.groups[row])
-            self._table.remove(row)
+            self._remove(np.array([row]))
+
+    def _remove(self, rows: Rows) -> None:
+        """End rows."""
+        self._latest = None
+        self._active.removed(rows)
+        self._evidence.leave(self._table.groups[rows])
+        self._table.remove(rows)
 
     # ------------------------------------------------------------ links become rows
 
     def _note_links(self, page: Page, text: Numbers, worth: float) -> tuple[Rows, Vector]:
         """The rows of the page's links that wait, each once, and which of them are new; ``text`` are its terms."""
         self._latest = None
-        table, rows, fresh, described, joined = self._table, {}, [], {}, []
-        host = host_of(page.url)
+        table, ended = self._table, self._ended
+        rows: dict[str, int] = {}
+        known: dict[int, Link] = {}  # rows of which this is the best page with a link
+        new: dict[str, Link] = {}
         for link in page.links:
             url = link.url
             if url in rows:
                 continue
             row = table.row(url)
-            new = row is None
-            if row is None:
-                if url in self._ended:
-                    continue
-                row = table.add(url, worth)
-            if new or table.meet(row, worth):
-                described[row] = link
-                joined.append(self._evidence.join(host_of(url), _folder(url), (host, link.tag_path), page.url))
-                if not new:
-                    self._evidence.leave(table.groups[row])
-            rows[url] = row
-            fresh.append(new)
+            if row is not None:
+                rows[url] = row
+                if table.meet(row, worth):
+                    known[row] = link
+            elif url not in ended:
+                rows[url], new[url] = -1, link
+        added = table.add(new, worth)
+        rows.update(zip(new, added, strict=True))
+        described = {**known, **dict(zip(added, new.values(), strict=True))}
         if described:
             self._describe(described, text)
-            table.groups[list(described)] = joined
-        return np.fromiter(rows.values(), np.int64, len(rows)), np.array(fresh, dtype=bool)
+            self._evidence.leave(table.groups[list(known)])
+            self._join(described, page.url)
+        fresh = np.fromiter((url in new for url in rows), bool, len(rows))
+        return np.fromiter(rows.values(), np.int64, len(rows)), fresh
+
+    def _join(self, links: Mapping[int, Link], parent: str) -> None:
+        """The groups of links of the page ``parent`` by their rows."""
+        urls, host = [link.url for link in links.values()], host_of(parent)
+        places = [(host, link.tag_path) for link in links.values()]
+        groups = self._evidence.join(list(map(host_of, urls)), list(map(_folder, urls)), places, parent)
+        self._table.groups[list(links)] = groups
 
     def _describe(self, links: Mapping[int, Link], text: Numbers) -> None:
         """The terms of links by their rows, as on the best page that has them, whose terms are ``text``."""
         anchors = np.array([link.anchor_span for link in links.values()])
         contexts = np.array([link.context_span for link in links.values()])
-        words = (self._words.of(link.url, WORDS_KEPT) for link in links.values())
-        padded = self._terms.numbers(word for found in words for word in (*found, *("",) * (WORDS_KEPT - len(found))))
+        found = [self._words.of(link.url, WORDS_KEPT) for link in links.values()]
+        words = np.zeros((len(links), WORDS_KEPT), np.int32)
+        words[np.arange(WORDS_KEPT) < np.array(list(map(len, found)))[:, None]] = self._terms.numbers(chain(*found))
         rows = np.fromiter(links, np.int64, len(links))
-        self._table.describe(rows, text, anchors, contexts, padded.reshape(-1, WORDS_KEPT))
+        self._table.describe(rows, text, anchors, contexts, words)
 
     # ------------------------------------------------------------ rows become scores
 
@@ -267,8 +281,7 @@ class Adaptive(BaseOrdering):
             surplus = np.argpartition(values, len(rows) - self.rows)[: len(rows) - self.rows]
             stale = surplus[np.abs(values[surplus] - table.told[rows[surplus]]) > STALE]
             yield from zip(table.urls(rows[stale]), values[stale].tolist(), strict=True)
-            for url in list(table.urls(rows[surplus])):
-                self._forget(url)
+            self._remove(rows[surplus])
 
 
 def _behind(predicted: float | Vector) -> float | Vector:

@@ -6,7 +6,7 @@ worth their place are removed, too: their URLs wait in the frontier with the las
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -72,16 +72,17 @@ class LinkTable:
         """All rows in use."""
         return np.flatnonzero(self._waits)
 
-    def add(self, url: str, worth: float) -> int:
-        """Add a row for a link on a page of this worth; return its number."""
-        row = self._free.pop() if self._free else self._new_row()
-        self._rows[url] = row
-        self._urls[row] = url
-        self._waits[row] = True
-        self.told[row] = -np.inf
-        self.best[row] = self.total[row] = worth
-        self.links[row] = 1
-        return row
+    def add(self, urls: Collection[str], worth: float) -> list[int]:
+        """Add a row for each URL, which has none, linked on a page of this worth; return their numbers."""
+        rows = [self._free.pop() if self._free else self._new_row() for _ in urls]
+        for url, row in zip(urls, rows, strict=True):
+            self._rows[url] = row
+            self._urls[row] = url
+        self._waits[rows] = True
+        self.told[rows] = -np.inf
+        self.best[rows] = self.total[rows] = worth
+        self.links[rows] = 1
+        return rows
 
     def describe(self, rows: Rows, text: Numbers, anchors: Rows, contexts: Rows, words: Numbers) -> None:
         """Set the terms of rows whose links are on one page with the terms ``text``.
@@ -109,12 +110,13 @@ class LinkTable:
         self._urls[row] = target
         return row
 
-    def remove(self, row: int) -> None:
-        """End a row."""
-        del self._rows[self._urls[row]]
-        self._waits[row] = False
-        self._urls[row] = ""
-        self._free.append(row)
+    def remove(self, rows: Rows) -> None:
+        """End rows."""
+        self._waits[rows] = False
+        for row in rows.tolist():
+            del self._rows[self._urls[row]]
+            self._urls[row] = ""
+            self._free.append(row)
 
     def _new_row(self) -> int:
         row = len(self._urls)
