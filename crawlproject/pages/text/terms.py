@@ -13,6 +13,11 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
+try:
+    from crawlproject.pages.text import term_counts
+except Exception:  # not built, or in a zip file
+    term_counts = None  # type: ignore[assignment]
+
 Numbers = npt.NDArray[np.int32]
 Column = npt.NDArray[Any]
 
@@ -99,15 +104,15 @@ class Terms(Sequence[str]):
 class TermCounts(Mapping[str, int]):
     """How often each term of a text occurs, as ``Counter`` has it; that one is only made for who goes through the terms.
 
-    ``numbers`` of the different terms and their ``counts``, shape (different terms,).
+    ``numbers`` of the different terms in the order in which they come first, and their ``counts``: (different terms,).
     """
 
     __slots__ = ("_counter", "_terms", "counts", "numbers")
 
     def __init__(self, terms: Terms) -> None:
-        self._terms = terms
+        self._terms = terms.vocabulary
         self._counter: Counter[str] | None = None
-        self.numbers, self.counts = np.unique(terms.numbers, return_counts=True)
+        self.numbers, self.counts = counted(terms.numbers)
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -123,11 +128,8 @@ class TermCounts(Mapping[str, int]):
         return isinstance(term, str) and self.get(term) is not None
 
     def get(self, term: str, default: Any = None) -> Any:
-        number = self._terms.vocabulary.find(term)
-        place = self.numbers.searchsorted(number)
-        if number < 0 or place == len(self.numbers) or self.numbers[place] != number:
-            return default
-        return int(self.counts[place])
+        place = np.flatnonzero(self.numbers == self._terms.find(term))
+        return int(self.counts[place[0]]) if len(place) else default
 
     def items(self) -> ItemsView[str, int]:
         return self._counted().items()
@@ -140,8 +142,19 @@ class TermCounts(Mapping[str, int]):
 
     def _counted(self) -> Counter[str]:
         if self._counter is None:
-            self._counter = Counter(list(self._terms))
+            terms = map(self._terms.terms.__getitem__, self.numbers.tolist())
+            self._counter = Counter(dict(zip(terms, self.counts.tolist(), strict=True)))
         return self._counter
+
+
+def counted(numbers: Numbers) -> tuple[Numbers, Numbers]:
+    """The different numbers in the order in which they come first, and how often each comes."""
+    if term_counts is not None:
+        different, counts = term_counts.count(numbers)
+        return different, counts
+    different, first, counts = np.unique(numbers, return_index=True, return_counts=True)
+    order = np.argsort(first)
+    return different[order], counts[order]
 
 
 def counts_of(terms: Sequence[str]) -> Mapping[str, int]:
