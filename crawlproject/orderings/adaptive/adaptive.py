@@ -225,8 +225,7 @@ class Adaptive(BaseOrdering):
 
     def _describe(self, links: Mapping[int, Link], text: Numbers) -> None:
         """The terms of links by their rows, as on the best page that has them, whose terms are ``text``."""
-        anchors = np.array([link.anchor_span for link in links.values()])
-        contexts = np.array([link.context_span for link in links.values()])
+        anchors, contexts = [link.anchor_span for link in links.values()], [link.context_span for link in links.values()]
         found = [self._words.of(link.url, WORDS_KEPT) for link in links.values()]
         words = np.zeros((len(links), WORDS_KEPT), np.int32)
         words[np.arange(WORDS_KEPT) < np.array(list(map(len, found)))[:, None]] = self._terms.numbers(chain(*found))

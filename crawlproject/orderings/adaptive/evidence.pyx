@@ -1,20 +1,20 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
-"""``LinkFeatures.of`` in compiled code: one row after the other, with no array between. Sums are in the order of numpy's."""
+"""``LinkFeatures.of`` and ``LinkTable.describe`` in compiled code: row by row, with no array between.
+
+Sums are in the order of numpy's.
+"""
 
 from libc.stdint cimport int32_t, int64_t
 
-from crawlproject.orderings.adaptive.link_table import ANCHOR, AROUND, WORDS
-
 cdef enum:
     LANES = 8  # sums that numpy adds up a row in; the widths of all three texts are multiples of it
-
-cdef Py_ssize_t anchor = ANCHOR.start, around = AROUND.start, words = WORDS.start, end = WORDS.stop
 
 
 def fill(
     double[:, :, ::1] found,
     const int64_t[::1] rows,
     table,
+    tuple columns,
     const double[::1] logarithms,
     const double[::1] keywords,
     const double[::1] feedback,
@@ -25,7 +25,12 @@ def fill(
     double full_feedback,
     double shrink,
 ):
-    """Fill in ``found``, (2, rows, kinds). ``logarithms`` are those of the rows' totals, ``average`` the mean outcome."""
+    """Fill in ``found``, (2, rows, kinds).
+
+    ``columns`` is ``link_table.COLUMNS``; ``logarithms`` are those of the rows' totals, ``average`` is the mean outcome.
+    """
+    cdef Py_ssize_t anchor, around, words, end
+    anchor, around, words, end = columns
     cdef const int32_t[:, ::1] terms = table.terms
     cdef const int64_t[:, ::1] groups = table.groups
     cdef const double[::1] best = table.best, total = table.total, links = table.links
@@ -82,3 +87,28 @@ cdef inline double filled(const double* weights, const int32_t* terms, Py_ssize_
             sums[lane] += weights[terms[place + lane]]
     cdef double total = ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]))
     return min(1.0, total / full)
+
+
+def describe(
+    int32_t[:, ::1] terms, tuple columns, const int64_t[::1] rows, const int32_t[::1] text, list anchors, list contexts
+):
+    """The terms of anchor and surroundings of ``rows``, by spans of the text."""
+    cdef Py_ssize_t anchor, around, words, end, at, row, start, stop, first
+    anchor, around, words, end = columns
+    cdef Py_ssize_t reach = (words - around) // 2
+    for at in range(rows.shape[0]):
+        row = rows[at]
+        start, stop = anchors[at]
+        first_terms(&terms[row, anchor], around - anchor, text, start, stop)
+        first, stop = contexts[at]
+        first_terms(&terms[row, around], words - around, text, max(first, start - reach), stop)
+
+
+cdef inline void first_terms(
+    int32_t* into, Py_ssize_t width, const int32_t[::1] text, Py_ssize_t start, Py_ssize_t stop
+) noexcept:
+    """``link_table._first_terms``."""
+    cdef Py_ssize_t place
+    stop = min(stop, text.shape[0])
+    for place in range(width):
+        into[place] = text[start + place] if start + place < stop else 0

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from crawlproject.orderings.adaptive.document_frequencies import TermStatistics
 from crawlproject.orderings.adaptive.group_means import GroupMeans
-from crawlproject.orderings.adaptive.link_table import ANCHOR, AROUND, WORDS, Groups, LinkTable, Rows
+from crawlproject.orderings.adaptive.link_table import ANCHOR, AROUND, COLUMNS, WORDS, Groups, LinkTable, Rows
 from crawlproject.orderings.adaptive.rocchio import RelevanceFeedback
 from crawlproject.orderings.learning.term_ids import Numbers
 
@@ -120,6 +120,7 @@ class LinkFeatures:
             found,
             rows,
             self._table,
+            COLUMNS,
             logarithms,
             self._keyword_weights,
             self._feedback_weights,

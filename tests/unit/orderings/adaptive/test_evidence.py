@@ -7,10 +7,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from crawlproject.orderings.adaptive import link_features
+from crawlproject.orderings.adaptive import link_features, link_table
 from crawlproject.orderings.adaptive.document_frequencies import TermStatistics
 from crawlproject.orderings.adaptive.link_features import KINDS, LinkFeatures
-from crawlproject.orderings.adaptive.link_table import WIDTH, LinkTable, Rows
+from crawlproject.orderings.adaptive.link_table import WIDTH, WORDS_KEPT, LinkTable, Rows
+from crawlproject.records import Span
 
 pytest.importorskip("crawlproject.orderings.adaptive.evidence", reason="not compiled")
 
@@ -63,3 +64,21 @@ def test_no_rows(in_numpy) -> None:
     features, _ = made_up(np.random.default_rng(1), 3, ())
     none = np.zeros(0, np.int64)
     assert features.of(none).shape == in_numpy(features, none).shape == (2, 0, len(KINDS))
+
+
+@pytest.mark.parametrize("terms", [0, 1, 9, 300])
+def test_any_spans(terms: int, monkeypatch) -> None:
+    random = np.random.default_rng(terms)
+    text = random.integers(1, 1000, terms).astype(np.int32)
+    for links in (0, 1, 50):
+        spans = [[Span(*sorted(random.integers(0, terms + 1, 2).tolist())) for _ in range(links)] for _ in range(2)]
+        words = random.integers(0, 9, (links, WORDS_KEPT)).astype(np.int32)
+        compiled, interpreted = LinkTable(), LinkTable()
+        for table in (compiled, interpreted):
+            table.terms[:] = 7  # of rows before
+            rows = np.array(table.add([f"u{number}" for number in range(links)], 0.5), np.int64)
+            with monkeypatch.context() as patch:
+                if table is interpreted:
+                    patch.setattr(link_table, "evidence", None)
+                table.describe(rows, text, *spans, words)
+        assert np.array_equal(compiled.terms, interpreted.terms)
