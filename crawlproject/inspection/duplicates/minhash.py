@@ -190,7 +190,10 @@ def _folded(terms: Sequence[str]) -> Hashes:
 def _hashes_of_each(terms: Sequence[str]) -> tuple[Hashes, Hashes]:
     """``term_hashes`` of any number of terms."""
     found = [term_hashes([term]) for term in terms]
-    return (np.concatenate([_NONE, *(one for one, _ in found)]), np.concatenate([_NONE, *(other for _, other in found)]))
+    return (
+        np.concatenate([_NONE, *(one for one, _ in found)]),
+        np.concatenate([_NONE, *(other for _, other in found)]),
+    )
 
 
 def _joined(terms: Sequence[str]) -> bytes:

@@ -16,7 +16,7 @@ from crawlproject.errors import BadSetting
 from crawlproject.orderings.adaptive.active_set import STALE, ActiveSet
 from crawlproject.orderings.adaptive.bm25 import CONTRAST, Bm25Worth
 from crawlproject.orderings.adaptive.document_frequencies import TermStatistics
-from crawlproject.orderings.adaptive.link_features import KINDS, LinkFeatures
+from crawlproject.orderings.adaptive.link_features import KINDS, LinkFeatures, kinds_of
 from crawlproject.orderings.adaptive.link_table import WORDS_KEPT, LinkTable, Rows
 from crawlproject.orderings.adaptive.ridge import Ridge
 from crawlproject.orderings.adaptive.url_set import UrlSet
@@ -84,7 +84,7 @@ class Adaptive(BaseOrdering):
         self._words = UrlWords(context.judge.analyzer)
         self._table = LinkTable()
         self._active = ActiveSet(self._table, active, explore)
-        self._evidence = LinkFeatures(self._table, self._terms, keywords, _kinds(without))
+        self._evidence = LinkFeatures(self._table, self._terms, keywords, kinds_of(without))
         self._ridge = Ridge(self._evidence.prior, strength)
         self._ended = UrlSet(context.topic.seeds)  # seeds wait from the start, whether links lead to them or not
         self._scores: dict[str, dict[str, float]] = {}  # of the links of the latest pages
@@ -225,7 +225,10 @@ class Adaptive(BaseOrdering):
 
     def _describe(self, links: Mapping[int, Link], text: Numbers) -> None:
         """The terms of links by their rows, as on the best page that has them, whose terms are ``text``."""
-        anchors, contexts = [link.anchor_span for link in links.values()], [link.context_span for link in links.values()]
+        anchors, contexts = (
+            [link.anchor_span for link in links.values()],
+            [link.context_span for link in links.values()],
+        )
         found = [self._words.of(link.url, WORDS_KEPT) for link in links.values()]
         words = np.zeros((len(links), WORDS_KEPT), np.int32)
         words[np.arange(WORDS_KEPT) < np.array(list(map(len, found)))[:, None]] = self._terms.numbers(chain(*found))
@@ -290,14 +293,6 @@ def _behind(predicted: float | Vector) -> float | Vector:
 
 def _folder(url: str) -> str:
     return url.rpartition("/")[0]
-
-
-def _kinds(names: str) -> tuple[str, ...]:
-    kinds = tuple(name.strip() for name in names.split(",") if name.strip())
-    for kind in kinds:
-        if kind not in KINDS:
-            raise BadSetting("setting ORDERING_WITHOUT", f"expected kinds of {', '.join(KINDS)}; not {kind!r}")
-    return kinds
 
 
 def _refuse_below(name: str, value: float, least: float) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from crawlproject.errors import BadSetting
 from crawlproject.orderings.adaptive.document_frequencies import TermStatistics
 from crawlproject.orderings.adaptive.group_means import GroupMeans
 from crawlproject.orderings.adaptive.link_table import ANCHOR, AROUND, COLUMNS, WORDS, Groups, LinkTable, Rows
@@ -170,7 +171,15 @@ class LinkFeatures:
         )
 
 
+def kinds_of(names: str) -> tuple[str, ...]:
+    """The kinds of evidence that a setting names, divided by commas. Raises ``BadSetting`` for one that there is not."""
+    kinds = tuple(name.strip() for name in names.split(",") if name.strip())
+    for kind in kinds:
+        if kind not in KINDS:
+            raise BadSetting("setting ORDERING_WITHOUT", f"expected kinds of {', '.join(KINDS)}; not {kind!r}")
+    return kinds
+
+
 def _filled(weights: Vector, full: float) -> Vector:
     """The summed weights of each row's terms, 1 from ``full`` on."""
     return np.minimum(1.0, weights.sum(axis=1) / full)
-

@@ -147,11 +147,10 @@ class TermCounts(Mapping[str, int]):
         return self._counter
 
 
-def counted(numbers: Numbers) -> tuple[Numbers, Numbers]:
+def counted(numbers: Numbers) -> tuple[Numbers, npt.NDArray[np.int64]]:
     """The different numbers in the order in which they come first, and how often each comes."""
     if term_counts is not None:
-        different, counts = term_counts.count(numbers)
-        return different, counts
+        return term_counts.count(numbers)
     different, first, counts = np.unique(numbers, return_index=True, return_counts=True)
     order = np.argsort(first)
     return different[order], counts[order]

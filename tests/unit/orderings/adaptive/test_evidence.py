@@ -56,7 +56,9 @@ def test_any_rows(rows: int, without: tuple[str, ...], in_numpy) -> None:
         features, asked = made_up(np.random.default_rng(seed), rows, without)
         found, expected = features.of(asked), in_numpy(features, asked)
         assert found.shape == expected.shape == (2, len(asked), len(KINDS))
-        different = [KINDS[kind] for kind in range(len(KINDS)) if not np.array_equal(found[..., kind], expected[..., kind])]
+        different = [
+            KINDS[kind] for kind in range(len(KINDS)) if not np.array_equal(found[..., kind], expected[..., kind])
+        ]
         assert not different, different
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from crawlproject.orderings.adaptive.document_frequencies import TermStatistics
 from crawlproject.orderings.adaptive.link_features import KINDS, LinkFeatures
-from crawlproject.orderings.adaptive.link_table import ANCHOR, AROUND, WORDS, Rows, LinkTable
+from crawlproject.orderings.adaptive.link_table import ANCHOR, AROUND, WORDS, LinkTable, Rows
 
 
 class Evidence:
