@@ -201,6 +201,7 @@ class Visit:
     ``digest`` is the MD5 of the body. ``redirect`` is where a 3xx response pointed to. ``parts`` is what the score was
     the sum of, in orderings with such parts. ``duplicate_of``, ``spam`` and ``signs`` are those of the page; ``signs``
     also holds the rest that the host asked for, and the agent that fetched it (``CRAWL_DELAY``, ``RETRY_AFTER``, ``AGENT``).
+    ``content_type``, ``etag`` and ``last_modified`` are those of the fetch.
     """
 
     url: str
@@ -225,6 +226,8 @@ class Visit:
     spam: float = 0.0
     signs: Mapping[str, float] = field(default_factory=dict)
     content_type: str = ""
+    etag: str = ""
+    last_modified: str = ""
 
     @property
     def is_page(self) -> bool:
@@ -242,7 +245,8 @@ class Fetch:
     """How a fetch went: HTTP status, end (seconds since the epoch), duration in seconds.
 
     ``asked_rest`` is for how many seconds the server asked to be left alone (``Retry-After``). ``content_type`` is the
-    header of that name, at most 200 characters of it.
+    header of that name, at most 200 characters of it. ``etag`` and ``last_modified`` are the headers as sent; empty when they
+    were not, or are no validators (see ``crawl/validators.py``).
     """
 
     status: int
@@ -250,6 +254,8 @@ class Fetch:
     seconds: float
     asked_rest: float = 0.0
     content_type: str = ""
+    etag: str = ""
+    last_modified: str = ""
 
     @property
     def rests_from(self) -> float:

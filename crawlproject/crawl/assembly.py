@@ -9,6 +9,7 @@ from pathlib import Path
 from crawlproject.crawl.chosen_ordering import choose_ordering, parameters_in_use
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.crawl.inspectors import Inspection
+from crawlproject.crawl.log_recovery import recover_logs
 from crawlproject.crawl.prior_pages import PriorPages
 from crawlproject.crawl.reading import make_canonicalizer, make_reader, topic_in_canonical_urls
 from crawlproject.crawl.replay import replay
@@ -69,7 +70,8 @@ def assemble(
         frontier=frontier,
         inspection=inspection,
     )
-    replay(crawl)
+    recover_logs(crawl)
+    replay(crawl, clock())
     inspection.deduplication.store_rules()
     crawl.add_seeds()
     return crawl

@@ -101,6 +101,8 @@ class HistoryWriter:
             context_score=url.context_score,
             signs=self._signs(url, fetch, signs),
             content_type=fetch.content_type,
+            etag=fetch.etag,
+            last_modified=fetch.last_modified,
             **fields,
         )
 

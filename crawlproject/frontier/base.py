@@ -35,6 +35,8 @@ from crawlproject.records import CrawlUrl
 UrlState = Literal["waiting", "leased", "done", ""]
 """What a frontier knows of a URL; empty: nothing."""
 
+LONGEST_BLOCK = 3_600.0  # seconds: no host is blocked for longer at a time
+
 
 class BlockedHost(NamedTuple):
     """A host that is blocked ``until`` a time, and the ``best`` score that could be taken without the block, if any."""

@@ -57,12 +57,13 @@ class CrawlFolder:
         self.history = History(path / "history.jsonl")
         self.refusals = Refusals(path / "refused.json")
         self.pages = PageRepository(path / "pages")
-        self._links = LinkLog(path / "links.jsonl", self.history) if bodies else None
-        self._items = Items(path / "items.jsonl", self.history) if bodies else None
+        self.links = LinkLog(path / "links.jsonl", self.history) if bodies else None
+        self.items = Items(path / "items.jsonl", self.history) if bodies else None
         self._sitemaps = SitemapLog(path / SITEMAPS, self.history) if bodies else None
         self.robots = RobotsLog(path)
         self.archive: CrawlArchive | None = None  # set if the crawl writes an archive
         self.beside: list[Closing] = []  # other writers to the folder
+        self.warnings: list[str] = []  # what had been lost when the folder was opened
 
     def store(self, url: str, body: bytes) -> str:
         """Store the bytes of a page; return its name."""
@@ -71,17 +72,17 @@ class CrawlFolder:
     def keep(self, page: Page, visit: Visit) -> None:
         """Write the links of a fetched page, its item if it is stored, and last its visit: all of these or none."""
         try:
-            if self._links:
-                self._links.append(page)
-            if self._items and visit.md5:
-                self._items.append(page, visit)
+            if self.links:
+                self.links.append(page)
+            if self.items and visit.md5:
+                self.items.append(page, visit)
             if self.archive and visit.md5:
                 self.archive.commit(visit)
             elif self.archive:
                 self.archive.forget(visit.url)
             self.history.append(visit)
         except StorageFailed:
-            for log in (self._links, self._items):
+            for log in (self.links, self.items):
                 if log:
                     log.trim(self.history)
             raise
@@ -107,7 +108,7 @@ class CrawlFolder:
 
     def close(self, reason: str, now: float, stats: Mapping[str, Any]) -> None:
         """Save the counts and record why the crawl ended."""
-        logs = self._links, self._items, self._sitemaps, self.robots, self.archive, self.history
+        logs = self.links, self.items, self._sitemaps, self.robots, self.archive, self.history
         for log in (*self.beside, *logs):
             if log:
                 log.close()

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -31,6 +32,14 @@ class Items:
     def trim(self, history: History) -> None:
         """Remove the last lines whose page is not in the history."""
         self._log.trim(lambda line: line["url"] in history)
+
+    def count(self) -> int:
+        """The number of lines."""
+        return self._log.count()
+
+    def replace_all(self, steps: Iterable[Sequence[dict[str, Any]]]) -> None:
+        """Replace all lines. Raises ``StorageFailed``; then the file is as before."""
+        self._log.replace_all(steps)
 
     def close(self) -> None:
         self._log.close()

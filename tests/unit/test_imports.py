@@ -45,14 +45,15 @@ MAY_IMPORT = {
     "urls": GROUND,
     "storage": GROUND | {"urls"},
     "orderings": GROUND | {"pages", "urls"},
+    "revisits": GROUND,
     "inspection": GROUND | {"storage", "pages", "urls"},
     "frontier": GROUND | {"storage"},
     "webs": GROUND | {"storage", "pages", "urls"},
     "topic": GROUND | {"pages", "urls"},
     "exporting": GROUND | {"storage", "pages", "urls"},
-    "crawl": GROUND | {"frontier", "inspection", "orderings", "pages", "storage", "topic", "urls", "webs"},
-    "evaluation": GROUND | {"crawl", "inspection", "orderings", "pages", "storage", "urls", "webs"},
-    "reports": GROUND | {"crawl", "evaluation", "inspection", "orderings", "pages", "storage", "urls"},
+    "crawl": GROUND | {"frontier", "inspection", "orderings", "pages", "revisits", "storage", "topic", "urls", "webs"},
+    "evaluation": GROUND | {"crawl", "inspection", "orderings", "pages", "revisits", "storage", "urls", "webs"},
+    "reports": GROUND | {"crawl", "evaluation", "inspection", "orderings", "pages", "revisits", "storage", "urls"},
 }
 MAY_IMPORT["components"] = {*MAY_IMPORT, "exporting"}
 MAY_IMPORT["commands"] = MAY_IMPORT["addon"] = {*MAY_IMPORT}

@@ -12,6 +12,7 @@ from xxhash import xxh3_128_digest
 from crawlproject.frontier.disk.hash_table import HashTable
 from crawlproject.frontier.disk.host_numbers import HostNumbers
 from crawlproject.frontier.disk.journal import DiskJournal, HostFacts, Summary
+from crawlproject.frontier.disk.losses import MAPPED, RECORDS, refuse_losses, sizes_of
 from crawlproject.frontier.disk.url_records import UrlRecords
 from crawlproject.frontier.disk.url_table import UrlRow, UrlTable
 from crawlproject.records import CrawlUrl
@@ -34,6 +35,9 @@ class DiskFiles:
         self._readonly = readonly
         self._journal = DiskJournal(folder)
         summary = self._journal.summary
+        self._sizes_found = sizes_of(folder)
+        if not readonly:
+            refuse_losses(folder, self._sizes_found, {**summary.sizes, RECORDS: summary.urls_end})
         self.facts = HostFacts(summary)
         self._seed = summary.seed
         self._seen = HashTable(folder / "seen", readonly=readonly)
@@ -46,6 +50,7 @@ class DiskFiles:
         self._new_urls: dict[bytes, int] = {}
         self._notes: list[list[Any]] = []
         self._steps = 0
+        self._pieces_noted = self._pieces()
         self.urls_known = summary.urls
         self.held_until = dict(summary.later)
         self._replay(summary.urls_end)
@@ -115,6 +120,9 @@ class DiskFiles:
         urls = self.urls
         if urls.unwritten:
             urls.write()
+        if (pieces := self._pieces()) != self._pieces_noted:
+            self._pieces_noted = pieces
+            self._notes.append(["sizes", self._mapped_sizes()])
         rows = self.rows.pack()
         self._journal.append(rows, self._new_urls, self.hosts.new, urls.end, self._notes)
         self._notes = []
@@ -161,9 +169,13 @@ class DiskFiles:
             for kind, *values in frame.notes:
                 if kind == "later":
                     self._hold(*values)
+                elif kind == "sizes":
+                    if not self._readonly:
+                        refuse_losses(self.folder, self._sizes_found, values[0])
                 else:
                     self.facts.replay(kind, values)
         if not self._readonly:
+            refuse_losses(self.folder, self._sizes_found, {RECORDS: urls_end})
             self.urls.cut(urls_end)
             if not self._journal.closed:
                 self._leave_a_gap()
@@ -198,8 +210,17 @@ class DiskFiles:
             hosts=self.hosts.total,
             evicted=self.facts.evicted,
             later=list(self.held_until.items()),
+            sizes=self._mapped_sizes(),
             **self.host_facts(),
         )
+
+    def _mapped_sizes(self) -> dict[str, int]:
+        sizes = sizes_of(self.folder)
+        return {name: sizes[name] for name in MAPPED}
+
+    def _pieces(self) -> int:
+        """Of all mapped files together: these grow piece by piece."""
+        return self.rows.pieces() + self._seen.pieces() + self.hosts.pieces()
 
     def _force(self) -> None:
         for file in (self.urls, self._seen, self.hosts, self.rows):

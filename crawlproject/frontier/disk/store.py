@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from crawlproject.frontier.base import BlockedHost, HostStats, UrlState
+from crawlproject.frontier.base import LONGEST_BLOCK, BlockedHost, HostStats, UrlState
 from crawlproject.frontier.disk.files import DiskFiles
 from crawlproject.frontier.disk.host_paging import DiskEntry
 from crawlproject.frontier.disk.url_queues import MemoryLimits, UrlQueues
@@ -244,8 +244,12 @@ class DiskStore(DiskUrls):
         self._queues.replace(before, DiskEntry(-new.score, number, new.host, not_before))
 
     def _recover(self, now: float) -> None:
-        """Nobody holds the leases any more: their URLs wait again, their hosts rest from ``now`` on."""
+        """Nobody holds the leases any more: their URLs wait again, their hosts rest from ``now`` on.
+
+        No rest and no block lasts longer from then on than one can: the clock may have been set back since.
+        """
         facts = self.files.facts
+        latest, latest_block = now + self.politeness.longest, now + LONGEST_BLOCK
         for host, seconds in facts.asks.items():
             self.politeness.crawl_delay(host, seconds)
         for host in self._queues.load():
@@ -254,10 +258,10 @@ class DiskStore(DiskUrls):
         for host in facts.picks:
             self.hosts.rule.pick(host, 0)
         for host, until in facts.rests.items():
-            self.schedule.rest(host, until)
+            self.schedule.rest(host, min(until, latest))
         for host, (until, name) in facts.blocks.items():
             self._names[host] = name
-            self.schedule.block(host, until)
+            self.schedule.block(host, min(until, latest_block))
         self.files.begin()
 
     def _host_facts(self) -> dict[str, Any]:

@@ -120,6 +120,9 @@ class UrlTable:
         if at < len(changed):  # the file has no space for them yet; they have the numbers up to the end
             yield changed[at][0], np.array([row for _, row in changed[at:]], DTYPE)
 
+    def pieces(self) -> int:
+        return len(self._maps)
+
     def capacity(self) -> int:
         """Rows that the file has space for."""
         return len(self._maps) << _BITS

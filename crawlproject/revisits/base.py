@@ -1,0 +1,62 @@
+"""The contract of every revisit policy (paper 004 section 5).
+
+A policy knows pages by rows, which are numbered from 0 in the order of their first visits. The crawl, or the simulation, tells
+it the outcome of each visit and asks when the page is due again. From time to time it tells the budget: then the policy
+shares the visits out anew. All times are seconds since the epoch, all rates visits per second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple, Protocol
+
+
+class Outcome(NamedTuple):
+    """What a visit of a page showed.
+
+    ``first``: the page was not known before. ``changed``: its text differs from that of the visit before; ``novelty`` (0 to 1) is
+    the share of its text that is new, by the Jaccard distance of sketches. ``modified`` is the time of the last change as the
+    server states it (0: not stated, or not believed). ``new_links`` counts its links to pages that were not known. ``gone``:
+    the page does not exist any more. ``weight`` is what the page is worth to a reader, 0 or more (the crawl passes its relevance to
+    the topic); ``host`` and ``template`` number the groups of pages it may change together with. ``hint``: this page was due for
+    reasons of its own, not by the plan of the policy (a feed or sitemap named it).
+    """
+
+    row: int
+    at: float
+    first: bool = False
+    changed: bool = False
+    novelty: float = 0.0
+    modified: float = 0.0
+    new_links: int = 0
+    gone: bool = False
+    weight: float = 1.0
+    host: int = 0
+    template: int = 0
+    hint: bool = False
+
+
+class RevisitPolicy(Protocol):
+    """Shares a budget of visits out over the pages of a collection. Not thread-safe."""
+
+    name: str
+
+    def observe(self, outcome: Outcome) -> Iterable[int]:
+        """Learn from a visit. Returns the rows that are due earlier for it: ask ``next_visit`` for them again; most return none."""
+        ...
+
+    def plan(self, now: float, rate: float, new_value: float | None = None) -> float:
+        """Share out ``rate`` visits per second from ``now`` on; the rate that is used for visits of known pages.
+
+        It is ``rate`` itself, unless the policy weighs known pages against new ones: ``new_value`` is then what the fetch of a
+        new page is expected to be worth, in units of ``Outcome.weight`` (None: none waits). O(pages).
+        """
+        ...
+
+    def next_visit(self, row: int) -> float:
+        """When the page is to be visited again, given its last visit and the last plan; ``inf``: never. O(1)."""
+        ...
+
+    def explain(self, row: int) -> Mapping[str, float]:
+        """What the next visit of a page rests on: its estimated rate of change a day, probability to be fresh now, and the like."""
+        ...
