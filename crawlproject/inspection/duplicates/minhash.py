@@ -189,6 +189,10 @@ def _folded(terms: Sequence[str]) -> Hashes:
 
 def _hashes_of_each(terms: Sequence[str]) -> tuple[Hashes, Hashes]:
     """``term_hashes`` of any number of terms."""
+    if text_hashes is not None:
+        plain, folded = np.empty((2, len(terms)), dtype=np.uint64)
+        text_hashes.hash_terms(terms, _BASE, _NUMBER, 1 << 62, plain, folded)
+        return plain, folded
     found = [term_hashes([term]) for term in terms]
     return (
         np.concatenate([_NONE, *(one for one, _ in found)]),
