@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 class HistoryWriter:
     """Writes the history of one crawl. A URL enters it once, and once more for each further visit.
 
-    ``learners`` learn from each finished fetch, in this order, ``again`` from those of further visits. Methods raise ``StorageFailed`` when the disk refuses.
+    ``learners`` learn from each finished fetch, in this order, ``again`` from those of further visits. Methods raise
+    ``StorageFailed`` when the disk refuses.
     """
 
     def __init__(

@@ -35,7 +35,7 @@ _RECENT = 50  # new pages whose worth says what the next one is worth
 class Revisits:
     """A learner, and the schedule of the visits to come.
 
-    ``CRAWL_RATE`` limits all fetches from the end of the first harvest on (``Pace``), which is when ``CRAWL_MAX_PAGES`` are stored.
+    ``CRAWL_RATE`` limits all fetches from the end of the first harvest on (``Pace``): when ``CRAWL_MAX_PAGES`` are stored.
     """
 
     def __init__(self, policy: RevisitPolicy, folder: CrawlFolder, frontier: Frontier, options: Options) -> None:
@@ -126,7 +126,7 @@ class Revisits:
         return [record]
 
     def next_visit(self, page: CollectedPage) -> float:
-        """When a page is visited again, in seconds since the epoch: ``CRAWL_REVISIT_MIN`` seconds after its last visit or later."""
+        """When a page is visited again, in seconds since the epoch; ``CRAWL_REVISIT_MIN`` seconds after its last visit at least."""
         return min(max(self.policy.next_visit(page.row), page.at + self._options.crawl_revisit_min), page.at + _FAR)
 
     def due_after(self, page: CollectedPage, change: str, now: float) -> float:
@@ -212,7 +212,7 @@ class Revisits:
         return not self._frontier.leases() and (due is None or due > now + _SOON)
 
     def slot(self, now: float) -> float:
-        """When a revisit whose turn has come may begin; ``now`` or earlier: at once. New URLs are not to wait for late revisits."""
+        """When a revisit whose turn has come may begin; ``now`` or earlier: at once. New URLs do not wait for late revisits."""
         if not self.has_new():
             return now
         free = self._slots.next_time()
