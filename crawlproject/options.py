@@ -86,6 +86,7 @@ class Options(BaseModel):
     page_obey_meta_robots: bool
     page_duplicates: bool
     page_duplicates_known: Annotated[int, Field(ge=1)]
+    page_versions: Annotated[int, Field(ge=1)]
     page_relevant: Annotated[float, Field(ge=0, le=1)]
     politeness_min_delay: Seconds
     politeness_factor: Seconds
@@ -112,6 +113,12 @@ class Options(BaseModel):
     crawl_scarce: Literal["pages", "time", "both"]
     crawl_min_harvest: Annotated[float, Field(ge=0, le=1)]
     crawl_harvest_window: Annotated[int, Field(ge=NEAREST)]
+    crawl_revisit: str
+    crawl_revisit_round: Count
+    crawl_rate: Seconds
+    crawl_new_share: Literal["price"] | Annotated[float, Field(ge=0, le=1)]
+    crawl_revisit_min: Seconds
+    crawl_keep_pages: Count
     crawl_seed: int
     crawl_allowed_domains: Names
     crawl_allowed_addresses: Names

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from time import time
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
@@ -18,6 +17,7 @@ from scrapy import Request
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http.request import NO_CALLBACK
 
+from crawlproject.components.clock import time
 from crawlproject.components.connection_failures import Unanswered, connection_failure
 from crawlproject.components.meta import AWAITED_ROBOTS, ROBOTS, robots_agent
 from crawlproject.components.refused import Refused

@@ -7,12 +7,12 @@ import logging
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
-from time import time
 from typing import TYPE_CHECKING, Any
 
 import scrapy
 from scrapy.exceptions import IgnoreRequest
 
+from crawlproject.components.clock import time
 from crawlproject.components.connection_failures import connection_failure
 from crawlproject.components.items import PageItem
 from crawlproject.components.meta import ANY_TYPE, ENDED_AT, LEASE, fetch_of, robots_agent
@@ -23,6 +23,7 @@ from crawlproject.components.subcommand import cache_dir
 from crawlproject.crawl.address_policy import ADDRESS, PORT, make_safety
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
+from crawlproject.crawl.validators import validator
 from crawlproject.errors import BadInput, StorageFailed
 from crawlproject.options import read_options, refuse_unknown
 from crawlproject.pages.text.printable import printable
@@ -111,7 +112,7 @@ class TopicalSpider(scrapy.Spider):
             meta |= {"dont_redirect": True, "dont_retry": True}
         if plan.any_type:
             meta |= {ANY_TYPE: True, "dont_obey_traps": True}
-        headers = {"User-Agent": plan.user_agent} if plan.user_agent else None
+        headers = {**plan.headers, **({"User-Agent": plan.user_agent} if plan.user_agent else {})} or None
         return scrapy.Request(url.url, callback=self.parse, errback=self.failed, headers=headers, meta=meta)
 
     def parse(self, response: Response, **kwargs: Any) -> Iterator[PageItem]:
@@ -122,7 +123,12 @@ class TopicalSpider(scrapy.Spider):
             return
         headers = _headers_of(response)
         content_type = printable(headers["content-type"][:MAX_CONTENT_TYPE])
-        fetch = replace(fetch_of(request, response.status, time()), content_type=content_type)
+        fetch = replace(
+            fetch_of(request, response.status, time()),
+            content_type=content_type,
+            etag=validator(headers["etag"]),
+            last_modified=validator(headers["last-modified"]),
+        )
         page = None
         with stopping(self.crawler):
             page = self.crawl.receive(lease, Reply(request.url, response.status, headers, response.body), fetch)
@@ -171,6 +177,8 @@ def _headers_of(response: Response) -> dict[str, str]:
     return {
         "content-type": (headers.get(b"Content-Type") or b"").decode("latin-1"),
         "location": (headers.get(b"Location") or b"").decode("utf-8", "replace"),
+        "etag": (headers.get(b"ETag") or b"").decode("latin-1"),
+        "last-modified": (headers.get(b"Last-Modified") or b"").decode("latin-1"),
         "x-robots-tag": b"\n".join(headers.getlist(b"X-Robots-Tag")).decode("latin-1"),
     }
 

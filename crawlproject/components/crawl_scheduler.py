@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import logging
 from functools import partial
-from time import time
 from typing import TYPE_CHECKING
 
 from scrapy import signals
 from scrapy.exceptions import CloseSpider
 
+from crawlproject.components.clock import time
 from crawlproject.components.guarded_scheduler import GuardedScheduler
 from crawlproject.components.leases import Leases
 from crawlproject.components.meta import fetch_of
@@ -65,6 +65,10 @@ class CrawlScheduler(GuardedScheduler):
         )
         self.crawler.signals.connect(self._close_when_over, signals.spider_idle)
         self._leases.start(self._wake_up.wake)
+        if self.crawler.engine is not None:
+            # A page that waits for its robots.txt counts twice there, so that a quarter of the connections stood unused on a
+            # slow web. The leases are the limit, one fetch each.
+            self.crawler.engine.downloader.total_concurrency *= 2
 
     def _close_frontier(self, reason: str) -> None:
         self.crawl.close(reason, time(), self.crawler.stats.get_stats() if self.crawler.stats else {})

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from time import time
 from typing import TYPE_CHECKING
 
 from scrapy.core.scheduler import BaseScheduler
 
+from crawlproject.components.clock import time
 from crawlproject.components.running import count, frontier_closing, stopped, stopping
 from crawlproject.components.wake_up import WakeUp
 

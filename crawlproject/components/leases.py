@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from functools import partial
-from time import time
 from typing import TYPE_CHECKING
 
 from scrapy import signals
 
+from crawlproject.components.clock import time
 from crawlproject.components.meta import AS_SPELLED, ASKED_REST, AWAITED_ROBOTS, ENDED_AT, TAKEN_AT, fetch_of
 from crawlproject.components.retry_after import asked_rest
 from crawlproject.components.running import count, stop

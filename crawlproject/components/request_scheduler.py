@@ -11,13 +11,13 @@ import logging
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from time import time
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
 from scrapy.dupefilters import RFPDupeFilter
 from scrapy.utils.misc import build_from_crawler, load_object
 
+from crawlproject.components.clock import time
 from crawlproject.components.feeds import SafeFeeds
 from crawlproject.components.fetch_tracker import FetchTracker
 from crawlproject.components.guarded_scheduler import GuardedScheduler

@@ -32,8 +32,10 @@ _tasks: set[asyncio.Task[None]] = set()  # the event loop keeps weak references 
 
 
 def attach(crawler: Crawler, crawl: Crawl) -> None:
-    """Make ``crawl`` the crawl of this crawler."""
+    """Make ``crawl`` the crawl of this crawler, and say what its folder had lost."""
     setattr(crawler, _ATTRIBUTE, crawl)
+    for warning in crawl.folder.warnings:
+        logger.warning("%s", warning)
 
 
 def crawl_of(crawler: Crawler) -> Crawl | None:

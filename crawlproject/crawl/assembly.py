@@ -9,10 +9,12 @@ from pathlib import Path
 from crawlproject.crawl.chosen_ordering import choose_ordering, parameters_in_use
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.crawl.inspectors import Inspection
+from crawlproject.crawl.log_recovery import recover_logs
 from crawlproject.crawl.prior_pages import PriorPages
 from crawlproject.crawl.reading import make_canonicalizer, make_reader, topic_in_canonical_urls
 from crawlproject.crawl.replay import replay
-from crawlproject.errors import BadCrawlDir
+from crawlproject.crawl.revisits.revisits import Revisits
+from crawlproject.errors import BadCrawlDir, BadSetting
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.factory import make_frontier, open_frontier
 from crawlproject.options import Options
@@ -20,6 +22,7 @@ from crawlproject.orderings.base import BaseOrdering, Graph, PageArchive
 from crawlproject.pages.robots_txt import product_token
 from crawlproject.pages.text.assembly import make_analyzer, make_judge
 from crawlproject.records import Topic
+from crawlproject.revisits.registry import make_policy
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.storage.folder_lock import holder_of
 from crawlproject.storage.open_archive import open_archive
@@ -58,6 +61,7 @@ def assemble(
     crawl_folder = _open_folder(place, topic, options, ordering, keeps_pages=not rehearsal, clock=clock)
     frontier = _open_frontier(options, crawl_folder, ordering, topic, rehearsal=rehearsal, clock=clock)
     inspection = Inspection(topic, options, judge, crawl_folder, frontier)
+    revisits = _revisits(options, crawl_folder, frontier)
     crawl = Crawl(
         topic,
         options,
@@ -68,10 +72,14 @@ def assemble(
         folder=crawl_folder,
         frontier=frontier,
         inspection=inspection,
+        revisits=revisits,
     )
-    replay(crawl)
+    recover_logs(crawl)
+    replay(crawl, clock())
     inspection.deduplication.store_rules()
     crawl.add_seeds()
+    if revisits is not None:
+        revisits.begin(clock())
     return crawl
 
 
@@ -81,6 +89,16 @@ def _place(topic: Topic, options: Options, folder: Path | None) -> Path:
     if options.frontier == "redis" and (holder := holder_of(place)):
         raise BadCrawlDir(str(place), f"in use by process {holder}; give each worker its own CRAWL_WORKER")
     return place
+
+
+def _revisits(options: Options, folder: CrawlFolder, frontier: Frontier) -> Revisits | None:
+    """What visits pages again, if that is asked for. Raises ``BadSetting``."""
+    if not options.crawl_revisit:
+        return None
+    if options.frontier == "redis":
+        wish = "wants FRONTIER memory or disk: the workers of a Redis frontier visit each page once"
+        raise BadSetting("setting CRAWL_REVISIT", wish)
+    return Revisits(make_policy(options.crawl_revisit), folder, frontier, options)
 
 
 def _open_folder(
@@ -93,7 +111,14 @@ def _open_folder(
     clock: Callable[[], float],
 ) -> CrawlFolder:
     """The crawl folder at ``place``, with its manifest begun and its WARC files open."""
-    folder = CrawlFolder(place, topic, options.ordering, parameters_in_use(ordering, options), bodies=keeps_pages)
+    folder = CrawlFolder(
+        place,
+        topic,
+        options.ordering,
+        parameters_in_use(ordering, options),
+        bodies=keeps_pages,
+        versions=options.page_versions,
+    )
     folder.manifest.begin(options.model_dump(), options.virtual_web, clock())
     if options.crawl_warc and keeps_pages:
         folder.archive = open_archive(

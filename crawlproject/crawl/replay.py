@@ -7,10 +7,12 @@ learned again it always agrees. Learners that look at the pages cost what readin
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import cache, partial
 
 from crawlproject.crawl.crawl import Crawl
+from crawlproject.crawl.frontier_recovery import FrontierRecovery, has_lost_urls, linked_from, target_of
 from crawlproject.frontier.base import Frontier, SharedFrontier
 from crawlproject.frontier.paths import larger_of_each
 from crawlproject.records import PROBE, SITEMAP, CrawlUrl, FetchEvent, Page, Visit
@@ -19,19 +21,27 @@ from crawlproject.storage.read import read_links, read_visits
 from crawlproject.storage.sitemap_log import read_sitemap_lines
 
 
-def replay(crawl: Crawl) -> None:
+def replay(crawl: Crawl, now: float) -> None:
     """Apply the events of the crawl folder to the learners of a crawl that has fetched nothing yet.
 
-    Raises ``BadCrawlDir`` for a damaged folder.
+    What a frontier has lost is put back. Fetches that ended after ``now``, by a clock that was set since, count as ended then.
+    Raises ``BadCrawlDir`` for a damaged folder, and ``StorageFailed``.
     """
     for finding in read_findings(crawl.folder.path):
         crawl.probes.apply_finding(finding)
     crawl.admission.replay()
     feed = crawl.ordering_feed
-    follower = _Follower(crawl) if crawl.ordering.learns and crawl.stats.fetches else None
+    lost = has_lost_urls(crawl)
+    follower = None
+    if (crawl.ordering.learns or lost) and crawl.stats.fetches:
+        follower = _Follower(crawl, FrontierRecovery(crawl, now) if lost else None)
     learners = [learner for learner in crawl.learners if follower or learner is not feed]
     inherited: dict[str, tuple[float, ...]] = follower.linked if follower else {}
-    for event in read_events(crawl, inherited):
+    for event in read_events(crawl, inherited, now):
+        if event.visit.number > 1:
+            for learner in crawl.learners_again:
+                learner.apply(event)
+            continue
         for learner in learners:
             learner.apply(event)
         if follower:
@@ -40,17 +50,19 @@ def replay(crawl: Crawl) -> None:
         follower.finish()
 
 
-def read_events(crawl: Crawl, inherited: dict[str, tuple[float, ...]]) -> Iterator[FetchEvent]:
-    """The events of a crawl folder, in order. ``inherited`` is what each URL has inherited, as far as known."""
+def read_events(crawl: Crawl, inherited: dict[str, tuple[float, ...]], now: float) -> Iterator[FetchEvent]:
+    """The events of a crawl folder, in order, none after ``now``. ``inherited`` is what each URL has, as far as known."""
     links = InStep(read_links(crawl.folder.path))
     sitemaps = InStep(read_sitemap_lines(crawl.folder.path))
     for visit in read_visits(crawl.folder.path):
+        if visit.at > now:
+            visit = replace(visit, at=now)
         targets = links.of(visit.url)
         if visit.error == SITEMAP:
             yield FetchEvent(visit, targets, cache(partial(_listed, crawl, visit, sitemaps.of(visit.url))))
         elif visit.is_page:
             own = inherited.get(visit.url, ()) if visit.parent else ()
-            yield FetchEvent(visit, targets, cache(partial(_stored, crawl, visit, own)))
+            yield FetchEvent(visit, targets, cache(partial(stored_page, crawl, visit, own)))
         else:
             yield FetchEvent(visit, targets)
 
@@ -79,30 +91,44 @@ class _Follower:
 
     Refusals have no line in the history: a link that is barred was refused where it was found, and one that neither waits
     nor was fetched was refused at its turn. The ordering learns of the latter at the end, when all fetches are known. A link
-    that is neither barred nor in the frontier is offered again: earlier versions put some aside.
+    that is neither barred nor in the frontier is offered again: earlier versions put some aside. With a ``recovery`` all links
+    are offered again.
     """
 
-    def __init__(self, crawl: Crawl) -> None:
+    def __init__(self, crawl: Crawl, recovery: FrontierRecovery | None) -> None:
         self._crawl = crawl
+        self._recovery = recovery
         self.linked: dict[str, tuple[float, ...]] = {}  # what was offered, and what it has inherited
         self._missing: dict[str, CrawlUrl] = {}
         self._revised: list[tuple[str, float]] = []
 
     def follow(self, event: FetchEvent) -> None:
         """The links of a page or sitemap, or the target of a redirect, that were offered to the frontier."""
-        visit, ordering = event.visit, self._crawl.ordering
+        visit, recovery = event.visit, self._recovery
         if visit.redirect:
-            self._offer(visit.redirect, visit.depth, self.linked.get(visit.url, ()))
+            unknown = self._offer(visit.redirect, visit.depth, self.linked.get(visit.url, ()))
+            if unknown and recovery:
+                recovery.offer(target_of(visit))
         if not visit.is_page and visit.error != SITEMAP:
             return
         if not visit.repeats:
             page = event.page()
-            if page is None:
+            if page is None and not recovery:
                 return
-            for url in self._crawl.ordering_feed.follow(page):
-                if url is not None and self._offer(url.url, url.depth, url.inherited):
-                    self._missing.setdefault(url.url, url)
-        self._revised = list(ordering.revise())
+            with self._crawl.frontier.batch() if recovery else nullcontext():
+                self._follow_links(page or linked_from(event))
+        self._revised = list(self._crawl.ordering.revise())
+
+    def _follow_links(self, page: Page) -> None:
+        recovery, frontier = self._recovery, self._crawl.frontier
+        for url in self._crawl.ordering_feed.follow(page):
+            if url is None:
+                continue
+            unknown = self._offer(url.url, url.depth, url.inherited)
+            if recovery and (unknown or url.url in frontier):
+                recovery.offer(url)
+            elif unknown:
+                self._missing.setdefault(url.url, url)
 
     def finish(self) -> None:
         """All events were replayed."""
@@ -117,6 +143,8 @@ class _Follower:
         for missing in self._missing.values():
             if missing.url not in crawl.frontier and not 0 < most <= len(crawl.frontier):
                 crawl.admission.offer(missing)
+        if self._recovery:
+            self._recovery.finish()
 
     def _offer(self, url: str, depth: int, inherited: tuple[float, ...]) -> bool:
         """Whether the frontier does not know the URL, although no rule bars it."""
@@ -142,7 +170,7 @@ def _listed(crawl: Crawl, visit: Visit, targets: Sequence[str]) -> Page:
     return crawl.sitemaps.page(CrawlUrl(visit.url, visit.score, visit.depth, visit.parent), targets)
 
 
-def _stored(crawl: Crawl, visit: Visit, inherited: tuple[float, ...]) -> Page | None:
+def stored_page(crawl: Crawl, visit: Visit, inherited: tuple[float, ...]) -> Page | None:
     """The page of a visit, read and judged again; None when its file is not there."""
     try:
         body = crawl.folder.pages.load(visit.url)
@@ -150,7 +178,7 @@ def _stored(crawl: Crawl, visit: Visit, inherited: tuple[float, ...]) -> Page | 
         return None
     url = CrawlUrl(visit.url, visit.score, visit.depth, visit.parent, inherited=inherited)
     unfollowed = "" if visit.links else "nofollow"  # as the headers of its response may have asked
-    page = crawl.steps.read(url, body, content_type=visit.content_type, robots_tag=unfollowed)
+    page = crawl.steps.read(url, body, content_type=visit.content_type, robots_tag=unfollowed, now=visit.at)
     judged = replace(
         page, relevance=visit.relevance, spam=visit.spam, duplicate_of=visit.duplicate_of, signs=visit.signs
     )

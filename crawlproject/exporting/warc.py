@@ -17,7 +17,7 @@ from crawlproject.storage.robots_log import read_robots
 from crawlproject.storage.warc.archive import FOLDER, key_of
 from crawlproject.storage.warc.capture import ArchivedPayloads, IndexEntry, capture
 from crawlproject.storage.warc.exchange import Exchange, reconstructed
-from crawlproject.storage.warc.files import read_entries
+from crawlproject.storage.warc.index import read_entries
 from crawlproject.storage.warc.record import identity_of, joined, warcinfo
 from crawlproject.urls.naming import page_path
 

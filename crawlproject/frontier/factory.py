@@ -24,6 +24,8 @@ if TYPE_CHECKING:  # the client of Redis takes a tenth of a second to import: on
 # Seconds added to every rest of a live crawl: a server on the same machine was seen to note the end of a response half a
 # millisecond after the client had its last byte.
 MARGIN = 0.005
+_LONGEST_FETCH = 600.0  # seconds: more than ``DOWNLOAD_TIMEOUT`` (180 by default)
+_LONGEST_RETRY = 60.0  # times CRAWL_RETRY_DELAY, as ``crawl/connections.py`` has it
 
 
 def make_frontier(options: Options, commit: int = 1, margin: float = MARGIN) -> MemoryFrontier:
@@ -40,7 +42,16 @@ def make_frontier(options: Options, commit: int = 1, margin: float = MARGIN) -> 
 
 def make_politeness(options: Options, margin: float = MARGIN) -> Politeness:
     """The rests that the ``POLITENESS_*`` settings want."""
-    return Politeness(options.politeness_min_delay, options.politeness_factor, margin=margin)
+    return Politeness(
+        options.politeness_min_delay, options.politeness_factor, margin=margin, longest=longest_rest(options)
+    )
+
+
+def longest_rest(options: Options) -> float:
+    """Seconds: what a host can ask for (``Retry-After``) or gets when it does not answer, and then the rest after a visit."""
+    asked = options.politeness_max_crawl_delay
+    after = max(options.politeness_min_delay, asked, options.politeness_factor * _LONGEST_FETCH)
+    return max(asked, _LONGEST_RETRY * options.crawl_retry_delay) + after + MARGIN
 
 
 def open_frontier(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
@@ -11,7 +12,8 @@ from typing import Any
 import orjson
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
-from crawlproject.frontier.changes import Change, from_json, to_json
+from crawlproject.frontier.base import LONGEST_BLOCK
+from crawlproject.frontier.changes import Blocked, Change, Rests, from_json, to_json
 from crawlproject.frontier.core import FrontierCore
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.frontier.memory_store import MemoryStore
@@ -54,12 +56,19 @@ class ChangeLog:
         if not whole:
             raise BadCrawlDir(str(self.path), "the file was cut short; restore it, or remove it to start afresh")
 
-    def replay(self, store: MemoryStore) -> None:
-        """Apply everything that was written to an empty store. Raises ``BadCrawlDir`` when it does not fit."""
+    def replay(self, store: MemoryStore, now: float = math.inf) -> None:
+        """Apply everything that was written to an empty store. Raises ``BadCrawlDir`` when it does not fit.
+
+        No rest and no block lasts longer from ``now`` on than one can: the clock may have been set back since.
+        """
+        latest = {Rests: now + store.politeness.longest, Blocked: now + LONGEST_BLOCK}
         for number, line in self.changes():
             try:
-                for change in line:
-                    store.apply(from_json(change))
+                for part in line:
+                    change = from_json(part)
+                    if isinstance(change, Rests | Blocked) and change.until > latest[type(change)]:
+                        change = change._replace(until=latest[type(change)])
+                    store.apply(change)
             except (AttributeError, KeyError, TypeError, ValueError) as cause:
                 wish = f"a change that cannot have happened ({type(cause).__name__}: {cause})"
                 raise self._damage(number, wish) from cause
@@ -109,8 +118,9 @@ class JournaledFrontier(FrontierCore):
         self._slack = slack
         self._journal = ChangeLog(folder / NAME)
         self._unwritten: list[Change] = []
-        self._journal.replay(inner.store)
-        inner.recover(clock())
+        now = clock()
+        self._journal.replay(inner.store, now)
+        inner.recover(now)
         self._journal.begin(self._history())
         inner.store.follow(self._unwritten.append, self._write)
 

@@ -13,15 +13,21 @@ class Politeness:
     ``min_delay`` is in seconds (default 1), ``factor`` multiplies the duration of the last fetch (default 1: a host
     rests as long as it worked). ``margin`` seconds (default 0) are added to a rest that is not 0, for servers that note
     the end of a fetch a moment after the client does. All must be finite and not negative, else ``ValueError``.
+
+    ``longest`` seconds is the longest rest that there can be, whatever hosts ask for (default: any). A frontier that is opened
+    again believes no longer one: its clock was set back since.
     """
 
-    def __init__(self, min_delay: float = 1.0, factor: float = 1.0, *, margin: float = 0.0) -> None:
+    def __init__(
+        self, min_delay: float = 1.0, factor: float = 1.0, *, margin: float = 0.0, longest: float = math.inf
+    ) -> None:
         for name, value in (("min_delay", min_delay), ("factor", factor), ("margin", margin)):
             if not 0.0 <= value < math.inf:
                 raise ValueError(f"{name} must be a finite number and not negative, got {value!r}")
         self.min_delay = min_delay
         self.factor = factor
         self.margin = margin
+        self.longest = longest
         self._delays: dict[Hashable, float] = {}
 
     def crawl_delay(self, host: Hashable, seconds: float) -> bool:

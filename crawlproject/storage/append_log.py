@@ -8,7 +8,7 @@ Of several logs that belong together, the one written last decides: opening cuts
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -54,6 +54,24 @@ class AppendLog:
                 os.ftruncate(self._file, self._size)
             raise StorageFailed(f"cannot write to {self.path}: {error}") from error
         self._size += len(lines)
+
+    def count(self) -> int:
+        """The number of lines; reads the file."""
+        lines = 0
+        for start in range(0, self._size, _BLOCK):
+            lines += os.pread(self._file, min(_BLOCK, self._size - start), start).count(b"\n")
+        return lines
+
+    def replace_all(self, steps: Iterable[Sequence[Any]]) -> None:
+        """Replace the file, whole or not at all, by one with these records. Raises ``StorageFailed``."""
+        lines = (orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for records in steps for record in records)
+        write_atomically(self.path, lines)
+        self.close()
+        try:
+            self._file = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
+            self._size = os.fstat(self._file).st_size
+        except OSError as error:
+            raise StorageFailed(f"cannot open {self.path} for writing: {error}") from error
 
     def trim(self, keep: Callable[[Any], bool]) -> int:
         """Remove the last lines for which ``keep(record)`` is false; return their number.

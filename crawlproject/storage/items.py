@@ -1,10 +1,12 @@
 """``items.jsonl``: one line per stored page, for full-text indexes.
 
-``item.schema.json`` beside this file defines the fields, as a JSON Schema (draft 2020-12).
+``item.schema.json`` beside this file defines the fields, as a JSON Schema (draft 2020-12). A page that changed has a line for each
+version, and one whose ``state`` says why if it is no part of the crawl any more: the last line of a URL counts.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -15,6 +17,7 @@ import orjson
 from crawlproject.records import Page, Visit
 from crawlproject.storage.append_log import AppendLog
 from crawlproject.storage.history import History
+from crawlproject.urls.naming import page_name
 
 
 class Items:
@@ -28,9 +31,21 @@ class Items:
         """Write the line of a stored page. Raises ``StorageFailed``."""
         self._log.append(item_fields(page, visit))
 
+    def withdraw(self, url: str, at: float, version: int, state: str) -> None:
+        """Write a line that takes a page back. Raises ``StorageFailed``."""
+        self._log.append(withdrawn(url, at, version, state))
+
     def trim(self, history: History) -> None:
         """Remove the last lines whose page is not in the history."""
         self._log.trim(lambda line: line["url"] in history)
+
+    def count(self) -> int:
+        """The number of lines."""
+        return self._log.count()
+
+    def replace_all(self, steps: Iterable[Sequence[dict[str, Any]]]) -> None:
+        """Replace all lines. Raises ``StorageFailed``; then the file is as before."""
+        self._log.replace_all(steps)
 
     def close(self) -> None:
         self._log.close()
@@ -64,7 +79,14 @@ def item_fields(page: Page, visit: Visit) -> dict[str, object]:
         "spam": visit.spam,
         "digest": visit.digest,
         "content_type": visit.content_type,
+        "version": visit.version,
+        "state": "",
     }
+
+
+def withdrawn(url: str, at: float, version: int, state: str) -> dict[str, object]:
+    """The item that takes a page back; ``state`` says why: ``gone``, ``moved`` or ``retired``."""
+    return {**item_fields(Page(url), Visit(url, 0, at, md5=page_name(url), version=version)), "state": state}
 
 
 @lru_cache(maxsize=1)

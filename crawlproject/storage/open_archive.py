@@ -35,7 +35,9 @@ def open_archive(
         seed=f"{topic.name}\n{worker}\n{manifest['started']}",
         max_bytes=max_bytes,
     )
-    archive.repair(_visits(folder.path / "history.jsonl"))
+    again = archive.repair(_visits(folder.path / "history.jsonl"))
+    if archive.warnings:
+        folder.warnings += [*archive.warnings, f"stored pages that were archived again: {again}"]
     return archive
 
 

@@ -90,7 +90,7 @@ def read_info(folder: Path) -> CrawlInfo:
 
 
 def read_visits(folder: Path) -> Iterator[Visit]:
-    """Stream the history of a crawl in fetch order, without an incomplete last line.
+    """Stream the history of a crawl in its order (of one host that of ``at``), without an incomplete last line.
 
     Unknown fields are ignored. Raises ``BadCrawlDir`` for a damaged line.
     """

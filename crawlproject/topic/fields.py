@@ -19,6 +19,14 @@ _EXAMPLES = frozenset((".htm", ".html", ".txt", ".xhtml"))  # files of a folder 
 _NO_FILE_NAME = re.compile(r"[/\\\x00-\x1f\x7f]")
 
 
+class WrongSettings(ValueError):
+    """Settings that a topic file cannot have, with what is expected of each: ``wishes``."""
+
+    def __init__(self, wishes: Mapping[str, str]) -> None:
+        super().__init__("; ".join(wishes.values()))
+        self.wishes = wishes
+
+
 def split_keywords(value: object) -> object:
     """A single string is a list separated by commas."""
     return value.split(",") if isinstance(value, str) else value
@@ -89,9 +97,9 @@ def checked_language(language: str) -> str:
 
 def checked_settings(settings: dict[str, object]) -> dict[str, object]:
     """Only settings of this project, with valid types. The error names all wrong settings."""
-    wrong = [wish for name, value in settings.items() if (wish := _setting_wish(name, value))]
+    wrong = {name: wish for name, value in settings.items() if (wish := _setting_wish(name, value))}
     if wrong:
-        raise ValueError("; ".join(wrong))
+        raise WrongSettings(wrong)
     return settings
 
 

@@ -16,8 +16,7 @@ ORDERING = "dom"                             # settings of ours, for this topic
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Annotated
@@ -28,6 +27,7 @@ from pydantic_core import ErrorDetails
 from crawlproject.errors import BadTopic
 from crawlproject.records import Topic
 from crawlproject.topic.fields import (
+    WrongSettings,
     checked_example,
     checked_keywords,
     checked_language,
@@ -39,6 +39,7 @@ from crawlproject.topic.fields import (
     split_keywords,
     unknown_field,
 )
+from crawlproject.topic.lines import TopicLines, read_toml
 
 _MOST_WISHES = 5
 
@@ -90,11 +91,16 @@ def parse_topic(text: str, place: str, folder: Path | None = None, *, named: boo
     relative to ``folder``; without a folder they are not resolved.
     """
     given = {"name": Path(place).name.removesuffix(".toml")} if named else {}
-    fields = {**given, **_toml(text, place)}
+    fields, faults = _toml(text, place)
+    errors: list[ErrorDetails] = []
     try:
-        file = TopicFile.model_validate(fields, context=folder)
+        file = TopicFile.model_validate({**given, **fields}, context=folder)
     except ValidationError as error:
-        raise BadTopic(place, _wishes(error.errors(include_url=False))) from None
+        errors = error.errors(include_url=False)
+    if faults:  # the line of a field that seems to be missing may be the one that could not be read
+        errors = [error for error in errors if error["type"] != "missing"]
+    if faults or errors:
+        raise BadTopic(place, _wishes(faults, errors, TopicLines(text)))
     return Topic(
         name=file.name,
         keywords=tuple(file.keywords),
@@ -108,13 +114,9 @@ def parse_topic(text: str, place: str, folder: Path | None = None, *, named: boo
     )
 
 
-def _toml(text: str, place: str) -> dict[str, object]:
+def _toml(text: str, place: str) -> tuple[dict[str, object], list[str]]:
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        what, _, where = str(error).rpartition(" (at ")
-        where = where.rstrip(")").replace("end of document", f"line {text.rstrip().count(chr(10)) + 1}")
-        raise BadTopic(place, f"{where}: not TOML ({what})") from None
+        return read_toml(text, _MOST_WISHES)
     except RecursionError:
         raise BadTopic(place, "not TOML of a topic (lists or tables nested too deep)") from None
 
@@ -123,12 +125,27 @@ def _distinct(items: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(items))
 
 
-def _wishes(errors: list[ErrorDetails]) -> str:
-    """All errors in one line, shortened when there are many."""
-    wishes = [f"{_field(error['loc'])}: {_wish(error)}" for error in errors[:_MOST_WISHES]]
-    if len(errors) > _MOST_WISHES:
-        wishes.append(f"and {len(errors) - _MOST_WISHES} more")
+def _wishes(faults: list[str], errors: list[ErrorDetails], lines: TopicLines) -> str:
+    """All errors in one line, each with its place in the file, shortened when there are many."""
+    wishes = [*faults, *chain.from_iterable(_placed(error, lines) for error in errors)]
+    if len(wishes) > _MOST_WISHES:
+        wishes[_MOST_WISHES:] = [f"and {len(wishes) - _MOST_WISHES} more"]
     return "; ".join(wishes)
+
+
+def _placed(error: ErrorDetails, lines: TopicLines) -> Iterator[str]:
+    """``line 3, seeds[1]: what is wrong``. One of pydantic's errors may be about several settings."""
+    location, cause = error["loc"], error.get("ctx", {}).get("error")
+    if isinstance(cause, WrongSettings):
+        for name, wish in cause.wishes.items():
+            yield f"{_line(lines.of((*location, name), None))}{_field(location)}: {wish}"
+    else:
+        line = None if error["type"] == "missing" else lines.of(location, error["input"])
+        yield f"{_line(line)}{_field(location)}: {_wish(error)}"
+
+
+def _line(number: int | None) -> str:
+    return f"line {number}, " if number else ""
 
 
 def _field(location: tuple[int | str, ...]) -> str:

@@ -13,18 +13,20 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import BinaryIO, Literal, NamedTuple
 
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
 from crawlproject.errors import BadWeb
 from crawlproject.webs.base import Reply, not_held, spellings
+from crawlproject.webs.warc_end import Break, first_break
 from crawlproject.webs.warc_index import Capture, RecordLocation, WarcIndex, index_path, keep_index, load_index
 
 _DAMAGED = 502  # the status for a record that cannot be read any more
 MAX_BODY = 64 * 2**20  # largest decoded body that is served, in bytes: limits an archived gzip bomb
 _HEADER_ROOM = 2**20  # bytes of a record beyond its body that are read
 _RECORD_BEGINNINGS = (b"WARC/", b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18")  # plain, gzip, zstd, LZ4
+_EXAMINED = (b"WARC/", b"\x1f\x8b")
 _SERVED = (WarcRecordType.response, WarcRecordType.resource, WarcRecordType.revisit)
 _IDENTICAL = "identical-payload-digest"  # end of the profile of revisits that refer to an equal payload
 
@@ -97,31 +99,65 @@ def _open_index(path: Path, cache_dir: Path) -> WarcIndex:
 
 def _captures(file: BinaryIO, place: str, warnings: list[str]) -> Iterator[Capture]:
     """The served records of a WARC in file order; ``warnings`` lists what is damaged."""
-    found = 0
-    skipped = 0
-    waiting: Capture | None = None  # its length is known when the next record begins
+    found = skipped = 0
+    last: _Seen | None = None  # it is whole when the next record begins
+    damage = ""
     try:
         for record in ArchiveIterator(file, parse_http=True, auto_decode="none"):
-            if waiting is not None:
-                found += 1
-                yield waiting._replace(length=record.stream_pos - waiting.start)
-            waiting = _capture(record)
-            skipped += waiting is None and record.record_type in _SERVED
+            if last is not None:
+                skipped += last.is_skipped
+                if last.capture is not None:
+                    found += 1
+                    yield last.capture._replace(length=record.stream_pos - last.start)
+            last = _seen(record)
     except OSError as broken:
-        if waiting is None and not found:
-            raise BadWeb(place, f"not a WARC file ({broken})") from None
-        warnings.append(f"the archive is damaged ({broken}): the records behind the damage are not served")
-    if waiting is not None:
-        _check_reachable(file, waiting, place)
-        if _is_whole(file, waiting):
-            found += 1
-            yield waiting
-        else:
-            warnings.append(f"the archive ends inside a record: {waiting.url} is not served")
+        damage = f" ({broken})"
+        if last is None:
+            raise BadWeb(place, f"not a WARC file{damage}") from None
+    if last is not None:
+        _check_reachable(file, last.start, place)
+        if (end := _break(file, last.start, damage)) is not None:
+            warnings.append(_told(end, damage))
+        if end is None or end.start > last.start:
+            skipped += last.is_skipped
+            if last.capture is not None:
+                found += 1
+                yield last.capture
     if skipped:
         warnings.append(f"records without a URL or an HTTP status: {skipped}; they are not served")
     if not found:
-        raise BadWeb(place, "holds no page: expected a WARC file with response records")
+        wish = "holds no page: expected a WARC file with response records"
+        raise BadWeb(place, "; ".join((wish, *warnings)))
+
+
+class _Seen(NamedTuple):
+    """A record of any type at byte ``start``; ``capture`` if it is served, ``is_skipped`` if it ought to be and cannot."""
+
+    start: int
+    capture: Capture | None
+    is_skipped: bool
+
+
+def _seen(record: WarcRecord) -> _Seen:
+    capture = _capture(record)
+    return _Seen(record.stream_pos, capture, capture is None and record.record_type in _SERVED)
+
+
+def _break(file: BinaryIO, start: int, damage: str) -> Break | None:
+    """Where the archive stops being whole, in the record at ``start`` or behind it; None: it is whole to its end."""
+    file.seek(start)
+    if file.read(5).startswith(_EXAMINED):
+        end = first_break(file, start)
+        return Break(start, cut=False) if end is None and damage else end
+    return None if _is_whole(file, start) and not damage else Break(start, cut=not damage)
+
+
+def _told(end: Break, damage: str) -> str:
+    """The warning about a break. It has no URL, for that may have been cut as well."""
+    where = f"the record that begins at byte {end.start}"
+    if end.cut:
+        return f"the archive is cut short: it ends inside {where}, which is not served"
+    return f"the archive is damaged{damage}: nothing is served from {where} on"
 
 
 def _capture(record: WarcRecord) -> Capture | None:
@@ -143,15 +179,15 @@ def _capture(record: WarcRecord) -> Capture | None:
     return Capture(url, status, location, record.stream_pos, bound, digest, revisit)
 
 
-def _check_reachable(file: BinaryIO, capture: Capture, place: str) -> None:
+def _check_reachable(file: BinaryIO, start: int, place: str) -> None:
     """Check that each record is compressed separately, as WARC 1.0 annex D requires, so that it can be read separately."""
-    file.seek(capture.start)
+    file.seek(start)
     if not file.read(5).startswith(_RECORD_BEGINNINGS):
         raise BadWeb(place, "compressed as one piece: decompress it, or compress it record by record")
 
 
-def _is_whole(file: BinaryIO, capture: Capture) -> bool:
-    file.seek(capture.start)
+def _is_whole(file: BinaryIO, start: int) -> bool:
+    file.seek(start)
     try:
         record = _first_record(file)
         size = record.content_length

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from crawlproject.errors import InvalidUrl
 from crawlproject.urls.canonical import canonical_url
 
-FORMAT = 2  # increase it when tables or ranking change, so that older indexes are rebuilt
+FORMAT = 3  # increase it when tables or ranking change, so that older indexes are rebuilt
 EXACT, PAGE, OTHER = 3, 2, 1  # ranks of a name
 
 _TABLES = """

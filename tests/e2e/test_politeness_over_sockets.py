@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 from support.crawling import crawl, history, refusals, stored, topic_file
@@ -27,6 +28,19 @@ def test_no_host_is_visited_twice_within_the_delay(tmp_path: Path) -> None:
     assert min(gap for host in requests.values() for gap in gaps(host)) >= DELAY
     starts = sorted(access["start"] for host in requests.values() for access in host)
     assert max(later - earlier for earlier, later in itertools.pairwise(starts)) < 3, "stalled"
+
+
+def test_pages_that_wait_for_their_robots_txt_leave_no_connection_unused(tmp_path: Path) -> None:
+    """Scrapy counts both requests of such a page against the limit."""
+    web = host_farm(30, 2, seconds=0.1)
+    for number in range(30):
+        url, reply = robots(f"http://h{number}.example", "User-agent: *\nDisallow: /private\n")
+        web.replies[url] = replace(reply, seconds=0.5)
+    topic = topic_file(tmp_path, "http://portal.example/")
+    with AccessLog(tmp_path / "log") as log, running(web, latency=True, log=log) as server:
+        crawl(topic, tmp_path / "crawl", port=server.port, CONCURRENT_REQUESTS=4, POLITENESS_MIN_DELAY=0.1)
+    starts = sorted(access["start"] for access in read_log(tmp_path / "log") if access["url"].endswith("/robots.txt"))
+    assert starts[-1] - starts[1] < 5.8, "3.7 s if all four connections are always used"
 
 
 def test_crawl_delay_is_obeyed(tmp_path: Path) -> None:

@@ -85,7 +85,9 @@ def a_crawler(world: World, **settings: object) -> Any:
     crawler.signals = SignalManager(crawler)
     crawler.stats = MemoryStatsCollector(SimpleNamespace(settings=chosen))
     slot = SimpleNamespace(inprogress=world.inprogress, nextcall=SimpleNamespace(schedule=world.woken))
-    crawler.engine = SimpleNamespace(spider=None, _slot=slot, downloader=SimpleNamespace(active=world.active))
+    crawler.engine = SimpleNamespace(
+        spider=None, _slot=slot, downloader=SimpleNamespace(active=world.active, total_concurrency=16)
+    )
     return crawler
 
 

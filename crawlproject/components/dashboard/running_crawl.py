@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from time import monotonic, perf_counter, time
+from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any
 
+from crawlproject.components.clock import time
 from crawlproject.components.dashboard.crawl_json import counted
 from crawlproject.components.extensions.progress import Speed
 from crawlproject.components.running import INTERRUPTED, crawl_of

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from time import time
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
+from crawlproject.components.clock import time
 from crawlproject.components.items import PageItem
 from crawlproject.components.meta import fetch_of
 from crawlproject.components.request_json import lease_key

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from time import time
 from typing import TYPE_CHECKING
 
 from scrapy import signals
 
+from crawlproject.components.clock import time
 from crawlproject.components.running import crawl_of, interrupted, stopped, stopping
 from crawlproject.storage.finished_marker import clear_marker, write_marker
 

@@ -13,13 +13,14 @@ import socket
 from collections.abc import Callable, Iterator
 from functools import wraps
 from pathlib import Path
-from time import monotonic, perf_counter, time
+from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
+from crawlproject.components.clock import time
 from crawlproject.components.extensions.progress import Speed
 from crawlproject.components.items import PageItem
 from crawlproject.components.running import crawl_of, frontier_closing

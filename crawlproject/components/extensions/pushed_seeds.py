@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from time import monotonic, time
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from scrapy import signals
 from scrapy.exceptions import DontCloseSpider, NotConfigured
 from scrapy.utils.asyncio import run_in_thread
 
+from crawlproject.components.clock import time
 from crawlproject.components.running import crawl_of, stopped
 from crawlproject.frontier.factory import redis_rules, server_of
 from crawlproject.options import read_options

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from time import time
 from typing import TYPE_CHECKING
 
 from scrapy import signals
 
+from crawlproject.components.clock import time
 from crawlproject.components.meta import ENDED_AT, LEASE, ROBOTS, TAKEN_AT
 from crawlproject.components.running import crawl_of, stopped, stopping
 from crawlproject.storage.warc.exchange import Exchange, Header

@@ -11,7 +11,7 @@ import tantivy
 
 from crawlproject.errors import BadCrawlDir
 from crawlproject.exporting.index.snippets import SNIPPET, snippet
-from crawlproject.exporting.index.store import BOOSTS, FOLDER, TEXT, IndexState, damaged, open_store, read_state
+from crawlproject.exporting.index.store import BOOSTS, FOLDER, TEXT, IndexState, damaged, open_to_search, read_state
 from crawlproject.pages.text.languages import is_unspaced
 from crawlproject.pages.text.printable import printable
 
@@ -77,7 +77,7 @@ def _opened(crawl_dir: Path, changed: int) -> _Searchable:
 class _Searchable:
     def __init__(self, crawl_dir: Path, state: IndexState) -> None:
         self._crawl_dir = crawl_dir
-        self._index = open_store(crawl_dir, state)
+        self._index, self._folder = open_to_search(crawl_dir, state)
         self._searcher = self._index.searcher()
         self._language = state.language
 

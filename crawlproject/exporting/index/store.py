@@ -7,6 +7,7 @@ index/pages/         Tantivy's files
 from __future__ import annotations
 
 import shutil
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -35,6 +36,7 @@ _STEMMERS = {
     "fi": "finnish", "fr": "french", "hu": "hungarian", "it": "italian", "nb": "norwegian", "nl": "dutch",
     "pt": "portuguese", "ro": "romanian", "ru": "russian", "sv": "swedish", "ta": "tamil", "tr": "turkish",
 }  # fmt: skip
+_LOCK = "Lockfile"  # in the message of Tantivy when it cannot lock the folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,33 @@ def open_store(crawl_dir: Path, state: IndexState) -> tantivy.Index:
         raise damaged(crawl_dir, damage) from None
     index.register_tokenizer(_TERMS, analyzer(state.language))
     return index
+
+
+def open_to_search(crawl_dir: Path, state: IndexState) -> tuple[tantivy.Index, tempfile.TemporaryDirectory[str] | None]:
+    """The index, and where nothing can be written a folder that must live as long as it.
+
+    Tantivy locks a file of the folder even to read. In a read-only one the index is opened by links from a temporary folder.
+    Raises as ``open_store``.
+    """
+    folder = crawl_dir / FOLDER / "pages"
+    try:
+        return open_store(crawl_dir, state), None
+    except BadCrawlDir as refused:
+        if _LOCK not in str(refused):
+            raise
+    try:
+        elsewhere = tempfile.TemporaryDirectory(prefix="index-")
+        for path in folder.resolve().iterdir():
+            if path.suffix != ".lock":
+                (Path(elsewhere.name) / path.name).symlink_to(path)
+        index = tantivy.Index.open(elsewhere.name)
+    except OSError as error:
+        wish = f"read-only, and no temporary folder can be used instead: {error}"
+        raise BadCrawlDir(str(crawl_dir / FOLDER), wish) from None
+    except ValueError as damage:
+        raise damaged(crawl_dir, damage) from None
+    index.register_tokenizer(_TERMS, analyzer(state.language))
+    return index, elsewhere
 
 
 def read_state(crawl_dir: Path) -> IndexState | None:

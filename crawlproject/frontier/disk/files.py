@@ -10,8 +10,10 @@ from typing import Any
 from xxhash import xxh3_128_digest
 
 from crawlproject.frontier.disk.hash_table import HashTable
+from crawlproject.frontier.disk.hold_times import HoldTimes
 from crawlproject.frontier.disk.host_numbers import HostNumbers
 from crawlproject.frontier.disk.journal import DiskJournal, HostFacts, Summary
+from crawlproject.frontier.disk.losses import MAPPED, RECORDS, refuse_losses, sizes_of
 from crawlproject.frontier.disk.url_records import UrlRecords
 from crawlproject.frontier.disk.url_table import UrlRow, UrlTable
 from crawlproject.records import CrawlUrl
@@ -34,6 +36,9 @@ class DiskFiles:
         self._readonly = readonly
         self._journal = DiskJournal(folder)
         summary = self._journal.summary
+        self._sizes_found = sizes_of(folder)
+        if not readonly:
+            refuse_losses(folder, self._sizes_found, {**summary.sizes, RECORDS: summary.urls_end})
         self.facts = HostFacts(summary)
         self._seed = summary.seed
         self._seen = HashTable(folder / "seen", readonly=readonly)
@@ -47,7 +52,10 @@ class DiskFiles:
         self._notes: list[list[Any]] = []
         self._steps = 0
         self.urls_known = summary.urls
-        self.held_until = dict(summary.later)
+        self.held_until = HoldTimes(folder / "times", readonly=readonly)
+        for number, until in summary.later:
+            self.held_until[number] = until
+        self._pieces_noted = self._pieces()
         self._replay(summary.urls_end)
 
     # ------------------------------------------------------------ asked
@@ -69,7 +77,7 @@ class DiskFiles:
 
     def record(self, number: int, row: UrlRow) -> CrawlUrl:
         """The URL with this number and row."""
-        return self.urls.load(row.offset, row.score, self.held_until.get(number, 0.0))
+        return self.urls.load(row.offset, row.score, self.held_until[number])
 
     def records(self, states: Collection[int]) -> Iterator[CrawlUrl]:
         """All URLs in these states, in the order in which they came."""
@@ -104,8 +112,8 @@ class DiskFiles:
 
     def hold(self, number: int, until: float) -> None:
         """The URL may not be taken before this time; 0: at any time."""
-        if until != self.held_until.get(number, 0.0):
-            self._hold(number, until)
+        if until != self.held_until[number]:
+            self.held_until[number] = until
             self._notes.append(["later", number, until])
 
     def commit(self) -> None:
@@ -115,6 +123,9 @@ class DiskFiles:
         urls = self.urls
         if urls.unwritten:
             urls.write()
+        if (pieces := self._pieces()) != self._pieces_noted:
+            self._pieces_noted = pieces
+            self._notes.append(["sizes", self._mapped_sizes()])
         rows = self.rows.pack()
         self._journal.append(rows, self._new_urls, self.hosts.new, urls.end, self._notes)
         self._notes = []
@@ -125,6 +136,7 @@ class DiskFiles:
         if self._steps % _RELIEF == 0 and _shared_memory() > self._cache:
             self.rows.give_back()
             self._seen.give_back()
+            self.held_until.give_back()
 
     def begin(self) -> None:
         """After the opening: what has been done again is summed up."""
@@ -145,6 +157,7 @@ class DiskFiles:
         self._seen.close()
         self.hosts.close()
         self.rows.close()
+        self.held_until.close()
         self.urls.close()
 
     # ------------------------------------------------------------ inside
@@ -160,16 +173,22 @@ class DiskFiles:
                 self._apply(self.rows.pack())
             for kind, *values in frame.notes:
                 if kind == "later":
-                    self._hold(*values)
+                    number, until = values
+                    self.held_until[number] = until
+                elif kind == "sizes":
+                    if not self._readonly:
+                        refuse_losses(self.folder, self._sizes_found, values[0])
                 else:
                     self.facts.replay(kind, values)
         if not self._readonly:
+            refuse_losses(self.folder, self._sizes_found, {RECORDS: urls_end})
             self.urls.cut(urls_end)
             if not self._journal.closed:
                 self._leave_a_gap()
 
     def _leave_a_gap(self) -> None:
         """After a power failure the mapped files may be ahead of the journal: numbers they may have given are not reused."""
+        self.held_until.wipe(self.urls_known)
         self.urls_known = self.rows.wipe(self.urls_known)
         self.hosts.total += _HOSTS_GAP
 
@@ -183,12 +202,7 @@ class DiskFiles:
         if self.hosts.new:
             self.hosts.write()
         self.rows.apply(rows)
-
-    def _hold(self, number: int, until: float) -> None:
-        if until:
-            self.held_until[number] = until
-        else:
-            self.held_until.pop(number, None)
+        self.held_until.apply()
 
     def _summary(self) -> Summary:
         return Summary(
@@ -197,12 +211,20 @@ class DiskFiles:
             urls_end=self.urls.end,
             hosts=self.hosts.total,
             evicted=self.facts.evicted,
-            later=list(self.held_until.items()),
+            sizes=self._mapped_sizes(),
             **self.host_facts(),
         )
 
+    def _mapped_sizes(self) -> dict[str, int]:
+        sizes = sizes_of(self.folder)
+        return {name: sizes[name] for name in MAPPED}
+
+    def _pieces(self) -> int:
+        """Of all mapped files together: these grow piece by piece."""
+        return self.rows.pieces() + self.held_until.pieces() + self._seen.pieces() + self.hosts.pieces()
+
     def _force(self) -> None:
-        for file in (self.urls, self._seen, self.hosts, self.rows):
+        for file in (self.urls, self._seen, self.hosts, self.rows, self.held_until):
             file.sync()
 
 
@@ -215,7 +237,7 @@ def remove_disk_frontier(folder: Path) -> bool:
     """Remove the files of a frontier on disk, and nothing else; whether there were any. Raises ``OSError``."""
     if not is_disk_frontier(folder):
         return False
-    for name in ("urls.jsonl", "rows", "seen", "seen.map", "hosts", "hosts.map", "lines"):
+    for name in ("urls.jsonl", "rows", "times", "seen", "seen.map", "hosts", "hosts.map", "lines"):
         (folder / name).unlink(missing_ok=True)
     for journal in folder.glob("journal.[0-9]*"):
         journal.unlink(missing_ok=True)

@@ -92,6 +92,9 @@ class HashTable:
         words[slot + 1] = tag << _NUMBER_BITS | (number + 1)
         self._counts[segment] = count + 1
 
+    def pieces(self) -> int:
+        return len(self._segments.maps) + len(self._headers.maps)
+
     def give_back(self) -> None:
         self._segments.give_back()
 

@@ -71,6 +71,9 @@ class HostNumbers:
             self._table.set(digest, number)
         self.new.clear()
 
+    def pieces(self) -> int:
+        return self._table.pieces()
+
     def sync(self) -> None:
         self._table.sync()
 

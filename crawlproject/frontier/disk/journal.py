@@ -15,13 +15,15 @@ from zlib import crc32
 import orjson
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
+from crawlproject.frontier.disk.losses import REMEDY, refuse_cut_journal, refuse_stateless
 from crawlproject.frontier.disk.mapped_file import MappedFile
 from crawlproject.frontier.disk.url_table import NUMBERED_ROW, UrlRow
 from crawlproject.storage.append_log import write_atomically
 
 _PICKS = 100_000  # the k rule never needs more
 _PIECE = 1 << 20  # bytes by which the file grows
-_FORMAT = {"format": "disk frontier", "version": 1}
+_FORMAT = {"format": "disk frontier", "version": 2}
+_FORMATS = ({**_FORMAT, "version": 1}, _FORMAT)  # in the first one the summary had the times of held URLs
 _HEAD = struct.Struct("<IIIII")  # checksum of the rest; numbers of rows, URLs, hosts; bytes of all after the head
 _KNOWN = struct.Struct("<16sQ")
 
@@ -30,7 +32,8 @@ class Frame(NamedTuple):
     """One atomic step. ``rows`` by number, new ``urls`` and ``hosts`` by digest, ``urls_end`` bytes of ``urls.jsonl``.
 
     ``notes`` are what has no row, each a list: ``["pick", host]``, ``["unpick", host]``, ``["rest", host, until]``,
-    ``["ask", host, seconds]``, ``["later", number, not_before]``, ``["evicted", total]``, ``["block", host, until, name]``.
+    ``["ask", host, seconds]``, ``["later", number, not_before]``, ``["evicted", total]``, ``["block", host, until, name]``,
+    ``["sizes", bytes]``, which the mapped files had grown to.
     """
 
     rows: dict[int, UrlRow]
@@ -53,8 +56,9 @@ class Summary:
     picks: list[int] = field(default_factory=list)  # hosts, oldest first
     rests: list[tuple[int, float]] = field(default_factory=list)  # host and time of the next visit
     asks: list[tuple[int, float]] = field(default_factory=list)  # host and seconds (Crawl-delay)
-    later: list[tuple[int, float]] = field(default_factory=list)  # URL and ``not_before``
+    later: list[tuple[int, float]] = field(default_factory=list)  # URL and ``not_before``; of earlier versions
     blocks: list[tuple[int, float, str]] = field(default_factory=list)  # host, end of the block, name
+    sizes: dict[str, int] = field(default_factory=dict)  # bytes of the mapped files; empty in earlier versions
 
 
 class HostFacts:
@@ -107,6 +111,8 @@ class DiskJournal:
 
     def frames(self) -> Iterator[Frame]:
         """All frames since the summary. A torn frame at the very end has not happened; raises ``BadCrawlDir`` for others."""
+        if self.summary.sizes:
+            refuse_cut_journal(self._path(self.summary.generation), _PIECE)
         for generation in self._generations():
             if generation >= self.summary.generation:
                 yield from self._frames_of(self._path(generation))
@@ -208,6 +214,7 @@ class DiskJournal:
         path = self._path(generation)
         path.unlink(missing_ok=True)
         file = MappedFile(path, _PIECE)
+        file.grow()  # an empty journal is one that was cut
         if self._file:
             self._file.close()
         self._file, self.size, self._generation = file, 0, generation
@@ -220,10 +227,12 @@ class DiskJournal:
             if not size:
                 break
             self.closed = False
+            if at + _HEAD.size + size > len(data):
+                raise BadCrawlDir(f"{path}, byte {len(data)}", f"cut inside a frame; {REMEDY}")
             body = data[at + _HEAD.size : at + _HEAD.size + size]
             if crc32(body) != checksum:
                 if any(data[at + _HEAD.size + size :]):
-                    raise BadCrawlDir(f"{path}, byte {at}", "a frame is damaged; restore the folder, or remove it")
+                    raise BadCrawlDir(f"{path}, byte {at}", f"a frame is damaged; {REMEDY}")
                 return
             yield _frame(bytes(body), *numbers)
             at += _HEAD.size + size
@@ -231,10 +240,11 @@ class DiskJournal:
     def _read_summary(self) -> Summary:
         path = self.folder / "state.json"
         if not path.exists():
+            refuse_stateless(self.folder)
             return Summary(seed=int.from_bytes(os.urandom(8), "little"))
         try:
             fields = orjson.loads(path.read_bytes())
-            if {name: fields.pop(name) for name in _FORMAT} != _FORMAT:
+            if {name: fields.pop(name) for name in _FORMAT} not in _FORMATS:
                 raise ValueError("another format or version")
             return Summary(**fields)
         except (orjson.JSONDecodeError, AttributeError, KeyError, TypeError, ValueError) as damage:

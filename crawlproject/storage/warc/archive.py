@@ -13,7 +13,8 @@ from typing import Any
 
 from crawlproject.records import Topic, Visit
 from crawlproject.storage.warc.exchange import Exchange, reconstructed
-from crawlproject.storage.warc.files import WarcFiles, read_entries
+from crawlproject.storage.warc.files import WarcFiles
+from crawlproject.storage.warc.index import read_entries
 from crawlproject.storage.warc.record import WrittenRecord, warcinfo
 
 FOLDER = "warc"
@@ -46,6 +47,7 @@ class CrawlArchive:
 
         self._load = load
         self._files = WarcFiles(crawl_dir / FOLDER, name, describe, seed=seed, max_bytes=max_bytes)
+        self.warnings = self._files.warnings  # what had been lost when it was opened
         self._waiting: dict[str, list[Exchange]] = {}
 
     def received(self, url: str, exchange: Exchange) -> None:

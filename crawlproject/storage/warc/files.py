@@ -4,24 +4,23 @@
     warc/records.jsonl            a line for each response: where it is
 
 The records of an exchange are one write, and their line in ``records.jsonl`` commits them. Uncommitted bytes of a killed
-process are cut off when the folder is opened again.
+process are cut off when the folder is opened again; ``warnings`` says what, and what else was lost since.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from crawlproject.errors import StorageFailed
-from crawlproject.storage.append_log import AppendLog, read_lines, unexpected
-from crawlproject.storage.warc.capture import ArchivedPayloads, IndexEntry, capture
+from crawlproject.storage.append_log import AppendLog
+from crawlproject.storage.warc.capture import ArchivedPayloads, capture
 from crawlproject.storage.warc.exchange import Exchange
+from crawlproject.storage.warc.index import INDEX, read_entries
+from crawlproject.storage.warc.losses import mend_index
 from crawlproject.storage.warc.record import WrittenRecord, identity_of, joined
-
-INDEX = "records.jsonl"
 
 Describe = Callable[[str, str], WrittenRecord]  # file name and URN -> the warcinfo record of the file
 
@@ -42,14 +41,23 @@ class WarcFiles:
         self._max_bytes = max_bytes
         self._file = -1
         self._size = 0
+        self._beyond = 0  # bytes that were cut off the file at its opening
+        self.warnings = mend_index(folder)
         self._log = AppendLog(folder / INDEX)
-        self._log.trim(self._is_there)
         last = None
         for last in read_entries(folder):
             self.originals.note(last)
         if last is not None and last.file.startswith(f"{name}-"):
             self._number = _number(last.file)
             self._open_file(last.end)
+            if beyond := self._beyond:
+                told = (
+                    f"{self._path}: {beyond} bytes from byte {last.end} on, which {INDEX} does not know, were cut off"
+                )
+                self.warnings.append(told)
+            for path in sorted(folder.glob(f"{name}-*.warc.gz")):
+                if _number(path.name) > self._number:
+                    self.warnings.append(f"{path}, which {INDEX} does not know, will be written anew")
         else:  # files without a line are not ours and stay unchanged
             self._number = max(map(_number, (path.name for path in folder.glob("*.warc.gz"))), default=-1)
 
@@ -83,11 +91,6 @@ class WarcFiles:
     def _warcinfo(self) -> str:
         return identity_of(self._seed, self._path.name)
 
-    def _is_there(self, line: Mapping[str, Any]) -> bool:
-        """Whether all bytes of a record are on the disk, which may be false after a power failure."""
-        path = self.folder / str(line["file"])
-        return path.exists() and path.stat().st_size >= int(line["end"])
-
     def _begin_file(self) -> None:
         self._close_file()
         self._number += 1
@@ -98,6 +101,7 @@ class WarcFiles:
         """Continue after ``size`` bytes; the bytes behind them were never committed."""
         try:
             self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._beyond = os.fstat(self._file).st_size - size
             os.ftruncate(self._file, size)
         except OSError as error:
             self._close_file()
@@ -123,13 +127,3 @@ class WarcFiles:
 def _number(name: str) -> int:
     number = name.removesuffix(".warc.gz").rpartition("-")[2]
     return int(number) if number.isdigit() else -1
-
-
-def read_entries(folder: Path) -> Iterator[IndexEntry]:
-    """The lines of ``records.jsonl``, in the order in which they were written. Raises ``BadCrawlDir``."""
-    path = folder / INDEX
-    for number, line in enumerate(read_lines(path), start=1):
-        try:
-            yield IndexEntry.from_json(line)
-        except TypeError as damage:
-            raise unexpected(path, number, damage) from None

@@ -168,10 +168,10 @@ def crawled_and_resumed(folder: Path, web: RandomWeb, settings: dict[str, Any]) 
     topic, options = Topic("reefs", ("coral reef",), web.seeds), read_options({**PROBED, **settings})
     crawl = assemble(topic, options, clock=lambda: 0.0, folder=folder)
     crawl_on(crawl, web, 120)
-    crawl.close("stopped", 2000.0)
+    crawl.close("stopped", 20_000.0)
     assert crawl.stats.fetches > 30
-    resumed = assemble(topic, options, clock=lambda: 2000.0, folder=folder)
-    resumed.close("stopped", 2001.0)
+    resumed = assemble(topic, options, clock=lambda: 20_000.0, folder=folder)
+    resumed.close("stopped", 20_001.0)
     return crawl, resumed
 
 
@@ -195,7 +195,7 @@ def test_without_its_sketches_a_crawl_knows_its_pages_all_the_same(tmp_path: Pat
     live, _ = crawled_and_resumed(tmp_path, web, {"ORDERING": "best_first"})
     (tmp_path / "sketches.jsonl").unlink()
     topic = Topic("reefs", ("coral reef",), web.seeds)
-    resumed = assemble(topic, options, clock=lambda: 3000.0, folder=tmp_path)
+    resumed = assemble(topic, options, clock=lambda: 30_000.0, folder=tmp_path)
     for one, other in zip(live.learners[:-1], resumed.learners[:-1], strict=True):
         assert differences(state(one, RUN_TIME), state(other, RUN_TIME)) == []
     resumed.close("stopped", 3001.0)

@@ -91,6 +91,12 @@ def test_example_files_are_taken_as_written_without_a_folder() -> None:
         (MINIMAL + "x = ", ["t.toml: line 3: not TOML"]),
         (MINIMAL + 'seeds = ["http://b"]', ["line 3: not TOML"]),
         ('keywords = "a\n' + MINIMAL, ["line 1, column 14: not TOML"]),
+        (MINIMAL + "x = \ny = yes", ["line 3, column 5: not TOML", "; line 4, column 5: not TOML"]),
+        (MINIMAL + "x = \ntargets = ['b']", ["line 3, column 5: not TOML", "; line 4, targets[0]: 'b' is not a URL"]),
+        (MINIMAL + "x = [\ny = yes", ["line 4, column 1: not TOML"]),
+        (MINIMAL + 'targets = ["http://a",\n  "x"]\nname = ""', ["line 4, targets[1]: 'x'", "line 5, name: ''"]),
+        ("[crawl]\nA = 1\nB = 2\n", ["line 2, crawl: A cannot", "; line 3, crawl: B cannot", "keywords: is missing"]),
+        (MINIMAL + "# name = 1\nzzz = 1\n[examples]\nname = 1", ["line 4, zzz: no such", "line 6, examples.name: no"]),
         (MINIMAL + "x = " + "[" * 100_000, ["nested too deep"]),
     ],
 )

@@ -249,3 +249,16 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
             update(crawl)
     finally:
         tmp_path.chmod(0o700)
+
+
+def test_a_folder_in_which_nothing_can_be_written_is_searched_all_the_same(tmp_path: Path) -> None:
+    """Tantivy cannot lock it. Tests may run as root, who can write everywhere: a folder in the lock's place stops root too."""
+    crawl = a_crawl(tmp_path, an_item(0, "coral reefs"), an_item(1, "steam engines"))
+    update(crawl)
+    pages = crawl / "index" / "pages"
+    for lock in pages.glob("*.lock"):
+        lock.unlink()
+        lock.mkdir()
+    before = sorted(path.name for path in pages.iterdir())
+    assert found(crawl, "coral") == [0]
+    assert sorted(path.name for path in pages.iterdir()) == before

@@ -14,7 +14,8 @@ from support.warcs import check, records
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.storage.warc.exchange import Exchange, request_block, response_block
-from crawlproject.storage.warc.files import INDEX, WarcFiles, read_entries
+from crawlproject.storage.warc.files import WarcFiles
+from crawlproject.storage.warc.index import INDEX, read_entries
 from crawlproject.storage.warc.record import WrittenRecord, date_of, stamp_of, warcinfo
 
 HTML = ((b"Content-Type", b"text/html; charset=utf-8"), (b"Server", b"Reef/1.0"))
