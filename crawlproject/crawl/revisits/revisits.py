@@ -126,7 +126,7 @@ class Revisits:
         return [record]
 
     def next_visit(self, page: CollectedPage) -> float:
-        """When a page is visited again, in seconds since the epoch; ``CRAWL_REVISIT_MIN`` seconds after its last visit at least."""
+        """When a page is visited again, in seconds since the epoch; at least ``CRAWL_REVISIT_MIN`` seconds after its last visit."""
         return min(max(self.policy.next_visit(page.row), page.at + self._options.crawl_revisit_min), page.at + _FAR)
 
     def due_after(self, page: CollectedPage, change: str, now: float) -> float:
