@@ -87,6 +87,7 @@ class Options(BaseModel):
     page_obey_meta_robots: bool
     page_duplicates: bool
     page_duplicates_known: Annotated[int, Field(ge=1)]
+    page_versions: Annotated[int, Field(ge=1)]
     page_relevant: Annotated[float, Field(ge=0, le=1)]
     politeness_min_delay: Seconds
     politeness_factor: Seconds
@@ -103,6 +104,7 @@ class Options(BaseModel):
     crawl_worker: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]*$")]
     crawl_max_pages: Count
     crawl_max_seconds: Seconds
+    crawl_min_timeout: Seconds
     crawl_retry_delay: Annotated[float, Field(gt=0, allow_inf_nan=False)]
     crawl_max_outage: Seconds
     crawl_site_budget: Seconds
@@ -114,6 +116,12 @@ class Options(BaseModel):
     crawl_scarce: Literal["pages", "time", "both"]
     crawl_min_harvest: Annotated[float, Field(ge=0, le=1)]
     crawl_harvest_window: Annotated[int, Field(ge=NEAREST)]
+    crawl_revisit: str
+    crawl_revisit_round: Count
+    crawl_rate: Seconds
+    crawl_new_share: Literal["price"] | Annotated[float, Field(ge=0, le=1)]
+    crawl_revisit_min: Seconds
+    crawl_keep_pages: Count
     crawl_seed: int
     crawl_allowed_domains: Names
     crawl_allowed_addresses: Names

@@ -129,6 +129,7 @@ def _repeats(duplicate_of: str, signs: Mapping[str, float]) -> bool:
 PAGE = "page"
 SITEMAP = "sitemap"
 PROBE = "probe"
+REVISIT = "revisit"
 
 _PROBE_MARK = f"#{PROBE}/"
 
@@ -140,8 +141,8 @@ class CrawlUrl:
     ``url`` is canonical; ``score`` decides the order, higher is sooner. ``parent``, ``anchor`` and ``context_score`` say
     which link led here (``None``: a seed). ``not_before`` is the earliest time of the fetch in seconds since the epoch (0: any
     time). ``request`` is a serialised Scrapy request, for URLs that came from a spider's own ``Request``. ``kind`` says what
-    the URL is fetched for: as a page, as a sitemap or as a probe. ``variant`` tells several fetches of one URL apart, such as
-    the steps of a probe; empty for the fetch that the history records.
+    the URL is fetched for: as a page, as a sitemap, as a probe, or to see what has become of a page. ``variant`` tells several
+    fetches of one URL apart, such as the steps of a probe; empty for the fetch that the history records.
     """
 
     url: str
@@ -192,6 +193,15 @@ def _kind_of(key: str, parent: str | None) -> str:
     return PAGE
 
 
+# What a visit showed of a page that was known: ``Visit.change``.
+SAME = "same"  # its text is as it was
+CHANGED = "changed"
+MISSING = "missing"  # the server says that there is no such page; looked at once more before it is gone
+GONE = "gone"
+MOVED = "moved"  # for good, to ``Visit.redirect``
+BACK = "back"  # it was missing or gone
+
+
 @record(frozen=True, slots=True)
 class Visit:
     """One finished fetch: a line of ``history.jsonl``.
@@ -202,6 +212,10 @@ class Visit:
     the sum of, in orderings with such parts. ``duplicate_of``, ``spam`` and ``signs`` are those of the page; ``signs``
     also holds the rest that the host asked for, and the agent that fetched it (``CRAWL_DELAY``, ``RETRY_AFTER``, ``AGENT``).
     ``content_type``, ``etag`` and ``last_modified`` are those of the fetch.
+
+    A page that is visited again has a line for each visit. ``number`` counts them from 1, ``change`` says what the visit
+    showed (empty: nothing, as it failed), and ``novelty``, 0 to 1, which share of the text is new. ``version`` counts the texts
+    of the page from 1; such a line has an ``md5`` only when it stored another text.
     """
 
     url: str
@@ -228,6 +242,10 @@ class Visit:
     content_type: str = ""
     etag: str = ""
     last_modified: str = ""
+    number: int = 1
+    version: int = 1
+    change: str = ""
+    novelty: float = 0.0
 
     @property
     def is_page(self) -> bool:

@@ -46,6 +46,7 @@ PAGE_OBEY_NOFOLLOW = True  # honour rel=nofollow
 PAGE_OBEY_META_ROBOTS = True  # honour <meta name=robots> and X-Robots-Tag: noindex, nofollow
 PAGE_DUPLICATES = True  # recognise pages whose text was seen under another URL: their links are not followed again
 PAGE_DUPLICATES_KNOWN = 1_000_000  # pages of whose text copies are recognised: the first ones, 250 bytes of memory each
+PAGE_VERSIONS = 1  # texts of a page that are kept, the latest ones, when it is visited again
 PAGE_RELEVANT = 0.1  # similarity to the keywords from which a page counts as relevant in reports (000 section 4.2)
 
 # ---------------------------------------------------------------- politeness
@@ -71,6 +72,9 @@ CRAWL_WORKER = ""  # name of this worker of a shared frontier, the same after a 
 CRAWL_MAX_PAGES = 0  # pages stored before the crawl ends, over all resumes; 0 = until the frontier is empty
 CRAWL_MAX_SECONDS = 0.0  # this run may take, pages in flight not counted; 0 = no limit
 CRAWL_RETRY_DELAY = 5.0  # seconds until a host is tried again that did not answer; doubles each time, to 60 times
+CRAWL_MIN_TIMEOUT = (
+    5.0  # seconds of silence after which the quickest hosts are given up; 0: DOWNLOAD_TIMEOUT, as for others
+)
 CRAWL_MAX_OUTAGE = 3_600.0  # seconds without network after which the crawl ends, to be resumed; 0 = waits for ever
 CRAWL_SITE_BUDGET = 1.0  # times the fetches that links and pages earn a site (a registrable domain); 0: no budgets
 CRAWL_BLOCKED_REST = 30.0  # seconds a host rests after a block, besides what it asks for; doubled with each further one
@@ -85,6 +89,12 @@ CRAWL_SOFT_404_PROBE = 0  # pages of a host after which it is asked for one that
 CRAWL_SCARCE = "both"  # what the crawl is to save: pages, time, or both (see docs/orderings.md)
 CRAWL_MIN_HARVEST = 0.0  # share of relevant pages below which the crawl is saturated and ends; 0 = never
 CRAWL_HARVEST_WINDOW = 500  # pages that are looked at for it
+CRAWL_REVISIT = ""  # how pages are visited again: a policy of crawlproject/revisits; empty: each page is visited once
+CRAWL_REVISIT_ROUND = 0  # fetches after which such a crawl ends, as soon as politeness permits; 0 = it goes on for ever
+CRAWL_RATE = 0.0  # fetches an hour after the first harvest, new pages and old; 0 = as many a week as there are pages
+CRAWL_NEW_SHARE = "price"  # of these fetches while new URLs wait, 0 to 1; price: what is worth more at the moment
+CRAWL_REVISIT_MIN = 3_600.0  # seconds between two visits of a page, at least
+CRAWL_KEEP_PAGES = 0  # pages of a collection that is visited again, the most relevant; 0 = CRAWL_MAX_PAGES
 CRAWL_SEED = 1  # of the random generator: same seed, same choices
 CRAWL_ALLOWED_DOMAINS: list[str] = []  # stay on these domains and their sub-domains; empty: the whole web
 CRAWL_ALLOWED_ADDRESSES: list[str] = []  # besides the public Internet: networks, addresses, host, host:port
@@ -132,7 +142,6 @@ CONCURRENT_REQUESTS_PER_DOMAIN = 64  # the frontier keeps one fetch a host in fl
 CONCURRENT_ITEMS = 1  # one item a page; more would only start idle workers for each response
 DOWNLOAD_DELAY = 0  # politeness is the frontier's
 DOWNLOAD_TIMEOUT = 30
-DOWNLOAD_MAXSIZE = 33_554_432  # bytes: what a decompressed body may grow to before it is dropped
 DOWNLOAD_WARNSIZE = 0
 DOWNLOAD_FAIL_ON_DATALOSS = False  # a lying Content-Length is no reason to lose the page
 RETRY_TIMES = 2

@@ -16,6 +16,6 @@ class FrontierPipeline(PagePipeline):
     """
 
     def step(self, item: PageItem, crawl: Crawl) -> None:
-        crawl.steps.offer(item.page, item.fetch)
+        crawl.steps_for(item.lease).offer(item.page, item.fetch)
         if not item.page.indexable:
             raise DropItem(f"noindex: {item.page.url}", log_level="DEBUG")

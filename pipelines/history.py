@@ -12,4 +12,4 @@ class HistoryPipeline(PagePipeline):
 
     def step(self, item: PageItem, crawl: Crawl) -> None:
         assert item.visit is not None, "the pages pipeline runs before the history pipeline"
-        crawl.steps.keep(item.page, item.visit)
+        crawl.steps_for(item.lease).keep(item.page, item.visit)

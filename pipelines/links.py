@@ -11,4 +11,4 @@ class LinksPipeline(PagePipeline):
     """Context score of each link: cosine of its aggregation node's text and the keywords (paper 003 section 4.4)."""
 
     def step(self, item: PageItem, crawl: Crawl) -> None:
-        item.page = crawl.steps.score_links(item.page)
+        item.page = crawl.steps_for(item.lease).score_links(item.page)

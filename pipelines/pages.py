@@ -11,4 +11,4 @@ class PagesPipeline(PagePipeline):
     """Stores the body and fills the fields that feed exports see (paper 000 section 2.2)."""
 
     def step(self, item: PageItem, crawl: Crawl) -> None:
-        item.publish(crawl.steps.visit(item.lease, item.page, item.body, item.fetch))
+        item.publish(crawl.steps_for(item.lease).visit(item.lease, item.page, item.body, item.fetch))

@@ -11,4 +11,4 @@ class RelevancePipeline(PagePipeline):
     """Cosine of page and keywords (paper 000 eq. 1)."""
 
     def step(self, item: PageItem, crawl: Crawl) -> None:
-        item.page = crawl.steps.score_page(item.page)
+        item.page = crawl.steps_for(item.lease).score_page(item.page)

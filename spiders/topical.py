@@ -23,6 +23,7 @@ from crawlproject.components.subcommand import cache_dir
 from crawlproject.crawl.address_policy import ADDRESS, PORT, make_safety
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
+from crawlproject.crawl.response_limits import FLOOD
 from crawlproject.crawl.validators import validator
 from crawlproject.errors import BadInput, StorageFailed
 from crawlproject.options import read_options, refuse_unknown
@@ -112,7 +113,7 @@ class TopicalSpider(scrapy.Spider):
             meta |= {"dont_redirect": True, "dont_retry": True}
         if plan.any_type:
             meta |= {ANY_TYPE: True, "dont_obey_traps": True}
-        headers = {"User-Agent": plan.user_agent} if plan.user_agent else None
+        headers = {**plan.headers, **({"User-Agent": plan.user_agent} if plan.user_agent else {})} or None
         return scrapy.Request(url.url, callback=self.parse, errback=self.failed, headers=headers, meta=meta)
 
     def parse(self, response: Response, **kwargs: Any) -> Iterator[PageItem]:
@@ -149,7 +150,8 @@ class TopicalSpider(scrapy.Spider):
             if error := connection_failure(failure.value) if failure.value else "":
                 self.crawl.unreachable(lease, error, fetch_of(request, 0, time()))
                 return
-            if failure.check(IgnoreRequest) and ENDED_AT not in request.meta:  # refused before it was fetched
+            fetched = ENDED_AT in request.meta or reason.startswith(FLOOD)
+            if failure.check(IgnoreRequest) and not fetched:
                 self.crawl.refuse(lease, reason or "scrapy/ignored")
                 return
             if reason:  # refused as it came

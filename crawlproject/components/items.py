@@ -36,6 +36,8 @@ class PageItem:
     spam: float = 0.0
     digest: str = ""
     content_type: str = ""
+    version: int = 1
+    state: str = ""
 
     def __init__(self, page: Page, body: bytes, lease: CrawlUrl, fetch: Fetch) -> None:
         self.page = page

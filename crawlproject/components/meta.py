@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawlproject.crawl.robots import MAX_BYTES as ROBOTS_MAX_BYTES
 from crawlproject.records import Fetch
 
 if TYPE_CHECKING:
@@ -31,3 +32,8 @@ def robots_agent(settings: BaseSettings) -> str:
     """What robots.txt and robots tags are read for: Scrapy's ``ROBOTSTXT_USER_AGENT``, else ``USER_AGENT``."""
     agent: str = settings.get("ROBOTSTXT_USER_AGENT") or settings["USER_AGENT"]
     return agent
+
+
+def longest_body(request: Request, page_max_bytes: int) -> int:
+    """How many bytes of the body are read, unpacked or not: of a robots.txt as many as RFC 9309 allows to stop at."""
+    return ROBOTS_MAX_BYTES if ROBOTS in request.meta else page_max_bytes

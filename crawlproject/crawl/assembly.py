@@ -13,14 +13,16 @@ from crawlproject.crawl.log_recovery import recover_logs
 from crawlproject.crawl.prior_pages import PriorPages
 from crawlproject.crawl.reading import make_canonicalizer, make_reader, topic_in_canonical_urls
 from crawlproject.crawl.replay import replay
-from crawlproject.errors import BadCrawlDir
-from crawlproject.frontier.base import Frontier, SharedFrontier
+from crawlproject.crawl.revisits.revisits import Revisits
+from crawlproject.errors import BadCrawlDir, BadInput, BadSetting
+from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.factory import make_frontier, open_frontier
 from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering, Graph, PageArchive
 from crawlproject.pages.robots_txt import product_token
 from crawlproject.pages.text.assembly import make_analyzer, make_judge
 from crawlproject.records import Topic
+from crawlproject.revisits.registry import make_policy
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.storage.folder_lock import holder_of
 from crawlproject.storage.open_archive import open_archive
@@ -37,7 +39,7 @@ def assemble(
     archive: PageArchive | None = None,
     cache_dir: Path | None = None,
     agent: str = "",
-    frontier: SharedFrontier | None = None,
+    frontier: Frontier | None = None,
 ) -> Crawl:
     """A crawl, new or resumed, ready to ``take`` from.
 
@@ -59,26 +61,32 @@ def assemble(
         topic, options, judge, prior_pages, graph=graph, crawl_folder=None if rehearsal else place
     )
     crawl_folder = _open_folder(place, topic, options, ordering, keeps_pages=not rehearsal, clock=clock)
-    if frontier is None:
-        crawled = _open_frontier(options, crawl_folder, ordering, topic, rehearsal=rehearsal, clock=clock)
-    else:
-        crawled = frontier
-    inspection = Inspection(topic, options, judge, crawl_folder, crawled)
-    crawl = Crawl(
-        topic,
-        options,
-        canonicalize=canonicalize,
-        judge=judge,
-        reader=new_reader(tag_paths=ordering.reads_tag_paths, agent=product_token(agent)),
-        ordering=ordering,
-        folder=crawl_folder,
-        frontier=crawled,
-        inspection=inspection,
-    )
-    recover_logs(crawl)
-    replay(crawl, clock())
-    inspection.deduplication.store_rules()
-    crawl.add_seeds()
+    try:
+        if frontier is None:
+            frontier = _open_frontier(options, crawl_folder, ordering, topic, rehearsal=rehearsal, clock=clock)
+        inspection = Inspection(topic, options, judge, crawl_folder, frontier)
+        revisits = _revisits(options, crawl_folder, frontier)
+        crawl = Crawl(
+            topic,
+            options,
+            canonicalize=canonicalize,
+            judge=judge,
+            reader=new_reader(tag_paths=ordering.reads_tag_paths, agent=product_token(agent)),
+            ordering=ordering,
+            folder=crawl_folder,
+            frontier=frontier,
+            inspection=inspection,
+            revisits=revisits,
+        )
+        recover_logs(crawl)
+        replay(crawl, clock())
+        inspection.deduplication.store_rules()
+        crawl.add_seeds()
+        if revisits is not None:
+            revisits.begin(clock())
+    except BadInput:
+        crawl_folder.abandon()
+        raise
     return crawl
 
 
@@ -88,6 +96,16 @@ def _place(topic: Topic, options: Options, folder: Path | None) -> Path:
     if options.frontier == "redis" and (holder := holder_of(place)):
         raise BadCrawlDir(str(place), f"in use by process {holder}; give each worker its own CRAWL_WORKER")
     return place
+
+
+def _revisits(options: Options, folder: CrawlFolder, frontier: Frontier) -> Revisits | None:
+    """What visits pages again, if that is asked for. Raises ``BadSetting``."""
+    if not options.crawl_revisit:
+        return None
+    if options.frontier == "redis":
+        wish = "wants FRONTIER memory or disk: the workers of a Redis frontier visit each page once"
+        raise BadSetting("setting CRAWL_REVISIT", wish)
+    return Revisits(make_policy(options.crawl_revisit), folder, frontier, options)
 
 
 def _open_folder(
@@ -100,7 +118,14 @@ def _open_folder(
     clock: Callable[[], float],
 ) -> CrawlFolder:
     """The crawl folder at ``place``, with its manifest begun and its WARC files open."""
-    folder = CrawlFolder(place, topic, options.ordering, parameters_in_use(ordering, options), bodies=keeps_pages)
+    folder = CrawlFolder(
+        place,
+        topic,
+        options.ordering,
+        parameters_in_use(ordering, options),
+        bodies=keeps_pages,
+        versions=options.page_versions,
+    )
     folder.manifest.begin(options.model_dump(), options.virtual_web, clock())
     if options.crawl_warc and keeps_pages:
         folder.archive = open_archive(

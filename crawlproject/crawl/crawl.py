@@ -26,6 +26,7 @@ from crawlproject.crawl.inspectors import Inspection
 from crawlproject.crawl.kinds.handler import FetchPlan, Handler
 from crawlproject.crawl.kinds.page import PageHandler
 from crawlproject.crawl.kinds.probe import ProbeHandler
+from crawlproject.crawl.kinds.revisit import RevisitHandler
 from crawlproject.crawl.kinds.sitemap import SitemapHandler
 from crawlproject.crawl.leasing import Leasing
 from crawlproject.crawl.normalization import Normalization
@@ -33,18 +34,20 @@ from crawlproject.crawl.ordering_feed import OrderingFeed
 from crawlproject.crawl.outlinks import Outlinks
 from crawlproject.crawl.page_steps import PageSteps
 from crawlproject.crawl.reading import make_traps
+from crawlproject.crawl.revisits.revisits import Revisits
+from crawlproject.crawl.revisits.steps import RevisitSteps
 from crawlproject.crawl.robots import KnownRobots, RobotsRules
 from crawlproject.crawl.scarcity import Scarcity
 from crawlproject.crawl.shared_learning import SharedLearning
 from crawlproject.crawl.sitemaps import Sitemaps
 from crawlproject.crawl.stats import CrawlStats
-from crawlproject.crawl.stopping import NO_NETWORK, PAGE_BUDGET, Stopping
+from crawlproject.crawl.stopping import NO_NETWORK, PAGE_BUDGET, ROUND, Stopping
 from crawlproject.frontier.base import Frontier, SharedFrontier
 from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.relevance import TopicJudge
-from crawlproject.records import PAGE, PROBE, SITEMAP, CrawlUrl, Fetch, Page, Topic
+from crawlproject.records import PAGE, PROBE, REVISIT, SITEMAP, CrawlUrl, Fetch, Page, Topic
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.hosts import host_of
 from crawlproject.webs.base import Reply
@@ -68,6 +71,7 @@ class Crawl:
         folder: CrawlFolder,
         frontier: Frontier,
         inspection: Inspection,
+        revisits: Revisits | None = None,
     ) -> None:
         self.topic = topic
         self.options = options
@@ -75,6 +79,7 @@ class Crawl:
         self.ordering = ordering
         self.folder = folder
         self.frontier = frontier
+        self.revisits = revisits
         self.tracker, self.probes = inspection.tracker, inspection.probes
         self.connections = Connections(delay=options.crawl_retry_delay, patience=options.crawl_max_outage)
         self.stats = CrawlStats(folder, frontier, inspection, reader, self.connections)
@@ -86,7 +91,9 @@ class Crawl:
             seconds=options.crawl_max_seconds,
         )
         self.ordering_feed = feed = OrderingFeed(ordering)
-        self.learners = (*inspection.learners, self.tracker, self.stopping, feed)
+        own = (revisits,) if revisits else ()
+        self.learners = (*inspection.learners, self.tracker, self.stopping, feed, *own)
+        self.learners_again = (*own, self.tracker.hosts)  # of further visits
 
         self._robots = robots = KnownRobots(options.crawl_robots_cache_size)
         rules = EntryRules(options.crawl_allowed_domains, make_traps(options, frontier), (self.tracker.hosts, robots))
@@ -101,26 +108,34 @@ class Crawl:
             holds=inspection.holds,
             scarcity=Scarcity(options.crawl_scarce),
         )
-        self._history = history = HistoryWriter(folder, ordering, self.learners)
+        self._history = history = HistoryWriter(folder, ordering, self.learners, self.learners_again)
         outlinks = Outlinks(admission, frontier, ordering, feed, folder.refusals)
-        self.steps = steps = PageSteps(
-            feed=feed,
-            frontier=frontier,
-            history=history,
-            inspection=inspection,
-            judge=judge,
-            options=options,
-            outlinks=outlinks,
-            reader=reader,
-        )
+        parts: dict[str, Any] = {
+            "feed": feed,
+            "frontier": frontier,
+            "history": history,
+            "inspection": inspection,
+            "judge": judge,
+            "options": options,
+            "outlinks": outlinks,
+            "reader": reader,
+        }
+        self.steps = steps = PageSteps(**parts, revisits=revisits)
         self.sitemaps = Sitemaps(canonicalize, judge, per_host=options.crawl_sitemaps, most=options.crawl_sitemap_urls)
         of_pages = (admission, frontier, history, inspection, ordering, steps)
         self._sitemap_handler = SitemapHandler(*of_pages, self.sitemaps, outlinks)
-        self.kinds: Mapping[str, Handler] = {
+        self.kinds: dict[str, Handler] = {
             PAGE: PageHandler(*of_pages),
             SITEMAP: self._sitemap_handler,
             PROBE: ProbeHandler(canonicalize, frontier, inspection, options, rules, steps),
         }
+        self._steps_of_revisits = RevisitSteps(**parts, revisits=revisits) if revisits else None
+        if revisits and self._steps_of_revisits:
+            self.kinds |= {
+                REVISIT: RevisitHandler(
+                    admission, canonicalize, frontier, inspection, revisits, self._steps_of_revisits
+                )
+            }
         self._leasing = leasing = Leasing(
             frontier,
             admission,
@@ -128,6 +143,7 @@ class Crawl:
             inspection.holds,
             self.kinds,
             patience=2 * options.politeness_min_delay,  # hosts that rest are no reason to release a URL
+            looks_back=revisits is None,
         )
         self.shared: SharedLearning | None = None
         if isinstance(frontier, SharedFrontier) and frontier.shares:
@@ -137,6 +153,10 @@ class Crawl:
             self.shared = history.told = leasing.told = shared
             inspection.probes.told = shared.found
             frontier.when_published(shared.receive)
+
+    def steps_for(self, url: CrawlUrl) -> PageSteps:
+        """The steps of a page that came for a leased URL."""
+        return self._steps_of_revisits if self._steps_of_revisits and url.kind == REVISIT else self.steps
 
     # ------------------------------------------------------------ the way in and out of the frontier
 
@@ -168,6 +188,8 @@ class Crawl:
         taken = self._leasing.take(now)
         if taken is not None:
             self.connections.probe = taken.key
+            if self.revisits is not None:
+                self.revisits.taken(now)
         return taken
 
     def next_due(self, now: float) -> float | None:
@@ -176,20 +198,27 @@ class Crawl:
         if self.connections.began is not None:
             due = None if self._is_probing() else max(due or 0.0, self.connections.next_take())
             deadline = min(filter(None, (deadline, self.connections.deadline())), default=None)
+        if due is not None and self.revisits is not None:
+            due = max(due, self.revisits.pace.next_time())
         return min(due, deadline) if due is not None and deadline else due
 
     def budget_in_flight(self) -> bool:
-        """Whether the open leases may already fill ``CRAWL_MAX_PAGES``."""
-        return self.budget.is_in_flight
+        """Whether the open leases may already fill ``CRAWL_MAX_PAGES``, which ends a crawl that visits each page once."""
+        return self.revisits is None and self.budget.is_in_flight
 
     def end_reason(self, now: float) -> str:
         """Why no more URLs are to be taken, as one of the reasons of ``stopping.py``; "" while there is no reason."""
-        if self.budget.is_spent:
+        if self.revisits is not None:
+            if self.revisits.round_is_over(now):
+                return ROUND
+        elif self.budget.is_spent:
             return PAGE_BUDGET
         return self.stopping.reason(now, self.frontier.best) or (NO_NETWORK if self.connections.is_over(now) else "")
 
     def _has_to_wait(self, now: float) -> bool:
-        """Whether an outage forbids to take anything now."""
+        """Whether an outage, or the rate that the user asked for, forbids to take anything now."""
+        if self.revisits is not None and now < self.revisits.pace.next_time():
+            return True
         return self.connections.began is not None and (now < self.connections.next_take() or self._is_probing())
 
     def _is_probing(self) -> bool:

@@ -10,6 +10,8 @@ from crawlproject.crawl.sitemaps import SitemapListing
 from crawlproject.inspection.learner import Learner
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.records import AGENT, CRAWL_DELAY, NOT_KEPT, RETRY_AFTER, CrawlUrl, Fetch, FetchEvent, Page, Visit
+from crawlproject.storage.change_log import RETIRED
+from crawlproject.storage.collection import CollectedPage
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.hosts import host_of
 
@@ -18,15 +20,19 @@ if TYPE_CHECKING:
 
 
 class HistoryWriter:
-    """Writes the history of one crawl. A URL enters it once.
+    """Writes the history of one crawl. A URL enters it once, and once more for each further visit.
 
-    ``learners`` learn from each finished fetch, in this order. Methods raise ``StorageFailed`` when the disk refuses.
+    ``learners`` learn from each finished fetch, in this order, ``again`` from those of further visits. Methods raise
+    ``StorageFailed`` when the disk refuses.
     """
 
-    def __init__(self, folder: CrawlFolder, ordering: BaseOrdering, learners: Sequence[Learner]) -> None:
+    def __init__(
+        self, folder: CrawlFolder, ordering: BaseOrdering, learners: Sequence[Learner], again: Sequence[Learner] = ()
+    ) -> None:
         self._folder = folder
         self._ordering = ordering
         self._learners = learners
+        self._learners_again = again
         self.told: SharedLearning | None = None  # tells other workers
         self._crawl_delays: dict[str, float] = {}  # hosts whose robots.txt asks for one; asked again after a resume
 
@@ -39,7 +45,7 @@ class HistoryWriter:
 
     def visit(self, url: CrawlUrl, page: Page, body: bytes, fetch: Fetch) -> Visit:
         """The history line of a fetched page; stores the page file unless the page asks not to be kept."""
-        return self._line(
+        return self.line(
             url,
             fetch,
             page.signs,
@@ -74,12 +80,31 @@ class HistoryWriter:
         if url.url in self._folder.history:
             return
         links = len(listed.entries) if listed else 0
-        visit = self._line(url, fetch, {}, error=error, redirect=redirect, links=links)
+        visit = self.line(url, fetch, {}, error=error, redirect=redirect, links=links)
         if listed is None:
             self._folder.note(visit)
         else:
             self._folder.note_sitemap(visit, listed.entries)
         self._apply(visit, listed.page if listed else None)
+
+    def store(self, url: str, body: bytes, version: int) -> str:
+        """Store another text of a page whose version ``version`` is stored; returns the name of the page file."""
+        return self._folder.store(url, body, version)
+
+    def load(self, url: str) -> bytes:
+        """The stored body of a page. Raises ``FileNotFoundError``."""
+        return self._folder.pages.load(url)
+
+    def again(self, visit: Visit, page: Page | None = None) -> None:
+        """Add a further visit of a page to the history; with another text also its item and its new links."""
+        self._folder.keep_again(visit, page)
+        event = FetchEvent(visit, [link.url for link in page.links] if page else (), lambda: page)
+        for learner in self._learners_again:
+            learner.apply(event)
+
+    def retired(self, page: CollectedPage, now: float) -> None:
+        """Say to readers of the items that a page is no part of the collection any more."""
+        self._folder.withdraw(page.url, now, page.version, RETIRED)
 
     def refused(self, url: CrawlUrl, reason: str) -> None:
         """Count a URL that was not fetched."""
@@ -96,7 +121,8 @@ class HistoryWriter:
         if self.told is not None:
             self.told.fetched(event)
 
-    def _line(self, url: CrawlUrl, fetch: Fetch, signs: Mapping[str, float], **fields: Any) -> Visit:
+    def line(self, url: CrawlUrl, fetch: Fetch, signs: Mapping[str, float], **fields: Any) -> Visit:
+        """A line of the history: what the frontier and the fetch say, and ``fields`` of ``Visit``."""
         return Visit(
             url=url.url,
             status=fetch.status,

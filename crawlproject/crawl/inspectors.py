@@ -42,7 +42,8 @@ class Inspection:
         # Wanted now, or before the crawl was interrupted: what was found then still holds.
         wanted = options.crawl_cloaking_probe or options.crawl_soft_404_probe or (folder.path / PROBES).exists()
         self._probing = (self.probes,) if wanted else ()
-        self.examiner = Examiner(tuple(self._inspectors(judge)))
+        self.plain_inspectors: tuple[Inspector, ...] = (PageTypeInspector(), SpamInspector(judge.query))
+        self.examiner = Examiner(tuple(self._inspectors()))
         self.learners: tuple[Learner, ...] = (*self._probing, *self.deduplication.learners)
         self.normalizers: tuple[UrlNormalizer, ...] = self.deduplication.normalizers
         self.holds = Holds(
@@ -51,10 +52,9 @@ class Inspection:
         )
         folder.beside += [self.deduplication, self.probes]
 
-    def _inspectors(self, judge: TopicJudge) -> Iterator[Inspector]:
+    def _inspectors(self) -> Iterator[Inspector]:
         """Each sees what those before it found; the first that finds a page without content is the last that is asked."""
-        yield PageTypeInspector()
-        yield SpamInspector(judge.query)
+        yield from self.plain_inspectors  # look at the page alone
         yield self.tracker.farms  # adds to the spam score
         yield from self._probing  # so does distrust of the site
         yield from self.deduplication.inspectors  # a duplicate of a page that has content

@@ -16,7 +16,7 @@ from crawlproject.crawl.admission import Admission
 from crawlproject.crawl.holds import Holds
 from crawlproject.frontier.base import Frontier, SharedFrontier
 from crawlproject.orderings.base import BaseOrdering
-from crawlproject.records import CrawlUrl
+from crawlproject.records import REVISIT, CrawlUrl
 from crawlproject.urls.hosts import host_of
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Leasing:
     """Leases the URLs of one crawl.
 
     ``kinds`` has the rules of each kind of URL. Blocked hosts and held URLs are released when nothing else would be fetched for
-    ``patience`` seconds.
+    ``patience`` seconds. ``looks_back``: also those of a run before; not when most of what waits has its time to come.
     """
 
     def __init__(
@@ -64,6 +64,7 @@ class Leasing:
         kinds: Mapping[str, TurnRules],
         *,
         patience: float,
+        looks_back: bool = True,
     ) -> None:
         self._frontier = frontier
         self._admission = admission
@@ -74,7 +75,8 @@ class Leasing:
         self.told: SharedLearning | None = None  # tells other workers
         self._shared = frontier if isinstance(frontier, SharedFrontier) else None
         self._refused = 0  # URLs, when their turn came
-        self._held: dict[str, CrawlUrl] | None = None  # by key; None: those of a run before were not looked for yet
+        # By key; None: those of a run before were not looked for yet.
+        self._held: dict[str, CrawlUrl] | None = None if looks_back else {}
 
     def take(self, now: float) -> CrawlUrl | None:
         """Lease the next URL that need not wait, or None when no host is eligible at ``now``.
@@ -131,7 +133,7 @@ class Leasing:
         self._ordering.postponed(url.url)
         if self.told is not None:
             self.told.postponed(url.url)
-        if self._held is not None:
+        if self._held is not None and url.kind != REVISIT:
             self._held[url.key] = url
             if len(self._held) > _HELD:
                 del self._held[next(iter(self._held))]

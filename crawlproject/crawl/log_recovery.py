@@ -16,8 +16,10 @@ from crawlproject.crawl.replay import InStep, stored_page
 from crawlproject.errors import BadCrawlDir
 from crawlproject.records import SITEMAP, Page, Visit
 from crawlproject.storage.append_log import read_lines
+from crawlproject.storage.change_log import read_changes
+from crawlproject.storage.collection import AWAY
 from crawlproject.storage.crawl_folder import SAVE_EVERY
-from crawlproject.storage.items import item_fields
+from crawlproject.storage.items import item_fields, withdrawn
 from crawlproject.storage.link_log import link_lines
 from crawlproject.storage.read import LINKS, REFUSED, read_visits
 from crawlproject.storage.sitemap_log import NAME as SITEMAPS
@@ -79,6 +81,12 @@ class _ItemRecovery(_Recovery):
             if not found and (page := self._page(visit)) is not None:
                 found = [item_fields(page, visit)]
             yield found
+        last = {change.url: change for change in read_changes(self._folder)}
+        yield [
+            withdrawn(change.url, change.at, change.version, change.change)
+            for change in last.values()
+            if change.change in AWAY
+        ]
 
 
 class _LinkRecovery(_Recovery):

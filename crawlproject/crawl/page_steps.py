@@ -8,6 +8,7 @@ from crawlproject.crawl.history_writer import HistoryWriter
 from crawlproject.crawl.inspectors import Inspection
 from crawlproject.crawl.ordering_feed import OrderingFeed
 from crawlproject.crawl.outlinks import Outlinks
+from crawlproject.crawl.revisits.revisits import Revisits
 from crawlproject.frontier.base import Frontier, SharedFrontier
 from crawlproject.options import Options
 from crawlproject.pages.reader import Reader
@@ -29,9 +30,10 @@ class PageSteps:
         options: Options,
         outlinks: Outlinks,
         reader: Reader,
+        revisits: Revisits | None = None,
     ) -> None:
         self.content_types = options.page_content_types
-        self._max_bytes = options.page_max_bytes
+        self.max_bytes = options.page_max_bytes
         self._examiner = inspection.examiner
         self._feed = feed
         self._frontier = frontier
@@ -41,6 +43,7 @@ class PageSteps:
         self._outlinks = outlinks
         self._probes = inspection.probes
         self._reader = reader
+        self._revisits = revisits
 
     def read(
         self, url: CrawlUrl, body: bytes, *, content_type: str = "", robots_tag: str = "", now: float = 0.0
@@ -48,7 +51,7 @@ class PageSteps:
         """Bytes to page; relevance and context scores are still 0."""
         return self._reader.read(
             url.url,
-            body[: self._max_bytes],
+            body[: self.max_bytes],
             content_type=content_type,
             robots_tag=robots_tag,
             now=now,
@@ -87,5 +90,15 @@ class PageSteps:
             if not page.repeats:
                 self._outlinks.follow(page)
             self._frontier.put_many(self._probes.wanted(page))
+            if self._revisits is not None:
+                self._frontier.put_many(self._revisits.after_first_visit(page.url, fetch.at))
             if self._shared is not None and page.indexable:
                 self._shared.count_page(page.url)
+        if self._revisits is not None:
+            self._retire_surplus(self._revisits, fetch.at)
+
+    def _retire_surplus(self, revisits: Revisits, now: float) -> None:
+        """The collection keeps its size: the pages that are worth least leave it."""
+        for page in revisits.surplus():
+            self._history.retired(page, now)
+            revisits.retire(page, now)

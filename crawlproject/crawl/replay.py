@@ -39,6 +39,10 @@ def replay(crawl: Crawl, now: float) -> None:
     learners = [learner for learner in crawl.learners if follower or learner is not feed]
     inherited: dict[str, tuple[float, ...]] = follower.linked if follower else {}
     for number, event in enumerate(read_events(crawl, inherited, now), start=1):
+        if event.visit.number > 1:
+            for learner in crawl.learners_again:
+                learner.apply(event)
+            continue
         for learner in learners:
             learner.apply(event)
         if follower:

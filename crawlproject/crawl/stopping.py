@@ -23,6 +23,7 @@ TIME_BUDGET = "time budget"
 SATURATED = "saturated"
 DEAD_END = "frontier empty"
 NO_NETWORK = "no network"
+ROUND = "round over"  # of revisits
 
 EVERY = 20  # pages between two looks at the frontier
 

@@ -16,6 +16,10 @@ When all active and spare hosts are blocked or hold no URL that may be taken, th
 
 **Leases.** A taken URL is leased until ``done`` or ``release``. After a crash, leased URLs wait again.
 
+**Revisits.** A URL whose visit is finished may wait for the next one: ``done`` with ``refetch_at`` lets it, and ``put_again``
+one that is done. It is then like every URL that waits: it counts, is held until its time, rescored, dropped for good, and may be
+evicted, so its score should be above those of new URLs.
+
 **Holds and blocks.** No URL is taken before its ``not_before``, which ``hold`` changes, and none of a blocked host before
 the end of the block (as BlockQueueUntil in url-frontier). Neither touches the politeness clock, scores, or places.
 
@@ -115,10 +119,19 @@ class Frontier(FrontierQuestions, Protocol):
         """Lease the best URL of an eligible host, or None when no host is eligible at ``now``."""
         ...
 
-    def done(self, url: str, now: float, seconds: float) -> None:
+    def put_again(self, url: CrawlUrl) -> bool:
+        """As ``put``, but a URL that is done waits as well: with this record, behind those that came before."""
+        ...
+
+    def done(
+        self, url: str, now: float, seconds: float, refetch_at: float | None = None, score: float | None = None
+    ) -> None:
         """End the lease of ``url`` whose fetch finished at ``now`` after ``seconds``; idempotent.
 
         Also marks a URL as known that was never taken here (a redirect's target fetched in passing).
+
+        With ``refetch_at`` it waits again, in its old place, with this ``score`` (default: the old one), and is not taken
+        before that time. So does one that waited. Of a URL that is neither leased nor waiting there is no record: it is done.
         """
         ...
 

@@ -46,6 +46,14 @@ class Returned(NamedTuple):
     not_before: float
 
 
+class Finished(NamedTuple):
+    """A leased URL was fetched, and waits for its next visit, with this score."""
+
+    url: str
+    refetch_at: float
+    score: float
+
+
 class Ended(NamedTuple):
     """A URL is done, whether it was leased, waited, or is new."""
 
@@ -92,7 +100,21 @@ class Blocked(NamedTuple):
     until: float
 
 
-Change = Waits | Rescored | Held | Leased | Returned | Ended | Evicted | Picked | GaveBack | Rests | Asks | Blocked
+Change = (
+    Waits
+    | Rescored
+    | Held
+    | Leased
+    | Returned
+    | Finished
+    | Ended
+    | Evicted
+    | Picked
+    | GaveBack
+    | Rests
+    | Asks
+    | Blocked
+)
 
 METHODS: dict[type[Change], str] = {
     Waits: "wait",
@@ -100,6 +122,7 @@ METHODS: dict[type[Change], str] = {
     Held: "hold",
     Leased: "lease",
     Returned: "give_back",
+    Finished: "refetch",
     Ended: "end",
     Evicted: "evict",
     Picked: "pick",
@@ -133,6 +156,8 @@ def to_json(change: Change) -> list[Any]:
         ]
     if isinstance(change, Rescored):
         return ["score", change.url, _number(change.score)]
+    if isinstance(change, Finished):
+        return ["refetch", change.url, change.refetch_at, _number(change.score)]
     return [_CODES[type(change)], *change]
 
 
@@ -161,6 +186,9 @@ def from_json(fields: list[Any]) -> Change:
     if code == "score":
         url, score = values
         return Rescored(url, float(score))
+    if code == "refetch":
+        url, refetch_at, score = values
+        return Finished(url, refetch_at, float(score))
     return _KINDS[code](*values)
 
 

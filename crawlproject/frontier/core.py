@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from crawlproject.frontier.base import BlockedHost, HostStats
 from crawlproject.frontier.paths import best_of_paths
@@ -89,6 +90,12 @@ class FrontierCore(FrontierAnswers):
         self._commit()
         return new
 
+    def put_again(self, url: CrawlUrl) -> bool:
+        """As the contract says. Raises as ``put`` does."""
+        new = self._put(url, again=True)
+        self._commit()
+        return new
+
     def put_many(self, urls: Iterable[CrawlUrl]) -> int:
         """As the contract says. Outside a batch, some thousands at a time are one atomic step."""
         new = 0
@@ -101,8 +108,7 @@ class FrontierCore(FrontierAnswers):
 
     def rescore(self, url: str, score: float) -> bool:
         """As the contract says. Raises ``ValueError`` when ``score`` is NaN."""
-        if score != score:
-            raise ValueError(f"a score must be a number, got {score!r}: {url!r}")
+        _refuse_nan(url, score)
         old = self._store.score_of(url)
         if old is None:
             return False
@@ -139,12 +145,22 @@ class FrontierCore(FrontierAnswers):
             store.commit()
         return record
 
-    def done(self, url: str, now: float, seconds: float) -> None:
+    def done(
+        self, url: str, now: float, seconds: float, refetch_at: float | None = None, score: float | None = None
+    ) -> None:
+        """As the contract says. Raises ``ValueError`` if ``refetch_at`` is not finite, or ``score`` is NaN."""
+        if refetch_at is not None:
+            _refuse_endless(url, refetch_at)
+            _refuse_nan(url, score)
         store = self._store
-        if store.state_of(url) != "done":
+        state = store.state_of(url)
+        if state != "done":
             host = store.host_of(url)
             store.rest(host, store.politeness.next_visit(host, now, seconds))
-            store.end(url)
+            if refetch_at is not None and state:
+                self._wait_again(url, refetch_at, score)
+            else:
+                store.end(url)
             if not self._in_batch:
                 store.commit()
 
@@ -213,12 +229,12 @@ class FrontierCore(FrontierAnswers):
 
     # ------------------------------------------------------------ inside
 
-    def _put(self, url: CrawlUrl) -> bool:
+    def _put(self, url: CrawlUrl, *, again: bool = False) -> bool:
         score, store = url.score, self._store
         if score != score or not math.isfinite(url.not_before):
             raise ValueError(f"cannot queue score {score!r}, not_before {url.not_before!r}: {url.url!r}")
         state = store.state_of(url.key)
-        if state:
+        if state and not (again and state == "done"):
             if state == "waiting":
                 old = store.record_of(url.key)
                 best = best_of_paths(old, url)
@@ -241,6 +257,18 @@ class FrontierCore(FrontierAnswers):
         self._evict_surplus()
         self._commit()
 
+    def _wait_again(self, url: str, refetch_at: float, score: float | None) -> None:
+        """A URL that was leased, or waits, waits for its next visit."""
+        store = self._store
+        lease = store.lease_of(url)
+        old = lease or store.record_of(url)
+        score = old.score if score is None else score
+        if lease:
+            store.refetch(url, refetch_at, score)
+        else:
+            store.wait(replace(old, score=score, not_before=refetch_at))
+        self._evict_surplus()
+
     def _evict_surplus(self) -> None:
         while self._store.count_buffered() > self._limit and (worst := self._store.worst()):
             self._evict(worst)
@@ -259,6 +287,11 @@ def check_sizes(**sizes: int) -> None:
         least = 0 if name == "max_urls" else 1
         if size < least:
             raise ValueError(f"{name} must be at least {least}, got {size!r}")
+
+
+def _refuse_nan(url: str, score: float | None) -> None:
+    if score is not None and score != score:
+        raise ValueError(f"a score must be a number, got {score!r}: {url!r}")
 
 
 def _refuse_endless(name: str, until: float) -> None:

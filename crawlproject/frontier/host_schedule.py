@@ -103,7 +103,8 @@ class HostSchedule(HostStates):
                 levels.enter(host, None, 0.0)
         levels.set(-floor, -spare)
         if changed_all:
-            self.rule.set_hosts(0 if now_set else self.total)
+            asleep = self.rule.asleep
+            self.rule.set_hosts(0 if now_set else self.total - asleep, asleep)
         for host in changed:
             if host.size:  # one without URLs has no level, and may be forgotten by now
                 self.place(host)

@@ -185,7 +185,7 @@ class HostStates:
 
     def resting(self) -> int:
         """Hosts with waiting URLs that may not be visited yet, at the latest time that was passed; O(1)."""
-        return sum(len(self._heaps[state]) for state in (SNOOZED, HELD_SNOOZED, SPARE_SNOOZED))
+        return self.rule.asleep + sum(len(self._heaps[state]) for state in (SNOOZED, HELD_SNOOZED, SPARE_SNOOZED))
 
     # ------------------------------------------------------------ inside
 

@@ -175,6 +175,7 @@ class MemoryStore(MemoryUrls):
         if old is not None:
             self._replace(old, record)
             return
+        self.finished.discard(record.key)
         entry = self._enter(QueueEntry(-record.score, next(self._arrivals), 0, record, queue_of(record.url)))
         self.schedule.add(entry)
 
@@ -193,13 +194,10 @@ class MemoryStore(MemoryUrls):
         self.schedule.take(entry)
 
     def give_back(self, url: str, not_before: float) -> None:
-        old = self.leases.pop(url)
-        self.schedule.free(old.host)
-        record = old.record
-        if record.not_before != not_before:
-            record = replace(record, not_before=not_before)
-        entry = self._enter(QueueEntry(old.rank, old.arrival, next(self._revisions), record, old.host))
-        self.schedule.add_back(entry)
+        self.schedule.add_back(self._return(url, not_before, self.leases[url].record.score))
+
+    def refetch(self, url: str, refetch_at: float, score: float) -> None:
+        self.schedule.add(self._return(url, refetch_at, score))
 
     def end(self, url: str) -> None:
         lease = self.leases.pop(url, None)
@@ -235,6 +233,15 @@ class MemoryStore(MemoryUrls):
         entry = self.entries.pop(url)
         self._report_death()
         self.schedule.remove(entry)
+
+    def _return(self, url: str, not_before: float, score: float) -> QueueEntry:
+        """The entry of a URL that was leased, in its old place."""
+        old = self.leases.pop(url)
+        self.schedule.free(old.host)
+        record = old.record
+        if (record.not_before, record.score) != (not_before, score):
+            record = replace(record, not_before=not_before, score=score)
+        return self._enter(QueueEntry(-score, old.arrival, next(self._revisions), record, old.host))
 
     def _replace(self, old: QueueEntry, record: CrawlUrl) -> None:
         """Another record for a waiting URL, which keeps its place."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
-from crawlproject.records import Page, Topic, Visit
+from crawlproject.records import GONE, MOVED, Page, Topic, Visit
 from crawlproject.storage.folder_lock import FolderLock
 from crawlproject.storage.history import History
 from crawlproject.storage.items import Items
@@ -35,13 +35,21 @@ class CrawlFolder:
     read, ``sitemaps.jsonl`` of one crawl.
 
     ``bodies=False`` (rehearsals) writes the history only, without page files, items and links. Since a rehearsal restarts
-    after an interruption, its refusal counts are saved only at the end, not every ``SAVE_EVERY`` fetches.
+    after an interruption, its refusal counts are saved only at the end, not every ``SAVE_EVERY`` fetches. ``versions`` of each
+    page are kept.
     Raises ``BadCrawlDir`` when the folder holds another crawl or another process crawls in it, ``StorageFailed`` when it
     cannot be written.
     """
 
     def __init__(
-        self, path: Path, topic: Topic, ordering: str, parameters: Mapping[str, Any], *, bodies: bool = True
+        self,
+        path: Path,
+        topic: Topic,
+        ordering: str,
+        parameters: Mapping[str, Any],
+        *,
+        bodies: bool = True,
+        versions: int = 1,
     ) -> None:
         self.path = path
         self.bodies = bodies
@@ -53,10 +61,18 @@ class CrawlFolder:
         except OSError as error:
             raise StorageFailed(f"cannot make the crawl folder {path}: {error}") from error
         self._lock = FolderLock(path) if bodies else None
+        try:
+            self._open(topic, ordering, parameters, versions)
+        except BaseException:
+            self.abandon()
+            raise
+
+    def _open(self, topic: Topic, ordering: str, parameters: Mapping[str, Any], versions: int) -> None:
+        path, bodies = self.path, self.bodies
         self.manifest = Manifest(path, topic, ordering, parameters)
         self.history = History(path / "history.jsonl")
         self.refusals = Refusals(path / "refused.json")
-        self.pages = PageRepository(path / "pages")
+        self.pages = PageRepository(path / "pages", versions=versions)
         self.links = LinkLog(path / "links.jsonl", self.history) if bodies else None
         self.items = Items(path / "items.jsonl", self.history) if bodies else None
         self._sitemaps = SitemapLog(path / SITEMAPS, self.history) if bodies else None
@@ -65,9 +81,14 @@ class CrawlFolder:
         self.beside: list[Closing] = []  # other writers to the folder
         self.warnings: list[str] = []  # what had been lost when the folder was opened
 
-    def store(self, url: str, body: bytes) -> str:
-        """Store the bytes of a page; return its name."""
-        return self.pages.store(url, body) if self.bodies else page_name(url)
+    def abandon(self) -> None:
+        """The crawl is refused before it begins: others may have the folder."""
+        if self._lock:
+            self._lock.withdraw()
+
+    def store(self, url: str, body: bytes, replaced: int = 0) -> str:
+        """Store the bytes of a page, in the place of its version ``replaced`` if it has one; return its name."""
+        return self.pages.store(url, body, replaced) if self.bodies else page_name(url)
 
     def keep(self, page: Page, visit: Visit) -> None:
         """Write the links of a fetched page, its item if it is stored, and last its visit: all of these or none."""
@@ -88,6 +109,21 @@ class CrawlFolder:
             raise
         self._save_now_and_then()
 
+    def keep_again(self, visit: Visit, page: Page | None) -> None:
+        """Write a further visit of a page; with another text also its new links and its item."""
+        if page is not None and self.links:
+            self.links.append(page)
+        if self.items and page is not None and visit.md5:
+            self.items.append(page, visit)
+        elif visit.change in (GONE, MOVED):
+            self.withdraw(visit.url, visit.at, visit.version, visit.change)
+        self.note(visit)
+
+    def withdraw(self, url: str, at: float, version: int, state: str) -> None:
+        """Write an item that takes a page back: it is ``GONE``, ``MOVED`` or ``RETIRED``."""
+        if self.items:
+            self.items.withdraw(url, at, version, state)
+
     def note_sitemap(self, visit: Visit, pages: Sequence[tuple[str, str]]) -> None:
         """Write the pages of a sitemap, as ``(URL, lastmod)``, and last its visit."""
         if self._sitemaps:
@@ -95,7 +131,7 @@ class CrawlFolder:
         self.note(visit)
 
     def note(self, visit: Visit) -> None:
-        """Write the visit of a fetch without a page."""
+        """Write the visit of a fetch, after all else that belongs to it."""
         if self.archive:
             self.archive.commit(visit)
         self.history.append(visit)

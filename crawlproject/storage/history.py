@@ -1,5 +1,7 @@
 """The crawl history: one line per finished fetch (paper 000 section 2.2), in the order of storing.
 
+A page that is visited again has a line a visit; no line is ever rewritten.
+
 The history is the commit record of the crawl folder: a page counts if the history has its line. Page file, item and links
 are written before that line, and are dropped on opening if the line is missing.
 """
@@ -31,22 +33,28 @@ class History:
         self.pages = 0
         self.errors = 0
         self.links = 0  # of pages, as in the link log
+        self.revisits = 0  # further visits of pages; the other figures are of first visits
         self.last_url = ""
         self.seeds_led_to: set[str] = set()  # targets of redirected seeds, in a resumed crawl
-        for number, line in enumerate(read_lines(path), start=1):
+        for place, line in enumerate(read_lines(path), start=1):
             try:
                 self._count(
-                    str(line["url"]), line["md5"], float(line["relevance"]), line["error"], line.get("links", 0)
+                    str(line["url"]),
+                    line["md5"],
+                    float(line["relevance"]),
+                    line["error"],
+                    line.get("links", 0),
+                    int(line.get("number", 1)),
                 )
                 if line["redirect"] and not line["depth"]:
                     self.seeds_led_to.add(str(line["redirect"]))
             except (KeyError, TypeError, ValueError) as damage:
-                raise unexpected(path, number, damage) from damage
+                raise unexpected(path, place, damage) from damage
 
     def append(self, visit: Visit) -> None:
         """Write the line of a fetch. Raises ``StorageFailed``."""
         self._log.append(visit)
-        self._count(visit.url, visit.md5, visit.relevance, visit.error, visit.links)
+        self._count(visit.url, visit.md5, visit.relevance, visit.error, visit.links, visit.number)
 
     def recent_relevance(self) -> float:
         """Mean relevance of the last ``RECENT`` pages, 0 before the first."""
@@ -59,18 +67,21 @@ class History:
         return len(self._urls)
 
     def __iter__(self) -> Iterator[str]:
-        """The URLs in the order of the file."""
-        return (str(line["url"]) for line in read_lines(self._path))
+        """The URLs in the order of their first visits, read from the file."""
+        return (str(line["url"]) for line in read_lines(self._path) if line.get("number", 1) == 1)
 
     def close(self) -> None:
         self._log.sync()
         self._log.close()
 
-    def _count(self, url: str, md5: str, relevance: float, error: str, links: int) -> None:
-        self._urls.add(url)
+    def _count(self, url: str, md5: str, relevance: float, error: str, links: int, number: int) -> None:
         self.last_url = url
         if md5 or error == NOT_KEPT:
             self.links += links
+        if number > 1:
+            self.revisits += 1
+            return
+        self._urls.add(url)
         if md5:
             self.pages += 1
             self._recent.append(relevance)

@@ -1,6 +1,7 @@
 """``items.jsonl``: one line per stored page, for full-text indexes.
 
-``item.schema.json`` beside this file defines the fields, as a JSON Schema (draft 2020-12).
+``item.schema.json`` beside this file defines the fields, as a JSON Schema (draft 2020-12). A page that changed has a line for
+each version, and one whose ``state`` says why if it is no part of the crawl any more: the last line of a URL counts.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import orjson
 from crawlproject.records import Page, Visit
 from crawlproject.storage.append_log import AppendLog
 from crawlproject.storage.history import History
+from crawlproject.urls.naming import page_name
 
 
 class Items:
@@ -28,6 +30,10 @@ class Items:
     def append(self, page: Page, visit: Visit) -> None:
         """Write the line of a stored page. Raises ``StorageFailed``."""
         self._log.append(item_fields(page, visit))
+
+    def withdraw(self, url: str, at: float, version: int, state: str) -> None:
+        """Write a line that takes a page back. Raises ``StorageFailed``."""
+        self._log.append(withdrawn(url, at, version, state))
 
     def trim(self, history: History) -> None:
         """Remove the last lines whose page is not in the history."""
@@ -73,7 +79,14 @@ def item_fields(page: Page, visit: Visit) -> dict[str, object]:
         "spam": visit.spam,
         "digest": visit.digest,
         "content_type": visit.content_type,
+        "version": visit.version,
+        "state": "",
     }
+
+
+def withdrawn(url: str, at: float, version: int, state: str) -> dict[str, object]:
+    """The item that takes a page back; ``state`` says why: ``gone``, ``moved`` or ``retired``."""
+    return {**item_fields(Page(url), Visit(url, 0, at, md5=page_name(url), version=version)), "state": state}
 
 
 @lru_cache(maxsize=1)

@@ -148,9 +148,12 @@ def test_a_score_or_a_time_that_is_no_number_is_refused(make, wrong):
         lambda: frontier.hold("http://a.test/", wrong),
         lambda: frontier.release("http://a.test/", 0.0, 0.0, not_before=wrong),
         lambda: frontier.block_host("b.test", wrong),
+        lambda: frontier.done("http://a.test/", 0.0, 0.0, wrong),
+        lambda: frontier.put_again(url("c/", 0.0, not_before=wrong)),
     ]
     if math.isnan(wrong):
         refused += [lambda: frontier.put(url("c/", wrong)), lambda: frontier.rescore("http://b.test/", wrong)]
+        refused += [lambda: frontier.done("http://a.test/", 0.0, 0.0, 9.0, wrong)]
     for call in refused:
         with pytest.raises(ValueError, match=r"finite|number|cannot queue"):
             call()
@@ -520,6 +523,124 @@ def test_a_waiting_url_is_held_until_its_time_and_let_go(make):
     assert frontier.hold("http://b.test/1", 0.0)
     assert fetch(frontier, 9.0) == "b/1"
     assert frontier.take(10.0) == url("a/1", 0.9, not_before=10.0)
+
+
+# ---------------------------------------------------------------- revisits
+
+
+def test_a_finished_url_waits_for_its_next_visit(make):
+    frontier = make([url("a/1", 0.5, depth=2), url("a/2", 0.4), url("b/1", 0.1)], min_delay=5.0, batch_size=2)
+    taken = frontier.take(0.0)
+    frontier.done(taken.url, 1.0, 0.0, 100.0, 7.0)
+    assert (len(frontier), frontier.leases(), frontier.best(), taken.url in frontier) == (3, 0, 7.0, True)
+    assert not frontier.put(url("a/1", 0.3, depth=2))
+    assert [fetch(frontier, 5.0), fetch(frontier, 6.0)] == ["b/1", "a/2"], "the pick counts, and the clock is set"
+    assert (frontier.next_due(20.0), take(frontier, 99.0)) == (100.0, None)
+    assert frontier.take(100.0) == replace(taken, score=7.0, not_before=100.0)
+    frontier.done(taken.url, 100.0, 0.0)
+    assert (len(frontier), taken.url in frontier, frontier.next_due(1e6)) == (0, True, None), "retired"
+
+
+def test_the_score_stays_unless_another_is_given(make):
+    frontier = make([url("a/1", 0.5)])
+    frontier.done(frontier.take(0.0).url, 0.0, 0.0, 10.0)
+    assert frontier.best() == 0.5
+
+
+def test_a_url_that_waits_for_a_revisit_is_rescored_held_and_dropped_like_any_other(make):
+    frontier = make([url(f"{host}/", 0.5) for host in "abc"])
+    for _ in range(3):
+        frontier.done(frontier.take(0.0).url, 0.0, 0.0, 50.0, 1.0)
+    assert frontier.rescore("http://a.test/", 2.0) and frontier.hold("http://b.test/", 20.0)
+    frontier.drop("http://c.test/")
+    assert ("http://c.test/" in frontier, len(frontier), frontier.best()) == (True, 2, 2.0)
+    assert [fetch(frontier, 19.0), fetch(frontier, 20.0), fetch(frontier, 60.0), fetch(frontier, 99.0)] == [
+        None,
+        "b/",
+        "a/",
+        None,
+    ]
+
+
+def test_done_with_a_next_visit_of_a_url_that_has_no_lease(make):
+    frontier = make([url("waits/", 0.5), url("done/", 0.9)])
+    fetch(frontier)
+    for _ in range(2):  # the same again changes nothing
+        frontier.done("http://waits.test/", 0.0, 0.0, 10.0)
+        frontier.done("http://done.test/", 0.0, 0.0, 10.0)
+        frontier.done("http://unknown.test/", 0.0, 0.0, 10.0)
+    assert [len(frontier), "http://unknown.test/" in frontier, take(frontier, 9.0)] == [1, True, None]
+    assert drain(frontier, 10.0) == ["waits/"]
+
+
+def test_what_is_done_is_put_again_behind_all_others(make):
+    frontier = make([url("a/1", 0.9), url("b/1", 0.5)], batch_size=1)
+    assert fetch(frontier) == "a/1"
+    again = url("a/1", 0.5, depth=3, not_before=10.0)
+    assert not frontier.put(again)
+    assert (frontier.put_again(again), frontier.put_again(again), len(frontier)) == (True, False, 2)
+    assert frontier.put_again(url("new/1", 0.1)), "as put, otherwise"
+    lease = frontier.take(0.0)
+    assert not frontier.put_again(lease)
+    frontier.release(lease.url, 0.0, 0.0)
+    assert [fetch(frontier, 10.0), frontier.take(10.0), fetch(frontier, 10.0)] == ["b/1", again, "new/1"]
+
+
+def test_a_full_frontier_evicts_new_urls_before_those_that_wait_for_a_revisit(make):
+    frontier = make([url("a/", 0.1), url("b/", 0.2)], max_urls=3)
+    for _ in range(2):
+        frontier.done(frontier.take(0.0).url, 0.0, 0.0, 50.0, 10.0)
+    frontier.put(url("c/", 0.9))
+    frontier.rescore("http://a.test/", 11.0)
+    assert [frontier.put(url(f"new{number}/", 1 + number)) for number in range(3)] == [True] * 3
+    assert (len(frontier), frontier.evicted(), "http://c.test/" in frontier) == (3, 3, False)
+    assert "http://a.test/" in frontier and "http://b.test/" in frontier
+    assert frontier.put_again(url("d/", 0.5)) is False
+    frontier.rescore("http://a.test/", 0.0)
+    frontier.put(url("e/", 5.0))
+    assert "http://a.test/" not in frontier, "with the least score it is the worst, as any other"
+
+
+def test_a_url_that_is_done_and_refused_by_a_full_frontier_stays_done(make):
+    frontier = make([url("a/", 0.9)], max_urls=1)
+    assert fetch(frontier) == "a/"
+    frontier.put(url("b/", 0.8))
+    assert not frontier.put_again(url("a/", 0.1))
+    assert ("http://a.test/" in frontier, len(frontier)) == (True, 1)
+
+
+def test_a_finished_url_leaves_the_commitment_of_best_n_first(make):
+    frontier = make([url("a/1", 0.9), url("b/1", 0.8), url("c/1", 0.1)], commit=2)
+    first = frontier.take(0.0)
+    frontier.done(first.url, 0.0, 0.0, 0.0)
+    assert {fetch(frontier), short(first)} == {"a/1", "b/1"}, "a released one would be taken first"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_nothing_that_is_due_waits_for_nothing(make, seed):
+    """Work conservation with revisits: when nothing is taken, every URL is held, or its host rests or is visited."""
+    random = Random(seed)
+    frontier = make(min_delay=1.0, strict=False, batch_size=3)
+    frontier.put_many(url(f"h{random.randrange(5)}/{page}", random.random()) for page in range(40))
+    rests: dict[str, float] = {}
+    flying: list[tuple[float, str]] = []
+    now, visits = 0.0, 0
+    while visits < 300:
+        while taken := frontier.take(now):
+            assert taken.not_before <= now and rests.get(host_of(taken.url), 0.0) <= now
+            flying.append((now + random.choice([0.1, 2.0]), taken.url))
+        busy = {host_of(name) for _, name in flying}
+        late = [one for one in frontier.waiting() if one.not_before <= now and host_of(one.url) not in busy]
+        assert all(rests.get(host_of(one.url), 0.0) > now for one in late)
+        due = frontier.next_due(now)
+        events = [end for end, _ in flying] + ([] if due is None else [due])
+        assert len(frontier) + len(flying) == 40 and min(events) > now
+        now = min(events)
+        for end, name in [flight for flight in flying if flight[0] <= now]:
+            flying.remove((end, name))
+            again = now + random.choice([0.0, 0.5, 3.0, 30.0])
+            frontier.done(name, end, 0.0, again, random.choice([None, 2.0, 3.0]))
+            rests[host_of(name)], visits = end + 1.0, visits + 1
 
 
 # ---------------------------------------------------------------- blocks
@@ -966,6 +1087,31 @@ def test_blocks_and_holds_survive_a_crash(tmp_path, name):
     assert [fetch(frontier, now) for now in (0.0, 39.0, 40.0, 49.0, 50.0)] == ["d/1", None, "b/1", None, "c/1"]
     assert blocks(frontier) == [("a.test", 60.0, 0.9)]
     assert drain(frontier, 60.0) == ["a/1", "a/2"]
+    frontier.close()
+
+
+@pytest.mark.parametrize("name", [name for name in FACTORIES if name != "memory"])
+def test_next_visits_survive_a_crash(tmp_path, name):
+    options = {"batch_size": 50, "commit": 1, "max_urls": 0, "min_delay": 0.0, "factor": 0.0, "seed": 1}
+    database = empty_database() if name == "redis" else None
+
+    def reopened() -> Frontier:
+        if database is None:
+            return FACTORIES[name](tmp_path, **options)
+        rules = FrontierRules(min_delay=0.0, factor=0.0, lease=math.inf)
+        return RedisFrontier(database, "crawl", "worker", rules, now=0.0, random=Random(1))
+
+    frontier = reopened()
+    frontier.put_many([url("a/1", 0.9), url("b/1", 0.8), url("c/1", 0.7)])
+    frontier.done(frontier.take(0.0).url, 0.0, 0.0, 40.0, math.inf)
+    for _ in range(2):
+        fetch(frontier)
+    frontier.put_again(url("b/1", 0.3, not_before=30.0))
+    for _ in range(2):  # the second time from a summary, where there is one
+        frontier = reopened()
+        assert (len(frontier), frontier.best()) == (2, math.inf)
+    assert "http://c.test/1" in frontier and not frontier.put(url("c/1", 0.9))
+    assert [fetch(frontier, now) for now in (29.0, 30.0, 39.0, 40.0)] == [None, "b/1", None, "a/1"]
     frontier.close()
 
 

@@ -43,7 +43,16 @@ def random_steps(seed: int, *, hosts: int = 40, pages: int = 60, floors: float =
             floor = random.choice([-math.inf, 0.3, 0.5, 0.7, 0.9, 1.0, 2.0])
             yield Step("set_floor", (floor, random.choice([None, floor - 0.2, 0.0])))
         kind = random.random()
-        if kind < 0.35:
+        if kind < 0.03:
+            score = random.choice([None, round(random.random(), 1), 2.0])
+            refetch_at = now + random.choice([-1.0, 1.0, 5 * random.random(), 50.0])
+            yield Step("done", (now, random.random(), refetch_at, score), lease=random.random())
+        elif kind < 0.035:
+            yield Step("done", (some_url(), now, 0.1, now + 2.0))
+        elif kind < 0.05:
+            again = random.choice([0.0, now + 5 * random.random()])
+            yield Step("put_again", (CrawlUrl(some_url(), round(random.random(), 1), not_before=again),))
+        elif kind < 0.35:
             hold_until = random.choice([0.0, 0.0, 0.0, 0.0, now + 5 * random.random()])
             inherited = (random.random(), *map(float, range(random.randrange(3))))
             score, depth = round(random.random(), 1), random.randrange(4)

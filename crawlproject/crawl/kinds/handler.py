@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from crawlproject.pages.text.printable import printable
@@ -19,12 +19,13 @@ class FetchPlan:
     """How a URL is to be fetched, besides as a page of ``PAGE_CONTENT_TYPES`` by this crawler.
 
     ``user_agent`` is the name to go by, empty for the crawler's own. ``one_try``: the first reply counts, even a redirect or an
-    error. ``any_type``: whatever its content type and file extension.
+    error. ``any_type``: whatever its content type and file extension. ``headers`` are sent besides the usual ones.
     """
 
     user_agent: str = ""
     one_try: bool = False
     any_type: bool = False
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 class Handler(Protocol):

@@ -197,7 +197,7 @@ class Rehearsal:
 
     def _follow(self, url: CrawlUrl, page: Page, fetch: Fetch) -> None:
         """What the pipelines do."""
-        steps = self.crawl.steps
+        steps = self.crawl.steps_for(url)
         page = steps.examine(page, fetch)
         if page.page_type:
             self.crawl.fail(url, page.page_type, fetch)

@@ -29,6 +29,7 @@ from crawlproject.frontier.redis.operations import (
     drop_of,
     due_of,
     hold_of,
+    put_again_of,
     put_of,
     records_of,
     release_of,
@@ -179,6 +180,9 @@ class RedisFrontier(RedisAnswers):
     def put(self, url: CrawlUrl) -> bool:
         return bool(self._one(url.key, put_of(url)) == 1)
 
+    def put_again(self, url: CrawlUrl) -> bool:
+        return bool(self._one(url.key, put_again_of(url)) == 1)
+
     def put_many(self, urls: Iterable[CrawlUrl]) -> int:
         """One call for each slot that the URLs are of."""
         groups: dict[int, list[Operation]] = {}
@@ -200,8 +204,10 @@ class RedisFrontier(RedisAnswers):
             taken.append(url)
         return taken
 
-    def done(self, url: str, now: float, seconds: float) -> None:
-        self._one(url, done_of(url, now, seconds))
+    def done(
+        self, url: str, now: float, seconds: float, refetch_at: float | None = None, score: float | None = None
+    ) -> None:
+        self._one(url, done_of(url, now, seconds, refetch_at, score))
 
     def release(self, url: str, now: float, seconds: float, *, not_before: float = 0.0, picked: bool = True) -> None:
         if self._one(url, release_of(url, now, seconds, not_before)) and not picked:

@@ -20,8 +20,17 @@ def put_of(url: CrawlUrl) -> Operation:
     return ("put", digest(url.key), queue_of(url.url), -url.score, url.not_before, dump_record(url))
 
 
-def done_of(url: str, at: float, seconds: float) -> Operation:
-    return ("done", digest(url), queue_of(url), at, seconds)
+def put_again_of(url: CrawlUrl) -> Operation:
+    """Raises as ``put_of`` does."""
+    return ("put_again", *put_of(url)[1:])
+
+
+def done_of(
+    url: str, at: float, seconds: float, refetch_at: float | None = None, score: float | None = None
+) -> Operation:
+    """Raises ``ValueError`` when ``refetch_at`` is not finite, or ``score`` is NaN."""
+    again = "" if refetch_at is None else _finite(refetch_at, url)
+    return ("done", digest(url), queue_of(url), at, seconds, again, "" if score is None else _rank(score, url))
 
 
 def release_of(url: str, at: float, seconds: float, not_before: float) -> Operation:
@@ -45,9 +54,7 @@ def drop_of(url: str) -> Operation:
 
 def rescore_of(url: str, score: float) -> Operation:
     """Raises ``ValueError`` when ``score`` is NaN."""
-    if score != score:
-        raise ValueError(f"a score must be a number, got {score!r}: {url!r}")
-    return ("rescore", digest(url), queue_of(url), -score)
+    return ("rescore", digest(url), queue_of(url), _rank(score, url))
 
 
 class Floors:
@@ -122,6 +129,12 @@ def blocks_of(answer: list[bytes]) -> Iterator[BlockedHost]:
 def slot_of(host: str, slots: int) -> int:
     """The slot of a host: the same in every process."""
     return int.from_bytes(digest(host)[:4], "big") % slots if slots > 1 else 0
+
+
+def _rank(score: float, url: str) -> float:
+    if score != score:
+        raise ValueError(f"a score must be a number, got {score!r}: {url!r}")
+    return -float(score)
 
 
 def _finite(until: float, name: str) -> float:

@@ -12,11 +12,11 @@ from redis.exceptions import RedisError
 from crawlproject.errors import StorageFailed
 from crawlproject.frontier.base import DONE, FULL, GONE, HOST_FULL
 from crawlproject.frontier.host_queue import queue_of
+from crawlproject.frontier.redis import operations
 from crawlproject.frontier.redis.client_thread import ClientThread, PendingCall, Replies
 from crawlproject.frontier.redis.codec import digest
 from crawlproject.frontier.redis.connection import Server
 from crawlproject.frontier.redis.frontier import RedisFrontier
-from crawlproject.frontier.redis.operations import block_of, done_of, drop_of, hold_of, put_of, release_of, rescore_of
 from crawlproject.frontier.redis.script import FrontierRules
 from crawlproject.frontier.redis.worker_answers import REMEMBERED, WorkerAnswers
 from crawlproject.records import CrawlUrl
@@ -90,7 +90,13 @@ class RedisWorker(WorkerAnswers):
     # ------------------------------------------------------------ what changes something
 
     def put(self, url: CrawlUrl) -> bool:
-        call = PendingCall(put_of(url), queue_of(url.url), url)
+        return self._put(PendingCall(operations.put_of(url), queue_of(url.url), url), url)
+
+    def put_again(self, url: CrawlUrl) -> bool:
+        """A done of this URL that comes before is carried before."""
+        return self._put(PendingCall(operations.put_again_of(url), queue_of(url.url), url, ends=True), url)
+
+    def _put(self, call: PendingCall, url: CrawlUrl) -> bool:
         if self._exchange is None:
             answer = self._strict.call(self._strict.slot_of(call.host), [call.operation])[0]
             if answer == DONE:
@@ -122,16 +128,18 @@ class RedisWorker(WorkerAnswers):
                 self._exchange.ask()
         return url
 
-    def done(self, url: str, now: float, seconds: float) -> None:
-        self._end(url, PendingCall(done_of(url, now, seconds), queue_of(url), ends=True))
+    def done(
+        self, url: str, now: float, seconds: float, refetch_at: float | None = None, score: float | None = None
+    ) -> None:
+        self._end(url, PendingCall(operations.done_of(url, now, seconds, refetch_at, score), queue_of(url), ends=True))
 
     def release(self, url: str, now: float, seconds: float, *, not_before: float = 0.0, picked: bool = True) -> None:
-        operation = release_of(url, now, seconds, not_before)
+        operation = operations.release_of(url, now, seconds, not_before)
         if url in self._held:
             self._end(url, PendingCall(operation, queue_of(url), unpick="" if picked else url, ends=True))
 
     def hold(self, url: str, until: float) -> bool:
-        call = PendingCall(hold_of(url, until), queue_of(url), unpick=url, ends=True)
+        call = PendingCall(operations.hold_of(url, until), queue_of(url), unpick=url, ends=True)
         if url in self._held:
             self._end(url, call)
         else:
@@ -140,13 +148,13 @@ class RedisWorker(WorkerAnswers):
 
     def block_host(self, host: str, until: float) -> None:
         self._blocked.pop(host, None)
-        self._send(PendingCall(block_of(host, until), host))
+        self._send(PendingCall(operations.block_of(host, until), host))
 
     def drop(self, url: str, *, picked: bool = False) -> None:
-        self._end(url, PendingCall(drop_of(url), queue_of(url), unpick="" if picked else url, ends=True))
+        self._end(url, PendingCall(operations.drop_of(url), queue_of(url), unpick="" if picked else url, ends=True))
 
     def rescore(self, url: str, score: float) -> bool:
-        self._send(PendingCall(rescore_of(url, score), queue_of(url), CrawlUrl(url, score)))
+        self._send(PendingCall(operations.rescore_of(url, score), queue_of(url), CrawlUrl(url, score)))
         return True
 
     def crawl_delay(self, host: str, seconds: float) -> None:
@@ -241,6 +249,6 @@ class RedisWorker(WorkerAnswers):
 
 def _is_rejected(call: PendingCall, answer: int) -> bool:
     name = call.operation[0]
-    if name == "put":
+    if name in ("put", "put_again"):
         return answer in (FULL, HOST_FULL, DONE)
     return name == "rescore" and answer == GONE

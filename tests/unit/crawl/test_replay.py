@@ -152,6 +152,7 @@ RUN_TIME = {
     "Intelligent": frozenset({"_page", "_latest"}),  # the page whose links are scored next
     "InfoSpiders": frozenset({"_page"}),
     "Reinforcement": frozenset({"_page"}),
+    "TermIds": frozenset({"_vocabulary", "_known"}),  # the reader's numbers of the same terms
 }
 PROBED = {"CRAWL_SOFT_404_PROBE": 2, "CRAWL_CLOAKING_PROBE": 0.2, "CRAWL_SITEMAPS": 2, "POLITENESS_MIN_DELAY": 0}
 PROBED |= {"CRAWL_MIN_HARVEST": 0.001, "CRAWL_HARVEST_WINDOW": 50}

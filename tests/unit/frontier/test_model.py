@@ -46,6 +46,14 @@ class Model:
         self.evicted = 0
         self.looked = 0.0
 
+    def put_again(self, record: CrawlUrl) -> bool:
+        was_done = record.url in self.done_urls
+        self.done_urls.discard(record.url)
+        waits = self.put(record)
+        if was_done and not waits:
+            self.done_urls.add(record.url)
+        return waits
+
     def put(self, record: CrawlUrl) -> bool:
         known = self.waiting.get(record.url)
         if known:
@@ -198,11 +206,23 @@ class Model:
         due = finish + max(MIN_DELAY, self.delays.get(host, 0.0), FACTOR * seconds)
         self.clocks[host] = max(due, self.clocks.get(host, -math.inf))
 
-    def done(self, url: str, now: float, seconds: float) -> None:
+    def done(
+        self, url: str, now: float, seconds: float, refetch_at: float | None = None, score: float | None = None
+    ) -> None:
         if url in self.done_urls:
             return
         self.rest(url, now, seconds)
-        self.know(url)
+        known = self.leases.get(url) or self.waiting.get(url)
+        if refetch_at is None or known is None:
+            self.know(url)
+            return
+        record = replace(known.record, not_before=refetch_at)
+        record = record if score is None else replace(record, score=score)
+        if self.leases.pop(url, None):
+            known.position = None
+            self.waiting[url] = known
+        self.revise(known, record)
+        self.evict_surplus()
 
     def know(self, url: str) -> None:
         self.leases.pop(url, None)
@@ -263,12 +283,15 @@ SECONDS = st.sampled_from([0.0, 0.25, 1.0, 2.0])
 OPERATIONS = st.one_of(
     st.tuples(st.just("put"), URLS, SCORES, WAITS),
     st.tuples(st.just("put"), URLS, SCORES, WAITS),
+    st.tuples(st.just("put_again"), URLS, SCORES, WAITS),
     st.tuples(st.just("take")),
     st.tuples(st.just("take")),
     st.tuples(st.just("pass"), SECONDS),
     st.tuples(st.just("wake")),
     st.tuples(st.just("finish"), st.integers(0, 3), SECONDS),
     st.tuples(st.just("finish"), st.integers(0, 3), SECONDS),
+    st.tuples(st.just("refetch"), st.integers(0, 3), SECONDS, WAITS, st.none() | SCORES),
+    st.tuples(st.just("refetch_any"), URLS, WAITS, st.none() | SCORES),
     st.tuples(st.just("release"), st.integers(0, 3), SECONDS, WAITS, st.booleans()),
     st.tuples(st.just("drop"), st.integers(0, 3)),
     st.tuples(st.just("drop_any"), URLS),
@@ -311,8 +334,8 @@ class Pair:
     def do(self, operation: str, *values: Any) -> None:
         now = self.now
         match operation, values:
-            case "put", (url, score, wait):
-                self.both("put", CrawlUrl(url, score, not_before=now + wait if wait else 0.0))
+            case ("put" | "put_again") as put, (url, score, wait):
+                self.both(put, CrawlUrl(url, score, not_before=now + wait if wait else 0.0))
             case "take", ():
                 self.both("take", now)
             case "pass", (seconds,):
@@ -328,6 +351,10 @@ class Pair:
             case "finish", (index, seconds):
                 if self.model.leases:
                     self.both("done", self.lease(index), now + 0.125, seconds)
+            case "refetch", (index, seconds, wait, score):
+                self.both("done", self.lease(index), now, seconds, now + wait if wait else 0.0, score)
+            case "refetch_any", (url, wait, score):
+                self.both("done", url, now, 0.25, now + wait if wait else 0.0, score)
             case "release", (index, seconds, wait, picked):
                 not_before = now + wait if wait else 0.0
                 self.both("release", self.lease(index), now, seconds, not_before=not_before, picked=picked)

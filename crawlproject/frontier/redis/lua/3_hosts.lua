@@ -81,16 +81,20 @@ local function is_committed(arrival)
   return some_committed and call('ZSCORE', COMMITTED, arrival)
 end
 
+-- Whether one URL comes before another of the same host.
+local function comes_before(rank, arrival, other_rank, other)
+  return rank < other_rank or (rank == other_rank and arrival < other)
+end
+
 -- The first URL of the host that may be taken, politeness and block aside: arrival and rank, or nil. Committed URLs only
 -- count when they are asked for.
 local function available(host, committed_too)
   local queue, from, chunk = QUEUE .. host, 0, 1
-  local unripe = some_unripe and call('EXISTS', UNRIPE .. host) == 1
   while true do
     local some = call('ZRANGE', queue, from, from + chunk - 1, 'WITHSCORES')
     for index = 1, #some, 2 do
       local arrival = some[index]
-      if not (unripe and call('ZSCORE', UNRIPE .. host, arrival)) and (committed_too or not is_committed(arrival)) then
+      if committed_too or not is_committed(arrival) then
         return arrival, tonumber(some[index + 1])
       end
     end
@@ -101,16 +105,29 @@ local function available(host, committed_too)
   end
 end
 
--- The last URL of the queue that is not committed and its rank, or {}: what a full frontier drops first.
-local function last_uncommitted(queue)
-  local from = 0
-  while true do
-    local last = call('ZREVRANGE', queue, from, from, 'WITHSCORES')
-    if not last[1] or not is_committed(last[1]) then
-      return last
-    end
-    from = from + 1
+-- The first URL of the host, held or not, and its rank; the first that may be taken, and its rank. nil where there is none.
+local function firsts_of(host)
+  local arrival, rank = available(host, true)
+  local held = some_unripe and call('ZRANGE', HELD .. host, 0, 0, 'WITHSCORES') or {}
+  local held_rank = tonumber(held[2])
+  if held_rank and (not rank or comes_before(held_rank, held[1], rank, arrival)) then
+    return held[1], held_rank, arrival, rank
   end
+  return arrival, rank, arrival, rank
+end
+
+-- The last URL of the host that is not committed and its rank, or nil: what a full frontier drops first.
+local function last_uncommitted(host)
+  local from, last = 0, nil
+  repeat
+    last = call('ZREVRANGE', QUEUE .. host, from, from, 'WITHSCORES')
+    from = from + 1
+  until not last[1] or not is_committed(last[1])
+  local held = some_unripe and call('ZREVRANGE', HELD .. host, 0, 0, 'WITHSCORES') or {}
+  if held[1] and (not last[1] or comes_before(tonumber(last[2]), last[1], tonumber(held[2]), held[1])) then
+    last = held
+  end
+  return last[1], tonumber(last[2])
 end
 
 -- Let one of the three indexes name ``arrival`` for ``host``; nil: not this host.
@@ -151,20 +168,14 @@ local function place(host, stays)
   if heads then
     open, top, worst = string.sub(heads, 1, 6), string.sub(heads, 7, 12), string.sub(heads, 13, 18)
   end
-  local queue = QUEUE .. host
-  local first = call('ZRANGE', queue, 0, 0, 'WITHSCORES')
-  local arrival, rank = first[1], first[2] and tonumber(first[2])
-  if arrival and some_unripe then
-    arrival, rank = available(host, true)
-  end
+  local first, first_rank, arrival, rank = firsts_of(host)
   local top_rank
-  top, top_rank = place_top(host, top, first[1], first[2] and tonumber(first[2]), arrival, rank)
+  top, top_rank = place_top(host, top, first, first_rank, arrival, rank)
   if meta.worst == 1 then
-    local last = last_uncommitted(queue)
-    worst = index(WORST, host, worst, last[1], last[2] and tonumber(last[2]))
+    worst = index(WORST, host, worst, last_uncommitted(host))
   end
   local opens
-  if not first[1] or in_process(host) then
+  if not first or in_process(host) then
     arrival = nil
   else
     if some_committed then
@@ -246,6 +257,10 @@ local function pass_time(now)
   end
   if some_unripe then
     for _, host in ipairs(call('ZRANGEBYSCORE', RIPENING, '-inf', exact(now))) do
+      for _, arrival in ipairs(call('ZRANGEBYSCORE', UNRIPE .. host, '-inf', exact(now))) do
+        call('ZADD', QUEUE .. host, call('ZSCORE', HELD .. host, arrival), arrival)
+        call('ZREM', HELD .. host, arrival)
+      end
       call('ZREMRANGEBYSCORE', UNRIPE .. host, '-inf', exact(now))
       watch_ripening(host)
       place(host, true)

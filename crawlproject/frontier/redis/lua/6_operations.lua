@@ -16,9 +16,10 @@ local function time_argument()
   return number() + shift
 end
 
+-- nil: it was left empty.
 local function not_before_argument()
   local value = number()
-  return value == 0 and 0 or value + shift
+  return value and (value == 0 and 0 or value + shift)
 end
 
 local function split(text)
@@ -67,22 +68,23 @@ local function found_again(digest, host, arrival, rank, not_before, blob)
   end
 end
 
--- digest host rank not_before record -> 1 it waits now, 0 known, -1 the frontier is full of better ones, -2 the host is
--- full, -3 done
-function answer_of.put()
+-- Let the URL wait, one that is done only ``again``; the answer of ``put``.
+local function offer(again)
   local digest, host, rank, not_before, blob = argument(), argument(), number(), not_before_argument(), argument()
   local arrival = look_up(digest)
-  if arrival == '' then
+  local is_done = arrival == ''
+  if is_done and not again then
     return -3
   end
-  if arrival then
-    local old = call('ZSCORE', QUEUE .. host, arrival)
+  if arrival and not is_done then
+    local old = rank_of(host, arrival)
     if old then
-      found_again(digest, host, arrival, rank < tonumber(old) and rank, not_before, blob)
+      found_again(digest, host, arrival, rank < old and rank, not_before, blob)
     end
     return 0
   end
-  if MAX_PER_HOST > 0 and tonumber(call('HGET', ADMITTED, host) or 0) >= MAX_PER_HOST then
+  local is_counted = MAX_PER_HOST > 0 and not is_done
+  if is_counted and tonumber(call('HGET', ADMITTED, host) or 0) >= MAX_PER_HOST then
     return -2
   end
   if not make_room(rank) then
@@ -93,16 +95,42 @@ function answer_of.put()
   remember(digest, arrival)
   write_record(digest, host, arrival, not_before, blob)
   enter(host, arrival, rank, not_before)
-  if MAX_PER_HOST > 0 then
+  if is_counted then
     call('HINCRBY', ADMITTED, host, 1)
   end
   place_newcomer(host, arrival)
   return 1
 end
 
--- digest host at seconds -> 1 a lease of this worker ended, else 0
+-- digest host rank not_before record -> 1 it waits now, 0 known, -1 the frontier is full of better ones, -2 the host is
+-- full, -3 done
+function answer_of.put()
+  return offer(false)
+end
+
+-- the same, but what is done waits again
+function answer_of.put_again()
+  return offer(true)
+end
+
+-- A URL that was fetched waits for its next visit; ``rank`` is nil for the one it had.
+local function wait_again(digest, host, arrival, refetch_at, rank)
+  local old = lease_of(arrival)
+  if old then
+    end_lease(arrival, host)
+  end
+  local _, _, _, blob = parts_of(arrival)
+  write_record(digest, host, arrival, refetch_at, blob)
+  enter(host, arrival, rank or old or rank_of(host, arrival), refetch_at)
+  place(host)
+  evict_surplus()
+end
+
+-- digest host at seconds refetch_at rank -> 1 a lease of this worker ended, else 0. refetch_at: empty for a URL that is not
+-- visited again; rank: empty for the one it had.
 answer_of['done'] = function()
   local digest, host, finish, seconds = argument(), argument(), time_argument(), number()
+  local refetch_at, rank = not_before_argument(), number()
   local arrival = look_up(digest)
   if arrival == '' then
     return 0
@@ -112,6 +140,10 @@ answer_of['done'] = function()
   if leased and not mine(arrival) then
     place(host)
     return 0 -- it took so long that another worker has the URL now, and will end it
+  end
+  if refetch_at and arrival then
+    wait_again(digest, host, arrival, refetch_at, rank)
+    return leased and 1 or 0
   end
   if leased then
     end_lease(arrival, host)
@@ -150,7 +182,7 @@ function answer_of.hold()
   end
   local _, _, _, blob = parts_of(arrival)
   write_record(digest, host, arrival, not_before, blob)
-  enter(host, arrival, tonumber(call('ZSCORE', QUEUE .. host, arrival)), not_before)
+  enter(host, arrival, rank_of(host, arrival), not_before)
   place(host, true)
   evict_surplus()
   return 2
@@ -179,8 +211,9 @@ function answer_of.rescore()
   if not arrival then
     return 0
   end
-  if tonumber(call('ZSCORE', QUEUE .. host, arrival)) ~= rank then
-    call('ZADD', QUEUE .. host, exact(rank), arrival)
+  if rank_of(host, arrival) ~= rank then
+    local is_held = some_unripe and call('ZSCORE', UNRIPE .. host, arrival)
+    call('ZADD', (is_held and HELD or QUEUE) .. host, exact(rank), arrival)
     place(host, true)
   end
   return 1
@@ -281,7 +314,7 @@ function answer_of.record()
   end
   local _, host = parts_of(arrival)
   local rank, _, worker = lease_of(arrival)
-  local answer = describe(arrival, rank and exact(rank) or call('ZSCORE', QUEUE .. host, arrival), {})
+  local answer = describe(arrival, exact(rank or rank_of(host, arrival)), {})
   answer[4] = worker or ''
   return answer
 end

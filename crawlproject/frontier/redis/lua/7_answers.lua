@@ -81,9 +81,26 @@ function answer_of.counts()
   }
 end
 
+-- In crawls of earlier versions held URLs are in the queues, too.
+local function part_held_from_others()
+  for _, host in ipairs(call('ZRANGE', RIPENING, 0, -1)) do
+    for _, arrival in ipairs(call('ZRANGE', UNRIPE .. host, 0, -1)) do
+      local rank = call('ZSCORE', QUEUE .. host, arrival)
+      if rank then
+        call('ZADD', HELD .. host, rank, arrival)
+        call('ZREM', QUEUE .. host, arrival)
+      end
+    end
+  end
+  count('held', 1)
+end
+
 -- now -> time and hosts of the worker's last picks. The worker begins, under TOKEN; what it held before waits again.
 function answer_of.begin()
   local now = time_argument()
+  if meta.held == 0 then
+    part_held_from_others()
+  end
   reclaim(WORKER, now)
   call('ZADD', ALIVE, exact(now + LEASE), ME)
   if MAX_URLS > 0 and meta.worst == 0 then

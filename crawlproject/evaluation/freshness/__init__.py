@@ -1,0 +1,1 @@
+"""Revisit policies on the recorded changes of real sites: histories, a simulation, measures, an oracle."""

@@ -1,0 +1,185 @@
+"""A revisit policy at work on recorded changes: the contract of the live crawl, a virtual clock, and the histories as truth."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from crawlproject.evaluation.freshness.collection import Collection
+from crawlproject.revisits.allocation import SECONDS_A_DAY
+from crawlproject.revisits.base import Outcome, RevisitPolicy
+
+PLAN_EVERY = SECONDS_A_DAY
+BANK = SECONDS_A_DAY  # visits of so much time may be saved up
+NEW_SHARE = 0.5  # of the visits go to new pages while some wait, unless the policy weighs them itself
+SLACK = 60.0  # seconds: a page that is due so soon is due
+
+
+@dataclass(slots=True)
+class VisitLog:
+    """All visits in order of time: ``pages`` are indices into the collection; ``versions`` is -1 when the page was gone.
+
+    ``fetches`` counts the visits that cost budget: all but the first harvest of each site. ``budget`` is what could be spent.
+    """
+
+    times: list[float] = field(default_factory=list)
+    pages: list[int] = field(default_factory=list)
+    versions: list[int] = field(default_factory=list)
+    fetches: int = 0
+    budget: float = 0.0
+
+
+class Simulation:
+    """Visits the pages of a collection as ``policy`` says, on a budget of a visit per page in ``days`` on average.
+
+    A site that enters is harvested for free. Pages that appear later are found through links of visited pages and cost a
+    fetch. A fetch takes no time. Unspent visits are saved for a day; then the page that is due next is visited early, so
+    every policy that gives up no page spends the same budget. ``last_modified``: servers state when a page last changed.
+    """
+
+    def __init__(
+        self,
+        collection: Collection,
+        policy: RevisitPolicy,
+        *,
+        days: float,
+        last_modified: bool = False,
+        new_share: float = NEW_SHARE,
+    ) -> None:
+        self.collection = collection
+        self.policy = policy
+        self.days = days
+        self.last_modified = last_modified
+        self.new_share = new_share
+        self.log = VisitLog()
+        self._row: dict[int, int] = {}  # row of a page of the collection
+        self._page: list[int] = []  # and back
+        self._seen: list[int] = []  # version that is known, by row
+        self._due = np.full(len(collection.members), math.inf)  # by row
+        self._waiting: deque[int] = deque()
+        self._known: set[int] = set()  # pages that are visited or wait
+        self._credit = 0.0
+
+    def run(self) -> VisitLog:
+        collection, log = self.collection, self.log
+        days = np.arange(collection.start, collection.end, PLAN_EVERY)
+        rates = collection.live_pages(days) / (self.days * SECONDS_A_DAY)
+        entering = deque(sorted((time, site) for site, time in enumerate(collection.enters)))
+        tokens = 0.0
+        for start, rate in zip(days.tolist(), rates.tolist(), strict=True):
+            end = min(start + PLAN_EVERY, collection.end)
+            while entering and entering[0][0] <= start:
+                self._harvest(entering.popleft()[1], start)
+            share = self._plan(start, rate)
+            self._drop_ended(end)
+            bank = max(1.0, rate * BANK)
+            for now in np.arange(start, end, 1 / rate).tolist() if rate > 0 else ():
+                tokens = min(tokens + 1, bank)
+                log.budget += 1
+                while tokens >= 1:
+                    page = self._next(now, share, tokens >= bank)
+                    if page is None:
+                        break
+                    tokens -= 1
+                    log.fetches += 1
+                    self._visit(page, now)
+        return log
+
+    def _plan(self, now: float, rate: float) -> float:
+        """Tell the policy the budget; the share of the visits for new pages, while some wait."""
+        if rate <= 0 or not self._page:
+            return self.new_share
+        used = self.policy.plan(now, rate, self._new_value() if self._waiting else None)
+        rows = len(self._page)
+        self._due[:rows] = self.policy.next_visits()
+        return 1 - used / rate if used < rate else self.new_share
+
+    def _new_value(self) -> float:
+        waiting = list(self._waiting)
+        return float(self.collection.weights[waiting].mean())
+
+    def _next(self, now: float, share: float, must: bool) -> int | None:
+        """The page to visit now: a known one that is due, or a new one; ``must``: also one that is due later."""
+        if self._waiting:
+            self._credit += share
+            if self._credit >= 1:
+                self._credit -= 1
+                return self._waiting.popleft()
+        rows = len(self._page)
+        while rows:
+            row = int(self._due[:rows].argmin())
+            due = float(self._due[row])
+            if math.isinf(due) or (due > now + SLACK and not must):
+                break
+            asked = self.policy.next_visit(row)
+            if asked <= due + SLACK:
+                return self._page[row]
+            self._due[row] = asked  # what other visits showed since has put it off
+        return self._waiting.popleft() if self._waiting else None
+
+    def _harvest(self, site: int, now: float) -> None:
+        collection = self.collection
+        last = collection.first[site + 1] if site + 1 < len(collection.first) else len(collection.members)
+        for page in range(collection.first[site], last):
+            if collection.exists(page, now):
+                self._known.add(page)
+                self._visit(page, now)
+
+    def _drop_ended(self, now: float) -> None:
+        for row, page in enumerate(self._page):
+            if self.collection.leaves[self.collection.members[page].site] <= now:
+                self._due[row] = math.inf
+
+    def _visit(self, page: int, now: float) -> None:
+        collection = self.collection
+        member = collection.members[page]
+        first = page not in self._row
+        exists = collection.exists(page, now)
+        version = collection.version_at(page, now) if exists else -1
+        if first:
+            self._row[page] = len(self._page)
+            self._page.append(page)
+            self._seen.append(version)
+        row = self._row[page]
+        seen = self._seen[row]
+        novelty = 0.0
+        new_links = 0
+        modified = 0.0
+        if exists:
+            novelty = member.history.distance(seen, version) if seen >= 0 else 1.0
+            new_links = self._follow(member.site, member.history.links[version], now)
+            modified = float(member.history.times[version]) + member.shift if self.last_modified else 0.0
+            self._seen[row] = version
+        self.log.times.append(now)
+        self.log.pages.append(page)
+        self.log.versions.append(version)
+        sooner = self.policy.observe(
+            Outcome(
+                row,
+                now,
+                first=first,
+                changed=not first and exists and novelty > 0,
+                novelty=0.0 if first else novelty,
+                modified=modified,
+                new_links=new_links,
+                gone=not exists,
+                weight=float(collection.weights[page]),
+                host=member.site,
+                template=member.section,
+            )
+        )
+        for other in (row, *sooner):
+            self._due[other] = self.policy.next_visit(other)
+
+    def _follow(self, site: int, targets: frozenset[int], now: float) -> int:
+        found = 0
+        for target in targets:
+            page = self.collection.first[site] + target
+            if page not in self._known and self.collection.exists(page, now):
+                self._known.add(page)
+                self._waiting.append(page)
+                found += 1
+        return found

@@ -1,0 +1,1 @@
+"""How often a page changes, from what its visits showed: one published estimator a file."""

@@ -1,0 +1,1 @@
+"""``adaptive``, the policy of this project: what changes together is watched together."""

@@ -1,0 +1,97 @@
+"""The fewest stale pages before the eyes of readers: weights are the probability that a reader opens the page.
+
+J. Wolf, M. Squillante, P. Yu, J. Sethuraman, L. Ozsen: Optimal crawling strategies for web search engines. WWW 2002: section
+2.1 (embarrassment), section 3.2 (pages that change at certain hours).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from crawlproject.revisits.allocation import Array, freshness_interval
+from crawlproject.revisits.base import Outcome
+from crawlproject.revisits.estimators.base import ALL, Rows
+from crawlproject.revisits.estimators.quasi_deterministic import QuasiDeterministic
+from crawlproject.revisits.policies.shared import IntervalPolicy
+from crawlproject.revisits.table import Table
+
+QUANTILES = 256
+
+
+class Embarrassment(IntervalPolicy):
+    """The freshness optimum with c(p), the probability that p is opened, as the weight of p.
+
+    ``clicks`` gives c by row (a click log). Without one, c falls with the rank of a page by weight: c ∝ rank ** -``skew``, as
+    clicks fall with the position of a result. Visits of a host that changes at certain hours wait for the end of such an
+    hour, up to a quarter of the interval. 4 bytes a page more than ``freshness``, 124 a host.
+    """
+
+    name = "embarrassment"
+
+    def __init__(self, *, estimator: str = "group_prior", skew: float = 1.0) -> None:
+        super().__init__(estimator=estimator)
+        self.skew = skew
+        self.clicks: Mapping[int, float] = {}
+        self.times = QuasiDeterministic()
+        self._opened = Table(probability=("f4", 1.0))
+        self._levels = np.zeros(QUANTILES)  # quantiles of the weights, from the last plan
+        self._chances = np.ones(QUANTILES)
+
+    @property
+    def bytes_per_page(self) -> int:
+        return super().bytes_per_page + self._opened.bytes_per_row
+
+    def observe(self, outcome: Outcome) -> Iterable[int]:
+        self._opened.grow(outcome.row + 1)
+        self._opened["probability"][outcome.row] = self._chance(outcome.row, outcome.weight)
+        return super().observe(outcome)
+
+    def learn(self, outcome: Outcome, interval: float) -> None:
+        if outcome.changed:
+            stated = outcome.at - interval < outcome.modified <= outcome.at
+            since = outcome.modified if stated else outcome.at - interval
+            self.times.add(outcome.host, since, outcome.modified if stated else outcome.at)
+
+    def plan(self, now: float, rate: float, new_value: float | None = None) -> float:
+        weights = self.pages["weight"].astype(np.float64)
+        if len(weights):
+            ranks = np.arange(1, len(weights) + 1, dtype=np.float64)
+            chances = ranks**-self.skew
+            chances *= len(weights) / chances.sum()
+            order = np.argsort(-weights, kind="stable")
+            picks = np.linspace(len(weights) - 1, 0, QUANTILES).astype(int)
+            self._levels, self._chances = weights[order][picks], chances[picks]
+            # Pages of one weight share what their ranks promise.
+            first, last = (np.searchsorted(-weights[order], -weights, side=side) for side in ("left", "right"))
+            total = np.concatenate([[0.0], chances.cumsum()])
+            self._opened["probability"][:] = (total[last] - total[first]) / (last - first)
+            for row, clicks in self.clicks.items():
+                if row < len(weights):
+                    self._opened["probability"][row] = clicks
+        return super().plan(now, rate, new_value)
+
+    def intervals(self, price: float, rows: Rows = ALL) -> Array:
+        rates = self.rates(rows)
+        chances = np.maximum(self._opened["probability"][rows].astype(np.float64), 1e-12)
+        return freshness_interval(price * rates / chances) / rates
+
+    def next_visit(self, row: int) -> float:
+        due = super().next_visit(row)
+        if math.isinf(due) or self.pages["gone"][row]:
+            return due
+        return self.times.best_time(int(self.pages["host"][row]), due, float(self.pages["interval"][row]) / 4)
+
+    def next_visits(self) -> Array:
+        due = super().next_visits()
+        sharp = self.times.sharp(self.pages["host"])
+        for row in np.flatnonzero(sharp).tolist():
+            due[row] = self.next_visit(row)
+        return due
+
+    def _chance(self, row: int, weight: float) -> float:
+        if row in self.clicks:
+            return self.clicks[row]
+        return float(np.interp(weight, self._levels, self._chances))

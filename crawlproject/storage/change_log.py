@@ -1,0 +1,77 @@
+"""``changes.jsonl``: what has become of the pages of a collection, a line a change, in the order in which it was seen.
+
+New pages are not in it: the history has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from crawlproject.errors import BadCrawlDir
+from crawlproject.storage.append_log import AppendLog, read_lines
+
+NAME = "changes.jsonl"
+RETIRED = "retired"  # by the crawl itself, which keeps only so many pages (``CRAWL_KEEP_PAGES``)
+
+
+@dataclass(frozen=True, slots=True)
+class PageChange:
+    """One change of one page.
+
+    ``change`` is that of ``Visit``, or ``RETIRED``. ``at`` is when it was seen, in seconds since the epoch; the change itself
+    came after ``since``, the visit before. ``version`` counts the texts of the page; ``novelty``, 0 to 1, is the share of this
+    one that is new. ``added`` and ``removed`` are passages of its text and of the text before. ``target`` is where a page moved
+    to.
+    """
+
+    url: str
+    change: str
+    at: float
+    since: float
+    number: int
+    version: int
+    title: str = ""
+    relevance: float = 0.0
+    novelty: float = 0.0
+    target: str = ""
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+
+_FIELDS = frozenset(field.name for field in fields(PageChange))
+
+
+class ChangeLog:
+    """Appends changes. Raises ``StorageFailed``.
+
+    A line is written before the line of the history that commits it. A crawl that is killed in between visits the page again,
+    and its change has two lines: readers take the last one of a page and a version.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / NAME
+        self._log: AppendLog | None = None
+
+    def append(self, change: PageChange) -> None:
+        if self._log is None:
+            self._log = AppendLog(self._path)
+        self._log.append(change)
+
+    def close(self) -> None:
+        if self._log is not None:
+            self._log.sync()
+            self._log.close()
+
+
+def read_changes(folder: Path) -> Iterator[PageChange]:
+    """Stream the changes. Unknown fields are ignored. Raises ``BadCrawlDir`` for a damaged line."""
+    path = folder / NAME
+    for number, line in enumerate(read_lines(path), start=1):
+        try:
+            known = {name: value for name, value in line.items() if name in _FIELDS}
+            known |= {name: tuple(known.get(name, ())) for name in ("added", "removed")}
+            yield PageChange(**known)
+        except (AttributeError, TypeError) as damage:
+            raise BadCrawlDir(f"{path}, line {number}", f"expected the fields of a change: {damage}") from None

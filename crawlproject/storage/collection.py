@@ -1,0 +1,217 @@
+"""What a crawl knows of the pages that it visits again: ``collection.sqlite``.
+
+The file follows from the history and can be made from it: a row a page, as its last visit left it. It is on disk because ten
+million pages do not fit the memory, and in SQLite because its rows change.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import md5
+from pathlib import Path
+
+from crawlproject.errors import BadCrawlDir, StorageFailed
+from crawlproject.records import BACK, CHANGED, GONE, MISSING, MOVED, Visit
+from crawlproject.storage.change_log import RETIRED, read_changes
+from crawlproject.storage.read import HISTORY, visit_from
+from crawlproject.storage.tail import TailPosition, TailReader
+
+NAME = "collection.sqlite"
+_VERSION = 1
+_COMMIT_EVERY = 200  # visits; what a killed crawl had not committed is read from the history again
+
+PRESENT = ""
+AWAY = (GONE, MOVED, RETIRED)  # states of pages that are no part of the collection any more
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS page (
+    row INTEGER PRIMARY KEY, name BLOB UNIQUE NOT NULL, url TEXT NOT NULL, depth INTEGER NOT NULL, state TEXT NOT NULL,
+    number INTEGER NOT NULL, version INTEGER NOT NULL, at REAL NOT NULL, changed REAL NOT NULL, weight REAL NOT NULL,
+    digest TEXT NOT NULL, etag TEXT NOT NULL, last_modified TEXT NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS worth ON page (weight, row DESC) WHERE state NOT IN ('gone', 'moved', 'retired');
+CREATE TABLE IF NOT EXISTS place (offset INTEGER NOT NULL, lines INTEGER NOT NULL, tail TEXT NOT NULL) STRICT;
+"""
+_THERE = "state NOT IN ('gone', 'moved', 'retired')"  # not ``AWAY``, as the index has it
+_FIELDS = "row, url, depth, state, number, version, at, changed, weight, digest, etag, last_modified"
+
+
+@dataclass(frozen=True, slots=True)
+class CollectedPage:
+    """A page of the collection after its last visit.
+
+    ``row`` numbers the pages from 0 in the order of their first visits. ``depth`` is that of the first visit. ``state`` is
+    ``PRESENT``, ``MISSING`` or one of ``AWAY``. ``number`` and ``version`` count visits and texts from 1. ``at`` is the end of the last visit that showed
+    something, ``changed`` the end of the visit that brought this version. ``weight`` is the relevance of that version;
+    ``digest``, ``etag`` and ``last_modified`` are those of its body.
+    """
+
+    row: int
+    url: str
+    depth: int
+    state: str
+    number: int
+    version: int
+    at: float
+    changed: float
+    weight: float
+    digest: str
+    etag: str
+    last_modified: str
+
+    @property
+    def is_away(self) -> bool:
+        return self.state in AWAY
+
+
+class Collection:
+    """The pages of a crawl folder. Raises ``StorageFailed`` and ``BadCrawlDir``.
+
+    It follows ``history.jsonl``: what is new there is read by ``catch_up``. A history that was replaced is read from its start.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        with self._reporting():
+            self._db = sqlite3.connect(folder / NAME, isolation_level=None)
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = OFF")  # a file that a power failure damages is made again
+            if self._db.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
+                self._db.executescript("DROP TABLE IF EXISTS page; DROP TABLE IF EXISTS place;")
+            self._db.executescript(_SCHEMA)
+            self._db.execute(f"PRAGMA user_version = {_VERSION}")
+            place = self._db.execute("SELECT offset, lines, tail FROM place").fetchone()
+            self._begin()
+        self._history = TailReader(folder / HISTORY, TailPosition(*place) if place else TailPosition())
+        if self._history.restarted:
+            self._db.execute("DELETE FROM page")
+        self._size = self._number_of("SELECT coalesce(max(row) + 1, 0) FROM page")
+        self.present = self._number_of(f"SELECT count(*) FROM page WHERE {_THERE}")  # pages that are in it now
+        afresh = place is None or self._history.restarted
+        self.catch_up()
+        if afresh:  # the history does not know what the crawl itself gave up
+            for change in read_changes(folder):
+                if change.change == RETIRED and (page := self.find(change.url)) and page.at <= change.at:
+                    self.retire(page.row)
+
+    def __len__(self) -> int:
+        """Pages that were ever in it, O(1): the next row."""
+        return self._size
+
+    def __getitem__(self, row: int) -> CollectedPage:
+        """Raises ``KeyError``."""
+        found = self._db.execute(f"SELECT {_FIELDS} FROM page WHERE row = ?", (row,)).fetchone()
+        if found is None:
+            raise KeyError(row)
+        return CollectedPage(*found)
+
+    def find(self, url: str) -> CollectedPage | None:
+        """The page of a canonical URL, if it was ever in the collection."""
+        found = self._db.execute(f"SELECT {_FIELDS} FROM page WHERE name = ?", (_name(url),)).fetchone()
+        return CollectedPage(*found) if found else None
+
+    def pages(self, start: int = 0) -> Iterator[CollectedPage]:
+        """The pages from a row on, in the order of their first visits."""
+        rows = self._db.execute(f"SELECT {_FIELDS} FROM page WHERE row >= ? ORDER BY row", (start,))
+        return (CollectedPage(*found) for found in rows)
+
+    def worst(self, n: int) -> Sequence[CollectedPage]:
+        """The ``n`` pages of the collection that are worth least, the latest of equals first. O(n log pages)."""
+        query = f"SELECT {_FIELDS} FROM page WHERE {_THERE} ORDER BY weight, row DESC LIMIT ?"
+        return [CollectedPage(*found) for found in self._db.execute(query, (n,))]
+
+    # ------------------------------------------------------------ changes
+
+    def catch_up(self) -> None:
+        """Read the lines that the history has had since the last time."""
+        with self._reporting():
+            for line in self._history:
+                self._apply(visit_from(line, self._history.here))
+                self._since_commit += 1
+            if self._since_commit >= _COMMIT_EVERY:
+                self._commit()
+
+    def retire(self, row: int) -> None:
+        """The page is no part of the collection from now on."""
+        with self._reporting():
+            found = self._db.execute(f"UPDATE page SET state = ? WHERE row = ? AND {_THERE}", (RETIRED, row))
+            self.present -= found.rowcount
+
+    def close(self) -> None:
+        with self._reporting():
+            self._commit()
+            self._db.close()
+
+    # ------------------------------------------------------------ inside
+
+    def _apply(self, visit: Visit) -> None:
+        if visit.number == 1:
+            if visit.md5 and not visit.duplicate_of:
+                self._add(visit)
+            return
+        values: dict[str, object] = {"number": visit.number}
+        if visit.change:
+            values |= {"state": visit.change if visit.change in (MISSING, GONE, MOVED) else PRESENT, "at": visit.at}
+        if visit.etag or visit.last_modified:
+            values |= {"etag": visit.etag, "last_modified": visit.last_modified}
+        if visit.digest:
+            values |= {"digest": visit.digest}
+        if visit.change in (CHANGED, BACK):
+            values |= {"version": visit.version, "changed": visit.at, "weight": visit.relevance}
+        name = _name(visit.url)
+        if "state" in values:
+            was = self._db.execute(f"SELECT {_THERE} FROM page WHERE name = ?", (name,)).fetchone()
+            self.present += bool(was) and (values["state"] not in AWAY) - was[0]
+        names = ", ".join(f"{column} = ?" for column in values)
+        self._db.execute(f"UPDATE page SET {names} WHERE name = ?", (*values.values(), name))
+
+    def _add(self, visit: Visit) -> None:
+        values = (
+            self._size,
+            _name(visit.url),
+            visit.url,
+            visit.depth,
+            PRESENT,
+            1,
+            1,
+            visit.at,
+            visit.at,
+            visit.relevance,
+        )
+        added = self._db.execute(
+            "INSERT OR IGNORE INTO page VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*values, visit.digest, visit.etag, visit.last_modified),
+        )
+        self._size += added.rowcount
+        self.present += added.rowcount
+
+    def _number_of(self, query: str) -> int:
+        return int(self._db.execute(query).fetchone()[0])
+
+    def _begin(self) -> None:
+        self._since_commit = 0
+        self._db.execute("BEGIN")
+
+    def _commit(self) -> None:
+        self._db.execute("DELETE FROM place")
+        self._db.execute("INSERT INTO place VALUES (?, ?, ?)", self._history.place)
+        self._db.execute("COMMIT")
+        self._begin()
+
+    @contextmanager
+    def _reporting(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            path = self._folder / NAME
+            if isinstance(error, sqlite3.OperationalError):
+                raise StorageFailed(f"cannot write to {path}: {error}") from error
+            raise BadCrawlDir(str(path), f"{error}; remove the file, and it is made again from the history") from error
+
+
+def _name(url: str) -> bytes:
+    """The MD5 of a URL, as in the names of page files."""
+    return md5(url.encode("utf-8", "surrogatepass"), usedforsecurity=False).digest()

@@ -1,0 +1,121 @@
+"""A generated web that changes while time goes by: texts, links, new pages, moves, deletions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from email.utils import formatdate
+from hashlib import md5
+from random import Random
+
+from crawlproject.webs.base import Reply, not_held
+from crawlproject.webs.sample import SampleWeb
+from crawlproject.webs.sample.plan import SamplePage
+from crawlproject.webs.sample.prose import text_of
+
+
+@dataclass
+class ChangingPage:
+    """``changes`` are the times of its versions; it is ``born``, and it may be ``gone`` or move to ``target``."""
+
+    url: str
+    sample: SamplePage
+    born: float
+    changes: list[float] = field(default_factory=list)
+    gone: float = float("inf")
+    moved: float = float("inf")
+    target: str = ""
+
+    def version(self, now: float) -> int:
+        return 1 + sum(at <= now for at in self.changes)
+
+
+class ChangingWeb:
+    """``sites`` with a front page and ``pages`` pages each, as they stand at ``clock()``, from ``start`` over ``span`` seconds.
+
+    A third of the pages never change, a third now and then, a sixth often, and a site now and then changes as a whole. On each
+    site a page is gone, one moves, and some are new in the course of time; front pages link to all that are there. Every
+    page shows the time at which it was asked for. Servers send entity tags, dates, or nothing.
+    """
+
+    warnings: Sequence[str] = ()
+
+    def __init__(
+        self, clock: Callable[[], float], *, start: float, span: float, sites: int = 10, pages: int = 29, seed: int = 7
+    ) -> None:
+        self.clock = clock
+        self.start = start
+        random = Random(seed)
+        samples = [page for page in SampleWeb().plan.pages.values() if page.kind == "article"]
+        self.pages: dict[str, ChangingPage] = {}
+        self._of_site: dict[str, list[ChangingPage]] = {}
+        for number in range(sites):
+            origin = f"http://www.changing{number}.example/"
+            rebuilt = sorted(start + random.uniform(0.1, 0.8) * span for _ in range(number % 3))
+            own: list[ChangingPage] = []
+            for n in range(pages):
+                page = ChangingPage(f"{origin}page{n}", random.choice(samples), start)
+                times = (0, 0, 1, 2, 8)[n % 5]
+                page.changes = [start + random.uniform(0.05, 0.8) * span for _ in range(times)]
+                page.changes = sorted({*page.changes, *rebuilt}) if n % 2 else sorted(page.changes)
+                own.append(page)
+            for page in own[-4:]:
+                page.born, page.changes = start + random.uniform(0.1, 0.6) * span, []
+            own[1].gone = start + random.uniform(0.1, 0.6) * span
+            own[2].moved, own[2].target = start + random.uniform(0.1, 0.6) * span, f"{origin}moved2"
+            own.append(ChangingPage(own[2].target, own[2].sample, own[2].moved))
+            own[1].changes = own[2].changes = []
+            front = ChangingPage(origin, random.choice(samples), start)
+            self._of_site[origin] = own
+            self.pages |= {page.url: page for page in (front, *own)}
+
+    @property
+    def articles(self) -> set[str]:
+        """The pages whose text is their own: front pages change with what they list."""
+        return set(self.pages) - set(self._of_site)
+
+    @property
+    def seeds(self) -> list[str]:
+        return list(self._of_site)
+
+    def get(self, url: str) -> Reply:
+        now = self.clock()
+        page = self.pages.get(url)
+        if page is None or now < page.born or now >= page.gone:
+            return not_held(url)
+        if now >= page.moved:
+            return Reply(url, 301, {"location": page.target})
+        body = self._body(page, now)
+        headers = {"content-type": "text/html; charset=utf-8"}
+        kind = len(url) % 3
+        version = f"{page.version(now)} {len(self._links(page, now))}"
+        if kind == 0:
+            headers["etag"] = f'"{md5(f"{url} {version}".encode()).hexdigest()}"'
+        elif kind == 1 and url not in self._of_site:
+            headers["last-modified"] = formatdate(
+                max([page.born, *[at for at in page.changes if at <= now]]), usegmt=True
+            )
+        return Reply(url, 200, headers, body)
+
+    def _links(self, page: ChangingPage, now: float) -> list[str]:
+        own = self._of_site.get(page.url)
+        if own is None:
+            return [page.url.rpartition("/")[0] + "/"]
+        return [other.url for other in own if other.born <= now < min(other.gone, other.moved)]
+
+    def _body(self, page: ChangingPage, now: float) -> bytes:
+        sections = text_of(page.sample, Random(f"{page.url} {page.version(now)}"))
+        text = "".join(f"<p>{paragraph}</p>" for section in sections for paragraph in section.paragraphs)
+        links = "".join(f'<li><a href="{url}">{url.rpartition("/")[2] or "home"}</a>' for url in self._links(page, now))
+        asked = formatdate(now, usegmt=True)
+        title = f"{page.sample.title}, {page.url}"
+        return f"<!doctype html><html lang=en><title>{title}</title><h1>{title}</h1>{text}<ul>{links}</ul><p>{asked}".encode()
+
+    def urls(self) -> Iterator[str]:
+        return iter(self.pages)
+
+    def __contains__(self, url: str) -> bool:
+        return url in self.pages
+
+    def close(self) -> None:
+        """Nothing is held open."""
