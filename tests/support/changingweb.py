@@ -70,6 +70,11 @@ class ChangingWeb:
             self.pages |= {page.url: page for page in (front, *own)}
 
     @property
+    def articles(self) -> set[str]:
+        """The pages whose text is their own: front pages change with what they list."""
+        return set(self.pages) - set(self._of_site)
+
+    @property
     def seeds(self) -> list[str]:
         return list(self._of_site)
 
@@ -87,7 +92,9 @@ class ChangingWeb:
         if kind == 0:
             headers["etag"] = f'"{md5(f"{url} {version}".encode()).hexdigest()}"'
         elif kind == 1 and url not in self._of_site:
-            headers["last-modified"] = formatdate(max([page.born, *[at for at in page.changes if at <= now]]), usegmt=True)
+            headers["last-modified"] = formatdate(
+                max([page.born, *[at for at in page.changes if at <= now]]), usegmt=True
+            )
         return Reply(url, 200, headers, body)
 
     def _links(self, page: ChangingPage, now: float) -> list[str]:

@@ -34,7 +34,9 @@ class TaggedWeb(DictWeb):
 def site(pages: int = 5) -> TaggedWeb:
     urls = [f"{ROOT}p{n}" for n in range(pages)]
     texts = {url: f"coral reef number {chr(97 + n)} with its own words {'tide ' * n}" for n, url in enumerate(urls)}
-    return TaggedWeb(dict([page(ROOT, *urls, text="coral reef"), *(page(url, text=text) for url, text in texts.items())]))
+    return TaggedWeb(
+        dict([page(ROOT, *urls, text="coral reef"), *(page(url, text=text) for url, text in texts.items())])
+    )
 
 
 def started(folder: Path, web: Any, **settings: object) -> TimedCrawl:
@@ -112,7 +114,10 @@ def test_a_page_is_gone_when_a_second_look_confirms_it(tmp_path: Path) -> None:
     assert found == {gone: ["missing", "gone"], passing: ["missing", "back"]}
     times = [visit.at for visit in read_visits(tmp_path) if visit.url == gone]
     assert times[-1] - times[-2] >= DAY and len(lines(tmp_path)) > 20
-    assert [(item["state"], item["version"]) for item in items(tmp_path) if item["url"] == gone] == [("", 1), ("gone", 1)]
+    assert [(item["state"], item["version"]) for item in items(tmp_path) if item["url"] == gone] == [
+        ("", 1),
+        ("gone", 1),
+    ]
     assert crawl.crawl.folder.pages.load(gone), "the archive keeps it"
 
 
@@ -136,7 +141,9 @@ def test_a_collection_keeps_the_most_relevant_pages(tmp_path: Path) -> None:
     assert len(retired) == 5 == len(set(retired))
     collection = Collection(tmp_path)
     assert collection.present == 4
-    assert min(p.weight for p in collection.pages() if not p.is_away) >= max(collection.find(url).weight for url in retired)
+    assert min(p.weight for p in collection.pages() if not p.is_away) >= max(
+        collection.find(url).weight for url in retired
+    )
     assert not {url for _, url, _, _ in crawl.asked[asked:]} & set(retired), "and none of them is fetched again"
 
 

@@ -1,0 +1,89 @@
+"""A web that changes while it is crawled, over real sockets: every change is found, told once, and survives ``kill -9``."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+from collections import Counter
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from support.changingweb import ChangingWeb
+from support.crawling import PATIENCE, QUICK, ROOT, command, environment, kill_after_growth, topic_file
+from support.webs import by_host, gaps
+
+from crawlproject.components.virtual_web_server import running
+from crawlproject.storage.change_log import read_changes
+from crawlproject.storage.read import read_visits
+from crawlproject.webs.access_log import AccessLog, read_log
+
+SPAN = 30.0  # seconds in which the web changes
+LAG = 20.0  # seconds that a busy machine may take to note a fetch
+DELAY = 0.02
+SETTINGS: dict[str, Any] = {
+    **QUICK,
+    "CRAWL_REVISIT": "uniform",
+    "CRAWL_RATE": 100 * 3600,
+    "CRAWL_REVISIT_MIN": 1.0,
+    "CRAWL_NEW_SHARE": 0.3,
+    "CRAWL_SITE_BUDGET": 0,
+    "POLITENESS_MIN_DELAY": DELAY,
+    "PAGE_DUPLICATES": False,
+}
+
+
+def untold(web: ChangingWeb, folder: Path, now: float) -> dict[str, set[str]]:
+    """What the folder does not say of the web, or says wrongly, by kind."""
+    visits = list(read_visits(folder))
+    stored = {visit.url: visit.at for visit in reversed(visits) if visit.number == 1 and visit.md5}
+    told: dict[str, set[str]] = {kind: set() for kind in ("changed", "missing", "gone", "moved", "back")}
+    for change in read_changes(folder):
+        told[change.change].add(change.url)
+    known = [page for page in web.pages.values() if page.url in stored]
+
+    def happened(slack: float) -> dict[str, set[str]]:
+        """After the server had sent the first version, which was up to ``slack`` seconds before the crawl noted it."""
+        return {
+            "missing": {page.url for page in known if stored[page.url] - slack < page.gone < now},
+            "moved": {page.url for page in known if stored[page.url] - slack < page.moved < now},
+            "changed": {page.url for page in known if any(stored[page.url] - slack < at < now for at in page.changes)},
+        }
+
+    surely, perhaps = happened(0.0), happened(LAG)
+    found = {kind: (surely[kind] - told[kind]) | (told[kind] - perhaps[kind]) for kind in surely}
+    found["changed"] -= set(web.seeds)  # front pages change with what they list
+    found["new"] = {page.url for page in web.pages.values() if page.born < now < min(page.gone, page.moved)} - set(stored)
+    return {kind: urls for kind, urls in found.items() if urls}
+
+
+@pytest.mark.parametrize(("frontier", "kills"), [("memory", 0), ("disk", 10)])
+def test_every_change_of_a_web_is_found(tmp_path: Path, frontier: str, kills: int) -> None:
+    web = ChangingWeb(time.time, start=time.time(), span=SPAN)
+    topic, folder = topic_file(tmp_path, *web.seeds), tmp_path / "crawl"
+    settings = {**SETTINGS, "CRAWL_DIR": folder, "FRONTIER": frontier, "ORDERING": "dom"}
+    random = Random(8)
+    arguments = command("crawl", "topical", "-a", f"topic={topic}", **settings)
+    with AccessLog(tmp_path / "log") as log, running(web, log=log) as server:
+        for _ in range(kills):
+            kill_after_growth(folder, random.randrange(1, 200), settings, server.port, topic)
+        with subprocess.Popen(arguments, cwd=ROOT, env=environment(server.port), stderr=subprocess.PIPE) as process:
+            try:
+                until = time.time() + PATIENCE
+                while time.time() < web.start + SPAN or (untold(web, folder, time.time()) and time.time() < until):
+                    time.sleep(1.0)
+            finally:
+                process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=60)
+    assert process.returncode == 3, errors.decode()
+    assert untold(web, folder, web.start + SPAN) == {}
+    visits = list(read_visits(folder))
+    numbers = Counter(visit.url for visit in visits)
+    assert Counter((visit.url, visit.number) for visit in visits).most_common(1)[0][1] == 1, "no visit has two lines"
+    assert all(max(v.number for v in visits if v.url == url) == count for url, count in numbers.most_common(5))
+    requests = [access for access in read_log(tmp_path / "log") if not access["url"].endswith("/robots.txt")]
+    assert sum(access["status"] == 304 for access in requests) > 20, "validators are used"
+    if not kills:
+        assert min(gap for seen in by_host(requests).values() for gap in gaps(seen)) >= DELAY
