@@ -61,8 +61,8 @@ class TopicalSpider(scrapy.Spider):
     """``scrapy crawl topical -a topic=TOPIC [-a ordering=NAME]``.
 
     ``topic`` is a topic file (TOML), the name of a topic of the project, the text of a topic file, or a ``Topic``. Its
-    ``[crawl]`` table overrides the project's settings and is overridden by ``-s``; ``ordering`` overrides the setting ``ORDERING``.
-    Raises ``BadInput`` for whatever is wrong with either.
+    ``[crawl]`` table overrides the project's settings and is overridden by ``-s``; ``ordering`` overrides the setting
+    ``ORDERING``. Raises ``BadInput`` for whatever is wrong with either.
     """
 
     name = "topical"

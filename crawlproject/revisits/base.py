@@ -8,7 +8,7 @@ shares the visits out anew. All times are seconds since the epoch, all rates vis
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -40,9 +40,13 @@ class Outcome(NamedTuple):
 
 
 class RevisitPolicy(Protocol):
-    """Shares a budget of visits out over the pages of a collection. Not thread-safe."""
+    """Shares a budget of visits out over the pages of a collection. Not thread-safe.
+
+    ``weighs_new``: ``plan`` weighs known pages against new ones.
+    """
 
     name: str
+    weighs_new: ClassVar[bool]
 
     @property
     def bytes_per_page(self) -> int:

@@ -129,7 +129,7 @@ class Revisits:
         return [record]
 
     def next_visit(self, page: CollectedPage) -> float:
-        """When a page is visited again, in seconds since the epoch; at least ``CRAWL_REVISIT_MIN`` seconds after its last visit."""
+        """When a page is visited again, in seconds since the epoch: at least ``CRAWL_REVISIT_MIN`` after its last visit."""
         return min(max(self.policy.next_visit(page.row), page.at + self._options.crawl_revisit_min), page.at + _FAR)
 
     def due_after(self, page: CollectedPage, change: str, now: float) -> float:
@@ -178,6 +178,8 @@ class Revisits:
         elif share == "price":
             worth = sum(self._new_worth) / len(self._new_worth) if self._new_worth else 0.0
             used = self.policy.plan(now, rate, worth)
+            if not self.policy.weighs_new:
+                used = self.policy.plan(now, rate / 2)
         else:
             used = self.policy.plan(now, rate * (1.0 - float(share)))
         self._slots.rate = 0.0 if self._round else used
@@ -222,7 +224,12 @@ class Revisits:
         present = (page for page in self.collection.pages() if not page.is_away)
         self.tally.next_due = min(map(self.next_visit, present), default=None)
 
-    def slot(self, now: float) -> float:
+    def turn(self, row: int, now: float) -> float:
+        """When a revisit that is due may begin; ``now`` or earlier: at once. What was learned since may have made it later."""
+        due = 0.0 if self._round else self.next_visit(self.collection[row])
+        return due if due > now + _SOON else self._slot(now)
+
+    def _slot(self, now: float) -> float:
         """When a revisit whose turn has come may begin; ``now`` or earlier: at once. New URLs do not wait for late revisits."""
         if not self.has_new():
             return now

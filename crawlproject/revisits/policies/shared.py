@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,7 @@ class IntervalPolicy(ABC):
     """
 
     name = ""
+    weighs_new: ClassVar[bool] = False
 
     def __init__(self, *, estimator: str = "group_prior") -> None:
         self.pages = Table(
