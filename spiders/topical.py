@@ -28,7 +28,7 @@ from crawlproject.crawl.validators import validator
 from crawlproject.errors import BadInput, StorageFailed
 from crawlproject.options import read_options, refuse_unknown
 from crawlproject.pages.text.printable import printable
-from crawlproject.records import CrawlUrl
+from crawlproject.records import CrawlUrl, Topic
 from crawlproject.topic.find import find_topic
 from crawlproject.webs.base import Reply
 from crawlproject.webs.open import open_web
@@ -60,8 +60,8 @@ VIRTUAL_HANDLER = "crawlproject.components.virtual_web_handler.VirtualWebDownloa
 class TopicalSpider(scrapy.Spider):
     """``scrapy crawl topical -a topic=TOPIC [-a ordering=NAME]``.
 
-    ``topic`` is a topic file (TOML), the name of a topic of the project, or the text of a topic file. Its ``[crawl]``
-    table overrides the project's settings and is overridden by ``-s``; ``ordering`` overrides the setting ``ORDERING``.
+    ``topic`` is a topic file (TOML), the name of a topic of the project, the text of a topic file, or a ``Topic``. Its
+    ``[crawl]`` table overrides the project's settings and is overridden by ``-s``; ``ordering`` overrides the setting ``ORDERING``.
     Raises ``BadInput`` for whatever is wrong with either.
     """
 
@@ -76,7 +76,8 @@ class TopicalSpider(scrapy.Spider):
             raise BadInput(f"-a {unknown[0]}", f"there is no such argument; there is {' and '.join(ARGUMENTS)}")
         if not kwargs.get("topic"):
             raise BadInput("topic", "say which topic to crawl: -a topic=TOPIC")
-        topic = find_topic(kwargs["topic"])
+        asked = kwargs["topic"]
+        topic = asked if isinstance(asked, Topic) else find_topic(asked)
         crawler.settings.setdict(dict(topic.settings), priority="spider")
         if kwargs.get("ordering"):
             crawler.settings.set("ORDERING", kwargs["ordering"], priority="cmdline")

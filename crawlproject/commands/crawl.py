@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.exceptions import UsageError
@@ -37,8 +37,14 @@ class CrawlCommand(ScrapyCrawl):
         if args[0] not in spiders:
             raise UsageError(f"there is no spider {args[0]!r}; there is {', '.join(sorted(spiders))}", print_help=False)
         crawler = self._create_crawler(args[0])
-        crawling = self.crawler_process.crawl(crawler, **opts.spargs)
-        with reporting_errors(self), _logging_errors(crawler):
+        with reporting_errors(self):
+            self.crawl(crawler, opts.spargs)
+
+    def crawl(self, crawler: Crawler, arguments: Mapping[str, Any]) -> None:
+        """Crawl to the end; sets the exit code. Raises ``BadInput`` and ``StorageFailed``."""
+        assert self.crawler_process is not None, "scrapy.cmdline sets it"
+        crawling = self.crawler_process.crawl(crawler, **arguments)
+        with _logging_errors(crawler):
             self.crawler_process.start()
             _raise_ours(crawling)
             if self.crawler_process.bootstrap_failed:

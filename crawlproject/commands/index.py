@@ -21,7 +21,7 @@ class IndexCommand(Subcommand):
 
     def long_desc(self) -> str:
         return (
-            "Build a full-text index in a crawl folder, or add the new pages to it. Works on running, finished and killed "
+            "Build a full-text index in a crawl folder, or bring it up to date: new pages, changed and gone ones. Works on running, finished and killed "
             "crawls; the folders of several workers are merged first. Next: scrapy search CRAWL_DIR QUERY. "
             "Exit code 2: not a crawl folder, a damaged one, or another process updates the index."
         )
@@ -46,7 +46,11 @@ class IndexCommand(Subcommand):
             folder = whole_folder(Path(args[0]))
             done = update(folder, with_duplicates=opts.with_duplicates, rebuild=opts.rebuild, progress=_show_progress)
             copies = f", {done.left_out:,} left out as duplicates" if done.left_out else ""
-            print(f"{counted(done.added, 'page')} added{copies}; {counted(done.pages, 'page')} in {folder / 'index'}")
+            again = f", {done.replaced:,} replaced" if done.replaced else ""
+            again += f", {done.removed:,} removed" if done.removed else ""
+            print(
+                f"{counted(done.added, 'page')} added{again}{copies}; {counted(done.pages, 'page')} in {folder / 'index'}"
+            )
 
 
 def _show_progress(share: float) -> None:

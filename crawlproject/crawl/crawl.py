@@ -203,8 +203,8 @@ class Crawl:
         return min(due, deadline) if due is not None and deadline else due
 
     def budget_in_flight(self) -> bool:
-        """Whether the open leases may already fill ``CRAWL_MAX_PAGES``, which ends a crawl that visits each page once."""
-        return self.revisits is None and self.budget.is_in_flight
+        """Whether the open leases may already fill ``CRAWL_MAX_PAGES`` or, in a crawl that visits pages again, its round."""
+        return self.budget.is_in_flight if self.revisits is None else self.revisits.round_is_in_flight()
 
     def end_reason(self, now: float) -> str:
         """Why no more URLs are to be taken, as one of the reasons of ``stopping.py``; "" while there is no reason."""
@@ -264,7 +264,10 @@ class Crawl:
 
     def close(self, reason: str, now: float, stats: Mapping[str, Any] | None = None) -> None:
         """Save everything; ``reason`` is why the crawl ended. A crawl that is not over can be resumed."""
+        shown = self.revisits.tally.counters() if self.revisits is not None else {}
         try:
             self.frontier.close()
+            if self.revisits is not None:
+                self.revisits.end()
         finally:
-            self.folder.close(reason, now, {**(stats or {}), **self.stats.counters()})
+            self.folder.close(reason, now, {**(stats or {}), **self.stats.counters(), **shown})

@@ -1,7 +1,7 @@
 """Sends the pages of a crawl to a search server, with retries and resumption.
 
 A batch is sent until the server has accepted or rejected every document in it. Then the position in ``items.jsonl`` is
-saved, so that the same command resumes there. The id of a document is the MD5 of its URL, so a document that is sent
+saved, so that the same command resumes there. Further versions of a page replace it, and what the crawl took back is deleted. The id of a document is the MD5 of its URL, so a document that is sent
 twice (a lost reply, a killed process) is stored once.
 """
 
@@ -17,8 +17,8 @@ import orjson
 
 from crawlproject.errors import BadInput, StorageFailed
 from crawlproject.exporting.bulk_reply import ServerReply, bulk_results, error_text, is_temporary, refusal_text
-from crawlproject.exporting.documents import MAPPING, SearchDocument, batches, document
-from crawlproject.exporting.selection import Selection, require_crawl, whole
+from crawlproject.exporting.documents import MAPPING, SearchDocument, batches, deletion, document
+from crawlproject.exporting.selection import Selection, is_first, require_crawl, whole
 from crawlproject.storage.append_log import AppendLog, write_atomically
 from crawlproject.storage.tail import ITEMS, START, TailPosition, TailReader
 
@@ -38,7 +38,7 @@ class Server(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """Progress: the documents accepted (``taken``) and rejected (``refused``), and the position in the items."""
+    """Progress: the pages on the server (``taken``), documents rejected (``refused``), and the position in the items."""
 
     taken: int = 0
     refused: int = 0
@@ -133,7 +133,10 @@ class Sender:
     def _documents(self, follower: TailReader) -> Iterator[SearchDocument | None]:
         for line in follower:
             item = whole(line, follower.here)
-            yield document(item) if self._selection.takes(item) else None
+            if not item["state"] and self._selection.takes(item):
+                yield document(item)
+            else:
+                yield None if is_first(item) else deletion(item)
 
     def _deliver(self, batch: Sequence[SearchDocument]) -> None:
         """Send until every document was accepted or rejected."""
@@ -152,8 +155,8 @@ class Sender:
                 continue
             again = [each for each, (status, _) in zip(waiting, results, strict=True) if is_temporary(status)]
             for each, (status, said) in zip(waiting, results, strict=True):
-                if 200 <= status < 300:
-                    self._sent = replace(self._sent, taken=self._sent.taken + 1)
+                if 200 <= status < 300 or (each.deletes and status == 404):
+                    self._sent = replace(self._sent, taken=self._sent.taken + _more(each, status))
                 elif not is_temporary(status):
                     self._refuse(each, status, said)
             if len(again) == len(waiting):
@@ -223,3 +226,10 @@ class Sender:
             "place": place.as_json(),
         }
         write_atomically(self._note, [orjson.dumps(noted, option=orjson.OPT_INDENT_2)])
+
+
+def _more(each: SearchDocument, status: int) -> int:
+    """How many pages more the server has after it answered to a document with this status."""
+    if each.deletes:
+        return -(status != 404 and not each.first)
+    return int(each.first or status == 201)

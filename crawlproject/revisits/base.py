@@ -65,7 +65,8 @@ class RevisitPolicy(Protocol):
     def next_visit(self, row: int) -> float:
         """When the page is to be visited again, given its last visit and the last plan; ``inf``: never. O(1).
 
-        Ask again when the page is due: visits of other pages may have put it off since.
+        Ask again when the page is due: visits of other pages may have put it off since. ``inf`` for a row that was never
+        visited.
         """
         ...
 

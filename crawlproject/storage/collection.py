@@ -44,8 +44,8 @@ class CollectedPage:
     """A page of the collection after its last visit.
 
     ``row`` numbers the pages from 0 in the order of their first visits. ``depth`` is that of the first visit. ``state`` is
-    ``PRESENT``, ``MISSING`` or one of ``AWAY``. ``number`` and ``version`` count visits and texts from 1. ``at`` is the end of the last visit that showed
-    something, ``changed`` the end of the visit that brought this version. ``weight`` is the relevance of that version;
+    ``PRESENT``, ``MISSING`` or one of ``AWAY``. ``number`` and ``version`` count visits and texts from 1. ``at`` is the end of
+    the last visit that showed something, ``changed`` the end of the visit that brought this version. ``weight`` is the relevance of that version;
     ``digest``, ``etag`` and ``last_modified`` are those of its body.
     """
 

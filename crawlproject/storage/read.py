@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from crawlproject.errors import BadCrawlDir
-from crawlproject.records import Visit
+from crawlproject.records import Topic, Visit
 from crawlproject.storage.append_log import read_lines
 
 MANIFEST = "crawl.json"
@@ -89,6 +89,21 @@ def read_info(folder: Path) -> CrawlInfo:
     )
 
 
+def topic_of(info: CrawlInfo, settings: Mapping[str, Any] | None = None) -> Topic:
+    """The topic of a crawl as its manifest has it, with these ``settings``: those of its topic file are not in it."""
+    return Topic(
+        info.topic,
+        info.keywords,
+        info.seeds,
+        info.language or "en",
+        info.description,
+        info.targets,
+        info.positive,
+        info.negative,
+        settings or {},
+    )
+
+
 def read_visits(folder: Path) -> Iterator[Visit]:
     """Stream the history of a crawl in its order (of one host that of ``at``), without an incomplete last line.
 
@@ -97,6 +112,11 @@ def read_visits(folder: Path) -> Iterator[Visit]:
     path = folder / HISTORY
     for number, line in enumerate(read_lines(path), start=1):
         yield visit_from(line, f"{path}, line {number}")
+
+
+def first_visits(folder: Path) -> Iterator[Visit]:
+    """The first visit of each URL, in the order of the crawl: what it found, whatever became of it. Raises as ``read_visits``."""
+    return (visit for visit in read_visits(folder) if visit.number == 1)
 
 
 def read_links(folder: Path) -> Iterator[tuple[str, list[str]]]:

@@ -129,6 +129,15 @@ class TestEveryPolicy:
         policy.plan(10 * DAY, 3 / (30 * DAY))
         assert policy.next_visit(0) < math.inf
 
+    def test_a_row_that_was_never_visited_is_never_due(self, name: str) -> None:
+        policy = make_policy(name)
+        policy.observe(Outcome(3, 1e9, first=True))
+        policy.plan(1e9, 1 / DAY)
+        policy.observe(Outcome(3, 1e9 + DAY, changed=True))
+        assert [policy.next_visit(row) for row in (1, 2, 99)] == [math.inf] * 3
+        assert np.isinf(policy.next_visits()[:3]).all()
+        assert policy.next_visit(3) < math.inf
+
     def test_plans_without_pages_and_without_budget(self, name: str) -> None:
         policy = make_policy(name)
         assert policy.plan(0.0, 1.0) == 1.0

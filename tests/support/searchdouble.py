@@ -48,6 +48,10 @@ class SearchDouble:
         items = []
         for identity, source in actions:
             result: dict[str, Any] = {"_index": index, "_id": identity}
+            if source is None:
+                known = self.indexes[index].pop(identity, None) is not None
+                items.append({"delete": {**result, "status": 200 if known else 404}})
+                continue
             if why := self.refuses(source):
                 result |= {"status": 400, "error": {"type": "mapper_parsing_exception", "reason": why}}
             elif self.busy(identity):
@@ -59,7 +63,15 @@ class SearchDouble:
                 self.writes += 1
                 result |= {"status": 200 if known else 201, "result": "updated" if known else "created"}
             items.append({"index": result})
-        return {"took": 1, "errors": any("error" in item["index"] for item in items), "items": items}
+        errors = any("error" in result for item in items for result in item.values())
+        return {"took": 1, "errors": errors, "items": items}
+
+
+def read_actions(lines: Iterator[bytes]) -> Iterator[tuple[str, Any]]:
+    """The id of each document with its source, None for one that is deleted."""
+    for line in lines:
+        ((name, action),) = json.loads(line).items()
+        yield action["_id"], json.loads(next(lines)) if name == "index" else None
 
 
 class Handler(QuietHandler):
@@ -94,7 +106,7 @@ class Handler(QuietHandler):
             return
         assert self.headers["Content-Type"] == "application/x-ndjson" and body.endswith(b"\n")
         lines = body.splitlines()
-        actions = [(json.loads(a)["index"]["_id"], json.loads(s)) for a, s in zip(lines[::2], lines[1::2], strict=True)]
+        actions = list(read_actions(iter(lines)))
         if self.double.faults and self.double.faults.pop(0)(self.double, self, actions):
             return
         self.answer(200, self.double.take(self._index(), actions))

@@ -11,6 +11,7 @@ from math import inf
 
 from crawlproject.crawl.revisits.groups import Groups
 from crawlproject.crawl.revisits.pace import Pace
+from crawlproject.crawl.revisits.tally import Tally
 from crawlproject.frontier.base import Frontier
 from crawlproject.options import Options
 from crawlproject.orderings.base import SEEDS_FIRST
@@ -43,6 +44,7 @@ class Revisits:
         self.collection = Collection(folder.path)
         self.changes = ChangeLog(folder.path)
         self.pace = Pace()
+        self.tally = Tally()  # of this run
         self._slots = Pace(burst=1)  # of revisits
         self._folder = folder
         self._frontier = frontier
@@ -56,7 +58,6 @@ class Revisits:
         self._swept = 0  # row
         self._share_of_revisits = 1.0
         self._round = options.crawl_revisit_round
-        self._left_of_round = self._round  # fetches
         folder.beside += [self.collection, self.changes]
 
     # ------------------------------------------------------------ learning
@@ -65,6 +66,7 @@ class Revisits:
         """The policy learns from a visit that is in the history."""
         self.collection.catch_up()
         visit = event.visit
+        self.tally.add(visit)
         if visit.number == 1 and visit.md5 and not visit.duplicate_of:
             self._new_worth.append(visit.relevance)
         page = self.collection.find(visit.url)
@@ -103,6 +105,7 @@ class Revisits:
 
     def begin(self, now: float) -> None:
         """The crawl starts, or goes on: every page of the collection waits for its next visit."""
+        self.tally = Tally()
         self.plan(now)
         self._frontier.put_many(self._missing_records())
         if self._round:
@@ -126,7 +129,7 @@ class Revisits:
         return [record]
 
     def next_visit(self, page: CollectedPage) -> float:
-        """When a page is visited again, in seconds since the epoch; ``CRAWL_REVISIT_MIN`` seconds after its last visit at least."""
+        """When a page is visited again, in seconds since the epoch; at least ``CRAWL_REVISIT_MIN`` seconds after its last visit."""
         return min(max(self.policy.next_visit(page.row), page.at + self._options.crawl_revisit_min), page.at + _FAR)
 
     def due_after(self, page: CollectedPage, change: str, now: float) -> float:
@@ -200,16 +203,24 @@ class Revisits:
     def taken(self, now: float) -> None:
         """A fetch begins."""
         self.pace.taken(now)
-        self._left_of_round -= 1
+
+    def round_is_in_flight(self) -> bool:
+        """Whether the open leases may already be the rest of a round. One that waits for its robots.txt is given back."""
+        return 0 < self._round <= self.tally.visits + self._frontier.leases()
 
     def round_is_over(self, now: float) -> bool:
         """Whether a round has had its fetches, or nothing more is due in the next minutes."""
         if not self._round:
             return False
-        if self._left_of_round <= 0:
+        if self.tally.visits >= self._round:
             return True
         due = self._frontier.next_due(now)
         return not self._frontier.leases() and (due is None or due > now + _SOON)
+
+    def end(self) -> None:
+        """The crawl ends."""
+        present = (page for page in self.collection.pages() if not page.is_away)
+        self.tally.next_due = min(map(self.next_visit, present), default=None)
 
     def slot(self, now: float) -> float:
         """When a revisit whose turn has come may begin; ``now`` or earlier: at once. New URLs do not wait for late revisits."""

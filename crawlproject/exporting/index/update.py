@@ -20,6 +20,7 @@ from crawlproject.exporting.index.store import (
     remove,
     write_state,
 )
+from crawlproject.exporting.selection import is_first
 from crawlproject.storage.tail import ITEMS, TailReader
 
 BATCH = 5_000  # pages between two commits
@@ -28,11 +29,16 @@ _HEAP = 64_000_000  # bytes that the writer may collect before it writes a segme
 
 @dataclass(frozen=True, slots=True)
 class Updated:
-    """What an update did: pages ``added``, copies ``left_out``, and the ``pages`` that are in the index now."""
+    """What an update did: pages ``added``, copies ``left_out``, and the ``pages`` that are in the index now.
+
+    ``replaced`` counts further versions of pages, ``removed`` pages that the crawl has taken back.
+    """
 
     added: int
     left_out: int
     pages: int
+    replaced: int = 0
+    removed: int = 0
 
 
 def update(
@@ -43,7 +49,8 @@ def update(
     batch: int = BATCH,
     progress: Callable[[float], None] = lambda share: None,
 ) -> Updated:
-    """Index the pages of ``crawl_dir`` that are not indexed yet; works while a crawl adds to them.
+    """Index the pages of ``crawl_dir`` that are not indexed yet; works while a crawl adds to them. Other versions of pages
+    replace them, and what the crawl took back is removed.
 
     Duplicates (``duplicate_of``) are left out, unless ``with_duplicates``; None keeps the choice of the existing index, and
     any other choice rebuilds it, as ``rebuild`` does. The index is committed every ``batch`` pages; after a kill, the next
@@ -85,11 +92,11 @@ class _Update:
         self._writer = writer
         self._follower = TailReader(crawl_dir / ITEMS, state.place)
         searcher = index.searcher()
-        self._before = searcher.num_docs
         # An update that was killed between its commit and its note has indexed lines that it does not know of.
-        self._known = searcher if self._follower.restarted or self._before != state.pages else None
-        self._pages = self._before
+        self._known = searcher if searcher.num_docs else None
+        self._pages = searcher.num_docs
         self._waiting = 0
+        self._added = self._replaced = self._removed = 0
 
     def run(self, batch: int, progress: Callable[[float], None]) -> Updated:
         left_out = 0
@@ -105,22 +112,29 @@ class _Update:
         self._commit()
         self._writer.wait_merging_threads()
         progress(1.0)
-        return Updated(self._pages - self._before, left_out, self._pages)
+        return Updated(self._added, left_out, self._pages, self._replaced, self._removed)
 
     def _put(self, item: Mapping[str, Any]) -> None:
         document = _document(item, self._follower.here)
         md5 = str(item["md5"])
-        if self._known is not None and self._known.doc_freq("md5", md5):
+        known = self._known is not None and self._known.doc_freq("md5", md5) > 0
+        first = is_first(item)
+        if known or not first:
             self._writer.delete_documents_by_term("md5", md5)
-            self._pages -= 1
+        if item.get("state"):
+            self._removed += 1
+            return
         self._writer.add_document(document)
-        self._pages += 1
+        self._added += first and not known
+        self._replaced += not first
 
     def _commit(self) -> None:
         """First what Tantivy holds, then how far it came."""
         place = self._follower.place
         if self._waiting:
             self._writer.commit()
+            self._index.reload()
+            self._pages = self._index.searcher().num_docs
         if place != self._state.place or self._pages != self._state.pages:
             self._state = self._state.after(self._pages, place)
             write_state(self._crawl_dir, self._state)

@@ -105,7 +105,9 @@ class Buckets(IntervalPolicy):
         sizes = np.bincount(bucket, minlength=BUCKETS).astype(np.float64)
         weights = np.bincount(bucket, weights=self.weights(rows), minlength=BUCKETS).astype(np.float64)
         rates = 1 / (FASTEST * RATIO ** np.arange(BUCKETS))
-        self._frequency = shares_of_budget(sizes, rates, weights, rate)
+        used = np.flatnonzero(sizes)
+        nearest = used[np.abs(np.arange(BUCKETS)[:, None] - used).argmin(axis=1)]  # a page may move to an empty bucket
+        self._frequency = shares_of_budget(sizes, rates, weights, rate)[nearest]
         return 1.0
 
     def intervals(self, price: float, rows: Rows = ALL) -> Array:

@@ -104,14 +104,16 @@ class IntervalPolicy(ABC):
 
     def next_visit(self, row: int) -> float:
         pages = self.pages
+        if row >= pages.rows or pages["last"][row] == -math.inf:
+            return math.inf
         if pages["gone"][row]:
             return float(pages["last"][row] + SECOND_LOOK) if pages["gone"][row] == 1 else math.inf
         return float(pages["last"][row] + pages["interval"][row])
 
     def next_visits(self) -> Array:
-        """``next_visit`` of all rows at once."""
         last, gone = self.pages["last"], self.pages["gone"]
-        return np.where(gone > 1, math.inf, last + np.where(gone == 1, SECOND_LOOK, self.pages["interval"]))
+        after = np.where(gone == 0, self.pages["interval"], np.where(gone == 1, SECOND_LOOK, math.inf))
+        return np.where(last > -math.inf, np.maximum(last, 0) + after, math.inf)
 
     def rates(self, rows: Rows = ALL) -> Array:
         """Estimated changes per second; the mean of all pages where nothing is known of a page."""

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pyarrow.parquet as parquet
@@ -27,7 +28,7 @@ from crawlproject.commands.export import ExportCommand
 from crawlproject.errors import BadCrawlDir, BadInput, StorageFailed
 from crawlproject.exporting.files import FORMATS, export_file
 from crawlproject.exporting.graphml import write_graphml
-from crawlproject.exporting.selection import EVERYTHING, Selection
+from crawlproject.exporting.selection import EVERYTHING, Selection, read_items
 from crawlproject.exporting.tables import write_csv, write_parquet
 from crawlproject.storage.items import item_schema
 
@@ -240,3 +241,49 @@ def test_the_command(crawl: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     with pytest.raises(SystemExit):
         export(crawl, "--to", "xml", "x")
     assert export(tmp_path / "none", "--to", "csv", tmp_path / "x") == 2
+
+
+def again(number: int, version: int, text: str = "", **fields: object) -> dict[str, object]:
+    """A further line of a page."""
+    return an_item(number, text, version=version, **fields)
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])
+def test_the_last_version_of_a_page_counts_unless_it_is_taken_back(crawl: Path, kind: str) -> None:
+    add(crawl, again(1, 2, "newer", relevance=0.9), again(0, 1, state="gone"), again(1, 3, "newest", relevance=0.05))
+    add(crawl, an_item(4, '"version":2,"state":"gone"}', relevance=0.5))
+    if kind == "parquet":
+        found = parquet.read_table(exported(crawl, kind)).select(["url", "text", "version"]).to_pylist()
+    elif kind == "csv":
+        found = list(csv.DictReader(io.StringIO(exported(crawl, kind).read_bytes().decode(), newline="")))
+    else:
+        found = [json.loads(line) for line in exported(crawl, kind).read_text("utf-8").split("\n")[:-1]]
+    shown = [(row["url"][-1], row["text"], int(row["version"])) for row in found]
+    assert shown == [("2", "steam", 1), ("3", "copy", 1), ("1", "newest", 3), ("4", '"version":2,"state":"gone"}', 1)]
+    some = exported(crawl, "jsonl", Selection(0.1, with_duplicates=True)).read_text("utf-8").split("\n")[:-1]
+    assert [json.loads(line)["url"][-1] for line in some] == ["3", "4"], "an earlier version is none to fall back on"
+
+
+def test_nodes_of_the_graph_are_the_pages_that_are_there(crawl: Path) -> None:
+    add(crawl, again(0, 1, state="moved"), again(2, 2, "steam engines"))
+    root = etree.parse(exported(crawl, "graphml")).getroot()
+    assert len(root.findall(f".//{GRAPH}node")) == 3
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.sampled_from(["", "", "gone", "retired"])), max_size=20))
+def test_items_of_any_history(events: list[tuple[int, str]]) -> None:
+    """Of each URL the last line, if it has no state: as a table that each line replaces says."""
+    versions: dict[int, int] = {}
+    there: dict[int, int] = {}
+    with TemporaryDirectory() as place:
+        folder = a_crawl(Path(place))
+        for page, state in events:
+            if versions.get(page) and page not in there:
+                continue  # what was taken back does not come again
+            there.pop(page, None)
+            versions[page] = versions.get(page, 0) + (not state)
+            if versions[page]:
+                add(folder, an_item(page, "", version=versions[page], state=state))
+                there |= {} if state else {page: versions[page]}
+        found = [(int(item["url"][-1]), item["version"]) for item in read_items(folder)]
+    assert found == list(there.items())

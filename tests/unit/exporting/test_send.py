@@ -303,3 +303,42 @@ def test_killed_in_the_middle(crawl: Path, server: SearchDouble) -> None:
         assert process.returncode == -9
     done = scrapy("export", crawl, "--to", "opensearch", server.url())
     assert done.returncode == 0 and server.ids() == ALL
+
+
+def test_versions_replace_and_what_is_taken_back_is_deleted(crawl: Path, server: SearchDouble) -> None:
+    send(crawl, server)
+    add(
+        crawl,
+        an_item(1, "newer", version=2, relevance=0.5),
+        an_item(2, "", version=1, state="gone"),
+        an_item(50, "new", relevance=0.5),
+        an_item(50, "newer", version=2, relevance=0.5),
+        an_item(51, "comes and goes", relevance=0.5),
+        an_item(51, "", version=1, state="moved"),
+    )
+    assert send(crawl, server).taken == COUNT
+    now = ALL - {an_item(2, "")["md5"]} | {an_item(50, "")["md5"]}
+    assert server.ids() == now
+    assert server.indexes["pages"][an_item(1, "")["md5"]]["text"] == "newer"
+    assert server.indexes["pages"][an_item(50, "")["md5"]]["version"] == 2
+    assert send(crawl, server, restart=True).taken == COUNT and server.ids() == now
+    fresh = send(crawl, server, url=server.url("others"), max_bytes=1)
+    assert fresh.taken == COUNT and server.ids("others") == now, "each line in a request of its own"
+
+
+def test_a_version_that_is_not_selected_any_more_leaves(crawl: Path, server: SearchDouble) -> None:
+    selection = Selection(min_relevance=0.2)
+    assert send(crawl, server, selection=selection).taken == 20
+    add(crawl, an_item(30, "x", version=2, relevance=0.1), an_item(5, "x", version=2, relevance=0.5))
+    add(crawl, an_item(6, "never sent", version=1, state="gone"))
+    assert send(crawl, server, selection=selection).taken == 20
+    assert an_item(5, "")["md5"] in server.ids() and an_item(30, "")["md5"] not in server.ids()
+
+
+def test_an_earlier_version_never_overtakes_a_later_one(crawl: Path, server: SearchDouble) -> None:
+    """The server is busy with a page at the first try: what is sent again must not be older than what it took."""
+    busy = [an_item(7, "")["md5"]]
+    server.busy = lambda identity: identity in busy and not busy.remove(identity)  # type: ignore[func-returns-value]
+    add(crawl, an_item(7, "newer", version=2))
+    send(crawl, server, max_bytes=10**6)
+    assert server.indexes["pages"][an_item(7, "")["md5"]]["text"] == "newer"

@@ -12,8 +12,10 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from crawlproject.revisits.allocation import SECONDS_A_DAY, Array, price_for
 from crawlproject.revisits.base import Outcome
@@ -104,7 +106,7 @@ class Adaptive:
         rows = np.array(members[first : first + LOOKED_AT], dtype=np.int64)
         self._looked_at = first + len(rows)
         before = pages["due_at"][rows]
-        due = self.next_visits(rows)
+        due = self._due(rows)
         sooner = np.flatnonzero((due < before - EARLY) & (due <= now + SECONDS_A_DAY))
         best = sooner[np.argsort(due[sooner])[:FOLLOWERS]]
         before[best] = due[best]
@@ -160,6 +162,8 @@ class Adaptive:
 
     def next_visit(self, row: int) -> float:
         pages = self.pages
+        if row >= pages.rows or pages["last"][row] == -math.inf:
+            return math.inf
         last, gone = float(pages["last"][row]), int(pages["gone"][row])
         if gone:
             return last + SECOND_LOOK if gone == 1 else math.inf
@@ -170,8 +174,14 @@ class Adaptive:
         pages["due_at"][row] = due
         return due
 
-    def next_visits(self, rows: np.ndarray | slice = slice(None)) -> Array:
-        """``next_visit`` of these rows, of all by default."""
+    def next_visits(self) -> Array:
+        due = np.full(self.pages.rows, math.inf)
+        known = np.flatnonzero(self.pages["last"] > -math.inf)
+        due[known] = self._due(known)
+        return due
+
+    def _due(self, rows: npt.NDArray[np.integer[Any]]) -> Array:
+        """``next_visit`` of these rows, which were visited."""
         pages = self.pages
         last, hosts = pages["last"][rows], pages["host"][rows]
         needed = pages["needed"][rows].astype(float)

@@ -262,3 +262,34 @@ def test_a_folder_in_which_nothing_can_be_written_is_searched_all_the_same(tmp_p
     before = sorted(path.name for path in pages.iterdir())
     assert found(crawl, "coral") == [0]
     assert sorted(path.name for path in pages.iterdir()) == before
+
+
+def test_versions_replace_and_what_is_taken_back_leaves(tmp_path: Path) -> None:
+    crawl = a_crawl(tmp_path, *(an_item(n, f"coral number{n}") for n in range(4)))
+    update(crawl)
+    add(
+        crawl,
+        an_item(0, "sponge", version=2),
+        an_item(1, "", version=1, state="gone"),
+        an_item(4, "coral of late"),
+        an_item(4, "coral of today", version=2),
+        an_item(5, "coral for a day"),
+        an_item(5, "", version=1, state="retired"),
+    )
+    done = update(crawl)
+    assert (done.added, done.replaced, done.removed, done.pages) == (2, 2, 2, 4)
+    for _ in range(2):
+        assert sorted(found(crawl, "coral")) == [2, 3, 4] and found(crawl, "sponge") == [0]
+        assert found(crawl, "number0") == found(crawl, "number1") == found(crawl, "late") == []
+        assert update(crawl, rebuild=True, batch=1).pages == 4
+
+
+def test_an_update_that_was_killed_before_its_note_counts_nothing_twice(tmp_path: Path) -> None:
+    """One page more and one less: the number of pages does not tell that lines were indexed."""
+    crawl = a_crawl(tmp_path, an_item(0, "coral"), an_item(1, "coral"))
+    update(crawl)
+    note = (crawl / "index" / "state.json").read_bytes()
+    add(crawl, an_item(2, "coral"), an_item(0, "", version=1, state="gone"))
+    update(crawl)
+    (crawl / "index" / "state.json").write_bytes(note)
+    assert update(crawl).pages == 2 and sorted(found(crawl, "coral")) == [1, 2]

@@ -1,0 +1,82 @@
+"""``scrapy changes CRAWL_DIR``: what is new, changed, moved or gone."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+from io import StringIO
+from pathlib import Path
+from time import time
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import UsageError
+
+from crawlproject.components.subcommand import Subcommand, reporting_errors
+
+if TYPE_CHECKING:
+    from crawlproject.reports.changes.select import Changes
+    from crawlproject.storage.read import CrawlInfo
+
+_FORMATS = ("text", "jsonl", "atom")
+
+
+class ChangesCommand(Subcommand):
+    def syntax(self) -> str:
+        return "CRAWL_DIR [options]"
+
+    def short_desc(self) -> str:
+        return "List what is new, changed, moved or gone"
+
+    def long_desc(self) -> str:
+        return (
+            "Show what visits to known pages of a crawl have found since the first harvest: new pages, changed ones with the "
+            "passages that were added and removed, pages that moved or are gone. Works on running, finished and killed crawls. "
+            "Exit code 2: not a crawl folder, a damaged one, or a wrong option."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument(
+            "--since", metavar="T", help="only what was seen since a date (2026-03-02) or for a span (12h, 7d, 2w)"
+        )
+        parser.add_argument("--to", choices=_FORMATS, default="text", help="format (default: text)")
+        parser.add_argument("--output", metavar="FILE", type=Path, help="write to this file (default: print)")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if len(args) != 1:
+            raise UsageError("expected one crawl folder", print_help=False)
+        # Scrapy imports all commands at every start, so heavy imports are local.
+        from crawlproject.exporting.atomic_file import written_whole
+        from crawlproject.reports.changes.select import select_changes
+        from crawlproject.reports.changes.text import print_changes
+        from crawlproject.reports.spans import read_moment
+        from crawlproject.storage.read import read_info
+
+        with reporting_errors(self):
+            folder = Path(args[0])
+            info = read_info(folder)
+            since = read_moment(opts.since, time()) if opts.since is not None else None
+            changes = select_changes(folder, since)
+            if opts.output is None and opts.to == "text":
+                print_changes(changes, info.topic, since, sys.stdout)
+            elif opts.output is None:
+                print(_written(changes, info, since, opts.to), end="")
+            else:
+                with written_whole(opts.output) as file:
+                    file.write(_written(changes, info, since, opts.to).encode("utf-8", "replace"))
+
+
+def _written(changes: Changes, info: CrawlInfo, since: float | None, kind: str) -> str:
+    from crawlproject.pages.text.printable import PlainStream
+    from crawlproject.reports.changes.atom import atom_feed
+    from crawlproject.reports.changes.text import print_changes
+
+    if kind == "atom":
+        return atom_feed(changes.found, info).decode()
+    if kind == "jsonl":
+        return "".join(f"{json.dumps(asdict(change))}\n" for change in changes.found)
+    text = StringIO()
+    print_changes(changes, info.topic, since, PlainStream(text))  # type: ignore[arg-type]
+    return text.getvalue()

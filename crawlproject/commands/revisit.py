@@ -1,0 +1,112 @@
+"""``scrapy revisit CRAWL_DIR``: one round of visits to a collection."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scrapy.exceptions import UsageError
+
+from crawlproject.commands.crawl import CrawlCommand
+from crawlproject.components.clock import time
+from crawlproject.components.running import crawl_of
+from crawlproject.components.subcommand import reporting_errors
+from crawlproject.pages.text.printable import counted
+
+if TYPE_CHECKING:
+    from crawlproject.crawl.revisits.tally import Tally
+    from crawlproject.storage.read import CrawlInfo
+
+LEAST = 10  # fetches of a round, unless fewer are asked for
+POLICY = "adaptive"  # of a crawl that visited each page once so far
+# What ends a harvest is no reason to end a round; the rest is as the folder has it.
+_HARVEST = {"CRAWL_MAX_SECONDS": 0.0, "CRAWL_MIN_HARVEST": 0.0}
+
+
+class RevisitCommand(CrawlCommand):
+    def syntax(self) -> str:
+        return "CRAWL_DIR [options]"
+
+    def short_desc(self) -> str:
+        return "Visit the pages of a crawl again: one round, then end"
+
+    def long_desc(self) -> str:
+        return (
+            "Fetch pages of a crawl that are worth another visit, and new ones that they link to, with the topic, the ordering "
+            "and the settings of the folder; end after so many fetches. Prints what has become of the pages. For cron and "
+            "timers. Exit codes as scrapy crawl. Next: scrapy changes CRAWL_DIR."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument(
+            "--pages", metavar="N", type=int, help="fetches of the round (default: a tenth of the pages, at least 10)"
+        )
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if len(args) != 1:
+            raise UsageError("expected one crawl folder", print_help=False)
+        if opts.spargs:
+            raise UsageError("-a is of scrapy crawl: topic and ordering are those of the folder", print_help=False)
+        if opts.pages is not None and opts.pages < 1:
+            raise UsageError("--pages must be at least 1", print_help=False)
+        # Scrapy imports all commands at every start, so heavy imports are local.
+        from crawlproject.storage.merge_workers import whole_folder
+        from crawlproject.storage.read import topic_of
+
+        with reporting_errors(self):
+            folder = whole_folder(Path(args[0]))
+            info = _stored_crawl(folder)
+            assert self.crawler_process is not None, "scrapy.cmdline sets it"
+            settings = self.crawler_process.settings
+            settings.set("CRAWL_DIR", str(folder), priority="cmdline")
+            settings.set("CRAWL_REVISIT_ROUND", opts.pages or _tenth(folder), priority="cmdline")
+            crawler = self._create_crawler("topical")
+            self.crawl(crawler, {"topic": topic_of(info, _settings_of(info))})
+            crawl = crawl_of(crawler)
+            if crawl is not None and crawl.revisits is not None:
+                print("\n".join(_summary(crawl.revisits.tally, folder, time())))
+
+
+def _stored_crawl(folder: Path) -> CrawlInfo:
+    from crawlproject.exporting.selection import require_crawl
+    from crawlproject.storage.read import read_info
+
+    require_crawl(folder)
+    return read_info(folder)
+
+
+def _settings_of(info: CrawlInfo) -> dict[str, Any]:
+    """The settings of the crawl, as a topic file would have them."""
+    from crawlproject.options import Options
+
+    known = {name.upper() for name in Options.model_fields} - {
+        "ORDERING_PARAMETERS",
+        "CRAWL_DIR",
+        "CRAWL_REVISIT_ROUND",
+    }
+    settings = {name: value for name, value in info.settings.items() if name in known}
+    parameters = {f"ORDERING_{name.upper()}": value for name, value in info.parameters.items()}
+    revisit = settings.get("CRAWL_REVISIT") or POLICY
+    return {**settings, **parameters, **_HARVEST, "ORDERING": info.ordering, "CRAWL_REVISIT": revisit}
+
+
+def _tenth(folder: Path) -> int:
+    from crawlproject.storage.read import first_visits
+
+    return max(LEAST, sum(bool(visit.md5) for visit in first_visits(folder)) // 10)
+
+
+def _summary(tally: Tally, folder: Path, now: float) -> Iterator[str]:
+    from crawlproject.crawl.revisits.tally import SHOWN
+    from crawlproject.reports.spans import in_words, moment
+
+    yield f"{counted(tally.visits, 'page')} visited in {folder}"
+    for shown in SHOWN:
+        if tally[shown] or shown in ("same", "changed", "new", "gone", "moved"):
+            yield f"{tally[shown]:>8,}  {shown}"
+    if tally.next_due is not None:
+        late = tally.next_due <= now
+        yield f"next due: {'now' if late else f'{moment(tally.next_due)}, in {in_words(tally.next_due - now)}'}"

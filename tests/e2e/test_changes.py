@@ -1,0 +1,97 @@
+"""``scrapy revisit`` and ``scrapy changes``, run as a person runs them, on a web that changes in between."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from support.crawling import crawl, history, scrapy, topic_file
+from support.webs import html
+
+PAGES = 12
+AT_ONCE = {"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, "CRAWL_PROGRESS_SECONDS": 0}
+ATOM = "{http://www.w3.org/2005/Atom}"
+
+
+def write(web: Path, name: str, *links: str, text: str) -> None:
+    path = web / "reef.example" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(html(*links, text=text, title=name.partition(".")[0].title()))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A crawl of 13 pages."""
+    web, names = tmp_path / "web", [f"p{n}.html" for n in range(PAGES)]
+    write(web, "index.html", *names, text="coral reef")
+    for n, name in enumerate(names):
+        write(web, name, text=f"coral reef number {chr(97 + n)} with its own words {'tide ' * n}")
+    topic = topic_file(tmp_path, "http://reef.example/", extra='language = "en"\n[crawl]\nCRAWL_MAX_PAGES = 40\n')
+    done = crawl(topic, tmp_path / "crawl", VIRTUAL_WEB=web)
+    topic.unlink()  # the folder knows all
+    assert done.returncode == 0 and len(history(tmp_path / "crawl")) == PAGES + 1, done.stderr
+    return tmp_path / "crawl"
+
+
+def rounds(folder: Path, *arguments: object, **settings: object) -> str:
+    done = scrapy("revisit", folder, *arguments, **AT_ONCE, **settings)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_round_tells_what_has_become_of_the_pages(folder: Path, tmp_path: Path) -> None:
+    web = folder.parent / "web"
+    assert scrapy("changes", folder).stdout.startswith("topic: no page was visited again yet")
+    write(web, "p1.html", "new.html", text="coral reef restored by divers from all over the world\x1b[2J\u202e")
+    write(web, "new.html", text="coral reef nursery")
+    (web / "reef.example" / "p2.html").unlink()
+    out = rounds(folder, "--pages", 15)
+    shown = {line.split()[1]: int(line.split()[0]) for line in out.splitlines()[1:-1]}
+    assert shown == {"same": 11, "changed": 1, "new": 1, "missing": 1, "gone": 0, "moved": 0}
+    assert out.startswith("14 pages visited in ") and out.splitlines()[-1].startswith("next due: ")
+    manifest = json.loads((folder / "crawl.json").read_text())
+    assert (manifest["ordering"], manifest["reason"]) == ("dom", "round over")
+    assert manifest["settings"]["crawl_revisit"] == "adaptive" and manifest["settings"]["crawl_max_pages"] == 40
+    assert manifest["stats"]["revisits/changed"] == 1
+
+    text = scrapy("changes", folder).stdout
+    assert text.startswith("topic: 1 new, 1 changed, 1 missing since the first harvest\n")
+    assert "+ coral reef restored by divers" in text and "- coral reef number b" in text
+    assert "\x1b" not in text and "\u202e" not in text
+    lines = [
+        json.loads(line) for line in scrapy("changes", folder, "--to", "jsonl", "--since", "1d").stdout.split("\n")[:-1]
+    ]
+    assert sorted(line["change"] for line in lines) == ["changed", "missing", *["new"] * (PAGES + 2)], (
+        "since 1d: the harvest, too"
+    )
+    assert {line["title"] for line in lines if line["change"] == "missing"} == {"P2"}
+
+    feed = tmp_path / "feeds" / "changes.atom"
+    assert scrapy("changes", folder, "--to", "atom", "--output", feed).returncode == 0
+    root = ElementTree.parse(feed).getroot()
+    assert root.tag == f"{ATOM}feed" and len(root.findall(f"{ATOM}entry")) == 3
+
+
+def test_a_round_is_a_tenth_and_at_least_ten(folder: Path) -> None:
+    assert rounds(folder).startswith("10 pages visited")
+    assert len(history(folder)) == PAGES + 11
+    rounds(folder, "--pages", 3, CRAWL_REVISIT="uniform")
+    assert len(history(folder)) == PAGES + 14
+    assert json.loads((folder / "crawl.json").read_text())["settings"]["crawl_revisit"] == "uniform"
+    rounds(folder, "--pages", 1)
+    assert json.loads((folder / "crawl.json").read_text())["settings"]["crawl_revisit"] == "uniform", "the folder's"
+
+
+def test_what_is_wrong_is_named(folder: Path, tmp_path: Path) -> None:
+    for arguments, wish in [
+        (("revisit", tmp_path / "none"), "has no crawl.json"),
+        (("revisit", folder, "--pages", 0), "--pages must be at least 1"),
+        (("revisit", folder, "-a", "topic=demo"), "-a is of scrapy crawl"),
+        (("revisit", folder, "-s", "CRAWL_REVISIT=often"), "revisit policy: expected one of"),
+        (("changes", tmp_path / "none"), "has no crawl.json"),
+        (("changes", folder, "--since", "yesterday"), "time 'yesterday': expected a date such as"),
+    ]:
+        done = scrapy(*arguments)
+        assert done.returncode == 2 and wish in done.stderr and "Traceback" not in done.stderr, arguments
