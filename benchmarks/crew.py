@@ -77,9 +77,11 @@ class LiveWorker(RedisWorker):
             self._rejected(CrawlUrl(url, score), GONE)
         return True
 
-    def done(self, url: str, now: float, seconds: float) -> None:
+    def done(
+        self, url: str, now: float, seconds: float, refetch_at: float | None = None, score: float | None = None
+    ) -> None:
         self._remember(url)
-        super().done(url, now, seconds)
+        super().done(url, now, seconds, refetch_at, score)
 
 
 def crawl(workers: Sequence[Rehearsal], pages: JudgedPages) -> None:
