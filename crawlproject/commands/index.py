@@ -21,9 +21,8 @@ class IndexCommand(Subcommand):
 
     def long_desc(self) -> str:
         return (
-            "Build a full-text index in a crawl folder, or bring it up to date: new pages, changed and gone ones. Works on "
-            "running, finished and killed crawls; the folders of several workers are merged first. Next: scrapy search "
-            "CRAWL_DIR QUERY. "
+            "Build a full-text index in a crawl folder, or bring it up to date. Works on running, finished and killed "
+            "crawls; the folders of several workers are merged first. Next: scrapy search CRAWL_DIR QUERY. "
             "Exit code 2: not a crawl folder, a damaged one, or another process updates the index."
         )
 

@@ -33,6 +33,7 @@ _OWN = {
     "PAGE_MAX_LINKS": 0,  # what they link to is read from the stored pages
     "CRAWL_MAX_PAGES": 0,
     "CRAWL_MIN_HARVEST": 0,
+    "CRAWL_REVISIT": "",
     "CRAWL_PROGRESS_SECONDS": 0,
     "CRAWL_METRICS_PORT": 0,
     "LOG_LEVEL": "ERROR",

@@ -14,7 +14,7 @@ from crawlproject.crawl.stopping import PAGE_BUDGET
 from crawlproject.errors import BadCrawlDir, BadInput
 from crawlproject.evaluation.checkpoint import Checkpoint
 from crawlproject.evaluation.measures import Curve
-from crawlproject.storage.read import MANIFEST, CrawlInfo, read_info, read_json, read_visits
+from crawlproject.storage.read import MANIFEST, CrawlInfo, first_visits, read_info, read_json
 
 REACHABLE = "reachable.json"
 CONCURRENT_REQUESTS = "CONCURRENT_REQUESTS"  # in the manifest of a rehearsal whose clock has several fetches at a time
@@ -96,7 +96,7 @@ def load_run(run: RunFolder) -> Run:
     started = run.info.started or 0.0
     redirects: dict[str, str] = {}
     fetches = 0
-    for visit in read_visits(run.path):
+    for visit in first_visits(run.path):
         fetches += 1
         if visit.md5:
             pages.setdefault(visit.url, visit.relevance)

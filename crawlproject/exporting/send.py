@@ -2,8 +2,8 @@
 
 A batch is sent until the server has accepted or rejected every document in it. Then the position in ``items.jsonl`` is
 saved, so that the same command resumes there. Further versions of a page replace it, and what the crawl took back is
-deleted. The id of a document is the MD5 of its URL, so a document that is sent twice (a lost reply, a killed process) is
-stored once.
+deleted. The id of a document is the MD5 of its URL, so a document that is sent
+twice (a lost reply, a killed process) is stored once.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from crawlproject.errors import BadCrawlDir
 from crawlproject.records import Visit
 from crawlproject.storage.digest_set import DigestSet
 from crawlproject.storage.merge_workers import workers_of
+from crawlproject.storage.page_files import stored_body
 from crawlproject.storage.read import read_visits
 from crawlproject.storage.robots_log import read_robots
 from crawlproject.storage.warc.archive import FOLDER, key_of
@@ -19,7 +20,6 @@ from crawlproject.storage.warc.capture import ArchivedPayloads, IndexEntry, capt
 from crawlproject.storage.warc.exchange import Exchange, reconstructed
 from crawlproject.storage.warc.index import read_entries
 from crawlproject.storage.warc.record import identity_of, joined, warcinfo
-from crawlproject.urls.naming import page_path
 
 _CHUNK = 1 << 20  # bytes copied at a time
 _UNWANTED = "content type "  # prefix of the history's error for a response that is not a page
@@ -34,7 +34,8 @@ def write_warc(
 
     The records archived during the crawl (``CRAWL_WARC``), by each worker, come first, unchanged. The other fetches in the
     history are reconstructed: status, stored body with its content type, redirects, failures. Pages that the crawl did not
-    store (noarchive, or not a page) are missing. Duplicates become revisit records.
+    store (noarchive, or not a page) are missing, and so are earlier versions that were not kept (``PAGE_VERSIONS``). Duplicates,
+    and answers that a page has not changed, become revisit records.
 
     Raises ``BadCrawlDir``.
     """
@@ -108,8 +109,8 @@ def _exchange(crawl_dir: Path, visit: Visit) -> Exchange | None:
         return None
     if visit.md5:
         try:
-            return reconstructed(visit, (crawl_dir / "pages" / page_path(visit.md5)).read_bytes())
-        except FileNotFoundError:  # the page file was removed
+            return reconstructed(visit, stored_body(crawl_dir / "pages", visit))
+        except FileNotFoundError:  # the page file was removed, or replaced by a later version
             return None
     if 200 <= visit.status < 300 and not visit.redirect:
         if not visit.error.startswith(_UNWANTED):

@@ -23,7 +23,11 @@ class Number(NamedTuple):
 def numbers(summary: CrawlSummary, threshold: float) -> list[Number]:
     """The headline numbers."""
     relevant = summary.relevant(threshold)
-    stored = """select(.md5 != "")"""
+    stored = """select(.md5 != "" and (.number // 1) == 1)"""
+    again = Number(
+        "revisits", "fetches of known pages", summary.revisits, "lines of history.jsonl with a number above 1",
+        "jq -r 'select((.number // 1) > 1) | .url' history.jsonl | wc -l",
+    )  # fmt: skip
     return [
         Number(
             "pages", "pages stored", summary.pages, "lines of history.jsonl with an md5, each md5 once",
@@ -39,6 +43,7 @@ def numbers(summary: CrawlSummary, threshold: float) -> list[Number]:
             f"jq -s 'map({stored} | .relevance) | add / length' history.jsonl",
         ),
         Number("fetches", "fetches", summary.fetches, "lines of history.jsonl", "wc -l < history.jsonl"),
+        *([again] if summary.revisits else []),
         Number(
             "visited", "hosts visited", summary.hosts, "hosts of all URLs in history.jsonl",
             "jq -r .url history.jsonl | cut -d/ -f3 | cut -d: -f1 | sort -u | wc -l",

@@ -76,7 +76,7 @@ class HostTally:
         if page:
             self.pages += 1
             self.relevance += visit.relevance
-        elif not visit.md5:
+        elif not visit.md5 and not visit.change:
             self.failures += 1
             self.blocks += visit.status in REFUSING or visit.error.startswith(BLOCK)
         if visit.signs:

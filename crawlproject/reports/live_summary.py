@@ -107,6 +107,8 @@ class LiveSummary:
         found = FoundPage(self.fetches, visit, agent)
         self.latest.append(found)
         self._add_to_host(visit)
+        if visit.number > 1:
+            return  # what is counted is of first visits
         if visit.md5:
             self._add_page(found)
         elif visit.redirect:

@@ -17,7 +17,7 @@ from crawlproject.errors import BadInput
 from crawlproject.records import Visit
 from crawlproject.reports.why.path import paths_to
 from crawlproject.storage.append_log import unexpected
-from crawlproject.storage.read import LINKS, CrawlInfo, read_info, read_visits
+from crawlproject.storage.read import LINKS, CrawlInfo, present_visits, read_info
 from crawlproject.urls.hosts import host_of
 
 NODES = 1_000  # default number of pages on a map
@@ -63,14 +63,14 @@ def read_map(folder: Path, *, site: str = "", limit: int = NODES) -> TopicMap:
     """
     info = read_info(folder)
     site = site.lower().strip(".")
-    best, pages = _best_pages(read_visits(folder), site, limit)
+    best, pages = _best_pages(present_visits(folder), site, limit)
     if site and not best:
         raise BadInput(f"site {site!r}", "expected a host with pages in this crawl")
     chosen = _with_paths(folder, best, limit)
     if site and len(chosen) < limit:
         near = _neighbours(folder, chosen, site)
         chosen |= {url: None for url, _ in near.most_common(limit - len(chosen))}
-    visits = {visit.url: visit for visit in read_visits(folder) if visit.url in chosen}
+    visits = {visit.url: visit for visit in present_visits(folder) if visit.url in chosen}
     return _map_of(folder, info, site, pages, list(visits.values()))
 
 
@@ -111,7 +111,7 @@ def _neighbours(folder: Path, chosen: Collection[str], site: str) -> Counter[str
         elif target in chosen and source not in chosen:
             near[source] += 1
     if near:
-        fetched = {visit.url for visit in read_visits(folder) if visit.md5 and visit.url in near}
+        fetched = {visit.url for visit in present_visits(folder) if visit.md5 and visit.url in near}
         near = Counter({url: count for url, count in near.items() if url in fetched})
     return near
 

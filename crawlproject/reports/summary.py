@@ -32,7 +32,8 @@ class CrawlSummary:
 
     ``relevance`` has one entry per page in crawl order, ``scores`` the score of each before its fetch (NaN for seeds).
     ``active`` is the crawling time without interruptions. ``best`` are the most relevant pages, one per distinct text, and
-    ``best_lines`` their lines in the history. ``early`` counts the fetches that came too soon.
+    ``best_lines`` their lines in the history. ``early`` counts the fetches that came too soon. ``revisits`` are fetches of pages
+    that were known: they count for politeness only, what else is counted is of first visits.
     """
 
     pages: int
@@ -56,6 +57,7 @@ class CrawlSummary:
     redirect_samples: tuple[tuple[str, str], ...]
     early: LineSample
     every_host: tuple[HostTableRow, ...]
+    revisits: int = 0
 
     @property
     def mean_relevance(self) -> float:
@@ -114,22 +116,25 @@ class _Tally:
         self._problems = ProblemTally()
         self._early = LineSample()
         self._redirects: list[tuple[str, str]] = []
-        self._fetches = self._size = 0
+        self._fetches = self._size = self._revisits = 0
         self._first: float | None = None
         self._last: float | None = None
         self._active = 0.0
 
     def add(self, line: int, visit: Visit) -> None:
-        page = bool(visit.md5) and visit.md5 not in self._stored
+        page = bool(visit.md5) and visit.number == 1 and visit.md5 not in self._stored
         self._fetches += 1
         self._size += visit.size
-        self._tick(visit)
+        if visit.number == 1:
+            self._tick(visit)
         host = self._hosts.setdefault(host_of(visit.url), HostTally())
         too_soon = host.too_soon
         host.add(visit, page=page, pause=self._pause)
         if host.too_soon > too_soon:
             self._early.add(line)
-        if page:
+        if visit.number > 1:
+            self._revisits += 1
+        elif page:
             self._add_page(line, visit)
         elif visit.md5:
             self._problems.refetched.add(line)
@@ -184,4 +189,5 @@ class _Tally:
             redirect_samples=tuple(self._redirects),
             early=self._early,
             every_host=tuple(sorted(hosts, key=lambda line: (-line.pages, -line.fetches, line.host))),
+            revisits=self._revisits,
         )

@@ -10,8 +10,8 @@ from typing import Any
 from crawlproject.records import Topic, Visit
 from crawlproject.storage.append_log import read_lines
 from crawlproject.storage.crawl_folder import CrawlFolder
+from crawlproject.storage.page_files import stored_body
 from crawlproject.storage.warc.archive import CrawlArchive, about
-from crawlproject.urls.naming import page_path
 
 
 def open_archive(
@@ -30,7 +30,7 @@ def open_archive(
         folder.path,
         name,
         about(topic, settings, str(manifest["ordering"])),
-        lambda visit: (folder.pages.folder / page_path(visit.md5)).read_bytes(),
+        lambda visit: stored_body(folder.pages.folder, visit),
         clock=clock,
         seed=f"{topic.name}\n{worker}\n{manifest['started']}",
         max_bytes=max_bytes,

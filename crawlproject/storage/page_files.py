@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from hashlib import md5
 from io import FileIO
 from pathlib import Path
 
 from crawlproject.errors import StorageFailed
+from crawlproject.records import Visit
 from crawlproject.urls.naming import page_name, page_path
 
 
@@ -73,6 +75,17 @@ class PageRepository:
         except FileNotFoundError:
             _make_folder(os.path.dirname(draft))
             return open(draft, "wb", buffering=0)
+
+
+def stored_body(folder: Path, visit: Visit) -> bytes:
+    """The body that a visit stored below ``folder``. Raises ``FileNotFoundError`` when that version is not there any more."""
+    path = folder / page_path(visit.md5)
+    for place in (path.with_name(f"{path.name}.{visit.version}"), path):
+        if place.exists():
+            body = place.read_bytes()
+            if not visit.digest or md5(body, usedforsecurity=False).hexdigest() == visit.digest:
+                return body
+    raise FileNotFoundError(path)
 
 
 def _make_folder(folder: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from crawlproject.errors import BadCrawlDir
-from crawlproject.records import Topic, Visit
+from crawlproject.records import GONE, MOVED, Topic, Visit
 from crawlproject.storage.append_log import read_lines
 
 MANIFEST = "crawl.json"
@@ -117,6 +117,27 @@ def read_visits(folder: Path) -> Iterator[Visit]:
 def first_visits(folder: Path) -> Iterator[Visit]:
     """The first visit of each URL, in the order of the crawl: what it found, whatever became of it. Raises as ``read_visits``."""
     return (visit for visit in read_visits(folder) if visit.number == 1)
+
+
+def present_visits(folder: Path) -> Iterator[Visit]:
+    """The first visit of each URL with the title, the relevance and the body of the page as it is stored now.
+
+    Pages that are gone or have moved are left out. Memory: one visit for each page that has changed. Raises as ``read_visits``.
+    """
+    last: dict[str, Visit | None] = {}
+    for visit in read_visits(folder):
+        if visit.number > 1 and visit.change in (GONE, MOVED):
+            last[visit.url] = None
+        elif visit.number > 1 and visit.md5:
+            last[visit.url] = visit
+    for first in first_visits(folder):
+        now = last.get(first.url, first)
+        if now is first:
+            yield first
+        elif now is not None:
+            yield replace(
+                first, title=now.title, relevance=now.relevance, spam=now.spam, digest=now.digest, size=now.size
+            )
 
 
 def read_links(folder: Path) -> Iterator[tuple[str, list[str]]]:

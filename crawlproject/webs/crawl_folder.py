@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from crawlproject.errors import BadWeb
+from crawlproject.records import GONE, MOVED
 from crawlproject.storage.append_log import read_lines, unexpected
 from crawlproject.urls.naming import page_path
 from crawlproject.webs.base import Failure, Reply, not_held, spellings
@@ -91,8 +92,11 @@ def is_crawl_folder(path: Path) -> bool:
 def _visits(path: Path) -> Iterator[tuple[str, _Visit]]:
     for number, line in enumerate(read_lines(path), start=1):
         try:
-            yield str(line["url"]), _visit(line)
-        except (KeyError, TypeError, ValueError) as damage:
+            if (
+                line.get("number", 1) == 1 or line["md5"] or line["change"] in (GONE, MOVED)
+            ):  # others showed nothing new
+                yield str(line["url"]), _visit(line)
+        except (AttributeError, KeyError, TypeError, ValueError) as damage:
             raise unexpected(path, number, damage) from None
 
 

@@ -8,10 +8,12 @@ from xml.etree import ElementTree
 
 import pytest
 from support.crawling import crawl, history, scrapy, topic_file
+from support.warcs import check, records
 from support.webs import html
 
 PAGES = 12
 AT_ONCE = {"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, "CRAWL_PROGRESS_SECONDS": 0}
+KEPT = ("response", "revisit")
 ATOM = "{http://www.w3.org/2005/Atom}"
 
 
@@ -72,6 +74,29 @@ def test_a_round_tells_what_has_become_of_the_pages(folder: Path, tmp_path: Path
     assert scrapy("changes", folder, "--to", "atom", "--output", feed).returncode == 0
     root = ElementTree.parse(feed).getroot()
     assert root.tag == f"{ATOM}feed" and len(root.findall(f"{ATOM}entry")) == 3
+
+
+def test_index_exports_and_archive_follow(folder: Path, tmp_path: Path) -> None:
+    web = folder.parent / "web"
+    assert scrapy("index", folder).stdout.startswith(f"{PAGES + 1} pages added;")
+    rounds(folder, "--pages", PAGES + 1, CRAWL_WARC=True)
+    write(web, "p1.html", text="coral reef restored by divers")
+    rounds(folder, "--pages", PAGES + 1)
+    assert scrapy("index", folder).stdout.startswith(f"0 pages added, 1 replaced; {PAGES + 1} pages")
+    hits = scrapy("search", folder, "divers").stdout
+    assert "http://reef.example/p1.html" in hits
+    assert scrapy("export", folder, "--to", "jsonl", tmp_path / "pages.jsonl").returncode == 0
+    texts = [json.loads(line)["text"] for line in (tmp_path / "pages.jsonl").read_text().splitlines()]
+    assert len(texts) == PAGES + 1 and sum("divers" in text for text in texts) == 1
+
+    (archive,) = (folder / "warc").glob("*.warc.gz")
+    check(archive)
+    kept = [(kind, record.http_headers.get_statuscode()) for kind, _, record, _ in records(archive) if kind in KEPT]
+    assert kept.count(("revisit", "304")) == 2 * (PAGES + 1) - 1
+    asked = [
+        record.http_headers for kind, url, record, _ in records(archive) if kind == "request" and "robots" not in url
+    ]
+    assert asked and all(headers.get_header("If-Modified-Since") for headers in asked)
 
 
 def test_a_round_is_a_tenth_and_at_least_ten(folder: Path) -> None:

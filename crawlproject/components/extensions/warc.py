@@ -9,6 +9,7 @@ from scrapy import signals
 from crawlproject.components.clock import time
 from crawlproject.components.meta import ENDED_AT, LEASE, ROBOTS, TAKEN_AT
 from crawlproject.components.running import crawl_of, stopped, stopping
+from crawlproject.records import REVISIT
 from crawlproject.storage.warc.exchange import Exchange, Header
 
 if TYPE_CHECKING:
@@ -44,8 +45,10 @@ class WarcRecorder:
         crawl = crawl_of(self.crawler)
         if crawl is None or crawl.folder.archive is None or stopped(self.crawler):
             return
-        if LEASE in request.meta:  # another fetch of a URL than the one in the history
-            return
+        if LEASE in request.meta:
+            lease = crawl.frontier.leased(request.meta[LEASE])
+            if lease is None or lease.kind != REVISIT:  # a fetch that does not enter the history
+                return
         if TAKEN_AT in request.meta:
             crawl.folder.archive.received(crawl.canonicalize(request.url), exchange_of(request, response))
         elif ROBOTS in request.meta:

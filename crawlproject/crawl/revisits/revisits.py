@@ -106,11 +106,13 @@ class Revisits:
     def begin(self, now: float) -> None:
         """The crawl starts, or goes on: every page of the collection waits for its next visit."""
         self.tally = Tally()
+        present = [key_of(page) for page in self.collection.pages() if not page.is_away]
+        self._in_line = sum(key in self._frontier for key in present)  # the plan asks whether others wait
         self.plan(now)
         self._frontier.put_many(self._missing_records())
         if self._round:
             self._begin_round(now)
-        self._in_line = sum(not page.is_away for page in self.collection.pages())
+        self._in_line = len(present)
 
     def _missing_records(self) -> Iterator[CrawlUrl]:
         for page in self.collection.pages():
@@ -147,7 +149,7 @@ class Revisits:
         for row in self._earlier:
             page = self.collection[row]
             if not page.is_away and page.state != MISSING:
-                self._reschedule(page)
+                self._reschedule(page, now)
         self._earlier.clear()
         self._plan_now_and_then(now)
 
@@ -160,13 +162,16 @@ class Revisits:
         for page in islice(self.collection.pages(self._swept), seen):
             self._swept = page.row + 1
             if not page.is_away and page.state != MISSING:
-                self._reschedule(page)
+                self._reschedule(page, now)
         if self._swept >= len(self.collection):
             self._swept = 0
 
-    def _reschedule(self, page: CollectedPage) -> None:
+    def _reschedule(self, page: CollectedPage, now: float) -> None:
+        due = self.next_visit(page)
+        if self._round and due > now:
+            return  # it may be one of the round, whose pages are due whatever the plan says
         if self._frontier.leased(key_of(page)) is None:
-            self._frontier.hold(key_of(page), self.next_visit(page))
+            self._frontier.hold(key_of(page), due)
 
     def plan(self, now: float) -> None:
         """Share out the fetches from now on."""

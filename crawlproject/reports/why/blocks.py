@@ -23,7 +23,8 @@ def why_blocked(folder: Path, host: str, now: float) -> str:
     tracker = make_tracker(info.seeds, options, alone=options.frontier != "redis")
     links, latest = InStep(read_links(folder)), Visit("", 200, 0.0)
     for visit in read_visits(folder):
-        tracker.apply(FetchEvent(visit, links.of(visit.url)))
+        event = FetchEvent(visit, links.of(visit.url))
+        (tracker if visit.number == 1 else tracker.hosts).apply(event)
         if host_of(visit.url) == host:
             latest = visit
     if tracker.hosts.host_blocked_until(f"http://{host}/") > now:

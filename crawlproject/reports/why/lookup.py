@@ -9,7 +9,7 @@ from pathlib import Path
 from crawlproject.records import CrawlUrl, Visit
 from crawlproject.reports.why.path import Step, path_to
 from crawlproject.storage.append_log import read_lines, unexpected
-from crawlproject.storage.read import LINKS, RefusalCounts, read_refused, read_visits
+from crawlproject.storage.read import LINKS, RefusalCounts, first_visits, read_refused, read_visits
 from crawlproject.storage.refusals import SHOWN
 
 SOURCES = 10  # listed pages that link to a URL
@@ -69,7 +69,8 @@ class UrlStatus:
     page that its record names. ``refused`` are the reasons whose samples include the URL, ``unlisted`` those with more
     links than samples. ``links`` are the first of ``link_count`` pages that link to it, read only for a URL that is neither
     fetched nor waiting; ``nearest`` is the smallest depth of these pages, and ``copied`` says that all are duplicates.
-    ``redirects`` are URLs that redirected to it, ``copies`` the first of ``copy_count`` duplicates.
+    ``redirects`` are URLs that redirected to it, ``copies`` the first of ``copy_count`` duplicates. ``again`` are its further
+    visits.
     """
 
     url: str
@@ -87,6 +88,7 @@ class UrlStatus:
     redirects: tuple[str, ...] = ()
     copies: tuple[str, ...] = ()
     copy_count: int = 0
+    again: tuple[Visit, ...] = ()
 
 
 def url_status(folder: Path, url: str, frontier: FrontierStatus | None = None) -> UrlStatus:
@@ -94,8 +96,13 @@ def url_status(folder: Path, url: str, frontier: FrontierStatus | None = None) -
     found, number, fetches = None, 0, 0
     redirects: list[str] = []
     copies: list[str] = []
+    again: list[Visit] = []
     for visit in read_visits(folder):
         fetches += 1
+        if visit.number > 1:
+            if visit.url == url:
+                again.append(visit)
+            continue
         if visit.url == url:
             found, number = visit, fetches
         if visit.redirect == url:
@@ -108,6 +115,7 @@ def url_status(folder: Path, url: str, frontier: FrontierStatus | None = None) -
         return UrlStatus(
             url, fetches, found, number, frontier, path,
             redirects=redirected, copies=tuple(copies[:SOURCES]), copy_count=len(copies),
+            again=tuple(again),
         )  # fmt: skip
     refused = read_refused(folder)
     record = frontier.record if frontier else None
@@ -133,7 +141,7 @@ def _with_page_facts(folder: Path, links: list[LinkTo]) -> list[LinkTo]:
     sources = {link.source for link in links}
     if not sources:
         return links
-    pages = {v.url: (v.depth, bool(v.duplicate_of)) for v in read_visits(folder) if v.url in sources}
+    pages = {v.url: (v.depth, bool(v.duplicate_of)) for v in first_visits(folder) if v.url in sources}
     return [
         replace(link, depth=pages[link.source][0], copy=pages[link.source][1]) for link in links if link.source in pages
     ]

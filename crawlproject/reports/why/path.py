@@ -64,7 +64,7 @@ def _backwards(path: Path, wanted: Collection[str]) -> Iterator[Visit]:
         if not wanted:
             return
         line = parse_line(text, path)
-        if isinstance(line, dict) and line.get("url") in wanted:
+        if isinstance(line, dict) and line.get("url") in wanted and line.get("number", 1) == 1:
             yield visit_from(line, str(path))
 
 

@@ -11,7 +11,7 @@ from hashlib import md5
 from pathlib import Path
 from typing import Any
 
-from crawlproject.records import Topic, Visit
+from crawlproject.records import NOT_KEPT, Topic, Visit
 from crawlproject.storage.warc.exchange import Exchange, reconstructed
 from crawlproject.storage.warc.files import WarcFiles
 from crawlproject.storage.warc.index import read_entries
@@ -68,8 +68,11 @@ class CrawlArchive:
         """Write the responses of a fetch that is about to enter the history.
 
         A page without a response, or whose response cannot be archived as received, is reconstructed from its stored body.
+        One that asks not to be kept is not written.
         """
         waiting = self._waiting.pop(visit.url, [])
+        if visit.error == NOT_KEPT:
+            return
         if not visit.md5:
             for exchange in waiting:
                 self._files.append(exchange, key_of(visit))
@@ -112,7 +115,8 @@ class CrawlArchive:
 
 def key_of(visit: Visit) -> str:
     """The key of a fetch in the archive: 24 hexadecimal digits of a digest of the URL and the result."""
-    return f"{_hash(visit.url)}{_hash(visit.digest)}"
+    again = f"#{visit.number}" if visit.number > 1 else ""  # of a page that is as it was, with the digest that it had
+    return f"{_hash(visit.url)}{_hash(visit.digest + again)}"
 
 
 def _hash(text: str) -> str:

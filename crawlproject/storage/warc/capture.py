@@ -8,6 +8,7 @@ from typing import Any
 from crawlproject.storage.warc.exchange import Exchange, content_type, request_block, response_block
 from crawlproject.storage.warc.record import (
     IDENTICAL,
+    NOT_MODIFIED,
     FirstCapture,
     WrittenRecord,
     date_of,
@@ -42,25 +43,38 @@ class IndexEntry:
         return cls(**line)
 
 
+_NOT_MODIFIED = 304
+
+
 class ArchivedPayloads:
-    """The last ``most`` archived payloads, so that a duplicate becomes a revisit."""
+    """The last ``most`` archived payloads, so that a duplicate becomes a revisit, and which one each URL had last."""
 
     def __init__(self, most: int = 100_000) -> None:
         self._most = most
         self._known: dict[str, FirstCapture] = {}
+        self._of_url: dict[str, str] = {}  # digests
 
     def get(self, digest: str) -> FirstCapture | None:
         return self._known.get(digest)
 
-    def add(self, digest: str, original: FirstCapture) -> None:
-        self._known.setdefault(digest, original)
-        if len(self._known) > self._most:
-            del self._known[next(iter(self._known))]
+    def of_url(self, url: str) -> tuple[str, FirstCapture | None]:
+        """Digest and first capture of what ``url`` was last answered with; ("", None) when that is not known."""
+        digest = self._of_url.get(url, "")
+        return (digest, self._known[digest]) if digest in self._known else ("", None)
+
+    def add(self, url: str, digest: str, date: str) -> None:
+        """``url`` was answered with this payload."""
+        self._known.setdefault(digest, FirstCapture(url, date))
+        self._of_url.pop(url, None)
+        self._of_url[url] = digest
+        for kept in (self._known, self._of_url):
+            if len(kept) > self._most:
+                del kept[next(iter(kept))]
 
     def note(self, entry: IndexEntry) -> None:
         """Add an entry of the archive that is being resumed."""
-        if entry.mime != "warc/revisit":
-            self.add(entry.digest, FirstCapture(entry.url, entry.date))
+        if entry.mime != "warc/revisit" or entry.digest in self._known:
+            self.add(entry.url, entry.digest, entry.date)
 
 
 def capture(
@@ -69,7 +83,11 @@ def capture(
     """The records of an exchange to be written to ``file`` at ``offset``, and the index entry that finds them."""
     block, start = response_block(exchange)
     digest, date = digest_of(block[start:]), date_of(exchange.at)
+    unchanged = exchange.status == _NOT_MODIFIED
     original = originals.get(digest) if block[start:] else None
+    if unchanged:  # nothing was sent: what the record tells of is the payload before
+        known, original = originals.of_url(exchange.url)
+        digest = known or digest
     identity = identity_of(warcinfo, file, offset, exchange.url)
     fields = {"WARC-Date": date, "WARC-Target-URI": exchange.url}
     response_fields = {
@@ -79,13 +97,14 @@ def capture(
         "WARC-Payload-Digest": digest,
         "Content-Type": "application/http; msgtype=response",
     }
-    if original:
-        main = _revisit(response_fields, block[:start], original, identity)
+    if original or unchanged:
+        profile = NOT_MODIFIED if unchanged else IDENTICAL
+        main = _revisit(response_fields, block[:start], profile, original, identity)
     else:
         response_fields["WARC-Truncated"] = "length" if exchange.truncated else ""
         main = record("response", response_fields, block, identity=identity)
-        if block[start:]:
-            originals.add(digest, FirstCapture(exchange.url, date))
+    if block[start:]:
+        originals.add(exchange.url, digest, date)
     records = [main]
     if exchange.request is not None:
         request_fields = {
@@ -96,17 +115,20 @@ def capture(
         }
         request_identity = identity_of(identity, "request")
         records.append(record("request", request_fields, request_block(exchange), identity=request_identity))
-    mime = "warc/revisit" if original else content_type(exchange.headers) or "unk"
+    mime = "warc/revisit" if original or unchanged else content_type(exchange.headers) or "unk"
     end = offset + sum(len(each.data) for each in records)
     entry = IndexEntry(exchange.url, date, exchange.status, mime, digest, file, offset, len(main.data), end, key)
     return tuple(records), entry
 
 
-def _revisit(fields: dict[str, str], headers: bytes, original: FirstCapture, identity: str) -> WrittenRecord:
+def _revisit(
+    fields: dict[str, str], headers: bytes, profile: str, original: FirstCapture | None, identity: str
+) -> WrittenRecord:
     fields = {
         **fields,
-        "WARC-Profile": IDENTICAL,
-        "WARC-Refers-To-Target-URI": original.url,
-        "WARC-Refers-To-Date": original.date,
+        "WARC-Profile": profile,
+        "WARC-Refers-To-Target-URI": original.url if original else "",
+        "WARC-Refers-To-Date": original.date if original else "",
+        "WARC-Payload-Digest": fields["WARC-Payload-Digest"] if original else "",
     }
     return record("revisit", fields, headers, identity=identity)

@@ -14,6 +14,7 @@ import orjson
 
 VERSION = "WARC/1.1"
 IDENTICAL = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 _LEVEL = 3  # gzip level: 10 % larger than level 6, but 0.3 instead of 0.5 ms per page
 
 

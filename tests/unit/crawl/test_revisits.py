@@ -188,3 +188,19 @@ def test_a_round_visits_so_many_pages_and_ends(tmp_path: Path) -> None:
     crawl = TimedCrawl(TOPIC, tmp_path, web, later, CRAWL_REVISIT="uniform", CRAWL_REVISIT_ROUND=7).run(DAY)
     assert len(crawl.asked) == 7 and crawl.now - later < 60.0
     assert crawl.crawl.end_reason(crawl.now) == "round over"
+
+
+@pytest.mark.parametrize("frontier", ["memory", "disk"])
+def test_rounds_one_after_the_other_have_their_fetches(tmp_path: Path, frontier: str) -> None:
+    """Whatever waits in the frontier since the round before, and however soon the next one comes."""
+    web = site(20)
+    first = TimedCrawl(TOPIC, tmp_path, web, FRONTIER=frontier).run(DAY)
+    first.close()
+    now = first.now
+    settings = {"CRAWL_REVISIT": "adaptive", "CRAWL_REVISIT_ROUND": 21, "FRONTIER": frontier}
+    for _ in range(3):
+        crawl = TimedCrawl(TOPIC, tmp_path, web, now + 60.0, **settings).run(DAY)
+        crawl.close()
+        assert {url for _, url, _, _ in crawl.asked} == set(web.replies) and len(crawl.asked) == 21
+        assert crawl.crawl.revisits is not None and crawl.crawl.revisits.tally["same"] == 21
+        now = crawl.now

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict, replace
 from hashlib import md5, sha256
 from pathlib import Path
 from random import Random
@@ -295,3 +296,28 @@ def test_a_crawl_of_its_archive_is_the_crawl_again(tmp_path: Path) -> None:
     export_file(tmp_path / "crawl", warc, "warc", EVERYTHING, now=0.0)
     back = fetches_of(topic, open_web(warc, cache_dir=tmp_path / "cache"), tmp_path / "again")
     assert back == there
+
+
+@pytest.mark.parametrize("kept", [1, 2])
+def test_versions_and_unchanged_pages(tmp_path: Path, kept: int) -> None:
+    """An earlier version is in the archive if its body was kept; never the body of another version in its place."""
+    one, two = b"<p>coral reef one", b"<p>coral reef two"
+    crawl = a_crawl(tmp_path / "crawl")
+    pages = PageRepository(crawl / "pages", versions=kept)
+    name = pages.store(URL, one)
+    pages.store(URL, two, 1)
+    first = Visit(URL, 200, 1_700_000_000.0, md5=name, digest=md5(one).hexdigest())
+    changed = replace(first, at=first.at + 10, digest=md5(two).hexdigest(), number=2, version=2, change="changed")
+    same = replace(changed, at=first.at + 20, status=304, md5="", number=3, change="same")
+    other_bytes = replace(same, at=first.at + 30, status=200, digest="0" * 32, number=4)
+    gone = replace(same, at=first.at + 40, status=404, digest="", number=5, change="gone", error="http 404")
+    with (crawl / "history.jsonl").open("w") as history:
+        history.writelines(json.dumps(asdict(visit)) + "\n" for visit in (first, changed, same, other_bytes, gone))
+    warc = exported(crawl, "warc")
+    check(warc)
+    found = [(kind, payload) for kind, url, _, payload in records(warc) if url == URL]
+    expected = [("response", one), ("response", two), ("revisit", b""), ("response", b"")]
+    assert found == expected[2 - kept :]
+    (revisit,) = [record.rec_headers for kind, _, record, _ in records(warc) if kind == "revisit"]
+    assert revisit.get_header("WARC-Profile").endswith("/server-not-modified")
+    assert revisit.get_header("WARC-Refers-To-Date") == "2023-11-14T22:13:30Z"

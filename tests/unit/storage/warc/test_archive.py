@@ -161,3 +161,40 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "warc").write_text("")
     with pytest.raises(StorageFailed):
         opened(tmp_path, {})
+
+
+def test_an_answer_that_nothing_has_changed_is_a_revisit_of_the_last_payload(tmp_path: Path) -> None:
+    archive = opened(tmp_path, {})
+    visits = [stored(), stored(body=b"<p>y", number=2, version=2), stored(body=b"<p>y", number=3, status=304, md5="")]
+    for visit, body in zip(visits, (b"<p>x", b"<p>y", b""), strict=True):
+        if visit.status == 304:  # after a resume
+            archive.close()
+            archive = opened(tmp_path, {URL: b"<p>y"})
+            assert not archive.repair(visits[:2])
+        archive.received(URL, Exchange(URL, visit.status, HTML, body, 7.0 + visit.number, request=()))
+        archive.commit(visit)
+    archive.received("http://a.example/unknown", Exchange("http://a.example/unknown", 304, (), b"", 11.0, request=()))
+    archive.commit(stored("http://a.example/unknown", number=2, status=304, md5=""))
+    archive.close()
+    assert archived(tmp_path) == [
+        ("response", URL, "200", b"<p>x"),
+        ("response", URL, "200", b"<p>y"),
+        ("revisit", URL, "304", b""),
+        ("revisit", "http://a.example/unknown", "304", b""),
+    ]
+    found = [record.rec_headers for path in (tmp_path / "warc").glob("*.gz") for kind, _, record, _ in records(path)]
+    revisit, unknown = [each for each in found if each.get_header("WARC-Type") == "revisit"]
+    (second,) = [each for each in found if each.get_header("WARC-Date") == "1970-01-01T00:00:09Z"][:1]
+    assert revisit.get_header("WARC-Profile") == "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
+    assert revisit.get_header("WARC-Refers-To-Target-URI") == URL
+    assert revisit.get_header("WARC-Refers-To-Date") == "1970-01-01T00:00:09Z"
+    assert revisit.get_header("WARC-Payload-Digest") == second.get_header("WARC-Payload-Digest")
+    assert unknown.get_header("WARC-Refers-To-Date") is None and unknown.get_header("WARC-Payload-Digest") is None
+
+
+def test_a_page_that_asks_not_to_be_kept_any_more_is_not(tmp_path: Path) -> None:
+    archive = opened(tmp_path, {URL: b"<p>x"})
+    archive.received(URL, Exchange(URL, 200, HTML, b"<p>secret", 8.0, request=()))
+    archive.commit(stored(number=2, md5="", error="noindex", change="gone"))
+    archive.close()
+    assert archived(tmp_path) == []
