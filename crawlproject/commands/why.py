@@ -47,6 +47,7 @@ def _explain(folder: Path, asked: str, agent: str) -> None:
     from crawlproject.reports.why.causes import causes
     from crawlproject.reports.why.lookup import url_status
     from crawlproject.reports.why.text import print_url_status
+    from crawlproject.reports.why.visits import next_visit, visit_sentences
     from crawlproject.storage.read import read_info
 
     url = _canonical(folder, asked)
@@ -63,7 +64,8 @@ def _explain(folder: Path, asked: str, agent: str) -> None:
             depth=found.nearest + 1 if found.link_count else 0,
             known=status is not None, evicted=evicted, copied=found.copied, agent=agent,
         )  # fmt: skip
-    print_url_status(found, sys.stdout, left_out, probe_sentences(folder, url))
+    again = visit_sentences(found, next_visit(folder, info, frontier, url) if found.visit else None, time())
+    print_url_status(found, sys.stdout, left_out, [*again, *probe_sentences(folder, url)])
 
 
 def _canonical(folder: Path, asked: str) -> str:

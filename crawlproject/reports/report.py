@@ -13,10 +13,12 @@ from crawlproject.evaluation.runs import REACHABLE, RunFolder, known_targets, lo
 from crawlproject.inspection.duplicates.url_rule_store import read_rules
 from crawlproject.reports import html, trends
 from crawlproject.reports.evidence import EVIDENCE, evidence, numbers
+from crawlproject.reports.freshness import estimate_freshness
 from crawlproject.reports.plots import Chart
 from crawlproject.reports.probe_findings import read_probes
 from crawlproject.reports.problems import SPAM
 from crawlproject.reports.summary import CrawlSummary, summarise
+from crawlproject.reports.why.causes import options_of
 from crawlproject.reports.why.path import paths_to
 from crawlproject.storage.append_log import write_atomically
 from crawlproject.storage.read import CrawlInfo, read_info, read_refused, read_visits
@@ -91,6 +93,7 @@ def write_report(crawl_dir: Path) -> Path:
         numbers=numbers(summary, threshold),
         rules=_learned_rules(crawl_dir),
         probed=read_probes(crawl_dir),
+        fresh=estimate_freshness(crawl_dir, options_of(info)),
         spam_from=SPAM,
         summary=summary,
         virtual=info.started is not None and info.started < _VIRTUAL,

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from email.utils import parsedate_to_datetime
 from heapq import nsmallest
 from itertools import islice
 from math import inf
 
 from crawlproject.crawl.revisits.groups import Groups
+from crawlproject.crawl.revisits.outcomes import outcome_of
 from crawlproject.crawl.revisits.pace import Pace
 from crawlproject.crawl.revisits.tally import Tally
 from crawlproject.frontier.base import Frontier
 from crawlproject.options import Options
 from crawlproject.orderings.base import SEEDS_FIRST
-from crawlproject.records import CHANGED, GONE, MISSING, MOVED, REVISIT, CrawlUrl, FetchEvent, Visit
-from crawlproject.revisits.base import Outcome, RevisitPolicy
+from crawlproject.records import GONE, MISSING, MOVED, REVISIT, CrawlUrl, FetchEvent
+from crawlproject.revisits.base import RevisitPolicy
 from crawlproject.storage.change_log import RETIRED, ChangeLog, PageChange
 from crawlproject.storage.collection import CollectedPage, Collection
 from crawlproject.storage.crawl_folder import CrawlFolder
@@ -72,24 +72,8 @@ class Revisits:
         page = self.collection.find(visit.url)
         if page is None or (visit.number == 1 and not visit.md5) or (visit.number > 1 and not visit.change):
             return
-        self._earlier.update(self.policy.observe(self._outcome(page.row, visit)))
+        self._earlier.update(self.policy.observe(outcome_of(page.row, visit, self._groups)))
         self._seen_since_plan += 1
-
-    def _outcome(self, row: int, visit: Visit) -> Outcome:
-        host, template = self._groups.of(visit.url)
-        return Outcome(
-            row=row,
-            at=visit.at,
-            first=visit.number == 1,
-            changed=visit.change in (CHANGED, MISSING, GONE, MOVED),
-            novelty=visit.novelty,
-            modified=modified_at(visit.last_modified, visit.at),
-            new_links=visit.links if visit.number > 1 else 0,
-            gone=visit.change in (MISSING, GONE, MOVED),
-            weight=visit.relevance * (1.0 - visit.spam),
-            host=host,
-            template=template,
-        )
 
     # ------------------------------------------------------------ the schedule
 
@@ -196,7 +180,7 @@ class Revisits:
         if self._round:
             since = max((page.at for page in self.collection.pages()), default=now)
             return self._round / max(now - since, self._options.crawl_revisit_min, 1.0)
-        return self._options.crawl_rate / 3600.0 or max(1, self.collection.present) / WEEK
+        return rate_of(self._options, self.collection.present)
 
     # ------------------------------------------------------------ a round
 
@@ -274,15 +258,16 @@ class Revisits:
         )
 
 
+def rate_of(options: Options, present: int) -> float:
+    """Fetches a second of a crawl whose collection has ``present`` pages: ``CRAWL_RATE``, or each page once a week."""
+    return options.crawl_rate / 3600.0 or max(1, present) / WEEK
+
+
 def key_of(page: CollectedPage) -> str:
     """The key of the revisits of a page in the frontier."""
-    return f"{page.url}#{REVISIT}/{page.row}"
+    return revisit_key(page.url, page.row)
 
 
-def modified_at(header: str, now: float) -> float:
-    """``Last-Modified`` in seconds since the epoch; 0 when it says nothing, or a time to come."""
-    try:
-        at = parsedate_to_datetime(header).timestamp() if header else 0.0
-    except (ValueError, OverflowError):
-        return 0.0
-    return at if 0.0 < at <= now else 0.0
+def revisit_key(url: str, row: int) -> str:
+    """As ``key_of``, of the page of this URL and row."""
+    return f"{url}#{REVISIT}/{row}"

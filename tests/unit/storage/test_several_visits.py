@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.invoking import invoke
 from support.timedcrawl import DAY, TimedCrawl
 from support.webs import DictWeb, html, page
 
+from crawlproject.commands.why import WhyCommand
 from crawlproject.evaluation.runs import find_runs, load_run
+from crawlproject.frontier.inspect.open import read_frontier
 from crawlproject.records import Topic
 from crawlproject.reports.evidence import numbers
+from crawlproject.reports.freshness import estimate_freshness
 from crawlproject.reports.live_summary import LiveSummary
 from crawlproject.reports.map_data import read_map
 from crawlproject.reports.report import write_report
+from crawlproject.reports.spans import moment
 from crawlproject.reports.summary import summarise
+from crawlproject.reports.why.causes import options_of
 from crawlproject.reports.why.lookup import url_status
+from crawlproject.revisits.registry import POLICIES
 from crawlproject.storage.read import first_visits, present_visits, read_info, read_visits
 from crawlproject.webs.base import Reply
 from crawlproject.webs.crawl_folder import CrawledWeb
@@ -67,7 +75,34 @@ def test_measures_and_counts_are_of_first_visits(folders: tuple[Path, Path]) -> 
     assert not any(host.failures for host in after.every_host)
     live = LiveSummary(again, read_info(again), 0.1)
     assert live.advance() and (live.pages, live.redirects, sum(live.failures.values())) == (7, 0, 0)
-    assert write_report(again).exists()
+    assert 'id="freshness"' in write_report(again).read_text()
+    assert 'id="freshness"' not in write_report(once).read_text()
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_freshness_and_next_visits(folders: tuple[Path, Path], policy: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """By every policy, whichever the crawl had; ``scrapy why`` names the time at which the frontier holds the page."""
+    folder = folders[1]
+    manifest = json.loads((folder / "crawl.json").read_text())
+    manifest["settings"]["crawl_revisit"] = policy
+    (folder / "crawl.json").write_text(json.dumps(manifest))
+    fresh = estimate_freshness(folder, options_of(read_info(folder)))
+    assert fresh is not None and (fresh.policy, fresh.pages, fresh.away) == (policy, 5, 2)
+    assert 0.0 < fresh.freshness <= 1.0 and 0.0 <= fresh.age < 5 * DAY
+    assert fresh.visits == sum(bool(visit.change) for visit in read_visits(folder) if visit.number > 1)
+    assert len(fresh.upcoming) + fresh.given_up_count == 5
+    (host,) = fresh.hosts
+    assert (host.host, host.pages, host.changes) == ("a.example", 5, 1) and host.rate >= 0
+    assert invoke(WhyCommand(), folder, URLS[3]) == 0
+    told = capsys.readouterr().out
+    assert "Visited again" in told and "1 changed" in told and "That rests on: changes a day" in told
+    view = read_frontier(folder / "frontier")
+    assert view is not None
+    (record,) = [record for record in view.waiting() if record.url == URLS[3]]
+    assert "Next visit: due now" in told or f"Next visit: {moment(record.not_before)}" in told
+    assert invoke(WhyCommand(), folder, URLS[1]) == 0
+    told = capsys.readouterr().out
+    assert "missing" in told and "gone" in told and "Next visit" not in told
 
 
 def test_what_is_stored_is_the_latest(folders: tuple[Path, Path]) -> None:
