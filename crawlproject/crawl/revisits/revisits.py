@@ -92,6 +92,7 @@ class Revisits:
         self.tally = Tally()
         present = [key_of(page) for page in self.collection.pages() if not page.is_away]
         self._in_line = sum(key in self._frontier for key in present)  # the plan asks whether others wait
+        self._in_line = sum(key_of(page) in self._frontier for page in self.collection.pages())
         self.plan(now)
         self._frontier.put_many(self._missing_records())
         if self._round:
