@@ -95,6 +95,7 @@ CRAWL_RATE = 0.0  # fetches an hour after the first harvest, new pages and old; 
 CRAWL_NEW_SHARE = "price"  # of these fetches while new URLs wait, 0 to 1; price: what is worth more at the moment
 CRAWL_REVISIT_MIN = 3_600.0  # seconds between two visits of a page, at least
 CRAWL_KEEP_PAGES = 0  # pages of a collection that is visited again, the most relevant; 0 = CRAWL_MAX_PAGES
+CRAWL_CHANGE_HOOK = ""  # command, or http(s) URL, that is given JSON for each change of a relevant page, and at the end
 CRAWL_SEED = 1  # of the random generator: same seed, same choices
 CRAWL_ALLOWED_DOMAINS: list[str] = []  # stay on these domains and their sub-domains; empty: the whole web
 CRAWL_ALLOWED_ADDRESSES: list[str] = []  # besides the public Internet: networks, addresses, host, host:port
@@ -189,6 +190,7 @@ EXTENSIONS = {
     "crawlproject.components.extensions.pushed_seeds.PushedSeedsFeed": 30,
     "crawlproject.components.extensions.metrics.Metrics": 30,
     "crawlproject.components.extensions.warc.WarcRecorder": 40,
+    "crawlproject.components.extensions.change_hook.ChangeHook": 50,
 }
 # Both execute code for whoever reaches the port.
 TELNETCONSOLE_ENABLED = False

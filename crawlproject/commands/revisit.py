@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawlproject.commands.crawl import CrawlCommand
@@ -40,7 +41,8 @@ class RevisitCommand(CrawlCommand):
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        super().add_options(parser)
+        ScrapyCommand.add_options(self, parser)  # none of `scrapy crawl`: topic and ordering are those of the folder
+        parser.set_defaults(spargs=[], output=None, overwrite_output=None)
         parser.add_argument(
             "--pages", metavar="N", type=int, help="fetches of the round (default: a tenth of the pages, at least 10)"
         )
@@ -48,8 +50,6 @@ class RevisitCommand(CrawlCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise UsageError("expected one crawl folder", print_help=False)
-        if opts.spargs:
-            raise UsageError("-a is of scrapy crawl: topic and ordering are those of the folder", print_help=False)
         if opts.pages is not None and opts.pages < 1:
             raise UsageError("--pages must be at least 1", print_help=False)
         # Scrapy imports all commands at every start, so heavy imports are local.

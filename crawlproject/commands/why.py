@@ -64,7 +64,8 @@ def _explain(folder: Path, asked: str, agent: str) -> None:
             depth=found.nearest + 1 if found.link_count else 0,
             known=status is not None, evicted=evicted, copied=found.copied, agent=agent,
         )  # fmt: skip
-    again = visit_sentences(found, next_visit(folder, info, frontier, url) if found.visit else None, time())
+    coming = next_visit(folder, info, url, frontier.find) if found.visit and frontier else None
+    again = visit_sentences(found, coming, time())
     print_url_status(found, sys.stdout, left_out, [*again, *probe_sentences(folder, url)])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -30,6 +31,8 @@ def folder(tmp_path: Path) -> Path:
     write(web, "index.html", *names, text="coral reef")
     for n, name in enumerate(names):
         write(web, name, text=f"coral reef number {chr(97 + n)} with its own words {'tide ' * n}")
+    for path in web.rglob("*.html"):
+        os.utime(path, (1e9, 1e9))  # Last-Modified has seconds
     topic = topic_file(tmp_path, "http://reef.example/", extra='language = "en"\n[crawl]\nCRAWL_MAX_PAGES = 40\n')
     done = crawl(topic, tmp_path / "crawl", VIRTUAL_WEB=web)
     topic.unlink()  # the folder knows all
@@ -113,7 +116,7 @@ def test_what_is_wrong_is_named(folder: Path, tmp_path: Path) -> None:
     for arguments, wish in [
         (("revisit", tmp_path / "none"), "has no crawl.json"),
         (("revisit", folder, "--pages", 0), "--pages must be at least 1"),
-        (("revisit", folder, "-a", "topic=demo"), "-a is of scrapy crawl"),
+        (("revisit", folder, "-a", "topic=demo"), "expected one crawl folder"),
         (("revisit", folder, "-s", "CRAWL_REVISIT=often"), "revisit policy: expected one of"),
         (("changes", tmp_path / "none"), "has no crawl.json"),
         (("changes", folder, "--since", "yesterday"), "time 'yesterday': expected a date such as"),

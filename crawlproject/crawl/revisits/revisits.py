@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from heapq import nsmallest
 from itertools import islice
 from math import inf
@@ -11,7 +11,7 @@ from math import inf
 from crawlproject.crawl.revisits.groups import Groups
 from crawlproject.crawl.revisits.outcomes import outcome_of
 from crawlproject.crawl.revisits.pace import Pace
-from crawlproject.crawl.revisits.tally import Tally
+from crawlproject.crawl.revisits.tally import NEW, Tally
 from crawlproject.frontier.base import Frontier
 from crawlproject.options import Options
 from crawlproject.orderings.base import SEEDS_FIRST
@@ -45,6 +45,9 @@ class Revisits:
         self.changes = ChangeLog(folder.path)
         self.pace = Pace()
         self.tally = Tally()  # of this run
+        self.listeners: list[
+            Callable[[PageChange], object]
+        ] = []  # are told of changes, and of new pages after the harvest
         self._slots = Pace(burst=1)  # of revisits
         self._folder = folder
         self._frontier = frontier
@@ -67,6 +70,8 @@ class Revisits:
         self.collection.catch_up()
         visit = event.visit
         self.tally.add(visit)
+        if visit.number == 1 and visit.md5 and not visit.duplicate_of and (self._round or self.is_harvested):
+            self._tell(PageChange(visit.url, NEW, visit.at, 0.0, 1, 1, title=visit.title, relevance=visit.relevance))
         if visit.number == 1 and visit.md5 and not visit.duplicate_of:
             self._new_worth.append(visit.relevance)
         page = self.collection.find(visit.url)
@@ -92,7 +97,6 @@ class Revisits:
         self.tally = Tally()
         present = [key_of(page) for page in self.collection.pages() if not page.is_away]
         self._in_line = sum(key in self._frontier for key in present)  # the plan asks whether others wait
-        self._in_line = sum(key_of(page) in self._frontier for page in self.collection.pages())
         self.plan(now)
         self._frontier.put_many(self._missing_records())
         if self._round:
@@ -227,6 +231,15 @@ class Revisits:
         self._slots.taken(now)
         return free
 
+    def note(self, change: PageChange) -> None:
+        """Write a change to the log."""
+        self.changes.append(change)
+        self._tell(change)
+
+    def _tell(self, change: PageChange) -> None:
+        for listener in self.listeners:
+            listener(change)
+
     # ------------------------------------------------------------ pages leave
 
     def left(self) -> None:
@@ -240,9 +253,7 @@ class Revisits:
 
     def retire(self, page: CollectedPage, now: float) -> None:
         """A page leaves the collection. It is known for ever, so it is not fetched again."""
-        self.changes.append(
-            PageChange(page.url, RETIRED, now, page.at, page.number, page.version, relevance=page.weight)
-        )
+        self.note(PageChange(page.url, RETIRED, now, page.at, page.number, page.version, relevance=page.weight))
         self.collection.retire(page.row)
         self._frontier.drop(key_of(page))
         self.left()

@@ -53,7 +53,7 @@ class RevisitSteps(PageSteps):
             change=change,
         )
         if change not in ("", SAME):
-            self._of.changes.append(_change(page, visit))
+            self._of.note(_change(page, visit))
         self._history.again(visit)
         with self._frontier.batch():
             self._done(page, change, fetch)
@@ -89,7 +89,7 @@ class RevisitSteps(PageSteps):
         before = self._before.pop(page.url, page.text)
         if visit.change != SAME:
             added, removed = passages(before, page.text)
-            self._of.changes.append(replace(_change(known, visit), added=added, removed=removed))
+            self._of.note(replace(_change(known, visit), added=added, removed=removed))
         self._history.again(visit, replace(page, links=self._unknown_links(page)))
 
     def offer(self, page: Page, fetch: Fetch) -> None:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from crawlproject.crawl.revisits.replayed import replay_policy
 from crawlproject.crawl.revisits.revisits import revisit_key
-from crawlproject.frontier.inspect.view import FrontierView
 from crawlproject.pages.text.printable import counted
-from crawlproject.records import SAME, Visit
+from crawlproject.records import SAME, CrawlUrl, Visit
 from crawlproject.reports.spans import in_words, moment
 from crawlproject.reports.why.causes import options_of
 from crawlproject.reports.why.lookup import UrlStatus
@@ -29,14 +28,19 @@ class NextVisit:
     evidence: Mapping[str, float]
 
 
-def next_visit(folder: Path, info: CrawlInfo, view: FrontierView | None, url: str) -> NextVisit | None:
-    """When a page is visited again; None when no visit of it waits, or pages are not visited again. Raises ``BadCrawlDir``."""
+def next_visit(
+    folder: Path, info: CrawlInfo, url: str, find: Callable[[str], tuple[str, CrawlUrl | None]]
+) -> NextVisit | None:
+    """When a page is visited again; None when no visit of it waits, or pages are not visited again. Raises ``BadCrawlDir``.
+
+    ``find`` gives the state and the record of a key in the frontier.
+    """
     options = options_of(info)
-    if not options.crawl_revisit or view is None:
+    if not options.crawl_revisit:
         return None
     replayed = replay_policy(folder, options)
     page = replayed.find(url)
-    state, record = view.find(revisit_key(url, page.row)) if page else ("", None)
+    state, record = find(revisit_key(url, page.row)) if page else ("", None)
     if page is None or record is None or state != "waiting":
         return None
     return NextVisit(record.not_before, replayed.policy.explain(page.row))
