@@ -1,10 +1,11 @@
 """Frontiers side by side: operations a second, memory and disk a URL, and how long a killed one takes to open again.
 
-    python benchmarks/frontier.py [--urls 1e5 1e6 1e7] [--only NAME ...] [--folder DIR] [--json FILE]
+    python benchmarks/frontier.py [--urls 1e5 1e6 1e7] [--only NAME ...] [--revisits] [--folder DIR] [--json FILE]
 
 The frontiers of this project (in memory, journaled, on disk, in Redis), Scrapy's scheduler with its own disk queues, and
 scrapy-redis, under the load that ``benchmarks/frontier_load.py`` describes, each in a process of its own, one after another.
-Scrapy and scrapy-redis neither lease nor rescore, know no hosts and so no politeness, and have ten priorities
+``--revisits``: each URL waits for its next visit, as the pages of a collection that is kept fresh.
+Scrapy and scrapy-redis neither lease nor rescore, know no times, no hosts and so no politeness, and have ten priorities
 or whole numbers for scores. They are left out above 10^6 URLs, where a load takes them minutes. A Redis server is
 started for the contenders that need one, when there is a ``redis-server`` on the path.
 """
@@ -49,10 +50,10 @@ COLUMNS = {
 }
 
 
-def measure(name: str, urls: int, folder: Path) -> dict[str, Any]:
+def measure(name: str, urls: int, folder: Path, load: Sequence[str]) -> dict[str, Any]:
     """The figures of one contender: loaded and killed, then opened again."""
     with server(name, folder) as environment:
-        figures = child(name, urls, folder, environment)
+        figures = child(name, urls, folder, environment, *load)
         if name != "memory":
             figures |= child(name, urls, folder, environment, "--reopen")
     operations = ("put", "take", "done", "rescore")
@@ -101,6 +102,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--urls", nargs="+", type=lambda text: int(float(text)), default=[10**5, 10**6, 10**7])
     parser.add_argument("--only", nargs="+", choices=NAMES, default=NAMES, metavar="NAME", help=", ".join(NAMES))
+    parser.add_argument("--revisits", action="store_true", help="every URL waits for its next visit")
     parser.add_argument("--folder", type=Path, help="where the frontiers put their files (a temporary folder)")
     parser.add_argument("--json", type=Path, help="write the figures there, too")
     options = parser.parse_args()
@@ -108,11 +110,18 @@ def main() -> None:
     results: list[dict[str, Any]] = []
     for urls in options.urls:
         for name in options.only:
-            if urls > LARGEST.get(name, urls) or (name in SERVED and not PROGRAM):
+            cannot = options.revisits and name.startswith("scrapy")
+            if cannot or urls > LARGEST.get(name, urls) or (name in SERVED and not PROGRAM):
                 continue
             folder = Path(tempfile.mkdtemp(dir=options.folder))
             try:
-                results.append({"frontier": name, "urls": urls, **measure(name, urls, folder)})
+                results.append(
+                    {
+                        "frontier": name,
+                        "urls": urls,
+                        **measure(name, urls, folder, ["--revisits"] if options.revisits else []),
+                    }
+                )
             finally:
                 shutil.rmtree(folder)
             latest = results[-1]

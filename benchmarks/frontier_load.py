@@ -1,11 +1,14 @@
 """One frontier under one load, in a process of its own: what ``benchmarks/frontier.py`` starts for every figure.
 
-    python -m benchmarks.frontier_load CONTENDER URLS FOLDER [--reopen]
+    python -m benchmarks.frontier_load CONTENDER URLS FOLDER [--revisits] [--reopen]
 
 URLs of 80 bytes on 200,000 hosts, whose sizes follow Zipf's law. They come 40 at a time, as the links of a page, each with a
 parent, an anchor and a random score; then pages are taken and done one after another, 100 a second by the virtual clock, with
 a pause of 1 s and k = 50; then waiting URLs get other scores, 40 at a time. The process ends without closing the frontier;
 ``--reopen`` opens what a killed process left. Prints one line of JSON.
+
+``--revisits``: every URL is a page that is fetched again and again. It waits for its next visit, at a random time, so that 100
+are due a second; and after a visit it waits for the next one.
 """
 
 from __future__ import annotations
@@ -42,7 +45,7 @@ class Store(Protocol):
 
     def put(self, page: Sequence[CrawlUrl]) -> None: ...
     def take(self, now: float) -> list[str]: ...
-    def done(self, urls: Sequence[str], now: float) -> None: ...
+    def done(self, urls: Sequence[str], now: float, refetch_at: float | None) -> None: ...
     def rescore(self, scores: Sequence[tuple[str, float]]) -> None: ...
     def disk_bytes(self) -> int: ...
 
@@ -62,9 +65,9 @@ class Ours:
         taken = self.frontier.take(now)
         return [taken.url] if taken else []
 
-    def done(self, urls: Sequence[str], now: float) -> None:
+    def done(self, urls: Sequence[str], now: float, refetch_at: float | None) -> None:
         for url in urls:
-            self.frontier.done(url, now, FETCH)
+            self.frontier.done(url, now, FETCH, refetch_at)
 
     def rescore(self, scores: Sequence[tuple[str, float]]) -> None:
         with self.frontier.batch():
@@ -123,8 +126,8 @@ CONTENDERS: dict[str, Callable[[Path], Store]] = {
 }
 
 
-def pages(urls: int) -> Iterator[list[CrawlUrl]]:
-    """The load, page by page."""
+def pages(urls: int, period: float) -> Iterator[list[CrawlUrl]]:
+    """The load, page by page. ``period``: seconds within which each URL is due; 0: at once."""
     weights = 1 / np.arange(1, HOSTS + 1)
     shares = np.cumsum(weights / weights.sum())
     generator = np.random.default_rng(1)
@@ -133,9 +136,12 @@ def pages(urls: int) -> Iterator[list[CrawlUrl]]:
         size = min(LINKS * 250, urls - number)
         hosts = np.searchsorted(shares, generator.random(size)).tolist()
         scores = generator.random(size).tolist()
+        dues = (period * generator.random(size)).tolist() if period else [0.0] * size
         chunk = [
-            CrawlUrl(url_of(host, number + i), score, 3, "http://h000007.example.org/", "the text of a link", score / 2)
-            for i, (host, score) in enumerate(zip(hosts, scores, strict=True))
+            CrawlUrl(
+                url_of(host, number + i), score, 3, "http://h000007.example.org/", "the text of a link", score / 2, due
+            )
+            for i, (host, score, due) in enumerate(zip(hosts, scores, dues, strict=True))
         ]
         number += size
         for start in range(0, size, LINKS):
@@ -171,12 +177,13 @@ class Watch:
         return {f"{name}s_per_second": self.rate(), f"{name}_longest_ms": round(1e3 * max(self.times, default=0.0), 2)}
 
 
-def load(store: Store, urls: int) -> dict[str, float]:
+def load(store: Store, urls: int, *, revisits: bool) -> dict[str, float]:
     """The whole load; the figures."""
+    period = urls / TAKES_A_SECOND if revisits else 0.0
     before = _resident()
     put, take, done, rescore = Watch(), Watch(), Watch(), Watch()
     some: list[str] = []
-    for number, page in enumerate(pages(urls)):
+    for number, page in enumerate(pages(urls, period)):
         put.time(len(page), lambda page=page: store.put(page))
         if number % max(1, urls // LINKS // RESCORED) == 0:
             some.append(page[number % len(page)].url)
@@ -195,7 +202,8 @@ def load(store: Store, urls: int) -> dict[str, float]:
         taken = take.time(1, lambda now=now: store.take(now))
         now += len(taken) / TAKES_A_SECOND if taken else 0.01
         take.operations += len(taken) - 1
-        done.time(len(taken), lambda taken=taken, now=now: store.done(taken, now))
+        again = now + period if revisits else None
+        done.time(len(taken), lambda taken=taken, now=now, again=again: store.done(taken, now, again))
     times = sorted(take.times)
     figures |= take.figures("take") | done.figures("done")
     figures |= {
@@ -221,6 +229,7 @@ def main() -> None:
     parser.add_argument("contender", choices=CONTENDERS)
     parser.add_argument("urls", type=lambda text: int(float(text)))
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--revisits", action="store_true")
     parser.add_argument("--reopen", action="store_true")
     options = parser.parse_args()
     begin = time.perf_counter()
@@ -232,7 +241,7 @@ def main() -> None:
         if isinstance(store, Ours):
             figures["reopened_urls"] = len(store.frontier) + store.frontier.leases()
     else:
-        figures = load(store, options.urls)
+        figures = load(store, options.urls, revisits=options.revisits)
     print(json.dumps(figures), flush=True)
     sys.stdout.flush()
     os._exit(0)  # as if killed: nothing is closed

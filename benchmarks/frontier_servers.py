@@ -39,9 +39,9 @@ class RedisStore:
     def take(self, now: float) -> list[str]:
         return [record.url for record in self._frontier.take_many(now, _TAKEN_AT_ONCE)]
 
-    def done(self, urls: Sequence[str], now: float) -> None:
+    def done(self, urls: Sequence[str], now: float, refetch_at: float | None) -> None:
         if urls:
-            self._frontier.call(0, [self._done_of(url, now, FETCH) for url in urls])
+            self._frontier.call(0, [self._done_of(url, now, FETCH, refetch_at) for url in urls])
 
     def rescore(self, scores: Sequence[tuple[str, float]]) -> None:
         from crawlproject.frontier.redis.operations import rescore_of
@@ -85,7 +85,7 @@ class ScrapyStore:
         request = self._scheduler.next_request()
         return [request.url] if request else []
 
-    def done(self, urls: Sequence[str], now: float) -> None:
+    def done(self, urls: Sequence[str], now: float, refetch_at: float | None) -> None:
         """There is no such thing: what was taken is gone."""
 
     def rescore(self, scores: Sequence[tuple[str, float]]) -> None:
@@ -120,7 +120,7 @@ class ScrapyRedisStore:
         request = self._queue.pop()
         return [request.url] if request else []
 
-    def done(self, urls: Sequence[str], now: float) -> None:
+    def done(self, urls: Sequence[str], now: float, refetch_at: float | None) -> None:
         """There is no such thing: what was taken is gone."""
 
     def rescore(self, scores: Sequence[tuple[str, float]]) -> None:

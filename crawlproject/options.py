@@ -65,6 +65,7 @@ class Options(BaseModel):
     frontier_redis_name: str
     frontier_redis_slots: Annotated[int, Field(ge=1)]
     frontier_redis_lease: Annotated[float, Field(ge=1, allow_inf_nan=False)]
+    frontier_redis_messages: Count
     redis_url: Annotated[str, Field(exclude=True)]  # may carry a password: it stays out of crawl.json
     redis_host: str
     redis_port: Annotated[int, Field(ge=0, le=65535)]
@@ -91,6 +92,7 @@ class Options(BaseModel):
     politeness_min_delay: Seconds
     politeness_factor: Seconds
     politeness_max_crawl_delay: Seconds
+    politeness_per: Literal["address", "host"]
     trap_max_url_length: Count
     trap_max_segment_repeats: Count
     trap_max_segments: Count
@@ -102,6 +104,7 @@ class Options(BaseModel):
     crawl_worker: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]*$")]
     crawl_max_pages: Count
     crawl_max_seconds: Seconds
+    crawl_min_timeout: Seconds
     crawl_retry_delay: Annotated[float, Field(gt=0, allow_inf_nan=False)]
     crawl_max_outage: Seconds
     crawl_site_budget: Seconds

@@ -14,6 +14,7 @@ FRONTIER_MAX_URLS = 1_000_000  # waiting URLs kept, the best ones; 0 = no limit 
 FRONTIER_DISK_CACHE = 536_870_912  # bytes of the frontier's files on disk that stay in memory
 FRONTIER_REDIS_NAME = ""  # of the crawl in Redis; empty: the name of the topic, or of the spider
 FRONTIER_REDIS_SLOTS = 1  # groups of hosts; 1 = exact order; more, one a CPU of the Redis Cluster, for speed
+FRONTIER_REDIS_MESSAGES = 20_000  # fetches that Redis keeps for other workers to learn from; 0: each learns by itself
 FRONTIER_REDIS_LEASE = 600.0  # seconds until others fetch what a worker held that is not heard of
 
 # ---------------------------------------------------------------- Redis (as in scrapy-redis)
@@ -49,6 +50,9 @@ PAGE_VERSIONS = 1  # texts of a page that are kept, the latest ones, when it is 
 PAGE_RELEVANT = 0.1  # similarity to the keywords from which a page counts as relevant in reports (000 section 4.2)
 
 # ---------------------------------------------------------------- politeness
+POLITENESS_PER = (
+    "address"  # whose visits are one at a time and rest: of an "address" (004 section 2.3.1), or of a "host"
+)
 POLITENESS_MIN_DELAY = 1.0  # seconds between the end of a fetch and the next one of the same host
 POLITENESS_FACTOR = 1.0  # times the duration of the last fetch of the host, when that is longer
 POLITENESS_MAX_CRAWL_DELAY = 300.0  # seconds: a longer Crawl-delay counts as this (Heritrix does the same)
@@ -68,6 +72,9 @@ CRAWL_WORKER = ""  # name of this worker of a shared frontier, the same after a 
 CRAWL_MAX_PAGES = 0  # pages stored before the crawl ends, over all resumes; 0 = until the frontier is empty
 CRAWL_MAX_SECONDS = 0.0  # this run may take, pages in flight not counted; 0 = no limit
 CRAWL_RETRY_DELAY = 5.0  # seconds until a host is tried again that did not answer; doubles each time, to 60 times
+CRAWL_MIN_TIMEOUT = (
+    5.0  # seconds of silence after which the quickest hosts are given up; 0: DOWNLOAD_TIMEOUT, as for others
+)
 CRAWL_MAX_OUTAGE = 3_600.0  # seconds without network after which the crawl ends, to be resumed; 0 = waits for ever
 CRAWL_SITE_BUDGET = 1.0  # times the fetches that links and pages earn a site (a registrable domain); 0: no budgets
 CRAWL_BLOCKED_REST = 30.0  # seconds a host rests after a block, besides what it asks for; doubled with each further one
@@ -136,7 +143,6 @@ CONCURRENT_REQUESTS_PER_DOMAIN = 64  # the frontier keeps one fetch a host in fl
 CONCURRENT_ITEMS = 1  # one item a page; more would only start idle workers for each response
 DOWNLOAD_DELAY = 0  # politeness is the frontier's
 DOWNLOAD_TIMEOUT = 30
-DOWNLOAD_MAXSIZE = 33_554_432  # bytes: what a decompressed body may grow to before it is dropped
 DOWNLOAD_WARNSIZE = 0
 DOWNLOAD_FAIL_ON_DATALOSS = False  # a lying Content-Length is no reason to lose the page
 RETRY_TIMES = 2
@@ -152,6 +158,7 @@ DOWNLOADER_MIDDLEWARES = {
     "middlewares.canonicalize.CanonicalizeMiddleware": 50,
     "middlewares.traps.TrapMiddleware": 60,
     "middlewares.safety.SafetyMiddleware": 70,
+    "middlewares.server_address.ServerAddressMiddleware": 80,
     "middlewares.robots.RobotsMiddleware": 100,
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
     "middlewares.retry.ReplyRetryMiddleware": 550,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
@@ -23,6 +24,7 @@ from crawlproject.components.meta import AWAITED_ROBOTS, ROBOTS, robots_agent
 from crawlproject.components.refused import Refused
 from crawlproject.components.request_json import lease_key
 from crawlproject.components.running import crawl_of, stopped, stopping
+from crawlproject.crawl.response_limits import FLOOD
 from crawlproject.crawl.robots import MAX_REDIRECTS, RobotsCache, RobotsRules
 from crawlproject.errors import InvalidUrl
 from crawlproject.options import read_options
@@ -86,9 +88,8 @@ class RobotsMiddleware:
             request.meta[AWAITED_ROBOTS] = True
             return request
         if not rules.allows(request.url):
-            reason = "unreachable" if rules.unreachable else "forbidden"
-            self._count(f"refused/{reason}")
-            raise Refused(f"robots/{reason}", request.url)
+            self._count(f"refused/{rules.reason}")
+            raise Refused(f"robots/{rules.reason}", request.url)
         if fetched and self._host_must_rest(request, rules):
             request.meta[AWAITED_ROBOTS] = request.meta[_ALLOWED] = True
             return request
@@ -108,23 +109,38 @@ class RobotsMiddleware:
             if rules is not None:
                 return rules, False
             rules = await self._fetch(origin, retry=retry)
+        self._learn(origin, rules)
+        return rules, True
+
+    def _learn(self, origin: str, rules: RobotsRules) -> None:
         if self.crawler.engine and (crawl := crawl_of(self.crawler)):
             crawl.learn_robots(origin, rules, time())
-        return rules, True
+
+    def _share(self, rules: RobotsRules, passed: Iterable[str]) -> RobotsRules:
+        """``rules`` are those of every origin whose robots.txt, one of ``passed``, is a redirect to where they come from."""
+        for url in passed:
+            origin = origin_of(url)
+            if url == f"{origin}/robots.txt" and self.cache.get(origin, time()) is None:
+                self._learn(origin, self.cache.share(origin, rules))
+        return rules
 
     async def _fetch(self, origin: str, *, retry: bool) -> RobotsRules:
         self._count("fetched")
         url = f"{origin}/robots.txt"
         try:
             response = await self._download(url, retry=retry)
+            passed = [url]
             for _ in range(MAX_REDIRECTS):
                 target = _target(response)
-                if target is None:
+                if target is None or target in passed:
                     break
+                if known := self._known(target):
+                    return self._share(known, passed)
+                passed.append(target)
                 response = await self._download(target, retry=retry)
         except Exception as failure:
-            if isinstance(failure, Refused) and failure.url == url:
-                raise  # its address is refused, and with it that of the page
+            if isinstance(failure, Refused) and (failure.url == url or failure.reason.startswith(FLOOD)):
+                raise  # its address is refused, and with it that of the page; or it is a flood, and there are more
             # Whatever else kept robots.txt from arriving (timeout, refused connection, a broken reply, another middleware)
             # means "unreachable" in RFC 9309; the crawl continues.
             logger.debug("robots.txt of %s is unreachable: %r", origin, failure)
@@ -135,7 +151,13 @@ class RobotsMiddleware:
         headers = {
             name.decode("latin-1").lower(): values[-1].decode("latin-1") for name, values in response.headers.items()
         }
-        return self.cache.store(origin, response.status, headers, response.body, time())
+        return self._share(self.cache.store(origin, response.status, headers, response.body, time()), passed)
+
+    def _known(self, url: str) -> RobotsRules | None:
+        """The rules at ``url``, when it is the robots.txt of an origin that was asked before."""
+        origin = origin_of(url)
+        rules = self.cache.get(origin, time()) if url == f"{origin}/robots.txt" else None
+        return None if rules is None or rules.unreachable else rules
 
     async def _download(self, url: str, *, retry: bool) -> Response:
         """One hop. Redirects are followed here, each through the middlewares: Scrapy's would follow twenty."""

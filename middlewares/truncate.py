@@ -8,9 +8,8 @@ from weakref import WeakKeyDictionary
 from scrapy import signals
 from scrapy.exceptions import StopDownload
 
-from crawlproject.components.meta import ANY_TYPE, ROBOTS
+from crawlproject.components.meta import ANY_TYPE, longest_body
 from crawlproject.components.running import crawl_of
-from crawlproject.crawl.robots import MAX_BYTES as ROBOTS_MAX_BYTES
 from crawlproject.options import read_options
 from crawlproject.webs.base import media_type
 
@@ -29,7 +28,8 @@ class TruncateMiddleware:
 
     A page of the topical crawl must also be of ``PAGE_CONTENT_TYPES``.
 
-    Works by Scrapy's signals while the body arrives (``StopDownload``). A response without a content type is read.
+    Works by Scrapy's signals while the body arrives (``StopDownload``), whatever length was declared. A response without a
+    content type is read.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -46,6 +46,10 @@ class TruncateMiddleware:
         crawler.signals.connect(middleware.bytes_received, signals.bytes_received)
         return middleware
 
+    def process_request(self, request: Request) -> None:
+        """Scrapy drops what says that it is longer than ``DOWNLOAD_MAXSIZE``; here it is cut like any other."""
+        request.meta.setdefault("download_maxsize", 0)
+
     def headers_received(self, headers: Headers, body_length: int, request: Request, spider: Spider) -> None:
         content_type = (headers.get(b"Content-Type") or b"").decode("latin-1")
         if content_type and self._is_page(request) and media_type(content_type) not in self.wanted:
@@ -54,7 +58,7 @@ class TruncateMiddleware:
     def bytes_received(self, data: bytes, request: Request, spider: Spider) -> None:
         received = self._received.get(request, 0) + len(data)
         self._received[request] = received
-        if received > (ROBOTS_MAX_BYTES if ROBOTS in request.meta else self.max_bytes):
+        if received > longest_body(request, self.max_bytes):
             self._stop("max_bytes")
 
     def _is_page(self, request: Request) -> bool:

@@ -23,6 +23,7 @@ from crawlproject.components.subcommand import cache_dir
 from crawlproject.crawl.address_policy import ADDRESS, PORT, make_safety
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
+from crawlproject.crawl.response_limits import FLOOD
 from crawlproject.crawl.validators import validator
 from crawlproject.errors import BadInput, StorageFailed
 from crawlproject.options import read_options, refuse_unknown
@@ -60,8 +61,8 @@ class TopicalSpider(scrapy.Spider):
     """``scrapy crawl topical -a topic=TOPIC [-a ordering=NAME]``.
 
     ``topic`` is a topic file (TOML), the name of a topic of the project, the text of a topic file, or a ``Topic``. Its
-    ``[crawl]`` table overrides the project's settings and is overridden by ``-s``; ``ordering`` overrides the setting ``ORDERING``.
-    Raises ``BadInput`` for whatever is wrong with either.
+    ``[crawl]`` table overrides the project's settings and is overridden by ``-s``; ``ordering`` overrides the setting
+    ``ORDERING``. Raises ``BadInput`` for whatever is wrong with either.
     """
 
     name = "topical"
@@ -150,7 +151,8 @@ class TopicalSpider(scrapy.Spider):
             if error := connection_failure(failure.value) if failure.value else "":
                 self.crawl.unreachable(lease, error, fetch_of(request, 0, time()))
                 return
-            if failure.check(IgnoreRequest) and ENDED_AT not in request.meta:  # refused before it was fetched
+            fetched = ENDED_AT in request.meta or reason.startswith(FLOOD)
+            if failure.check(IgnoreRequest) and not fetched:
                 self.crawl.refuse(lease, reason or "scrapy/ignored")
                 return
             if reason:  # refused as it came

@@ -5,19 +5,17 @@ It costs less than the one on Twisted. All that Scrapy promises of a download ha
 exceptions of ``scrapy.exceptions``. The module of the class that is built on is private to Scrapy:
 ``tests/scrapy/test_http_handler.py`` tries what is used of it.
 
-A host is connected to only at an address that ``safety.py`` permits. It is asked about the addresses that the name server
-gave, and once more about the one that a socket is made for: nothing is resolved between that and the connection.
+``connector.py`` says where it connects to and how many connections there are, ``guarded_protocol.py`` how much is read.
 """
 
 from __future__ import annotations
 
-import socket
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import ClassVar, cast
 
 import aiohttp
-from aiohttp.abc import AbstractResolver, ResolveResult
 from scrapy import Request
 from scrapy.core.downloader.handlers._aiohttp import AiohttpDownloadHandler, _ClientResponse
 from scrapy.crawler import Crawler
@@ -28,32 +26,32 @@ from scrapy.exceptions import (
     DownloadTimeoutError,
     UnsupportedURLSchemeError,
 )
-from scrapy.http import Headers
+from scrapy.http import Headers, Response
 from yarl import URL
 
+from crawlproject.components.connector import AddressRefused, GuardedConnector, SystemResolver
+from crawlproject.components.guarded_protocol import GuardedResponse
+from crawlproject.components.open_files import FULL, Sockets, TableFull, raise_limit
 from crawlproject.components.refused import Refused
-from crawlproject.components.running import safety_of
+from crawlproject.components.running import count, safety_of
 from crawlproject.crawl.address_policy import ADDRESS, AddressPolicy
+from crawlproject.crawl.host_timeouts import HostTimeouts
+from crawlproject.crawl.response_limits import HEADS, Flood
 from crawlproject.options import read_options
-from crawlproject.urls.addresses import read_address
 
 READ_AHEAD = 2**18  # bytes of a body that wait to be read: most pages are one piece
-KEEP_ALIVE = 15.0  # seconds that an idle connection stays open: longer than most hosts rest
-REMEMBER_ADDRESSES = 300  # seconds
+LOOK_UPS = 64  # names that are looked up at the same time, at most
 
 _OURS = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")  # headers that requests have or have not
-
-
-class AddressRefused(OSError):
-    """The host has no address that may be connected to."""
 
 
 class HttpDownloadHandler(AiohttpDownloadHandler):
     """``DOWNLOAD_HANDLERS = dict.fromkeys(("http", "https"), "crawlproject.components.http_handler.HttpDownloadHandler")``.
 
     Where it differs from Scrapy's: a URL is sent letter by letter as the request spells it, headers may be long, an idle
-    connection lives as long as most rests of a host, and addresses are checked. Raises ``Refused`` for an address that is
-    not permitted. A proxy is the operator's choice, and so is a host that ``AddressPolicy.is_named``: these are not checked.
+    connection lives as long as most rests of a host, addresses are checked, responses have limits, and a host that was quick
+    may be silent for a short time only. Raises ``Refused`` for an address that is not permitted, and for a flood. A proxy is
+    the operator's choice, and so is a host that ``AddressPolicy.is_named``: their addresses are not checked.
     """
 
     experimental: ClassVar[bool] = False
@@ -64,25 +62,26 @@ class HttpDownloadHandler(AiohttpDownloadHandler):
         self._unused = self._session  # of the parent; it has opened no connection
         options = read_options(crawler.settings)
         self._max_header_bytes, self._max_headers = options.crawl_max_header_bytes, options.crawl_max_headers
+        self._timeouts = HostTimeouts(options.crawl_min_timeout)
+        self._sockets = Sockets(raise_limit(), self._pool_size_total)
+        self._resolver = SystemResolver(min(LOOK_UPS, self._sockets.most_in_use))
         self._session = self._make_session()  # to proxies, and to hosts that the operator named
         self._guarded: aiohttp.ClientSession | None = None
 
     def _make_session(self, safety: AddressPolicy | None = None) -> aiohttp.ClientSession:
         """A session that connects to what ``safety`` permits, to anything without it."""
-        self._resolver = SafeResolver(safety) if safety else None
         return aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(
+            connector=GuardedConnector(
+                self._sockets,
+                self._resolver,
+                safety,
+                HEADS * self._max_header_bytes,
                 local_addr=self._bind_address,
-                limit=self._pool_size_total,
                 limit_per_host=self._pool_size_per_host,
-                keepalive_timeout=KEEP_ALIVE,
-                ttl_dns_cache=REMEMBER_ADDRESSES,
-                resolver=self._resolver,
-                socket_factory=_SafeSockets(safety) if safety else None,
             ),
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
-            response_class=_ClientResponse,
+            response_class=GuardedResponse,
             skip_auto_headers=_OURS,
             max_line_size=self._max_header_bytes,
             max_field_size=self._max_header_bytes,
@@ -105,28 +104,54 @@ class HttpDownloadHandler(AiohttpDownloadHandler):
             dict.setdefault(headers, name.title(), []).append(value)
         return headers
 
+    @staticmethod
+    async def _iter_body_chunks(response: _ClientResponse) -> AsyncIterator[bytes]:
+        try:
+            async for chunk in response.content.iter_any():
+                yield chunk
+        except TimeoutError as late:
+            raise cast(GuardedResponse, response).late() or late from late
+
     async def close(self) -> None:
         for opened in (self._unused, self._session, self._guarded, self._resolver):
             if opened is not None:
                 await opened.close()
 
+    async def download_request(self, request: Request) -> Response:
+        began = time.monotonic()
+        while True:
+            try:
+                return await super().download_request(request)
+            except TableFull as full:
+                count(self.crawler, "downloader/waited_for_open_files")
+                await self._sockets.wait_for_room()
+                if time.monotonic() - began > request.meta.get("download_timeout", self._DEFAULT_CONNECT_TIMEOUT):
+                    raise DownloadTimeoutError(f"Getting {request.url} waited too long for a socket.") from full
+
     @asynccontextmanager
     async def _make_request(self, request: Request, timeout: float) -> AsyncIterator[_ClientResponse]:
         url = URL(request.url, encoded=True)
         proxy = self._extract_proxy_url_with_creds(request)
+        host, began = url.authority, time.monotonic()
+        silence = self._timeouts.of(host, timeout)
         try:
             async with self._session_for(url, proxy).request(
                 request.method,
                 url,
                 data=request.body or None,
                 headers=_as_pairs(request.headers),
-                timeout=aiohttp.ClientTimeout(total=timeout),
+                timeout=aiohttp.ClientTimeout(total=timeout, sock_connect=silence, sock_read=silence),
                 ssl=self._ssl_context,
                 allow_redirects=False,
                 proxy=proxy,
             ) as response:
                 yield cast(_ClientResponse, response)
+            self._timeouts.answered(host, time.monotonic() - began)
+        except Flood as flood:
+            count(self.crawler, f"{flood.reason}/refused")
+            raise Refused(flood.reason, request.url) from flood
         except TimeoutError as late:
+            self._timeouts.failed(host)
             raise DownloadTimeoutError(f"Getting {request.url} took longer than {timeout} seconds.") from late
         except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError) as wrong:
             raise UnsupportedURLSchemeError(str(wrong)) from wrong
@@ -149,47 +174,8 @@ def _as_pairs(headers: Headers) -> list[tuple[str, str]]:
 def _connection_failure(failed: aiohttp.ClientConnectorError, request: Request) -> Exception:
     if isinstance(failed.os_error, AddressRefused):
         return Refused(ADDRESS, request.url)
+    if failed.os_error.errno in FULL:
+        return TableFull(*failed.os_error.args)
     if isinstance(failed, aiohttp.ClientConnectorDNSError):
         return CannotResolveHostError(str(failed))
     return DownloadConnectionRefusedError(str(failed))
-
-
-class SafeResolver(AbstractResolver):
-    """Resolves a name to those of its addresses that are permitted; ``AddressRefused`` when none of them is.
-
-    ``resolver`` is who is asked; aiohttp's own unless given.
-    """
-
-    def __init__(self, safety: AddressPolicy, resolver: AbstractResolver | None = None) -> None:
-        self._safety = safety
-        self._resolver = resolver or aiohttp.DefaultResolver()
-
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
-    ) -> list[ResolveResult]:
-        found = await self._resolver.resolve(host, port, family)
-        permitted = [result for result in found if _permits(self._safety, result["host"])]
-        if found and not permitted:
-            raise AddressRefused(f"{host} is at {found[0]['host']}")
-        return permitted
-
-    async def close(self) -> None:
-        await self._resolver.close()
-
-
-class _SafeSockets:
-    """Makes the socket for a connection to one address: what spells an address in its URL is never resolved."""
-
-    def __init__(self, safety: AddressPolicy) -> None:
-        self._safety = safety
-
-    def __call__(self, address: tuple[int, int, int, str, tuple[str | int, ...]]) -> socket.socket:
-        family, kind, protocol, _, target = address
-        if not _permits(self._safety, str(target[0])):
-            raise AddressRefused(f"{target[0]} is not public")
-        return socket.socket(family, kind, protocol)
-
-
-def _permits(safety: AddressPolicy, host: str) -> bool:
-    address = read_address(host)
-    return address is not None and safety.permits(address)

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 
 from crawlproject.components.clock import time
-from crawlproject.components.meta import AS_SPELLED, ASKED_REST, AWAITED_ROBOTS, ENDED_AT, TAKEN_AT, fetch_of
+from crawlproject.components.meta import (
+    AS_SPELLED,
+    ASKED_REST,
+    AWAITED_ADDRESS,
+    AWAITED_ROBOTS,
+    ENDED_AT,
+    TAKEN_AT,
+    fetch_of,
+)
 from crawlproject.components.retry_after import asked_rest
 from crawlproject.components.running import count, stop
 from crawlproject.frontier.base import SharedFrontier
@@ -85,12 +93,15 @@ class Leases:
         return self._kept.pop(key, None)
 
     def wait_again(self, key: str, request: Request, now: float) -> None:
-        """A retry, a page behind robots.txt, or a redirect to a variant of its URL: release the lease."""
+        """A retry, a page behind robots.txt or another host's visit, or a redirect to a variant: release the lease."""
         if request.meta.get("redirect_urls"):
             request.meta[AS_SPELLED] = True
         picked = not request.meta.pop(AWAITED_ROBOTS, False)
-        fetch = fetch_of(request, 0, now)
-        self.frontier.release(key, fetch.rests_from, fetch.seconds, picked=picked)
+        if request.meta.pop(AWAITED_ADDRESS, False):
+            self.frontier.hold(key, 0.0)  # nobody was visited
+        else:
+            fetch = fetch_of(request, 0, now)
+            self.frontier.release(key, fetch.rests_from, fetch.seconds, picked=picked)
         del self._issued[key]
         self.keep(key, request)
 

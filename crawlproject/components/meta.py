@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawlproject.crawl.robots import MAX_BYTES as ROBOTS_MAX_BYTES
 from crawlproject.records import Fetch
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ LEASE = "frontier_lease"  # the key of the lease inside which the request is fet
 AS_SPELLED = "as_spelled"  # do not canonicalize, the server insists on this spelling
 ANY_TYPE = "any_content_type"  # a content type that is no page's is wanted, too
 ROBOTS = "robots"  # the request is for a robots.txt
+AWAITED_ADDRESS = "awaited_address"  # nothing was fetched: another host of its address is being visited
 AWAITED_ROBOTS = "awaited_robots"  # the fetch was robots.txt; the page itself is still to come
 
 
@@ -30,3 +32,8 @@ def robots_agent(settings: BaseSettings) -> str:
     """What robots.txt and robots tags are read for: Scrapy's ``ROBOTSTXT_USER_AGENT``, else ``USER_AGENT``."""
     agent: str = settings.get("ROBOTSTXT_USER_AGENT") or settings["USER_AGENT"]
     return agent
+
+
+def longest_body(request: Request, page_max_bytes: int) -> int:
+    """How many bytes of the body are read, unpacked or not: of a robots.txt as many as RFC 9309 allows to stop at."""
+    return ROBOTS_MAX_BYTES if ROBOTS in request.meta else page_max_bytes

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from crawlproject.crawl.entry_rules import TOO_DEEP, EntryRules
 from crawlproject.crawl.holds import Holds
+from crawlproject.crawl.host_shares import HostShares
 from crawlproject.crawl.normalization import Normalization
 from crawlproject.crawl.scarcity import Scarcity
 from crawlproject.frontier.base import FULL, HOST_FULL, CountingFrontier, Frontier, SharedFrontier
@@ -20,6 +21,7 @@ from crawlproject.records import PROBE, CrawlUrl
 from crawlproject.storage.history import History
 from crawlproject.storage.refusals import Refusals
 from crawlproject.urls.canonical import canonical_or_none
+from crawlproject.urls.hosts import host_of
 
 
 class Admission:
@@ -39,6 +41,7 @@ class Admission:
         scarcity: Scarcity | None = None,
     ) -> None:
         self.rules = rules
+        self.shares: HostShares | None = None  # whose scores this worker keeps; None: it is the only one
         self.planted: set[str] = set()  # seeds, and where seeds redirect to
         self._canonicalize = canonicalize
         self._frontier = frontier
@@ -86,6 +89,20 @@ class Admission:
         self._refusals.count("frontier/full")
         return False
 
+    def found_by_another(self, url: CrawlUrl) -> None:
+        """Another worker has found a URL, and has offered it by the same rules; the ordering has scored it."""
+        if url.key in self._frontier or self._normalized(url) is not url:
+            return
+        reason = self.rules.refusal(url.url, url.depth)
+        if reason == TOO_DEEP:
+            self._ordering.too_deep(url.url)
+        elif reason:
+            self._ordering.refused(url.url)
+        else:
+            self._shared.note(url.key)  # type: ignore[union-attr]
+            if self._holds.is_blocked(url.url):
+                self._ordering.postponed(url.url)
+
     def seed(self, text: str, score: float | None = None) -> CrawlUrl | None:
         """The record of a seed that is brought while the crawl runs; None when it is refused, which is counted."""
         url = canonical_or_none(self._canonicalize, text)
@@ -121,9 +138,15 @@ class Admission:
             self._frontier.set_floor(self._floor, self._scarcity.spare(self._floor))
 
     def rescore(self, revised: Iterable[tuple[str, float]]) -> None:
-        """Pass new scores on to the frontier. Seeds keep theirs, whatever an ordering makes of the links to them."""
+        """Pass new scores of this worker's hosts on to the frontier.
+
+        Seeds keep theirs, whatever an ordering makes of the links to them.
+        """
+        shares = self.shares
+        if shares is not None:
+            shares.pass_time(self._holds.now)
         for url, score in revised:
-            if url not in self.planted:
+            if url not in self.planted and (shares is None or shares.is_own(host_of(url))):
                 self._frontier.rescore(url, self._holds.adjusted_score(url, score))
 
     def replay(self) -> None:

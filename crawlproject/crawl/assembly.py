@@ -14,7 +14,7 @@ from crawlproject.crawl.prior_pages import PriorPages
 from crawlproject.crawl.reading import make_canonicalizer, make_reader, topic_in_canonical_urls
 from crawlproject.crawl.replay import replay
 from crawlproject.crawl.revisits.revisits import Revisits
-from crawlproject.errors import BadCrawlDir, BadSetting
+from crawlproject.errors import BadCrawlDir, BadInput, BadSetting
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.factory import make_frontier, open_frontier
 from crawlproject.options import Options
@@ -39,13 +39,15 @@ def assemble(
     archive: PageArchive | None = None,
     cache_dir: Path | None = None,
     agent: str = "",
+    frontier: Frontier | None = None,
 ) -> Crawl:
     """A crawl, new or resumed, ready to ``take`` from.
 
     ``clock`` gives seconds since the epoch. A rehearsal keeps the history only, its frontier in memory, and shows the
     targets to an ordering that needs them, with the ``graph`` of its web. ``archive`` is the rehearsed web, for orderings
     that need an archive and are given none by ``ORDERING_ARCHIVE``. ``cache_dir`` keeps the indexes of archives; unless
-    given, the crawl folder does. ``agent`` is the User-Agent. Raises ``BadInput`` (topic, settings, crawl folder) and
+    given, the crawl folder does. ``agent`` is the User-Agent. ``frontier`` is one that others crawl from as well, in place of
+    the one that the settings ask for. Raises ``BadInput`` (topic, settings, crawl folder) and
     ``StorageFailed``.
     """
     canonicalize = make_canonicalizer(options)
@@ -59,27 +61,32 @@ def assemble(
         topic, options, judge, prior_pages, graph=graph, crawl_folder=None if rehearsal else place
     )
     crawl_folder = _open_folder(place, topic, options, ordering, keeps_pages=not rehearsal, clock=clock)
-    frontier = _open_frontier(options, crawl_folder, ordering, topic, rehearsal=rehearsal, clock=clock)
-    inspection = Inspection(topic, options, judge, crawl_folder, frontier)
-    revisits = _revisits(options, crawl_folder, frontier)
-    crawl = Crawl(
-        topic,
-        options,
-        canonicalize=canonicalize,
-        judge=judge,
-        reader=new_reader(tag_paths=ordering.reads_tag_paths, agent=product_token(agent)),
-        ordering=ordering,
-        folder=crawl_folder,
-        frontier=frontier,
-        inspection=inspection,
-        revisits=revisits,
-    )
-    recover_logs(crawl)
-    replay(crawl, clock())
-    inspection.deduplication.store_rules()
-    crawl.add_seeds()
-    if revisits is not None:
-        revisits.begin(clock())
+    try:
+        if frontier is None:
+            frontier = _open_frontier(options, crawl_folder, ordering, topic, rehearsal=rehearsal, clock=clock)
+        inspection = Inspection(topic, options, judge, crawl_folder, frontier)
+        revisits = _revisits(options, crawl_folder, frontier)
+        crawl = Crawl(
+            topic,
+            options,
+            canonicalize=canonicalize,
+            judge=judge,
+            reader=new_reader(tag_paths=ordering.reads_tag_paths, agent=product_token(agent)),
+            ordering=ordering,
+            folder=crawl_folder,
+            frontier=frontier,
+            inspection=inspection,
+            revisits=revisits,
+        )
+        recover_logs(crawl)
+        replay(crawl, clock())
+        inspection.deduplication.store_rules()
+        crawl.add_seeds()
+        if revisits is not None:
+            revisits.begin(clock())
+    except BadInput:
+        crawl_folder.abandon()
+        raise
     return crawl
 
 

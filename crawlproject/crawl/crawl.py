@@ -38,10 +38,11 @@ from crawlproject.crawl.revisits.revisits import Revisits
 from crawlproject.crawl.revisits.steps import RevisitSteps
 from crawlproject.crawl.robots import KnownRobots, RobotsRules
 from crawlproject.crawl.scarcity import Scarcity
+from crawlproject.crawl.shared_learning import SharedLearning
 from crawlproject.crawl.sitemaps import Sitemaps
 from crawlproject.crawl.stats import CrawlStats
 from crawlproject.crawl.stopping import NO_NETWORK, PAGE_BUDGET, ROUND, Stopping
-from crawlproject.frontier.base import Frontier
+from crawlproject.frontier.base import Frontier, SharedFrontier
 from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.pages.reader import Reader
@@ -135,7 +136,7 @@ class Crawl:
                     admission, canonicalize, frontier, inspection, revisits, self._steps_of_revisits
                 )
             }
-        self._leasing = Leasing(
+        self._leasing = leasing = Leasing(
             frontier,
             admission,
             ordering,
@@ -144,6 +145,14 @@ class Crawl:
             patience=2 * options.politeness_min_delay,  # hosts that rest are no reason to release a URL
             looks_back=revisits is None,
         )
+        self.shared: SharedLearning | None = None
+        if isinstance(frontier, SharedFrontier) and frontier.shares:
+            shared = SharedLearning(
+                options.worker, frontier, admission, ordering, inspection, self.learners, feed, folder.history
+            )
+            self.shared = history.told = leasing.told = shared
+            inspection.probes.told = shared.found
+            frontier.when_published(shared.receive)
 
     def steps_for(self, url: CrawlUrl) -> PageSteps:
         """The steps of a page that came for a leased URL."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crawlproject.crawl.sitemaps import SitemapListing
 from crawlproject.inspection.learner import Learner
@@ -15,11 +15,15 @@ from crawlproject.storage.collection import CollectedPage
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.hosts import host_of
 
+if TYPE_CHECKING:
+    from crawlproject.crawl.shared_learning import SharedLearning
+
 
 class HistoryWriter:
     """Writes the history of one crawl. A URL enters it once, and once more for each further visit.
 
-    ``learners`` learn from each finished fetch, in this order, ``again`` from those of further visits. Methods raise ``StorageFailed`` when the disk refuses.
+    ``learners`` learn from each finished fetch, in this order, ``again`` from those of further visits. Methods raise
+    ``StorageFailed`` when the disk refuses.
     """
 
     def __init__(
@@ -29,6 +33,7 @@ class HistoryWriter:
         self._ordering = ordering
         self._learners = learners
         self._learners_again = again
+        self.told: SharedLearning | None = None  # tells other workers
         self._crawl_delays: dict[str, float] = {}  # hosts whose robots.txt asks for one; asked again after a resume
 
     def crawl_delay(self, host: str, seconds: float) -> None:
@@ -104,6 +109,8 @@ class HistoryWriter:
     def refused(self, url: CrawlUrl, reason: str) -> None:
         """Count a URL that was not fetched."""
         self._folder.refusals.add(reason, url.url, url.parent)
+        if self.told is not None:
+            self.told.refused(url.url)
 
     def _apply(self, visit: Visit, page: Page | None = None) -> None:
         """All that learns in this crawl learns from a fetch that has just entered the history."""
@@ -111,6 +118,8 @@ class HistoryWriter:
         event = FetchEvent(visit, links, lambda: page)
         for learner in self._learners:
             learner.apply(event)
+        if self.told is not None:
+            self.told.fetched(event)
 
     def line(self, url: CrawlUrl, fetch: Fetch, signs: Mapping[str, float], **fields: Any) -> Visit:
         """A line of the history: what the frontier and the fetch say, and ``fields`` of ``Visit``."""

@@ -71,7 +71,10 @@ class Holds:
 
     def is_blocked(self, url: str) -> bool:
         """Whether the host of a URL that enters the frontier now is blocked."""
-        return max([blocked_until(url) for blocked_until in self._blocks], default=self.now) > self.now
+        for blocked_until in self._blocks:  # noqa: SIM110 - any(...) takes longer, and every link is asked
+            if blocked_until(url) > self.now:
+                return True
+        return False
 
     def block_until(self, url: CrawlUrl, now: float) -> float:
         """Until when the host of a URL whose turn has come is to be blocked; ``now``: the URL may be fetched."""

@@ -32,8 +32,12 @@ class Inspection:
     def __init__(
         self, topic: Topic, options: Options, judge: TopicJudge, folder: CrawlFolder, frontier: Frontier
     ) -> None:
-        self.tracker = make_tracker(topic.seeds, options, alone=not isinstance(frontier, SharedFrontier))
-        self.deduplication: Deduplication = make_deduplication(options, folder, frontier.__contains__)
+        shared = isinstance(frontier, SharedFrontier)
+        sharing = isinstance(frontier, SharedFrontier) and frontier.shares
+        self.tracker = make_tracker(topic.seeds, options, alone=sharing or not shared)
+        self.deduplication: Deduplication = make_deduplication(
+            options, folder, frontier.__contains__, alone=not sharing
+        )
         self.probes = _make_probes(options, self.tracker, folder, frontier)
         # Wanted now, or before the crawl was interrupted: what was found then still holds.
         wanted = options.crawl_cloaking_probe or options.crawl_soft_404_probe or (folder.path / PROBES).exists()

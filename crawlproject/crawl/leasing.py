@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from heapq import nlargest
 from itertools import islice
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from crawlproject.crawl.admission import Admission
 from crawlproject.crawl.holds import Holds
@@ -18,6 +18,9 @@ from crawlproject.frontier.base import Frontier, SharedFrontier
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.records import REVISIT, CrawlUrl
 from crawlproject.urls.hosts import host_of
+
+if TYPE_CHECKING:
+    from crawlproject.crawl.shared_learning import SharedLearning
 
 _HELD = 20_000  # held URLs that are remembered; the oldest are forgotten
 _RELEASED = 20  # of these that are released together
@@ -69,6 +72,7 @@ class Leasing:
         self._holds = holds
         self._kinds = kinds
         self._patience = patience
+        self.told: SharedLearning | None = None  # tells other workers
         self._shared = frontier if isinstance(frontier, SharedFrontier) else None
         self._refused = 0  # URLs, when their turn came
         # By key; None: those of a run before were not looked for yet.
@@ -121,10 +125,14 @@ class Leasing:
         self._frontier.hold(url.key, url.not_before)
         self._frontier.block_host(host, until)
         self._ordering.host_blocked(host)
+        if self.told is not None:
+            self.told.host_blocked(host, until)
 
     def _hold(self, url: CrawlUrl, until: float) -> None:
         self._frontier.hold(url.key, until)
         self._ordering.postponed(url.url)
+        if self.told is not None:
+            self.told.postponed(url.url)
         if self._held is not None and url.kind != REVISIT:
             self._held[url.key] = url
             if len(self._held) > _HELD:
@@ -133,10 +141,8 @@ class Leasing:
     def _release_all_alike(self, now: float) -> bool:
         """When every host that waits is blocked, blocks tell none from another: the best of them are released at once.
 
-        Those of sites without merit wait on. Other workers may have hosts that are not blocked.
+        Those of sites without merit wait on.
         """
-        if self._shared is not None:
-            return False
         blocked = [found for found in self._frontier.blocked() if found.best is not None]
         if not blocked or self._frontier.hosts() > len(blocked) + self._frontier.leases():
             return False

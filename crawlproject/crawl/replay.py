@@ -25,8 +25,9 @@ def replay(crawl: Crawl, now: float) -> None:
     """Apply the events of the crawl folder to the learners of a crawl that has fetched nothing yet.
 
     What a frontier has lost is put back. Fetches that ended after ``now``, by a clock that was set since, count as ended then.
-    Raises ``BadCrawlDir`` for a damaged folder, and ``StorageFailed``.
+    At last what other workers have told is learned. Raises ``BadCrawlDir`` for a damaged folder, and ``StorageFailed``.
     """
+    shared = crawl.shared
     for finding in read_findings(crawl.folder.path):
         crawl.probes.apply_finding(finding)
     crawl.admission.replay()
@@ -37,7 +38,7 @@ def replay(crawl: Crawl, now: float) -> None:
         follower = _Follower(crawl, FrontierRecovery(crawl, now) if lost else None)
     learners = [learner for learner in crawl.learners if follower or learner is not feed]
     inherited: dict[str, tuple[float, ...]] = follower.linked if follower else {}
-    for event in read_events(crawl, inherited, now):
+    for number, event in enumerate(read_events(crawl, inherited, now), start=1):
         if event.visit.number > 1:
             for learner in crawl.learners_again:
                 learner.apply(event)
@@ -46,8 +47,12 @@ def replay(crawl: Crawl, now: float) -> None:
             learner.apply(event)
         if follower:
             follower.follow(event)
+        if shared is not None:
+            shared.replayed(event, number)
     if follower:
         follower.finish()
+    if shared is not None:
+        shared.catch_up()
 
 
 def read_events(crawl: Crawl, inherited: dict[str, tuple[float, ...]], now: float) -> Iterator[FetchEvent]:

@@ -1,6 +1,6 @@
 """robots.txt as RFC 9309 wants it: what a reply means, how long it is believed, and which rules apply.
 
-Pure: whoever fetches hands the reply in, and the time with it. ``robotsfile.py`` finds the rules, Protego matches them.
+Pure: whoever fetches hands the reply in, and the time with it. ``pages/robots_txt.py`` finds the rules, Protego matches them.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ MAX_BYTES = 512_000  # RFC 9309 section 2.5: at least 500 KiB must be parsed; mo
 MAX_REDIRECTS = 5  # section 2.3.1.2: at least so many are followed; what lies behind more is not there
 UNREACHABLE_AGE = 600.0  # seconds until an unreachable robots.txt is asked for again
 LEAST_AGE = 600.0  # seconds that any is believed: many may not be cached at all, and each fetch is a visit of the host
+MAX_WILDCARDS = 2_000  # of the rules that are ours: matching a URL takes 1.5 ms then; real files have 500 at most
+QUICK_WILDCARDS, QUICK_RULES = 100, 2_000  # with more, only what is fetched is matched, not every link
 FORBIDDEN = "robots/forbidden"
 
 _TOO_MANY_REQUESTS = 429
@@ -28,7 +30,8 @@ class RobotsRules:
 
     ``agent`` is its product token or its User-Agent. ``status`` 0 means that no reply came. A 4xx reply allows everything
     (section 2.3.1.3), a 5xx reply or none at all forbids everything (2.3.1.4). So does a 429: that server is there, and has
-    enough. ``sitemaps`` are the URLs of its ``Sitemap`` lines, as written.
+    enough, and a file with more than ``MAX_WILDCARDS``, which is there to keep a crawler busy. ``sitemaps`` are the URLs of its
+    ``Sitemap`` lines, as written.
     """
 
     def __init__(self, status: int, body: bytes, expires: float, agent: str) -> None:
@@ -38,12 +41,18 @@ class RobotsRules:
         self.failure = ""  # why nobody answered, where that is known
         self.sitemaps: tuple[str, ...] = ()
         self._parser: Protego | None = None
+        self.reason = "unreachable" if self.unreachable else "forbidden"  # why a URL may not be fetched
+        self.is_quick = False  # whether matching costs next to nothing
         self.forbids_some = False  # a reply that came; one that is unreachable says nothing for long
         if 200 <= status < 300:
             found = read_robots(_decoded(body), product_token(agent))
             self.sitemaps = found.sitemaps
-            self._parser = Protego.parse("\n".join(("User-agent: *", *found.rules)))
-            self.forbids_some = any(rule.startswith("Disallow:") for rule in found.rules)
+            wildcards = sum(_wildcards(rule) for rule in found.rules)
+            rules = found.rules if wildcards <= MAX_WILDCARDS else ("Disallow: /",)
+            self.reason = "forbidden" if rules is found.rules else "wildcards"
+            self.is_quick = (len(rules) <= QUICK_RULES and wildcards <= QUICK_WILDCARDS) or rules is not found.rules
+            self._parser = Protego.parse("\n".join(("User-agent: *", *rules)))
+            self.forbids_some = any(rule.startswith("Disallow:") for rule in rules)
 
     def allows(self, url: str) -> bool:
         """Whether the crawler may fetch ``url``."""
@@ -55,6 +64,10 @@ class RobotsRules:
         """Seconds between visits that the host asks for, at most ``limit``; 0 when it asks for none."""
         delay = self._parser.crawl_delay("*") if self._parser else None
         return min(max(float(delay), 0.0), limit) if delay else 0.0
+
+
+def _wildcards(rule: str) -> int:
+    return rule.count("*") + rule.endswith("$")
 
 
 def _decoded(body: bytes) -> str:
@@ -118,6 +131,10 @@ class RobotsCache:
         rules = RobotsRules(status, body, expires, self.agent)
         if rules.unreachable:
             rules.expires = now + min(UNREACHABLE_AGE, self._max_age)
+        return self.share(origin, rules)
+
+    def share(self, origin: str, rules: RobotsRules) -> RobotsRules:
+        """Keep ``rules`` for ``origin``, too: its robots.txt is a redirect to where they come from."""
         self._rules[origin] = rules
         self._rules.move_to_end(origin)
         while len(self._rules) > self._size:
@@ -146,7 +163,7 @@ class KnownRobots:
     def learn(self, origin: str, rules: RobotsRules) -> None:
         """The robots.txt of ``origin`` came."""
         self._rules.pop(origin, None)
-        if rules.forbids_some:
+        if rules.forbids_some and rules.is_quick:
             self._rules[origin] = rules
             if len(self._rules) > self._size:
                 self._rules.popitem(last=False)

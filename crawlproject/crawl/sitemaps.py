@@ -114,7 +114,7 @@ class Sitemaps:
         order = nsmallest(most, range(len(entries)), key=lambda n: (-scores[n], latest[entries[n][1]], n))
         return [entries[number] for number in order]
 
-    def _words(self, urls: Sequence[str]) -> tuple[list[str], list[Span]]:
+    def _words(self, urls: Sequence[str]) -> tuple[Sequence[str], list[Span]]:
         """The terms of the paths of all URLs, and which of them are whose."""
         pieces = [_path_words(url) for url in urls]
         edges = list(accumulate(map(len, pieces), initial=0))

@@ -23,13 +23,15 @@ evicted, so its score should be above those of new URLs.
 **Holds and blocks.** No URL is taken before its ``not_before``, which ``hold`` changes, and none of a blocked host before
 the end of the block (as BlockQueueUntil in url-frontier). Neither touches the politeness clock, scores, or places.
 
-**Politeness.** The next visit of a host is at ``finish + max(min_delay, crawl_delay, factor * seconds)``.
+**Politeness.** The next visit of a host is at ``finish + max(min_delay, crawl_delay, factor * seconds)``. Hosts at one
+address (``host_address``) are visited one at a time and rest together; the k rule tells them apart, and ``next_due`` may be
+too early with them.
 A live crawl adds a few milliseconds to every rest (``factory.MARGIN``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
@@ -164,6 +166,14 @@ class Frontier(FrontierQuestions, Protocol):
         """The host asks for at least ``seconds`` between visits (robots.txt ``Crawl-delay``); 0 takes it back."""
         ...
 
+    def host_address(self, host: str, address: str) -> bool:
+        """The host is at this address, as are all others of which that was said; empty: it is a server of its own.
+
+        Known once a name is resolved, and forgotten when the frontier is closed. False: another host of the address is being
+        visited, or it rests; if a URL of ``host`` is leased, its lease is to end by ``hold``.
+        """
+        ...
+
     def block_host(self, host: str, until: float) -> None:
         """No URL of the host is taken before ``until``, whatever was said before; 0, or a time that is past, lifts it."""
         ...
@@ -260,6 +270,35 @@ class SharedFrontier(Frontier, Protocol):
 
     def states(self, urls: Iterable[str]) -> Mapping[str, UrlState]:
         """What is known of each URL. Waits for the answer; not to be asked after ``start``."""
+        ...
+
+    @property
+    def shares(self) -> bool:
+        """Whether workers learn from each other: ``publish`` reaches them. False: it does nothing."""
+        ...
+
+    def publish(self, url: str, message: bytes, number: int = 0) -> None:
+        """Tell the other workers something about ``url``.
+
+        The messages of a worker that have a ``number`` have rising ones, also after a restart: what the server has already
+        it drops. It keeps the latest messages, so that a worker that joins late has them too.
+        """
+        ...
+
+    def last_published(self) -> int:
+        """The highest number of a message of this worker, 0 without one. Not to be asked after ``start``."""
+        ...
+
+    def when_published(self, receive: Callable[[Sequence[bytes]], None]) -> None:
+        """Call ``receive`` with what other workers publish, in the order of the server."""
+        ...
+
+    def catch_up(self) -> None:
+        """Receive all that the server keeps, own messages included. Waits for the answers; not to be asked after ``start``."""
+        ...
+
+    def note(self, url: str) -> None:
+        """Another worker has put ``url``: it is known from now on."""
         ...
 
     def when_rejected(self, rejected: Callable[[CrawlUrl, int], None]) -> None:

@@ -64,8 +64,9 @@ class BestNFirstSchedule:
 
     ``alive`` decides whether an entry is the valid one of a waiting URL. ``new_pool`` and ``new_queue`` are given the same
     question about URLs that are not committed (and may be taken); they make the schedule of those and their order, hosts
-    aside. ``new_pool`` is also given what counts the waiting URLs of a host: ``waiting_on`` or, without it, the counter of
-    this schedule, which then counts the hosts of the k rule.
+    aside. ``new_held`` is given it about ``(time, entry)``, and makes the order of those that are held, by time. ``new_pool`` is
+    also given what counts the waiting URLs of a host: ``waiting_on`` or, without it, the counter of this schedule, which then
+    counts the hosts of the k rule.
     """
 
     def __init__(
@@ -73,6 +74,7 @@ class BestNFirstSchedule:
         alive: Callable[[Any], bool],
         new_pool: Callable[[Callable[[Any], bool], Callable[[Any], int]], HostSchedule],
         new_queue: Callable[[Callable[[Any], bool]], Any] = LazyHeap,
+        new_held: Callable[[Callable[[Any], bool]], Any] = LazyHeap,
         *,
         rule: KRule,
         n: int,
@@ -89,7 +91,7 @@ class BestNFirstSchedule:
         self.committed: dict[int, Any] = self._batch.entries  # by arrival; their ranks are positions
         self.pool = new_pool(self._is_other, waiting_on or (lambda host: on_host[host]))
         self._queue = new_queue(self._may_go)
-        self._held: LazyHeap[tuple[float, Any]] = LazyHeap(lambda item: self._is_other(item[1]))
+        self._held = new_held(lambda item: self._is_other(item[1]))
         self._looked = 0.0  # URLs whose time came until then have left ``_held``
 
     # ------------------------------------------------------------ URLs come and leave
@@ -145,9 +147,14 @@ class BestNFirstSchedule:
         self._batch.schedule.block(name, until)
         self.pool.block(name, until)
 
+    def set_address(self, name: Hashable, address: str) -> bool:
+        self.pool.set_address(name, address)
+        return self._batch.schedule.set_address(name, address)
+
     # ------------------------------------------------------------ choices
 
     def choose(self, now: float) -> Any:
+        self.pool.pass_time(now)
         if not self.committed:
             self._look_again(now)
         batch = self._batch

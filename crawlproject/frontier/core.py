@@ -194,6 +194,11 @@ class FrontierCore(FrontierAnswers):
             self._store.ask(host, asked)
         self._commit()
 
+    def host_address(self, host: str, address: str) -> bool:
+        """As the contract says. The address is not durable."""
+        free: bool = self._store.schedule.set_address(self._store.host_named(host), address)
+        return free
+
     def block_host(self, host: str, until: float) -> None:
         """As the contract says. Raises ``ValueError`` if ``until`` is not finite."""
         _refuse_endless(host, until)

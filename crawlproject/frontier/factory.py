@@ -113,6 +113,7 @@ def join_frontier(options: Options, name: str, *, clock: Callable[[], float], co
         clock=clock,
         random=Random(options.crawl_seed),
         slots=options.frontier_redis_slots,
+        messages=options.frontier_redis_messages,
     )
 
 

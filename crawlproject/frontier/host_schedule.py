@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from heapq import nsmallest
 from typing import Any
 
@@ -103,7 +103,8 @@ class HostSchedule(HostStates):
                 levels.enter(host, None, 0.0)
         levels.set(-floor, -spare)
         if changed_all:
-            self.rule.set_hosts(0 if now_set else self.total)
+            asleep = self.rule.asleep
+            self.rule.set_hosts(0 if now_set else self.total - asleep, asleep)
         for host in changed:
             if host.size:  # one without URLs has no level, and may be forgotten by now
                 self.place(host)
@@ -122,6 +123,7 @@ class HostSchedule(HostStates):
         """``entry``, which was chosen, is no longer alive: its URL is being fetched."""
         host = self.queue(entry.host)
         host.leased = True
+        self.addresses.visit(host.name)
         host.remove(entry)
         self.place(host)
         if not host.size and self._waiting_on is None:
@@ -131,19 +133,23 @@ class HostSchedule(HostStates):
         """A URL of the host is being fetched."""
         host = self.queue(name)
         host.leased = True
+        self.addresses.visit(name)
         self.place(host)
 
     def free(self, name: Hashable) -> None:
         """No URL of the host is being fetched any more."""
         host = self._queues.get(name) or self.queue(name)
         host.leased = False
+        freed = self.addresses.leave(name)
         self.place(host)
+        self._place_all(freed)
 
     def rest(self, name: Hashable, until: float) -> None:
         """No visit before ``until``, nor before the end of an earlier rest."""
         host = self._queues.get(name) or self.queue(name)
         if until > host.due:
             host.due = until
+        self.addresses.rest(name, until, self.now)
         if not host.leased:
             self.place(host)
 
@@ -152,6 +158,22 @@ class HostSchedule(HostStates):
         host = self.queue(name)
         self.set_block(host, until)
         self.place(host)
+
+    def set_address(self, name: Hashable, address: str) -> bool:
+        """The host is at ``address``, with all others of which that was said; whether no other is visited and it has rested."""
+        host = self._queues.get(name)
+        in_process = host is not None and host.leased
+        freed = self.addresses.move(name, address, in_process=in_process)
+        if host is not None and not in_process:
+            self.place(host)
+        self._place_all(freed)
+        return self.addresses.may_stay(name, self.now) if in_process else not self.is_address_barred(name)
+
+    def _place_all(self, names: Iterable[Hashable]) -> None:
+        for name in names:
+            host = self._queues.get(name)
+            if host is not None:
+                self.place(host)
 
     # ------------------------------------------------------------ choices
 

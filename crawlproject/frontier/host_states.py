@@ -8,6 +8,7 @@ from enum import IntEnum
 from itertools import count
 from typing import Any
 
+from crawlproject.frontier.address_clocks import AddressClocks
 from crawlproject.frontier.host_levels import INACTIVE as INACTIVE_LEVEL
 from crawlproject.frontier.host_levels import SPARE as SPARE_LEVEL
 from crawlproject.frontier.host_levels import HostLevels
@@ -30,7 +31,7 @@ class HostState(IntEnum):
     ``SPARE_SNOOZED`` below the floor, and snoozed too                              earliest
     ``INACTIVE``      below both floors                                             best URL
     ``EXHAUSTED``     have no URL, but their clock or their block still runs        earliest
-    ``IN_PROCESS``    a URL is being fetched
+    ``IN_PROCESS``    a URL is being fetched, of it or of a host at its address
     ================  ============================================================  =================
     """
 
@@ -69,6 +70,7 @@ class HostStates:
     ) -> None:
         self.rule = rule
         self.levels = HostLevels(rule)
+        self.addresses = AddressClocks()
         self.now = -math.inf  # the latest time that was passed
         self._new_queue = new_queue
         self._waiting_on = waiting_on
@@ -106,14 +108,21 @@ class HostStates:
                     self.place(item[-1])
 
     def first(self, state: int) -> HostQueue | None:
-        """The first host in the state. Hosts that are not due after all (the clock ran backwards) snooze again."""
+        """The first host in the state. Those that are not due after all snooze again.
+
+        The clock ran backwards, or another host of their address was visited meanwhile.
+        """
         heap = self._heaps[state]
         while item := heap.first():
             host: HostQueue = item[-1]
-            if host.due <= self.now:
+            if host.due <= self.now and not self.is_address_barred(host.name):
                 return host
             self.place(host)
         return None
+
+    def is_address_barred(self, name: Hashable) -> bool:
+        """Whether the address of a host that is not in process is being visited, or rests."""
+        return self.addresses.is_visited(name) or self.addresses.due(name) > self.now
 
     def last(self, state: int, n: int) -> list[HostQueue]:
         """Up to ``n`` hosts in the state that are not among its first."""
@@ -126,7 +135,10 @@ class HostStates:
 
     def place(self, host: HostQueue) -> None:
         """Let the host enter the state it belongs to now."""
-        if host.leased:
+        is_parked = not host.leased and host.size > 0 and self.addresses.is_visited(host.name)
+        if is_parked:
+            self.addresses.park(host.name)
+        if host.leased or is_parked:
             if host.held is not None:
                 host.release_held(self.now)
             if host.item is not None:
@@ -173,7 +185,7 @@ class HostStates:
 
     def resting(self) -> int:
         """Hosts with waiting URLs that may not be visited yet, at the latest time that was passed; O(1)."""
-        return sum(len(self._heaps[state]) for state in (SNOOZED, HELD_SNOOZED, SPARE_SNOOZED))
+        return self.rule.asleep + sum(len(self._heaps[state]) for state in (SNOOZED, HELD_SNOOZED, SPARE_SNOOZED))
 
     # ------------------------------------------------------------ inside
 
@@ -185,7 +197,7 @@ class HostStates:
 
     def _state_of(self, host: HostQueue) -> tuple[int | None, int, tuple[float, ...]]:
         """The level and the state of a host that is not in process, and its key in the heap of that state."""
-        opens, now = host.due, self.now
+        opens, now = max(host.due, self.addresses.due(host.name)), self.now
         if host.blocked_until:
             if host.blocked_until <= now:
                 self.set_block(host, 0.0)

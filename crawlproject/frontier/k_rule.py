@@ -13,6 +13,9 @@ from crawlproject.frontier.lazy_heap import LazyHeap
 class KRule:
     """The last ``min(k, hosts) - 1`` picks bar their hosts; ``hosts`` counts those with waiting URLs, above the floor if any.
 
+    ``asleep`` counts others, of which every URL is held, and nothing is in memory. They only make the window longer. ``foresee``
+    is called with a time, and wakes up those of which a URL may be taken by then.
+
     ``strict``: while k hosts wait, no barred host is taken, even if all others rest (paper 000 section 2.1); else the
     crawl never stops for the rule.
     ``dormant`` holds the hosts of which no URL may be taken before some time, each as ``(time, number, host queue)``:
@@ -23,6 +26,8 @@ class KRule:
         self.k = k
         self.strict = strict
         self.hosts = 0
+        self.asleep = 0
+        self.foresee: Callable[[float], object] = lambda at: None
         self.dormant: LazyHeap[tuple[Any, ...]] = LazyHeap(lambda item: item[-1].dormant_item is item)
         self._recent = RecentHosts()
         self._listeners: list[Callable[[Hashable], None]] = []
@@ -33,15 +38,17 @@ class KRule:
         """Call ``changed`` with every host that the rule bars from now on, or no longer bars."""
         self._listeners.append(changed)
 
-    def count_host(self, change: int) -> None:
-        """One host more (1) or less (-1) has waiting URLs."""
+    def count_host(self, change: int, asleep: int = 0) -> None:
+        """So many hosts more or less have waiting URLs, or are asleep."""
         self.hosts += change
-        if self.hosts < self.k + (change > 0):  # beyond, the window keeps its size
+        self.asleep += asleep
+        if self.hosts + self.asleep < self.k + (change + asleep > 0):  # beyond, the window keeps its size
             self._fit()
 
-    def set_hosts(self, hosts: int) -> None:
-        """So many hosts count from now on."""
+    def set_hosts(self, hosts: int, asleep: int = 0) -> None:
+        """So many hosts count from now on, and so many are asleep."""
         self.hosts = hosts
+        self.asleep = asleep
         self._fit()
 
     def pick(self, host: Hashable, leases: int) -> None:
@@ -62,12 +69,20 @@ class KRule:
         """Whether a barred host may be taken at the time ``at``: when strict, if fewer than k wait then, dormant ones aside."""
         if not self.strict:
             return True
-        missing = self.k - self.hosts + len(self.dormant)
+        missing = self._missing()
+        if missing > 0 and self.asleep:
+            self.foresee(at)
+            missing = self._missing()
         return missing > 0 and self.dormant.count_until(at, missing) < missing
+
+    def _missing(self) -> int:
+        """How many hosts fewer than k wait, dormant ones aside."""
+        return self.k - self.hosts + len(self.dormant)
 
     def _fit(self, *changed: Hashable) -> None:
         """Bring the window to its size, and report the hosts that it bars or frees, and ``changed`` ones."""
-        size = (self.k if self.k < self.hosts else self.hosts) - 1
+        hosts = self.hosts + self.asleep
+        size = (self.k if self.k < hosts else hosts) - 1
         moved = self._recent.fit(size if size > 0 else 0)
         for listener in self._listeners:
             for host in moved:

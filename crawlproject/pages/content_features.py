@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from crawlproject.pages.html.document import Document
 from crawlproject.pages.page_types import page_type_of
+from crawlproject.pages.text.terms import frequencies
 
 # Names of signs, all shares from 0 to 1.
 CONCEALED = "concealed"  # of the text that a browser does not show
@@ -36,9 +37,10 @@ def signs_of(document: Document, counts: Mapping[str, int], terms: int, body: by
         signs[CONCEALED] = min(1.0, document.concealed / max(1, sum(map(len, text.split()))))
     if share > _NOTABLE:
         signs[LINKED] = share
-    repeated = _TOP * max(counts.values()) / terms  # at most, which most pages need not be sorted for
+    times = frequencies(counts)
+    repeated = _TOP * max(times) / terms  # at most, which most pages need not be sorted for
     if repeated > _NOTABLE:
-        repeated = sum(sorted(counts.values())[-_TOP:]) / terms
+        repeated = sum(sorted(times)[-_TOP:]) / terms
     if repeated > _NOTABLE:
         signs[REPEATED] = repeated
         signs[SMALL_WORDS] = max(0.0, 1.0 - terms / max(1, len(text.split())))

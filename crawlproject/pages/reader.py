@@ -16,6 +16,7 @@ from crawlproject.pages.html.meta_robots import robots_rules
 from crawlproject.pages.html.parse import MAX_LINKS, MAX_TEXT, parse_document
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.printable import printable
+from crawlproject.pages.text.terms import counts_of
 from crawlproject.records import Link, Page, Span
 
 MAX_ANCHOR = 1_000
@@ -99,7 +100,7 @@ class Reader:
         if redirect:  # what else it links to is for readers who never come
             kept = [(redirect, RawLink(document.redirect, (0, 0), (0, 0), False))]
         terms, links = self._link_terms(document.text, kept)
-        counts = Counter(terms)
+        counts = counts_of(terms)
         return Page(
             url=url,
             title=document.title,
@@ -153,7 +154,7 @@ class Reader:
         except InvalidUrl:
             return ""
 
-    def _link_terms(self, text: str, links: Sequence[tuple[str, RawLink]]) -> tuple[list[str], tuple[Link, ...]]:
+    def _link_terms(self, text: str, links: Sequence[tuple[str, RawLink]]) -> tuple[Sequence[str], tuple[Link, ...]]:
         """The terms of ``text``, and the links with ranges of characters turned into spans of terms."""
         edges: set[int] = set()
         for _, link in links:

@@ -8,7 +8,7 @@ shares the visits out anew. All times are seconds since the epoch, all rates vis
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,12 +17,12 @@ import numpy.typing as npt
 class Outcome(NamedTuple):
     """What a visit of a page showed.
 
-    ``first``: the page was not known before. ``changed``: its text differs from that of the visit before; ``novelty`` (0 to 1) is
-    the share of its text that is new, by the Jaccard distance of sketches. ``modified`` is the time of the last change as the
-    server states it (0: not stated, or not believed). ``new_links`` counts its links to pages that were not known. ``gone``:
-    the page does not exist any more. ``weight`` is what the page is worth to a reader, 0 or more (the crawl passes its relevance to
-    the topic); ``host`` and ``template`` number the groups of pages it may change together with. ``hint``: this page was due for
-    reasons of its own, not by the plan of the policy (a feed or sitemap named it).
+    ``first``: the page was not known before. ``changed``: its text differs from that of the visit before; ``novelty`` (0 to
+    1) is the share of its text that is new, by the Jaccard distance of sketches. ``modified`` is the time of the last change
+    as the server states it (0: not stated, or not believed). ``new_links`` counts its links to pages that were not known.
+    ``gone``: the page does not exist any more. ``weight`` is what the page is worth to a reader, 0 or more (the crawl passes
+    its relevance to the topic); ``host`` and ``template`` number the groups of pages it may change together with. ``hint``:
+    this page was due for reasons of its own, not by the plan of the policy (a feed or sitemap named it).
     """
 
     row: int
@@ -40,12 +40,22 @@ class Outcome(NamedTuple):
 
 
 class RevisitPolicy(Protocol):
-    """Shares a budget of visits out over the pages of a collection. Not thread-safe."""
+    """Shares a budget of visits out over the pages of a collection. Not thread-safe.
+
+    ``weighs_new``: ``plan`` weighs known pages against new ones.
+    """
 
     name: str
+    weighs_new: ClassVar[bool]
+
+    @property
+    def bytes_per_page(self) -> int:
+        """Memory for each page; what groups of pages take comes on top."""
+        ...
 
     def observe(self, outcome: Outcome) -> Iterable[int]:
-        """Learn from a visit. Returns the rows that are due earlier for it: ask ``next_visit`` for them again; most return none."""
+        """Learn from a visit. Returns the rows that are due earlier for it: ask ``next_visit`` for them again; most return
+        none."""
         ...
 
     def plan(self, now: float, rate: float, new_value: float | None = None) -> float:
@@ -57,13 +67,22 @@ class RevisitPolicy(Protocol):
         ...
 
     def next_visit(self, row: int) -> float:
-        """When the page is to be visited again, given its last visit and the last plan; ``inf``: never. O(1)."""
+        """When the page is to be visited again, given its last visit and the last plan; ``inf``: never. O(1).
+
+        Ask again when the page is due: visits of other pages may have put it off since. ``inf`` for a row that was never
+        visited.
+        """
         ...
 
     def next_visits(self) -> npt.NDArray[np.float64]:
         """``next_visit`` of all rows at once: a plan moves them all. O(pages)."""
         ...
 
+    def planned_rate(self) -> float:
+        """Visits per second that the last plan makes of all pages, as far as it can tell."""
+        ...
+
     def explain(self, row: int) -> Mapping[str, float]:
-        """What the next visit of a page rests on: its estimated rate of change a day, probability to be fresh now, and the like."""
+        """What the next visit of a page rests on: its estimated rate of change a day, probability to be fresh now, and the
+        like."""
         ...

@@ -29,8 +29,8 @@ AWAY = (GONE, MOVED, RETIRED)  # states of pages that are no part of the collect
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS page (
     row INTEGER PRIMARY KEY, name BLOB UNIQUE NOT NULL, url TEXT NOT NULL, depth INTEGER NOT NULL, state TEXT NOT NULL,
-    number INTEGER NOT NULL, version INTEGER NOT NULL, at REAL NOT NULL, changed REAL NOT NULL, weight REAL NOT NULL, digest TEXT NOT NULL,
-    etag TEXT NOT NULL, last_modified TEXT NOT NULL
+    number INTEGER NOT NULL, version INTEGER NOT NULL, at REAL NOT NULL, changed REAL NOT NULL, weight REAL NOT NULL,
+    digest TEXT NOT NULL, etag TEXT NOT NULL, last_modified TEXT NOT NULL
 ) STRICT;
 CREATE INDEX IF NOT EXISTS worth ON page (weight, row DESC) WHERE state NOT IN ('gone', 'moved', 'retired');
 CREATE TABLE IF NOT EXISTS place (offset INTEGER NOT NULL, lines INTEGER NOT NULL, tail TEXT NOT NULL) STRICT;
@@ -43,10 +43,10 @@ _FIELDS = "row, url, depth, state, number, version, at, changed, weight, digest,
 class CollectedPage:
     """A page of the collection after its last visit.
 
-    ``row`` numbers the pages from 0 in the order of their first visits. ``depth`` is that of the first visit. ``state`` is ``PRESENT``, ``MISSING`` or one of
-    ``AWAY``. ``number`` and ``version`` count visits and texts from 1. ``at`` is the end of the last visit that showed
-    something, ``changed`` the end of the visit that brought this version. ``weight`` is the relevance of that version;
-    ``digest``, ``etag`` and ``last_modified`` are those of its body.
+    ``row`` numbers the pages from 0 in the order of their first visits. ``depth`` is that of the first visit. ``state`` is
+    ``PRESENT``, ``MISSING`` or one of ``AWAY``. ``number`` and ``version`` count visits and texts from 1. ``at`` is the end of
+    the last visit that showed something, ``changed`` the end of the visit that brought this version. ``weight`` is the
+    relevance of that version; ``digest``, ``etag`` and ``last_modified`` are those of its body.
     """
 
     row: int

@@ -61,6 +61,14 @@ class CrawlFolder:
         except OSError as error:
             raise StorageFailed(f"cannot make the crawl folder {path}: {error}") from error
         self._lock = FolderLock(path) if bodies else None
+        try:
+            self._open(topic, ordering, parameters, versions)
+        except BaseException:
+            self.abandon()
+            raise
+
+    def _open(self, topic: Topic, ordering: str, parameters: Mapping[str, Any], versions: int) -> None:
+        path, bodies = self.path, self.bodies
         self.manifest = Manifest(path, topic, ordering, parameters)
         self.history = History(path / "history.jsonl")
         self.refusals = Refusals(path / "refused.json")
@@ -72,6 +80,11 @@ class CrawlFolder:
         self.archive: CrawlArchive | None = None  # set if the crawl writes an archive
         self.beside: list[Closing] = []  # other writers to the folder
         self.warnings: list[str] = []  # what had been lost when the folder was opened
+
+    def abandon(self) -> None:
+        """The crawl is refused before it begins: others may have the folder."""
+        if self._lock:
+            self._lock.withdraw()
 
     def store(self, url: str, body: bytes, replaced: int = 0) -> str:
         """Store the bytes of a page, in the place of its version ``replaced`` if it has one; return its name."""

@@ -16,24 +16,33 @@ NAME = "lock"
 class FolderLock:
     """Holds ``folder`` for this process until ``close`` or until the process ends, however it ends.
 
-    It is a kernel lock on the file ``lock``, which also contains the process id and is never removed. A process may lock a
-    folder twice. Raises ``BadCrawlDir`` when another process holds the lock, and ``StorageFailed``.
+    It is a kernel lock on the file ``lock``, which also contains the process id and stays behind, unless the crawl is refused
+    before it begins (``withdraw``). A process may lock a folder twice. Raises ``BadCrawlDir`` when another process holds the
+    lock, and ``StorageFailed``.
     """
 
     def __init__(self, folder: Path) -> None:
-        path = folder / NAME
+        self._path = path = folder / NAME
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            self._is_new = not path.exists()
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
             raise StorageFailed(f"cannot open {path} for writing: {error}") from error
-        if not _locked(self._file):
+        if not _locked(self._file) or not _is_at(path, self._file):  # else somebody has just withdrawn it
             self.close()
             wish = "wait until it has ended, or choose another folder"
             raise BadCrawlDir(str(folder), f"in use by process {_holder(path)}; {wish}")
         with suppress(OSError):  # on a full disk the lock works without the process id
             os.ftruncate(self._file, 0)
             os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
+
+    def withdraw(self) -> None:
+        """Release the lock of a crawl that is refused, and leave no file where there was none."""
+        if self._file >= 0 and self._is_new:
+            with suppress(OSError):
+                self._path.unlink()
+        self.close()
 
     def close(self) -> None:
         """Release the lock; idempotent."""
@@ -62,6 +71,13 @@ def _locked(file: int) -> bool:
     except OSError as refused:
         return refused.errno not in (errno.EACCES, errno.EAGAIN)
     return True
+
+
+def _is_at(path: Path, file: int) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(file))
+    except FileNotFoundError:
+        return False
 
 
 def _holder(path: Path) -> str:

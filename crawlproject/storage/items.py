@@ -1,7 +1,7 @@
 """``items.jsonl``: one line per stored page, for full-text indexes.
 
-``item.schema.json`` beside this file defines the fields, as a JSON Schema (draft 2020-12). A page that changed has a line for each
-version, and one whose ``state`` says why if it is no part of the crawl any more: the last line of a URL counts.
+``item.schema.json`` beside this file defines the fields, as a JSON Schema (draft 2020-12). A page that changed has a line for
+each version, and one whose ``state`` says why if it is no part of the crawl any more: the last line of a URL counts.
 """
 
 from __future__ import annotations

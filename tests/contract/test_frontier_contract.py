@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
@@ -347,6 +348,140 @@ def test_politeness_holds_under_random_schedules(make, seed):
             fetched += 1
 
 
+# ---------------------------------------------------------------- hosts of one address
+
+
+def at_one_address(frontier: Frontier, *hosts: str, address: str = "192.0.2.1") -> Frontier:
+    for host in hosts:
+        assert frontier.host_address(f"{host}.test", address)
+    return frontier
+
+
+def test_hosts_of_one_address_are_visited_one_at_a_time(make):
+    frontier = at_one_address(make([url("a/1", 0.9), url("b/1", 0.8), url("c/1", 0.1)]), "a", "b")
+    assert [take(frontier), take(frontier), take(frontier)] == ["a/1", "c/1", None]
+    frontier.done(url("a/1").url, 0.0, 0.0)
+    assert take(frontier) == "b/1"
+
+
+def test_a_commitment_waits_for_the_address_of_its_hosts(make):
+    frontier = at_one_address(make([url("a/1", 0.9), url("b/1", 0.8), url("c/1", 0.1)], commit=2), "a", "b")
+    first = take(frontier)
+    assert take(frontier) is None
+    frontier.done(url(first).url, 0.0, 0.0)
+    assert {first, take(frontier)} == {"a/1", "b/1"}
+
+
+def test_hosts_of_one_address_rest_together(make):
+    frontier = at_one_address(make([url("a/1", 0.9), url("b/1", 0.8)], min_delay=2.0), "a", "b")
+    assert fetch(frontier, 0.0) == "a/1"
+    assert take(frontier, 1.0) is None
+    assert take(frontier, frontier.next_due(1.0)) == "b/1"
+
+
+def test_a_host_whose_address_becomes_known_rests_with_it(make):
+    frontier = at_one_address(make([url("a/1", 0.9), url("b/1", 0.8)], min_delay=2.0), "a")
+    assert fetch(frontier, 0.0) == "a/1"
+    assert frontier.host_address("b.test", "192.0.2.1") is False
+    assert take(frontier, 1.0) is None
+    assert take(frontier, 2.0) == "b/1"
+
+
+def test_a_visit_whose_address_turns_out_to_be_in_use_is_put_off(make):
+    frontier = make([url("a/1", 0.9), url("b/1", 0.8)])
+    assert (take(frontier), take(frontier)) == ("a/1", "b/1")
+    assert frontier.host_address("a.test", "192.0.2.1") is True
+    assert frontier.host_address("b.test", "192.0.2.1") is False
+    frontier.hold("http://b.test/1", 0.0)
+    assert take(frontier) is None
+    frontier.done("http://a.test/1", 0.0, 0.0)
+    assert take(frontier) == "b/1"
+
+
+def test_hosts_that_are_told_apart_again_are_visited_at_once(make):
+    frontier = at_one_address(make([url(f"{host}/1", 0.9) for host in "abc"]), *"abc")
+    taken = take(frontier)
+    assert take(frontier) is None
+    for host in "abc":
+        assert frontier.host_address(f"{host}.test", "")
+    assert {taken, take(frontier), take(frontier)} == {"a/1", "b/1", "c/1"}
+
+
+def test_a_host_that_moves_leaves_its_old_address(make):
+    frontier = at_one_address(make([url("a/1", 0.9), url("b/1", 0.8), url("c/1", 0.7)]), "a", "b")
+    assert take(frontier) == "a/1"
+    assert frontier.host_address("a.test", "192.0.2.2")
+    assert take(frontier) == "b/1"
+    at_one_address(frontier, "c", address="192.0.2.3")
+    assert take(frontier) == "c/1"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_politeness_and_work_conservation_hold_for_addresses_too(make, seed):
+    """Each address has one visitor at a time and rests; and what may be visited is."""
+    random = Random(seed)
+    frontier = make(min_delay=1.0, factor=2.0, batch_size=1)
+    places = {f"h{number}.test": random.choice(["192.0.2.1", "192.0.2.2", ""]) for number in range(8)}
+    unknown = dict(places)  # addresses are found on the way
+    frontier.put_many(url(f"h{random.randrange(8)}/{page}", random.random()) for page in range(120))
+    left = Counter(host_of(waiting.url) for waiting in frontier.waiting())
+    rested: dict[str, float] = {}
+    flying: list[tuple[float, float, str]] = []
+    now = 0.0
+
+    def server_of(host: str) -> str:
+        return places[host] if host not in unknown and places[host] else host
+
+    while sum(left.values()):
+        while taken := frontier.take(now):
+            host = host_of(taken.url)
+            busy = [server_of(host_of(other)) for _, _, other in flying]
+            if host in unknown:
+                free = frontier.host_address(host, unknown.pop(host))
+                server = server_of(host)
+                assert free == (server not in busy and rested.get(server, 0.0) <= now)
+                if not free:
+                    frontier.hold(taken.url, 0.0)
+                    continue
+            assert server_of(host) not in busy, "two at once"
+            assert rested.get(server_of(host), 0.0) <= now, "too soon"
+            assert rested.get(host, 0.0) <= now, "too soon"
+            seconds = random.choice([0.1, 0.4, 3.0])
+            flying.append((now + seconds, seconds, taken.url))
+            left[host] -= 1
+        in_flight = {server_of(host_of(other)) for _, _, other in flying}
+        for host, count in left.items():
+            rests = max(rested.get(host, 0.0), rested.get(server_of(host), 0.0)) > now
+            assert not count or rests or server_of(host) in in_flight, f"{host} may be visited"
+        due = frontier.next_due(now)
+        events = [end for end, _, _ in flying] + ([due] if due is not None else [])
+        if not events:
+            break
+        assert due is None or due > now
+        now = min(events)
+        for end, seconds, done in [flight for flight in flying if flight[0] <= now]:
+            flying.remove((end, seconds, done))
+            frontier.done(done, end, seconds)
+            until = end + max(1.0, 2.0 * seconds)
+            for name in (host_of(done), server_of(host_of(done))):
+                rested[name] = max(until, rested.get(name, 0.0))
+    assert not sum(left.values())
+
+
+def test_workers_and_crawls_of_one_redis_share_the_clock_of_an_address(tmp_path):
+    rules = FrontierRules(min_delay=2.0, factor=0.0, lease=math.inf)
+    server = empty_database()
+    one, other = (RedisFrontier(server, name, name, rules, now=0.0, random=Random(1)) for name in ("one", "other"))
+    one.put(url("a/1"))
+    other.put(url("b/1"))
+    at_one_address(one, "a", "b")
+    assert take(one) == "a/1"
+    assert take(other) is None
+    one.done(url("a/1").url, 1.0, 0.0)
+    assert take(other, 2.9) is None
+    assert take(other, 3.0) == "b/1"
+
+
 # ---------------------------------------------------------------- when to ask again
 
 
@@ -479,6 +614,33 @@ def test_a_finished_url_leaves_the_commitment_of_best_n_first(make):
     first = frontier.take(0.0)
     frontier.done(first.url, 0.0, 0.0, 0.0)
     assert {fetch(frontier), short(first)} == {"a/1", "b/1"}, "a released one would be taken first"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_nothing_that_is_due_waits_for_nothing(make, seed):
+    """Work conservation with revisits: when nothing is taken, every URL is held, or its host rests or is visited."""
+    random = Random(seed)
+    frontier = make(min_delay=1.0, strict=False, batch_size=3)
+    frontier.put_many(url(f"h{random.randrange(5)}/{page}", random.random()) for page in range(40))
+    rests: dict[str, float] = {}
+    flying: list[tuple[float, str]] = []
+    now, visits = 0.0, 0
+    while visits < 300:
+        while taken := frontier.take(now):
+            assert taken.not_before <= now and rests.get(host_of(taken.url), 0.0) <= now
+            flying.append((now + random.choice([0.1, 2.0]), taken.url))
+        busy = {host_of(name) for _, name in flying}
+        late = [one for one in frontier.waiting() if one.not_before <= now and host_of(one.url) not in busy]
+        assert all(rests.get(host_of(one.url), 0.0) > now for one in late)
+        due = frontier.next_due(now)
+        events = [end for end, _ in flying] + ([] if due is None else [due])
+        assert len(frontier) + len(flying) == 40 and min(events) > now
+        now = min(events)
+        for end, name in [flight for flight in flying if flight[0] <= now]:
+            flying.remove((end, name))
+            again = now + random.choice([0.0, 0.5, 3.0, 30.0])
+            frontier.done(name, end, 0.0, again, random.choice([None, 2.0, 3.0]))
+            rests[host_of(name)], visits = end + 1.0, visits + 1
 
 
 # ---------------------------------------------------------------- blocks

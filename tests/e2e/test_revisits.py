@@ -55,7 +55,9 @@ def untold(web: ChangingWeb, folder: Path, now: float) -> dict[str, set[str]]:
     surely, perhaps = happened(0.0), happened(LAG)
     found = {kind: (surely[kind] - told[kind]) | (told[kind] - perhaps[kind]) for kind in surely}
     found["changed"] -= set(web.seeds)  # front pages change with what they list
-    found["new"] = {page.url for page in web.pages.values() if page.born < now < min(page.gone, page.moved)} - set(stored)
+    found["new"] = {page.url for page in web.pages.values() if page.born < now < min(page.gone, page.moved)} - set(
+        stored
+    )
     return {kind: urls for kind, urls in found.items() if urls}
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -23,6 +25,8 @@ from scrapy.utils.test import get_crawler
 
 from crawlproject.components.connection_failures import connection_failure
 from crawlproject.components.http_handler import HttpDownloadHandler
+from crawlproject.components.refused import Refused
+from crawlproject.crawl.response_limits import HEAD
 
 HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 PAGE = HTML + b"Content-Length: 5\r\n\r\n<p>hi"
@@ -46,9 +50,11 @@ class Server:
         self.lines: list[str] = []
         self.heads: list[bytes] = []
         self.connections = 0
+        self.writers: list[asyncio.StreamWriter] = []
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
+        self.writers.append(writer)
         try:
             while head := await reader.readuntil(b"\r\n\r\n"):
                 self.heads.append(head)
@@ -56,6 +62,12 @@ class Server:
                 path = self.lines[-1].split()[1]
                 if path == "/slow":
                     await asyncio.sleep(30)
+                if path == "/pieces":
+                    await self.piecewise(writer)
+                    break
+                if path == "/unhurried":
+                    await self.piecewise(writer, piece=b"x" * 2_000, wait=0.1)
+                    break
                 writer.write(ANSWERS.get(path, PAGE))
                 await writer.drain()
                 if path in ("/lying", "/junk", "/none"):
@@ -63,6 +75,13 @@ class Server:
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
         writer.close()
+
+    async def piecewise(self, writer: asyncio.StreamWriter, piece: bytes = b"x", wait: float = 0.001) -> None:
+        writer.write(HTML + b"\r\n")
+        for _ in range(1_000):
+            writer.write(piece)
+            await writer.drain()
+            await asyncio.sleep(wait)
 
 
 Fetch = Callable[..., Awaitable[Response]]
@@ -130,8 +149,9 @@ def test_headers_have_limits(path: str, setting: str, limit: int, read: bool) ->
         if read:
             assert (await fetch(path)).body == b"<p>hi"
         else:
-            with pytest.raises(DownloadFailedError):
+            with pytest.raises(Refused) as refused:
                 await fetch(path)
+            assert refused.value.reason == HEAD
 
     run(scenario, {setting: limit})
 
@@ -215,6 +235,75 @@ def test_failures_are_what_the_retry_middleware_knows(url: str, error: type[Exce
         assert connection_failure(failed.value) == ("" if answered else error.__name__)
 
     run(scenario)
+
+
+def test_bytes_that_come_one_by_one_are_read_together() -> None:
+    pieces: list[bytes] = []
+
+    def note(data: bytes) -> None:
+        pieces.append(data)
+
+    async def scenario(fetch: Fetch, server: Server) -> None:
+        assert (await fetch("/pieces")).body == b"x" * 1_000
+
+    run(scenario, connect={signals.bytes_received: note})
+    assert len(pieces) < 150
+
+
+def test_a_body_that_comes_slowly_is_cut_when_its_time_is_over() -> None:
+    """An honest slow server: what came is kept."""
+
+    async def scenario(fetch: Fetch, server: Server) -> None:
+        response = await fetch("/unhurried", meta={"download_timeout": 1.0})
+        assert response.flags == ["dataloss"] and len(response.body) >= 2_000
+
+    run(scenario)
+
+
+def test_a_host_that_was_quick_may_be_silent_for_a_short_time_and_then_for_the_whole() -> None:
+    async def scenario(fetch: Fetch, server: Server) -> None:
+        await fetch("/a")
+        for least, most in ((0.2, 1.0), (1.4, 3.0)):
+            began = asyncio.get_running_loop().time()
+            with pytest.raises(DownloadTimeoutError):
+                await fetch("/slow", meta={"download_timeout": 1.5})
+            assert least <= asyncio.get_running_loop().time() - began < most
+
+    run(scenario, {"CRAWL_MIN_TIMEOUT": 0.3})
+
+
+def test_what_comes_unasked_closes_the_connection() -> None:
+    async def scenario(fetch: Fetch, server: Server) -> None:
+        assert (await fetch("/a")).body == b"<p>hi"
+        await asyncio.sleep(0.1)
+        (writer,) = server.writers
+        writer.write(PAGE)
+        await asyncio.sleep(0.1)
+        assert (await fetch("/twice")).body == b""
+
+    assert run(scenario).connections == 2
+
+
+def test_names_that_nobody_answers_for_do_not_hold_up_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    look_up = socket.getaddrinfo
+
+    def slow(host: str, *rest: Any, **more: Any) -> Any:
+        if host.endswith(".invalid"):
+            time.sleep(1.0)
+            raise socket.gaierror(socket.EAI_AGAIN, "nobody answers")
+        return look_up("127.0.0.1", *rest, **more)
+
+    async def scenario(fetch: Fetch, server: Server) -> None:
+        dead = [asyncio.ensure_future(fetch(f"http://dead{n}.invalid/")) for n in range(30)]
+        await asyncio.sleep(0.1)
+        began = time.monotonic()
+        with pytest.raises(DownloadConnectionRefusedError):
+            await fetch("http://honest.example:1/")
+        assert time.monotonic() - began < 0.7
+        await asyncio.gather(*dead, return_exceptions=True)
+
+    monkeypatch.setattr(socket, "getaddrinfo", slow)
+    run(scenario, {"CONCURRENT_REQUESTS": 64})
 
 
 def test_the_project_fetches_with_it() -> None:

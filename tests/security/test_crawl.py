@@ -39,12 +39,21 @@ def test_every_refusal_is_counted_with_its_reason(crawled: Crawled) -> None:
 
 def test_limits_end_what_has_no_end(crawled: Crawled) -> None:
     errors = {line["url"].removeprefix(crawled.origin): line["error"] for line in history(crawled.folder)}
-    assert errors["/drip/body"] == errors["/drip/head"] == "DownloadTimeoutError"
+    assert errors["/drip/body"] == errors["/drip/head"] == "flood/slow"
     assert errors["/flood/many"] and errors["/flood/long"]
     assert {errors[path] for path in bombs()} == {"safety/decompression"}
     assert len([path for path in errors if path.startswith("/loop/")]) == 4, "three redirects and then no more"
     seconds = {line["url"].removeprefix(crawled.origin): line["seconds"] for line in history(crawled.folder)}
     assert max(seconds.values()) < 10
+
+
+@pytest.mark.parametrize("path", ["/long/declared", "/long/gzip"])
+def test_what_is_too_long_is_cut_and_kept(crawled: Crawled, path: str) -> None:
+    """Whatever length it declares, packed or not."""
+    (line,) = [line for line in history(crawled.folder) if line["url"] == crawled.origin + path]
+    assert line["md5"] and not line["error"]
+    (kept,) = (crawled.folder / "pages").rglob(f"{line['md5']}*")
+    assert kept.stat().st_size == 1_048_576
 
 
 def test_no_file_is_anywhere_but_in_the_folder(crawled: Crawled) -> None:

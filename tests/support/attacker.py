@@ -78,6 +78,14 @@ def bombs() -> dict[str, bytes]:
     }
 
 
+def long_page(kind: str) -> bytes:
+    """A page that says it has 60 MB, and sends enough of it; or one of 2 MB, packed as pages are."""
+    if kind == "declared":
+        return HTML + b"Content-Length: 60000000\r\n\r\n<title>long</title>" + b"<p>coral reef " * 200_000
+    lines = (f"<p>coral {number} reef {number * number}</p>" for number in range(60_000))
+    return packed(gzip.compress("".join(lines).encode(), 1), "gzip")
+
+
 def dripping(head: bytes, drop: bytes) -> Iterator[bytes]:
     yield head
     for _ in range(100):
@@ -110,7 +118,8 @@ class Attacker:
         self.redirects = list(redirects)
         self.robots = robots
         paths = [
-            *bombs(), "/drip/body", "/drip/head", "/flood/many", "/flood/long", "/loop/0", "/type",
+            *bombs(), "/long/declared", "/long/gzip", "/drip/body", "/drip/head",
+            "/flood/many", "/flood/long", "/loop/0", "/type",
             "/..%2f..%2fetc%2fpasswd", "/%00/x", "/a%0d%0aX-Injected:%20y", "/" + "n" * 200,
             *(f"/to/{number}" for number in range(len(self.redirects))),
             *(f"/inject/{number}" for number in range(len(PAYLOADS))),
@@ -125,6 +134,7 @@ class Attacker:
                 [html(self.robots)] if self.robots else [b"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n"]
             ),
             "bomb": lambda: [bombs()[path]],
+            "long": lambda: [long_page(rest)],
             "drip": lambda: dripping(HTML + (b"\r\n<p>" if rest == "body" else b"X-A: "), b"reef "),
             "flood": lambda: flood(rest),
             "loop": lambda: [self._redirect(f"/loop/{int(rest) + 1}")],

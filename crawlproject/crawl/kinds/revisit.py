@@ -54,7 +54,7 @@ class RevisitHandler:
 
     def hold_until(self, url: CrawlUrl, now: float) -> float:
         self._now = now
-        return self._revisits.slot(now)
+        return self._revisits.turn(int(url.variant), now)
 
     def plan(self, url: CrawlUrl) -> FetchPlan:
         page = self._steps.known(url.url)

@@ -36,7 +36,7 @@ _RECENT = 50  # new pages whose worth says what the next one is worth
 class Revisits:
     """A learner, and the schedule of the visits to come.
 
-    ``CRAWL_RATE`` limits all fetches from the end of the first harvest on (``Pace``), which is when ``CRAWL_MAX_PAGES`` are stored.
+    ``CRAWL_RATE`` limits all fetches from the end of the first harvest on (``Pace``): when ``CRAWL_MAX_PAGES`` are stored.
     """
 
     def __init__(self, policy: RevisitPolicy, folder: CrawlFolder, frontier: Frontier, options: Options) -> None:
@@ -120,7 +120,7 @@ class Revisits:
         return [record]
 
     def next_visit(self, page: CollectedPage) -> float:
-        """When a page is visited again, in seconds since the epoch: ``CRAWL_REVISIT_MIN`` seconds after its last visit or later."""
+        """When a page is visited again, in seconds since the epoch: at least ``CRAWL_REVISIT_MIN`` after its last visit."""
         return min(max(self.policy.next_visit(page.row), page.at + self._options.crawl_revisit_min), page.at + _FAR)
 
     def due_after(self, page: CollectedPage, change: str, now: float) -> float:
@@ -172,6 +172,8 @@ class Revisits:
         elif share == "price":
             worth = sum(self._new_worth) / len(self._new_worth) if self._new_worth else 0.0
             used = self.policy.plan(now, rate, worth)
+            if not self.policy.weighs_new:
+                used = self.policy.plan(now, rate / 2)
         else:
             used = self.policy.plan(now, rate * (1.0 - float(share)))
         self._slots.rate = 0.0 if self._round else used
@@ -216,8 +218,13 @@ class Revisits:
         present = (page for page in self.collection.pages() if not page.is_away)
         self.tally.next_due = min(map(self.next_visit, present), default=None)
 
-    def slot(self, now: float) -> float:
-        """When a revisit whose turn has come may begin; ``now`` or earlier: at once. New URLs are not to wait for late revisits."""
+    def turn(self, row: int, now: float) -> float:
+        """When a revisit that is due may begin; ``now`` or earlier: at once. What was learned since may have made it later."""
+        due = 0.0 if self._round else self.next_visit(self.collection[row])
+        return due if due > now + _SOON else self._slot(now)
+
+    def _slot(self, now: float) -> float:
+        """When a revisit whose turn has come may begin; ``now`` or earlier: at once. New URLs do not wait for late revisits."""
         if not self.has_new():
             return now
         free = self._slots.next_time()

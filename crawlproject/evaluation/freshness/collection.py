@@ -15,7 +15,8 @@ WEEK = 7 * SECONDS_A_DAY  # sites are moved by whole weeks: hour and weekday of 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A page of the collection. ``shift``: seconds to add to the times of its history. ``section`` numbers its site and folder."""
+    """A page of the collection. ``shift``: seconds to add to the times of its history. ``section`` numbers its site and
+    folder."""
 
     history: PageHistory
     site: int

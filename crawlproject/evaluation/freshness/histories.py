@@ -1,9 +1,10 @@
 """Reads change histories of sites: when each version of each page was published, its digest, sketch and links; no text.
 
-A file is gzip JSON lines: the first line describes the site (``site``, ``from``, ``to`` in seconds since the epoch), each further
-line a page: ``{"id", "url", "versions": [[t, text, byte, size, sketch, added, removed], ...], "gone": [[from, to or null], ...]}``.
-``text`` is a digest of the visible text ("": that of the version before). ``sketch`` is null (that of the version before) or
-``[base64 of 8-byte big-endian hashes that came, indices in the sorted sketch before that went]``: the smallest hashes of shingles.
+A file is gzip JSON lines: the first line describes the site (``site``, ``from``, ``to`` in seconds since the epoch), each
+further line a page: ``{"id", "url", "versions": [[t, text, byte, size, sketch, added, removed], ...], "gone": [[from, to or
+null], ...]}``. ``text`` is a digest of the visible text ("": that of the version before). ``sketch`` is null (that of the
+version before) or ``[base64 of 8-byte big-endian hashes that came, indices in the sorted sketch before that went]``: the
+smallest hashes of shingles.
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ class PageHistory:
         return time >= self.times[0] and not any(start <= time < end for start, end in self.gone)
 
     def distance(self, one: int, other: int) -> float:
-        """Jaccard distance of two versions, 0 to 1, by their sketches; at least 0.01 when the texts differ, 0 when they do not."""
+        """Jaccard distance of two versions, 0 to 1, by their sketches; at least 0.01 when the texts differ, 0 when they do
+        not."""
         if self.texts[one] == self.texts[other]:
             return 0.0
         key = (one, other) if one < other else (other, one)
@@ -83,12 +85,13 @@ def jaccard_distance(one: Sketch, other: Sketch) -> float:
 
 def read_site(path: Path) -> SiteHistory:
     """Raises ``BadInput``, which names file and line, when the file is not such a history."""
-    line_number = 0
+    line_number = 1
     try:
         with gzip.open(path, "rb") as file:
             head = orjson.loads(next(file))
             pages: dict[int, PageHistory] = {}
-            for line_number, line in enumerate(file, 2):
+            for line in file:
+                line_number += 1
                 row = orjson.loads(line)
                 pages[row["id"]] = _read_page(row)
             if sorted(pages) != list(range(len(pages))):
@@ -103,7 +106,7 @@ def read_site(path: Path) -> SiteHistory:
     except (orjson.JSONDecodeError, KeyError, TypeError, IndexError, ValueError) as problem:
         if isinstance(problem, BadInput):
             raise
-        raise BadInput(f"{path} line {line_number or 1}", f"expected a change history ({problem!r})") from None
+        raise BadInput(f"{path} line {line_number}", f"expected a change history ({problem!r})") from None
 
 
 def find_histories(folder: Path) -> list[Path]:

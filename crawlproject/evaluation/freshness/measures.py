@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from itertools import pairwise
 
 import numpy as np
 
@@ -15,11 +16,12 @@ from crawlproject.revisits.allocation import SECONDS_A_DAY
 class Totals:
     """Sums over pages, weighted by the worth of each: they can be added over sites.
 
-    A page counts from its first visit until it was seen to be gone, or its record ends. ``time`` (s) is how long that is in all,
-    ``fresh`` how long the copy had the text of the page, ``content`` the same with the share of the text in common, ``age`` (s²)
-    the integral of the time since the first change that the copy lacks. Unweighted: ``changes`` of text of all pages (visited or
-    not), ``captured`` of them, ``delay`` (s) from a change of a known page to the next visit, summed over ``delays`` changes; ``born``
-    pages that appeared, ``found`` of them; ``visits`` and ``useful`` ones among them, which found a change.
+    A page counts from its first visit until it was seen to be gone, or its record ends. ``time`` (s) is how long that is in
+    all, ``fresh`` how long the copy had the text of the page, ``content`` the same with the share of the text in common,
+    ``age`` (s²) the integral of the time since the first change that the copy lacks. Unweighted: ``changes`` of text of all
+    pages (visited or not), ``captured`` of them, ``delay`` (s) from a change of a known page to the next visit, summed over
+    ``delays`` changes; ``born`` pages that appeared, ``found`` of them; ``visits`` and ``useful`` ones among them, which
+    found a change.
     """
 
     time: float = 0.0
@@ -122,7 +124,7 @@ def _add_period(total: Totals, collection: Collection, page: int, copy: int, tim
         return
     edges = sorted({time, until, *(history.times[copy + 1 : last + 1] + shift).tolist(), *_inside(gone, time, until)})
     stale_since = None
-    for start, end in zip(edges, edges[1:], strict=False):
+    for start, end in pairwise(edges):
         version = history.version_at(start - shift)
         absent = any(a <= start < b for a, b in gone)
         distance = 1.0 if absent else history.distance(copy, version)

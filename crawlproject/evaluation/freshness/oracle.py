@@ -10,10 +10,10 @@ from crawlproject.evaluation.freshness.collection import Collection
 def freshness_bound(collection: Collection, budget: float) -> float:
     """An upper bound of weighted binary freshness with ``budget`` visits in all.
 
-    A visit at the moment of a change keeps the page up to date until the next change; no visit can do more. So the best is to buy the
-    longest periods (times the weight of the page), one visit each. It is a bound and not a schedule: visits may be saved up and spent at
-    any time, and a period whose text was there before is free (a copy of that text may have been kept by chance). A page that goes
-    is dropped at once.
+    A visit at the moment of a change keeps the page up to date until the next change; no visit can do more. So the best is to
+    buy the longest periods (times the weight of the page), one visit each. It is a bound and not a schedule: visits may be
+    saved up and spent at any time, and a period whose text was there before is free (a copy of that text may have been kept
+    by chance). A page that goes is dropped at once.
     """
     free = total = 0.0
     periods: list[float] = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections import deque
 from dataclasses import dataclass, field
 
@@ -36,9 +35,9 @@ class VisitLog:
 class Simulation:
     """Visits the pages of a collection as ``policy`` says, on a budget of a visit per page in ``days`` on average.
 
-    A site that enters is harvested for free. Pages that appear later are found through links of visited pages and cost a fetch. A
-    fetch takes no time. Unspent visits are saved for a day; then the page that is due next is visited early, so every policy that
-    gives up no page spends the same budget. ``last_modified``: servers state when a page last changed.
+    A site that enters is harvested for free. Pages that appear later are found through links of visited pages and cost a
+    fetch. A fetch takes no time. Unspent visits are saved for a day; then the page that is due next is visited early, so
+    every policy that gives up no page spends the same budget. ``last_modified``: servers state when a page last changed.
     """
 
     def __init__(
@@ -72,8 +71,8 @@ class Simulation:
         tokens = 0.0
         for start, rate in zip(days.tolist(), rates.tolist(), strict=True):
             end = min(start + PLAN_EVERY, collection.end)
-            while entering and entering[0][0] < end:
-                self._harvest(entering.popleft()[1])
+            while entering and entering[0][0] <= start:
+                self._harvest(entering.popleft()[1], start)
             share = self._plan(start, rate)
             self._drop_ended(end)
             bank = max(1.0, rate * BANK)
@@ -116,22 +115,22 @@ class Simulation:
             if math.isinf(due) or (due > now + SLACK and not must):
                 break
             asked = self.policy.next_visit(row)
-            if asked <= due + SLACK or os.environ.get("NOASK"):
+            if asked <= due + SLACK:
                 return self._page[row]
             self._due[row] = asked  # what other visits showed since has put it off
         return self._waiting.popleft() if self._waiting else None
 
-    def _harvest(self, site: int) -> None:
+    def _harvest(self, site: int, now: float) -> None:
         collection = self.collection
         last = collection.first[site + 1] if site + 1 < len(collection.first) else len(collection.members)
         for page in range(collection.first[site], last):
-            if collection.exists(page, collection.enters[site]):
+            if collection.exists(page, now):
                 self._known.add(page)
-                self._visit(page, collection.enters[site])
+                self._visit(page, now)
 
     def _drop_ended(self, now: float) -> None:
         for row, page in enumerate(self._page):
-            if collection_leaves(self.collection, page) <= now:
+            if self.collection.leaves[self.collection.members[page].site] <= now:
                 self._due[row] = math.inf
 
     def _visit(self, page: int, now: float) -> None:
@@ -173,8 +172,7 @@ class Simulation:
             )
         )
         for other in (row, *sooner):
-            due = self.policy.next_visit(other)
-            self._due[other] = due if collection_leaves(collection, self._page[other]) > now else math.inf
+            self._due[other] = self.policy.next_visit(other)
 
     def _follow(self, site: int, targets: frozenset[int], now: float) -> int:
         found = 0
@@ -185,7 +183,3 @@ class Simulation:
                 self._waiting.append(page)
                 found += 1
         return found
-
-
-def collection_leaves(collection: Collection, page: int) -> float:
-    return collection.leaves[collection.members[page].site]

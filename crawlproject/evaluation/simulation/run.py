@@ -33,7 +33,8 @@ class Rehearsal:
     """One crawl of a topic with an ordering over a virtual web, up to ``CRAWL_MAX_PAGES`` pages.
 
     At most ``concurrency`` fetches are under way at a time (0: no limit). ``folder`` receives ``crawl.json`` and
-    ``history.jsonl``. ``progress`` is called after each fetch. ``archive`` and ``cache_dir`` are those of ``assemble``.
+    ``history.jsonl``. ``progress`` is called after each fetch. ``archive`` and ``cache_dir`` are
+    those of ``assemble``, in place of which ``open_crawl`` may stand.
     """
 
     def __init__(
@@ -49,9 +50,10 @@ class Rehearsal:
         progress: Callable[[Crawl], None] | None = None,
         archive: PageArchive | None = None,
         cache_dir: Path | None = None,
+        open_crawl: Callable[..., Crawl] = assemble,
     ) -> None:
         self.now = 0.0
-        self.crawl = assemble(
+        self.crawl = open_crawl(
             topic,
             options,
             clock=lambda: self.now,
@@ -75,18 +77,31 @@ class Rehearsal:
     def run(self, pages: JudgedPages) -> Crawl:
         """Crawl to the end, with pages that are judged for this topic; the crawl, closed."""
         while True:
-            if len(self._under_way) < self._concurrency and (url := self.crawl.take(self.now)) is not None:
-                self._start(url, pages)
-            elif (event := self._next_event()) is not None:
-                self.now = max(event, self.now)
-                while self._under_way and self._under_way[0][0] <= self.now:
-                    heappop(self._under_way)[2]()
-            else:
-                break
+            if self.begin_fetch(pages):
+                continue
+            if (event := self.next_event()) is None:
+                return self.close()
+            self.pass_time(event)
+
+    def begin_fetch(self, pages: JudgedPages) -> bool:
+        """Begin one more fetch, if one may begin now; whether one did."""
+        if len(self._under_way) >= self._concurrency or (url := self.crawl.take(self.now)) is None:
+            return False
+        self._start(url, pages)
+        return True
+
+    def pass_time(self, now: float) -> None:
+        """It is ``now``, or later: the fetches that have ended by then lead on."""
+        self.now = max(now, self.now)
+        while self._under_way and self._under_way[0][0] <= self.now:
+            heappop(self._under_way)[2]()
+
+    def close(self) -> Crawl:
+        """The crawl, closed."""
         self.crawl.close(self.crawl.end_reason(self.now) or DEAD_END, self.now)
         return self.crawl
 
-    def _next_event(self) -> float | None:
+    def next_event(self) -> float | None:
         """When the next fetch ends, or another may begin; None when neither will happen."""
         ends = self._under_way[0][0] if self._under_way else None
         full = len(self._under_way) >= self._concurrency or self.crawl.budget_in_flight()

@@ -10,6 +10,7 @@ from typing import Any
 from xxhash import xxh3_128_digest
 
 from crawlproject.frontier.disk.hash_table import HashTable
+from crawlproject.frontier.disk.hold_times import HoldTimes
 from crawlproject.frontier.disk.host_numbers import HostNumbers
 from crawlproject.frontier.disk.journal import DiskJournal, HostFacts, Summary
 from crawlproject.frontier.disk.losses import MAPPED, RECORDS, refuse_losses, sizes_of
@@ -50,9 +51,11 @@ class DiskFiles:
         self._new_urls: dict[bytes, int] = {}
         self._notes: list[list[Any]] = []
         self._steps = 0
-        self._pieces_noted = self._pieces()
         self.urls_known = summary.urls
-        self.held_until = dict(summary.later)
+        self.held_until = HoldTimes(folder / "times", readonly=readonly)
+        for number, until in summary.later:
+            self.held_until[number] = until
+        self._pieces_noted = self._pieces()
         self._replay(summary.urls_end)
 
     # ------------------------------------------------------------ asked
@@ -74,7 +77,7 @@ class DiskFiles:
 
     def record(self, number: int, row: UrlRow) -> CrawlUrl:
         """The URL with this number and row."""
-        return self.urls.load(row.offset, row.score, self.held_until.get(number, 0.0))
+        return self.urls.load(row.offset, row.score, self.held_until[number])
 
     def records(self, states: Collection[int]) -> Iterator[CrawlUrl]:
         """All URLs in these states, in the order in which they came."""
@@ -109,8 +112,8 @@ class DiskFiles:
 
     def hold(self, number: int, until: float) -> None:
         """The URL may not be taken before this time; 0: at any time."""
-        if until != self.held_until.get(number, 0.0):
-            self._hold(number, until)
+        if until != self.held_until[number]:
+            self.held_until[number] = until
             self._notes.append(["later", number, until])
 
     def commit(self) -> None:
@@ -133,6 +136,7 @@ class DiskFiles:
         if self._steps % _RELIEF == 0 and _shared_memory() > self._cache:
             self.rows.give_back()
             self._seen.give_back()
+            self.held_until.give_back()
 
     def begin(self) -> None:
         """After the opening: what has been done again is summed up."""
@@ -153,6 +157,7 @@ class DiskFiles:
         self._seen.close()
         self.hosts.close()
         self.rows.close()
+        self.held_until.close()
         self.urls.close()
 
     # ------------------------------------------------------------ inside
@@ -168,7 +173,8 @@ class DiskFiles:
                 self._apply(self.rows.pack())
             for kind, *values in frame.notes:
                 if kind == "later":
-                    self._hold(*values)
+                    number, until = values
+                    self.held_until[number] = until
                 elif kind == "sizes":
                     if not self._readonly:
                         refuse_losses(self.folder, self._sizes_found, values[0])
@@ -182,6 +188,7 @@ class DiskFiles:
 
     def _leave_a_gap(self) -> None:
         """After a power failure the mapped files may be ahead of the journal: numbers they may have given are not reused."""
+        self.held_until.wipe(self.urls_known)
         self.urls_known = self.rows.wipe(self.urls_known)
         self.hosts.total += _HOSTS_GAP
 
@@ -195,12 +202,7 @@ class DiskFiles:
         if self.hosts.new:
             self.hosts.write()
         self.rows.apply(rows)
-
-    def _hold(self, number: int, until: float) -> None:
-        if until:
-            self.held_until[number] = until
-        else:
-            self.held_until.pop(number, None)
+        self.held_until.apply()
 
     def _summary(self) -> Summary:
         return Summary(
@@ -209,7 +211,6 @@ class DiskFiles:
             urls_end=self.urls.end,
             hosts=self.hosts.total,
             evicted=self.facts.evicted,
-            later=list(self.held_until.items()),
             sizes=self._mapped_sizes(),
             **self.host_facts(),
         )
@@ -220,10 +221,10 @@ class DiskFiles:
 
     def _pieces(self) -> int:
         """Of all mapped files together: these grow piece by piece."""
-        return self.rows.pieces() + self._seen.pieces() + self.hosts.pieces()
+        return self.rows.pieces() + self.held_until.pieces() + self._seen.pieces() + self.hosts.pieces()
 
     def _force(self) -> None:
-        for file in (self.urls, self._seen, self.hosts, self.rows):
+        for file in (self.urls, self._seen, self.hosts, self.rows, self.held_until):
             file.sync()
 
 
@@ -236,7 +237,7 @@ def remove_disk_frontier(folder: Path) -> bool:
     """Remove the files of a frontier on disk, and nothing else; whether there were any. Raises ``OSError``."""
     if not is_disk_frontier(folder):
         return False
-    for name in ("urls.jsonl", "rows", "seen", "seen.map", "hosts", "hosts.map", "lines"):
+    for name in ("urls.jsonl", "rows", "times", "seen", "seen.map", "hosts", "hosts.map", "lines"):
         (folder / name).unlink(missing_ok=True)
     for journal in folder.glob("journal.[0-9]*"):
         journal.unlink(missing_ok=True)

@@ -22,7 +22,8 @@ from crawlproject.storage.append_log import write_atomically
 
 _PICKS = 100_000  # the k rule never needs more
 _PIECE = 1 << 20  # bytes by which the file grows
-_FORMAT = {"format": "disk frontier", "version": 1}
+_FORMAT = {"format": "disk frontier", "version": 2}
+_FORMATS = ({**_FORMAT, "version": 1}, _FORMAT)  # in the first one the summary had the times of held URLs
 _HEAD = struct.Struct("<IIIII")  # checksum of the rest; numbers of rows, URLs, hosts; bytes of all after the head
 _KNOWN = struct.Struct("<16sQ")
 
@@ -55,7 +56,7 @@ class Summary:
     picks: list[int] = field(default_factory=list)  # hosts, oldest first
     rests: list[tuple[int, float]] = field(default_factory=list)  # host and time of the next visit
     asks: list[tuple[int, float]] = field(default_factory=list)  # host and seconds (Crawl-delay)
-    later: list[tuple[int, float]] = field(default_factory=list)  # URL and ``not_before``
+    later: list[tuple[int, float]] = field(default_factory=list)  # URL and ``not_before``; of earlier versions
     blocks: list[tuple[int, float, str]] = field(default_factory=list)  # host, end of the block, name
     sizes: dict[str, int] = field(default_factory=dict)  # bytes of the mapped files; empty in earlier versions
 
@@ -243,7 +244,7 @@ class DiskJournal:
             return Summary(seed=int.from_bytes(os.urandom(8), "little"))
         try:
             fields = orjson.loads(path.read_bytes())
-            if {name: fields.pop(name) for name in _FORMAT} != _FORMAT:
+            if {name: fields.pop(name) for name in _FORMAT} not in _FORMATS:
                 raise ValueError("another format or version")
             return Summary(**fields)
         except (orjson.JSONDecodeError, AttributeError, KeyError, TypeError, ValueError) as damage:

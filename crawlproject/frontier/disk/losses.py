@@ -10,7 +10,7 @@ from pathlib import Path
 
 from crawlproject.errors import BadCrawlDir
 
-MAPPED = ("rows", "seen", "seen.map", "hosts", "hosts.map")
+MAPPED = ("rows", "times", "seen", "seen.map", "hosts", "hosts.map")
 RECORDS = "urls.jsonl"
 REMEDY = "restore the folder; or remove it, then a topical crawl makes it again from its history and pages"
 

@@ -2,79 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import struct
-from collections import defaultdict
 from collections.abc import Callable
 from heapq import heapify, heappop, heappush, heapreplace
-from pathlib import Path
 
 import numpy as np
 
-from crawlproject.errors import StorageFailed
+from crawlproject.frontier.disk.spill_file import SpillFile
 
 Entry = tuple[float, int]  # rank and number of a URL: least first, then first come
 
 _ENTRY = struct.Struct("<dq")
 _DTYPE = np.dtype([("rank", "<f8"), ("number", "<i8")])
 _FAN = 8  # runs of about one size that are merged into one
+_READ = 1 << 16  # bytes that are read together when many entries leave
 _LARGEST_MERGE = 1 << 18  # entries: longer runs stay as they are, so that no merge holds anybody up
-_SMALLEST_BLOCK = 1024  # bytes
-
-
-class SpillFile:
-    """The file of the sorted runs: blocks of powers of two, reused when freed. It is removed on closing.
-
-    Raises ``StorageFailed``.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._free: dict[int, list[int]] = defaultdict(list)
-        self._end = 0
-        self._serial = 0
-        try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
-        except OSError as error:
-            raise StorageFailed(f"cannot open {path}: {error}") from error
-
-    def write(self, data: bytes) -> int:
-        """Store ``data``; its offset."""
-        block = _block(len(data))
-        if self._free[block]:
-            offset = self._free[block].pop()
-        else:
-            offset, self._end = self._end, self._end + block
-        try:
-            if os.pwrite(self._file, data, offset) != len(data):
-                raise OSError("the disk took only a part of it (is it full?)")
-        except OSError as error:
-            self._free[block].append(offset)
-            raise StorageFailed(f"cannot write to {self.path}: {error}") from error
-        return offset
-
-    def count(self) -> int:
-        """A number that grows: the age of runs."""
-        self._serial += 1
-        return self._serial
-
-    def read(self, offset: int, size: int) -> bytes:
-        return os.pread(self._file, size, offset)
-
-    def free(self, offset: int, size: int) -> None:
-        self._free[_block(size)].append(offset)
-
-    def size(self) -> int:
-        """Bytes on disk."""
-        return self._end
-
-    def close(self) -> None:
-        os.close(self._file)
-        self.path.unlink(missing_ok=True)
-
-
-def _block(size: int) -> int:
-    return max(_SMALLEST_BLOCK, 1 << (size - 1).bit_length())
 
 
 class _Run:
@@ -105,6 +47,21 @@ class _Run:
         entry: Entry = _ENTRY.unpack_from(self.buffer, self.at)
         self.at += _ENTRY.size
         return entry
+
+    def until(self, rank: float) -> np.ndarray:
+        """The entries up to this rank, which leave; the block is only freed by the next look for one."""
+        parts: list[np.ndarray] = []
+        while True:
+            entries = np.frombuffer(self.buffer, _DTYPE)[self.at // _ENTRY.size :]
+            inside = int(np.searchsorted(entries["rank"], rank, "right"))
+            parts.append(entries[:inside])
+            self.at += inside * _ENTRY.size
+            if inside < len(entries) or self.position == self.length:
+                return np.concatenate(parts)
+            size = min(_READ, self.length - self.position)
+            self.buffer = self.file.read(self.offset + self.position, size)
+            self.position += size
+            self.at = 0
 
     def rest(self) -> np.ndarray:
         """All entries that have not left; the block is free then."""
@@ -195,6 +152,21 @@ class SpilledQueue:
             heappop(fresh)
         while heads and heads[0][1] == number and heads[0][0] == rank:
             self._step()
+
+    def pop_until(self, rank: float) -> tuple[np.ndarray, np.ndarray]:
+        """Take out everything up to this rank: ranks and numbers, in no order. A number may be there twice."""
+        taken = [np.array([entry for entry in self._fresh if entry[0] <= rank], _DTYPE)]
+        self._fresh = [entry for entry in self._fresh if entry[0] > rank]
+        heapify(self._fresh)
+        while self._heads and self._heads[0][0] <= rank:
+            more = self._heads[0][3].until(rank)
+            taken += [np.array([self._heads[0][:2]], _DTYPE), more]
+            self._in_runs -= len(more)
+            self._step()
+        entries = np.concatenate(taken)
+        keep = self._alive_many(entries["rank"], entries["number"])
+        self._dead = max(0, self._dead - int(np.count_nonzero(~keep)))
+        return entries["rank"][keep], entries["number"][keep]
 
     def died(self) -> None:
         """An entry inside is not alive any more."""

@@ -11,13 +11,13 @@ from crawlproject.frontier.base import LONGEST_BLOCK, BlockedHost, HostStats, Ur
 from crawlproject.frontier.disk.files import DiskFiles
 from crawlproject.frontier.disk.host_paging import DiskEntry
 from crawlproject.frontier.disk.url_queues import MemoryLimits, UrlQueues
-from crawlproject.frontier.disk.url_table import DONE, GONE, HELD, LEASED, PAGED, SHARED, UNKNOWN, WAITING, UrlRow
+from crawlproject.frontier.disk.url_table import DONE, GONE, LEASED, SHARED, UNKNOWN, WAITING, UrlRow
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.k_rule import KRule
 from crawlproject.frontier.politeness import Politeness
 from crawlproject.records import CrawlUrl
 
-_STATES: dict[int, UrlState] = {SHARED: "waiting", PAGED: "waiting", HELD: "waiting", LEASED: "leased", DONE: "done"}
+_STATES: dict[int, UrlState] = {**dict.fromkeys(WAITING, "waiting"), LEASED: "leased", DONE: "done"}
 
 
 class DiskUrls:
@@ -99,7 +99,7 @@ class DiskUrls:
             yield BlockedHost(self._names[host.name], host.blocked_until, best)
 
     def busiest(self, n: int) -> list[HostStats]:
-        on_host = self._queues.on_host
+        on_host = self._queues.counts.waiting
         found = []
         for host in self.hosts.busiest(n, lambda host: on_host[host.name]):
             first = next(host.heads(), None)
@@ -140,7 +140,7 @@ class DiskStore(DiskUrls):
         row = self._rows[number] if number is not None else None
         if number is not None and row is not None and row.state in WAITING:
             other = UrlRow(record.score, files.urls.add(record), row.host, row.state)
-            if (row.score, files.held_until.get(number, 0.0)) == (record.score, record.not_before):
+            if (row.score, files.held_until[number]) == (record.score, record.not_before):
                 self._rows.changed[number] = other  # the queues know nothing of the rest
             else:
                 self._replace(number, row, other, record.not_before)
@@ -157,7 +157,7 @@ class DiskStore(DiskUrls):
     def rescore(self, url: str, score: float) -> None:
         number = self._known(url)
         row = self._rows[number]
-        held = self.files.held_until.get(number, 0.0)
+        held = self.files.held_until[number]
         self._replace(number, row, UrlRow(score, row.offset, row.host, row.state), held)
 
     def hold(self, url: str, until: float) -> None:
@@ -255,7 +255,7 @@ class DiskStore(DiskUrls):
 
     def _replace(self, number: int, old: UrlRow, new: UrlRow, not_before: float) -> None:
         """The waiting URL has another row or time, and keeps its place."""
-        before = DiskEntry(-old.score, number, old.host, self.files.held_until.get(number, 0.0))
+        before = DiskEntry(-old.score, number, old.host, self.files.held_until[number])
         self.files.hold(number, not_before)
         self._rows.changed[number] = new
         self._queues.replace(before, DiskEntry(-new.score, number, new.host, not_before))
@@ -269,7 +269,7 @@ class DiskStore(DiskUrls):
         latest, latest_block = now + self.politeness.longest, now + LONGEST_BLOCK
         for host, seconds in facts.asks.items():
             self.politeness.crawl_delay(host, seconds)
-        for host in self._queues.load():
+        for host in self._queues.load(now):
             until = self.politeness.next_visit(host, now, 0.0)
             facts.rests[host] = max(until, facts.rests.get(host, until))
         for host in facts.picks:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -12,10 +11,15 @@ from typing import Any
 import numpy as np
 
 from crawlproject.frontier.best_n_first import BestNFirstSchedule
+from crawlproject.frontier.disk.calendar import Calendar
+from crawlproject.frontier.disk.candidates import CandidateQueue, HeldQueue
 from crawlproject.frontier.disk.files import DiskFiles
-from crawlproject.frontier.disk.host_paging import DiskEntry, PagedHostQueue, PagedSchedule
-from crawlproject.frontier.disk.spilled_queue import Entry, SpilledQueue, SpillFile
-from crawlproject.frontier.disk.url_table import HELD, LEASED, PAGED, SHARED, UNKNOWN, WAITING
+from crawlproject.frontier.disk.host_counts import HostCounts
+from crawlproject.frontier.disk.host_paging import PagedSchedule
+from crawlproject.frontier.disk.paged_host_queue import DiskEntry, PagedHostQueue
+from crawlproject.frontier.disk.spill_file import SpillFile
+from crawlproject.frontier.disk.spilled_queue import Entry, SpilledQueue
+from crawlproject.frontier.disk.url_table import HELD, LATER, LEASED, PAGED, SHARED, UNKNOWN, WAITING
 from crawlproject.frontier.host_queue import HostQueue
 from crawlproject.frontier.k_rule import KRule
 
@@ -27,13 +31,14 @@ class MemoryLimits:
     """How many URLs are in memory: new ones of the shared queue and of each ``host`` before they become a sorted run.
 
     A host that has more than ``crowd`` URLs gets a queue of its own at once. About ``hosts`` of those that have one, and of
-    those that rest, are in memory, at a kilobyte each.
+    those that rest, are in memory, at a kilobyte each. Up to ``ahead`` held URLs are, when it is asked what will be due.
     """
 
     shared: int = 32_768
     host: int = 64
     crowd: int = 256
     hosts: int = 50_000
+    ahead: int = 4096
 
 
 class UrlQueues:
@@ -49,9 +54,11 @@ class UrlQueues:
         self._spill = SpillFile(files.folder / "lines")
         self.rule = rule
         self.waiting = 0
-        self.on_host = array("I")
+        self.counts = HostCounts()
+        self._calendar = Calendar(self._spill, files.rows, files.held_until, limit=limits.shared)
         self._worst: SpilledQueue | None = None
         self.candidates: CandidateQueue | None = None
+        self.held_candidates: HeldQueue | None = None
         self.committed: Mapping[int, Any] = {}
         self.schedule: Any
         if commit == 1:
@@ -61,10 +68,11 @@ class UrlQueues:
                 self._is_current,
                 lambda among, waiting_on: self._new_pool(among),
                 self._new_candidates,
+                self._new_held_candidates,
                 rule=self.rule,
                 n=commit,
                 random=random,
-                waiting_on=lambda host: self.on_host[host],
+                waiting_on=self.counts.awake,
             )
             self.pool = self.schedule.pool
             self.committed = self.schedule.committed
@@ -78,16 +86,19 @@ class UrlQueues:
             self.schedule.add(DiskEntry(rank, number, host, not_before))
         else:
             self.pool.shared.push((rank, number))  # what the schedule would do, without the way there
+        self.pool.turn(host)
 
     def enter_again(self, entry: DiskEntry) -> None:
         """A URL that was leased waits."""
         self._entered(entry.rank, entry.arrival, entry.host)
         self.schedule.add_back(entry)
+        self.pool.turn(entry.host)
 
     def leave(self, entry: DiskEntry) -> None:
         """A URL no longer waits. Its row is still that of a waiting URL."""
         was_last = self._left(entry)
         self.schedule.remove(entry)
+        self.pool.turn(entry.host)
         if was_last:
             self.pool.count_hosts(-1)
 
@@ -95,6 +106,7 @@ class UrlQueues:
         """The URL that was chosen is being fetched."""
         was_last = self._left(entry)
         self.schedule.take(entry)
+        self.pool.turn(entry.host)
         if was_last:
             self.pool.count_hosts(-1)
 
@@ -106,9 +118,9 @@ class UrlQueues:
         self.schedule.replace(old, new)
 
     def _entered(self, rank: float, number: int, host: Any) -> None:
-        on_host = self.on_host
+        on_host = self.counts.waiting
         if host >= len(on_host):
-            on_host.frombytes(bytes(4 * (host + 1 - len(on_host))))
+            self.counts.grow(host)
         on_host[host] += 1
         self.waiting += 1
         if on_host[host] == 1:
@@ -119,28 +131,29 @@ class UrlQueues:
     def _left(self, entry: DiskEntry) -> bool:
         """Count; whether it was the last URL of its host."""
         host: Any = entry.host
-        self.on_host[host] -= 1
+        self.counts.waiting[host] -= 1
         self.waiting -= 1
         if self._worst is not None:
             self._worst.died()
-        return not self.on_host[host]
+        return not self.counts.waiting[host]
 
     # ------------------------------------------------------------ asked
 
     def entry(self, number: int) -> DiskEntry:
         """The entry of a URL by its number, from its row."""
         row = self._rows[number]
-        return DiskEntry(-row.score, number, row.host, self._files.held_until.get(number, 0.0))
+        return DiskEntry(-row.score, number, row.host, self._files.held_until[number])
 
     def entry_of(self, queued: Entry) -> DiskEntry:
         """The entry of a rank and number that were queued; the row may have another score by now."""
         rank, number = queued
-        return DiskEntry(rank, number, self._rows[number].host, self._files.held_until.get(number, 0.0))
+        return DiskEntry(rank, number, self._rows[number].host, self._files.held_until[number])
 
     def best(self) -> float | None:
         """The best score of all waiting URLs; one look at every host in memory, of which there may be many."""
-        best = self.pool.best_rank()
-        scores = [] if best is None else [-best]
+        later = ((numbers[of], rows[of]) for numbers, rows in self._waiting_rows() for of in [rows["state"] == LATER])
+        best = self.pool.best_rank(), self._calendar.best_rank(later)
+        scores = [-rank for rank in best if rank is not None]
         scores += [self._rows[number].score for number in self.committed]
         return max(scores, default=None)
 
@@ -164,41 +177,40 @@ class UrlQueues:
 
     # ------------------------------------------------------------ the opening
 
-    def load(self) -> list[int]:
+    def load(self, now: float) -> list[int]:
         """Queue all waiting URLs, those that were leased too; the hosts of the latter."""
         files, rows_of = self._files, self._rows
         leased: list[int] = []
-        on_host = np.zeros(files.hosts.total, np.uint32)
-        known = np.zeros(files.hosts.total, np.int64)
+        on_host, held, known = (np.zeros(files.hosts.total, np.int64) for _ in range(3))
         for first, rows in rows_of.chunks(files.urls_known):
             was_leased = rows["state"] == LEASED
             for number in np.flatnonzero(was_leased).tolist():
-                files.held_until.pop(first + number, None)
+                files.held_until[first + number] = 0.0
             leased += rows["host"][was_leased].tolist()
             rows["state"][was_leased] = SHARED
-            rows["state"][(rows["state"] == PAGED) | (rows["state"] == HELD)] = SHARED
+            rows["state"][np.isin(rows["state"], (PAGED, HELD, LATER))] = SHARED
             known += np.bincount(rows["host"][~np.isin(rows["state"], list(UNKNOWN))], minlength=len(known))
-            waiting = rows["host"][rows["state"] == SHARED]
+            waiting = np.flatnonzero(rows["state"] == SHARED)
             self.waiting += len(waiting)
-            on_host += np.bincount(waiting, minlength=len(on_host)).astype(np.uint32)
-        self.on_host.frombytes(on_host.tobytes())
+            on_host += np.bincount(rows["host"][waiting], minlength=len(on_host))
+            is_held = files.held_until.many(waiting + first) > now
+            held += np.bincount(rows["host"][waiting[is_held]], minlength=len(held))
         files.hosts.load_known(known)
-        self.pool.total = int(np.count_nonzero(on_host))
-        self.rule.set_hosts(self.pool.total)
-        held = np.fromiter(files.held_until, np.int64, len(files.held_until))
+        self.pool.total, asleep = self.counts.load(on_host, held)
+        self.rule.set_hosts(self.pool.total - asleep, asleep)
         for numbers, rows in self._waiting_rows():
-            if len(held):
-                free = ~np.isin(numbers, held)
-                numbers, rows = numbers[free], rows[free]
-            self._load(numbers, rows, on_host[rows["host"]] > self._limits.crowd)
-        for number in list(files.held_until):
-            if rows_of[number].state == SHARED:
-                self.schedule.add(self.entry(number))
+            times = files.held_until.many(numbers)
+            if self.candidates is not None and self.held_candidates is not None:
+                timed = times > 0
+                self.candidates.load(-rows["score"][~timed], numbers[~timed])
+                self.held_candidates.load(times[timed], numbers[timed])
+            later = times > now
+            self._calendar.load(times[later], numbers[later])
+            numbers, rows = numbers[~later], rows[~later]
+            self._load(numbers, rows, (on_host - held)[rows["host"]] > self._limits.crowd)
         return leased
 
     def _load(self, numbers: np.ndarray, rows: np.ndarray, crowded: np.ndarray) -> None:
-        if self.candidates is not None:
-            self.candidates.load(-rows["score"], numbers)
         self.pool.shared.load(-rows["score"][~crowded], numbers[~crowded])
         numbers, rows = numbers[crowded], rows[crowded]
         order = np.argsort(rows["host"], kind="stable")
@@ -239,58 +251,41 @@ class UrlQueues:
         paged, all_paged, is_held = alive(PAGED), alive_many(PAGED), alive(HELD)
 
         def held(entry: DiskEntry) -> bool:
-            return is_held(entry[:2]) and self._files.held_until.get(entry.arrival) == entry.not_before
+            return is_held(entry[:2]) and self._files.held_until[entry.arrival] == entry.not_before
 
         def new_host_queue() -> SpilledQueue:
             return SpilledQueue(self._spill, paged, all_paged, limit=limits.host, chunk=16)
 
         def new_queue(host: Hashable) -> HostQueue:
-            return HostQueue(host, held, PagedHostQueue(host, new_host_queue, rows))
+            return HostQueue(host, held, PagedHostQueue(host, new_host_queue, self._calendar))
 
         return PagedSchedule(
             new_queue,
             self.rule,
             shared=SpilledQueue(self._spill, alive(SHARED), alive_many(SHARED), limit=limits.shared, chunk=64),
             rows=rows,
-            on_host=self.on_host,
+            calendar=self._calendar,
+            counts=self.counts,
             held_until=self._files.held_until,
             crowd=limits.crowd,
             most=limits.hosts,
+            ahead=limits.ahead,
         )
 
     def _new_candidates(self, among: Callable[[Any], bool]) -> CandidateQueue:
-        queue = SpilledQueue(
-            self._spill,
-            lambda entry: among(self.entry_of(entry)),
-            lambda ranks, numbers: self._rows.match_many(numbers, -ranks, WAITING),
-            limit=self._limits.shared,
-            chunk=64,
-        )
-        self.candidates = CandidateQueue(queue, self.entry_of)
+        self.candidates = CandidateQueue(self._spill, self._rows, self.entry_of, among, self._limits.shared)
         return self.candidates
+
+    def _new_held_candidates(self, among: Callable[[Any], bool]) -> HeldQueue:
+        held_until, limit = self._files.held_until, self._limits.shared
+        self.held_candidates = HeldQueue(self._spill, self._rows, held_until, self.entry, among, limit)
+        return self.held_candidates
 
     def _is_current(self, entry: DiskEntry) -> bool:
         row = self._rows[entry.arrival]
-        not_before = self._files.held_until.get(entry.arrival, 0.0)
+        not_before = self._files.held_until[entry.arrival]
         return row.score == -entry.rank and row.state in WAITING and not_before == entry.not_before
 
     def _is_worst_entry(self, entry: Entry) -> bool:
         row = self._rows[-entry[1]]
         return row.score == entry[0] and row.state in WAITING and -entry[1] not in self.committed
-
-
-class CandidateQueue:
-    """All waiting URLs that Best-N-First may commit to: ``DiskEntry`` in, ``DiskEntry`` out."""
-
-    def __init__(self, queue: SpilledQueue, entry_of: Callable[[Entry], DiskEntry]) -> None:
-        self._queue = queue
-        self._entry_of = entry_of
-        self.died = queue.died
-        self.load = queue.load
-
-    def push(self, entry: DiskEntry) -> None:
-        self._queue.push((entry.rank, entry.arrival))
-
-    def pop(self) -> DiskEntry | None:
-        first = self._queue.pop()
-        return self._entry_of(first) if first else None

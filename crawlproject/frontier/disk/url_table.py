@@ -11,10 +11,11 @@ import numpy as np
 
 from crawlproject.frontier.disk.mapped_file import MappedFile
 
-SHARED, LEASED, DONE, GONE, PAGED, HELD = 1, 2, 3, 4, 5, 6
-"""States: in the shared queue, being fetched, known for ever, unknown again; in the queue of its host, until a time."""
+SHARED, LEASED, DONE, GONE, PAGED, HELD, LATER = range(1, 8)
+"""States: in the shared queue, being fetched, known for ever, unknown again; in the queue of its host, held
+there; in the calendar. Those that wait may be taken for one another: an opening makes all queues anew."""
 
-WAITING = frozenset((SHARED, PAGED, HELD))
+WAITING = frozenset((SHARED, PAGED, HELD, LATER))
 UNKNOWN = frozenset((0, GONE))
 
 ROW = struct.Struct("<dQII")
@@ -64,8 +65,11 @@ class UrlTable:
         row = self.changed.get(number) or ROW.unpack_from(self._maps[number >> _BITS], (number & _INSIDE) * 24)
         return row[3] == state and row[0] == score
 
-    def match_many(self, numbers: np.ndarray, scores: np.ndarray, states: Collection[int]) -> np.ndarray:
-        """Of many, whether each is in one of the states; those that the step under way has changed count as True."""
+    def match_many(self, numbers: np.ndarray, scores: np.ndarray | None, states: Collection[int]) -> np.ndarray:
+        """Of many, whether each is in one of the states; those that the step under way has changed count as True.
+
+        Without ``scores`` they may be any.
+        """
         found = np.empty(len(numbers), bool)
         pieces = numbers >> _BITS
         for piece in np.unique(pieces):
@@ -74,9 +78,20 @@ class UrlTable:
                 found[inside] = True
                 continue
             rows = self._array(int(piece))[numbers[inside] & _INSIDE]
-            found[inside] = np.isin(rows["state"], list(states)) & (rows["score"] == scores[inside])
+            found[inside] = np.isin(rows["state"], list(states))
+            if scores is not None:
+                found[inside] &= rows["score"] == scores[inside]
         if self.changed:
             found |= np.isin(numbers, np.fromiter(self.changed, np.int64, len(self.changed)))
+        return found
+
+    def many(self, numbers: np.ndarray) -> np.ndarray:
+        """Copies of the rows of many URLs, which the step under way has not changed."""
+        found = np.empty(len(numbers), DTYPE)
+        pieces = numbers >> _BITS
+        for piece in np.unique(pieces).tolist():
+            inside = pieces == piece
+            found[inside] = self._array(piece)[numbers[inside] & _INSIDE]
         return found
 
     def set_state(self, number: int, state: int) -> None:

@@ -46,8 +46,11 @@ class RedisView:
                 records = [_parts(record) for record in self._server.hmget(f"{prefix}:records", some) if record]
                 scores = self._server.pipeline(transaction=False)
                 for arrival, (host, _, _) in zip(some, records, strict=False):
-                    scores.zscore(f"{prefix}:queue:{host}", arrival)
-                for (_, not_before, blob), rank in zip(records, scores.execute(), strict=True):
+                    for queue in ("queue", "held"):
+                        scores.zscore(f"{prefix}:{queue}:{host}", arrival)
+                answers = scores.execute()
+                for (_, not_before, blob), *ranks in zip(records, answers[::2], answers[1::2], strict=True):
+                    rank = next((rank for rank in ranks if rank is not None), None)
                     if rank is not None:
                         yield load_record(blob, 0.0 - rank, not_before)
 

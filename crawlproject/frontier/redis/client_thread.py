@@ -12,6 +12,7 @@ from typing import Any
 import redis
 
 from crawlproject.errors import StorageFailed
+from crawlproject.frontier.base import BlockedHost
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis.connection import LOST, will_pass
 from crawlproject.frontier.redis.frontier import RedisFrontier
@@ -22,6 +23,7 @@ from crawlproject.records import CrawlUrl
 logger = logging.getLogger(__name__)
 
 POLL = 0.1  # seconds at most between two looks for something to take: other workers put URLs, too
+LOOK_EVERY = 1.0  # seconds between two looks at what is blocked, while nothing can be taken
 _AT_ONCE = 2000  # operations of one call: the server does nothing else meanwhile
 _PAUSES = (
     0.05,
@@ -52,13 +54,16 @@ class Replies:
     taken: list[CrawlUrl] = field(default_factory=list)
     answered: list[tuple[PendingCall, Any]] = field(default_factory=list)
     counts: list[tuple[Any, ...]] = field(default_factory=list)
+    messages: list[bytes] = field(default_factory=list)
+    blocked: list[BlockedHost] | None = None  # when nothing could be taken, and that will be so for a while
     due: float | None = None
 
 
 class ClientThread:
     """Carries calls to the server in the order given, takes what is wanted, and hands over the answers.
 
-    ``wanted`` gives the number of URLs to take, and is asked right before; at most ``limit`` leases are open at once.
+    ``wanted`` gives the number of URLs to take, and is asked right before; ``receives``: messages of other workers are fetched
+    with each exchange. At most ``limit`` leases are open at once.
     ``deliver`` and ``failed`` are called in the thread of the exchange. ``clock`` gives seconds since the epoch. While the
     server is away, is loading or is full, the same call is tried again and again: nothing is lost, and the script answers
     a repeated call as it did the first time.
@@ -74,6 +79,7 @@ class ClientThread:
         deliver: Callable[[Replies], None],
         failed: Callable[[StorageFailed], object],
         heartbeat: float,
+        receives: bool = False,
     ) -> None:
         self._frontier = frontier
         self._clock = clock
@@ -82,6 +88,7 @@ class ClientThread:
         self._deliver = deliver
         self._failed = failed
         self._heartbeat = heartbeat
+        self._receives = receives
         self._condition = Condition()
         self._calls: list[PendingCall] = []
         self._asked = False
@@ -89,6 +96,7 @@ class ClientThread:
         self._give_up_at = float("inf")  # by the monotonic clock
         self._counts: list[tuple[Any, ...]] = [(0,) * 6 + (None,)] * frontier.slots
         self._questions = 0
+        self._next_look = 0.0
         self._thread = Thread(target=self._run, name="redis-frontier", daemon=True)
 
     def start(self) -> None:
@@ -160,7 +168,17 @@ class ClientThread:
             if pending.unpick and answer == 1:
                 self._frontier.give_back_pick(pending.unpick)
         answers.counts = list(self._counts)
+        if wanted and not answers.taken:
+            self._look_at_blocks(answers)
         return answers
+
+    def _look_at_blocks(self, answers: Replies) -> None:
+        """Ask which hosts are blocked, as somebody may release them: rarely, since that takes the server a while."""
+        now = self._clock()
+        if now < self._next_look or (answers.due is not None and answers.due < now + LOOK_EVERY):
+            return
+        self._next_look = now + LOOK_EVERY
+        answers.blocked = self._persist(lambda: list(self._frontier.blocked()))
 
     def _deal(self, calls: Sequence[PendingCall], answers: Replies) -> None:
         """To each slot its calls; what ends a lease comes after all others have arrived."""
@@ -194,6 +212,7 @@ class ClientThread:
             take = take_of(now, wanted, frontier.picks, floors=above, last=last, question=self._questions, again=again)
             again = True
             asked = [ask_due_of(now, frontier.picks, floors=above)] if wanted > 0 else []
+            asked += [frontier.messages.asking(slot)] if self._receives else []
             return frontier.script.call(
                 slot, [*operations, take, *asked, ("counts",)], sent=now, hosts_elsewhere=elsewhere
             )
@@ -209,6 +228,8 @@ class ClientThread:
             due, spare = due_of(results[len(calls) + 1])
             answers.due = due if answers.due is None else answers.due if due is None else min(due, answers.due)
         floors.lower(slot, spare)
+        if self._receives:
+            answers.messages += frontier.messages.answered(slot, results[-1])
 
     def _persist(self, call: Callable[[], list[Any]]) -> list[Any]:
         """Call until there is an answer."""

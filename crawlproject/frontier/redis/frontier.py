@@ -18,6 +18,7 @@ from crawlproject.frontier.base import BlockedHost, UrlState
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis.codec import digest, load_record
 from crawlproject.frontier.redis.connection import Server
+from crawlproject.frontier.redis.message_log import MessageLog
 from crawlproject.frontier.redis.operations import (
     Floors,
     ask_due_of,
@@ -68,6 +69,8 @@ class RedisAnswers:
         token = urandom(8).hex()  # distinguishes this process from one that takes over its name
         self.script = Script(server, crawl, worker, token, rules)
         self.floors = Floors()
+        self._now = now
+        self.messages = MessageLog(self.call, slots)
         self.picks: list[str] = []
         saved = [self.call(slot, [("begin", now)])[0] for slot in range(slots)]
         newest = max(saved, key=lambda text: float(text.partition(b"\n")[0] or "-inf"))
@@ -193,6 +196,7 @@ class RedisFrontier(RedisAnswers):
 
     def take_many(self, now: float, n: int) -> list[CrawlUrl]:
         """As many takes, until one gives None: in one call, or with several slots one after the other."""
+        self._now = now
         if self.slots == 1:
             return self._take_from(0, now, n, 0)
         taken: list[CrawlUrl] = []
@@ -224,6 +228,14 @@ class RedisFrontier(RedisAnswers):
 
     def crawl_delay(self, host: str, seconds: float) -> None:
         self.call(slot_of(host, self.slots), [("delay", host, float(seconds))])
+
+    def host_address(self, host: str, address: str) -> bool:
+        """As the contract says, for the hosts of each slot by themselves."""
+        return bool(self.call(slot_of(host, self.slots), [self.address_of(host, address)])[0])
+
+    def address_of(self, host: str, address: str) -> Operation:
+        """The operation behind ``host_address``."""
+        return ("address", host, address, self._clock() if self._clock else self._now)
 
     def block_host(self, host: str, until: float) -> None:
         self.call(slot_of(host, self.slots), [block_of(host, until)])

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from random import Random
@@ -11,7 +10,7 @@ from random import Random
 from redis.exceptions import RedisError
 
 from crawlproject.errors import StorageFailed
-from crawlproject.frontier.base import DONE, FULL, GONE, HOST_FULL, BlockedHost, UrlState
+from crawlproject.frontier.base import DONE, FULL, GONE, HOST_FULL
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis import operations
 from crawlproject.frontier.redis.client_thread import ClientThread, PendingCall, Replies
@@ -19,9 +18,10 @@ from crawlproject.frontier.redis.codec import digest
 from crawlproject.frontier.redis.connection import Server
 from crawlproject.frontier.redis.frontier import RedisFrontier
 from crawlproject.frontier.redis.script import FrontierRules
+from crawlproject.frontier.redis.worker_answers import REMEMBERED, WorkerAnswers
 from crawlproject.records import CrawlUrl
 
-_REMEMBERED = 200_000  # URLs that ``in`` knows
+STALENESS = 1.0  # seconds at most between two looks for what other workers have told
 _PATIENCE = 30.0  # seconds that ``close`` waits for a server that is away
 
 
@@ -34,91 +34,18 @@ def join(
     clock: Callable[[], float],
     random: Random,
     slots: int = 1,
+    messages: int = 0,
 ) -> RedisWorker:
-    """The frontier of a crawl as one of its workers sees it. Raises ``BadSetting`` and ``StorageFailed``."""
+    """The frontier of a crawl as one of its workers sees it. Raises ``BadSetting`` and ``StorageFailed``.
+
+    ``messages``: so many of what workers tell each other are kept; 0: they tell nothing.
+    """
     try:
         frontier = RedisFrontier(server, crawl, worker, rules, now=clock(), random=random, slots=slots, clock=clock)
+        frontier.messages.kept = -(-messages // slots)
     except RedisError as error:
         raise StorageFailed(f"Redis refused: {error}") from error
     return RedisWorker(frontier, clock=clock, heartbeat=min(10.0, rules.lease / 3))
-
-
-class WorkerAnswers:
-    """The part of ``RedisWorker`` that changes nothing in the server: what that answered last."""
-
-    def __init__(self, frontier: RedisFrontier, *, clock: Callable[[], float], heartbeat: float) -> None:
-        self._strict = frontier
-        self._clock = clock
-        self._heartbeat = heartbeat
-        self._exchange: ClientThread | None = None
-        self._held: dict[str, CrawlUrl] = {}
-        self._arrived: deque[CrawlUrl] = deque()
-        self._known: dict[str, None] = {}
-        self._batch: list[PendingCall] | None = None
-        self._unanswered = 0  # calls without an answer yet
-        self._delivered = 0  # URLs, counted by the thread of the exchange
-        self._settled = 0  # those of them that have arrived here
-        self._limit = 0
-        self._counts: tuple[int, ...] = (0,) * 6
-        self._best: float | None = None
-        self._quiet = False  # nothing waited and nothing was leased, twice in a row
-        self._last: list[tuple[object, ...]] = []
-        self._rejected: Callable[[CrawlUrl, int], None] = lambda url, answer: None
-
-    def next_due(self, now: float) -> float | None:
-        return self._strict.next_due(now) if self._exchange is None else None
-
-    def __len__(self) -> int:
-        return len(self._strict) if self._exchange is None else self._counts[0]
-
-    def __contains__(self, url: str) -> bool:
-        return url in self._strict if self._exchange is None else url in self._known or url in self._held
-
-    def leased(self, url: str) -> CrawlUrl | None:
-        return self._held.get(url)
-
-    def leases(self) -> int:
-        """Of this worker."""
-        return len(self._held)
-
-    def waiting(self) -> Iterator[CrawlUrl]:
-        """Waits for answers."""
-        return self._strict.waiting()
-
-    def best(self) -> float | None:
-        return self._strict.best() if self._exchange is None else self._best
-
-    def hosts(self) -> int:
-        return self._strict.hosts() if self._exchange is None else self._counts[2]
-
-    def evicted(self) -> int:
-        return self._strict.evicted() if self._exchange is None else self._counts[3]
-
-    def blocked(self) -> Iterator[BlockedHost]:
-        """Waits for answers."""
-        return self._strict.blocked()
-
-    def pages(self) -> int:
-        return self._strict.pages() if self._exchange is None else self._counts[4]
-
-    def states(self, urls: Iterable[str]) -> Mapping[str, UrlState]:
-        return self._strict.states(urls)
-
-    def pending(self) -> bool:
-        if self._exchange is None:
-            return len(self._strict) + self._strict.leases() > 0
-        return bool(self._unanswered or self._held or self._arrived or self._coming() or not self._quiet)
-
-    def when_rejected(self, rejected: Callable[[CrawlUrl, int], None]) -> None:
-        self._rejected = rejected
-
-    def _coming(self) -> int:
-        return self._delivered - self._settled
-
-    def _remember(self, url: str) -> None:
-        self._known[url] = None
-        if len(self._known) > _REMEMBERED:
-            del self._known[next(iter(self._known))]
 
 
 class RedisWorker(WorkerAnswers):
@@ -146,7 +73,8 @@ class RedisWorker(WorkerAnswers):
             wanted=lambda: max(0, self._limit - len(self._held) - len(self._arrived) - self._coming()),
             deliver=partial(self._deliver, call_soon),
             failed=lambda failure: call_soon(partial(failed, failure)),
-            heartbeat=self._heartbeat,
+            heartbeat=min(self._heartbeat, STALENESS) if self._receive is not None else self._heartbeat,
+            receives=self._receive is not None,
         )
         self._exchange.start()
 
@@ -219,6 +147,7 @@ class RedisWorker(WorkerAnswers):
         return True
 
     def block_host(self, host: str, until: float) -> None:
+        self._blocked.pop(host, None)
         self._send(PendingCall(operations.block_of(host, until), host))
 
     def drop(self, url: str, *, picked: bool = False) -> None:
@@ -231,8 +160,31 @@ class RedisWorker(WorkerAnswers):
     def crawl_delay(self, host: str, seconds: float) -> None:
         self._send(PendingCall(("delay", host, float(seconds)), host))
 
+    def host_address(self, host: str, address: str) -> bool:
+        """As the contract says, but from ``start`` on it knows only what this worker visits."""
+        if self._exchange is None:
+            return self._strict.host_address(host, address)
+        known = self._addresses.get(host)
+        if known != address:
+            self._addresses[host] = address
+            if len(self._addresses) > REMEMBERED:
+                del self._addresses[next(iter(self._addresses))]
+            self._send(PendingCall(self._strict.address_of(host, address), host))
+        others = {queue_of(lease.url) for lease in self._held.values()} - {host}
+        return not address or all(self._addresses.get(other) != address for other in others)
+
     def count_page(self, url: str) -> None:
         self._send(PendingCall(("page", digest(url)), queue_of(url), ends=True))
+
+    def publish(self, url: str, message: bytes, number: int = 0) -> None:
+        host, log = queue_of(url), self._strict.messages
+        if not number or number > log.published(self._strict.slot_of(host)):
+            self._send(PendingCall(log.publishing(message, number), host))
+
+    def catch_up(self) -> None:
+        while self._receive is not None and (messages := self._strict.messages.next(own=not self._caught_up)):
+            self._receive(messages)
+        self._caught_up = True
 
     def set_floor(self, floor: float, spare: float | None = None) -> None:
         """From the next take on: what has arrived stays."""
@@ -277,6 +229,8 @@ class RedisWorker(WorkerAnswers):
         self._arrived.extend(answers.taken)
         self._settled += len(answers.taken)
         self._unanswered -= len(answers.answered)
+        if answers.messages and self._receive is not None:
+            self._receive(answers.messages)
         columns = list(zip(*answers.counts, strict=True))
         pages = self._counts[4]
         self._counts = tuple(sum(column) for column in columns[:6])
@@ -288,7 +242,8 @@ class RedisWorker(WorkerAnswers):
             if call.url is not None and _is_rejected(call, answer):
                 self._known.pop(call.url.key, None)
                 self._rejected(call.url, answer)
-        if answers.taken or self._quiet or self._counts[4] != pages:
+        self._blocked = {found.host: found for found in answers.blocked or ()}
+        if answers.taken or self._quiet or self._counts[4] != pages or self._blocked:
             self._wake()
 
 

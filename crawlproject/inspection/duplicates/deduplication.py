@@ -12,7 +12,7 @@ from crawlproject.errors import BadSetting
 from crawlproject.inspection.duplicates.index import DuplicateIndex
 from crawlproject.inspection.duplicates.inspector import DuplicateInspector
 from crawlproject.inspection.duplicates.sketch_store import NAME as SKETCHES
-from crawlproject.inspection.duplicates.sketch_store import DiskSketchStore, MemorySketchStore
+from crawlproject.inspection.duplicates.sketch_store import DiskSketchStore, MemorySketchStore, SketchStore
 from crawlproject.inspection.duplicates.template_holds import TemplateHolds
 from crawlproject.inspection.duplicates.url_rule_learner import RuleEvidence, UrlRuleLearner
 from crawlproject.inspection.duplicates.url_rule_store import (
@@ -28,6 +28,8 @@ from crawlproject.inspection.examiner import Inspector
 from crawlproject.inspection.learner import Learner
 from crawlproject.options import Options
 from crawlproject.storage.crawl_folder import CrawlFolder
+
+OTHERS = "sketches.others.jsonl"
 
 
 class Deduplication:
@@ -60,7 +62,7 @@ class Deduplication:
     def close(self) -> None:
         """Close the files."""
         if self.duplicates:
-            self.duplicates.index.close()
+            self.duplicates.close()
         if self.rule_store:
             self.rule_store.close()
 
@@ -71,24 +73,36 @@ class Deduplication:
             self.rule_store.note(evidence.rule, event, evidence.pairs, evidence.examples)
 
 
-def make_deduplication(options: Options, folder: CrawlFolder, known: Callable[[str], bool]) -> Deduplication:
-    """The parts that the settings ask for. ``known`` says whether a URL waits or was fetched.
+def make_deduplication(
+    options: Options, folder: CrawlFolder, known: Callable[[str], bool], *, alone: bool = True
+) -> Deduplication:
+    """The parts that the settings ask for. ``known`` says whether a URL waits or was fetched; ``alone``: no other worker does.
 
     Raises ``BadSetting``, ``BadCrawlDir`` and ``StorageFailed``.
     """
     store = UrlRuleStore(folder.path) if options.crawl_learn_rules and folder.bodies else None
     return Deduplication(
-        duplicates=_duplicates(folder, options.page_duplicates_known) if options.page_duplicates else None,
+        duplicates=_duplicates(folder, options.page_duplicates_known, alone) if options.page_duplicates else None,
         rules=_rules(options.crawl_rules, known, store) if options.crawl_learn_rules else None,
         templates=UrlTemplates() if options.trap_templates else None,
         rule_store=store,
     )
 
 
-def _duplicates(folder: CrawlFolder, most: int) -> DuplicateInspector:
+def _duplicates(folder: CrawlFolder, most: int, alone: bool) -> DuplicateInspector:
     known = folder.history.__contains__
     originals = DiskSketchStore(folder.path / SKETCHES, known) if folder.bodies else MemorySketchStore()
-    return DuplicateInspector(DuplicateIndex(originals, most=most))
+    others = None if alone else DuplicateIndex(_store_of_others(folder), most=most)
+    return DuplicateInspector(DuplicateIndex(originals, most=most), others)
+
+
+def _store_of_others(folder: CrawlFolder) -> SketchStore:
+    """What other workers have is told again after a restart: the file begins anew with each process."""
+    if not folder.bodies:
+        return MemorySketchStore()
+    path = folder.path / OTHERS
+    path.unlink(missing_ok=True)
+    return DiskSketchStore(path, lambda url: True)
 
 
 def _rules(places: Iterable[str], known: Callable[[str], bool], store: UrlRuleStore | None) -> UrlRuleLearner:

@@ -18,12 +18,14 @@ STALE = 0.1  # below this share a page says nothing new, and its novelty is a si
 class DuplicateInspector:
     """Fills in ``duplicate_of``, and the sign ``own_links`` of duplicates, ``novelty`` of pages that say nothing new.
 
-    A learner, too: remembers the originals that are kept. Which texts a host has shown of late is not learned again after a
-    resume.
+    A learner, too: remembers the originals that are kept; ``others`` has those of other workers. Which texts a host has shown of
+    late is not learned again after a resume.
     """
 
-    def __init__(self, index: DuplicateIndex) -> None:
+    def __init__(self, index: DuplicateIndex, others: DuplicateIndex | None = None) -> None:
         self.index = index
+        self.latest: OriginalPage | None = None  # that was added last
+        self._others = others
         self._stored_until = index.last_url  # the index begins with the events of an earlier run up to this URL
         self._seen = SeenShingles()
         self._examined: dict[str, OriginalPage] = {}  # between ``inspect`` and ``apply``
@@ -32,6 +34,8 @@ class DuplicateInspector:
         sketched = sketch(page)
         original = original_of(page, sketched)
         first = self.index.first_with(original)
+        if first is None and self._others is not None:
+            first = self._others.first_with(original)
         novelty = self._seen.new_share(host_of(page.url), sketched.folded)
         if first is not None:
             own = {OWN_LINKS: 1.0} if leads_elsewhere(original, first) else {}
@@ -52,11 +56,23 @@ class DuplicateInspector:
             return
         if original is not None:
             self.index.add(original)
+            self.latest = original
         elif self._stored_until:
             if self._stored_until == visit.url:
                 self._stored_until = ""
         elif (page := event.page()) is not None:
             self.index.add(original_of(page, sketch(page)))
+
+    def add_of_another(self, original: OriginalPage) -> None:
+        """Another worker has kept a page that is no duplicate."""
+        if self._others is not None:
+            self._others.add(original)
+
+    def close(self) -> None:
+        """Close the files."""
+        self.index.close()
+        if self._others is not None:
+            self._others.close()
 
 
 _IN_FLIGHT = 1000

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from xxhash import xxh3_64_intdigest
 
+from crawlproject.pages.text.terms import Terms
 from crawlproject.records import Page
 
 try:
@@ -76,6 +77,8 @@ def similarity(one: Minima, other: Minima) -> float:
 
 def term_hashes(terms: Sequence[str]) -> tuple[Hashes, Hashes]:
     """A hash of each term, and the same with one hash for all numbers."""
+    if isinstance(terms, Terms) and terms.each(_sizes).sum() < MAX_BYTES:
+        return terms.each(_plain), terms.each(_folded)
     if text_hashes is not None:
         plain, folded = np.empty((2, len(terms)), dtype=np.uint64)
         count = text_hashes.hash_terms(terms, _BASE, _NUMBER, MAX_BYTES, plain, folded)
@@ -169,6 +172,32 @@ def outside_links(page: Page) -> npt.NDArray[np.bool_] | None:
         start, end = link.anchor_span
         outside[start:end] = False
     return outside
+
+
+def _sizes(terms: Sequence[str]) -> npt.NDArray[np.int32]:
+    """Bytes of each term, and of what divides it from the next."""
+    return np.array([len(term.encode("utf-8", "replace")) + 1 for term in terms], np.int32)
+
+
+def _plain(terms: Sequence[str]) -> Hashes:
+    return _hashes_of_each(terms)[0]
+
+
+def _folded(terms: Sequence[str]) -> Hashes:
+    return _hashes_of_each(terms)[1]
+
+
+def _hashes_of_each(terms: Sequence[str]) -> tuple[Hashes, Hashes]:
+    """``term_hashes`` of any number of terms."""
+    if text_hashes is not None:
+        plain, folded = np.empty((2, len(terms)), dtype=np.uint64)
+        text_hashes.hash_terms(terms, _BASE, _NUMBER, 1 << 62, plain, folded)
+        return plain, folded
+    found = [term_hashes([term]) for term in terms]
+    return (
+        np.concatenate([_NONE, *(one for one, _ in found)]),
+        np.concatenate([_NONE, *(other for _, other in found)]),
+    )
 
 
 def _joined(terms: Sequence[str]) -> bytes:

@@ -47,6 +47,17 @@ class OriginalPage:
 _NAMES = tuple(field.name for field in fields(OriginalPage))
 
 
+def written_original(original: OriginalPage) -> dict[str, Any]:
+    """An original as JSON can carry it."""
+    fields = {name: getattr(original, name) for name in _NAMES}
+    return {**fields, **{name: b2a_base64(fields[name], newline=False).decode("ascii") for name in _BYTES}}
+
+
+def read_original(fields: dict[str, Any]) -> OriginalPage:
+    """The original that was written so. Raises ``TypeError``, ``KeyError`` and ``binascii.Error``."""
+    return OriginalPage(**{**fields, **{name: a2b_base64(fields[name]) for name in _BYTES}})
+
+
 class SketchStore(Protocol):
     """The originals, numbered in the order in which they came."""
 
@@ -105,10 +116,7 @@ class DiskSketchStore:
             raise StorageFailed(f"cannot read {path}: {error}") from error
 
     def append(self, original: OriginalPage) -> int:
-        line = {name: getattr(original, name) for name in _NAMES}
-        for name in _BYTES:
-            line[name] = b2a_base64(line[name], newline=False).decode("ascii")
-        written = orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)
+        written = orjson.dumps(written_original(original), option=orjson.OPT_APPEND_NEWLINE)
         self._log.append_lines(written)
         self._starts.append(self._end)
         self._end += len(written)
@@ -137,7 +145,6 @@ class DiskSketchStore:
 
     def _read(self, line: bytes, number: int) -> OriginalPage:
         try:
-            fields: dict[str, Any] = orjson.loads(line)
-            return OriginalPage(**{**fields, **{name: a2b_base64(fields[name]) for name in _BYTES}})
+            return read_original(orjson.loads(line))
         except (ValueError, TypeError, KeyError, BadBase64) as damage:
             raise unexpected(self._path, number + 1, damage) from None

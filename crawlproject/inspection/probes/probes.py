@@ -60,6 +60,7 @@ class Probes:
         self._ended: OrderedDict[tuple[str, str], None] = OrderedDict()  # steps with a verdict
         self._unwelcome: OrderedDict[str, None] = OrderedDict()
         self.counts: Counter[str] = Counter()
+        self.told: Callable[[Finding], None] = lambda finding: None  # is called with what this worker finds
 
     # ------------------------------------------------------------ which are wanted
 
@@ -111,7 +112,13 @@ class Probes:
         if self._log is not None:
             self._log.append(finding)
         self.apply_finding(finding)
+        self.told(finding)
         return True
+
+    def apply_finding_of_another(self, finding: Finding) -> None:
+        """Learn from a step of a probe of another worker, once."""
+        if (finding.url, finding.step) not in self._ended:
+            self.apply_finding(finding)
 
     def apply_finding(self, finding: Finding) -> None:
         """Learn from a step of a probe, live or read from ``probes.jsonl``."""

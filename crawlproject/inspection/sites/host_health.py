@@ -16,6 +16,7 @@ from crawlproject.urls.hosts import host_of
 GIVEN_UP = "host/given_up"  # the reason why URLs of such a host are refused
 
 LONGEST_REST = 3_600.0  # seconds
+_BLOCKS = ("block/", "flood/", "safety/decompression")  # errors: no page, on purpose
 _ASKING = (429, 503)  # statuses that mean the host, not the page
 _FORBIDDEN = 403
 _SEVERAL = 3  # forbidden pages in a row before the host is meant
@@ -50,11 +51,11 @@ class HostHealth:
         if visit.error == PARKED:
             self._count(self._parked, domain_of(visit.url), _PARKED_PAGES)
             return
-        host, page_blocks = host_of(visit.url), visit.error.startswith("block/")
-        if not page_blocks and visit.status not in (*_ASKING, _FORBIDDEN):
+        host, is_block = host_of(visit.url), visit.error.startswith(_BLOCKS)
+        if not is_block and visit.status not in (*_ASKING, _FORBIDDEN):
             return
         level = self._count(self._levels, host, self._patience)
-        if visit.status == _FORBIDDEN and not page_blocks and level < _SEVERAL:
+        if visit.status == _FORBIDDEN and not is_block and level < _SEVERAL:
             return
         self.rest(visit.url, visit.at + min(LONGEST_REST, self._first_rest * 2.0 ** (level - 1)))
 

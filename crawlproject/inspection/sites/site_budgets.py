@@ -19,7 +19,7 @@ from crawlproject.urls.hosts import origin_of
 
 MAX_HOPS = 5  # redirects in a row that are forgiven
 
-_WASTE = ("block/", "parked", "soft_404")
+_WASTE = ("block/", "flood/", "safety/decompression", "parked", "soft_404")
 _UNKNOWN = Site()
 
 

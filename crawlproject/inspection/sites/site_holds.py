@@ -61,6 +61,12 @@ class SiteHolds:
             return 0.0
         return hold.until
 
+    def block(self, url: str, until: float) -> None:
+        """Another worker makes the host of ``url`` wait."""
+        if self._sites.share:
+            hold = self._hold(domain_of(url))
+            hold.until = max(hold.until, until)
+
     def release_order(self, url: str, now: float) -> float:
         """1 within the budget; beyond it 0.9 for an honest site, whatever it is about, and next to nothing for any other."""
         hold, site = self._holds.get(domain_of(url)), self._sites.site(url)

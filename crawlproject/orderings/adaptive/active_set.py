@@ -84,10 +84,11 @@ class ActiveSet:
         """By how much the score of a row was raised to the floor, for the sake of exploration."""
         return float(self._table.told[row]) - self._raised[row] if row in self._raised else 0.0
 
-    def removed(self, row: int) -> None:
-        """A row ends."""
-        self._raised.pop(row, None)
-        self._count -= bool(self._table.told[row] >= self.floor)
+    def removed(self, rows: Rows) -> None:
+        """Rows end."""
+        for row in self._raised.keys() & rows.tolist():
+            del self._raised[row]
+        self._count -= int((self._table.told[rows] >= self.floor).sum())
 
     def _current_size(self) -> int:
         if self._found:

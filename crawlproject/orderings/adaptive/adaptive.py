@@ -7,6 +7,7 @@ page ─► worth ─► its links: rows of evidence ─► value = worth + pros
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ from crawlproject.errors import BadSetting
 from crawlproject.orderings.adaptive.active_set import STALE, ActiveSet
 from crawlproject.orderings.adaptive.bm25 import CONTRAST, Bm25Worth
 from crawlproject.orderings.adaptive.document_frequencies import TermStatistics
-from crawlproject.orderings.adaptive.link_features import KINDS, LinkFeatures
+from crawlproject.orderings.adaptive.link_features import KINDS, LinkFeatures, kinds_of
 from crawlproject.orderings.adaptive.link_table import WORDS_KEPT, LinkTable, Rows
 from crawlproject.orderings.adaptive.ridge import Ridge
 from crawlproject.orderings.adaptive.url_set import UrlSet
@@ -83,7 +84,7 @@ class Adaptive(BaseOrdering):
         self._words = UrlWords(context.judge.analyzer)
         self._table = LinkTable()
         self._active = ActiveSet(self._table, active, explore)
-        self._evidence = LinkFeatures(self._table, self._terms, keywords, _kinds(without))
+        self._evidence = LinkFeatures(self._table, self._terms, keywords, kinds_of(without))
         self._ridge = Ridge(self._evidence.prior, strength)
         self._ended = UrlSet(context.topic.seeds)  # seeds wait from the start, whether links lead to them or not
         self._scores: dict[str, dict[str, float]] = {}  # of the links of the latest pages
@@ -176,48 +177,63 @@ class Adaptive(BaseOrdering):
         """End the row of ``url``, if there is one."""
         row = self._table.row(url)
         if row is not None:
-            self._latest = None
-            self._active.removed(row)
-            self._evidence.leave(self._table.groups[row])
-            self._table.remove(row)
+            self._remove(np.array([row]))
+
+    def _remove(self, rows: Rows) -> None:
+        """End rows."""
+        self._latest = None
+        self._active.removed(rows)
+        self._evidence.leave(self._table.groups[rows])
+        self._table.remove(rows)
 
     # ------------------------------------------------------------ links become rows
 
     def _note_links(self, page: Page, text: Numbers, worth: float) -> tuple[Rows, Vector]:
         """The rows of the page's links that wait, each once, and which of them are new; ``text`` are its terms."""
         self._latest = None
-        table, rows, fresh, described, joined = self._table, {}, [], {}, []
-        host = host_of(page.url)
+        table, ended = self._table, self._ended
+        rows: dict[str, int] = {}
+        known: dict[int, Link] = {}  # rows of which this is the best page with a link
+        new: dict[str, Link] = {}
         for link in page.links:
             url = link.url
             if url in rows:
                 continue
             row = table.row(url)
-            new = row is None
-            if row is None:
-                if url in self._ended:
-                    continue
-                row = table.add(url, worth)
-            if new or table.meet(row, worth):
-                described[row] = link
-                joined.append(self._evidence.join(host_of(url), _folder(url), (host, link.tag_path), page.url))
-                if not new:
-                    self._evidence.leave(table.groups[row])
-            rows[url] = row
-            fresh.append(new)
+            if row is not None:
+                rows[url] = row
+                if table.meet(row, worth):
+                    known[row] = link
+            elif url not in ended:
+                rows[url], new[url] = -1, link
+        added = table.add(new, worth)
+        rows.update(zip(new, added, strict=True))
+        described = {**known, **dict(zip(added, new.values(), strict=True))}
         if described:
             self._describe(described, text)
-            table.groups[list(described)] = joined
-        return np.fromiter(rows.values(), np.int64, len(rows)), np.array(fresh, dtype=bool)
+            self._evidence.leave(table.groups[list(known)])
+            self._join(described, page.url)
+        fresh = np.fromiter((url in new for url in rows), bool, len(rows))
+        return np.fromiter(rows.values(), np.int64, len(rows)), fresh
+
+    def _join(self, links: Mapping[int, Link], parent: str) -> None:
+        """The groups of links of the page ``parent`` by their rows."""
+        urls, host = [link.url for link in links.values()], host_of(parent)
+        places = [(host, link.tag_path) for link in links.values()]
+        groups = self._evidence.join(list(map(host_of, urls)), list(map(_folder, urls)), places, parent)
+        self._table.groups[list(links)] = groups
 
     def _describe(self, links: Mapping[int, Link], text: Numbers) -> None:
         """The terms of links by their rows, as on the best page that has them, whose terms are ``text``."""
-        anchors = np.array([link.anchor_span for link in links.values()])
-        contexts = np.array([link.context_span for link in links.values()])
-        words = (self._words.of(link.url, WORDS_KEPT) for link in links.values())
-        padded = self._terms.numbers(word for found in words for word in (*found, *("",) * (WORDS_KEPT - len(found))))
+        anchors, contexts = (
+            [link.anchor_span for link in links.values()],
+            [link.context_span for link in links.values()],
+        )
+        found = [self._words.of(link.url, WORDS_KEPT) for link in links.values()]
+        words = np.zeros((len(links), WORDS_KEPT), np.int32)
+        words[np.arange(WORDS_KEPT) < np.array(list(map(len, found)))[:, None]] = self._terms.numbers(chain(*found))
         rows = np.fromiter(links, np.int64, len(links))
-        self._table.describe(rows, text, anchors, contexts, padded.reshape(-1, WORDS_KEPT))
+        self._table.describe(rows, text, anchors, contexts, words)
 
     # ------------------------------------------------------------ rows become scores
 
@@ -267,8 +283,7 @@ class Adaptive(BaseOrdering):
             surplus = np.argpartition(values, len(rows) - self.rows)[: len(rows) - self.rows]
             stale = surplus[np.abs(values[surplus] - table.told[rows[surplus]]) > STALE]
             yield from zip(table.urls(rows[stale]), values[stale].tolist(), strict=True)
-            for url in list(table.urls(rows[surplus])):
-                self._forget(url)
+            self._remove(rows[surplus])
 
 
 def _behind(predicted: float | Vector) -> float | Vector:
@@ -278,14 +293,6 @@ def _behind(predicted: float | Vector) -> float | Vector:
 
 def _folder(url: str) -> str:
     return url.rpartition("/")[0]
-
-
-def _kinds(names: str) -> tuple[str, ...]:
-    kinds = tuple(name.strip() for name in names.split(",") if name.strip())
-    for kind in kinds:
-        if kind not in KINDS:
-            raise BadSetting("setting ORDERING_WITHOUT", f"expected kinds of {', '.join(KINDS)}; not {kind!r}")
-    return kinds
 
 
 def _refuse_below(name: str, value: float, least: float) -> None:

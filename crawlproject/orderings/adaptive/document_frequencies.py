@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crawlproject.orderings.learning.term_ids import Numbers, TermIds
+from crawlproject.pages.text.terms import counted
 
 Vector = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]
@@ -29,7 +30,7 @@ class TermStatistics:
 
     def observe(self, text: Numbers) -> tuple[Numbers, Rows]:
         """Add a page; return its distinct terms, and how often it has each."""
-        distinct, counts = np.unique(text, return_counts=True)
+        distinct, counts = counted(text)
         self._frequency = self.grown(self._frequency)
         self._frequency[distinct] += 1
         self.documents += 1

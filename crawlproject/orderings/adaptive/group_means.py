@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ class GroupMeans:
     were ``strength`` more members with the value of the prior.
 
     A number is valid while somebody uses it (``join``, ``leave``). Of the groups that nobody uses, those with members are
-    remembered, the latest ``remembered`` of them.
+    remembered, the latest ``remembered`` of them. ``sums`` (groups, ``width``) and ``members`` are by number.
     """
 
     def __init__(self, width: int, strength: float, remembered: int = 16_384) -> None:
@@ -30,58 +30,71 @@ class GroupMeans:
         self._users: list[int] = []
         self._unused: OrderedDict[int, None] = OrderedDict()  # with members, the one left first in front
         self._free: list[int] = []
-        self._sums = np.zeros((1024, width))
-        self._members = np.zeros(1024)
+        self.sums = np.zeros((1024, width))
+        self.members = np.zeros(1024)
 
     def __len__(self) -> int:
         return len(self._numbers)
 
     def join(self, name: Hashable) -> int:
         """The number of a group that is used once more; a new one for a new name."""
-        number = self._numbers.get(name)
-        if number is None:
-            number = self._new(name)
-        elif not self._users[number]:
-            self._unused.pop(number, None)
-        self._users[number] += 1
-        return number
+        return self.join_all((name,))[0]
 
     def leave(self, number: int) -> None:
         """The group is used once less."""
-        self._users[number] -= 1
-        if self._users[number]:
-            return
-        if not self._members[number]:
-            self._forget(number)
-            return
-        self._unused[number] = None
-        if len(self._unused) > self._remembered:
-            oldest, _ = self._unused.popitem(last=False)
-            self._forget(oldest)
+        self.leave_all((number,))
+
+    def join_all(self, names: Iterable[Hashable]) -> list[int]:
+        """``join`` each of them, in this order."""
+        known, users, unused = self._numbers.get, self._users, self._unused
+        found = []
+        for name in names:
+            number = known(name)
+            if number is None:
+                number = self._new(name)
+            elif not users[number]:
+                unused.pop(number, None)
+            users[number] += 1
+            found.append(number)
+        return found
+
+    def leave_all(self, numbers: Iterable[int]) -> None:
+        """``leave`` each of them, in this order."""
+        users, unused = self._users, self._unused
+        for number in numbers:
+            users[number] -= 1
+            if users[number]:
+                continue
+            if not self.members[number]:
+                self._forget(number)
+                continue
+            unused[number] = None
+            if len(unused) > self._remembered:
+                self._forget(unused.popitem(last=False)[0])
 
     def add(self, number: int, values: Vector) -> None:
         """Add a member to a group that is used."""
-        self._sums[number] += values
-        self._members[number] += 1
+        self.sums[number] += values
+        self.members[number] += 1
 
     def means(self, numbers: Rows, priors: Vector) -> Vector:
         """The shrunk means, one row for each of ``numbers``; ``priors`` has the same shape, or is one row for all."""
-        members = self._members[numbers][:, None]
-        return (self._sums[numbers] + self._strength * priors) / (members + self._strength)
+        members = self.members[numbers][:, None]
+        return (self.sums[numbers] + self._strength * priors) / (members + self._strength)
 
     def _new(self, name: Hashable) -> int:
         if self._free:
             number = self._free.pop()
             self._names[number] = name
-            self._sums[number] = 0.0
-            self._members[number] = 0.0
+            self.sums[number] = 0.0
+            self.members[number] = 0.0
         else:
             number = len(self._names)
             self._names.append(name)
             self._users.append(0)
-            if number == len(self._members):
-                self._sums = np.concatenate([self._sums, np.zeros_like(self._sums)])
-                self._members = np.concatenate([self._members, np.zeros_like(self._members)])
+            if number == len(self.members):
+                self.sums = np.concatenate([self.sums, np.zeros_like(self.sums)])
+                self.members = np.concatenate([self.members, np.zeros_like(self.members)])
         self._numbers[name] = number
         return number
 

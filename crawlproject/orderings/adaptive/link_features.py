@@ -6,16 +6,25 @@ worth, its mean prospect predicts prospect.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
+from crawlproject.errors import BadSetting
 from crawlproject.orderings.adaptive.document_frequencies import TermStatistics
 from crawlproject.orderings.adaptive.group_means import GroupMeans
-from crawlproject.orderings.adaptive.link_table import ANCHOR, AROUND, WORDS, Groups, LinkTable, Rows
+from crawlproject.orderings.adaptive.link_table import ANCHOR, AROUND, COLUMNS, WORDS, Groups, LinkTable, Rows
 from crawlproject.orderings.adaptive.rocchio import RelevanceFeedback
 from crawlproject.orderings.learning.term_ids import Numbers
 
+try:
+    from crawlproject.orderings.adaptive import evidence
+except Exception:  # not built, or in a zip file
+    evidence = None  # type: ignore[assignment]
+
 Vector = npt.NDArray[np.float64]
+Place = tuple[str, str]  # linking host and tag path
 
 # The prior weights of each kind of evidence for (worth, prospect), rounded from regressions over rehearsals of 28 topics on
 # two webs; a crawl continues to learn from these.
@@ -59,15 +68,16 @@ class LinkFeatures:
         self._outcomes = np.array([0.05, 0.05])  # the sum of all, starting with one weak page
         self._pages = 1
 
-    def join(self, host: str, folder: str, place: tuple[str, str], family: str) -> Groups:
-        """The numbers of four groups, for a row that uses them until ``leave``."""
-        names = (host, folder, place, family)
-        return Groups(*(means.join(name) for means, name in zip(self._means, names, strict=True)))
+    def join(self, hosts: Sequence[str], folders: Sequence[str], places: Sequence[Place], family: str) -> Rows:
+        """The numbers of four groups for each of some rows, which use them until ``leave``: (rows, 4)."""
+        names = (hosts, folders, places, (family,) * len(hosts))
+        found = [means.join_all(column) for means, column in zip(self._means, names, strict=True)]
+        return np.array(found, np.int64).reshape(len(found), -1).T
 
     def leave(self, groups: Rows) -> None:
-        """A row no longer uses its four groups."""
-        for means, group in zip(self._means, groups.tolist(), strict=True):
-            means.leave(group)
+        """Rows no longer use their groups, (rows, 4)."""
+        for means, column in zip(self._means, groups.T.tolist(), strict=True):
+            means.leave_all(column)
 
     def move(self, groups: Rows, host: str, folder: str) -> None:
         """The URL of a row is another one: it changes its groups of ``host`` and ``folder``."""
@@ -101,10 +111,33 @@ class LinkFeatures:
 
     def of(self, rows: Rows) -> Vector:
         """The evidence, of shape (2, rows, kinds): for worth, and for prospect."""
-        table = self._table
-        terms = table.terms[rows]
         self._keyword_weights = self._terms.grown(self._keyword_weights)
         self._feedback_weights = self._terms.grown(self._feedback_weights)
+        logarithms = np.log1p(self._table.total[rows])
+        if evidence is None:
+            return self._of(rows, logarithms)
+        found = np.empty((2, len(rows), len(KINDS)))
+        evidence.fill(
+            found,
+            rows,
+            self._table,
+            COLUMNS,
+            logarithms,
+            self._keyword_weights,
+            self._feedback_weights,
+            self._means,
+            self._outcomes / self._pages,
+            self._counts,
+            FULL_KEYWORDS,
+            FULL_FEEDBACK,
+            SHRINK,
+        )
+        return found
+
+    def _of(self, rows: Rows, logarithms: Vector) -> Vector:
+        """``of`` without compiled code; ``logarithms`` are those of the rows' totals."""
+        table = self._table
+        terms = table.terms[rows]
         keywords = self._keyword_weights[terms]
         texts = (
             _filled(keywords[:, ANCHOR], FULL_KEYWORDS),
@@ -113,8 +146,8 @@ class LinkFeatures:
             _filled(self._feedback_weights[terms[:, ANCHOR]], FULL_FEEDBACK),
             _filled(self._feedback_weights[terms[:, WORDS]], FULL_FEEDBACK),
         )
-        best, total = table.best[rows], table.total[rows]
-        parents = (best, total / table.links[rows], np.log1p(total))
+        best = table.best[rows]
+        parents = (best, table.total[rows] / table.links[rows], logarithms)
         found = np.empty((2, len(rows), len(KINDS)))
         for column, values in enumerate((*texts, *parents)):
             found[:, :, column] = values
@@ -136,6 +169,15 @@ class LinkFeatures:
             places.means(numbers[:, 2], host),
             families.means(numbers[:, 3], kin),
         )
+
+
+def kinds_of(names: str) -> tuple[str, ...]:
+    """The kinds of evidence that a setting names, divided by commas. Raises ``BadSetting`` for one that there is not."""
+    kinds = tuple(name.strip() for name in names.split(",") if name.strip())
+    for kind in kinds:
+        if kind not in KINDS:
+            raise BadSetting("setting ORDERING_WITHOUT", f"expected kinds of {', '.join(KINDS)}; not {kind!r}")
+    return kinds
 
 
 def _filled(weights: Vector, full: float) -> Vector:

@@ -6,13 +6,19 @@ worth their place are removed, too: their URLs wait in the frontier with the las
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from crawlproject.orderings.learning.term_ids import Numbers
+from crawlproject.records import Span
+
+try:
+    from crawlproject.orderings.adaptive import evidence
+except Exception:  # not built, or in a zip file
+    evidence = None  # type: ignore[assignment]
 
 Rows = npt.NDArray[np.int64]
 
@@ -22,6 +28,7 @@ AROUND = slice(8, 32)  # terms of the aggregation node, those near the anchor
 WORDS = slice(32, 40)  # the last words of the URL
 WIDTH = 40
 WORDS_KEPT = WORDS.stop - WORDS.start
+COLUMNS = (ANCHOR.start, AROUND.start, WORDS.start, WORDS.stop)
 
 
 class Groups(NamedTuple):
@@ -72,27 +79,31 @@ class LinkTable:
         """All rows in use."""
         return np.flatnonzero(self._waits)
 
-    def add(self, url: str, worth: float) -> int:
-        """Add a row for a link on a page of this worth; return its number."""
-        row = self._free.pop() if self._free else self._new_row()
-        self._rows[url] = row
-        self._urls[row] = url
-        self._waits[row] = True
-        self.told[row] = -np.inf
-        self.best[row] = self.total[row] = worth
-        self.links[row] = 1
-        return row
+    def add(self, urls: Collection[str], worth: float) -> list[int]:
+        """Add a row for each URL, which has none, linked on a page of this worth; return their numbers."""
+        rows = [self._free.pop() if self._free else self._new_row() for _ in urls]
+        for url, row in zip(urls, rows, strict=True):
+            self._rows[url] = row
+            self._urls[row] = url
+        self._waits[rows] = True
+        self.told[rows] = -np.inf
+        self.best[rows] = self.total[rows] = worth
+        self.links[rows] = 1
+        return rows
 
-    def describe(self, rows: Rows, text: Numbers, anchors: Rows, contexts: Rows, words: Numbers) -> None:
+    def describe(self, rows: Rows, text: Numbers, anchors: list[Span], contexts: list[Span], words: Numbers) -> None:
         """Set the terms of rows whose links are on one page with the terms ``text``.
 
-        ``anchors`` and ``contexts`` are spans of positions in the text, (rows, 2) each; ``words`` is (rows, ``WORDS_KEPT``).
+        ``anchors`` and ``contexts`` are spans of positions in the text, one for each row; ``words`` is (rows, ``WORDS_KEPT``).
         """
-        around = contexts.copy()
-        around[:, 0] = np.maximum(around[:, 0], anchors[:, 0] - (AROUND.stop - AROUND.start) // 2)
-        self.terms[rows, ANCHOR] = _first_terms(text, anchors, ANCHOR.stop - ANCHOR.start)
-        self.terms[rows, AROUND] = _first_terms(text, around, AROUND.stop - AROUND.start)
         self.terms[rows, WORDS] = words
+        if evidence is not None:
+            evidence.describe(self.terms, COLUMNS, rows, text, anchors, contexts)
+            return
+        own, around = (np.array(spans, np.int64).reshape(-1, 2) for spans in (anchors, contexts))
+        around[:, 0] = np.maximum(around[:, 0], own[:, 0] - (AROUND.stop - AROUND.start) // 2)
+        self.terms[rows, ANCHOR] = _first_terms(text, own, ANCHOR.stop - ANCHOR.start)
+        self.terms[rows, AROUND] = _first_terms(text, around, AROUND.stop - AROUND.start)
 
     def meet(self, row: int, worth: float) -> bool:
         """Add a linking page of this worth; return whether it is worth more than all before."""
@@ -109,12 +120,13 @@ class LinkTable:
         self._urls[row] = target
         return row
 
-    def remove(self, row: int) -> None:
-        """End a row."""
-        del self._rows[self._urls[row]]
-        self._waits[row] = False
-        self._urls[row] = ""
-        self._free.append(row)
+    def remove(self, rows: Rows) -> None:
+        """End rows."""
+        self._waits[rows] = False
+        for row in rows.tolist():
+            del self._rows[self._urls[row]]
+            self._urls[row] = ""
+            self._free.append(row)
 
     def _new_row(self) -> int:
         row = len(self._urls)

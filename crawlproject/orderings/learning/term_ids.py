@@ -7,6 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
+from crawlproject.pages.text.terms import Terms, Vocabulary
+
 Numbers = npt.NDArray[np.int32]
 
 
@@ -16,9 +18,13 @@ class TermIds:
     def __init__(self, limit: int = 200_000) -> None:
         self._limit = limit
         self._numbers = {"": 0}
+        self._vocabulary = Vocabulary()  # of the latest texts that are numbers already
+        self._known = np.zeros(0, np.int32)  # our number for each of its terms; -1: not asked for yet
 
     def of(self, terms: Iterable[str]) -> Numbers:
         """One number per term, as an array of the same length."""
+        if isinstance(terms, Terms):
+            return self._of_numbered(terms)
         texts = list(terms)
         found = list(map(self._numbers.get, texts))
         if None in found:
@@ -28,6 +34,19 @@ class TermIds:
     def __len__(self) -> int:
         """Count of numbers in use, including 0."""
         return len(self._numbers)
+
+    def _of_numbered(self, terms: Terms) -> Numbers:
+        if terms.vocabulary is not self._vocabulary:
+            self._vocabulary, self._known = terms.vocabulary, np.zeros(0, np.int32)
+        if len(self._known) < len(self._vocabulary):
+            known, self._known = self._known, np.full(2 * len(self._vocabulary), -1, np.int32)
+            self._known[: len(known)] = known
+        found = self._known[terms.numbers]
+        if found.min(initial=0) < 0:
+            for number in dict.fromkeys(terms.numbers[found < 0].tolist()):
+                self._known[number] = self._number(self._vocabulary.terms[number])
+            found = self._known[terms.numbers]
+        return found
 
     def _number(self, term: str) -> int:
         number = self._numbers.get(term)

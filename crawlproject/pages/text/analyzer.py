@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from crawlproject.options import TermForm
 from crawlproject.pages.text.chunk_terms import MAX_CHUNK, REMEMBERED, ChunkTerms
@@ -46,7 +46,7 @@ class Analyzer:
 
     def terms(self, text: str) -> list[str]:
         """The terms of ``text`` in order, stop words left out."""
-        return self.terms_between(text, ())[0]
+        return list(self.terms_between(text, ())[0])
 
     def term(self, token: str) -> str:
         """The term of a token; empty for one that is none."""
@@ -57,8 +57,8 @@ class Analyzer:
             return ""
         return self._form(word)
 
-    def terms_between(self, text: str, cuts: Iterable[int]) -> tuple[list[str], dict[int, int]]:
-        """The terms of ``text``, and for each position in ``cuts`` the number of terms before it.
+    def terms_between(self, text: str, cuts: Iterable[int]) -> tuple[Sequence[str], dict[int, int]]:
+        """The terms of ``text`` (a list, or ``Terms``), and for each position in ``cuts`` the number of terms before it.
 
         A word that a cut would split belongs to the side where it begins.
         """

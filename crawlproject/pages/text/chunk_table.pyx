@@ -1,8 +1,8 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""``chunk_terms.ChunkTerms`` in compiled code: no chunk that is known becomes an object of its own."""
+"""``chunk_terms.ChunkTerms`` in compiled code: neither a chunk that is known nor its term becomes an object."""
 
-from cpython.mem cimport PyMem_Calloc, PyMem_Free
-from cpython.ref cimport PyObject
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Realloc
 from cpython.unicode cimport (
     Py_UNICODE_ISSPACE,
     PyUnicode_DATA,
@@ -10,16 +10,21 @@ from cpython.unicode cimport (
     PyUnicode_KIND,
     PyUnicode_READ,
 )
-from libc.stdint cimport uint64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memset
 
 from sys import intern
 
+import numpy as np
+
 from crawlproject.pages.text.chunk_terms import MAX_CHUNK, REMEMBERED, SEPARATORS
+from crawlproject.pages.text.terms import Terms, Vocabulary
 
 cdef enum:
     FIRST_PLACES = 4096  # a power of 2
     MOST_PROBES = 64  # chunks that share a place, perhaps on purpose: more are not remembered
+    NO_TERM = -1
+    FIRST_SEVERAL = -2  # and below: places in ``several``
 
 cdef bint separates[128]
 for number in range(128):
@@ -27,27 +32,57 @@ for number in range(128):
 
 cdef struct Entry:
     uint64_t low, high  # the chunk, a byte a letter; 0: nothing is here
-    PyObject* found  # its term; empty: it has none; a tuple: it has several
+    int64_t found  # 0: nothing is here; above: the number of its term, plus 1; NO_TERM; below: it has several
+
+
+cdef class Numbers:
+    """The terms of a text as they are read."""
+
+    cdef int32_t* found
+    cdef Py_ssize_t size, room
+
+    def __dealloc__(self):
+        PyMem_Free(self.found)
+
+    cdef inline int append(self, Py_ssize_t number) except -1:
+        if self.size == self.room:
+            self.grow()
+        self.found[self.size] = number
+        self.size += 1
+        return 0
+
+    cdef int grow(self) except -1:
+        cdef Py_ssize_t room = 2 * self.room + 1024
+        cdef int32_t* larger = <int32_t*>PyMem_Realloc(self.found, room * sizeof(int32_t))
+        if larger is NULL:
+            raise MemoryError
+        self.found, self.room = larger, room
+        return 0
+
+    cdef array(self):
+        return np.frombuffer(PyBytes_FromStringAndSize(<char*>self.found, self.size * sizeof(int32_t)), np.int32)
 
 
 cdef class ChunkTable:
     """Remembers chunks of at most 16 letters of Latin-1 in a hash table with open addressing, and the rest in ``others``.
 
-    What a look-up costs is the places of the memory that it goes to, so a chunk is inside its entry. ``kept`` holds what the
-    entries point to.
+    What a look-up costs is the places of the memory that it goes to, so a chunk is inside its entry, with the number of its
+    term in the ``vocabulary``.
     """
 
     cdef Entry* entries
     cdef Py_ssize_t places, used, most, longest
     cdef uint64_t seed  # a secret of this process
     cdef object analyze
-    cdef list kept
+    cdef object vocabulary
+    cdef list several  # the numbers of the terms of each chunk that has several
     cdef dict others
+    cdef Py_ssize_t readers  # calls of ``between`` under way: one may ask for the terms of a part of its text
 
     def __cinit__(self, analyze, Py_ssize_t most=REMEMBERED):
         self.analyze, self.most, self.longest = analyze, most, MAX_CHUNK
         self.seed = <uint64_t>hash("chunk") * 2 + 1
-        self.kept, self.others = [], {}
+        self.vocabulary, self.several, self.others = Vocabulary(), [], {}
         self.grow(FIRST_PLACES)
 
     def __dealloc__(self):
@@ -57,32 +92,43 @@ cdef class ChunkTable:
         return self.used + len(self.others)
 
     def between(self, str text not None, cuts, end_of_word):
-        """As ``ChunkTerms.between``."""
-        cdef list terms = []
+        """As ``ChunkTerms.between``, with terms that are numbers."""
+        if not self.readers and len(self.vocabulary) >= self.most:
+            self.forget()
+            self.vocabulary, self.several = Vocabulary(), []  # those who have texts in the old one keep it
+        self.readers += 1
+        try:
+            return self.read_all(text, sorted(cuts), end_of_word)
+        finally:
+            self.readers -= 1
+
+    cdef tuple read_all(self, str text, list cuts, end_of_word):
+        cdef Numbers numbers = Numbers()
         cdef dict before = {}
         cdef Py_ssize_t done = 0, cut, end, size = PyUnicode_GET_LENGTH(text)
         cdef int kind = PyUnicode_KIND(text)
         cdef void* data = PyUnicode_DATA(text)
-        for cut in sorted(cuts):
+        for cut in cuts:
             if cut > done and not is_blank(kind, data, done, cut):
                 if cut == size or is_blank(kind, data, cut - 1, cut) or is_blank(kind, data, cut, cut + 1):
                     end = cut
                 else:
                     end = end_of_word(text, done, cut)
-                self.append(terms, text, done, end)
+                self.read(numbers, text, done, end)
                 done = end
-            before[cut] = len(terms)
-        self.append(terms, text, done, size)
-        return terms, before
+            before[cut] = numbers.size
+        self.read(numbers, text, done, size)
+        return Terms(numbers.array(), self.vocabulary), before
 
-    cdef int append(self, list terms, str text, Py_ssize_t at, Py_ssize_t end) except -1:
-        """The terms of the chunks in this range of the text."""
+    cdef int read(self, Numbers numbers, str text, Py_ssize_t at, Py_ssize_t end) except -1:
+        """Append the terms of the chunks in this range of the text."""
         cdef int kind = PyUnicode_KIND(text)
         cdef void* data = PyUnicode_DATA(text)
         cdef Py_ssize_t size
         cdef Py_UCS4 letter
         cdef Entry chunk
         cdef Entry* known
+        cdef int64_t found
         cdef bint is_wide
         while at < end:
             size, is_wide = 0, False
@@ -102,25 +148,29 @@ cdef class ChunkTable:
                     found = self.find_other(text[at : at + size])
                 else:
                     known = self.find(chunk)
-                    if known is NULL or known.found is NULL:
+                    if known is NULL or not known.found:
                         found = self.analysed(text[at : at + size])
                         self.remember(chunk, found)
                     else:
-                        found = <object>known.found
-                if type(found) is tuple:
-                    terms.extend(found)
-                elif PyUnicode_GET_LENGTH(found):
-                    terms.append(found)
+                        found = known.found
+                if found > 0:
+                    numbers.append(found - 1)
+                elif found <= FIRST_SEVERAL:
+                    for number in <tuple>self.several[FIRST_SEVERAL - found]:
+                        numbers.append(number)
             at += size + 1
         return 0
 
-    cdef object analysed(self, str chunk):
-        cdef tuple terms = tuple(self.analyze(chunk))
-        if len(terms) > 1:
-            return tuple(map(intern, terms))
-        return intern(terms[0]) if terms else ""
+    cdef int64_t analysed(self, str chunk) except? 0:
+        cdef tuple terms = tuple([self.vocabulary.number(intern(term)) for term in self.analyze(chunk)])
+        if not terms:
+            return NO_TERM
+        if len(terms) == 1:
+            return <int64_t>terms[0] + 1
+        self.several.append(terms)
+        return FIRST_SEVERAL - (len(self.several) - 1)
 
-    cdef object find_other(self, str chunk):
+    cdef int64_t find_other(self, str chunk) except? 0:
         found = self.others.get(chunk)
         if found is None:
             found = self.analysed(chunk)
@@ -129,13 +179,12 @@ cdef class ChunkTable:
                 self.others[chunk] = found
         return found
 
-    cdef int remember(self, Entry chunk, found) except -1:
+    cdef int remember(self, Entry chunk, int64_t found) except -1:
         self.make_room()
         cdef Entry* entry = self.find(chunk)
-        if entry is not NULL and entry.found is NULL:
-            chunk.found = <PyObject*>found
+        if entry is not NULL and not entry.found:
+            chunk.found = found
             entry[0] = chunk
-            self.kept.append(found)
             self.used += 1
         return 0
 
@@ -147,19 +196,23 @@ cdef class ChunkTable:
         cdef Entry* entry
         for _ in range(MOST_PROBES):
             entry = &self.entries[place]
-            if entry.found is NULL or (entry.low == chunk.low and entry.high == chunk.high):
+            if not entry.found or (entry.low == chunk.low and entry.high == chunk.high):
                 return entry
             place = (place + 1) & (self.places - 1)
         return NULL
 
     cdef int make_room(self) except -1:
-        """Forget everything when there is too much."""
+        """Forget all chunks when there are too many; terms of the text that is read keep their numbers."""
         if self.used + len(self.others) >= self.most:
-            memset(self.entries, 0, self.places * sizeof(Entry))
-            self.used = 0
-            self.kept, self.others = [], {}
+            self.forget()
         elif 2 * self.used >= self.places:
             self.grow(2 * self.places)
+        return 0
+
+    cdef int forget(self) except -1:
+        memset(self.entries, 0, self.places * sizeof(Entry))
+        self.used = 0
+        self.others = {}
         return 0
 
     cdef int grow(self, Py_ssize_t places) except -1:
@@ -171,7 +224,7 @@ cdef class ChunkTable:
             raise MemoryError
         self.entries, self.places = larger, places
         for place in range(before):
-            if old[place].found is not NULL:
+            if old[place].found:
                 entry = self.find(old[place])
                 if entry is NULL:
                     self.used -= 1

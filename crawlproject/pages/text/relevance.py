@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate, repeat
+
+import numpy as np
 
 from crawlproject.errors import BadInput
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.span_statistics import span_squared_norms
+from crawlproject.pages.text.terms import Terms
 from crawlproject.pages.text.vectors import cosine_of, dot, squared_norm
 from crawlproject.records import Link, Page, Span
 
@@ -51,7 +54,7 @@ class TopicJudge:
         O(spans + terms log terms), and a span without a keyword costs one subtraction. Spans that cross, which no tree
         gives, are counted one by one.
         """
-        before = list(accumulate(map(self.query.get, terms, repeat(0)), initial=0))
+        before = list(accumulate(self._weights(terms), initial=0))
         if not before[-1]:
             return [0.0] * len(spans)
         products = {(start, end): before[end] - before[start] for start, end in spans}
@@ -59,6 +62,16 @@ class TopicJudge:
         query_norm = self._query_norm
         scores = {span: cosine_of(products[span], query_norm, norm) for span, norm in norms.items()}
         return [scores.get(span, 0.0) for span in spans]
+
+    def _weights(self, terms: Sequence[str]) -> Iterable[int]:
+        """How often each term is among the keywords."""
+        if not isinstance(terms, Terms):
+            return map(self.query.get, terms, repeat(0))
+        weights = np.zeros(len(terms), np.int64)
+        for term, count in self.query.items():
+            weights[terms.numbers == terms.vocabulary.find(term)] = count
+        found: list[int] = weights.tolist()
+        return found
 
     def judge(self, page: Page) -> Page:
         """``page`` with its relevance and the context score of each link filled in."""

@@ -10,11 +10,17 @@ from collections.abc import Mapping
 from math import log, sqrt
 from operator import mul
 
+import numpy as np
+
+from crawlproject.pages.text.terms import TermCounts
+
 Vector = Mapping[str, float]
 
 
 def squared_norm(vector: Vector) -> float:
     """The sum of the squared weights; an exact int when the weights are counts."""
+    if isinstance(vector, TermCounts):
+        return int(np.dot(vector.counts, vector.counts))
     weights = vector.values()
     return sum(map(mul, weights, weights))
 

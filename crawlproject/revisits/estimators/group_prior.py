@@ -75,7 +75,11 @@ class GroupPrior(Estimator):
         return of_template[self.table["template"][rows]]
 
     def rates(self, rows: Rows = ALL) -> Array:
-        prior = self._prior_of(rows.start) if isinstance(rows, slice) and rows.stop == _next(rows) else self.prior(rows)
+        prior: float | Array
+        if isinstance(rows, slice) and rows.start is not None and rows.stop == rows.start + 1:
+            prior = self._prior_of(rows.start)
+        else:
+            prior = self.prior(rows)
         changes = self.table["changes"][rows].astype(np.float64)
         watched = self.table["watched"][rows].astype(np.float64)
         return (self.shape + changes) / (self.shape / prior + watched)
@@ -88,7 +92,3 @@ class GroupPrior(Estimator):
         for group, index in ((self.hosts, host), (self.templates, template)):
             rate = float((pull + group["changes"][index]) / (pull / rate + group["watched"][index]))
         return rate
-
-
-def _next(rows: slice) -> int | None:
-    return None if rows.start is None else rows.start + 1

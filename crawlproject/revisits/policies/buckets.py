@@ -8,8 +8,10 @@ bucket, so it is as small for 10 million pages as for a thousand.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from crawlproject.revisits.allocation import SECONDS_A_DAY, Array
 from crawlproject.revisits.base import Outcome
@@ -98,12 +100,14 @@ class Buckets(IntervalPolicy):
         else:
             place["quiet"][row] = quiet
 
-    def price_of(self, rate: float, rows: Rows) -> float:
+    def price_of(self, rate: float, rows: npt.NDArray[np.integer[Any]]) -> float:
         bucket = self._place["bucket"][rows]
         sizes = np.bincount(bucket, minlength=BUCKETS).astype(np.float64)
         weights = np.bincount(bucket, weights=self.weights(rows), minlength=BUCKETS).astype(np.float64)
         rates = 1 / (FASTEST * RATIO ** np.arange(BUCKETS))
-        self._frequency = shares_of_budget(sizes, rates, weights, rate)
+        used = np.flatnonzero(sizes)
+        nearest = used[np.abs(np.arange(BUCKETS)[:, None] - used).argmin(axis=1)]  # a page may move to an empty bucket
+        self._frequency = shares_of_budget(sizes, rates, weights, rate)[nearest]
         return 1.0
 
     def intervals(self, price: float, rows: Rows = ALL) -> Array:

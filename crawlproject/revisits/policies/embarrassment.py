@@ -64,12 +64,10 @@ class Embarrassment(IntervalPolicy):
             order = np.argsort(-weights, kind="stable")
             picks = np.linspace(len(weights) - 1, 0, QUANTILES).astype(int)
             self._levels, self._chances = weights[order][picks], chances[picks]
-            same = (
-                np.searchsorted(-weights[order], -weights, side="left"),
-                np.searchsorted(-weights[order], -weights, side="right"),
-            )
+            # Pages of one weight share what their ranks promise.
+            first, last = (np.searchsorted(-weights[order], -weights, side=side) for side in ("left", "right"))
             total = np.concatenate([[0.0], chances.cumsum()])
-            self._opened["probability"][:] = (total[same[1]] - total[same[0]]) / (same[1] - same[0])
+            self._opened["probability"][:] = (total[last] - total[first]) / (last - first)
             for row, clicks in self.clicks.items():
                 if row < len(weights):
                     self._opened["probability"][row] = clicks
@@ -87,7 +85,11 @@ class Embarrassment(IntervalPolicy):
         return self.times.best_time(int(self.pages["host"][row]), due, float(self.pages["interval"][row]) / 4)
 
     def next_visits(self) -> Array:
-        return np.array([self.next_visit(row) for row in range(self.pages.rows)])
+        due = super().next_visits()
+        sharp = self.times.sharp(self.pages["host"])
+        for row in np.flatnonzero(sharp).tolist():
+            due[row] = self.next_visit(row)
+        return due
 
     def _chance(self, row: int, weight: float) -> float:
         if row in self.clicks:

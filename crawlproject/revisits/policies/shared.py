@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from crawlproject.revisits.allocation import SECONDS_A_DAY, Array, price_for
 from crawlproject.revisits.base import Outcome
@@ -16,7 +18,14 @@ from crawlproject.revisits.estimators.registry import make_estimator
 from crawlproject.revisits.table import Table
 
 SECOND_LOOK = SECONDS_A_DAY  # after which a page that was gone is looked for again, once
+SAMPLE = 65_536  # pages that the price of a visit is found from, at most
 LOWEST_RATE = 1 / (100 * 365 * SECONDS_A_DAY)  # changes per second: no page is believed never to change
+
+
+def sample_of(rows: npt.NDArray[np.integer[Any]]) -> tuple[npt.NDArray[np.integer[Any]], float]:
+    """Every k-th of these rows, at most ``SAMPLE``, and their share: the price of a visit differs by a fraction of a percent."""
+    sample = rows[:: -(-len(rows) // SAMPLE)]
+    return sample, len(sample) / len(rows)
 
 
 class IntervalPolicy(ABC):
@@ -27,6 +36,7 @@ class IntervalPolicy(ABC):
     """
 
     name = ""
+    weighs_new: ClassVar[bool] = False
 
     def __init__(self, *, estimator: str = "group_prior") -> None:
         self.pages = Table(
@@ -73,28 +83,38 @@ class IntervalPolicy(ABC):
 
     def plan(self, now: float, rate: float, new_value: float | None = None) -> float:
         alive = np.flatnonzero((self.pages["last"] > -math.inf) & (self.pages["gone"] == 0))
-        if len(alive):
+        if len(alive) and rate > 0:
             self.price = self.price_of(rate, alive)
             intervals = self.intervals(self.price, alive)
             spent = float((1 / intervals).sum())
-            self.stretch = spent / rate if spent > 0 < rate else 1.0
+            self.stretch = spent / rate if spent > 0 else 1.0
             self.pages["interval"][alive] = intervals * self.stretch
         return rate
 
-    def price_of(self, rate: float, rows: Rows) -> float:
-        """The price at which visits of these rows cost ``rate``."""
-        return price_for(rate, lambda price: float((1 / self.intervals(price, rows)).sum()), self.price or 1.0)
+    def price_of(self, rate: float, rows: npt.NDArray[np.integer[Any]]) -> float:
+        """The price at which visits of these rows cost ``rate``: of many pages by a sample, the rest is ``stretch``."""
+        sample, share = sample_of(rows)
+        return price_for(
+            rate * share, lambda price: float((1 / self.intervals(price, sample)).sum()), self.price or 1.0
+        )
+
+    def planned_rate(self) -> float:
+        """Visits per second of all pages at their intervals."""
+        alive = (self.pages["last"] > -math.inf) & (self.pages["gone"] == 0)
+        return float((1 / self.pages["interval"][alive].astype(np.float64)).sum())
 
     def next_visit(self, row: int) -> float:
         pages = self.pages
+        if row >= pages.rows or pages["last"][row] == -math.inf:
+            return math.inf
         if pages["gone"][row]:
             return float(pages["last"][row] + SECOND_LOOK) if pages["gone"][row] == 1 else math.inf
         return float(pages["last"][row] + pages["interval"][row])
 
     def next_visits(self) -> Array:
-        """``next_visit`` of all rows at once."""
         last, gone = self.pages["last"], self.pages["gone"]
-        return np.where(gone > 1, math.inf, last + np.where(gone == 1, SECOND_LOOK, self.pages["interval"]))
+        after = np.where(gone == 0, self.pages["interval"], np.where(gone == 1, SECOND_LOOK, math.inf))
+        return np.where(last > -math.inf, np.maximum(last, 0) + after, math.inf)
 
     def rates(self, rows: Rows = ALL) -> Array:
         """Estimated changes per second; the mean of all pages where nothing is known of a page."""

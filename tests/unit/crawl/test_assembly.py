@@ -180,3 +180,9 @@ def test_trap_settings_reach_the_trap_rules() -> None:
     assert traps.refusal("http://a.example/" + "x" * 20) == "too_long"
     assert traps.refusal("http://a.example/f.xyz") == "extension" == traps.refusal("http://a.example/f.mp4")
     assert traps.refusal("http://a.example/", depth=10_000) is None
+
+
+def test_a_refused_crawl_leaves_no_lock(tmp_path: Path) -> None:
+    with pytest.raises(BadSetting):
+        assembled(tmp_path / "crawl", CRAWL_RULES=["/no/such/rules"])
+    assert not (tmp_path / "crawl" / "lock").exists()

@@ -145,13 +145,14 @@ RUN_TIME = {
     "SiteTracker": frozenset({"holds"}),
     "UrlRuleLearner": frozenset({"variants"}),
     "DuplicateInspector": frozenset(
-        {"_examined", "_stored_until", "_seen"}
+        {"_examined", "_stored_until", "_seen", "latest"}
     ),  # _seen: the texts of late, which fade anyway
     "OrderingFeed": frozenset({"_latest"}),
     "Adaptive": frozenset({"_latest"}),  # evidence that is computed once
     "Intelligent": frozenset({"_page", "_latest"}),  # the page whose links are scored next
     "InfoSpiders": frozenset({"_page"}),
     "Reinforcement": frozenset({"_page"}),
+    "TermIds": frozenset({"_vocabulary", "_known"}),  # the reader's numbers of the same terms
 }
 PROBED = {"CRAWL_SOFT_404_PROBE": 2, "CRAWL_CLOAKING_PROBE": 0.2, "CRAWL_SITEMAPS": 2, "POLITENESS_MIN_DELAY": 0}
 PROBED |= {"CRAWL_MIN_HARVEST": 0.001, "CRAWL_HARVEST_WINDOW": 50}

@@ -49,3 +49,12 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StorageFailed, match="cannot open"):
         FolderLock(tmp_path / "file" / "crawl")
+
+
+def test_a_refused_crawl_leaves_no_lock_where_there_was_none(tmp_path: Path) -> None:
+    lock = FolderLock(tmp_path)
+    lock.withdraw()
+    assert not (tmp_path / "lock").exists()
+    FolderLock(tmp_path).close()
+    FolderLock(tmp_path).withdraw()
+    assert (tmp_path / "lock").exists(), "that of a crawl before"

@@ -18,7 +18,7 @@ local STRICT = ARGV[13] == '1' -- whether the crawl waits for the k rule while k
 local HOSTS_ELSEWHERE = tonumber(ARGV[14]) -- hosts with waiting URLs in other slots
 
 -- of the crawl
-local META = ROOT .. ':meta' -- hash: arrivals, seen, buckets, evicted, pages, worst
+local META = ROOT .. ':meta' -- hash: arrivals, seen, buckets, evicted, pages, worst, held
 local RECORDS = ROOT .. ':records' -- hash: arrival -> what parts_of takes apart; waiting and leased URLs
 local LEASES = ROOT .. ':leases' -- hash: arrival -> rank, newline, question, newline, worker
 local OPEN = ROOT .. ':open' -- zset: arrival and host of the best URL of each host that may be visited
@@ -35,14 +35,19 @@ local COMMITTED = ROOT .. ':committed' -- zset: arrival -> position in the batch
 local ADMITTED = ROOT .. ':admitted' -- hash: host -> URLs that entered
 local WORKERS = ROOT .. ':workers' -- hash: worker -> token of the process that uses this name
 local PICKS = ROOT .. ':picks' -- hash: worker -> number and hosts of its last picks
+local PARKED = ROOT .. ':parked:' -- set of a place: hosts that wait for the end of this crawl's visit there
+local MESSAGES = ROOT .. ':messages' -- stream: what workers tell each other, worker -> message
+local PUBLISHED = ROOT .. ':published' -- hash: worker -> number of the last message that it numbered
 local SEEN = ROOT .. ':seen:' -- hashes: digest -> arrival; empty when the URL is done
-local QUEUE = ROOT .. ':queue:' -- zset of a host: arrival -> rank; all that wait
-local UNRIPE = ROOT .. ':unripe:' -- zset of a host: arrival -> time to come; these are in the queue too
+local QUEUE = ROOT .. ':queue:' -- zset of a host: arrival -> rank; those that wait and may be taken
+local HELD = ROOT .. ':held:' -- zset of a host: arrival -> rank; those with a time to come
+local UNRIPE = ROOT .. ':unripe:' -- zset of a host: arrival -> time to come of the same
 
 -- of all crawls: one visitor at a time is all that a host sees of us
 local CLOCK = SHARED .. ':clock' -- zset: host -> time of the next visit
 local DELAY = SHARED .. ':delay' -- hash: host -> Crawl-delay, seconds
-local BUSY = SHARED .. ':busy' -- hash: host -> who fetches from it
+local BUSY = SHARED .. ':busy' -- hash: host -> who fetches from it; place of an address -> host that is fetched from there
+local ADDRESS = SHARED .. ':address' -- hash: host -> place of its address: an at sign and the address. CLOCK has places, too
 local ALIVE = SHARED .. ':alive' -- zset: worker of a crawl -> when its leases end unless it calls again
 
 local ME = ROOT .. '\n' .. WORKER
@@ -65,7 +70,7 @@ if SENT ~= '' then
   shift = time[1] + time[2] / 1000000 - tonumber(SENT)
 end
 
-local META_FIELDS = { 'arrivals', 'seen', 'buckets', 'evicted', 'pages', 'worst' }
+local META_FIELDS = { 'arrivals', 'seen', 'buckets', 'evicted', 'pages', 'worst', 'held' }
 local meta, meta_changed = {}, false
 for index, value in ipairs(call('HMGET', META, unpack(META_FIELDS))) do
   meta[META_FIELDS[index]] = tonumber(value or 0)

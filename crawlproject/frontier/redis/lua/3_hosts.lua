@@ -5,10 +5,41 @@ local some_committed = COMMIT > 1 and call('EXISTS', COMMITTED) == 1
 local some_blocked = call('EXISTS', BLOCKED) == 1
 local some_dormant = call('EXISTS', DORMANT) == 1
 
-local function due_of(host)
-  local due = call('ZSCORE', CLOCK, host)
+local some_addresses = call('EXISTS', ADDRESS) == 1
+
+-- The place of the host's address, or nil while that is not known.
+local function place_of(host)
+  return some_addresses and call('HGET', ADDRESS, host) or nil
+end
+
+local function due_at(name)
+  local due = call('ZSCORE', CLOCK, name)
   return due and tonumber(due) or -math.huge
 end
+
+local function due_of(host)
+  local at = place_of(host)
+  return at and math.max(due_at(host), due_at(at)) or due_at(host)
+end
+
+local function is_lost(holder, now)
+  return tonumber(call('ZSCORE', ALIVE, holder) or -math.huge) < now
+end
+
+-- Who visits the host, or another host of its address; nil: nobody.
+local function visitor_of(host)
+  local at = place_of(host)
+  return call('HGET', BUSY, host) or at and call('HGET', BUSY, call('HGET', BUSY, at) or '') or nil
+end
+
+local function begin_visit(host)
+  call('HSET', BUSY, host, ME)
+  local at = place_of(host)
+  if at then
+    call('HSET', BUSY, at, host)
+  end
+end
+
 
 -- The end of the host's block, or nil.
 local function block_of(host)
@@ -22,9 +53,12 @@ local function allowed_from(host)
 end
 
 -- Whether a URL of the host is being fetched for this crawl.
-local function in_process(host)
-  local holder = call('HGET', BUSY, host)
+local function is_ours(holder)
   return holder and string.sub(holder, 1, #ROOT + 1) == ROOT .. '\n'
+end
+
+local function in_process(host)
+  return is_ours(call('HGET', BUSY, host))
 end
 
 -- Let DORMANT say when a URL of the host may be taken, politeness aside, if none may now. rank: as in TOPS; nil: no URL.
@@ -47,16 +81,20 @@ local function is_committed(arrival)
   return some_committed and call('ZSCORE', COMMITTED, arrival)
 end
 
+-- Whether one URL comes before another of the same host.
+local function comes_before(rank, arrival, other_rank, other)
+  return rank < other_rank or (rank == other_rank and arrival < other)
+end
+
 -- The first URL of the host that may be taken, politeness and block aside: arrival and rank, or nil. Committed URLs only
 -- count when they are asked for.
 local function available(host, committed_too)
   local queue, from, chunk = QUEUE .. host, 0, 1
-  local unripe = some_unripe and call('EXISTS', UNRIPE .. host) == 1
   while true do
     local some = call('ZRANGE', queue, from, from + chunk - 1, 'WITHSCORES')
     for index = 1, #some, 2 do
       local arrival = some[index]
-      if not (unripe and call('ZSCORE', UNRIPE .. host, arrival)) and (committed_too or not is_committed(arrival)) then
+      if committed_too or not is_committed(arrival) then
         return arrival, tonumber(some[index + 1])
       end
     end
@@ -67,16 +105,29 @@ local function available(host, committed_too)
   end
 end
 
--- The last URL of the queue that is not committed and its rank, or {}: what a full frontier drops first.
-local function last_uncommitted(queue)
-  local from = 0
-  while true do
-    local last = call('ZREVRANGE', queue, from, from, 'WITHSCORES')
-    if not last[1] or not is_committed(last[1]) then
-      return last
-    end
-    from = from + 1
+-- The first URL of the host, held or not, and its rank; the first that may be taken, and its rank. nil where there is none.
+local function firsts_of(host)
+  local arrival, rank = available(host, true)
+  local held = some_unripe and call('ZRANGE', HELD .. host, 0, 0, 'WITHSCORES') or {}
+  local held_rank = tonumber(held[2])
+  if held_rank and (not rank or comes_before(held_rank, held[1], rank, arrival)) then
+    return held[1], held_rank, arrival, rank
   end
+  return arrival, rank, arrival, rank
+end
+
+-- The last URL of the host that is not committed and its rank, or nil: what a full frontier drops first.
+local function last_uncommitted(host)
+  local from, last = 0, nil
+  repeat
+    last = call('ZREVRANGE', QUEUE .. host, from, from, 'WITHSCORES')
+    from = from + 1
+  until not last[1] or not is_committed(last[1])
+  local held = some_unripe and call('ZREVRANGE', HELD .. host, 0, 0, 'WITHSCORES') or {}
+  if held[1] and (not last[1] or comes_before(tonumber(last[2]), last[1], tonumber(held[2]), held[1])) then
+    last = held
+  end
+  return last[1], tonumber(last[2])
 end
 
 -- Let one of the three indexes name ``arrival`` for ``host``; nil: not this host.
@@ -117,20 +168,14 @@ local function place(host, stays)
   if heads then
     open, top, worst = string.sub(heads, 1, 6), string.sub(heads, 7, 12), string.sub(heads, 13, 18)
   end
-  local queue = QUEUE .. host
-  local first = call('ZRANGE', queue, 0, 0, 'WITHSCORES')
-  local arrival, rank = first[1], first[2] and tonumber(first[2])
-  if arrival and some_unripe then
-    arrival, rank = available(host, true)
-  end
+  local first, first_rank, arrival, rank = firsts_of(host)
   local top_rank
-  top, top_rank = place_top(host, top, first[1], first[2] and tonumber(first[2]), arrival, rank)
+  top, top_rank = place_top(host, top, first, first_rank, arrival, rank)
   if meta.worst == 1 then
-    local last = last_uncommitted(queue)
-    worst = index(WORST, host, worst, last[1], last[2] and tonumber(last[2]))
+    worst = index(WORST, host, worst, last_uncommitted(host))
   end
   local opens
-  if not first[1] or in_process(host) then
+  if not first or in_process(host) then
     arrival = nil
   else
     if some_committed then
@@ -192,8 +237,10 @@ local function rest(host, finish, seconds)
   local asked = tonumber(call('HGET', DELAY, host) or 0)
   local pause = math.max(MIN_DELAY, asked, FACTOR * seconds)
   local due = pause > 0 and finish + pause + MARGIN or finish
-  if due > due_of(host) then
-    call('ZADD', CLOCK, exact(due), host)
+  for _, name in ipairs({ host, place_of(host) }) do
+    if due > due_at(name) then
+      call('ZADD', CLOCK, exact(due), name)
+    end
   end
 end
 
@@ -210,6 +257,10 @@ local function pass_time(now)
   end
   if some_unripe then
     for _, host in ipairs(call('ZRANGEBYSCORE', RIPENING, '-inf', exact(now))) do
+      for _, arrival in ipairs(call('ZRANGEBYSCORE', UNRIPE .. host, '-inf', exact(now))) do
+        call('ZADD', QUEUE .. host, call('ZSCORE', HELD .. host, arrival), arrival)
+        call('ZREM', HELD .. host, arrival)
+      end
       call('ZREMRANGEBYSCORE', UNRIPE .. host, '-inf', exact(now))
       watch_ripening(host)
       place(host, true)
@@ -227,23 +278,47 @@ local function pass_time(now)
   call('ZREMRANGEBYSCORE', CLOCK, '-inf', exact(now - CLOCK_SLACK))
 end
 
+local function leave_place(host)
+  local at = place_of(host)
+  if at and call('HGET', BUSY, at) == host then
+    call('HDEL', BUSY, at)
+    local parked = call('SMEMBERS', PARKED .. at)
+    call('DEL', PARKED .. at)
+    for _, other in ipairs(parked) do
+      place(other)
+    end
+  end
+end
+
+-- The visit of this crawl ends, if it is one.
+local function end_visit(host)
+  if in_process(host) then
+    call('HDEL', BUSY, host)
+    leave_place(host)
+  end
+end
+
 -- Whether an open host may be visited after all: another crawl may be there, or have been.
 local function visitable(host, now)
   if due_of(host) > now then
     place(host)
     return false
   end
-  local holder = call('HGET', BUSY, host)
+  local holder = visitor_of(host)
   if not holder then
     return true
   end
-  if tonumber(call('ZSCORE', ALIVE, holder) or -math.huge) < now then
+  if is_lost(holder, now) then
     call('HDEL', BUSY, host) -- its visitor is lost
     return true
   end
   local heads = call('HGET', HEADS, host)
   call('ZREM', OPEN, string.sub(heads, 1, 6) .. host)
   call('HSET', HEADS, host, NOBODY .. string.sub(heads, 7))
-  call('ZADD', RESTING, exact(now + BUSY_LOOK), host)
+  if is_ours(holder) then
+    call('SADD', PARKED .. place_of(host), host) -- until the visit to its address ends
+  else
+    call('ZADD', RESTING, exact(now + BUSY_LOOK), host)
+  end
   return false
 end

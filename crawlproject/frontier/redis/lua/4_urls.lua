@@ -53,15 +53,23 @@ local function describe(arrival, rank, answer)
   return answer
 end
 
+-- The rank of a URL that waits, or nil.
+local function rank_of(host, arrival)
+  local rank = call('ZSCORE', QUEUE .. host, arrival) or (some_unripe and call('ZSCORE', HELD .. host, arrival))
+  return rank and tonumber(rank) or nil
+end
+
 local function enter(host, arrival, rank, not_before)
-  call('ZADD', QUEUE .. host, exact(rank), arrival)
+  call('ZADD', (not_before > 0 and HELD or QUEUE) .. host, exact(rank), arrival)
   if not_before > 0 then
+    call('ZREM', QUEUE .. host, arrival)
     call('ZADD', UNRIPE .. host, exact(not_before), arrival)
     watch_ripening(host)
     if some_committed then
       call('ZREM', COMMITTED, arrival)
     end
   elseif some_unripe and call('ZREM', UNRIPE .. host, arrival) == 1 then
+    call('ZREM', HELD .. host, arrival)
     watch_ripening(host)
   end
 end
@@ -69,6 +77,7 @@ end
 local function leave(host, arrival)
   call('ZREM', QUEUE .. host, arrival)
   if some_unripe and call('ZREM', UNRIPE .. host, arrival) == 1 then
+    call('ZREM', HELD .. host, arrival)
     watch_ripening(host)
   end
   if some_committed then
@@ -128,9 +137,7 @@ end
 -- End a lease; the URL is neither leased nor waiting then.
 local function end_lease(arrival, host)
   call('HDEL', LEASES, arrival)
-  if string.sub(call('HGET', BUSY, host) or '', 1, #ROOT + 1) == ROOT .. '\n' then
-    call('HDEL', BUSY, host)
-  end
+  end_visit(host)
 end
 
 local function return_to_queue(arrival, host, digest, not_before)

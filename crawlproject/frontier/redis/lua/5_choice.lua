@@ -161,24 +161,16 @@ local function best_of_all()
   local cursors, best, next_host = {}, {}, hosts_up_to(ALL_HELD)
   local function forward(cursor)
     cursor.at = cursor.at + 2
-    while true do
-      if cursor.at > #cursor.some then
-        cursor.from = cursor.from + #cursor.some / 2
-        cursor.some = call('ZRANGE', QUEUE .. cursor.host, cursor.from, cursor.from + 15, 'WITHSCORES')
-        cursor.at = 1
-        if #cursor.some == 0 then
-          return false
-        end
-      end
-      cursor.arrival, cursor.rank = cursor.some[cursor.at], tonumber(cursor.some[cursor.at + 1])
-      if not (some_unripe and call('ZSCORE', UNRIPE .. cursor.host, cursor.arrival)) then
-        return true
-      end
-      cursor.at = cursor.at + 2
+    if cursor.at > #cursor.some then
+      cursor.from = cursor.from + #cursor.some / 2
+      cursor.some = call('ZRANGE', QUEUE .. cursor.host, cursor.from, cursor.from + 15, 'WITHSCORES')
+      cursor.at = 1
     end
+    cursor.arrival, cursor.rank = cursor.some[cursor.at], tonumber(cursor.some[cursor.at + 1])
+    return cursor.arrival ~= nil
   end
   local function before(rank, arrival, other)
-    return rank < other.rank or (rank == other.rank and arrival < other.arrival)
+    return comes_before(rank, arrival, other.rank, other.arrival)
   end
   while #best < COMMIT do
     local first
@@ -231,7 +223,7 @@ local function batch(now)
     local rank = call('ZSCORE', QUEUE .. host, arrival)
     local state = known[host]
     if not state then
-      local due, holder = allowed_from(host), call('HGET', BUSY, host)
+      local due, holder = allowed_from(host), visitor_of(host)
       local mine = in_process(host)
       local lost = holder and tonumber(call('ZSCORE', ALIVE, holder) or -math.huge) < now
       local busy = holder and not lost

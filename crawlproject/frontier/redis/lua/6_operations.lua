@@ -77,9 +77,9 @@ local function offer(again)
     return -3
   end
   if arrival and not is_done then
-    local old = call('ZSCORE', QUEUE .. host, arrival)
+    local old = rank_of(host, arrival)
     if old then
-      found_again(digest, host, arrival, rank < tonumber(old) and rank, not_before, blob)
+      found_again(digest, host, arrival, rank < old and rank, not_before, blob)
     end
     return 0
   end
@@ -121,7 +121,7 @@ local function wait_again(digest, host, arrival, refetch_at, rank)
   end
   local _, _, _, blob = parts_of(arrival)
   write_record(digest, host, arrival, refetch_at, blob)
-  enter(host, arrival, rank or old or tonumber(call('ZSCORE', QUEUE .. host, arrival)), refetch_at)
+  enter(host, arrival, rank or old or rank_of(host, arrival), refetch_at)
   place(host)
   evict_surplus()
 end
@@ -182,7 +182,7 @@ function answer_of.hold()
   end
   local _, _, _, blob = parts_of(arrival)
   write_record(digest, host, arrival, not_before, blob)
-  enter(host, arrival, tonumber(call('ZSCORE', QUEUE .. host, arrival)), not_before)
+  enter(host, arrival, rank_of(host, arrival), not_before)
   place(host, true)
   evict_surplus()
   return 2
@@ -211,8 +211,9 @@ function answer_of.rescore()
   if not arrival then
     return 0
   end
-  if tonumber(call('ZSCORE', QUEUE .. host, arrival)) ~= rank then
-    call('ZADD', QUEUE .. host, exact(rank), arrival)
+  if rank_of(host, arrival) ~= rank then
+    local is_held = some_unripe and call('ZSCORE', UNRIPE .. host, arrival)
+    call('ZADD', (is_held and HELD or QUEUE) .. host, exact(rank), arrival)
     place(host, true)
   end
   return 1
@@ -227,6 +228,35 @@ function answer_of.delay()
     call('HDEL', DELAY, host)
   end
   return 0
+end
+
+-- host address now -> 1 nobody else visits it and it has rested, else 0. An empty address: the host is told apart.
+function answer_of.address()
+  local host, address, now = argument(), argument(), time_argument()
+  local visits = in_process(host)
+  if place_of(host) ~= (address ~= '' and '@' .. address or nil) then
+    leave_place(host)
+    if address == '' then
+      call('HDEL', ADDRESS, host)
+    else
+      call('HSET', ADDRESS, host, '@' .. address)
+      some_addresses = true
+    end
+    place(host)
+  end
+  local at = place_of(host)
+  if not at then
+    return 1
+  end
+  local visited = call('HGET', BUSY, at)
+  local holder = visited and visited ~= host and call('HGET', BUSY, visited)
+  if due_at(at) > now or (holder and not is_lost(holder, now)) then
+    return 0
+  end
+  if visits then
+    call('HSET', BUSY, at, host)
+  end
+  return 1
 end
 
 -- host time -> 0. No URL of the host is taken before the time; 0 lifts the block.
@@ -284,7 +314,7 @@ function answer_of.record()
   end
   local _, host = parts_of(arrival)
   local rank, _, worker = lease_of(arrival)
-  local answer = describe(arrival, rank and exact(rank) or call('ZSCORE', QUEUE .. host, arrival), {})
+  local answer = describe(arrival, exact(rank or rank_of(host, arrival)), {})
   answer[4] = worker or ''
   return answer
 end

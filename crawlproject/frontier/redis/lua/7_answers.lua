@@ -36,7 +36,7 @@ function answer_of.take()
     end
     leave(host, arrival)
     call('HSET', LEASES, arrival, exact(rank) .. '\n' .. question .. '\n' .. WORKER)
-    call('HSET', BUSY, host, ME)
+    begin_visit(host)
     place(host)
     picks[#picks + 1] = host
     while #picks > K + leases do
@@ -81,9 +81,26 @@ function answer_of.counts()
   }
 end
 
+-- In crawls of earlier versions held URLs are in the queues, too.
+local function part_held_from_others()
+  for _, host in ipairs(call('ZRANGE', RIPENING, 0, -1)) do
+    for _, arrival in ipairs(call('ZRANGE', UNRIPE .. host, 0, -1)) do
+      local rank = call('ZSCORE', QUEUE .. host, arrival)
+      if rank then
+        call('ZADD', HELD .. host, rank, arrival)
+        call('ZREM', QUEUE .. host, arrival)
+      end
+    end
+  end
+  count('held', 1)
+end
+
 -- now -> time and hosts of the worker's last picks. The worker begins, under TOKEN; what it held before waits again.
 function answer_of.begin()
   local now = time_argument()
+  if meta.held == 0 then
+    part_held_from_others()
+  end
   reclaim(WORKER, now)
   call('ZADD', ALIVE, exact(now + LEASE), ME)
   if MAX_URLS > 0 and meta.worst == 0 then
@@ -93,6 +110,38 @@ function answer_of.begin()
     end
   end
   return call('HGET', PICKS, WORKER) or ''
+end
+
+-- number most message -> 1 it is new. ``most`` messages are kept, or a few more.
+function answer_of.publish()
+  local number_, most, message = number(), number(), argument()
+  if number_ > 0 then
+    if number_ <= tonumber(call('HGET', PUBLISHED, WORKER) or 0) then
+      return 0
+    end
+    call('HSET', PUBLISHED, WORKER, exact(number_))
+  end
+  call('XADD', MESSAGES, 'MAXLEN', '~', exact(most), '*', WORKER, message)
+  return 1
+end
+
+-- -> number of the last message that this worker numbered
+function answer_of.published()
+  return call('HGET', PUBLISHED, WORKER) or '0'
+end
+
+-- id most own -> {id of the last message, message, ...}: those after ``id``, at most so many, with those of this worker or
+-- without
+function answer_of.messages()
+  local after, most, own = argument(), number(), argument() == '1'
+  local found = { after }
+  for _, entry in ipairs(call('XRANGE', MESSAGES, '(' .. after, '+', 'COUNT', exact(most))) do
+    found[1] = entry[1]
+    if own or entry[2][1] ~= WORKER then
+      found[#found + 1] = entry[2][2]
+    end
+  end
+  return found
 end
 
 -- now -> 0. The worker ends; what it still holds waits again.

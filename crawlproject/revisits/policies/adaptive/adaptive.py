@@ -12,14 +12,17 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from crawlproject.revisits.allocation import SECONDS_A_DAY, Array, price_for
 from crawlproject.revisits.base import Outcome
 from crawlproject.revisits.estimators.group_prior import FIRST_GUESS
 from crawlproject.revisits.policies.adaptive.benefit import time_to_gain
 from crawlproject.revisits.policies.adaptive.clocks import Clocks, expected_changes
+from crawlproject.revisits.policies.shared import SECOND_LOOK, sample_of
 from crawlproject.revisits.table import Table
 
 SHAPE = 0.5  # of the prior of a page's multiplier around 1
@@ -27,14 +30,15 @@ FOLLOWERS = 64  # pages that are moved forward after a visit, at most
 LOOKED_AT = 4096  # pages of a host that are looked at for it; the next ones the next time
 DISCOUNT = 1 / 365  # a day: what is expected later than in a year hardly counts
 LEAST_SHARE = 0.1  # of the budget for known pages, however much new ones promise
+EARLY = 3600.0  # seconds: a visit that is earlier than so was made because there was budget to spare
 STEER, DAMPING = 0.2, 5.0  # exponent of the correction of a plan, and visits that it is damped by
-SECOND_LOOK = SECONDS_A_DAY  # after which a page that was gone is looked for again, once
 
 
 class Adaptive:
     """Ours. 41 bytes a page, 0.1 kB a host, 0.6 kB more from 8 pages of it on."""
 
     name = "adaptive"
+    weighs_new: ClassVar[bool] = True
 
     def __init__(self, *, shape: float = SHAPE) -> None:
         self.pages = Table(
@@ -50,8 +54,8 @@ class Adaptive:
         self.clocks = Clocks(FIRST_GUESS * SECONDS_A_DAY)
         self.shape = shape
         self.price: float | None = None  # weight × days
-        self._correction = 1.0  # visits made over visits planned, smoothed
-        self._visits = 0  # of known pages, since the last plan
+        self._correction = 1.0  # visits asked for over visits planned, smoothed
+        self._asked = 0  # visits of pages that were due, since the last plan
         self._planned_at, self._planned_rate = 0.0, 0.0
         self._looked_at = 0
         self._members: dict[int, array[int]] = {}  # rows by host
@@ -62,7 +66,6 @@ class Adaptive:
 
     def observe(self, outcome: Outcome) -> Iterable[int]:
         row, pages, at, host = outcome.row, self.pages, outcome.at, outcome.host
-        self._visits += not outcome.first and not outcome.hint
         sooner: list[int] = []
         if row >= pages.rows or pages["last"][row] == -math.inf:
             pages.grow(row + 1)
@@ -70,6 +73,7 @@ class Adaptive:
             self._members.setdefault(host, array("I")).append(row)
             pages["host"][row] = host
         elif not outcome.gone and not pages["gone"][row] and at > pages["last"][row]:
+            self._asked += not outcome.hint and at + EARLY >= pages["due_at"][row]
             self.clocks.advance(host, at)
             sooner = self._learn(outcome)
         pages["last"][row] = at
@@ -97,14 +101,14 @@ class Adaptive:
         return self._followers(host, at)
 
     def _followers(self, host: int, now: float) -> list[int]:
-        """Pages of the host that are due now and were not before: those that are overdue most, at most 64 of 4,096."""
+        """Pages of the host that are due within a day and were not before: the first of them, at most 64 of 4,096."""
         members, pages = self._members[host], self.pages
         first = self._looked_at % len(members)
         rows = np.array(members[first : first + LOOKED_AT], dtype=np.int64)
         self._looked_at = first + len(rows)
         before = pages["due_at"][rows]
-        due = self.next_visits(rows)
-        sooner = np.flatnonzero((before > now) & (due <= now))
+        due = self._due(rows)
+        sooner = np.flatnonzero((due < before - EARLY) & (due <= now + SECONDS_A_DAY))
         best = sooner[np.argsort(due[sooner])[:FOLLOWERS]]
         before[best] = due[best]
         pages["due_at"][rows] = before  # those that are not named stay where they are
@@ -124,33 +128,43 @@ class Adaptive:
         alive = np.flatnonzero((pages["last"] > -math.inf) & (pages["gone"] == 0))
         if not len(alive) or rate <= 0:
             return rate
-        clock_rates = self.clocks.rates(pages["host"][alive]) / SECONDS_A_DAY
+        sample, share = sample_of(alive)
+        clock_rates = self.clocks.rates(pages["host"][sample]) / SECONDS_A_DAY / share
         self._correct(now)
 
         def spent(price: float) -> float:
-            return float((clock_rates / self._needed(alive, price)).sum())
+            return self._correction * float((clock_rates / self._needed(sample, price)).sum())
 
-        price = price_for(rate / self._correction, spent, self.price or 1.0)
+        price = price_for(rate, spent, self.price or 1.0)
         used = rate
         if new_value is not None:
             of_new = new_value / (self.clocks.changes / self.clocks.watched + DISCOUNT)
             if of_new > price:
-                price = min(of_new, price_for(rate * LEAST_SHARE / self._correction, spent, price))
-                used = min(rate, spent(price) * self._correction)
+                price = min(of_new, price_for(rate * LEAST_SHARE, spent, price))
+                used = min(rate, spent(price))
         self.price = price
         pages["needed"][alive] = self._needed(alive, price)
-        self._planned_at, self._planned_rate, self._visits = now, used, 0
+        self._planned_at, self._planned_rate, self._asked = now, used, 0
         return used
 
     def _correct(self, now: float) -> None:
-        """Bursts make more or fewer visits than clocks of even pace: steer by what the last plan really spent."""
+        """Bursts ask for more or fewer visits than clocks of even pace: steer by how many pages were due since the last plan."""
         planned = (now - self._planned_at) * self._planned_rate
         if planned > 0:
-            off = (self._visits + DAMPING) / (planned + DAMPING)
+            overdue = int(np.count_nonzero((self.pages["due_at"] < now) & (self.pages["gone"] == 0)))
+            off = (self._asked + overdue + DAMPING) / (planned + DAMPING)
             self._correction = float(np.clip(self._correction * off**STEER, 0.1, 10.0))
+
+    def planned_rate(self) -> float:
+        """Visits per second that clocks of even pace ask for."""
+        alive = np.flatnonzero((self.pages["last"] > -math.inf) & (self.pages["gone"] == 0))
+        rates = self.clocks.rates(self.pages["host"][alive]) / SECONDS_A_DAY
+        return self._correction * float((rates / self.pages["needed"][alive]).sum())
 
     def next_visit(self, row: int) -> float:
         pages = self.pages
+        if row >= pages.rows or pages["last"][row] == -math.inf:
+            return math.inf
         last, gone = float(pages["last"][row]), int(pages["gone"][row])
         if gone:
             return last + SECOND_LOOK if gone == 1 else math.inf
@@ -161,8 +175,14 @@ class Adaptive:
         pages["due_at"][row] = due
         return due
 
-    def next_visits(self, rows: np.ndarray | slice = slice(None)) -> Array:
-        """``next_visit`` of these rows, of all by default."""
+    def next_visits(self) -> Array:
+        due = np.full(self.pages.rows, math.inf)
+        known = np.flatnonzero(self.pages["last"] > -math.inf)
+        due[known] = self._due(known)
+        return due
+
+    def _due(self, rows: npt.NDArray[np.integer[Any]]) -> Array:
+        """``next_visit`` of these rows, which were visited."""
         pages = self.pages
         last, hosts = pages["last"][rows], pages["host"][rows]
         needed = pages["needed"][rows].astype(float)

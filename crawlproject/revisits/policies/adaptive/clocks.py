@@ -44,12 +44,12 @@ class Clocks:
         """Changes a day of a page of multiplier 1, in the long run."""
         overall = self.changes / self.watched
         known = self.groups
-        return float((PULL + known["changes"][group]) / (PULL / overall + known["watched"][group]))
+        return (PULL + float(known["changes"][group])) / (PULL / overall + float(known["watched"][group]))
 
     def rates(self, groups: np.ndarray | slice = slice(None)) -> Array:
         overall = self.changes / self.watched
         changes, watched = self.groups["changes"][groups], self.groups["watched"][groups]
-        return np.asarray((PULL + changes.astype(float)) / (PULL / overall + watched))
+        return np.asarray((PULL + changes.astype(float)) / (PULL / overall + watched.astype(float)))
 
     def meet(self, group: int, now: float) -> None:
         """A page of this group was visited for the first time."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import orjson
 import pytest
 from support.frontiersteps import Driver, Pair, facts, random_steps, waiting
 
@@ -74,6 +75,19 @@ def test_memory_and_disk_take_the_same_through_random_steps(
     other.close()
 
 
+@pytest.mark.parametrize("rules", RULES, ids=str)
+@pytest.mark.parametrize("floors", [0.0, 0.05])
+def test_many_whose_time_comes_together_go_the_same_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, floors: float, rules: tuple[int, int, int]
+) -> None:
+    """They go from the calendar into the other queues as a whole; here already when they are two."""
+    monkeypatch.setattr("crawlproject.frontier.disk.host_paging._FEW", 1)
+    pair = Pair(memory(*rules), disk(tmp_path, 0.0, *rules, limits=TIGHT), commit=rules[1])
+    for step in itertools.islice(random_steps(hash(rules) + 1, floors=floors), 1000):
+        pair.do(step)
+    pair.other.frontier.close()
+
+
 @pytest.mark.parametrize("closed", [True, False], ids=["closed", "killed"])
 def test_a_reopened_frontier_continues_as_the_journaled_one_does(tmp_path: Path, closed: bool) -> None:
     def reopened(now: float) -> tuple[Frontier, Frontier]:
@@ -95,6 +109,57 @@ def test_a_reopened_frontier_continues_as_the_journaled_one_does(tmp_path: Path,
             one, other = map(Driver, pair)
             assert waiting(one.frontier) == waiting(other.frontier)
             assert facts(one.frontier, now) == facts(other.frontier, now)
+
+
+def test_with_more_held_urls_than_are_looked_at_it_may_be_asked_too_early_but_never_too_late(tmp_path: Path) -> None:
+    """The host of the first held URLs is blocked: what is due at last is behind more of them than may be pulled ahead."""
+    limits = MemoryLimits(shared=3, host=2, crowd=1, hosts=4, ahead=5)
+    frontier, now, asked = disk(tmp_path, limits=limits), 0.0, 0
+    frontier.put_many(CrawlUrl(f"http://blocked.test/{i}", 0.9, not_before=10.0 + i) for i in range(40))
+    frontier.put(CrawlUrl("http://free.test/", 0.1, not_before=90.0))
+    frontier.block_host("blocked.test", 1000.0)
+    while frontier.take(now) is None:
+        due = frontier.next_due(now)
+        assert due is not None and now < due <= 90.0
+        now, asked = due, asked + 1
+    assert now == 90.0 and asked > 1
+    assert frontier.next_due(now) == 1000.0, "what has ripened is no longer looked for"
+    frontier.close()
+
+
+def test_held_urls_of_an_earlier_version_stay_held(tmp_path: Path) -> None:
+    """It had no file of times, and kept them in the summary of the journal."""
+    frontier = disk(tmp_path)
+    frontier.put_many([CrawlUrl("http://a.test/", 0.9, not_before=50.0), CrawlUrl("http://b.test/", 0.1)])
+    frontier.close()
+    state = orjson.loads((tmp_path / "state.json").read_bytes())
+    assert state["later"] == []
+    del state["sizes"]["times"]
+    (tmp_path / "state.json").write_bytes(orjson.dumps({**state, "version": 1, "later": [[0, 50.0]]}))
+    (tmp_path / "times").unlink()
+    view = read_frontier(tmp_path)
+    assert view is not None and view.find("http://a.test/")[1] == CrawlUrl("http://a.test/", 0.9, not_before=50.0)
+    for due in (0.0, 50.0):
+        frontier = disk(tmp_path)
+        assert frontier.next_due(0.0) == due
+        frontier.hold("http://b.test/", 60.0)
+        assert (frontier.take(49.0), frontier.next_due(49.0)) == (None, 50.0)
+    frontier.close()
+
+
+@pytest.mark.parametrize("damage", ["removed", "emptied", "cut"])
+def test_a_file_of_times_that_was_lost_is_named(tmp_path: Path, damage: str) -> None:
+    """Else all that is held would be taken at once."""
+    frontier = disk(tmp_path)
+    frontier.put(CrawlUrl("http://a.test/", 0.9, not_before=50.0))
+    frontier.close()
+    path = tmp_path / "times"
+    if damage == "removed":
+        path.unlink()
+    else:
+        path.write_bytes(path.read_bytes()[: 100 if damage == "cut" else 0])
+    with pytest.raises(BadCrawlDir, match="times"):
+        disk(tmp_path)
 
 
 # ---------------------------------------------------------------- kill -9, full disks, damage

@@ -34,3 +34,26 @@ def test_ten_times_the_urls_are_no_more_objects_also_above_and_below_a_floor(tmp
         objects.append(len(gc.get_objects()))
     assert objects[1] - objects[0] < 4_000, "for 36,000 URLs more"
     frontier.close()
+
+
+def test_a_held_url_takes_no_objects_while_visits_go_on(tmp_path: Path) -> None:
+    """Its memory is that of its entries in mapped files."""
+    random, now, last = Random(3), 1000.0, 0
+    frontier = DiskFrontier(tmp_path, politeness=Politeness(1.0), random=Random(1), clock=lambda: 0.0, limits=LIMITS)
+    objects = []
+    for held in (4_000, 40_000):
+        while len(frontier) < held:
+            with frontier.batch():
+                for _ in range(50):
+                    last += 1
+                    url = f"http://h{random.randrange(HOSTS)}.example/{last}"
+                    frontier.put(CrawlUrl(url, 2 + random.random(), not_before=now + 1e4 * random.random()))
+            now += 1.0
+            if taken := frontier.take(now):
+                frontier.done(taken.url, now, 0.1, now + 1e4)
+        assert frontier.best() is not None and frontier.next_due(now) is not None
+        gc.collect()
+        objects.append(len(gc.get_objects()))
+    assert objects[1] - objects[0] < 4_000, "for 36,000 URLs more"
+    assert frontier.hosts() == HOSTS and frontier.hosts_in_memory() <= HOSTS
+    frontier.close()

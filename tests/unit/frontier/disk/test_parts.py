@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from crawlproject.errors import BadCrawlDir
 from crawlproject.frontier.disk.hash_table import HashTable
 from crawlproject.frontier.disk.journal import DiskJournal, Frame, Summary
-from crawlproject.frontier.disk.spilled_queue import SpilledQueue, SpillFile
+from crawlproject.frontier.disk.spill_file import SpillFile
+from crawlproject.frontier.disk.spilled_queue import SpilledQueue
 from crawlproject.frontier.disk.url_records import UrlRecords
 from crawlproject.frontier.disk.url_table import DONE, NUMBERED_ROW, SHARED, UrlRow, UrlTable
 from crawlproject.records import CrawlUrl

@@ -320,3 +320,66 @@ def test_a_done_url_costs_few_bytes(database: redis.Redis, join: Join) -> None:
 )
 def test_records_travel_as_json(record: CrawlUrl) -> None:
     assert load_record(dump_record(record), record.score, record.not_before) == record
+
+
+# ---------------------------------------------------------------- revisits
+
+
+def test_what_a_visit_costs_does_not_grow_with_the_held_urls_of_its_host(join: Join, database: redis.Redis) -> None:
+    """Counted in commands inside the script: held URLs with better scores were passed over one by one."""
+    frontier, costs, page = join(), [], 0
+
+    def commands() -> int:
+        return sum(one["calls"] for one in database.info("commandstats").values())
+
+    for held in (10, 1000):
+        while len(frontier) < held:
+            page += 1
+            frontier.put(url(f"a/{page}", 9.0, not_before=1e6 + page))
+        frontier.put_many([url(f"a/new{held}", 0.5), url(f"a/next{held}", 0.1)])
+        before = commands()
+        taken = frontier.take(0.0)
+        assert taken == url(f"a/new{held}", 0.5)
+        frontier.done(taken.url, 0.0, 0.0)
+        costs.append(commands() - before)
+        frontier.drop(f"http://a.test/next{held}")
+    assert costs[1] <= costs[0] + 5
+
+
+def test_held_urls_of_an_earlier_version_stay_held(join: Join, database: redis.Redis) -> None:
+    """It had them in the queues of their hosts, too."""
+    frontier = join()
+    frontier.put_many([url("a/1", 0.9, not_before=50.0), url("a/2", 0.5), url("b/1", 0.7, not_before=60.0)])
+    root = "topical:{0}:crawl:crawl"
+    for host in ("a.test", "b.test"):
+        for arrival, rank in database.zrange(f"{root}:held:{host}", 0, -1, withscores=True):
+            database.zadd(f"{root}:queue:{host}", {arrival: rank})
+        database.delete(f"{root}:held:{host}")
+    database.hdel(f"{root}:meta", "held")
+    again = join()
+    assert (again.best(), again.take(0.0), again.take(49.0)) == (0.9, url("a/2", 0.5), None)
+    again.done("http://a.test/2", 49.0, 0.0)
+    assert again.take(50.0) == url("a/1", 0.9, not_before=50.0)
+    assert (again.next_due(50.0), again.take(60.0)) == (60.0, url("b/1", 0.7, not_before=60.0))
+
+
+def test_a_repeated_call_lets_a_finished_url_wait_once(join: Join) -> None:
+    frontier = join()
+    frontier.put(url("a/1", 0.5))
+    taken = frontier.take(0.0)
+    assert taken
+    call = done_of(taken.url, 1.0, 0.0, 20.0, 0.8)
+    assert [frontier.call(0, [call]), frontier.call(0, [call])] == [[1], [0]]
+    assert (len(frontier), frontier.best(), frontier.take(19.0), frontier.next_due(19.0)) == (1, 0.8, None, 20.0)
+
+
+def test_times_of_next_visits_are_by_the_clock_of_the_server(database: redis.Redis) -> None:
+    """As all others: they travel as differences to what the clock of the caller shows."""
+    rules = FrontierRules(min_delay=0.0, factor=0.0, lease=60.0)
+    frontier = RedisFrontier(database, "crawl", "w", rules, now=0.0, random=Random(1), clock=lambda: 1000.0)
+    frontier.put(url("a/1", 0.5))
+    assert frontier.take(1000.0)
+    frontier.done("http://a.test/1", 1000.0, 0.0, 1050.0)
+    [held] = frontier.waiting()
+    assert held.not_before == pytest.approx(1050.0, abs=5.0)
+    assert frontier.take(1040.0) is None and frontier.take(1060.0) is not None

@@ -155,3 +155,28 @@ def test_a_server_that_refuses_ends_the_crawl_with_a_reason(server: RedisServer,
     assert "WRONGTYPE" in str(loop.failures[0])
     with pytest.raises(StorageFailed):
         frontier.close()
+
+
+def test_a_worker_lets_a_url_wait_for_its_next_visit(server: RedisServer, loop: Loop) -> None:
+    frontier = worker(server, loop)
+    [record] = urls(1)
+    frontier.put(record)
+    taken: list[CrawlUrl] = []
+
+    def take() -> bool:
+        if one := frontier.take(time.time()):
+            taken.append(one)
+        return bool(taken)
+
+    loop.run_until(take)
+    with frontier.batch():
+        frontier.done(record.url, time.time(), 0.0)
+        frontier.put_again(CrawlUrl(record.url, 7.0))
+    taken.clear()
+    loop.run_until(take)
+    assert taken == [CrawlUrl(record.url, 7.0)]
+    frontier.done(record.url, time.time(), 0.0, time.time() + 3600.0, 9.0)
+    frontier.close()
+    again = worker(server, None, "other")
+    assert (len(again), again.best(), again.take(time.time())) == (1, 9.0, None)
+    again.close()

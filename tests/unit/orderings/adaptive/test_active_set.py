@@ -20,7 +20,7 @@ class Chosen:
 
     def __init__(self, urls: list[tuple[float, int]], size: int, explore: float, worth: float = FOUND) -> None:
         self.table = LinkTable()
-        self.rows = np.array([self.table.add(f"{number}", 0.0) for number in range(len(urls))], dtype=np.int64)
+        self.rows = np.array(self.table.add(list(map(str, range(len(urls)))), 0.0), dtype=np.int64)
         self.table.groups[self.rows, 0] = [host for _, host in urls]
         self.set = ActiveSet(self.table, size, explore)
         self.set.observe(worth)
@@ -79,8 +79,8 @@ def test_it_is_short_when_less_than_half_is_left() -> None:
     made.choose()
     for number, short in enumerate([False, False, False, True]):
         assert made.set.is_short() is short, number
-        made.set.removed(int(made.rows[number]))
-        made.table.remove(int(made.rows[number]))
+        made.set.removed(made.rows[number : number + 1])
+        made.table.remove(made.rows[number : number + 1])
 
 
 def test_without_a_floor_all_rows_are_active_and_it_is_not_short() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from crawlproject.orderings.adaptive.document_frequencies import TermStatistics
 from crawlproject.orderings.adaptive.link_features import KINDS, LinkFeatures
-from crawlproject.orderings.adaptive.link_table import ANCHOR, AROUND, WORDS, Groups, LinkTable
+from crawlproject.orderings.adaptive.link_table import ANCHOR, AROUND, WORDS, LinkTable, Rows
 
 
 class Evidence:
@@ -20,14 +20,17 @@ class Evidence:
         self.table, self.terms = LinkTable(), TermStatistics()
         self.all = LinkFeatures(self.table, self.terms, self.terms.numbers(["coral", "reef"]), without)
 
-    def row(self, url: str, worth: float = 0.0, groups: Groups | None = None, **texts: str) -> int:
-        row = self.table.add(url, worth)
+    def row(self, url: str, worth: float = 0.0, groups: Rows | None = None, **texts: str) -> int:
+        (row,) = self.table.add([url], worth)
         columns = {"anchor": ANCHOR, "around": AROUND, "words": WORDS}
         for name, text in texts.items():
             numbers = self.terms.numbers(text.split())
             self.table.terms[row, columns[name].start : columns[name].start + len(numbers)] = numbers
-        self.table.groups[row] = groups or self.all.join(url, url, (url, ""), url)
+        self.table.groups[row] = self.join(url, url, (url, ""), url) if groups is None else groups
         return row
+
+    def join(self, host: str, folder: str, place: tuple[str, str], family: str) -> Rows:
+        return self.all.join([host], [folder], [place], family)[0]
 
     def of(self, row: int, output: int = 0) -> dict[str, float]:
         return dict(zip(KINDS, self.all.of(np.array([row]))[output, 0].tolist(), strict=True))
@@ -52,13 +55,13 @@ def test_texts_and_parents_by_hand() -> None:
 def test_group_means_by_hand() -> None:
     """Shrunk with two members more: the host to all pages, folder and place to the host, the family to the parent."""
     evidence = Evidence()
-    groups = evidence.all.join("h", "h/f", ("h", "ul a"), "p")
+    groups = evidence.join("h", "h/f", ("h", "ul a"), "p")
     row = evidence.row("a", 0.6, groups)
     everywhere = 0.05
     assert [evidence.of(row)[kind] for kind in ("host", "folder", "place", "family")] == pytest.approx(
         [everywhere] * 3 + [0.6]
     )
-    evidence.all.learn(np.array(groups), np.array([1.0, 0.3]))
+    evidence.all.learn(groups, np.array([1.0, 0.3]))
     worth, prospect = evidence.of(row), evidence.of(row, output=1)
     host = (1 + 2 * (1.05 / 2)) / 3
     assert worth["host"] == pytest.approx(host)
@@ -71,7 +74,7 @@ def test_group_means_by_hand() -> None:
 
 def test_of_a_seed_only_the_host_is_known() -> None:
     evidence = Evidence()
-    row = evidence.row("a", 0.0, evidence.all.join("h", "h/f", ("h", ""), "p"))
+    row = evidence.row("a", 0.0, evidence.join("h", "h/f", ("h", ""), "p"))
     evidence.all.learn_host("h", np.array([1.0, 1.0]))
     found = evidence.of(row)
     assert found["host"] == found["folder"] == found["place"] > 0.5 and found["family"] == 0
@@ -97,7 +100,7 @@ def test_terms_that_came_after_the_last_refresh_weigh_nothing() -> None:
 
 def test_a_moved_row_changes_host_and_folder_alone() -> None:
     evidence = Evidence()
-    row = evidence.row("a", 0.6, evidence.all.join("h", "h/f", ("h", ""), "p"))
+    row = evidence.row("a", 0.6, evidence.join("h", "h/f", ("h", ""), "p"))
     evidence.all.learn(evidence.table.groups[row], np.array([1.0, 1.0]))
     before = evidence.of(row)
     evidence.all.move(evidence.table.groups[row], "other", "other/f")
@@ -107,9 +110,9 @@ def test_a_moved_row_changes_host_and_folder_alone() -> None:
 
 def test_what_a_host_has_shown_outlives_its_rows_what_a_page_has_shown_does_not() -> None:
     evidence = Evidence()
-    groups = evidence.all.join("h", "h/f", ("h", ""), "p")
-    evidence.all.learn(np.array(groups), np.array([1.0, 1.0]))
-    evidence.all.leave(np.array(groups))
-    row = evidence.row("a", 0.0, evidence.all.join("h", "h/f", ("h", ""), "p"))
+    groups = evidence.join("h", "h/f", ("h", ""), "p")
+    evidence.all.learn(groups, np.array([1.0, 1.0]))
+    evidence.all.leave(groups[None])
+    row = evidence.row("a", 0.0, evidence.join("h", "h/f", ("h", ""), "p"))
     found = evidence.of(row)
     assert min(found["host"], found["folder"], found["place"]) > 0.5 and found["family"] == 0

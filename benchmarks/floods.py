@@ -1,0 +1,114 @@
+"""The rate of honest hosts beside a server that floods the crawler, for each kind of flood.
+
+    python -m benchmarks.floods [--kinds KIND...] [--pages N] [--hosts N] [--runs N] [-s NAME=VALUE]
+
+Real sockets on loopback, a crawl of ``--pages`` pages (500) of ``--hosts`` honest hosts (10) without pauses between visits, so
+that what a flood costs the crawler is missing elsewhere. ``--runs`` (3) times in turns: one crawl without floods, and one beside
+each kind. Told are the honest pages for each second of the crawler's CPU, start-up left out, and for each second of the clock,
+each as a share of those without floods (median of the runs), and what the history says of the flooding host.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from benchmarks.flood_servers import FLOODS, Ports, flood_servers
+from benchmarks.measured_process import MeasuredProcess
+
+SETTINGS = {
+    "POLITENESS_MIN_DELAY": 0,
+    "POLITENESS_FACTOR": 0,
+    "CRAWL_ALLOWED_ADDRESSES": "127.0.0.0/8",
+    "CRAWL_ALLOWED_PORTS": "[]",
+    "CRAWL_PROGRESS_SECONDS": 0,
+    "CRAWL_SITE_BUDGET": 0,
+    "LOG_LEVEL": "ERROR",
+}
+
+
+class Rate(NamedTuple):
+    a_cpu_second: float
+    a_second: float
+    errors: Counter[str]  # of the flooding host; "page": none
+
+
+def measure(ports: Ports, floods: Sequence[str], *, hosts: int, pages: int, settings: Sequence[str] = ()) -> Rate:
+    """One crawl of ``hosts`` honest hosts and one host of each of ``floods``."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        topic, meter = folder / "topic.toml", folder / "meter.json"
+        topic.write_text(f'keywords = "coral reef"\nseeds = {json.dumps(ports.seeds(floods, hosts))}\n')
+        chosen = {**SETTINGS, "CRAWL_DIR": folder / "crawl", "CRAWL_MAX_PAGES": pages, "DOWNLOAD_TIMEOUT": 10}
+        chosen["EXTENSIONS"] = json.dumps({"benchmarks.meter.Meter": 0})
+        asked = [f"{key}={value}" for key, value in chosen.items()] + list(settings)
+        command = [
+            sys.executable,
+            "-m",
+            "scrapy",
+            "crawl",
+            "topical",
+            "-a",
+            f"topic={topic}",
+            "-a",
+            "ordering=breadth_first",
+        ]
+        MeasuredProcess(
+            [*command, *(part for one in asked for part in ("-s", one))],
+            environment={**os.environ, "METER_FILE": str(meter)},
+            errors=folder / "errors",
+        ).wait(600)
+        lines = [json.loads(line) for line in (folder / "crawl" / "history.jsonl").read_text().splitlines()]
+        cpu = json.loads(meter.read_text())["cpu_seconds"]
+    honest = sorted(line["at"] for line in lines if line["md5"] and "//127.0.1." in line["url"])
+    most = honest[
+        : -len(honest) // 10
+    ]  # the last ones may wait for a flood in flight: it could fill the budget of pages
+    others = [line for line in lines if "//127.0.1." not in line["url"]]
+    errors = Counter(line["error"] or ("page" if line["md5"] else "redirect") for line in others)
+    return Rate(len(honest) / cpu, len(most) / (most[-1] - most[0]), errors)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kinds", nargs="*", default=list(FLOODS), help=f"of {', '.join(FLOODS)}; default: each")
+    parser.add_argument("--pages", type=int, default=500)
+    parser.add_argument("--hosts", type=int, default=10)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("-s", dest="set", metavar="NAME=VALUE", action="append", default=[])
+    chosen = parser.parse_args()
+    found: dict[str, list[Rate]] = {}
+    with flood_servers() as ports:
+        for _ in range(chosen.runs):
+            for kind in ("", *chosen.kinds):
+                floods = [kind] if kind else []
+                rate = measure(ports, floods, hosts=chosen.hosts, pages=chosen.pages, settings=chosen.set)
+                found.setdefault(kind, []).append(rate)
+                print(_line(kind, found[kind], found[""]), flush=True)
+
+
+def _line(kind: str, beside: Sequence[Rate], alone: Sequence[Rate]) -> str:
+    shares = [
+        median(rates) / median(without)
+        for rates, without in (
+            ([rate.a_cpu_second for rate in beside], [rate.a_cpu_second for rate in alone]),
+            ([rate.a_second for rate in beside], [rate.a_second for rate in alone]),
+        )
+    ]
+    rate = beside[-1]
+    return (
+        f"{kind or 'no flood':15} {rate.a_cpu_second:6.1f} pages/CPU s {rate.a_second:6.1f} pages/s"
+        f"   shares {shares[0]:.2f} {shares[1]:.2f}   {dict(rate.errors)}"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""Makes connections, each a ``GuardedProtocol``, to addresses that are permitted, within the number of files that may be open.
+
+A host is connected to only at an address that ``address_policy.py`` permits. It is asked about the addresses that the name
+server gave, and once more about the one that a socket is made for: nothing is resolved between that and the connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import aiohttp
+from aiohttp.abc import AbstractResolver, ResolveResult
+
+from crawlproject.components.guarded_protocol import GuardedProtocol
+from crawlproject.components.open_files import Sockets
+from crawlproject.crawl.address_policy import AddressPolicy
+from crawlproject.urls.addresses import read_address
+
+if TYPE_CHECKING:
+    from aiohttp.client_proto import ResponseHandler
+    from aiohttp.connector import ConnectionKey
+
+KEEP_ALIVE = 15.0  # seconds that an idle connection stays open: longer than most hosts rest
+REMEMBER_ADDRESSES = 300  # seconds: the system tells the addresses of a name, but not for how long they hold
+REMEMBERED_NAMES = 10_000
+
+_NUMERIC = socket.NI_NUMERICHOST | socket.NI_NUMERICSERV
+
+AddrInfo = tuple[int, int, int, str, tuple[Any, ...]]
+
+
+class AddressRefused(OSError):
+    """The host has no address that may be connected to."""
+
+
+class GuardedConnector(aiohttp.TCPConnector):
+    """``safety``: what may be connected to, anything unless given. ``max_overhead``: as in ``GuardedProtocol``."""
+
+    def __init__(
+        self,
+        sockets: Sockets,
+        resolver: AbstractResolver,
+        safety: AddressPolicy | None,
+        max_overhead: int,
+        **options: Any,
+    ) -> None:
+        self._sockets = sockets
+        self._safety = safety
+        super().__init__(
+            limit=sockets.most_in_use,
+            keepalive_timeout=KEEP_ALIVE,
+            ttl_dns_cache=REMEMBER_ADDRESSES,
+            dns_cache_max_size=REMEMBERED_NAMES,
+            resolver=SafeResolver(safety, resolver) if safety else resolver,
+            socket_factory=self._make_socket,
+            **options,
+        )
+        self._factory = partial(GuardedProtocol, self._loop, max_overhead)  # type: ignore[assignment]
+
+    def _make_socket(self, address: AddrInfo) -> socket.socket:
+        """The socket for a connection to one address: what spells an address in its URL is never resolved."""
+        family, kind, protocol, _, target = address
+        if self._safety and not _permits(self._safety, str(target[0])):
+            raise AddressRefused(f"{target[0]} is not public")
+        return self._sockets.open(family, kind, protocol)
+
+    def _release(self, key: ConnectionKey, protocol: ResponseHandler, *, should_close: bool = False) -> None:
+        super()._release(key, protocol, should_close=should_close)
+        if protocol.is_connected() and isinstance(protocol, GuardedProtocol):  # else aiohttp has closed it
+            protocol.idle = True
+            self._sockets.keep(protocol)
+
+
+class SafeResolver(AbstractResolver):
+    """Resolves a name to those of its addresses that are permitted; ``AddressRefused`` when none of them is.
+
+    ``resolver`` is who is asked.
+    """
+
+    def __init__(self, safety: AddressPolicy, resolver: AbstractResolver) -> None:
+        self._safety = safety
+        self._resolver = resolver
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        found = await self._resolver.resolve(host, port, family)
+        permitted = [result for result in found if _permits(self._safety, result["host"])]
+        if found and not permitted:
+            raise AddressRefused(f"{host} is at {found[0]['host']}")
+        return permitted
+
+    async def close(self) -> None:
+        await self._resolver.close()
+
+
+class SystemResolver(AbstractResolver):
+    """Asks the system, so ``/etc/hosts`` and its like count, in up to ``threads`` threads of its own.
+
+    The event loop has six threads on two processors: as many names that nobody answers for would make all others wait.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="resolver")
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, _look_up, host, port, family)
+
+    async def close(self) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _look_up(host: str, port: int, family: int) -> list[ResolveResult]:
+    found = socket.getaddrinfo(host, port, family, socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG)
+    return [
+        ResolveResult(
+            hostname=host,
+            host=socket.getnameinfo(address, _NUMERIC)[0],  # of IPv6 with the scope, if it has one
+            port=port,
+            family=family,
+            proto=protocol,
+            flags=socket.AI_NUMERICHOST,
+        )
+        for family, _, protocol, _, address in found
+    ]
+
+
+def _permits(safety: AddressPolicy, host: str) -> bool:
+    address = read_address(host)
+    return address is not None and safety.permits(address)

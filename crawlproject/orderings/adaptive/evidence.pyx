@@ -1,0 +1,114 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
+"""``LinkFeatures.of`` and ``LinkTable.describe`` in compiled code: row by row, with no array between.
+
+Sums are in the order of numpy's.
+"""
+
+from libc.stdint cimport int32_t, int64_t
+
+cdef enum:
+    LANES = 8  # sums that numpy adds up a row in; the widths of all three texts are multiples of it
+
+
+def fill(
+    double[:, :, ::1] found,
+    const int64_t[::1] rows,
+    table,
+    tuple columns,
+    const double[::1] logarithms,
+    const double[::1] keywords,
+    const double[::1] feedback,
+    means,
+    const double[::1] average,
+    const double[::1] counts,
+    double full_keywords,
+    double full_feedback,
+    double shrink,
+):
+    """Fill in ``found``, (2, rows, kinds).
+
+    ``columns`` is ``link_table.COLUMNS``; ``logarithms`` are those of the rows' totals, ``average`` is the mean outcome.
+    """
+    cdef Py_ssize_t anchor, around, words, end
+    anchor, around, words, end = columns
+    cdef const int32_t[:, ::1] terms = table.terms
+    cdef const int64_t[:, ::1] groups = table.groups
+    cdef const double[::1] best = table.best, total = table.total, links = table.links
+    cdef const double[:, ::1] hosts = means[0].sums, folders = means[1].sums
+    cdef const double[:, ::1] places = means[2].sums, families = means[3].sums
+    cdef const double[::1] of_host = means[0].members, of_folder = means[1].members
+    cdef const double[::1] of_place = means[2].members, of_family = means[3].members
+    cdef Py_ssize_t at, row, outcome, kind
+    cdef const int32_t* text
+    cdef double host
+    cdef double* values
+    for at in range(rows.shape[0]):
+        row = rows[at]
+        text = &terms[row, 0]
+        values = &found[0, at, 0]
+        values[0] = filled(&keywords[0], text + anchor, around - anchor, full_keywords)
+        values[1] = filled(&keywords[0], text + around, words - around, full_keywords)
+        values[2] = filled(&keywords[0], text + words, end - words, full_keywords)
+        values[3] = filled(&feedback[0], text + anchor, around - anchor, full_feedback)
+        values[4] = filled(&feedback[0], text + words, end - words, full_feedback)
+        values[5], values[6], values[7] = best[row], total[row] / links[row], logarithms[at]
+        for outcome in range(2):
+            values = &found[outcome, at, 0]
+            if outcome:
+                for kind in range(8):
+                    values[kind] = found[0, at, kind]
+            host = mean(hosts[groups[row, 0], outcome], of_host[groups[row, 0]], average[outcome], shrink)
+            values[8] = host
+            values[9] = mean(folders[groups[row, 1], outcome], of_folder[groups[row, 1]], host, shrink)
+            values[10] = mean(places[groups[row, 2], outcome], of_place[groups[row, 2]], host, shrink)
+            values[11] = mean(
+                families[groups[row, 3], outcome], of_family[groups[row, 3]], host if outcome else best[row], shrink
+            )
+            values[12] = 1.0
+    for outcome in range(2):
+        for at in range(rows.shape[0]):
+            for kind in range(counts.shape[0]):
+                found[outcome, at, kind] *= counts[kind]
+
+
+cdef inline double mean(double total, double members, double prior, double shrink) noexcept:
+    """``GroupMeans.means``."""
+    return (total + shrink * prior) / (members + shrink)
+
+
+cdef inline double filled(const double* weights, const int32_t* terms, Py_ssize_t width, double full) noexcept:
+    """``link_features._filled``."""
+    cdef double[LANES] sums
+    cdef Py_ssize_t lane, place
+    for lane in range(LANES):
+        sums[lane] = weights[terms[lane]]
+    for place in range(LANES, width, LANES):
+        for lane in range(LANES):
+            sums[lane] += weights[terms[place + lane]]
+    cdef double total = ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]))
+    return min(1.0, total / full)
+
+
+def describe(
+    int32_t[:, ::1] terms, tuple columns, const int64_t[::1] rows, const int32_t[::1] text, list anchors, list contexts
+):
+    """The terms of anchor and surroundings of ``rows``, by spans of the text."""
+    cdef Py_ssize_t anchor, around, words, end, at, row, start, stop, first
+    anchor, around, words, end = columns
+    cdef Py_ssize_t reach = (words - around) // 2
+    for at in range(rows.shape[0]):
+        row = rows[at]
+        start, stop = anchors[at]
+        first_terms(&terms[row, anchor], around - anchor, text, start, stop)
+        first, stop = contexts[at]
+        first_terms(&terms[row, around], words - around, text, max(first, start - reach), stop)
+
+
+cdef inline void first_terms(
+    int32_t* into, Py_ssize_t width, const int32_t[::1] text, Py_ssize_t start, Py_ssize_t stop
+) noexcept:
+    """``link_table._first_terms``."""
+    cdef Py_ssize_t place
+    stop = min(stop, text.shape[0])
+    for place in range(width):
+        into[place] = text[start + place] if start + place < stop else 0

@@ -1,0 +1,167 @@
+"""Texts as numbers of terms: what a term means to anybody is computed once, and looked up for whole texts at a time.
+
+Compiled code makes such texts (``chunk_table.pyx``). Everywhere else a text is a list of strings, and whoever can make use of
+the numbers has a way that gives the same for a list.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence, ValuesView
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+try:
+    from crawlproject.pages.text import term_counts
+except Exception:  # not built, or in a zip file
+    term_counts = None  # type: ignore[assignment]
+
+Numbers = npt.NDArray[np.int32]
+Column = npt.NDArray[Any]
+
+
+class Vocabulary:
+    """The terms of an analyzer, numbered from 0 in the order in which they came."""
+
+    def __init__(self) -> None:
+        self.terms: list[str] = []
+        self._numbers: dict[str, int] = {}
+        self._columns: dict[Callable[[Sequence[str]], Column], tuple[int, Column]] = {}
+
+    def __len__(self) -> int:
+        return len(self.terms)
+
+    def number(self, term: str) -> int:
+        """The number of a term, which is entered if it is new."""
+        number = self._numbers.setdefault(term, len(self.terms))
+        if number == len(self.terms):
+            self.terms.append(term)
+        return number
+
+    def find(self, term: str) -> int:
+        """The number of a term; -1 if it was never met."""
+        return self._numbers.get(term, -1)
+
+    def column(self, compute: Callable[[Sequence[str]], Column]) -> Column:
+        """The value of each term. ``compute`` gives those of new terms; it is a function of a module, not one made anew."""
+        known, values = self._columns.get(compute, (0, None))
+        terms = len(self.terms)
+        if values is None or known < terms:
+            new = compute(self.terms[known:])
+            if values is None or len(values) < terms:
+                larger = np.empty(2 * terms, new.dtype)
+                larger[:known] = () if values is None else values[:known]
+                values = larger
+            values[known:terms] = new
+            self._columns[compute] = terms, values
+        return values
+
+
+class Terms(Sequence[str]):
+    """The terms of a text: ``numbers`` of a ``vocabulary``, shape (terms,). Otherwise like a list of strings."""
+
+    __slots__ = ("numbers", "vocabulary")
+
+    def __init__(self, numbers: Numbers, vocabulary: Vocabulary) -> None:
+        self.numbers = numbers
+        self.vocabulary = vocabulary
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        terms = self.vocabulary.terms
+        if isinstance(place, slice):
+            return [terms[number] for number in self.numbers[place].tolist()]
+        return terms[self.numbers[place]]
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self.vocabulary.terms.__getitem__, self.numbers.tolist())
+
+    def __eq__(self, other: object) -> bool:
+        return list(self) == list(other) if isinstance(other, list | Terms) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+    def __reduce__(self) -> tuple[type[list[str]], tuple[list[str]]]:
+        return list, (list(self),)  # a copy elsewhere does not take the vocabulary with it
+
+    def each(self, compute: Callable[[Sequence[str]], Column]) -> Column:
+        """``Vocabulary.column`` for each term of the text."""
+        found: Column = self.vocabulary.column(compute)[self.numbers]
+        return found
+
+
+class TermCounts(Mapping[str, int]):
+    """How often each term of a text occurs, as ``Counter`` has it; that one is only made for who goes through the terms.
+
+    ``numbers`` of the different terms in the order in which they come first, and their ``counts``: (different terms,).
+    """
+
+    __slots__ = ("_counter", "_terms", "counts", "numbers")
+
+    def __init__(self, terms: Terms) -> None:
+        self._terms = terms.vocabulary
+        self._counter: Counter[str] | None = None
+        self.numbers, self.counts = counted(terms.numbers)
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._counted())
+
+    def __getitem__(self, term: str) -> int:
+        count: int = self.get(term, 0)
+        return count
+
+    def __contains__(self, term: object) -> bool:
+        return isinstance(term, str) and self.get(term) is not None
+
+    def get(self, term: str, default: Any = None) -> Any:
+        place = np.flatnonzero(self.numbers == self._terms.find(term))
+        return int(self.counts[place[0]]) if len(place) else default
+
+    def items(self) -> ItemsView[str, int]:
+        return self._counted().items()
+
+    def values(self) -> ValuesView[int]:
+        return self._counted().values()
+
+    def __reduce__(self) -> tuple[type[Counter[str]], tuple[dict[str, int]]]:
+        return Counter, (dict(self._counted()),)
+
+    def _counted(self) -> Counter[str]:
+        if self._counter is None:
+            terms = map(self._terms.terms.__getitem__, self.numbers.tolist())
+            self._counter = Counter(dict(zip(terms, self.counts.tolist(), strict=True)))
+        return self._counter
+
+
+def counted(numbers: Numbers) -> tuple[Numbers, npt.NDArray[np.int64]]:
+    """The different numbers in the order in which they come first, and how often each comes."""
+    if term_counts is not None:
+        return term_counts.count(numbers)
+    different, first, counts = np.unique(numbers, return_index=True, return_counts=True)
+    order = np.argsort(first)
+    return different[order], counts[order]
+
+
+def counts_of(terms: Sequence[str]) -> Mapping[str, int]:
+    """How often each term occurs, in the order in which they occur first."""
+    return TermCounts(terms) if isinstance(terms, Terms) else Counter(terms)
+
+
+def frequencies(counts: Mapping[str, int]) -> list[int]:
+    """The counts alone, in no particular order."""
+    found: list[int] = counts.counts.tolist() if isinstance(counts, TermCounts) else list(counts.values())
+    return found

@@ -1,0 +1,120 @@
+"""Packed bodies (RFC 9110 section 8.4.1), unpacked as far as a page is read: a bomb costs no more than a page."""
+
+from __future__ import annotations
+
+import sys
+import zlib
+from collections.abc import Iterator
+
+import brotli  # type: ignore[import-untyped]
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+BITE = 1024  # bytes that are unpacked between two looks
+PIECE = 2**16  # bytes that come out between two looks
+BOMB_RATIO = 200  # times its size that a bomb unpacks to; a page seldom reaches 30
+MAX_MEMBERS = 100  # packed bodies in one, one behind the other
+MAX_WINDOW = 23  # bits: 8 MB, as much as RFC 9659 allows
+
+_GZIP, _ZLIB, _RAW = 31, 15, -15  # window bits of zlib
+_ERRORS = (zlib.error, brotli.error, zstd.ZstdError)
+
+Pieces = Iterator[tuple[bytes, int]]  # what came out, and how many bytes were used so far
+
+
+class Damaged(ValueError):
+    """A body is not packed as it says."""
+
+
+class Unpacked:
+    """``body``: at most ``limit`` bytes; ``is_cut``: there was more; ``is_bomb``: far more for the bytes that were used.
+
+    ``coding`` is gzip, x-gzip, deflate, br or zstd. A body that ends too early, or that is damaged, gives what comes before that
+    place; raises ``Damaged`` when nothing does.
+    """
+
+    def __init__(self, packed: bytes, coding: str, limit: int) -> None:
+        pieces: list[bytes] = []
+        size = used = 0
+        try:
+            for piece, used in _CODINGS[coding](packed):  # noqa: B007 it is wanted after the loop
+                pieces.append(piece)
+                size += len(piece)
+                if size > limit:
+                    break
+        except _ERRORS as damage:
+            if not size:
+                raise Damaged(f"not {coding}: {damage}") from damage
+        self.body = b"".join(pieces)[:limit]
+        self.is_cut = size > limit
+        self.is_bomb = self.is_cut and size > BOMB_RATIO * used
+
+
+def _bites(packed: bytes, start: int) -> Iterator[tuple[bytes, int]]:
+    for at in range(start, len(packed), BITE):
+        yield packed[at : at + BITE], min(at + BITE, len(packed))
+
+
+def _unzipped(packed: bytes, window: int, start: int = 0) -> Iterator[tuple[bytes, int]]:
+    """One member; the last number is where it ends."""
+    zipped = zlib.decompressobj(window)
+    for bite, used in _bites(packed, start):
+        piece = zipped.decompress(bite, PIECE)
+        yield piece, used - len(zipped.unconsumed_tail)
+        while not zipped.eof and (zipped.unconsumed_tail or len(piece) == PIECE):
+            piece = zipped.decompress(zipped.unconsumed_tail, PIECE)
+            yield piece, used - len(zipped.unconsumed_tail)
+        if zipped.eof:
+            yield b"", used - len(zipped.unused_data)
+            return
+
+
+def _gunzipped(packed: bytes) -> Pieces:
+    used = 0
+    for member in range(MAX_MEMBERS):
+        if member and packed[used : used + 2] != b"\x1f\x8b":
+            return
+        start = used
+        for piece, used in _unzipped(packed, _GZIP, start):
+            yield piece, used
+
+
+def _inflated(packed: bytes) -> Pieces:
+    """Some servers send it without the header of zlib."""
+    try:
+        zlib.decompressobj(_ZLIB).decompress(packed[:BITE], PIECE)
+    except zlib.error:
+        return _unzipped(packed, _RAW)
+    return _unzipped(packed, _ZLIB)
+
+
+def _unbrotlied(packed: bytes) -> Pieces:
+    brotlied = brotli.Decompressor()
+    for bite, used in _bites(packed, 0):
+        yield brotlied.process(bite, output_buffer_limit=PIECE), used
+        while not brotlied.can_accept_more_data():
+            yield brotlied.process(b"", output_buffer_limit=PIECE), used
+        if brotlied.is_finished():
+            return
+
+
+def _unzstded(packed: bytes) -> Pieces:
+    used = 0
+    for _ in range(MAX_MEMBERS):
+        frame = zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: MAX_WINDOW})
+        start = used
+        for bite, used in _bites(packed, start):
+            yield frame.decompress(bite, PIECE), used
+            while not frame.needs_input and not frame.eof:
+                yield frame.decompress(b"", PIECE), used
+            if frame.eof:
+                used -= len(frame.unused_data)
+                break
+        if used >= len(packed):
+            return
+
+
+_CODINGS = {"gzip": _gunzipped, "x-gzip": _gunzipped, "deflate": _inflated, "br": _unbrotlied, "zstd": _unzstded}

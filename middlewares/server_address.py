@@ -1,0 +1,107 @@
+"""Finds out which hosts are names of one server, so that the frontier visits a server once at a time.
+
+A host is looked up before its first fetch, robots.txt included. When another host of its address is being visited or has just
+been, its page waits in the frontier.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+from scrapy.exceptions import NotConfigured
+
+from crawlproject.components.meta import AWAITED_ADDRESS, ROBOTS
+from crawlproject.components.request_json import lease_key
+from crawlproject.components.running import count, crawl_of
+from crawlproject.crawl.server_addresses import ServerAddresses
+from crawlproject.options import read_options
+from crawlproject.urls.addresses import read_address
+from crawlproject.urls.hosts import host_of
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from crawlproject.crawl.crawl import Crawl
+
+Lookup = Callable[[str], Awaitable[Sequence[str]]]
+
+
+class ServerAddressMiddleware:
+    """Active with ``POLITENESS_PER = "address"``, in crawls of a topic that use the network and no proxy for a host.
+
+    Names of this machine (loopback addresses) are told apart: what stands behind them are programs, not names of one server.
+    ``look_up`` gives the addresses of a name, none when there are none; the system's resolver unless given.
+    """
+
+    def __init__(self, crawler: Crawler, look_up: Lookup | None = None) -> None:
+        options = read_options(crawler.settings)
+        if options.virtual_web or options.politeness_per == "host":
+            raise NotConfigured
+        self.crawler = crawler
+        self._look_up = look_up or _ask_system
+        self._addresses: ServerAddresses | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    async def process_request(self, request: Request) -> Request | None:
+        crawl = crawl_of(self.crawler)
+        if crawl is None or request.meta.get(ROBOTS) or not request.url.startswith(("http:", "https:")):
+            return None
+        host, addresses = host_of(request.url), self._of(crawl)
+        if addresses.knows(host) or _is_proxied(request):
+            return None
+        found = [address for address in await self._look_up(urlsplit(request.url).hostname or "") if _tells(address)]
+        if addresses.found(host, found) or not _is_leased(crawl, request):
+            return None
+        count(self.crawler, "scheduler/address_in_use")
+        request.meta[AWAITED_ADDRESS] = True
+        return request
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        if self._addresses is not None and (seconds := request.meta.get("download_latency")):
+            self._addresses.answered(host_of(request.url), seconds)
+        return response
+
+    def _of(self, crawl: Crawl) -> ServerAddresses:
+        if self._addresses is None:
+            self._addresses = ServerAddresses(crawl.frontier.host_address)
+        return self._addresses
+
+
+async def _ask_system(name: str) -> Sequence[str]:
+    """A name that cannot be resolved has no address here; the fetch tells why."""
+    try:
+        found = await asyncio.get_running_loop().getaddrinfo(name, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return ()
+    return [str(address[0]) for *_, address in found]
+
+
+def _tells(text: str) -> bool:
+    """Whether an address says which server it is."""
+    address = read_address(text)
+    return address is not None and not address.is_loopback
+
+
+def _is_proxied(request: Request) -> bool:
+    """Whether a proxy fetches it, by ``meta`` or by the environment: it looks up the name, nobody here does."""
+    if "proxy" in request.meta:
+        return bool(request.meta["proxy"])
+    parts = urlsplit(request.url)
+    return parts.scheme in getproxies() and not proxy_bypass(parts.hostname or "")
+
+
+def _is_leased(crawl: Crawl, request: Request) -> bool:
+    key = lease_key(request, crawl.canonicalize)
+    return key is not None and crawl.frontier.leased(key) is not None
