@@ -63,7 +63,7 @@ def folders(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def test_measures_and_counts_are_of_first_visits(folders: tuple[Path, Path]) -> None:
-    _, again = folders
+    once, again = folders
     runs = [load_run(run) for folder in folders for run in find_runs(folder)]
     assert runs[0].relevance.tolist() == runs[1].relevance.tolist() and runs[0].fetches == runs[1].fetches
     before, after = (summarise(read_visits(folder), read_info(folder)) for folder in folders)
