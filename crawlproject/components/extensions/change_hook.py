@@ -90,12 +90,7 @@ class Caller:
 
 class ChangeHook:
     """One message for each change of a page of at least ``PAGE_RELEVANT`` (``event``: ``change``, and the fields of
-    <<<<<<< HEAD
-        ``changes.jsonl``), and one when the crawl or the round ends (``event``: ``end``, and how many pages were the same, changed
-        and so on).
-    =======
-        ``changes.jsonl``), and one when the crawl or the round ends (``event``: ``end``, and what the visits showed).
-    >>>>>>> changes
+    ``changes.jsonl``), and one when the crawl or the round ends (``event``: ``end``, and what the visits showed).
     """
 
     def __init__(self, crawler: Crawler, hook: str) -> None:
