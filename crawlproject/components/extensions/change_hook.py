@@ -8,10 +8,11 @@ import shlex
 import subprocess
 from collections.abc import Callable
 from dataclasses import asdict
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from queue import Full, Queue
 from threading import Thread
 from typing import TYPE_CHECKING, Any
-from urllib.request import Request, urlopen
+from urllib.parse import urlsplit, urlunsplit
 
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
@@ -71,15 +72,24 @@ class Caller:
         while (message := self._queue.get()) is not None:
             try:
                 self._call(json.dumps(message).encode())
-            except (OSError, ValueError, subprocess.SubprocessError) as failure:
+            except (OSError, ValueError, HTTPException, subprocess.SubprocessError) as failure:
                 self.failed += 1
                 if self.failed == 1:
                     logger.warning("%s does not work: %s. Further failures are only counted.", NAME, failure)
 
     def _post(self, body: bytes) -> None:
-        request = Request(self._hook, body, {"Content-Type": "application/json"})
-        with urlopen(request, timeout=self._patience) as reply:
-            reply.read(1)
+        """One request, to the place that was named: a redirect is a failure."""
+        parts = urlsplit(self._hook)
+        connect = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+        connection = connect(parts.hostname or "", parts.port, timeout=self._patience)
+        try:
+            path = urlunsplit(("", "", parts.path or "/", parts.query, ""))
+            connection.request("POST", path, body, {"Content-Type": "application/json"})
+            status = connection.getresponse().status
+        finally:
+            connection.close()
+        if not 200 <= status < 300:
+            raise OSError(f"the server answered {status}")
 
     def _run(self, body: bytes) -> None:
         quiet = subprocess.DEVNULL
