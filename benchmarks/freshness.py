@@ -8,7 +8,7 @@ HISTORIES is a folder of change histories (`crawlproject/evaluation/freshness/hi
 collection with one budget: a visit per page in so many days on average, in the last year of the records. *Share* is the
 freshness above uniform's, as a part of what a crawler could add that knows all changes before they happen. Two sites whose
 pages state when they were built change all day and are left out of *calm*; some sites, by a checksum of their
-names, are *kept out* of all tuning. The tests compare policies site by site, each site with a budget of its own.
+names, are *kept out*: no setting was chosen by them. The tests compare policies site by site, each site with a budget of its own.
 """
 
 from __future__ import annotations

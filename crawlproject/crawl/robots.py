@@ -18,7 +18,7 @@ MAX_BYTES = 512_000  # RFC 9309 section 2.5: at least 500 KiB must be parsed; mo
 MAX_REDIRECTS = 5  # section 2.3.1.2: at least so many are followed; what lies behind more is not there
 UNREACHABLE_AGE = 600.0  # seconds until an unreachable robots.txt is asked for again
 LEAST_AGE = 600.0  # seconds that any is believed: many may not be cached at all, and each fetch is a visit of the host
-MAX_WILDCARDS = 2_000  # of the rules that are ours: matching a URL takes 1.5 ms then; real files have 500 at most
+MAX_WILDCARDS = 2_000  # of the rules that are ours: matching a URL takes 1.5 ms then
 QUICK_WILDCARDS, QUICK_RULES = 100, 2_000  # with more, only what is fetched is matched, not every link
 FORBIDDEN = "robots/forbidden"
 

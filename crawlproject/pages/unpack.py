@@ -15,7 +15,7 @@ else:
 
 BITE = 1024  # bytes that are unpacked between two looks
 PIECE = 2**16  # bytes that come out between two looks
-BOMB_RATIO = 200  # times its size that a bomb unpacks to; a page seldom reaches 30
+BOMB_RATIO = 200  # times its size that a bomb unpacks to
 MAX_MEMBERS = 100  # packed bodies in one, one behind the other
 MAX_WINDOW = 23  # bits: 8 MB, as much as RFC 9659 allows
 

@@ -41,7 +41,7 @@ class ReplayedPolicy:
 
 
 def replay_policy(folder: Path, options: Options) -> ReplayedPolicy:
-    """Replay the visits of a crawl. About 20 microseconds a visit, 300 bytes a page. Raises ``BadCrawlDir``, ``BadSetting``."""
+    """Replay the visits of a crawl, all of them. Raises ``BadCrawlDir``, ``BadSetting``."""
     policy, groups = make_policy(options.crawl_revisit), Groups()
     pages: dict[str, WatchedPage] = {}
     now = 0.0
