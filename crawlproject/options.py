@@ -135,6 +135,7 @@ class Options(BaseModel):
     crawl_url_query_rules: bool
     crawl_learn_rules: bool
     crawl_rules: Names
+    crawl_spam_model: str
     crawl_robots_max_age: Seconds
     crawl_robots_cache_size: Annotated[int, Field(ge=1)]
     crawl_warc: bool

@@ -108,6 +108,9 @@ CRAWL_URL_DEFAULT_PAGES = True  # remove index.html and its kin from URLs (000 s
 CRAWL_URL_QUERY_RULES = True  # sort query parameters, remove tracking and session parameters
 CRAWL_LEARN_RULES = True  # learn from copies which parts of URLs make no difference on a host
 CRAWL_RULES: list[str] = []  # crawl folders, or files like their rules.jsonl: rules learned by earlier crawls
+CRAWL_SPAM_MODEL = (
+    ""  # a file of `scrapy spam`, in place of the built-in weights of the signs of spam (004 section 6.3)
+)
 CRAWL_ROBOTS_MAX_AGE = 86_400  # seconds a robots.txt is believed at most (RFC 9309 section 2.4)
 CRAWL_ROBOTS_CACHE_SIZE = 10_000  # origins whose robots.txt is kept in memory
 CRAWL_WARC = False  # archive requests and responses while they come, in the folder warc/ of the crawl folder
