@@ -49,6 +49,7 @@ class PolicyRun:
             "age_days": total.age_days,
             "captured_share": total.captured_share if total.changes else None,
             "delay_days": total.delay_days if total.delays else None,
+            "wait_days": total.wait_days if total.found else None,
             "given_up": self.given_up,
             "oracle": self.oracle,
         }
