@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # What stands above the line: these may import Scrapy and Twisted, ask the wall clock and open sockets.
 GLUE = (
     "crawlproject.addon",
+    "crawlproject.topical",
     "crawlproject.commands",
     "crawlproject.components",
     "crawlproject.exporting.search_server",
@@ -57,6 +58,7 @@ MAY_IMPORT = {
 }
 MAY_IMPORT["components"] = {*MAY_IMPORT, "exporting"}
 MAY_IMPORT["commands"] = MAY_IMPORT["addon"] = {*MAY_IMPORT}
+MAY_IMPORT["topical"] = {*MAY_IMPORT}
 CARD = {"spiders": {"middlewares", "pipelines"}, "middlewares": set(), "pipelines": set()}  # the folders beside it
 
 
