@@ -43,6 +43,7 @@ setup(
     packages=[*find_packages(include=["crawlproject*"]), *(f"crawlproject.{name}" for name in BESIDE)],
     package_dir={f"crawlproject.{name}": name for name in BESIDE},
     package_data={
+        "crawlproject": ["*.pyi"],
         "crawlproject.components.dashboard": ["assets/*", "templates/*"],
         "crawlproject.frontier.redis": ["lua/*.lua"],
         "crawlproject.reports": ["templates/*"],
@@ -52,6 +53,10 @@ setup(
     },
     ext_modules=extensions(),
     install_requires=[line for line in REQUIREMENTS.read_text().splitlines() if line and not line.startswith("#")],
+    extras_require={
+        "frames": ["pandas>=2.2", "polars>=1.0"],  # pages as data frames (docs/library.md)
+        "mcp": ["mcp==2.3.0"],  # a server for agents (docs/agents.md)
+    },
     entry_points={
         "scrapy": ["settings = crawlproject.settings"],
         "scrapy.commands": [

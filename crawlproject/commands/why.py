@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 from time import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from scrapy.exceptions import UsageError
 
@@ -37,10 +37,11 @@ class WhyCommand(Subcommand):
         if len(args) != 2:
             raise UsageError("expected a crawl folder and a URL", print_help=False)
         with reporting_errors(self):
-            _explain(Path(args[0]), args[1], self.agent)
+            explain(Path(args[0]), args[1], sys.stdout, agent=self.agent)
 
 
-def _explain(folder: Path, asked: str, agent: str) -> None:
+def explain(folder: Path, asked: str, stream: TextIO, *, agent: str) -> None:
+    """Write to ``stream`` why a URL was, or was not, fetched; ``agent`` is the name for robots.txt. Raises ``BadInput``."""
     # Scrapy imports all commands at every start, so heavy imports are local.
     from crawlproject.frontier.inspect.open import read_frontier
     from crawlproject.reports.probe_findings import probe_sentences
@@ -66,7 +67,7 @@ def _explain(folder: Path, asked: str, agent: str) -> None:
         )  # fmt: skip
     coming = next_visit(folder, info, url, frontier.find) if found.visit and frontier else None
     again = visit_sentences(found, coming, time())
-    print_url_status(found, sys.stdout, left_out, [*again, *probe_sentences(folder, url)])
+    print_url_status(found, stream, left_out, [*again, *probe_sentences(folder, url)])
 
 
 def _canonical(folder: Path, asked: str) -> str:

@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # What stands above the line: these may import Scrapy and Twisted, ask the wall clock and open sockets.
 GLUE = (
     "crawlproject.addon",
+    "crawlproject.library",
     "crawlproject.topical",
     "crawlproject.commands",
     "crawlproject.components",
@@ -59,6 +60,7 @@ MAY_IMPORT = {
 MAY_IMPORT["components"] = {*MAY_IMPORT, "exporting"}
 MAY_IMPORT["commands"] = MAY_IMPORT["addon"] = {*MAY_IMPORT}
 MAY_IMPORT["topical"] = {*MAY_IMPORT}
+MAY_IMPORT["library"] = {*MAY_IMPORT} - {"addon", "topical"}
 CARD = {"spiders": {"middlewares", "pipelines"}, "middlewares": set(), "pipelines": set()}  # the folders beside it
 
 
