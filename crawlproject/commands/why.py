@@ -51,7 +51,7 @@ def explain(folder: Path, asked: str, stream: TextIO, *, agent: str) -> None:
     from crawlproject.reports.why.visits import next_visit, visit_sentences
     from crawlproject.storage.read import read_info
 
-    url = _canonical(folder, asked)
+    url = canonical_in(folder, asked)
     frontier = read_frontier(folder / "frontier")
     status = _frontier_status(folder, frontier, url)
     found = url_status(folder, url, status)
@@ -70,7 +70,7 @@ def explain(folder: Path, asked: str, stream: TextIO, *, agent: str) -> None:
     print_url_status(found, stream, left_out, [*again, *probe_sentences(folder, url)])
 
 
-def _canonical(folder: Path, asked: str) -> str:
+def canonical_in(folder: Path, asked: str) -> str:
     """The canonical form of ``asked`` in this crawl. Raises ``BadInput`` for an invalid URL."""
     try:
         return canonicalizer_of(folder)(asked)
