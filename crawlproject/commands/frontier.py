@@ -187,7 +187,7 @@ def _keys(asked: str, folder: Path) -> list[str]:
     from scrapy import Request
     from scrapy.utils.request import fingerprint
 
-    from crawlproject.commands.why import canonicalizer_of
+    from crawlproject.components.explanation import canonicalizer_of
     from crawlproject.storage.read import MANIFEST
     from crawlproject.urls.canonical import canonical_or_none, canonical_url
 

@@ -16,10 +16,10 @@ from typing import Any
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp_types import ToolAnnotations
+from mcp.types import ToolAnnotations
 
 import crawlproject
-from crawlproject.commands.why import canonical_in
+from crawlproject.components.explanation import canonical_in
 from crawlproject.errors import TopicalError
 from crawlproject.exporting.index import search as search_index
 from crawlproject.exporting.index import update

@@ -24,7 +24,12 @@ from crawlproject.topic.find import find_topic
 
 _TOLD = 20  # lines of a failed crawl that its error repeats
 # The modules of this process are found in the other one, too: also the checkout, and what a script has put on its path.
-_START = "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); from crawlproject.library.child import main; main()"
+_START = """
+import pickle, sys
+sys.path[:] = pickle.load(sys.stdin.buffer)
+from crawlproject.topical import crawl_as_told
+crawl_as_told()
+"""
 
 
 def crawl(

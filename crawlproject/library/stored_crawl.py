@@ -74,7 +74,7 @@ class StoredCrawl:
 
     def why(self, url: str) -> str:
         """Why ``url`` was, or was not, fetched: as ``scrapy why`` prints it. Raises ``BadInput`` for what is no URL."""
-        from crawlproject.commands.why import explain
+        from crawlproject.components.explanation import explain
 
         text = io.StringIO()
         explain(self.folder, url, text, agent=USER_AGENT)

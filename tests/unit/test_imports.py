@@ -58,9 +58,9 @@ MAY_IMPORT = {
     "reports": GROUND | {"crawl", "evaluation", "inspection", "orderings", "pages", "revisits", "storage", "urls"},
 }
 MAY_IMPORT["components"] = {*MAY_IMPORT, "exporting"}
+MAY_IMPORT["library"] = {*MAY_IMPORT}
 MAY_IMPORT["commands"] = MAY_IMPORT["addon"] = {*MAY_IMPORT}
 MAY_IMPORT["topical"] = {*MAY_IMPORT}
-MAY_IMPORT["library"] = {*MAY_IMPORT} - {"addon", "topical"}
 CARD = {"spiders": {"middlewares", "pipelines"}, "middlewares": set(), "pipelines": set()}  # the folders beside it
 
 
