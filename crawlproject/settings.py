@@ -5,6 +5,14 @@ Settings of ours start with ``FRONTIER_``, ``ORDERING_``, ``TOPIC_``, ``PAGE_``,
 choice of value.
 """
 
+from importlib.util import find_spec
+
+# Spiders, middlewares and pipelines are beside this package in a checkout, and inside it once it is built
+# (docs/adr/0043-one-package-when-installed.md).
+installed = find_spec("crawlproject.spiders") is not None
+program = "topical" if installed else "scrapy"  # what a person types, as hints and messages say it
+_inside = "crawlproject." if installed else ""
+
 # ---------------------------------------------------------------- frontier
 FRONTIER = "memory"  # memory (journaled in the crawl folder), disk (ditto, no limit), redis (for several workers)
 FRONTIER_BATCH_SIZE = 50  # k hosts: any k takes in a row are of k different hosts (003 section 4.1: D = 50)
@@ -96,6 +104,7 @@ CRAWL_NEW_SHARE = "price"  # of these fetches while new URLs wait, 0 to 1; price
 CRAWL_REVISIT_MIN = 3_600.0  # seconds between two visits of a page, at least
 CRAWL_KEEP_PAGES = 0  # pages of a collection that is visited again, the most relevant; 0 = CRAWL_MAX_PAGES
 CRAWL_CHANGE_HOOK = ""  # command, or http(s) URL, that is given JSON for each change of a relevant page, and at the end
+CRAWL_HOOK_PAGES = 0  # new relevant pages after which it is told of them, each time; 0 = never
 CRAWL_SEED = 1  # of the random generator: same seed, same choices
 CRAWL_ALLOWED_DOMAINS: list[str] = []  # stay on these domains and their sub-domains; empty: the whole web
 CRAWL_ALLOWED_ADDRESSES: list[str] = []  # besides the public Internet: networks, addresses, host, host:port
@@ -133,8 +142,8 @@ VIRTUAL_WEB_LATENCY = 0.0  # times the latency that the virtual web simulates; 0
 
 # ---------------------------------------------------------------- Scrapy
 BOT_NAME = "topical"
-SPIDER_MODULES = ["spiders"]
-NEWSPIDER_MODULE = "spiders"
+SPIDER_MODULES = [f"{_inside}spiders"]
+NEWSPIDER_MODULE = f"{_inside}spiders"
 COMMANDS_MODULE = "crawlproject.commands"
 USER_AGENT = "topical-crawler/0.1 (polite research crawler; set USER_AGENT to say who you are)"
 
@@ -158,28 +167,28 @@ DEPTH_STATS_VERBOSE = False
 
 DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
-    "middlewares.canonicalize.CanonicalizeMiddleware": 50,
-    "middlewares.traps.TrapMiddleware": 60,
-    "middlewares.safety.SafetyMiddleware": 70,
-    "middlewares.server_address.ServerAddressMiddleware": 80,
-    "middlewares.robots.RobotsMiddleware": 100,
+    f"{_inside}middlewares.canonicalize.CanonicalizeMiddleware": 50,
+    f"{_inside}middlewares.traps.TrapMiddleware": 60,
+    f"{_inside}middlewares.safety.SafetyMiddleware": 70,
+    f"{_inside}middlewares.server_address.ServerAddressMiddleware": 80,
+    f"{_inside}middlewares.robots.RobotsMiddleware": 100,
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
-    "middlewares.retry.ReplyRetryMiddleware": 550,
+    f"{_inside}middlewares.retry.ReplyRetryMiddleware": 550,
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
-    "middlewares.decompression.DecompressionMiddleware": 590,
-    "middlewares.truncate.TruncateMiddleware": 900,
+    f"{_inside}middlewares.decompression.DecompressionMiddleware": 590,
+    f"{_inside}middlewares.truncate.TruncateMiddleware": 900,
 }
 SPIDER_MIDDLEWARES = {
     "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
     "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
 }
 ITEM_PIPELINES = {
-    "pipelines.examine.ExaminePipeline": 50,
-    "pipelines.relevance.RelevancePipeline": 100,
-    "pipelines.links.LinksPipeline": 200,
-    "pipelines.pages.PagesPipeline": 300,
-    "pipelines.history.HistoryPipeline": 400,
-    "pipelines.frontier.FrontierPipeline": 900,
+    f"{_inside}pipelines.examine.ExaminePipeline": 50,
+    f"{_inside}pipelines.relevance.RelevancePipeline": 100,
+    f"{_inside}pipelines.links.LinksPipeline": 200,
+    f"{_inside}pipelines.pages.PagesPipeline": 300,
+    f"{_inside}pipelines.history.HistoryPipeline": 400,
+    f"{_inside}pipelines.frontier.FrontierPipeline": 900,
 }
 EXTENSIONS = {
     "scrapy.extensions.logstats.LogStats": None,

@@ -14,6 +14,7 @@ from scrapy.exceptions import UsageError
 
 from crawlproject.components.subcommand import Subcommand, cache_dir, reporting_errors
 from crawlproject.errors import BadInput
+from crawlproject.settings import program
 from crawlproject.webs.access_log import AccessLog
 from crawlproject.webs.open import open_web
 
@@ -63,7 +64,7 @@ class ServeCommand(Subcommand):
 
         with reporting_errors(self), closing(open_web(args[0], cache_dir=cache_dir())) as web:
             for warning in web.warnings:
-                print(f"scrapy: web {args[0]}: {warning}", file=sys.stderr)
+                print(f"{program}: web {args[0]}: {warning}", file=sys.stderr)
             with _access_log(opts.access_log) as log:
                 server = WebServer(web, opts.port, latency=opts.latency == "on", log=log)
                 asyncio.run(_serve(server, args[0]))

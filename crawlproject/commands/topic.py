@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 from scrapy.exceptions import UsageError
 
 from crawlproject.components.asker import Asker, canonical, keywords_of
-from crawlproject.components.subcommand import Subcommand, reporting_errors, settings_for
+from crawlproject.components.subcommand import CRAWL_TOPIC, Subcommand, reporting_errors, settings_for
 from crawlproject.errors import BadInput, BadTopic
 from crawlproject.pages.text.printable import counted
+from crawlproject.settings import program
 
 if TYPE_CHECKING:
     from crawlproject.records import Page, Topic
@@ -124,7 +125,7 @@ class TopicCommand(Subcommand):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, [topic_text(draft).encode()])
         print(f"Written: {path}")
-        print(f"Next:    scrapy topic check {path}\n         scrapy crawl topical -a topic={path}")
+        print(f"Next:    {program} topic check {path}\n         {CRAWL_TOPIC}{path}")
 
     def _words(self, topic: Topic, examples: Sequence[str], opts: argparse.Namespace) -> list[str]:
         from crawlproject.topic.draft import characteristic_words

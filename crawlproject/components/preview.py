@@ -6,20 +6,20 @@ Each preview is a crawl of its own that follows no links, in a temporary folder.
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from crawlproject.components.subcommand import BAD_INPUT
+from crawlproject.components.subcommand import BAD_INPUT, SCRAPY
 from crawlproject.crawl.address_policy import make_safety
 from crawlproject.crawl.reading import make_canonicalizer, make_reader
 from crawlproject.errors import BadInput, TopicalError
 from crawlproject.options import Options
 from crawlproject.pages.text.assembly import make_analyzer, make_judge
 from crawlproject.records import Page, Topic, Visit
+from crawlproject.settings import program
 from crawlproject.storage.page_files import PageRepository
 from crawlproject.storage.read import read_refused, read_visits
 from crawlproject.topic.check import SeedPreview
@@ -81,10 +81,10 @@ class Preview:
         draft = Draft("look", self.topic.keywords, urls, self.topic.language)
         own = {**self._settings, **_OWN, "CRAWL_DIR": folder, "CRAWL_MAX_SECONDS": SECONDS}
         chosen = [part for name, value in own.items() for part in ("-s", f"{name}={_spelled(value)}")]
-        command = [sys.executable, "-m", "scrapy", "crawl", "topical", "-a", f"topic={topic_text(draft)}", *chosen]
+        command = [*SCRAPY, "crawl", "topical", "-a", f"topic={topic_text(draft)}", *chosen]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode == BAD_INPUT:
-            raise BadInput("topic check", done.stderr.strip().removeprefix("scrapy: "))
+            raise BadInput("topic check", done.stderr.strip().removeprefix(f"{program}: "))
         if done.returncode:
             raise TopicalError(f"the look at {len(urls)} pages failed:\n{done.stderr.strip()}")
 

@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from crawlproject.reports.plots import STYLES
 from crawlproject.reports.verdict import short_p
+from crawlproject.settings import program
 
 # C0 and C1 controls, lone surrogates, and bidirectional controls: a title must not rearrange the page.
 _UNWANTED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -104,6 +105,7 @@ def _environment(package: str) -> Environment:
     environment.filters["p_value"] = short_p
     environment.tests["web"] = is_web
     environment.globals["styles"] = STYLES
+    environment.globals["program"] = program
     return environment
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from crawlproject.components.subcommand import SCRAPY
 from crawlproject.errors import BadInput, BadTopic, StorageFailed
 from crawlproject.orderings.registry import ORDERINGS, ordering_class
 from crawlproject.topic.draft import name_for
@@ -87,7 +87,7 @@ def launch(folder: Path, settings: Mapping[str, Any]) -> subprocess.Popen[bytes]
         raise BadTopic(str(topic), "expected the topic file of a crawl that was started from the dashboard")
     chosen = {**settings, "CRAWL_DIR": folder, "DASHBOARD": 1, "DASHBOARD_PORT": 0}
     options = [part for name, value in chosen.items() for part in ("-s", f"{name}={value}")]
-    command = [sys.executable, "-m", "scrapy", "crawl", "topical", "-a", f"topic={topic}", *options]
+    command = [*SCRAPY, "crawl", "topical", "-a", f"topic={topic}", *options]
     try:
         with (folder / CONSOLE).open("ab") as console:
             return subprocess.Popen(

@@ -14,6 +14,7 @@ from crawlproject.exporting.index.snippets import SNIPPET, snippet
 from crawlproject.exporting.index.store import BOOSTS, FOLDER, TEXT, IndexState, damaged, open_to_search, read_state
 from crawlproject.pages.text.languages import is_unspaced
 from crawlproject.pages.text.printable import printable
+from crawlproject.settings import program
 
 MAX_QUERY = 1_000  # characters
 MAX_REACH = 10_000  # hits that can be paged through
@@ -64,7 +65,7 @@ def search(crawl_dir: Path, query: str, limit: int = 10, offset: int = 0) -> Sea
     try:
         changed = stamp.stat().st_mtime_ns
     except OSError:
-        raise BadCrawlDir(str(crawl_dir), f"has no index to search; make one: scrapy index {crawl_dir}") from None
+        raise BadCrawlDir(str(crawl_dir), f"has no index to search; make one: {program} index {crawl_dir}") from None
     return _opened(crawl_dir.resolve(), changed).search(query[:MAX_QUERY], max(0, limit), max(0, offset))
 
 
