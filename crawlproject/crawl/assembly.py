@@ -71,7 +71,9 @@ def assemble(
             options,
             canonicalize=canonicalize,
             judge=judge,
-            reader=new_reader(tag_paths=ordering.reads_tag_paths, agent=product_token(agent)),
+            reader=new_reader(
+                tag_paths=ordering.reads_tag_paths, forms=ordering.reads_forms, agent=product_token(agent)
+            ),
             ordering=ordering,
             folder=crawl_folder,
             frontier=frontier,
