@@ -22,7 +22,7 @@ TRIES = 20  # queries of a source that are offered before it waits for another t
 
 
 class Forms:
-    """A learner: forms on relevant pages are sources, and each source has one query waiting or being fetched at a time.
+    """A learner: forms on relevant pages and on seeds are sources; each has one query at a time, waiting or being fetched.
 
     ``load`` gives the stored body of a page, or raises ``FileNotFoundError``. A query is fetched before the other URLs that
     wait: it is to find better ones. All that is known of a source follows from the history, so after a resume its queries go on
@@ -49,7 +49,7 @@ class Forms:
         self._frontier = frontier
         self._load = load
         self._relevant = options.page_relevant
-        self._depths: dict[str, int] = {}  # of the pages that forms were found on
+        self._pages: dict[str, tuple[int, float]] = {}  # depth and score of the pages that forms were found on
         self.sources = Sources(
             canonicalize=partial(canonicalize, base=None),
             judge=judge,
@@ -61,18 +61,21 @@ class Forms:
 
     def apply(self, event: FetchEvent) -> None:
         visit = event.visit
-        if QUERY in visit.signs:
+        if QUERY in visit.signs and is_respelled(visit.url, visit.redirect):
+            self.sources.moved(visit.url, visit.parent or "", visit.redirect)
+        elif QUERY in visit.signs:
             self.sources.answered(visit.url, visit.parent or "", event.page() if visit.md5 else None)
         elif visit.md5 and self.sources.is_query(visit.parent or ""):
             page = event.page()
             if page is not None:
                 self.sources.described(page)
-        if SEARCH_FORMS in visit.signs and visit.md5 and visit.relevance >= self._relevant and QUERY not in visit.signs:
+        wanted = visit.relevance >= self._relevant or visit.depth == 0  # what a person named is tried
+        if wanted and SEARCH_FORMS in visit.signs and visit.md5 and QUERY not in visit.signs:
             try:
                 body = self._load(visit.url)
             except FileNotFoundError:
                 return
-            self._depths.setdefault(visit.url, visit.depth)
+            self._pages.setdefault(visit.url, (visit.depth, visit.score))
             self.sources.found(visit.url, event.links, read_forms(body, visit.url, visit.content_type))
 
     def ask(self) -> None:
@@ -82,14 +85,17 @@ class Forms:
 
     def resume(self) -> None:
         """After a replay: queries that wait belong to their sources; the other sources send their next one."""
-        for url in self._frontier.waiting():
-            if url.kind == QUERY:
-                self.sources.adopt(url.url, url.parent or "")
+        waiting = {url.url: url.parent or "" for url in self._frontier.waiting() if url.kind == QUERY}
+        for url, parent in waiting.items():
+            self.sources.adopt(url, parent)
+        for source in self.sources:
+            if source.out and source.out not in waiting:
+                self.sources.refused(source.out)
         self.ask()
 
-    def refused(self, url: CrawlUrl) -> None:
+    def refused(self, url: str) -> None:
         """A query will not be fetched: its source may send another."""
-        self.sources.refused(url.url)
+        self.sources.refused(url)
 
     def counters(self) -> dict[str, int]:
         """Sources, the result pages that they cost, and the items that these led to."""
@@ -107,12 +113,17 @@ class Forms:
             if query is None:
                 return
             self.sources.sent(source)
+            depth, score = self._pages[source.page]
             best = self._frontier.best()
-            depth = self._depths.get(source.page, 0) + query.number
-            score = nextafter(max(0.0, best or 0.0), inf)
-            url = CrawlUrl(query.url, score, depth, query.parent, query.text, kind=QUERY)
+            score = nextafter(score if best is None else max(score, best), inf)
+            url = CrawlUrl(query.url, score, depth + query.number, query.parent, query.text, kind=QUERY)
             if url.key not in self._frontier:
                 self._admission.offer(url)
                 if url.key in self._frontier:
                     return
             self.sources.refused(query.url)
+
+
+def is_respelled(url: str, target: str) -> bool:
+    """Whether a query was redirected to another spelling of itself, not to what it found."""
+    return bool(target) and target.partition("?")[0] == url.partition("?")[0]

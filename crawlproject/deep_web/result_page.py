@@ -70,8 +70,12 @@ def _following(page: Page, number: int) -> Iterator[str]:
 
 
 def is_view(url: str, of: str) -> bool:
-    """Whether both are answers of one script."""
-    return "?" in url and url.partition("?")[0] == of.partition("?")[0]
+    """Whether ``url`` is another view of the result page ``of``: an address that begins like it and asks for the same fields."""
+    path, mark, asked = url.partition("?")
+    before, _, filled = of.partition("?")
+    if not mark or not path.startswith(before):
+        return False
+    return {name for name, _ in parse_qsl(asked, keep_blank_values=True)} >= {name for name, _ in parse_qsl(filled)}
 
 
 def _adds_to(asked: set[tuple[str, str]], url: str) -> bool:

@@ -166,6 +166,18 @@ class Source:
         self._judge_source()
         return True
 
+    def moved(self, url: str, parent: str, target: str) -> bool:
+        """A query was redirected to another spelling of itself, which is out now. False: it is no query of this form."""
+        query = self._query_of(url, parent)
+        if query is None:
+            return False
+        self._asked[url] = query
+        self._asked[target] = query._replace(url=target)
+        self._forget(url)
+        self.out = target
+        self.fetches += 1
+        return True
+
     def described(self, page: Page) -> None:
         """An item was fetched."""
         if page.url in self.graph.items:

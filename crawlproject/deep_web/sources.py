@@ -104,6 +104,14 @@ class Sources:
                 self._ready[source] = None
                 return
 
+    def moved(self, url: str, parent: str, target: str) -> None:
+        """A query was redirected to another spelling of itself."""
+        for source in self._candidates(url, parent):
+            if source.moved(url, parent, target):
+                self._asked[url] = self._asked[target] = source
+                self._ready.pop(source, None)
+                return
+
     def refused(self, url: str) -> None:
         """A query will not be fetched."""
         source = self._asked.get(url)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from crawlproject.crawl.admission import Admission
-from crawlproject.crawl.forms import Forms
+from crawlproject.crawl.forms import Forms, is_respelled
 from crawlproject.crawl.history_writer import HistoryWriter
 from crawlproject.crawl.inspectors import Inspection
 from crawlproject.crawl.kinds.handler import FetchPlan
@@ -53,14 +53,18 @@ class QueryHandler(PageHandler):
     def refuse(self, url: CrawlUrl, reason: str) -> None:
         with self._frontier.batch():
             super().refuse(url, reason)
-            self._forms.refused(url)
+            self._forms.refused(url.url)
             self._forms.ask()
 
     def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:
-        """The target is what was found, an item or whatever the site has in its place: a page."""
+        """The target is the same query in another spelling, or a page: the only item that was found, or a notice."""
         self._history.end(url, fetch, redirect=target)
+        respelled = is_respelled(url.url, target)
         with self._frontier.batch():
-            offered = self._admission.offer(replace(url, url=target, kind=PAGE))
+            known = target in self._frontier
+            offered = self._admission.offer(replace(url, url=target, kind=QUERY if respelled else PAGE))
+            if respelled and (known or target not in self._frontier):
+                self._forms.refused(target)
             self._forms.ask()
             self._frontier.done(url.key, fetch.rests_from, fetch.seconds)
         return offered
