@@ -143,6 +143,8 @@ class Options(BaseModel):
     crawl_warc_max_bytes: Annotated[int, Field(ge=1)]
     crawl_sitemaps: Count
     crawl_sitemap_urls: Annotated[int, Field(ge=1)]
+    crawl_forms: Count
+    crawl_form_selection: str
     crawl_progress_seconds: Seconds
     crawl_metrics_port: Annotated[int, Field(ge=0, le=65_535)]
     crawl_metrics_host: Annotated[str, Field(min_length=1)]

@@ -130,6 +130,7 @@ PAGE = "page"
 SITEMAP = "sitemap"
 PROBE = "probe"
 REVISIT = "revisit"
+QUERY = "query"  # a result page of a search form; also a sign of its visit
 
 _PROBE_MARK = f"#{PROBE}/"
 
@@ -141,7 +142,7 @@ class CrawlUrl:
     ``url`` is canonical; ``score`` decides the order, higher is sooner. ``parent``, ``anchor`` and ``context_score`` say
     which link led here (``None``: a seed). ``not_before`` is the earliest time of the fetch in seconds since the epoch (0: any
     time). ``request`` is a serialised Scrapy request, for URLs that came from a spider's own ``Request``. ``kind`` says what
-    the URL is fetched for: as a page, as a sitemap, as a probe, or to see what has become of a page. ``variant`` tells several
+    the URL is fetched for: a page, a sitemap, a probe, a query, or to see what has become of a page. ``variant`` tells several
     fetches of one URL apart, such as the steps of a probe; empty for the fetch that the history records.
     """
 

@@ -126,6 +126,8 @@ CRAWL_WARC = False  # archive requests and responses while they come, in the fol
 CRAWL_WARC_MAX_BYTES = 1_000_000_000  # size from which another WARC file is begun
 CRAWL_SITEMAPS = 0  # sitemaps of a host that are read, of those that its robots.txt names; 0 = none
 CRAWL_SITEMAP_URLS = 1_000  # links of a sitemap that are followed: those whose words are nearest to the topic
+CRAWL_FORMS = 0  # result pages fetched from each search form that a relevant page has; 0 = no form is ever filled in
+CRAWL_FORM_SELECTION = "relevant_new"  # which query comes next: a policy of crawlproject/deep_web/selection
 CRAWL_PROGRESS_SECONDS = 10.0  # seconds between progress lines; 0 = none
 CRAWL_METRICS_PORT = 0  # of http://CRAWL_METRICS_HOST:PORT/metrics for Prometheus; 0 = none
 CRAWL_METRICS_HOST = "127.0.0.1"  # address it listens on

@@ -15,7 +15,7 @@ Scrapy's scheduler, spider and pipelines call these methods; a rehearsal calls t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crawlproject.crawl.admission import Admission
 from crawlproject.crawl.budget import PageBudget
@@ -47,10 +47,13 @@ from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.relevance import TopicJudge
-from crawlproject.records import PAGE, PROBE, REVISIT, SITEMAP, CrawlUrl, Fetch, Page, Topic
+from crawlproject.records import PAGE, PROBE, QUERY, REVISIT, SITEMAP, CrawlUrl, Fetch, Page, Topic
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.hosts import host_of
 from crawlproject.webs.base import Reply
+
+if TYPE_CHECKING:
+    from crawlproject.crawl.forms import Forms
 
 
 class Crawl:
@@ -72,6 +75,7 @@ class Crawl:
         frontier: Frontier,
         inspection: Inspection,
         revisits: Revisits | None = None,
+        agent: str = "",
     ) -> None:
         self.topic = topic
         self.options = options
@@ -108,6 +112,20 @@ class Crawl:
             holds=inspection.holds,
             scarcity=Scarcity(options.crawl_scarce),
         )
+        self.forms: Forms | None = None
+        if options.crawl_forms:
+            from crawlproject.crawl.forms import Forms
+
+            self.forms = Forms(
+                topic,
+                options,
+                admission=admission,
+                canonicalize=canonicalize,
+                frontier=frontier,
+                judge=judge,
+                load=folder.pages.load,
+            )
+            self.learners = (*self.learners, self.forms)
         self._history = history = HistoryWriter(folder, ordering, self.learners, self.learners_again)
         outlinks = Outlinks(admission, frontier, ordering, feed, folder.refusals)
         parts: dict[str, Any] = {
@@ -120,7 +138,7 @@ class Crawl:
             "outlinks": outlinks,
             "reader": reader,
         }
-        self.steps = steps = PageSteps(**parts, revisits=revisits)
+        self.steps = steps = PageSteps(**parts, revisits=revisits, forms=self.forms)
         self.sitemaps = Sitemaps(canonicalize, judge, per_host=options.crawl_sitemaps, most=options.crawl_sitemap_urls)
         of_pages = (admission, frontier, history, inspection, ordering, steps)
         self._sitemap_handler = SitemapHandler(*of_pages, self.sitemaps, outlinks)
@@ -129,6 +147,10 @@ class Crawl:
             SITEMAP: self._sitemap_handler,
             PROBE: ProbeHandler(canonicalize, frontier, inspection, options, rules, steps),
         }
+        if self.forms is not None:
+            from crawlproject.crawl.kinds.query import QueryHandler
+
+            self.kinds |= {QUERY: QueryHandler(*of_pages, self.forms, agent)}
         self._steps_of_revisits = RevisitSteps(**parts, revisits=revisits) if revisits else None
         if revisits and self._steps_of_revisits:
             self.kinds |= {
@@ -264,7 +286,8 @@ class Crawl:
 
     def close(self, reason: str, now: float, stats: Mapping[str, Any] | None = None) -> None:
         """Save everything; ``reason`` is why the crawl ended. A crawl that is not over can be resumed."""
-        shown = self.revisits.tally.counters() if self.revisits is not None else {}
+        shown = dict(self.revisits.tally.counters()) if self.revisits is not None else {}
+        shown |= self.forms.counters() if self.forms is not None else {}
         try:
             self.frontier.close()
             if self.revisits is not None:

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Any
 from crawlproject.crawl.sitemaps import SitemapListing
 from crawlproject.inspection.learner import Learner
 from crawlproject.orderings.base import BaseOrdering
-from crawlproject.records import AGENT, CRAWL_DELAY, NOT_KEPT, RETRY_AFTER, CrawlUrl, Fetch, FetchEvent, Page, Visit
+from crawlproject.records import (
+    AGENT,
+    CRAWL_DELAY,
+    NOT_KEPT,
+    QUERY,
+    RETRY_AFTER,
+    CrawlUrl,
+    Fetch,
+    FetchEvent,
+    Page,
+    Visit,
+)
 from crawlproject.storage.change_log import RETIRED
 from crawlproject.storage.collection import CollectedPage
 from crawlproject.storage.crawl_folder import CrawlFolder
@@ -141,9 +152,11 @@ class HistoryWriter:
         )
 
     def _signs(self, url: CrawlUrl, fetch: Fetch, signs: Mapping[str, float]) -> Mapping[str, float]:
-        """The signs of a visit: those of its page, the rest that its host asks for, and the agent that fetched it."""
+        """The signs of a visit: those of its page, the rest that its host asks for, the agent that fetched it, and
+        that it was a query."""
         delay = self._crawl_delays.get(host_of(url.url)) if self._crawl_delays else None
         agent = self._ordering.agent(url)
-        own = ((CRAWL_DELAY, delay), (RETRY_AFTER, fetch.asked_rest or None), (AGENT, agent))
+        query = 1.0 if url.kind == QUERY else None
+        own = ((CRAWL_DELAY, delay), (RETRY_AFTER, fetch.asked_rest or None), (AGENT, agent), (QUERY, query))
         found = {name: float(value) for name, value in own if value is not None}
         return {**signs, **found} if found else signs

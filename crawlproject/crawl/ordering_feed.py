@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
+from crawlproject.deep_web.result_page import is_view
 from crawlproject.inspection.examiner import honest
 from crawlproject.orderings.base import BaseOrdering
-from crawlproject.records import SITEMAP, CrawlUrl, FetchEvent, Page
+from crawlproject.records import QUERY, SITEMAP, CrawlUrl, FetchEvent, Page
 
 
 class OrderingFeed:
@@ -38,7 +40,12 @@ class OrderingFeed:
         self._ordering.observe(self._discounted(page))
 
     def follow(self, page: Page) -> Iterator[CrawlUrl | None]:
-        """The links of ``page`` as records with their scores; None for each link that the ordering does not follow."""
+        """The links of ``page`` as records with their scores; None for each link that the ordering does not follow.
+
+        A result page of a search form leads to its items. Its other views are fetched as queries, or not at all.
+        """
+        if QUERY in page.signs:
+            page = replace(page, links=tuple(link for link in page.links if not is_view(link.url, page.url)))
         page, inherited = self._discounted(page), self.inherited(page)
         for link in page.links:
             score = self._ordering.score(page, link)

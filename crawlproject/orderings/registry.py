@@ -20,6 +20,7 @@ from crawlproject.orderings.context_graph.context_graph import ContextGraph
 from crawlproject.orderings.dom import Dom
 from crawlproject.orderings.fish_search import FishSearch
 from crawlproject.orderings.focused import Focused
+from crawlproject.orderings.form_focused import FormFocused
 from crawlproject.orderings.hub_seeking import HubSeeking
 from crawlproject.orderings.infospiders.infospiders import InfoSpiders
 from crawlproject.orderings.intelligent.intelligent import Intelligent
@@ -47,6 +48,7 @@ ORDERINGS: dict[str, type[BaseOrdering]] = {
     "shark_search": SharkSearch,
     "dom": Dom,
     "hub_seeking": HubSeeking,
+    "form_focused": FormFocused,
     "keyword_queue": KeywordQueue,
     "backlink_count": BacklinkCount,
     "pagerank": PageRank,

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from crawlproject.errors import InvalidUrl
 from crawlproject.pages.content_features import signs_of
 from crawlproject.pages.html.document import Document, RawLink
+from crawlproject.pages.html.form_kinds import SEARCH_FORMS, is_query
+from crawlproject.pages.html.forms import read_forms
 from crawlproject.pages.html.link_context import AggregationNodes
 from crawlproject.pages.html.meta_robots import robots_rules
 from crawlproject.pages.html.parse import MAX_LINKS, MAX_TEXT, parse_document
@@ -30,7 +32,8 @@ class Reader:
     ``canonicalize(href, base)`` gives the canonical URL of a link or raises ``InvalidUrl``. ``aggregation_level``,
     ``max_links``, ``max_text`` and ``tag_paths`` are those of ``parse_document``. ``obey_nofollow`` drops links with
     ``rel="nofollow"``; ``obey_meta_robots`` obeys ``noindex`` and ``nofollow`` of ``<meta name="robots">`` and of
-    ``X-Robots-Tag``, those for all robots and those for ``agent``, a product token. Raises ``BadInput`` for a wrong
+    ``X-Robots-Tag``, those for all robots and those for ``agent``, a product token. ``forms`` counts the search forms of a
+    page as its sign ``SEARCH_FORMS``. Raises ``BadInput`` for a wrong
     ``aggregation_level``.
 
     ``counters`` says what became of links and texts: ``links/kept``, ``links/self`` (to the page itself),
@@ -48,6 +51,7 @@ class Reader:
         max_links: int = MAX_LINKS,
         max_text: int = MAX_TEXT,
         tag_paths: bool = True,
+        forms: bool = False,
         agent: str = "",
     ) -> None:
         self.analyzer = analyzer
@@ -60,6 +64,7 @@ class Reader:
         self._max_links = max_links
         self._max_text = max_text
         self._tag_paths = tag_paths
+        self._forms = forms
         self._agent = agent
 
     def read(
@@ -101,6 +106,9 @@ class Reader:
             kept = [(redirect, RawLink(document.redirect, (0, 0), (0, 0), False))]
         terms, links = self._link_terms(document.text, kept)
         counts = counts_of(terms)
+        signs = signs_of(document, counts, len(terms), body)
+        if self._forms and (queries := sum(map(is_query, read_forms(body, url, content_type)))):
+            signs[SEARCH_FORMS] = float(queries)
         return Page(
             url=url,
             title=document.title,
@@ -116,7 +124,7 @@ class Reader:
             inherited=inherited,
             indexable=not (self._obey_meta_robots and rules.bars(now)),
             redirect=redirect,
-            signs=signs_of(document, counts, len(terms), body),
+            signs=signs,
         )
 
     def _followed(self, document: Document, url: str, nofollow: bool) -> list[tuple[str, RawLink]]:

@@ -13,6 +13,7 @@ from crawlproject.evaluation.runs import REACHABLE, RunFolder, known_targets, lo
 from crawlproject.inspection.duplicates.url_rule_store import read_rules
 from crawlproject.reports import html, trends
 from crawlproject.reports.evidence import EVIDENCE, evidence, numbers
+from crawlproject.reports.form_sources import read_sources
 from crawlproject.reports.freshness import estimate_freshness
 from crawlproject.reports.plots import Chart
 from crawlproject.reports.probe_findings import read_probes
@@ -93,6 +94,7 @@ def write_report(crawl_dir: Path) -> Path:
         numbers=numbers(summary, threshold),
         rules=_learned_rules(crawl_dir),
         probed=read_probes(crawl_dir),
+        sources=read_sources(crawl_dir, threshold),
         fresh=estimate_freshness(crawl_dir, options_of(info)),
         spam_from=SPAM,
         summary=summary,

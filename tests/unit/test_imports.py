@@ -48,14 +48,16 @@ MAY_IMPORT = {
     "storage": GROUND | {"urls"},
     "orderings": GROUND | {"pages", "urls"},
     "revisits": GROUND,
+    "deep_web": GROUND | {"pages", "urls"},
     "inspection": GROUND | {"storage", "pages", "urls"},
     "frontier": GROUND | {"storage"},
     "webs": GROUND | {"storage", "pages", "urls"},
     "topic": GROUND | {"pages", "urls"},
     "exporting": GROUND | {"storage", "pages", "urls"},
-    "crawl": GROUND | {"frontier", "inspection", "orderings", "pages", "revisits", "storage", "topic", "urls", "webs"},
+    "crawl": GROUND
+    | {"deep_web", "frontier", "inspection", "orderings", "pages", "revisits", "storage", "topic", "urls", "webs"},
     "evaluation": GROUND | {"crawl", "inspection", "orderings", "pages", "revisits", "storage", "urls", "webs"},
-    "reports": GROUND | {"crawl", "evaluation", "inspection", "orderings", "pages", "revisits", "storage", "urls"},
+    "reports": GROUND | {"crawl", "deep_web", "evaluation", "inspection", "orderings", "pages", "revisits", "storage", "urls"},
 }
 MAY_IMPORT["components"] = {*MAY_IMPORT, "exporting"}
 MAY_IMPORT["library"] = {*MAY_IMPORT}
