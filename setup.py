@@ -39,6 +39,7 @@ setup(
     packages=find_packages(include=["crawlproject*", "spiders*", "middlewares*", "pipelines*", "topics"]),
     package_data={
         "crawlproject.components.dashboard": ["assets/*", "templates/*"],
+        "crawlproject.components.rendering": ["*.js"],
         "crawlproject.frontier.redis": ["lua/*.lua"],
         "crawlproject.reports": ["templates/*"],
         "crawlproject.storage": ["*.json"],

@@ -14,8 +14,8 @@ class PageItem:
     """A fetched page.
 
     Its fields are what feed exports and pipelines behind ours see; they are filled when the page is kept. The attributes
-    ``page``, ``body``, ``lease``, ``fetch``, ``robots_tag`` (the header ``X-Robots-Tag``) and ``visit`` are no fields: they are for
-    the pipelines of the project.
+    ``page``, ``body``, ``lease``, ``fetch``, ``robots_tag`` (the header ``X-Robots-Tag``) and ``visit`` are no fields: they
+    are for the pipelines of the project.
     """
 
     url: str = ""

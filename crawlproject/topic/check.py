@@ -18,7 +18,7 @@ from crawlproject.urls.hosts import host_of
 FEW_SEEDS = 3
 ENOUGH = 10  # sampled pages from which shares are meaningful
 EVERYWHERE = 0.8  # share of sampled pages from which a keyword is too common
-_BROWSER = "set CRAWL_RENDER = \"needed\" (docs/scripts.md)"
+_BROWSER = 'set CRAWL_RENDER = "needed" (docs/scripts.md)'
 ALL_RELEVANT = 0.9  # share of relevant pages in the sample from which the threshold is too low
 
 Grade = Literal["problem", "warning", "hint"]

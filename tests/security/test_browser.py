@@ -1,5 +1,6 @@
 """What a page may try in the browser: nothing of it comes to a server that the crawler itself would not ask."""
 
+# ruff: noqa: E501  # lines of scripts
 from __future__ import annotations
 
 import os
@@ -21,47 +22,58 @@ SHELL = '<!doctype html><title>{name}</title><body><div id="root"></div><script 
 DONE = "document.getElementById('root').innerHTML = '<p>the page went on, coral reef fish polyp lagoon atoll diver current kelp</p>';"
 SECRET = "http://127.0.0.1:{secret}/secret"
 
+# Each is one page with all of them in a row.
 ATTACKS = {
-    "fetch": "fetch('{url}').catch(() => 0);",
-    "fetch-no-cors": "fetch('{url}', {{mode: 'no-cors'}}).catch(() => 0);",
-    "post": "fetch('/said', {{method: 'POST', body: 'x'}}).catch(() => 0);",
-    "metadata": "fetch('http://169.254.169.254/latest/meta-data/').catch(() => 0);",
-    "names": "for (const h of ['localhost', '2130706433', '[::1]', '0x7f.1', 'x.localhost', '0.0.0.0'])"
-    " fetch('http://' + h + ':{secret}/').catch(() => 0);",
-    "redirected": "fetch('/to-secret').then((r) => r.text()).then((t) => fetch('/said?' + t)).catch(() => 0);",
-    "redirected-script": "document.head.append(Object.assign(document.createElement('script'), {{src: '/to-secret'}}));",
-    "hints": "document.head.insertAdjacentHTML('beforeend', '<link rel=preconnect href=\"{url}\"><link rel=dns-prefetch href=\"{url}\">"
-    "<link rel=prefetch href=\"{url}\"><link rel=preload as=script href=\"{url}\"><link rel=modulepreload href=\"{url}\">');",
-    "speculation": "document.head.append(Object.assign(document.createElement('script'),"
-    " {{type: 'speculationrules', textContent: JSON.stringify({{prerender: [{{urls: ['{url}']}}]}})}}));",
-    "images": "new Image().src = '{url}'; document.body.insertAdjacentHTML('beforeend', '<video src=\"{url}\"></video>"
-    "<object data=\"{url}\"></object><embed src=\"{url}\"><iframe src=\"{url}\"></iframe><iframe src=\"file:///etc/passwd\"></iframe>');",
-    "styles": "document.head.insertAdjacentHTML('beforeend', '<style>@import \"{url}\"; @font-face {{font-family: x; src: url({url})}}"
-    " body {{background: url({url}); font-family: x}}</style>');",
-    "sockets": "new WebSocket('ws://127.0.0.1:{secret}/'); new EventSource('{url}');"
-    " try {{ new WebTransport('https://127.0.0.1:{secret}/'); }} catch (e) {{}}",
-    "beacon": "navigator.sendBeacon('{url}', 'x');",
-    "webrtc": "const p = new RTCPeerConnection({{iceServers: [{{urls: 'stun:127.0.0.1:{secret}'}}, {{urls:"
-    " 'turn:127.0.0.1:{secret}?transport=tcp', username: 'a', credential: 'b'}}]}}); p.createDataChannel('x');"
-    " p.createOffer().then((o) => p.setLocalDescription(o));",
-    "worker": "new Worker(URL.createObjectURL(new Blob([\"fetch('{url}'); importScripts('{url}');\"])));",
-    "shared-worker": "new SharedWorker(URL.createObjectURL(new Blob([\"fetch('{url}');\"])));",
-    "service-worker": "navigator.serviceWorker && navigator.serviceWorker.register('/sw.js').catch(() => 0);",
-    "popup": "for (let n = 0; n < 5; n++) window.open('{url}');",
-    "form": "document.body.insertAdjacentHTML('beforeend', '<form method=post action=\"{url}\" target=x id=f></form>'); document.forms.f.submit();",
-    "download": "const a = Object.assign(document.createElement('a'), {{href: '{url}', download: 'x'}}); document.body.append(a); a.click();"
-    " const b = Object.assign(document.createElement('a'), {{href: URL.createObjectURL(new Blob(['x'])), download: 'y'}}); b.click();",
-    "ping": "const a = Object.assign(document.createElement('a'), {{href: '#x', ping: '{url}'}}); document.body.append(a); a.click();",
-    "dialogs": "alert(1); confirm(2); prompt(3); print();",
-    "data": "fetch('data:text/plain,' + 'x'.repeat(3e7)).catch(() => 0); document.title = 'data';",
-    "file": "fetch('file:///etc/passwd').catch(() => 0); document.body.insertAdjacentHTML('beforeend', '<a href=file:///etc/passwd>x</a>');",
-    "many": "for (let n = 0; n < 400; n++) fetch('/many/' + n).catch(() => 0);",
-}
+    "requests": (
+        "fetch('{url}').catch(() => 0);",
+        "fetch('{url}', {{mode: 'no-cors'}}).catch(() => 0);",
+        "fetch('/said', {{method: 'POST', body: 'x'}}).catch(() => 0);",
+        "fetch('http://169.254.169.254/latest/meta-data/').catch(() => 0);",
+        "for (const h of ['localhost', '2130706433', '[::1]', '0x7f.1', 'x.localhost', '0.0.0.0'])"
+        " fetch('http://' + h + ':{secret}/').catch(() => 0);",
+        "fetch('/to-secret').then((r) => r.text()).then((t) => fetch('/said?' + t)).catch(() => 0);",
+        "document.head.append(Object.assign(document.createElement('script'), {{src: '/to-secret'}}));",
+    ),
+    "elements": (
+        "document.head.insertAdjacentHTML('beforeend', '<link rel=preconnect href=\"{url}\"><link rel=dns-prefetch href=\"{url}\">"
+        "<link rel=prefetch href=\"{url}\"><link rel=preload as=script href=\"{url}\"><link rel=modulepreload href=\"{url}\">"
+        "<style>@import \"{url}\"; @font-face {{font-family: x; src: url({url})}} body {{background: url({url}); font-family: x}}</style>');",
+        "document.head.append(Object.assign(document.createElement('script'),"
+        " {{type: 'speculationrules', textContent: JSON.stringify({{prerender: [{{urls: ['{url}']}}]}})}}));",
+        "new Image().src = '{url}'; document.body.insertAdjacentHTML('beforeend', '<video src=\"{url}\"></video>"
+        "<object data=\"{url}\"></object><embed src=\"{url}\"><iframe src=\"{url}\"></iframe><iframe src=\"file:///etc/passwd\"></iframe>');",
+    ),
+    "sockets": (
+        "new WebSocket('ws://127.0.0.1:{secret}/'); new EventSource('{url}'); navigator.sendBeacon('{url}', 'x');",
+        "try {{ new WebTransport('https://127.0.0.1:{secret}/'); }} catch (e) {{}}",
+        "const p = new RTCPeerConnection({{iceServers: [{{urls: 'stun:127.0.0.1:{secret}'}}, {{urls:"
+        " 'turn:127.0.0.1:{secret}?transport=tcp', username: 'a', credential: 'b'}}]}}); p.createDataChannel('x');"
+        " p.createOffer().then((o) => p.setLocalDescription(o));",
+        "const a = Object.assign(document.createElement('a'), {{href: '#x', ping: '{url}'}}); document.body.append(a); a.click();",
+    ),
+    "workers": (
+        "new Worker(URL.createObjectURL(new Blob([\"fetch('{url}'); importScripts('{url}');\"])));",
+        "try {{ new SharedWorker(URL.createObjectURL(new Blob([\"fetch('{url}');\"]))); }} catch (e) {{}}",
+        "navigator.serviceWorker && navigator.serviceWorker.register('/sw.js').catch(() => 0);",
+    ),
+    "windows": (
+        "for (let n = 0; n < 5; n++) window.open('{url}');",
+        "document.body.insertAdjacentHTML('beforeend', '<form method=post action=\"{url}\" target=x id=f></form>'); document.forms.f.submit();",
+        "alert(1); confirm(2); prompt(3); print();",
+        "const b = Object.assign(document.createElement('a'), {{href: URL.createObjectURL(new Blob(['x'])), download: 'y'}});"
+        " document.body.append(b); b.click();",
+    ),
+    "much": (
+        "fetch('data:text/plain,' + 'x'.repeat(3e7)).catch(() => 0); fetch('file:///etc/passwd').catch(() => 0);",
+        "for (let n = 0; n < 400; n++) fetch('/many/' + n).catch(() => 0);",
+    ),
+}  # fmt: skip
 # These do not come to their end, or lead elsewhere.
 OTHERS = {
     "location": "location.href = '{url}';",
-    "file-location": "location.href = 'file:///etc/passwd';",
-    "data-location": "location.href = 'data:text/html,<p>hi';",
+    "download": "const a = Object.assign(document.createElement('a'), {{href: '{url}', download: 'x'}}); document.body.append(a); a.click();",
+    "file-location": "const to = 'file:///etc/passwd'; location.href = to;",
+    "data-location": "const to = 'data:text/html,<p>hi'; location.href = to;",
     "endless": "while (true) {{}}",
     "endless-dialogs": "while (true) alert(1);",
     "hog": "const all = []; while (true) {{ const part = new Uint8Array(5e7); part.fill(1); all.push(part); }}",
@@ -98,7 +110,7 @@ class _Udp(threading.Thread):
 
 def _pages(secret: int) -> dict[str, str]:
     url = SECRET.format(secret=secret)
-    after = {name: script.format(url=url, secret=secret) + DONE for name, script in ATTACKS.items()}
+    after = {name: "".join(scripts).format(url=url, secret=secret) + DONE for name, scripts in ATTACKS.items()}
     return after | {name: script.format(url=url, secret=secret) for name, script in OTHERS.items()}
 
 
@@ -144,7 +156,7 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any
                 topic_file(place, f"http://127.0.0.1:{port}/"),
                 place / "crawl",
                 CRAWL_RENDER="needed",
-                CRAWL_RENDER_SECONDS=2,
+                CRAWL_RENDER_SECONDS=1,
                 CRAWL_RENDER_PAGES=4,
                 CRAWL_RENDER_MEMORY=300 * 2**20,
                 CRAWL_ALLOWED_PORTS=f"80,443,{secret.port}",
@@ -181,7 +193,8 @@ def test_what_has_no_end_is_ended(attacked: dict[str, Any]) -> None:
 
 
 def test_a_redirect_by_script_is_refused_like_a_link(attacked: dict[str, Any]) -> None:
-    assert attacked["lines"]["location"]["redirect"].endswith("/secret")
+    for name in ("location", "download"):
+        assert attacked["lines"][name]["redirect"].endswith("/secret")
     assert not any(line["url"].endswith("/secret") for line in attacked["lines"].values())
 
 

@@ -98,11 +98,13 @@ class PageSession:
         self._target = made["targetId"]
         self._session = (await send("Target.attachToTarget", targetId=self._target, flatten=True))["sessionId"]
         self._devtools.listen(self._session, self._heard)
-        await send("Fetch.enable", self._session, patterns=[{"urlPattern": "*"}])
-        await send("Page.enable", self._session)
-        await send("Inspector.enable", self._session)
         auto = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
-        await send("Target.setAutoAttach", self._session, **auto)
+        await asyncio.gather(
+            send("Fetch.enable", self._session, patterns=[{"urlPattern": "*"}]),
+            send("Page.enable", self._session),
+            send("Inspector.enable", self._session),
+            send("Target.setAutoAttach", self._session, **auto),
+        )
 
     async def _run(self, url: str) -> Snapshot | None:
         """Load it and let its scripts settle; what came of it if there is nothing to read any more."""

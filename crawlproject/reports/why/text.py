@@ -9,7 +9,17 @@ from rich.table import Table
 from rich.text import Text
 
 from crawlproject.pages.text.printable import counted
-from crawlproject.records import AGENT, CLIQUE, CRAWL_DELAY, NEEDS_BROWSER, RENDERED, RETRY_AFTER, SUSPECTS, CrawlUrl, Visit
+from crawlproject.records import (
+    AGENT,
+    CLIQUE,
+    CRAWL_DELAY,
+    NEEDS_BROWSER,
+    RENDERED,
+    RETRY_AFTER,
+    SUSPECTS,
+    CrawlUrl,
+    Visit,
+)
 from crawlproject.reports.console import console_for
 from crawlproject.reports.why.lookup import Cause, FrontierStatus, LinkTo, UrlStatus
 from crawlproject.reports.why.path import Step

@@ -50,7 +50,7 @@ def test_with_its_text_in_place_it_needs_none(make: Callable[[Random], str]) -> 
 
 
 def test_a_page_of_another_type_is_not_asked() -> None:
-    body = '<title>Just a moment...</title><script src="/main.js"></script><div id="root"></div>Checking your browser before accessing'
+    body = '<title>Just a moment...</title><script src="/main.js"></script><div id="root"></div>Just a moment'
     signs = READER.read("http://a.example/", body.encode()).signs
     assert "block/captcha" in signs and NEEDS_BROWSER not in signs
 
