@@ -19,7 +19,6 @@ _HARDLY = 15
 _MANY_LINKS = 400  # characters of links that make a list of links
 _TAIL = 1_500  # bytes after the element that waits that are looked at
 
-_SCRIPT = re.compile(rb"<script\b([^>]*)>(.*?)(?:</script|\Z)", re.IGNORECASE | re.DOTALL)
 _NOSCRIPT = re.compile(rb"<noscript\b[^>]*>(.*?)(?:</noscript|\Z)", re.IGNORECASE | re.DOTALL)
 _UNSEEN = re.compile(
     rb"<!--.*?(?:-->|\Z)|<(style|template|svg)\b.*?(?:</\1|\Z)|<head\b.*?(?:</head|<body|\Z)", re.I | re.S
@@ -44,11 +43,12 @@ _BUNDLE = re.compile(
     rb"""(?:[.~_-][\w.~-]*)?\.m?js\b)|\btype\s*=\s*["']?module\b""",
     re.IGNORECASE,
 )
-_MARK = re.compile(
-    rb"__NEXT_DATA__|__NUXT__|__sveltekit|__INITIAL_STATE__|__PRELOADED_STATE__|__APOLLO_STATE__|\bng-app\b|\bng-version\b"
-    rb"|/config/environment[\"']|\bv-cloak\b|ReactDOM|createRoot\(|createApp\(|webpackJsonp|webpackChunk|Backbone\."
-    rb"|angular\.module|__meteor_runtime_config__|Ext\.application|new Vue\(|customElements\.define|platformBrowserDynamic"
-)
+_MARKS = (
+    b"__NEXT_DATA__", b"__NUXT__", b"__sveltekit", b"__INITIAL_STATE__", b"__PRELOADED_STATE__", b"__APOLLO_STATE__", b" ng-app",
+    b" ng-version", b"/config/environment", b" v-cloak", b"ReactDOM", b"createRoot(", b"createApp(", b"webpackJsonp",
+    b"webpackChunk", b"Backbone.", b"angular.module", b"__meteor_runtime_config__", b"Ext.application", b"new Vue(",
+    b"customElements.define", b"platformBrowserDynamic",
+)  # fmt: skip
 _TEMPLATE = re.compile(
     rb"\{\{[^{}<>]{1,80}\}\}|\s(?:ng-repeat|ng-bind|data-ng-bind|data-ng-repeat|data-bind|v-for|v-text|x-for|x-text)\s*=",
     re.IGNORECASE,
@@ -68,12 +68,10 @@ _LOADING = re.compile(
     r"|загрузка|加载中|読み込み中|로딩)\b",
     re.IGNORECASE,
 )
-_FETCHES = re.compile(
-    rb"\bfetch\s*\(|XMLHttpRequest|getJSON|\$\.(?:ajax|get|post)\s*\(|\.load\s*\(\s*[\"']|axios|EventSource"
-)
-_INSERTS = re.compile(
-    rb"innerHTML|insertAdjacentHTML|appendChild|replaceChildren|textContent|\.(?:html|append|text)\s*\("
-)
+_FETCHES = (b"fetch(", b"XMLHttpRequest", b"getJSON", b"$.ajax", b"$.get(", b"$.post(", b".load(", b"axios", b"EventSource")
+_INSERTS = (
+    b"innerHTML", b"insertAdjacentHTML", b"appendChild", b"replaceChildren", b"textContent", b".html(", b".append(", b".text(",
+)  # fmt: skip
 _WRITES = re.compile(rb"document\s*\.\s*write(?:ln)?\s*\(")
 _LEAVES = re.compile(
     rb"(?<![\w.])(?:(?:window|document|self|top|parent)\s*\.\s*){0,2}location(?:\s*\.\s*href)?\s*(?:=(?!=)|\.\s*(?:replace|assign)\s*\()"
@@ -99,8 +97,7 @@ def is_script_made(text: str, linked: int, body: bytes) -> bool:
 
 
 def _points(said: str, own: int, linked: int, body: bytes) -> int:
-    scripts = _SCRIPT.findall(body)
-    markup = _SCRIPT.sub(b"", body)
+    markup, scripts = _split(body)
     noscripts = b" ".join(_NOSCRIPT.findall(markup))
     markup = _UNSEEN.sub(b" ", _NOSCRIPT.sub(b"", markup))
     blank = 0 if linked > _MANY_LINKS or own >= _FEW else 1 if own >= _HARDLY else 2
@@ -108,11 +105,27 @@ def _points(said: str, own: int, linked: int, body: bytes) -> int:
         blank = 2
     waits = 2 * _has_empty_mount(markup)
     points = blank + waits - _shown(markup)
-    points += bool(_BUNDLE.search(b" ".join(tag for tag, _ in scripts)) or _MARK.search(body))
+    points += bool(_BUNDLE.search(b" ".join(tag for tag, _ in scripts)) or _has(body, _MARKS))
     points += 2 * (len(_TEMPLATE.findall(markup)) > 1)
     if _asks_for_scripts(noscripts) or (own < 4 * _FEW and _asks_for_scripts(said.encode())):
         points += 2 if blank or waits else 1
     return points + max((_does(code, blank) for _, code in scripts), default=0)
+
+
+def _split(body: bytes) -> tuple[bytes, list[tuple[bytes, bytes]]]:
+    """The mark-up without scripts, and of each script its tag and its code."""
+    folded = body.lower()  # as long as ``body``: only ASCII is folded
+    markup, scripts, at = [], [], 0
+    while (start := folded.find(b"<script", at)) >= 0:
+        markup.append(body[at:start])
+        begin = folded.find(b">", start)
+        end = folded.find(b"</script", begin) if begin >= 0 else -1
+        if end < 0:
+            at = len(body)
+            break
+        scripts.append((body[start:begin], body[begin + 1 : end]))
+        at = end
+    return b"".join((*markup, body[at:])), scripts
 
 
 def _has_empty_mount(markup: bytes) -> bool:
@@ -141,8 +154,14 @@ def _does(code: bytes, blank: int) -> int:
     """Points for what one inline script does."""
     if not code:
         return 0
-    if _FETCHES.search(code) and _INSERTS.search(code):
+    if _has(code, _FETCHES) and _has(code, _INSERTS):
         return 2
-    if blank and (_LEAVES.search(code) or (_WRITES.search(code) and len(code) > 4 * _FEW)):
+    if blank and b"location" in code and _LEAVES.search(code):
+        return 2
+    if blank and b"document" in code and len(code) > 4 * _FEW and _WRITES.search(code):
         return 2
     return 0
+
+
+def _has(text: bytes, words: tuple[bytes, ...]) -> bool:
+    return any(word in text for word in words)

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from support.browser import CHROMIUM
 from support.crawling import crawl, history, scrapy, stored, topic_file
-from support.scriptweb import ScriptWeb
 from support.webs import robots
 
+from benchmarks.scripted_web import ScriptWeb
 from crawlproject.components.virtual_web_server import running
 from crawlproject.webs.access_log import AccessLog, read_log
 from crawlproject.webs.base import Reply

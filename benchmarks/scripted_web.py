@@ -8,7 +8,6 @@ from random import Random
 from urllib.parse import urlsplit
 
 from crawlproject.webs.base import Reply, not_held
-from support.scriptmade import WORDS
 
 HTML = {"content-type": "text/html; charset=utf-8"}
 SHELL = (
@@ -33,7 +32,21 @@ fetch("/api" + location.pathname).then((response) => response.json()).then((page
   }, 500);
 });
 """
-OFF = "bridge engine railway signal timber mortar copper glass lathe furnace turbine cable valve boiler".split()  # noqa: SIM905
+ON = ("coral", "reef", "fish", "polyp", "lagoon", "atoll", "diver", "current", "kelp", "sponge", "shoal", "tide")
+OFF = (
+    "bridge",
+    "engine",
+    "railway",
+    "signal",
+    "timber",
+    "mortar",
+    "copper",
+    "glass",
+    "lathe",
+    "furnace",
+    "cable",
+    "valve",
+)
 
 
 class ScriptWeb:
@@ -56,9 +69,9 @@ class ScriptWeb:
         self.seeds = [urls[0][0], urls[1][0]]
 
     def _page(self, on_topic: bool, links: list[tuple[str, bool]]) -> tuple[str, list[str], list[tuple[str, str]]]:
-        words = WORDS if on_topic else OFF
+        words = ON if on_topic else OFF
         texts = [" ".join(self._random.choice(words) for _ in range(60)) for _ in range(3)]
-        anchors = [(to, " ".join(self._random.sample(WORDS if about else OFF, 3))) for to, about in links]
+        anchors = [(to, " ".join(self._random.sample(ON if about else OFF, 3))) for to, about in links]
         return " ".join(words[:3]), texts, anchors
 
     def is_scripted(self, url: str) -> bool:
