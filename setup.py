@@ -45,6 +45,7 @@ setup(
     package_data={
         "crawlproject": ["*.pyi"],
         "crawlproject.components.dashboard": ["assets/*", "templates/*"],
+        "crawlproject.components.rendering": ["*.js"],
         "crawlproject.frontier.redis": ["lua/*.lua"],
         "crawlproject.reports": ["templates/*"],
         "crawlproject.storage": ["*.json"],

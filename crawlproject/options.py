@@ -113,6 +113,12 @@ class Options(BaseModel):
     crawl_cloaking_probe: Annotated[float, Field(ge=0, le=1)]
     crawl_cloaking_agent: Annotated[str, Field(pattern=r"^[\x20-\x7e]+$")]
     crawl_soft_404_probe: Count
+    crawl_render: Literal["never", "needed", "always"]
+    crawl_render_cost: Seconds
+    crawl_render_pages: Annotated[int, Field(ge=1)]
+    crawl_render_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    crawl_render_memory: Annotated[int, Field(ge=2**27)]
+    crawl_browser: str
     crawl_scarce: Literal["pages", "time", "both"]
     crawl_min_harvest: Annotated[float, Field(ge=0, le=1)]
     crawl_harvest_window: Annotated[int, Field(ge=NEAREST)]

@@ -30,7 +30,12 @@ AGENT = "agent"  # number of the agent that fetched the page, in orderings that 
 NOVELTY = "novelty"  # which share of a page's text is new on its host, 0 to 1; a sign of pages that say nothing new
 CLIQUE = "clique"  # how much the page's site is part of a link farm, 0 to 1; a sign of the pages of such sites
 SUSPECTS = "suspects"  # how many sites with spam the site of such a page links to
+NEEDS_BROWSER = (
+    "needs_browser"  # 1 for a page whose text is made by scripts; also its ``Visit.error`` when none were run
+)
+RENDERED = "rendered"  # of a page whose scripts were run in a browser: how many fetches that counts for
 NOT_KEPT = "noindex"  # ``Visit.error`` of a page that was read and asked not to be kept
+NOT_STORED = (NOT_KEPT, NEEDS_BROWSER)  # ``Visit.error`` of what was read, and whose links are followed all the same
 OWN_LINKS = "own_links"  # 1 for a duplicate whose links lead elsewhere than those of the first page with its text
 
 
@@ -119,6 +124,16 @@ class Page:
     def repeats(self) -> bool:
         """Whether the page is a duplicate whose links lead where those of the first page lead."""
         return _repeats(self.duplicate_of, self.signs)
+
+    @property
+    def needs_browser(self) -> bool:
+        """Whether nobody knows what the page is about: its text is made by scripts, which were not run."""
+        return NEEDS_BROWSER in self.signs
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the page is to be stored."""
+        return self.indexable and NEEDS_BROWSER not in self.signs
 
 
 def _repeats(duplicate_of: str, signs: Mapping[str, float]) -> bool:
@@ -252,6 +267,11 @@ class Visit:
     def is_page(self) -> bool:
         """Whether the fetch brought a page with content, stored or not."""
         return bool(self.md5) or self.error == NOT_KEPT
+
+    @property
+    def leads_on(self) -> bool:
+        """Whether it brought links to follow: those of a page, of a sitemap, or of a page that nobody could read."""
+        return self.is_page or self.error in (SITEMAP, NEEDS_BROWSER)
 
     @property
     def repeats(self) -> bool:

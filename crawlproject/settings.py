@@ -94,6 +94,12 @@ CRAWL_CLOAKING_AGENT = (  # the User-Agent of these fetches: a common browser's
     "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36"
 )
 CRAWL_SOFT_404_PROBE = 0  # pages of a host after which it is asked for one that is not there; 0: never
+CRAWL_RENDER = "never"  # which pages are rendered in a browser: never, needed (what only a browser can read) or always
+CRAWL_RENDER_COST = 4.0  # fetches that a rendering counts for in the budget of its site, besides that of the page
+CRAWL_RENDER_PAGES = 2  # that are rendered at the same time
+CRAWL_RENDER_SECONDS = 10.0  # until a page is read as it is, settled or not
+CRAWL_RENDER_MEMORY = 536_870_912  # bytes that a process of the browser may take, about one a page: else it is killed
+CRAWL_BROWSER = ""  # executable of the browser; empty: the Chromium or Chrome that is installed
 CRAWL_SCARCE = "both"  # what the crawl is to save: pages, time, or both (see docs/orderings.md)
 CRAWL_MIN_HARVEST = 0.0  # share of relevant pages below which the crawl is saturated and ends; 0 = never
 CRAWL_HARVEST_WINDOW = 500  # pages that are looked at for it
@@ -185,6 +191,7 @@ SPIDER_MIDDLEWARES = {
     "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
 }
 ITEM_PIPELINES = {
+    f"{_inside}pipelines.render.RenderPipeline": 40,
     f"{_inside}pipelines.examine.ExaminePipeline": 50,
     f"{_inside}pipelines.relevance.RelevancePipeline": 100,
     f"{_inside}pipelines.links.LinksPipeline": 200,

@@ -135,7 +135,8 @@ class TopicalSpider(scrapy.Spider):
         with stopping(self.crawler):
             page = self.crawl.receive(lease, Reply(request.url, response.status, headers, response.body), fetch)
         if page is not None:
-            yield PageItem(page, response.body[: self.crawl.options.page_max_bytes], lease, fetch)
+            body = response.body[: self.crawl.options.page_max_bytes]
+            yield PageItem(page, body, lease, fetch, headers["x-robots-tag"])
 
     def failed(self, failure: Failure) -> None:
         """A fetch that brought no response, or a request that a middleware refused."""

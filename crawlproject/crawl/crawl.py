@@ -34,6 +34,7 @@ from crawlproject.crawl.ordering_feed import OrderingFeed
 from crawlproject.crawl.outlinks import Outlinks
 from crawlproject.crawl.page_steps import PageSteps
 from crawlproject.crawl.reading import make_traps
+from crawlproject.crawl.rendering import Rendering
 from crawlproject.crawl.revisits.revisits import Revisits
 from crawlproject.crawl.revisits.steps import RevisitSteps
 from crawlproject.crawl.robots import KnownRobots, RobotsRules
@@ -43,6 +44,7 @@ from crawlproject.crawl.sitemaps import Sitemaps
 from crawlproject.crawl.stats import CrawlStats
 from crawlproject.crawl.stopping import NO_NETWORK, PAGE_BUDGET, ROUND, Stopping
 from crawlproject.frontier.base import Frontier, SharedFrontier
+from crawlproject.inspection.rendering import RenderPolicy
 from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.pages.reader import Reader
@@ -96,8 +98,12 @@ class Crawl:
         )
         self.ordering_feed = feed = OrderingFeed(ordering)
         own = (revisits,) if revisits else ()
-        self.learners = (*inspection.learners, self.tracker, self.stopping, feed, *own)
-        self.learners_again = (*own, self.tracker.hosts)  # of further visits
+        self.rendering: Rendering | None = None
+        if options.crawl_render != "never":
+            self.rendering = Rendering(RenderPolicy(options.crawl_render), options.crawl_render_cost)
+        renders = (self.rendering.policy,) if self.rendering else ()
+        self.learners = (*inspection.learners, self.tracker, self.stopping, feed, *own, *renders)
+        self.learners_again = (*own, self.tracker.hosts, *renders)  # of further visits
 
         self._robots = robots = KnownRobots(options.crawl_robots_cache_size)
         rules = EntryRules(options.crawl_allowed_domains, make_traps(options, frontier), (self.tracker.hosts, robots))

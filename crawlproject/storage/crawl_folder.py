@@ -97,10 +97,8 @@ class CrawlFolder:
                 self.links.append(page)
             if self.items and visit.md5:
                 self.items.append(page, visit)
-            if self.archive and visit.md5:
+            if self.archive:
                 self.archive.commit(visit)
-            elif self.archive:
-                self.archive.forget(visit.url)
             self.history.append(visit)
         except StorageFailed:
             for log in (self.links, self.items):

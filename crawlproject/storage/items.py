@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from crawlproject.records import Page, Visit
+from crawlproject.records import RENDERED, Page, Visit
 from crawlproject.storage.append_log import AppendLog
 from crawlproject.storage.history import History
 from crawlproject.urls.naming import page_name
@@ -81,6 +81,7 @@ def item_fields(page: Page, visit: Visit) -> dict[str, object]:
         "content_type": visit.content_type,
         "version": visit.version,
         "state": "",
+        "rendered": RENDERED in visit.signs,
     }
 
 

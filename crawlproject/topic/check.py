@@ -12,12 +12,13 @@ from typing import Literal
 
 from crawlproject.options import Options
 from crawlproject.pages.text.analyzer import Analyzer
-from crawlproject.records import Page, Topic, Visit
+from crawlproject.records import NEEDS_BROWSER, Page, Topic, Visit
 from crawlproject.urls.hosts import host_of
 
 FEW_SEEDS = 3
 ENOUGH = 10  # sampled pages from which shares are meaningful
 EVERYWHERE = 0.8  # share of sampled pages from which a keyword is too common
+_BROWSER = 'set CRAWL_RENDER = "needed" (docs/scripts.md)'
 ALL_RELEVANT = 0.9  # share of relevant pages in the sample from which the threshold is too low
 
 Grade = Literal["problem", "warning", "hint"]
@@ -100,6 +101,12 @@ def weak_as_fetched(
         yield Weakness("problem", "seeds", "none of them has a link to follow", "name pages with links")
     behind = [probed.page for probed in sample if probed.page is not None]
     yield from _weak_words(topic, analyzer, found, behind)
+    unread = sum(probed.visit is not None and probed.visit.error == NEEDS_BROWSER for probed in (*seeds, *sample))
+    if unread:
+        what = (
+            f"{unread} of {len(seeds) + len(sample)} fetched pages need a browser: they are not judged, and not stored"
+        )
+        yield Weakness("hint", "scripts", what, f"{_BROWSER}, or add seeds on sites that do without")
     relevant = sum(page.relevance >= options.page_relevant for page in behind)
     if len(behind) >= ENOUGH and relevant >= ALL_RELEVANT * len(behind):
         what = f"{relevant} of {len(behind)} sampled pages count as relevant"
@@ -145,6 +152,8 @@ def _trouble(seed: SeedPreview) -> tuple[str, str] | None:
             f"is refused: {seed.refusal}",
             "choose another page, or change the setting behind it (docs/crawl-folder.md)",
         )
+    if seed.visit is not None and seed.visit.error == NEEDS_BROWSER:
+        return "needs a browser: its text is made by scripts", f"{_BROWSER}, or choose a page with text"
     if seed.page is None:
         return f"is not a page: {seed.visit.error or f'http {seed.visit.status}'}", "choose a page that exists"
     return None

@@ -9,7 +9,17 @@ from rich.table import Table
 from rich.text import Text
 
 from crawlproject.pages.text.printable import counted
-from crawlproject.records import AGENT, CLIQUE, CRAWL_DELAY, RETRY_AFTER, SUSPECTS, CrawlUrl, Visit
+from crawlproject.records import (
+    AGENT,
+    CLIQUE,
+    CRAWL_DELAY,
+    NEEDS_BROWSER,
+    RENDERED,
+    RETRY_AFTER,
+    SUSPECTS,
+    CrawlUrl,
+    Visit,
+)
 from crawlproject.reports.console import console_for
 from crawlproject.reports.why.lookup import Cause, FrontierStatus, LinkTo, UrlStatus
 from crawlproject.reports.why.path import Step
@@ -110,6 +120,11 @@ def _outcome(visit: Visit) -> str:
 
 def _findings(found: UrlStatus, visit: Visit) -> Iterable[str]:
     """Duplicates, and what was found about the page or its host."""
+    if visit.error == NEEDS_BROWSER:
+        ran = "brought nothing" if RENDERED in visit.signs else "were not run"
+        yield f"Its text is made by scripts, which {ran}: it was not judged, and its links count as those of a mean page."
+    if RENDERED in visit.signs:
+        yield f"It was rendered in a browser, which costs its site {visit.signs[RENDERED]:g} fetches more."
     if visit.duplicate_of:
         yield f"It is a duplicate of {visit.duplicate_of}, so its links were not followed."
     if found.copy_count:

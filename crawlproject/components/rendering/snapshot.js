@@ -1,0 +1,18 @@
+(most) => {
+  // What components hide in shadow trees becomes part of the page.
+  const open = (root) => root.querySelectorAll("*").forEach((element) => {
+    const shadow = element.shadowRoot;
+    if (shadow) {
+      open(shadow);
+      element.append(...shadow.childNodes);
+    }
+  });
+  open(document);
+  // Scripts may have changed the address that links are relative to.
+  for (const link of document.links) {
+    link.setAttribute("href", link.href);
+  }
+  // The page is final: nothing is to run, or to say that nothing runs.
+  document.querySelectorAll("script:not([type='application/ld+json']), noscript").forEach((element) => element.remove());
+  return ("<!DOCTYPE html>" + document.documentElement.outerHTML).slice(0, most);
+}
