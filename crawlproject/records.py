@@ -92,7 +92,7 @@ class Page:
     first page with this text, ``spam`` (0 to 1) how much it looks like spam, and ``signs`` the evidence by name.
 
     ``published`` is the day of publication as the page states it, ``YYYY-MM-DD``, or empty. ``redirect`` is the canonical
-    URL that a browser would show in its place: it is no page then, but a redirect.
+    URL that a browser would show in its place: it is no page then, but a redirect. ``text_main`` makes the main content if asked.
     """
 
     url: str
@@ -114,6 +114,7 @@ class Page:
     signs: Mapping[str, float] = field(default_factory=dict)
     published: str = ""
     redirect: str = ""
+    text_main: Callable[[], str] = str
 
     @property
     def repeats(self) -> bool:

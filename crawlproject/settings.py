@@ -46,6 +46,7 @@ PAGE_OBEY_NOFOLLOW = True  # honour rel=nofollow
 PAGE_OBEY_META_ROBOTS = True  # honour <meta name=robots> and X-Robots-Tag: noindex, nofollow
 PAGE_DUPLICATES = True  # recognise pages whose text was seen under another URL: their links are not followed again
 PAGE_DUPLICATES_KNOWN = 1_000_000  # pages of whose text copies are recognised: the first ones, 250 bytes of memory each
+PAGE_MAIN_TEXT = False  # items have the text without navigation and the like, as text_main: 2 ms of CPU a page
 PAGE_VERSIONS = 1  # texts of a page that are kept, the latest ones, when it is visited again
 PAGE_RELEVANT = 0.1  # similarity to the keywords from which a page counts as relevant in reports (000 section 4.2)
 

@@ -53,6 +53,7 @@ def make_reader(
         max_links=options.page_max_links,
         tag_paths=tag_paths,
         agent=agent,
+        main_content=options.page_main_text,
     )
 
 

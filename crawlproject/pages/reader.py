@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 
 from crawlproject.errors import InvalidUrl
 from crawlproject.pages.content_features import signs_of
@@ -14,6 +15,7 @@ from crawlproject.pages.html.document import Document, RawLink
 from crawlproject.pages.html.link_context import AggregationNodes
 from crawlproject.pages.html.meta_robots import robots_rules
 from crawlproject.pages.html.parse import MAX_LINKS, MAX_TEXT, parse_document
+from crawlproject.pages.main_content.extract import main_text
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.printable import printable
 from crawlproject.pages.text.terms import counts_of
@@ -30,8 +32,8 @@ class Reader:
     ``canonicalize(href, base)`` gives the canonical URL of a link or raises ``InvalidUrl``. ``aggregation_level``,
     ``max_links``, ``max_text`` and ``tag_paths`` are those of ``parse_document``. ``obey_nofollow`` drops links with
     ``rel="nofollow"``; ``obey_meta_robots`` obeys ``noindex`` and ``nofollow`` of ``<meta name="robots">`` and of
-    ``X-Robots-Tag``, those for all robots and those for ``agent``, a product token. Raises ``BadInput`` for a wrong
-    ``aggregation_level``.
+    ``X-Robots-Tag``, those for all robots and those for ``agent``, a product token. ``main_content``: pages can tell theirs
+    (``Page.text_main``). Raises ``BadInput`` for a wrong ``aggregation_level``.
 
     ``counters`` says what became of links and texts: ``links/kept``, ``links/self`` (to the page itself),
     ``links/invalid``, ``links/nofollow``, ``links/meta-nofollow``, ``links/over-limit``, ``text/truncated``.
@@ -49,6 +51,7 @@ class Reader:
         max_text: int = MAX_TEXT,
         tag_paths: bool = True,
         agent: str = "",
+        main_content: bool = False,
     ) -> None:
         self.analyzer = analyzer
         self.counters: Counter[str] = Counter()
@@ -61,6 +64,7 @@ class Reader:
         self._max_text = max_text
         self._tag_paths = tag_paths
         self._agent = agent
+        self._main_content = main_content
 
     def read(
         self,
@@ -117,6 +121,7 @@ class Reader:
             indexable=not (self._obey_meta_robots and rules.bars(now)),
             redirect=redirect,
             signs=signs_of(document, counts, len(terms), body),
+            text_main=cache(partial(main_text, body, content_type)) if self._main_content else str,
         )
 
     def _followed(self, document: Document, url: str, nofollow: bool) -> list[tuple[str, RawLink]]:
