@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 else:
 
     def record(**_: Any) -> Any:
-        """``dataclass(frozen=True, slots=True)`` as far as the type checker can tell, which sees that nothing is changed.
-
-        To be stopped at run time as well makes a record four times as dear, and a page makes a hundred of them.
-        """
+        """``dataclass(frozen=True, slots=True)`` to the type checker; at run time that makes a record four times as dear."""
         return dataclass(slots=True, unsafe_hash=True)
 
 
@@ -93,6 +90,7 @@ class Page:
 
     ``published`` is the day of publication as the page states it, ``YYYY-MM-DD``, or empty. ``redirect`` is the canonical
     URL that a browser would show in its place: it is no page then, but a redirect. ``text_main`` makes the main content if asked.
+    ``related`` are URLs by what they are to the page, where that is wanted (``pages/html/related.py``).
     """
 
     url: str
@@ -115,6 +113,7 @@ class Page:
     published: str = ""
     redirect: str = ""
     text_main: Callable[[], str] = str
+    related: Sequence[tuple[str, str]] = ()
 
     @property
     def repeats(self) -> bool:
@@ -129,9 +128,10 @@ def _repeats(duplicate_of: str, signs: Mapping[str, float]) -> bool:
 # What a URL is fetched for: ``CrawlUrl.kind``.
 PAGE = "page"
 SITEMAP = "sitemap"
+FEED = "feed"
 PROBE = "probe"
 REVISIT = "revisit"
-
+LISTINGS = (SITEMAP, FEED)  # also ``Visit.error`` of what was read as such
 _PROBE_MARK = f"#{PROBE}/"
 
 
@@ -142,7 +142,7 @@ class CrawlUrl:
     ``url`` is canonical; ``score`` decides the order, higher is sooner. ``parent``, ``anchor`` and ``context_score`` say
     which link led here (``None``: a seed). ``not_before`` is the earliest time of the fetch in seconds since the epoch (0: any
     time). ``request`` is a serialised Scrapy request, for URLs that came from a spider's own ``Request``. ``kind`` says what
-    the URL is fetched for: as a page, as a sitemap, as a probe, or to see what has become of a page. ``variant`` tells several
+    the URL is fetched for: as a page, a sitemap, a feed, a probe, or to see what has become of a page. ``variant`` tells several
     fetches of one URL apart, such as the steps of a probe; empty for the fetch that the history records.
     """
 

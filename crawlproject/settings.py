@@ -114,7 +114,10 @@ CRAWL_ROBOTS_CACHE_SIZE = 10_000  # origins whose robots.txt is kept in memory
 CRAWL_WARC = False  # archive requests and responses while they come, in the folder warc/ of the crawl folder
 CRAWL_WARC_MAX_BYTES = 1_000_000_000  # size from which another WARC file is begun
 CRAWL_SITEMAPS = 0  # sitemaps of a host that are read, of those that its robots.txt names; 0 = none
-CRAWL_SITEMAP_URLS = 1_000  # links of a sitemap that are followed: those whose words are nearest to the topic
+CRAWL_FEEDS = 0  # feeds (RSS, Atom, JSON Feed) of a host that are read, of those that its pages name; 0 = none
+CRAWL_SITEMAP_URLS = (
+    1_000  # links of a sitemap or feed that are followed: the nearest to the topic, the first of a feed
+)
 CRAWL_PROGRESS_SECONDS = 10.0  # seconds between progress lines; 0 = none
 CRAWL_METRICS_PORT = 0  # of http://CRAWL_METRICS_HOST:PORT/metrics for Prometheus; 0 = none
 CRAWL_METRICS_HOST = "127.0.0.1"  # address it listens on

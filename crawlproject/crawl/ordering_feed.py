@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from crawlproject.inspection.examiner import honest
 from crawlproject.orderings.base import BaseOrdering
-from crawlproject.records import SITEMAP, CrawlUrl, FetchEvent, Page
+from crawlproject.records import LISTINGS, CrawlUrl, FetchEvent, Page
 
 
 class OrderingFeed:
@@ -24,11 +24,11 @@ class OrderingFeed:
         visit = event.visit
         if visit.redirect:
             self._ordering.redirected(visit.url, visit.redirect)
-        elif visit.error != SITEMAP and (not visit.is_page or visit.repeats):
+        elif visit.error not in LISTINGS and (not visit.is_page or visit.repeats):
             self._ordering.failed(visit.url)
         elif (page := event.page()) is None:
             self._ordering.refused(visit.url)
-        elif visit.error == SITEMAP:
+        elif visit.error in LISTINGS:
             self._ordering.listed(page)
         else:
             self.observe(page)
