@@ -125,12 +125,12 @@ def _repeats(duplicate_of: str, signs: Mapping[str, float]) -> bool:
     return bool(duplicate_of) and OWN_LINKS not in signs
 
 
-# What a URL is fetched for: ``CrawlUrl.kind``.
-PAGE = "page"
+PAGE = "page"  # what a URL is fetched for: ``CrawlUrl.kind``
 SITEMAP = "sitemap"
 FEED = "feed"
 PROBE = "probe"
 REVISIT = "revisit"
+REREAD = "reread"  # a listing, once more
 LISTINGS = (SITEMAP, FEED)  # also ``Visit.error`` of what was read as such
 _PROBE_MARK = f"#{PROBE}/"
 

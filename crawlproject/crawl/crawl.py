@@ -28,6 +28,7 @@ from crawlproject.crawl.kinds.handler import FetchPlan, Handler
 from crawlproject.crawl.kinds.listing import ListingHandler
 from crawlproject.crawl.kinds.page import PageHandler
 from crawlproject.crawl.kinds.probe import ProbeHandler
+from crawlproject.crawl.kinds.reread import RereadHandler
 from crawlproject.crawl.kinds.revisit import RevisitHandler
 from crawlproject.crawl.leasing import Leasing
 from crawlproject.crawl.normalization import Normalization
@@ -48,7 +49,7 @@ from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.relevance import TopicJudge
-from crawlproject.records import FEED, PAGE, PROBE, REVISIT, SITEMAP, CrawlUrl, Fetch, Page, Topic
+from crawlproject.records import FEED, PAGE, PROBE, REREAD, REVISIT, SITEMAP, CrawlUrl, Fetch, Page, Topic
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.hosts import host_of
 from crawlproject.webs.base import Reply
@@ -129,8 +130,8 @@ class Crawl:
         of_pages = (admission, frontier, history, inspection, ordering, steps)
         self.kinds: dict[str, Handler] = {
             PAGE: PageHandler(*of_pages),
-            SITEMAP: ListingHandler(*of_pages, self.sitemaps, outlinks),
-            FEED: ListingHandler(*of_pages, self.feeds, outlinks),
+            SITEMAP: ListingHandler(*of_pages, self.sitemaps, outlinks, revisits),
+            FEED: ListingHandler(*of_pages, self.feeds, outlinks, revisits),
             PROBE: ProbeHandler(canonicalize, frontier, inspection, options, rules, steps),
         }
         self._steps_of_revisits = RevisitSteps(**parts, revisits=revisits) if revisits else None
@@ -138,7 +139,10 @@ class Crawl:
             self.kinds |= {
                 REVISIT: RevisitHandler(
                     admission, canonicalize, frontier, inspection, revisits, self._steps_of_revisits
-                )
+                ),
+                REREAD: RereadHandler(
+                    admission, frontier, inspection, revisits, {SITEMAP: self.sitemaps, FEED: self.feeds}, outlinks
+                ),
             }
         self._leasing = leasing = Leasing(
             frontier,

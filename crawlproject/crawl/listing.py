@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import unquote
@@ -20,12 +21,13 @@ _ENDING = re.compile(r"\.[A-Za-z]{2,5}$")
 class Listing:
     """The ``page`` of its best links, the ``entries`` in the order of the links, and ``further`` listings that it names.
 
-    ``foreign`` and ``surplus`` count the URLs left out.
+    ``dates`` are all entries of a sitemap, if the page has not all. ``foreign`` and ``surplus`` count the URLs left out.
     """
 
     page: Page
     entries: tuple[Entry, ...] = ()
     further: tuple[CrawlUrl, ...] = ()
+    dates: Sequence[Entry] = ()
     foreign: int = 0
     surplus: int = 0
 

@@ -50,6 +50,7 @@ class Sitemaps:
             self.page(url, [href for href, _ in best]),
             tuple(best),
             tuple(self._offered(inner, url.parent or "", url, url.depth)) if inner else (),
+            tuple(pages.items()),
             len(file.pages) + len(file.sitemaps) - len(pages) - len(sitemaps),
             len(pages) - len(best),
         )

@@ -10,6 +10,7 @@ from crawlproject.crawl.kinds.page import PageHandler
 from crawlproject.crawl.listing import ListingReader
 from crawlproject.crawl.outlinks import Outlinks
 from crawlproject.crawl.page_steps import PageSteps
+from crawlproject.crawl.revisits.revisits import Revisits
 from crawlproject.frontier.base import Frontier
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.records import CrawlUrl, Fetch, Page
@@ -29,10 +30,12 @@ class ListingHandler(PageHandler):
         steps: PageSteps,
         reader: ListingReader,
         outlinks: Outlinks,
+        revisits: Revisits | None,
     ) -> None:
         super().__init__(admission, frontier, history, inspection, ordering, steps)
         self._reader = reader
         self._outlinks = outlinks
+        self._revisits = revisits
 
     def offer(self, url: CrawlUrl) -> bool:
         return self._admission.offer(url, any_extension=True)  # it is wanted, whatever its name
@@ -50,4 +53,6 @@ class ListingHandler(PageHandler):
             self._outlinks.follow(found.page)
             for further in found.further:
                 self.offer(further)
+            if self._revisits is not None:
+                self._frontier.put_many(self._revisits.read_listing(url.url))
         return None
