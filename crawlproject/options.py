@@ -87,6 +87,7 @@ class Options(BaseModel):
     page_obey_meta_robots: bool
     page_duplicates: bool
     page_duplicates_known: Annotated[int, Field(ge=1)]
+    page_main_text: bool
     page_versions: Annotated[int, Field(ge=1)]
     page_relevant: Annotated[float, Field(ge=0, le=1)]
     politeness_min_delay: Seconds
@@ -148,6 +149,7 @@ class Options(BaseModel):
     crawl_warc: bool
     crawl_warc_max_bytes: Annotated[int, Field(ge=1)]
     crawl_sitemaps: Count
+    crawl_feeds: Count
     crawl_sitemap_urls: Annotated[int, Field(ge=1)]
     crawl_forms: Count
     crawl_form_selection: str

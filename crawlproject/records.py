@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 else:
 
     def record(**_: Any) -> Any:
-        """``dataclass(frozen=True, slots=True)`` as far as the type checker can tell, which sees that nothing is changed.
-
-        To be stopped at run time as well makes a record four times as dear, and a page makes a hundred of them.
-        """
+        """``dataclass(frozen=True, slots=True)`` to the type checker; at run time that makes a record four times as dear."""
         return dataclass(slots=True, unsafe_hash=True)
 
 
@@ -97,7 +94,8 @@ class Page:
     first page with this text, ``spam`` (0 to 1) how much it looks like spam, and ``signs`` the evidence by name.
 
     ``published`` is the day of publication as the page states it, ``YYYY-MM-DD``, or empty. ``redirect`` is the canonical
-    URL that a browser would show in its place: it is no page then, but a redirect.
+    URL that a browser would show in its place: it is no page then, but a redirect. ``text_main`` makes the main content if asked.
+    ``related`` are URLs by what they are to the page, where that is wanted (``pages/html/related.py``).
     """
 
     url: str
@@ -119,6 +117,8 @@ class Page:
     signs: Mapping[str, float] = field(default_factory=dict)
     published: str = ""
     redirect: str = ""
+    text_main: Callable[[], str] = str
+    related: Sequence[tuple[str, str]] = ()
 
     @property
     def repeats(self) -> bool:
@@ -140,13 +140,14 @@ def _repeats(duplicate_of: str, signs: Mapping[str, float]) -> bool:
     return bool(duplicate_of) and OWN_LINKS not in signs
 
 
-# What a URL is fetched for: ``CrawlUrl.kind``.
-PAGE = "page"
+PAGE = "page"  # what a URL is fetched for: ``CrawlUrl.kind``
 SITEMAP = "sitemap"
+FEED = "feed"
 PROBE = "probe"
 REVISIT = "revisit"
 QUERY = "query"  # a result page of a search form; also a sign of its visit
-
+REREAD = "reread"  # a listing, once more
+LISTINGS = (SITEMAP, FEED)  # also ``Visit.error`` of what was read as such
 _PROBE_MARK = f"#{PROBE}/"
 
 
@@ -157,8 +158,8 @@ class CrawlUrl:
     ``url`` is canonical; ``score`` decides the order, higher is sooner. ``parent``, ``anchor`` and ``context_score`` say
     which link led here (``None``: a seed). ``not_before`` is the earliest time of the fetch in seconds since the epoch (0: any
     time). ``request`` is a serialised Scrapy request, for URLs that came from a spider's own ``Request``. ``kind`` says what
-    the URL is fetched for: a page, a sitemap, a probe, a query, or to see what has become of a page. ``variant`` tells several
-    fetches of one URL apart, such as the steps of a probe; empty for the fetch that the history records.
+    the URL is fetched for: a page, a sitemap, a feed, a probe, a query, or to see what has become of a page. ``variant`` tells
+    several fetches of one URL apart, such as the steps of a probe; empty for the fetch that the history records.
     """
 
     url: str
@@ -270,8 +271,8 @@ class Visit:
 
     @property
     def leads_on(self) -> bool:
-        """Whether it brought links to follow: those of a page, of a sitemap, or of a page that nobody could read."""
-        return self.is_page or self.error in (SITEMAP, NEEDS_BROWSER)
+        """Whether it brought links to follow: those of a page, of a listing, or of a page that nobody could read."""
+        return self.is_page or self.error in (*LISTINGS, NEEDS_BROWSER)
 
     @property
     def repeats(self) -> bool:

@@ -54,6 +54,7 @@ PAGE_OBEY_NOFOLLOW = True  # honour rel=nofollow
 PAGE_OBEY_META_ROBOTS = True  # honour <meta name=robots> and X-Robots-Tag: noindex, nofollow
 PAGE_DUPLICATES = True  # recognise pages whose text was seen under another URL: their links are not followed again
 PAGE_DUPLICATES_KNOWN = 1_000_000  # pages of whose text copies are recognised: the first ones, 250 bytes of memory each
+PAGE_MAIN_TEXT = False  # items have the text without navigation and the like, as text_main: 2 ms of CPU a page
 PAGE_VERSIONS = 1  # texts of a page that are kept, the latest ones, when it is visited again
 PAGE_RELEVANT = 0.1  # similarity to the keywords from which a page counts as relevant in reports (000 section 4.2)
 
@@ -131,7 +132,10 @@ CRAWL_ROBOTS_CACHE_SIZE = 10_000  # origins whose robots.txt is kept in memory
 CRAWL_WARC = False  # archive requests and responses while they come, in the folder warc/ of the crawl folder
 CRAWL_WARC_MAX_BYTES = 1_000_000_000  # size from which another WARC file is begun
 CRAWL_SITEMAPS = 0  # sitemaps of a host that are read, of those that its robots.txt names; 0 = none
-CRAWL_SITEMAP_URLS = 1_000  # links of a sitemap that are followed: those whose words are nearest to the topic
+CRAWL_FEEDS = 0  # feeds (RSS, Atom, JSON Feed) of a host that are read, of those that its pages name; 0 = none
+CRAWL_SITEMAP_URLS = (
+    1_000  # links of a sitemap or feed that are followed: the nearest to the topic, the first of a feed
+)
 CRAWL_FORMS = 0  # result pages fetched from each search form that a relevant page has; 0 = no form is ever filled in
 CRAWL_FORM_SELECTION = "relevant_new"  # which query comes next: a policy of crawlproject/deep_web/selection
 CRAWL_PROGRESS_SECONDS = 10.0  # seconds between progress lines; 0 = none

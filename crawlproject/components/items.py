@@ -21,6 +21,7 @@ class PageItem:
     url: str = ""
     title: str = ""
     text: str = ""
+    text_main: str = ""
     language: str = ""
     relevance: float = 0.0
     score: float = 0.0

@@ -3,7 +3,7 @@
 1. ``Outlinks`` scores each link of a page, and ``Admission`` puts it into the frontier, if the rules of its kind admit it.
 2. ``Crawl.take`` asks ``Leasing`` for the best URL that may be fetched now: its host has rested, nothing holds it back.
 3. The handler of its kind (``kinds/``) says what request it becomes. The spider sends it; a rehearsal asks its web.
-4. ``Crawl.receive`` hands the reply to that handler. A sitemap or a probe ends there. So does a page that is an error or a
+4. ``Crawl.receive`` hands the reply to that handler. A sitemap, feed or probe ends there. So does a page that is an error or a
    redirect: ``fail``, ``refuse`` and ``redirect`` end every other lease. When nobody answers, the URL waits for another try.
 5. A page goes through the ``PageSteps``, one a pipeline: it is read, examined, scored, stored.
 6. ``HistoryWriter`` adds its line to the history, and everything that learns in the crawl learns from it.
@@ -21,13 +21,15 @@ from crawlproject.crawl.admission import Admission
 from crawlproject.crawl.budget import PageBudget
 from crawlproject.crawl.connections import Connections
 from crawlproject.crawl.entry_rules import EntryRules
+from crawlproject.crawl.feeds import Feeds
 from crawlproject.crawl.history_writer import HistoryWriter
 from crawlproject.crawl.inspectors import Inspection
 from crawlproject.crawl.kinds.handler import FetchPlan, Handler
+from crawlproject.crawl.kinds.listing import ListingHandler
 from crawlproject.crawl.kinds.page import PageHandler
 from crawlproject.crawl.kinds.probe import ProbeHandler
+from crawlproject.crawl.kinds.reread import RereadHandler
 from crawlproject.crawl.kinds.revisit import RevisitHandler
-from crawlproject.crawl.kinds.sitemap import SitemapHandler
 from crawlproject.crawl.leasing import Leasing
 from crawlproject.crawl.normalization import Normalization
 from crawlproject.crawl.ordering_feed import OrderingFeed
@@ -49,7 +51,7 @@ from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.relevance import TopicJudge
-from crawlproject.records import PAGE, PROBE, QUERY, REVISIT, SITEMAP, CrawlUrl, Fetch, Page, Topic
+from crawlproject.records import FEED, PAGE, PROBE, QUERY, REREAD, REVISIT, SITEMAP, CrawlUrl, Fetch, Page, Topic
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.hosts import host_of
 from crawlproject.webs.base import Reply
@@ -133,7 +135,11 @@ class Crawl:
             )
             self.learners = (*self.learners, self.forms)
         self._history = history = HistoryWriter(folder, ordering, self.learners, self.learners_again)
-        outlinks = Outlinks(admission, frontier, ordering, feed, folder.refusals)
+        most = options.crawl_sitemap_urls
+        self.sitemaps = Sitemaps(canonicalize, judge, per_host=options.crawl_sitemaps, most=most)
+        self.feeds = Feeds(canonicalize, judge, per_host=options.crawl_feeds, most=most)
+        wanted = self.feeds if options.crawl_feeds else None
+        outlinks = Outlinks(admission, frontier, ordering, feed, folder.refusals, wanted)
         parts: dict[str, Any] = {
             "feed": feed,
             "frontier": frontier,
@@ -145,12 +151,11 @@ class Crawl:
             "reader": reader,
         }
         self.steps = steps = PageSteps(**parts, revisits=revisits, forms=self.forms)
-        self.sitemaps = Sitemaps(canonicalize, judge, per_host=options.crawl_sitemaps, most=options.crawl_sitemap_urls)
         of_pages = (admission, frontier, history, inspection, ordering, steps)
-        self._sitemap_handler = SitemapHandler(*of_pages, self.sitemaps, outlinks)
         self.kinds: dict[str, Handler] = {
             PAGE: PageHandler(*of_pages),
-            SITEMAP: self._sitemap_handler,
+            SITEMAP: ListingHandler(*of_pages, self.sitemaps, outlinks, revisits),
+            FEED: ListingHandler(*of_pages, self.feeds, outlinks, revisits),
             PROBE: ProbeHandler(canonicalize, frontier, inspection, options, rules, steps),
         }
         if self.forms is not None:
@@ -162,7 +167,10 @@ class Crawl:
             self.kinds |= {
                 REVISIT: RevisitHandler(
                     admission, canonicalize, frontier, inspection, revisits, self._steps_of_revisits
-                )
+                ),
+                REREAD: RereadHandler(
+                    admission, frontier, inspection, revisits, {SITEMAP: self.sitemaps, FEED: self.feeds}, outlinks
+                ),
             }
         self._leasing = leasing = Leasing(
             frontier,
@@ -195,7 +203,8 @@ class Crawl:
 
     def name_sitemaps(self, hrefs: Sequence[str], found: CrawlUrl) -> None:
         """The robots.txt that was fetched for ``found`` names sitemaps: ``CRAWL_SITEMAPS`` of them are to be fetched."""
-        self._sitemap_handler.offer_named(hrefs, found)
+        for sitemap in self.sitemaps.named(hrefs, found):
+            self.kinds[SITEMAP].offer(sitemap)
 
     def learn_robots(self, origin: str, rules: RobotsRules, now: float) -> None:
         """The robots.txt of ``origin`` was fetched: what it asks for holds from now on."""

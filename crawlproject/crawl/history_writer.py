@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from crawlproject.crawl.sitemaps import SitemapListing
+from crawlproject.crawl.listing import Listing
 from crawlproject.inspection.learner import Learner
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.records import (
@@ -86,11 +86,11 @@ class HistoryWriter:
         return True
 
     def end(
-        self, url: CrawlUrl, fetch: Fetch, *, error: str = "", redirect: str = "", listed: SitemapListing | None = None
+        self, url: CrawlUrl, fetch: Fetch, *, error: str = "", redirect: str = "", listed: Listing | None = None
     ) -> None:
         """Add a fetch that brought no page to the history."""
         if listed is not None:
-            for reason, count in (("sitemap/foreign", listed.foreign), ("sitemap/surplus", listed.surplus)):
+            for reason, count in ((f"{error}/foreign", listed.foreign), (f"{error}/surplus", listed.surplus)):
                 if count:
                     self._folder.refusals.count(reason, count)
         if url.url in self._folder.history:

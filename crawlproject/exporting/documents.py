@@ -19,6 +19,7 @@ MAPPING: Mapping[str, Any] = {
             "url": _KEYWORD,
             "title": {"type": "text", "fields": {"raw": {"type": "keyword", "ignore_above": 256}}},
             "text": _TEXT,
+            "text_main": _TEXT,
             "language": _KEYWORD,
             "relevance": _FLOAT,
             "score": {"type": "double"},

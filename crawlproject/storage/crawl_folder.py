@@ -122,8 +122,8 @@ class CrawlFolder:
         if self.items:
             self.items.withdraw(url, at, version, state)
 
-    def note_sitemap(self, visit: Visit, pages: Sequence[tuple[str, str]]) -> None:
-        """Write the pages of a sitemap, as ``(URL, lastmod)``, and last its visit."""
+    def note_sitemap(self, visit: Visit, pages: Sequence[Sequence[str]]) -> None:
+        """Write the pages of a sitemap or feed, as ``(URL, lastmod, ...)``, and last its visit."""
         if self._sitemaps:
             self._sitemaps.append(visit.url, visit.at, pages)
         self.note(visit)

@@ -63,6 +63,7 @@ def item_fields(page: Page, visit: Visit) -> dict[str, object]:
         "url": page.url,
         "title": page.title,
         "text": _lines_with_text(page.text),
+        "text_main": page.text_main(),
         "language": page.language,
         "relevance": page.relevance,
         "score": visit.score,

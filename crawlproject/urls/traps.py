@@ -57,13 +57,16 @@ class TrapFilter:
         self._max_repeats = max_segment_repeats
         self._circle = _slashes_of_a_circle(max_segment_repeats) if max_segment_repeats else inf
 
-    def refusal(self, url: str, depth: int = 0) -> str | None:
-        """The first rule that refuses a canonical URL ``depth`` links from a seed; None if it may enter."""
+    def refusal(self, url: str, depth: int = 0, *, any_extension: bool = False) -> str | None:
+        """The first rule that refuses a canonical URL ``depth`` links from a seed; None if it may enter.
+
+        ``any_extension`` switches the rule ``extension`` off.
+        """
         if not url.startswith(("http://", "https://")):
             return SCHEME
         if len(url) > self._max_length:
             return "too_long"
-        if self._unwanted and extension_of(url) in self._unwanted:
+        if self._unwanted and not any_extension and extension_of(url) in self._unwanted:
             return "extension"
         if depth > self._max_depth:
             return "too_deep"

@@ -20,6 +20,7 @@ def an_item(number: int, text: str, **fields: Any) -> dict[str, Any]:
             "url": url,
             "title": f"Page {number}",
             "text": text,
+            "text_main": "",
             "language": "en",
             "relevance": 0.0,
             "score": 0.0,

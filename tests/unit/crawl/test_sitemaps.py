@@ -87,8 +87,8 @@ def test_an_index_brings_its_sitemaps_within_the_share_of_the_host() -> None:
     list(reader.named(["/map.xml"], CrawlUrl(HOME, 1.0)))
     body = urlset(*(f"http://h.example/{n}.xml" for n in range(9)), "http://other.example/1.xml", kind="sitemap")
     found = reader.listing(MAP, body)
-    assert [url.url for url in found.sitemaps] == ["http://h.example/0.xml", "http://h.example/1.xml"]
-    assert all(url.kind == SITEMAP and url.depth == MAP.depth for url in found.sitemaps)
+    assert [url.url for url in found.further] == ["http://h.example/0.xml", "http://h.example/1.xml"]
+    assert all(url.kind == SITEMAP and url.depth == MAP.depth for url in found.further)
     assert found.page.links == () and found.foreign == 1
 
 
