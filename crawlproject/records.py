@@ -148,7 +148,6 @@ REVISIT = "revisit"
 QUERY = "query"  # a result page of a search form; also a sign of its visit
 REREAD = "reread"  # a listing, once more
 LISTINGS = (SITEMAP, FEED)  # also ``Visit.error`` of what was read as such
-_PROBE_MARK = f"#{PROBE}/"
 
 
 @record(frozen=True, slots=True)
@@ -181,33 +180,6 @@ class CrawlUrl:
         No canonical URL has a fragment, so keys are unique: a probe of a URL may wait while the URL itself is done.
         """
         return f"{self.url}#{self.kind}/{self.variant}" if self.variant else self.url
-
-    @property
-    def written_kind(self) -> str | None:
-        """The kind as it is stored beside the key; None where ``read_key`` knows it without."""
-        return self.kind if self.kind != PAGE or _kind_of(self.key, self.parent) != PAGE else None
-
-
-def read_key(key: str, parent: str | None, kind: str | None = None) -> tuple[str, str, str]:
-    """``url``, ``kind`` and ``variant`` of a stored record, of which ``key``, ``parent`` and perhaps ``kind`` were written.
-
-    Records without a kind are pages, except those of earlier versions: a probe is known by its key, a sitemap by the
-    robots.txt that is its parent.
-    """
-    if kind is None:
-        kind = _kind_of(key, parent)
-        if kind == PAGE:
-            return key, PAGE, ""
-    url, _, variant = key.partition(f"#{kind}/")
-    return url, kind, variant
-
-
-def _kind_of(key: str, parent: str | None) -> str:
-    if _PROBE_MARK in key:
-        return PROBE
-    if parent is not None and parent.endswith("/robots.txt") and parent.count("/") == 3:
-        return SITEMAP
-    return PAGE
 
 
 # What a visit showed of a page that was known: ``Visit.change``.

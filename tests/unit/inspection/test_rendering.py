@@ -48,8 +48,12 @@ def test_pages_that_were_not_rendered_say_nothing() -> None:
     assert policy.wants(SHELL)
 
 
-@pytest.mark.parametrize(("more", "links", "expected"), [(MORE_TERMS, 0, True), (MORE_TERMS - 1, 0, False), (0, 1, True)])
+@pytest.mark.parametrize(
+    ("more", "links", "expected"), [(MORE_TERMS, 0, True), (MORE_TERMS - 1, 0, False), (0, 1, True)]
+)
 def test_what_counts_as_gained(more: int, links: int, expected: bool) -> None:
     plain = replace(a_page(SHELL.url), terms=("reef",))
-    rendered = replace(plain, terms=("reef",) * (1 + more), links=tuple(a_link("http://a.example/new") for _ in range(links)))
+    rendered = replace(
+        plain, terms=("reef",) * (1 + more), links=tuple(a_link("http://a.example/new") for _ in range(links))
+    )
     assert gained(plain, rendered) is expected
