@@ -8,8 +8,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from scrapy.settings import Settings
 from support.crawling import ROOT, stored
 from support.installed import Installed, install
+
+from crawlproject.components.completion import script
+from crawlproject.topical import make_command, parser_of
 
 pytestmark = pytest.mark.slow
 SAMPLE = ("-s", "VIRTUAL_WEB=sample")
@@ -57,6 +61,16 @@ def test_wrong_words_are_told(installed: Installed) -> None:
     assert none.returncode == 2 and "expected one topic: topical crawl TOPIC" in none.stderr
 
 
+def test_zsh_and_fish_read_their_script() -> None:
+    made = {name: make_command(name) for name in ("rehearse", "crawl")}
+    parsers = {name: (made[name].short_desc(), parser_of(name, made[name], Settings())) for name in made}
+    for shell, check in (("zsh", "-n"), ("fish", "--no-execute")):
+        text = script(shell, "topical", parsers)
+        assert all(word in text for word in ("topical", "rehearse", "overwrite-output"))
+        if shutil.which(shell):
+            subprocess.run([shell, check], input=text, text=True, check=True)
+
+
 @pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
 def test_bash_completes(installed: Installed) -> None:
     script = installed.topical("completion", "bash").stdout
@@ -64,14 +78,6 @@ def test_bash_completes(installed: Installed) -> None:
     calls = "ask topical re\nask topical crawl --ou\nask topical crawl to\nask topical -s A=1 search --l"
     done = subprocess.run(["bash", "-c", f"{script}\n{ask}{calls}"], capture_output=True, text=True, check=True)
     assert done.stdout.split("\n")[:4] == ["rehearse report revisit", "--output", "", "--limit --logfile --loglevel"]
-
-
-@pytest.mark.parametrize(("shell", "check"), [("zsh", "-n"), ("fish", "--no-execute")])
-def test_other_shells_read_their_script(installed: Installed, shell: str, check: str) -> None:
-    script = installed.topical("completion", shell).stdout
-    assert all(word in script for word in ("topical", "rehearse", "overwrite-output"))
-    if shutil.which(shell):
-        subprocess.run([shell, check], input=script, text=True, check=True)
 
 
 # ---------------------------------------------------------------- container and unit

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -13,6 +12,9 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters, stdio_client
 from support.crawling import ROOT, crawl, environment, history, scrapy, stored
+from support.invoking import invoke
+
+from crawlproject.commands.mcp import McpCommand
 
 pytestmark = pytest.mark.slow
 SEED = "http://www.lagoon-notes.example/"
@@ -65,12 +67,6 @@ def test_an_agent_reads_and_writes_nothing(folder: Path) -> None:
         assert rest == page[10:]
         assert "Fetched: number" in text(await client.call_tool("why", {"url": SEED}))
 
-    converse(folder, talk)
-    assert files(folder) == before
-
-
-def test_what_an_agent_asks_wrongly_is_told(folder: Path) -> None:
-    async def talk(client: Client) -> None:
         lost = await client.call_tool("page", {"url": "http://nowhere.example/"})
         assert lost.is_error and "is not stored" in text(lost)
         wrong = await client.call_tool("page", {"url": "mailto:me@example.org"})
@@ -78,6 +74,7 @@ def test_what_an_agent_asks_wrongly_is_told(folder: Path) -> None:
         assert (await client.call_tool("crawl", {"pages": 5})).is_error
 
     converse(folder, talk)
+    assert files(folder) == before
 
 
 def test_a_bounded_crawl_if_it_is_allowed(folder: Path) -> None:
@@ -98,9 +95,9 @@ def test_a_bounded_crawl_if_it_is_allowed(folder: Path) -> None:
     assert len({line["url"] for line in history(folder)}) == len(history(folder))
 
 
-def test_without_the_package_the_command_says_what_to_do(folder: Path) -> None:
-    code = "import sys; sys.modules['mcp'] = None; from scrapy.cmdline import execute; execute(['scrapy', 'mcp', sys.argv[1]])"
-    done = subprocess.run(
-        [sys.executable, "-c", code, folder], cwd=ROOT, env=environment(), capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 2 and "pip install mcp" in done.stderr and "Traceback" not in done.stderr
+def test_without_the_package_the_command_says_what_to_do(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("crawlproject.commands.mcp.find_spec", lambda name: None)
+    assert invoke(McpCommand(), folder) == 2
+    assert "pip install mcp" in capsys.readouterr().err
