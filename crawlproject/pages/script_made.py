@@ -68,7 +68,17 @@ _LOADING = re.compile(
     r"|загрузка|加载中|読み込み中|로딩)\b",
     re.IGNORECASE,
 )
-_FETCHES = (b"fetch(", b"XMLHttpRequest", b"getJSON", b"$.ajax", b"$.get(", b"$.post(", b".load(", b"axios", b"EventSource")
+_FETCHES = (
+    b"fetch(",
+    b"XMLHttpRequest",
+    b"getJSON",
+    b"$.ajax",
+    b"$.get(",
+    b"$.post(",
+    b".load(",
+    b"axios",
+    b"EventSource",
+)
 _INSERTS = (
     b"innerHTML", b"insertAdjacentHTML", b"appendChild", b"replaceChildren", b"textContent", b".html(", b".append(", b".text(",
 )  # fmt: skip
