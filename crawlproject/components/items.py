@@ -38,9 +38,9 @@ class PageItem:
     spam: float = 0.0
     digest: str = ""
     content_type: str = ""
+    rendered: bool = False
     version: int = 1
     state: str = ""
-    rendered: bool = False
 
     def __init__(self, page: Page, body: bytes, lease: CrawlUrl, fetch: Fetch, robots_tag: str = "") -> None:
         self.page = page

@@ -33,7 +33,7 @@ class Rendering:
         ``html`` is empty when they failed.
         """
         signs = {RENDERED: self._cost}
-        body = html.encode("utf-8", "replace")
+        body = html.encode("utf-8", "replace")[: steps.max_bytes]
         page = steps.read(url, body, content_type=HTML, robots_tag=robots_tag, now=now) if body else plain
         if page is plain or (plain.needs_browser and not gained(plain, page)):
             return replace(plain, signs={**plain.signs, **signs}), b""

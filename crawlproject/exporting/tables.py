@@ -101,7 +101,7 @@ def _arrow_type(name: str, said: str | list[str]) -> Any:
 
     if name == "at":
         return pyarrow.timestamp("ms", tz="UTC")
-    kinds = {"number": pyarrow.float64(), "integer": pyarrow.int64()}
+    kinds = {"number": pyarrow.float64(), "integer": pyarrow.int64(), "boolean": pyarrow.bool_()}
     if said == "object":
         return pyarrow.map_(pyarrow.string(), pyarrow.float64())
     return kinds.get(said if isinstance(said, str) else said[0], pyarrow.string())

@@ -80,9 +80,9 @@ def item_fields(page: Page, visit: Visit) -> dict[str, object]:
         "spam": visit.spam,
         "digest": visit.digest,
         "content_type": visit.content_type,
+        "rendered": RENDERED in visit.signs,
         "version": visit.version,
         "state": "",
-        "rendered": RENDERED in visit.signs,
     }
 
 

@@ -67,6 +67,7 @@ def test_what_is_stored_is_what_was_rendered(rendered: tuple[Path, Web, list[Any
     folder, _, _ = rendered
     line = next(line for line in history(folder) if line["url"] == "http://s1.example/1")
     body = (folder / "pages" / line["md5"][:2] / line["md5"][2:4] / line["md5"]).read_bytes()
+    assert body.startswith(b'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">')
     assert b"<script" not in body and b"<noscript" not in body and b"<li><a href=" in body and line["size"] == len(body)
     assert line["content_type"] == "text/html; charset=utf-8"
 

@@ -64,6 +64,7 @@ ATTACKS = {
         " document.body.append(b); b.click();",
     ),
     "much": (
+        "document.title = '\\ud800 half a pair';",
         "fetch('data:text/plain,' + 'x'.repeat(3e7)).catch(() => 0); fetch('file:///etc/passwd').catch(() => 0);",
         "for (let n = 0; n < 400; n++) fetch('/many/' + n).catch(() => 0);",
     ),

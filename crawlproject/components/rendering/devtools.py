@@ -7,6 +7,7 @@ https://chromedevtools.github.io/devtools-protocol/
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from collections.abc import Callable
 from typing import Any
@@ -94,10 +95,10 @@ class DevTools(asyncio.Protocol):
         searched = len(self._buffer)
         self._buffer += data
         while (end := self._buffer.find(b"\0", searched)) >= 0:
-            message = orjson.loads(bytes(self._buffer[:end]))
+            message = bytes(self._buffer[:end])
             del self._buffer[: end + 1]
             searched = 0
-            self._dispatch(message)
+            self._dispatch(json.loads(message))  # orjson takes no half of a surrogate pair, which pages may have
         if len(self._buffer) > LARGEST:
             self.close()
 

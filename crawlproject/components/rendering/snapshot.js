@@ -14,5 +14,10 @@
   }
   // The page is final: nothing is to run, or to say that nothing runs.
   document.querySelectorAll("script:not([type='application/ld+json']), noscript").forEach((element) => element.remove());
+  // It is stored in UTF-8, whatever it came in.
+  document.querySelectorAll("meta[charset], meta[http-equiv='content-type' i]").forEach((element) => element.remove());
+  const charset = document.createElement("meta");
+  charset.setAttribute("charset", "utf-8");
+  document.head?.prepend(charset);
   return ("<!DOCTYPE html>" + document.documentElement.outerHTML).slice(0, most);
 }

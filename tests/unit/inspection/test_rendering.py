@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
+from support.crawling import ROOT
 from support.pages import a_link, a_page
 
 from crawlproject.inspection.rendering import MORE_TERMS, RenderPolicy, gained
@@ -17,6 +20,12 @@ TEXT = Page("http://a.example/2")
 def visited(policy: RenderPolicy, url: str, *, brought: bool, rendered: bool = True) -> None:
     signs = {RENDERED: 4.0} if rendered else {}
     policy.apply(FetchEvent(Visit(url, 200, 1.0, error="" if brought else NEEDS_BROWSER, signs=signs)))
+
+
+def test_nothing_of_a_browser_is_imported_unless_it_is_wanted() -> None:
+    code = "import sys, pipelines.render, spiders.topical; print([m for m in sys.modules if '.rendering.' in m])"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_the_mode_says_which_pages() -> None:
