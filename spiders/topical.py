@@ -14,6 +14,7 @@ from scrapy.exceptions import IgnoreRequest
 
 from crawlproject.components.clock import time
 from crawlproject.components.connection_failures import connection_failure
+from crawlproject.components.feeds import refuse_crawl_files
 from crawlproject.components.items import PageItem
 from crawlproject.components.meta import ANY_TYPE, ENDED_AT, LEASE, fetch_of, robots_agent
 from crawlproject.components.refused import Refused
@@ -95,6 +96,7 @@ class TopicalSpider(scrapy.Spider):
         spider = super().from_crawler(crawler, *args, **kwargs)
         folder = _folder_under_scrapyd(crawler, kwargs.get("_job"), topic.name)
         agent = robots_agent(crawler.settings)
+        refuse_crawl_files(crawler.settings, options.own_folder(folder or options.folder(topic.name)))
         spider._hinted = set()
         spider.crawl = assemble(topic, options, clock=time, folder=folder, cache_dir=cache_dir(), agent=agent)
         attach(crawler, spider.crawl)

@@ -21,6 +21,7 @@ from crawlproject.reports.comparison import trajectories, write_comparison
 from crawlproject.reports.exports import write_csv, write_json, write_svg
 from crawlproject.reports.terminal import print_comparison
 from crawlproject.reports.verdict import heading
+from crawlproject.storage.crawl_files import refuse_crawl_file
 
 
 class CompareCommand(Subcommand):
@@ -75,6 +76,8 @@ def _compare(folder: Path, opts: argparse.Namespace, agent: str) -> None:
         test=opts.test,
         importance=opts.importance or "",
     )
+    for path in filter(None, (opts.json, opts.figure, opts.csv)):
+        refuse_crawl_file(path)
     runs = find_runs(folder)
     with _scorer(opts.importance, opts.web, agent) as scorer:
         comparison = compare(runs, question, scorer)

@@ -14,6 +14,7 @@ from scrapy.exceptions import UsageError
 
 from crawlproject.components.subcommand import Subcommand, cache_dir, reporting_errors
 from crawlproject.errors import BadInput
+from crawlproject.storage.crawl_files import refuse_crawl_file
 from crawlproject.webs.access_log import AccessLog
 from crawlproject.webs.open import open_web
 
@@ -87,6 +88,7 @@ async def _serve(server: WebServer, name: str) -> None:
 def _access_log(path: Path | None) -> AccessLog | nullcontext[None]:
     if path is None:
         return nullcontext()
+    refuse_crawl_file(path)
     try:
         return AccessLog(path)
     except OSError as refused:

@@ -165,6 +165,7 @@ def test_a_killed_crawl_knows_its_sitemaps_again(ordering: str, tmp_path: Path) 
 
 def test_a_sitemap_whose_visit_was_not_written_is_forgotten(tmp_path: Path) -> None:
     options = read_options({"ORDERING": "dom", "CRAWL_SITEMAPS": 5, "CRAWL_DIR": str(tmp_path)})
+    _kill(assemble(TOPIC, options, clock=lambda: 9.0))
     (tmp_path / "sitemaps.jsonl").write_text('{"sitemap": "http://h.example/m.xml", "at": 1.0, "pages": []}\n')
     crawl = assemble(TOPIC, options, clock=lambda: 10.0)
     assert (tmp_path / "sitemaps.jsonl").read_text() == ""
