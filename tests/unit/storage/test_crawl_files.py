@@ -78,7 +78,10 @@ def test_a_link_to_the_folder_is_the_folder(crawl: Path, tmp_path: Path) -> None
 
 def test_every_file_that_the_docs_name_is_the_crawls() -> None:
     text = (ROOT / "docs/crawl-folder.md").read_text().partition("## pages/")[0]
-    named = {name.partition("/")[0] for name in re.findall(r"`([a-z.]+(?:\.\w+|/)[^`]*)`", text)} - {"map.html", "crawls"}
+    named = {name.partition("/")[0] for name in re.findall(r"`([a-z.]+(?:\.\w+|/)[^`]*)`", text)} - {
+        "map.html",
+        "crawls",
+    }
     assert {"items.jsonl", "workers", "collection.sqlite", "index"} <= named
     for name in named:
         with pytest.raises(BadInput):
