@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import UsageError
 
 from crawlproject.components.subcommand import INTERRUPTED, Subcommand, cache_dir, reporting_errors, settings_for
+from crawlproject.errors import BadWeb
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -122,11 +123,14 @@ class RehearseCommand(Subcommand):
 
         gc.set_threshold(MEMORY_GENERATION)
         done = lines()
+        empty: dict[str, None] = {}
         try:
             with _progress(sum(plan.runs for plan in plans)) as advance:
                 for line in done:
                     print(json.dumps(line), flush=True)
                     advance(line)
+                    if line.get("pages") == 0:
+                        empty.setdefault(line["topic"], None)
         except KeyboardInterrupt:
             done.close()
             print("scrapy: interrupted; run the same command to continue, finished runs are kept", file=sys.stderr)
@@ -134,6 +138,9 @@ class RehearseCommand(Subcommand):
         except WorkerFailed as failure:
             print(f"scrapy: {failure}", file=sys.stderr)
             self.exitcode = 1
+        if empty:
+            what = f"no page of it was stored for {', '.join(empty)}; expected a web that has the seeds of the topic"
+            raise BadWeb(f"web {plans[0].web!r}", what)
 
 
 @contextmanager

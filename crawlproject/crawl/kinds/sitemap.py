@@ -42,7 +42,7 @@ class SitemapHandler(PageHandler):
             self.offer(sitemap)
 
     def offer(self, url: CrawlUrl) -> bool:
-        return self._admission.offer(url, ignored_suffix=".gz")  # a packed sitemap is wanted, whatever its name
+        return self._admission.offer(url, any_extension=True)  # packed, or a feed
 
     def plan(self, url: CrawlUrl) -> FetchPlan:
         return FetchPlan(any_type=True)
