@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
+from crawlproject.components.extensions.status_line import is_interactive
 from crawlproject.components.subcommand import INTERRUPTED, Subcommand, cache_dir, reporting_errors, settings_for
 from crawlproject.errors import BadWeb
 
@@ -146,7 +147,7 @@ class RehearseCommand(Subcommand):
 @contextmanager
 def _progress(runs: int) -> Iterator[Callable[[Line], None]]:
     """Show a progress bar if standard error is a terminal; yield the function to call with the line of each finished run."""
-    if not sys.stderr.isatty():
+    if not is_interactive(sys.stderr):
         yield lambda line: None
         return
     from rich.console import Console
