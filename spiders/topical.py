@@ -21,6 +21,7 @@ from crawlproject.components.refused import Refused
 from crawlproject.components.request_json import lease_key
 from crawlproject.components.running import attach, stopped, stopping
 from crawlproject.components.subcommand import cache_dir
+from crawlproject.components.topic_settings import apply_topic_settings
 from crawlproject.crawl.address_policy import ADDRESS, PORT, make_safety
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
@@ -62,8 +63,8 @@ class TopicalSpider(scrapy.Spider):
     """``scrapy crawl topical -a topic=TOPIC [-a ordering=NAME]``.
 
     ``topic`` is a topic file (TOML), the name of a topic of the project, the text of a topic file, or a ``Topic``. Its
-    ``[crawl]`` table overrides the project's settings and is overridden by ``-s``; ``ordering`` overrides the setting
-    ``ORDERING``. Raises ``BadInput`` for whatever is wrong with either.
+    ``[crawl]`` table overrides the project's settings and is overridden by ``-s`` and by what a script sets; ``ordering``
+    overrides the setting ``ORDERING``. Raises ``BadInput`` for whatever is wrong with either.
     """
 
     name = "topical"
@@ -79,7 +80,7 @@ class TopicalSpider(scrapy.Spider):
             raise BadInput("topic", "say which topic to crawl: -a topic=TOPIC")
         asked = kwargs["topic"]
         topic = asked if isinstance(asked, Topic) else find_topic(asked)
-        crawler.settings.setdict(dict(topic.settings), priority="spider")
+        apply_topic_settings(crawler.settings, topic.settings)
         if kwargs.get("ordering"):
             crawler.settings.set("ORDERING", kwargs["ordering"], priority="cmdline")
         refuse_unknown(crawler.settings)
