@@ -11,6 +11,7 @@ from pydantic import ValidationInfo
 
 from crawlproject.pages.text.languages import languages
 from crawlproject.urls.canonical import canonical_url
+from crawlproject.urls.typed import with_scheme
 
 SETTING_PREFIXES = ("FRONTIER_", "ORDERING_", "TOPIC_", "PAGE_", "POLITENESS_", "TRAP_", "CRAWL_")
 _SETTING = re.compile(rf"ORDERING|(?:{'|'.join(SETTING_PREFIXES)})[A-Z0-9_]+")
@@ -44,8 +45,8 @@ def checked_keywords(keywords: list[str]) -> list[str]:
 
 
 def checked_url(url: str) -> str:
-    """The canonical URL. Raises InvalidUrl, a ValueError, with the reason."""
-    return canonical_url(url)
+    """The canonical URL; without a scheme ``https``. Raises InvalidUrl, a ValueError, with the reason."""
+    return canonical_url(with_scheme(url))
 
 
 def checked_seeds(seeds: list[str]) -> list[str]:
