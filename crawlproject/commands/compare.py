@@ -16,7 +16,7 @@ from crawlproject.evaluation.checkpoint import read_checkpoints
 from crawlproject.evaluation.compare import compare
 from crawlproject.evaluation.popularity import IMPORTANCE
 from crawlproject.evaluation.question import MEASURES, TESTS, Question, Scorer
-from crawlproject.evaluation.runs import find_runs
+from crawlproject.evaluation.runs import RunFolder, find_runs, known_targets
 from crawlproject.reports.comparison import trajectories, write_comparison
 from crawlproject.reports.exports import write_csv, write_json, write_svg
 from crawlproject.reports.terminal import print_comparison
@@ -67,8 +67,9 @@ class CompareCommand(Subcommand):
 
 
 def _compare(folder: Path, opts: argparse.Namespace, agent: str) -> None:
+    runs = find_runs(folder)
     question = Question(
-        measure=opts.measure or ("precision" if opts.importance else "recall"),
+        measure=opts.measure or ("precision" if opts.importance else _default_measure(runs)),
         at=read_checkpoints(opts.at),
         threshold=opts.threshold,
         window=_positive(opts.window, "--window"),
@@ -78,7 +79,6 @@ def _compare(folder: Path, opts: argparse.Namespace, agent: str) -> None:
     )
     for path in filter(None, (opts.json, opts.figure, opts.csv)):
         refuse_crawl_file(path)
-    runs = find_runs(folder)
     with _scorer(opts.importance, opts.web, agent) as scorer:
         comparison = compare(runs, question, scorer)
     print_comparison(comparison, sys.stdout)
@@ -89,6 +89,14 @@ def _compare(folder: Path, opts: argparse.Namespace, agent: str) -> None:
     if opts.csv:
         write_csv(comparison, opts.csv)
     print(f"\nPlots and results by topic: {write_comparison(comparison, folder)}")
+
+
+def _default_measure(runs: Sequence[RunFolder]) -> str:
+    """``recall`` where it can be measured: some topic has targets."""
+    if any(known_targets(run.path, run.info) for run in runs):
+        return "recall"
+    print("No topic has targets, so --measure harvest is used.", file=sys.stderr)
+    return "harvest"
 
 
 @contextmanager

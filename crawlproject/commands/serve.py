@@ -21,6 +21,11 @@ from crawlproject.webs.open import open_web
 if TYPE_CHECKING:
     from crawlproject.components.virtual_web_server import WebServer
 
+_SECURE = (
+    "its https pages are served at the same URLs with http, but links to https are not followed through a proxy; "
+    "-s VIRTUAL_WEB fetches all as they are"
+)
+
 
 class ServeCommand(Subcommand):
     """Serve a virtual web on loopback as an HTTP proxy until interrupted."""
@@ -65,6 +70,8 @@ class ServeCommand(Subcommand):
         with reporting_errors(self), closing(open_web(args[0], cache_dir=cache_dir())) as web:
             for warning in web.warnings:
                 print(f"scrapy: web {args[0]}: {warning}", file=sys.stderr)
+            if any(url.startswith("https://") for url in web.urls()):
+                print(f"scrapy: web {args[0]}: {_SECURE}", file=sys.stderr)
             with _access_log(opts.access_log) as log:
                 server = WebServer(web, opts.port, latency=opts.latency == "on", log=log)
                 asyncio.run(_serve(server, args[0]))

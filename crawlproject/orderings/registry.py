@@ -64,11 +64,13 @@ ORDERINGS: dict[str, type[BaseOrdering]] = {
 
 
 def ordering_class(name: str) -> type[BaseOrdering]:
-    """The class of an ordering. Raises ``BadSetting``, which lists the known names."""
+    """The class of an ordering. Raises ``BadSetting``, which names the nearest one, or lists all."""
     try:
         return ORDERINGS[name]
     except KeyError:
-        raise BadSetting("ordering", f"expected one of {', '.join(ORDERINGS)}; not {name!r}") from None
+        near = difflib.get_close_matches(name.lower(), ORDERINGS, 1)
+        wish = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(ORDERINGS)}"
+        raise BadSetting("ordering", f"there is no {name!r}; {wish}") from None
 
 
 def parameters_of(cls: type[BaseOrdering]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +14,12 @@ from crawlproject.evaluation.runs import REACHABLE, RunFolder, known_targets, lo
 from crawlproject.inspection.duplicates.url_rule_store import read_rules
 from crawlproject.reports import html, trends
 from crawlproject.reports.evidence import EVIDENCE, EVIDENCE_SIGNS, evidence, numbers
+from crawlproject.reports.excerpts import excerpts
 from crawlproject.reports.freshness import estimate_freshness
 from crawlproject.reports.plots import Chart
 from crawlproject.reports.probe_findings import read_probes
 from crawlproject.reports.problems import SPAM
+from crawlproject.reports.reasons import WORDS
 from crawlproject.reports.summary import CrawlSummary, summarise
 from crawlproject.reports.why.causes import options_of
 from crawlproject.reports.why.path import paths_to
@@ -97,6 +100,9 @@ def write_report(crawl_dir: Path) -> Path:
         virtual=info.started is not None and info.started < _VIRTUAL,
         threshold=threshold,
         budget=budget,
+        folder=shlex.quote(str(crawl_dir)),
+        excerpts=excerpts(crawl_dir, [visit.url for visit in summary.best], info.keywords),
+        reasons=WORDS,
         paths=paths_to(crawl_dir, [visit.url for visit in summary.best]),
         charts=_charts(summary, threshold),
         refused=read_refused(crawl_dir),

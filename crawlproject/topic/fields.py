@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pydantic import ValidationInfo
 
+from crawlproject.options import Options
 from crawlproject.pages.text.languages import languages
 from crawlproject.urls.canonical import canonical_url
 from crawlproject.urls.typed import with_scheme
@@ -117,6 +118,9 @@ def _setting_wish(name: str, value: object) -> str | None:
 
 def unknown_field(name: str, known: Mapping[str, object]) -> str:
     """The message for an unknown field."""
+    setting = next((each for each in sorted(Options.model_fields) if each.endswith(f"_{name.lower()}")), "")
+    if setting and "crawl" in known:
+        return f"no such field; did you mean {setting.upper()} in [crawl]?"
     nearest = _nearest(name, frozenset(known))
     return f"no such field; did you mean {nearest}?" if nearest else f"no such field; there are {', '.join(known)}"
 
