@@ -68,7 +68,7 @@ POLITENESS_MAX_CRAWL_DELAY = 300.0  # seconds: a longer Crawl-delay counts as th
 
 # ---------------------------------------------------------------- traps (0 = rule off)
 TRAP_MAX_URL_LENGTH = 256  # characters (000 section 2.4)
-TRAP_MAX_SEGMENT_REPEATS = 3  # the same path segment this many times
+TRAP_MAX_SEGMENT_REPEATS = 3  # the same path segment this many times at equal distances
 TRAP_MAX_SEGMENTS = 20  # path segments
 TRAP_MAX_DEPTH = 50  # links from a seed
 TRAP_MAX_URLS_PER_HOST = 10_000  # URLs of one host that may enter the frontier

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from scrapy.exceptions import UsageError
 
+from crawlproject.components.extensions.status_line import is_interactive
 from crawlproject.components.subcommand import Subcommand, reporting_errors
 from crawlproject.pages.text.printable import counted
 from crawlproject.settings import program
@@ -55,5 +56,5 @@ class IndexCommand(Subcommand):
 
 
 def _show_progress(share: float) -> None:
-    if sys.stderr.isatty():
+    if is_interactive(sys.stderr):
         print(f"\r{share:4.0%} indexed", end="" if share < 1.0 else "\n", file=sys.stderr, flush=True)

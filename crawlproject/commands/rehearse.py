@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
+from crawlproject.components.extensions.status_line import is_interactive
 from crawlproject.components.subcommand import INTERRUPTED, Subcommand, cache_dir, reporting_errors, settings_for
+from crawlproject.errors import BadWeb
 from crawlproject.settings import program
 
 if TYPE_CHECKING:
@@ -161,11 +163,14 @@ class RehearseCommand(Subcommand):
 
         gc.set_threshold(MEMORY_GENERATION)
         done = lines()
+        empty: dict[str, None] = {}
         try:
             with _progress(sum(plan.runs for plan in plans)) as advance:
                 for line in done:
                     print(json.dumps(line), flush=True)
                     advance(line)
+                    if line.get("pages") == 0:
+                        empty.setdefault(line["topic"], None)
         except KeyboardInterrupt:
             done.close()
             print(f"{program}: interrupted; run the same command to continue, finished runs are kept", file=sys.stderr)
@@ -173,12 +178,15 @@ class RehearseCommand(Subcommand):
         except WorkerFailed as failure:
             print(f"{program}: {failure}", file=sys.stderr)
             self.exitcode = 1
+        if empty:
+            what = f"no page of it was stored for {', '.join(empty)}; expected a web that has the seeds of the topic"
+            raise BadWeb(f"web {plans[0].web!r}", what)
 
 
 @contextmanager
 def _progress(runs: int) -> Iterator[Callable[[Line], None]]:
     """Show a progress bar if standard error is a terminal; yield the function to call with the line of each finished run."""
-    if not sys.stderr.isatty():
+    if not is_interactive(sys.stderr):
         yield lambda line: None
         return
     from rich.console import Console

@@ -64,6 +64,7 @@ class SeedsCommand(Subcommand):
         from crawlproject.crawl.reading import make_canonicalizer, topic_in_canonical_urls
         from crawlproject.options import read_options
         from crawlproject.storage.append_log import write_atomically
+        from crawlproject.storage.crawl_files import refuse_crawl_file
         from crawlproject.topic.add_seeds import with_seeds
         from crawlproject.topic.hubs import find_hubs, is_below, is_mirror
         from crawlproject.topic.parse import load_topic, parse_topic
@@ -92,6 +93,7 @@ class SeedsCommand(Subcommand):
             print(f"No page of {source} links to {opts.min_hosts} seed hosts; nothing was written.")
             return
         out = opts.out or path.with_name(f"{path.name.removesuffix('.toml')}.augmented.toml")
+        refuse_crawl_file(out)
         comment = f"hubs that link to several of the seed hosts above, found by {program} seeds in {Path(source).name}"
         text = path.read_bytes().decode("utf-8-sig")
         new = with_seeds(text, str(path), [hub.url for hub in hubs], comment)

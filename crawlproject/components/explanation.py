@@ -7,6 +7,7 @@ from time import time
 from typing import TYPE_CHECKING, TextIO
 
 from crawlproject.errors import BadInput, InvalidUrl
+from crawlproject.urls.typed import with_scheme
 
 if TYPE_CHECKING:
     from crawlproject.frontier.inspect.view import FrontierView
@@ -47,9 +48,20 @@ def explain(folder: Path, asked: str, stream: TextIO, *, agent: str) -> None:
 def canonical_in(folder: Path, asked: str) -> str:
     """The canonical form of ``asked`` in this crawl. Raises ``BadInput`` for an invalid URL."""
     try:
-        return canonicalizer_of(folder)(asked)
+        canonical = canonicalizer_of(folder)
+        url = canonical(with_scheme(asked))
+        plain = canonical(f"http://{asked}") if url.startswith("https:") and "://" not in asked else url
+        return plain if plain != url and _knows(folder, plain) and not _knows(folder, url) else url
     except InvalidUrl as invalid:
         raise BadInput(f"URL {asked!r}", f"expected a URL that can be crawled: {invalid.why}") from None
+
+
+def _knows(folder: Path, url: str) -> bool:
+    """Whether the crawl has come across a URL: fetched it, or found a link to it."""
+    from crawlproject.storage.read import read_links, read_visits
+
+    visited = any(visit.url == url for visit in read_visits(folder))
+    return visited or any(url in targets for _, targets in read_links(folder))
 
 
 def canonicalizer_of(folder: Path) -> Canonicalizer:

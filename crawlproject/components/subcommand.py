@@ -91,9 +91,10 @@ def cache_dir() -> Path:
 
 def settings_for(command: ScrapyCommand, topic: Topic) -> dict[str, Any]:
     """Our settings as in a live crawl: the topic file overrides the project's, the command line overrides both."""
+    from crawlproject.components.topic_settings import apply_topic_settings
     from crawlproject.options import OURS  # here, since Scrapy imports every command at every start
 
     assert command.settings is not None, "scrapy.cmdline sets it"
     settings = command.settings.copy()
-    settings.setdict(dict(topic.settings), priority="spider")
+    apply_topic_settings(settings, topic.settings)
     return {name: value for name, value in settings.copy_to_dict().items() if name.startswith(OURS)}

@@ -90,7 +90,7 @@ class Crawl:
         self.revisits = revisits
         self.tracker, self.probes = inspection.tracker, inspection.probes
         self.connections = Connections(delay=options.crawl_retry_delay, patience=options.crawl_max_outage)
-        self.stats = CrawlStats(folder, frontier, inspection, reader, self.connections)
+        self.stats = CrawlStats(folder, frontier, inspection, reader, self.connections, options.crawl_max_pages)
         self.budget = PageBudget(options.crawl_max_pages, folder.history, frontier)
         self.stopping = Stopping(
             floor=options.crawl_min_harvest,

@@ -107,13 +107,15 @@ def _load_installed() -> None:
 
 
 def ordering_class(name: str) -> type[BaseOrdering]:
-    """The class of an ordering; packages are asked for an unknown name. Raises ``BadSetting``, which lists the names."""
+    """The class of an ordering; packages are asked for an unknown name. Raises ``BadSetting``, with the nearest names."""
     if name not in ORDERINGS:
         _load_installed()
     try:
         return ORDERINGS[name]
     except KeyError:
-        raise BadSetting("ordering", f"expected one of {', '.join(ORDERINGS)}; not {name!r}") from None
+        near = difflib.get_close_matches(name.lower(), ORDERINGS, 1)
+        wish = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(ORDERINGS)}"
+        raise BadSetting("ordering", f"there is no {name!r}; {wish}") from None
 
 
 def parameters_of(cls: type[BaseOrdering]) -> dict[str, Any]:

@@ -33,6 +33,11 @@ def clean(value: object) -> object:
     return value
 
 
+def breakable(host: str) -> Markup:
+    """The name of a host, which may be broken behind its dots only."""
+    return Markup(".<wbr>").join(str(clean(host)).split("."))
+
+
 def is_web(url: str | None) -> bool:
     """Whether a URL may be used in an ``href``."""
     return bool(url) and str(url).lower().startswith(("http://", "https://"))
@@ -100,7 +105,7 @@ def _environment(package: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for function in (clip, when, duration, size, decimals, percent, thousands):
+    for function in (breakable, clip, when, duration, size, decimals, percent, thousands):
         environment.filters[function.__name__] = function
     environment.filters["p_value"] = short_p
     environment.tests["web"] = is_web

@@ -12,11 +12,14 @@ from typing import Literal
 
 from crawlproject.options import Options
 from crawlproject.pages.text.analyzer import Analyzer
+from crawlproject.pages.text.printable import counted
 from crawlproject.records import NEEDS_BROWSER, Page, Topic, Visit
 from crawlproject.urls.hosts import host_of
 
 FEW_SEEDS = 3
+NO_SUCH_HOST = "host/unknown"  # why a seed was not fetched
 ENOUGH = 10  # sampled pages from which shares are meaningful
+MANY = 30  # pages on which a word of the topic should have been seen
 EVERYWHERE = 0.8  # share of sampled pages from which a keyword is too common
 _BROWSER = 'set CRAWL_RENDER = "needed" (docs/scripts.md)'
 ALL_RELEVANT = 0.9  # share of relevant pages in the sample from which the threshold is too low
@@ -146,6 +149,10 @@ def _trouble(seed: SeedPreview) -> tuple[str, str] | None:
     if seed.visit is None and not seed.refusal:
         return "timed out", "try again, or open it in a browser"
     if seed.visit is None:
+        if seed.refusal == NO_SUCH_HOST:
+            return "its host cannot be found", "check how it is spelled"
+        if seed.refusal == "robots/unreachable":
+            return "its server does not answer", "open it in a browser; if it works there, try again"
         if seed.refusal.startswith("robots/"):
             return f"is refused: {seed.refusal}", "choose a page that robots.txt lets crawlers fetch"
         return (
@@ -171,8 +178,12 @@ def _weak_words(topic: Topic, analyzer: Analyzer, seeds: Sequence[Page], behind:
         if not analyzer.terms(keyword):
             continue
         if not on_seeds[keyword] and not pages_with[keyword]:
-            what = f"{keyword!r} occurs on none of the fetched pages"
-            yield Weakness("warning", "keywords", what, "check its spelling; or the seeds are about something else")
+            seen = len(seeds) + len(behind)
+            what = f"{keyword!r} occurs on none of the {counted(seen, 'page')} that were looked at"
+            advice = "check its spelling; or the seeds are about something else"
+            if seen < MANY:
+                advice = f"it may be on others: --sample {2 * MANY} looks at more; else check its spelling"
+            yield Weakness("warning" if seen >= MANY else "hint", "keywords", what, advice)
         elif len(behind) >= ENOUGH and pages_with[keyword] >= EVERYWHERE * len(behind):
             what = f"{keyword!r} occurs on {pages_with[keyword]} of {len(behind)} sampled pages, so it is too common"
             yield Weakness(

@@ -12,6 +12,7 @@ from typing import Any
 
 from crawlproject.components.subcommand import SCRAPY
 from crawlproject.errors import BadInput, BadTopic, StorageFailed
+from crawlproject.orderings.base import BaseOrdering
 from crawlproject.orderings.registry import ORDERINGS, ordering_class
 from crawlproject.topic.draft import name_for
 from crawlproject.topic.parse import parse_topic
@@ -20,6 +21,13 @@ CONSOLE = "console.log"  # what the process prints
 TOPIC = "topic.toml"
 MOST_PAGES = 1_000_000
 MOST_CRAWLS = 8  # started at once
+_COMMON = {
+    "adaptive": "the default: learns what links are worth",
+    "dom": "the best mix of the page and the words around the link first",
+    "shark_search": "anchor, words around the link, and what the path to it was worth",
+    "best_first": "links on the pages most like the keywords first",
+    "breadth_first": "links in the order in which they are found; a baseline",
+}
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -54,6 +62,16 @@ def read_form(form: Any) -> CrawlForm:
         raise BadInput("pages", f"expected a number between 1 and {MOST_PAGES:,}")
     parse_topic(_topic_text("query", query, seeds, orderings[0], pages), "topic")  # raises BadInput for wrong seeds
     return CrawlForm(query, seeds, tuple(dict.fromkeys(orderings)), pages)
+
+
+def offered_orderings() -> list[tuple[str, str]]:
+    """The orderings that can be started, each with what it does, the default and the best known first."""
+    names = dict.fromkeys((*_COMMON, *startable_orderings()))
+    return [(name, _COMMON.get(name) or _first_line(ordering_class(name))) for name in names]
+
+
+def _first_line(cls: type[BaseOrdering]) -> str:
+    return (cls.__doc__ or "").strip().split("\n")[0].replace("`", "")
 
 
 def startable_orderings() -> list[str]:

@@ -12,6 +12,7 @@ import tantivy
 from crawlproject.errors import BadCrawlDir
 from crawlproject.exporting.index.snippets import SNIPPET, snippet
 from crawlproject.exporting.index.store import BOOSTS, FOLDER, TEXT, IndexState, damaged, open_to_search, read_state
+from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.languages import is_unspaced
 from crawlproject.pages.text.printable import printable
 from crawlproject.settings import program
@@ -81,6 +82,7 @@ class _Searchable:
         self._index, self._folder = open_to_search(crawl_dir, state)
         self._searcher = self._index.searcher()
         self._language = state.language
+        self._analyzer = Analyzer(state.language)
 
     def search(self, text: str, limit: int, offset: int) -> SearchResult:
         query = self._query(text)
@@ -135,19 +137,24 @@ class _Searchable:
 
     def _snippet(self, text: str, found: tantivy.Snippet) -> str:
         """The sentences around the best passage; the first ones when nothing in the text matches."""
+        passage = found.fragment()
+        encoded = passage.encode()
         marks = sorted((mark.start, mark.end) for mark in found.highlighted())
+        marks = [mark for mark in marks if not self._is_stop_word(encoded[slice(*mark)].decode())]
         if not marks:
             return snippet(text[:_PASSAGE], (), self._language)
-        passage = found.fragment()
         before = text[: max(0, text.find(passage))][-SNIPPET:]
         matches: list[tuple[int, int]] = []
-        encoded = passage.encode()
         for mark in marks:  # in bytes; pairs of characters overlap
             start, end = (len(before) + len(encoded[:edge].decode()) for edge in mark)
             if matches and start <= matches[-1][1]:
                 start = matches.pop()[0]
             matches.append((start, end))
         return snippet(before + passage, matches, self._language)
+
+    def _is_stop_word(self, text: str) -> bool:
+        """Whether a match says nothing about the page. Pairs of characters are no words."""
+        return not is_unspaced(self._language) and not self._analyzer.terms(text)
 
 
 def _first(page: tantivy.Document, name: str) -> str:

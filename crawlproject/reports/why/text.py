@@ -22,6 +22,7 @@ from crawlproject.records import (
 )
 from crawlproject.reports.console import console_for
 from crawlproject.reports.why.lookup import Cause, FrontierStatus, LinkTo, UrlStatus
+from crawlproject.reports.why.part_words import MEANINGS
 from crawlproject.reports.why.path import Step
 from crawlproject.storage.refusals import SHOWN
 from crawlproject.urls.naming import page_path
@@ -176,8 +177,9 @@ def _parts_table(parts: Mapping[str, float]) -> Table:
     table = Table.grid(padding=(0, 2))
     table.add_column(justify="right", no_wrap=True)
     table.add_column(no_wrap=True)
+    table.add_column(style="dim")
     for name, value in sorted(parts.items(), key=lambda part: -part[1]):
-        table.add_row(f"{value:10.4g}", Text(name))
+        table.add_row(f"{value:10.4g}", Text(name), Text(MEANINGS.get(name, "")))
     return table
 
 
