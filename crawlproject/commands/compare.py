@@ -17,11 +17,12 @@ from crawlproject.evaluation.clicks import ClickLog
 from crawlproject.evaluation.compare import compare
 from crawlproject.evaluation.popularity import IMPORTANCE
 from crawlproject.evaluation.question import MEASURES, TESTS, Question, Scorer
-from crawlproject.evaluation.runs import RunFolder, find_runs
+from crawlproject.evaluation.runs import RunFolder, find_runs, known_targets
 from crawlproject.reports.comparison import trajectories, write_comparison
 from crawlproject.reports.exports import write_csv, write_json, write_svg
 from crawlproject.reports.terminal import print_comparison
 from crawlproject.reports.verdict import heading
+from crawlproject.storage.crawl_files import refuse_crawl_file
 
 
 class CompareCommand(Subcommand):
@@ -69,8 +70,9 @@ class CompareCommand(Subcommand):
 
 
 def _compare(folder: Path, opts: argparse.Namespace, agent: str) -> None:
+    runs = find_runs(folder)
     question = Question(
-        measure=opts.measure or ("precision" if opts.importance else "recall"),
+        measure=opts.measure or ("precision" if opts.importance else _default_measure(runs)),
         at=read_checkpoints(opts.at),
         threshold=opts.threshold,
         window=_positive(opts.window, "--window"),
@@ -79,7 +81,8 @@ def _compare(folder: Path, opts: argparse.Namespace, agent: str) -> None:
         importance=opts.importance or "",
         clicks=ClickLog.read(opts.clicks) if opts.clicks else None,
     )
-    runs = find_runs(folder)
+    for path in filter(None, (opts.json, opts.figure, opts.csv)):
+        refuse_crawl_file(path)
     with _scorer(opts.importance, opts.web, agent, runs) as scorer:
         comparison = compare(runs, question, scorer)
     print_comparison(comparison, sys.stdout)
@@ -90,6 +93,14 @@ def _compare(folder: Path, opts: argparse.Namespace, agent: str) -> None:
     if opts.csv:
         write_csv(comparison, opts.csv)
     print(f"\nPlots and results by topic: {write_comparison(comparison, folder)}")
+
+
+def _default_measure(runs: Sequence[RunFolder]) -> str:
+    """``recall`` where it can be measured: some topic has targets."""
+    if any(known_targets(run.path, run.info) for run in runs):
+        return "recall"
+    print("No topic has targets, so --measure harvest is used.", file=sys.stderr)
+    return "harvest"
 
 
 @contextmanager
