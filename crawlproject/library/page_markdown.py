@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import re
-
 from crawlproject.exporting.selection import Item
 from crawlproject.library.stored_crawl import StoredCrawl
-
-_MARKUP = re.compile(r"([\\`*_\[\]<>#|])")
+from crawlproject.pages.main_content.inline import escaped, fenced
+from crawlproject.pages.main_content.markdown import markdown
 
 
 def page_markdown(stored: StoredCrawl, item: Item) -> str:
-    """Title, URL and visible text, a paragraph a line; what Markdown would read as markup is escaped."""
-    lines = [
-        f"# {_escaped(item['title'] or item['url'])}",
-        f"<{item['url']}>",
-        *map(_escaped, item["text"].splitlines()),
-    ]
-    return "\n\n".join(lines)
-
-
-def _escaped(text: str) -> str:
-    return _MARKUP.sub(r"\\\1", " ".join(text.split()))
+    """Title, URL and main content; without main content the visible text, in a block that is no markup."""
+    try:
+        text = markdown(stored.body(item["url"]), url=item["url"], content_type=item["content_type"])
+    except FileNotFoundError:
+        text = ""
+    title = " ".join((item["title"] or item["url"]).split())
+    return "\n\n".join([f"# {escaped(title)}", f"<{item['url']}>", text or fenced(item["text"])])

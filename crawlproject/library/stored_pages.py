@@ -20,12 +20,14 @@ class StoredPage:
     """A stored page, in its last version. The fields are those of an item (``docs/hand-over.md``).
 
     ``relevance``, ``score``, ``context_score`` and ``spam`` are 0 to 1 for most orderings, ``at`` is in seconds since 1970,
-    ``parent`` the page that led here (None for a seed), ``published`` ``YYYY-MM-DD`` or empty.
+    ``parent`` the page that led here (None for a seed), ``published`` ``YYYY-MM-DD`` or empty. ``text_main`` is empty unless
+    ``PAGE_MAIN_TEXT`` was set; ``rendered``: scripts made it.
     """
 
     url: str
     title: str
     text: str
+    text_main: str
     language: str
     relevance: float
     score: float
@@ -42,6 +44,7 @@ class StoredPage:
     spam: float
     digest: str
     content_type: str
+    rendered: bool
     version: int
 
 

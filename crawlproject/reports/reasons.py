@@ -29,6 +29,7 @@ WORDS = {
     "flood/slow": "the response came far too slowly",
     "sitemap/foreign": "a sitemap listed a page of another host",
     "sitemap/surplus": "a sitemap listed more pages than are taken (CRAWL_SITEMAP_URLS)",
+    "feed/surplus": "a feed listed more pages than are taken (CRAWL_SITEMAP_URLS)",
     "host/given_up": "the crawl gave up its host, which blocks crawlers or is parked",
     "scrapy/ignored": "another middleware of Scrapy refused it",
 }

@@ -82,7 +82,7 @@ class _Searchable:
         self._index, self._folder = open_to_search(crawl_dir, state)
         self._searcher = self._index.searcher()
         self._language = state.language
-        self._analyzer = Analyzer(state.language)
+        self._analyzer = Analyzer(state.language) if state.language else None  # an empty index has none
 
     def search(self, text: str, limit: int, offset: int) -> SearchResult:
         query = self._query(text)
@@ -154,7 +154,7 @@ class _Searchable:
 
     def _is_stop_word(self, text: str) -> bool:
         """Whether a match says nothing about the page. Pairs of characters are no words."""
-        return not is_unspaced(self._language) and not self._analyzer.terms(text)
+        return self._analyzer is not None and not is_unspaced(self._language) and not self._analyzer.terms(text)
 
 
 def _first(page: tantivy.Document, name: str) -> str:

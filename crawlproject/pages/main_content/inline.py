@@ -26,7 +26,7 @@ class Inlines:
         self._base = base
 
     def text(self, text: str | None) -> str:
-        return _SPECIAL.sub(r"\\\g<0>", self._shown(text).replace(_BREAK, "")) if text else ""
+        return escaped(self._shown(text).replace(_BREAK, "")) if text else ""
 
     def inside(self, element: Any) -> str:
         """The texts of an element and of all in it."""
@@ -66,6 +66,11 @@ class Inlines:
         if not target.startswith(("http://", "https://", "mailto:")):
             return ""
         return quote(target, safe="!#$%&'*+,/:;=?@[]~", errors="replace")
+
+
+def escaped(text: str) -> str:
+    """Text of which nothing is read as markup inside a paragraph."""
+    return _SPECIAL.sub(r"\\\g<0>", text)
 
 
 def escaped_line(paragraph: str) -> str:

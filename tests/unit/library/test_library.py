@@ -102,7 +102,7 @@ def test_no_crawl_folder_is_told(tmp_path: Path) -> None:
 def test_wrong_input_is_told_before_anything_starts(tmp_path: Path) -> None:
     for arguments, place in (
         ({"topic": "nothing"}, "topic 'nothing'"),
-        ({"topic": REEFS, "ordering": "nothing"}, "ordering: expected one of"),
+        ({"topic": REEFS, "ordering": "nothing"}, "ordering: there is no 'nothing'; expected one of"),
         ({"topic": REEFS, "CRAWL_MAX_PAGE": 3}, "did you mean CRAWL_MAX_PAGES"),
         ({"topic": REEFS, "orderin": "dom"}, "argument orderin"),
     ):
