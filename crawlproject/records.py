@@ -33,6 +33,9 @@ NEEDS_BROWSER = (
 RENDERED = "rendered"  # of a page whose scripts were run in a browser: how many fetches that counts for
 NOT_KEPT = "noindex"  # ``Visit.error`` of a page that was read and asked not to be kept
 NOT_STORED = (NOT_KEPT, NEEDS_BROWSER)  # ``Visit.error`` of what was read, and whose links are followed all the same
+JUDGED = (
+    "judged"  # what a person said about the page: 1 relevant, 0 not; orderings see it in place of its own relevance
+)
 OWN_LINKS = "own_links"  # 1 for a duplicate whose links lead elsewhere than those of the first page with its text
 
 

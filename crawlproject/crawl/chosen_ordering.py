@@ -13,6 +13,7 @@ from crawlproject.orderings.base import BaseOrdering, Graph, OrderingContext
 from crawlproject.orderings.registry import make_ordering, ordering_class, parameters_of
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import Topic
+from crawlproject.storage.judgments import read_judgments
 
 
 def choose_ordering(
@@ -26,7 +27,8 @@ def choose_ordering(
 ) -> BaseOrdering:
     """Raises ``BadInput``. ``crawl_folder`` is None in a rehearsal; only an ordering that needs targets sees them."""
     cls = ordering_class(options.ordering)
-    wanted = cls.reads_examples and bool(topic.positive or topic.negative)
+    judgments = read_judgments(crawl_folder) if cls.reads_examples and crawl_folder else {}
+    wanted = cls.reads_examples and bool(topic.positive or topic.negative or judgments)
     examples = prior_pages.examples(crawl_folder) if wanted else None
     context = OrderingContext(
         topic=dataclasses.replace(topic, targets=()),
@@ -37,6 +39,8 @@ def choose_ordering(
         archive=prior_pages.named or (prior_pages.rehearsed if cls.needs_archive else None),
         positive=examples.positive(topic) if examples else (),
         negative=examples.negative(topic) if examples else (),
+        said_relevant=examples.found(url for url, said in judgments.items() if said) if examples else (),
+        said_irrelevant=examples.found(url for url, said in judgments.items() if not said) if examples else (),
     )
     return make_ordering(options.ordering, context, options.ordering_parameters)
 

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from crawlproject.deep_web.result_page import is_view
 from crawlproject.inspection.examiner import honest
 from crawlproject.orderings.base import BaseOrdering
-from crawlproject.records import QUERY, CrawlUrl, FetchEvent, Page
+from crawlproject.records import JUDGED, QUERY, CrawlUrl, FetchEvent, Page
 
 
 class OrderingFeed:
     """A learner: turns events into the calls of an ordering.
 
-    The ordering sees each page discounted by its spam score. It learns nothing from a page that repeats another, or whose
+    The ordering sees each page discounted by its spam score; one that a person has judged (``judgments``, by URL) with a
+    relevance of 1 or 0 instead. It learns nothing from a page that repeats another, or whose
     file is gone, but that the URL no longer waits. Of a sitemap, and of a page that needs a browser, it learns the links.
     """
 
     def __init__(self, ordering: BaseOrdering) -> None:
         self._ordering = ordering
+        self.judgments: Mapping[str, bool] = {}
         self._latest: tuple[Page, Page] | None = None  # orderings recognise a page that they have just observed
 
     def apply(self, event: FetchEvent) -> None:
@@ -61,5 +63,11 @@ class OrderingFeed:
 
     def _discounted(self, page: Page) -> Page:
         if self._latest is None or self._latest[0] is not page:
-            self._latest = page, honest(page)
+            self._latest = page, self._judged(honest(page))
         return self._latest[1]
+
+    def _judged(self, page: Page) -> Page:
+        if page.url not in self.judgments:
+            return page
+        worth = float(self.judgments[page.url])
+        return replace(page, relevance=worth, signs={**page.signs, JUDGED: worth})

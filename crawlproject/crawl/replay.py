@@ -16,7 +16,9 @@ from crawlproject.crawl.crawl import Crawl
 from crawlproject.crawl.frontier_recovery import FrontierRecovery, has_lost_urls, linked_from, target_of
 from crawlproject.frontier.base import Frontier, SharedFrontier
 from crawlproject.frontier.paths import larger_of_each
+from crawlproject.orderings.registry import UNJUDGED
 from crawlproject.records import LISTINGS, NEEDS_BROWSER, PROBE, SITEMAP, CrawlUrl, FetchEvent, Page, Visit
+from crawlproject.storage.judgments import read_judgments
 from crawlproject.storage.probe_log import read_findings
 from crawlproject.storage.read import read_links, read_visits
 from crawlproject.storage.sitemap_log import read_sitemap_lines
@@ -27,17 +29,20 @@ Value = TypeVar("Value")
 def replay(crawl: Crawl, now: float) -> None:
     """Apply the events of the crawl folder to the learners of a crawl that has fetched nothing yet.
 
-    What a frontier has lost is put back. Fetches that ended after ``now``, by a clock that was set since, count as ended then.
-    At last what other workers have told is learned. Raises ``BadCrawlDir`` for a damaged folder, and ``StorageFailed``.
+    What a frontier has lost is put back. When a person has judged pages, all waiting URLs get new scores. Fetches that ended after
+    ``now``, by a clock that was set since, count as ended then. At last what other workers have told is learned. Raises
+    ``BadCrawlDir`` for a damaged folder, and ``StorageFailed``.
     """
     shared = crawl.shared
     for finding in read_findings(crawl.folder.path):
         crawl.probes.apply_finding(finding)
     crawl.admission.replay()
     feed = crawl.ordering_feed
+    if crawl.options.ordering not in UNJUDGED:
+        feed.judgments = read_judgments(crawl.folder.path)
     lost = has_lost_urls(crawl)
     follower = None
-    if (crawl.ordering.learns or lost) and crawl.stats.fetches:
+    if (crawl.ordering.learns or lost or feed.judgments) and crawl.stats.fetches:
         follower = _Follower(crawl, FrontierRecovery(crawl, now) if lost else None)
     learners = [learner for learner in crawl.learners if follower or learner is not feed]
     inherited: dict[str, tuple[float, ...]] = follower.linked if follower else {}
@@ -103,6 +108,9 @@ class _Follower:
     nor was fetched was refused at its turn. The ordering learns of the latter at the end, when all fetches are known. A link
     that is neither barred nor in the frontier is offered again: earlier versions put some aside. With a ``recovery`` all links
     are offered again.
+
+    Judgments came after the pages were scored, so what the frontier has is out of date: the scores of all links are kept here
+    as a frontier keeps them, and passed on at the end.
     """
 
     def __init__(self, crawl: Crawl, recovery: FrontierRecovery | None) -> None:
@@ -111,6 +119,8 @@ class _Follower:
         self.linked: dict[str, tuple[float, ...]] = {}  # what was offered, and what it has inherited
         self._missing: dict[str, CrawlUrl] = {}
         self._revised: list[tuple[str, float]] = []
+        self._judged = bool(crawl.ordering_feed.judgments)
+        self._scores: dict[str, float] = {}  # of all links, if pages were judged
 
     def follow(self, event: FetchEvent) -> None:
         """The links of a page or sitemap, or the target of a redirect, that were offered to the frontier."""
@@ -119,6 +129,7 @@ class _Follower:
             unknown = self._offer(visit.redirect, visit.depth, self.linked.get(visit.url, ()))
             if unknown and recovery:
                 recovery.offer(target_of(visit))
+            self._note_score(visit.redirect, visit.score)
         if not visit.leads_on:
             return
         if not visit.repeats:
@@ -128,6 +139,8 @@ class _Follower:
             with self._crawl.frontier.batch() if recovery else nullcontext():
                 self._follow_links(page or linked_from(visit, event.links))
         self._revised = list(self._crawl.ordering.revise())
+        if self._judged:
+            self._scores.update(self._revised)
 
     def _follow_links(self, page: Page) -> None:
         recovery, frontier = self._recovery, self._crawl.frontier
@@ -135,6 +148,7 @@ class _Follower:
             if url is None:
                 continue
             unknown = self._offer(url.url, url.depth, url.inherited)
+            self._note_score(url.url, url.score)
             if recovery and (unknown or url.url in frontier):
                 recovery.offer(url)
             elif unknown:
@@ -143,7 +157,7 @@ class _Follower:
     def finish(self) -> None:
         """All events were replayed."""
         crawl = self._crawl
-        crawl.admission.rescore(self._revised)
+        crawl.admission.rescore(self._scores.items() if self._judged else self._revised)
         crawl.admission.set_floor()  # no frontier keeps it
         known, waiting = _states(crawl.frontier, self.linked)
         for url in self.linked:
@@ -155,6 +169,10 @@ class _Follower:
                 crawl.admission.offer(missing)
         if self._recovery:
             self._recovery.finish()
+
+    def _note_score(self, url: str, score: float) -> None:
+        if self._judged:
+            self._scores[url] = max(score, self._scores.get(url, score))
 
     def _offer(self, url: str, depth: int, inherited: tuple[float, ...]) -> bool:
         """Whether the frontier does not know the URL, although no rule bars it."""

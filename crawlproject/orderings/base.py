@@ -61,7 +61,7 @@ class OrderingContext:
     ``topic`` has canonical seeds and, except for ``omniscient``, no targets. ``graph`` and ``targets`` are set only in a
     rehearsal. ``archive`` is the web of ``ORDERING_ARCHIVE``; in a rehearsal without that setting, the rehearsed web itself,
     for orderings that need an archive. ``positive`` and ``negative`` are the judged examples of the topic, for orderings
-    that read examples.
+    that read examples; ``said_relevant`` and ``said_irrelevant`` are pages of the crawl that a person has judged since.
     """
 
     topic: Topic
@@ -72,6 +72,8 @@ class OrderingContext:
     archive: PageArchive | None = None
     positive: tuple[Page, ...] = ()
     negative: tuple[Page, ...] = ()
+    said_relevant: tuple[Page, ...] = ()
+    said_irrelevant: tuple[Page, ...] = ()
 
 
 class BaseOrdering:

@@ -16,6 +16,7 @@ _LOGS = (
     "changes.jsonl",
     "history.jsonl",
     "items.jsonl",
+    "judgments.jsonl",
     "links.jsonl",
     "probes.jsonl",
     "refused.json",

@@ -39,6 +39,11 @@ class ExampleReader:
         """The judged off-topic pages, in the order of the topic file. Raises ``BadTopic``."""
         return self._read("negative", topic.negative)
 
+    def found(self, urls: Iterable[str]) -> tuple[Page, ...]:
+        """The judged pages at canonical URLs, without those that nobody has any more."""
+        pages = (next(filter(None, (lookup(url) for lookup in self._lookups)), None) for url in urls)
+        return tuple(page for page in pages if page is not None)
+
     def _read(self, side: str, entries: Sequence[str]) -> tuple[Page, ...]:
         return tuple(self._page(f"examples.{side}[{number}]", entry) for number, entry in enumerate(entries))
 

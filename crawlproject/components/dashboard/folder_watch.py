@@ -7,8 +7,10 @@ from typing import Any
 
 from crawlproject.components.dashboard.crawl_json import counted, crawl_document
 from crawlproject.errors import BadCrawlDir
+from crawlproject.orderings.registry import UNJUDGED
 from crawlproject.reports.live_summary import LiveSummary
 from crawlproject.reports.report import RELEVANT
+from crawlproject.storage import judgments
 from crawlproject.storage.read import MANIFEST, REFUSED, CrawlInfo, read_info, read_refused
 
 AT_ONCE = 2_000  # lines of history that are read in one go: some 30 ms
@@ -22,6 +24,7 @@ class FolderWatch:
         self._read: dict[str, tuple[int, int]] = {}  # file -> when it was written, and its size, as it was read last
         self._info = CrawlInfo()
         self._refused: dict[str, Any] = {"refused": [], "refused_total": 0}
+        self._judged: dict[str, bool] = {}
         self._trail: LiveSummary | None = None
 
     def info(self) -> CrawlInfo:
@@ -45,7 +48,10 @@ class FolderWatch:
         if self._changed(REFUSED):
             counts = {refused.reason: refused.count for refused in read_refused(self.folder)}
             self._refused = {"refused": counted(counts), "refused_total": sum(counts.values())}
-        return {**crawl_document(info, self._trail), **self._refused, "reading": not whole}
+        if self._changed(judgments.NAME):
+            self._judged = judgments.read_judgments(self.folder)
+        judged = {"judged": self._judged, "judgeable": info.ordering not in UNJUDGED}
+        return {**crawl_document(info, self._trail), **self._refused, **judged, "reading": not whole}
 
     def _changed(self, name: str) -> bool:
         try:

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
 
+from crawlproject.components.clock import time
 from crawlproject.components.dashboard.guard import HEADERS, Guard
 from crawlproject.components.dashboard.search import SearchBox
 from crawlproject.errors import BadInput, BadSetting, StorageFailed
+from crawlproject.storage.judgments import Judgment, add_judgment
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -72,6 +74,7 @@ class Dashboard:
             ("GET", "/map"): self._map,
             ("POST", "/api/control"): self._control,
             ("POST", "/api/start"): self._start,
+            ("POST", "/api/judge"): self._judge,
         }
 
     @property
@@ -170,6 +173,14 @@ class Dashboard:
     async def _control(self, request: web.BaseRequest) -> web.Response:
         asked = await _body(request)
         await self._crawls.control(str(asked.get("crawl", "")), str(asked.get("action", "")))
+        return _json({"done": True})
+
+    async def _judge(self, request: web.BaseRequest) -> web.Response:
+        asked = await _body(request)
+        url, relevant = asked.get("url"), asked.get("relevant")
+        if not isinstance(url, str) or not isinstance(relevant, bool | None):
+            raise BadInput("judgment", "expected url, and relevant: true, false, or null to take it back")
+        add_judgment(self._crawls.folder(str(asked.get("crawl", ""))), Judgment(url, relevant, time()))
         return _json({"done": True})
 
     async def _start(self, request: web.BaseRequest) -> web.Response:

@@ -23,7 +23,7 @@ from crawlproject.orderings.adaptive.url_set import UrlSet
 from crawlproject.orderings.adaptive.url_words import UrlWords
 from crawlproject.orderings.base import SEEDS_FIRST, BaseOrdering, OrderingContext
 from crawlproject.orderings.learning.term_ids import Numbers
-from crawlproject.records import CrawlUrl, Link, Page
+from crawlproject.records import JUDGED, CrawlUrl, Link, Page
 from crawlproject.urls.hosts import host_of
 
 Vector = npt.NDArray[np.float64]
@@ -37,8 +37,8 @@ UNDER_WAY = 100  # pages that were observed and whose links may not have been sc
 class Adaptive(BaseOrdering):
     """``value = worth + prospect * behind``, both predicted by regressions that learn from every fetched page.
 
-    The *worth* of a page is BM25 of the keywords (``bm25.py``); what lies *behind* it is the mean predicted worth
-    of its ten best new links. The evidence about a link is in ``link_features.py``: keywords and the vocabulary of
+    The *worth* of a page is BM25 of the keywords (``bm25.py``), or what a person said of it; what lies *behind* it is
+    the mean predicted worth of its ten best new links. The evidence about a link is in ``link_features.py``: keywords and the vocabulary of
     good pages in anchor, surroundings and URL, the pages that link to it, and what was found so far on its host, in its
     folder, at its place and in its family. The regressions begin with weights that hold on most webs, worth
     ``strength`` examples, and are carried on by the crawl's own.
@@ -125,7 +125,9 @@ class Adaptive(BaseOrdering):
         self._pages += 1
         text = self._terms.numbers(page.terms)
         numbers, counts = self._terms.observe(text)
-        if self.context.judge.by_meaning:
+        if JUDGED in page.signs:
+            worth = page.signs[JUDGED]
+        elif self.context.judge.by_meaning:
             worth = page.relevance**CONTRAST
         else:
             worth = self._worth(page.counts, len(page.terms))

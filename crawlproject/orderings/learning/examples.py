@@ -15,22 +15,23 @@ _TOP = 20  # the most relevant 1 / _TOP of the pages drawn serve as examples of 
 
 
 def good_pages(context: OrderingContext, drawn: Sequence[Page]) -> Sequence[Page]:
-    """The topic's positive examples.
+    """The topic's positive examples, and the pages that a person has called relevant.
 
-    When there are none: the seeds' pages in the archive and the most relevant twentieth of the pages ``drawn`` from it,
-    each once.
+    Without examples, in their place: the seeds' pages in the archive and the most relevant twentieth of the pages ``drawn``
+    from it. Each page once.
     """
     if context.positive or context.archive is None:
-        return context.positive
+        return (*context.positive, *context.said_relevant)
     seeds = filter(None, map(context.archive.page, context.topic.seeds))
     ranked = sorted(drawn, key=lambda page: -page.relevance)
     best = [page for page in ranked[: max(1, len(ranked) // _TOP)] if page.relevance]
-    return list({page.url: page for page in (*seeds, *best)}.values())
+    return list({page.url: page for page in (*seeds, *best, *context.said_relevant)}.values())
 
 
 def bad_pages(context: OrderingContext, drawn: Sequence[Page]) -> Sequence[Page]:
-    """The topic's negative examples; when there are none, the less relevant half of the pages ``drawn``."""
-    return context.negative or sorted(drawn, key=lambda page: -page.relevance)[len(drawn) // 2 :]
+    """The topic's negative examples, or the less relevant half of the pages ``drawn``; and those called not relevant."""
+    examples = context.negative or sorted(drawn, key=lambda page: -page.relevance)[len(drawn) // 2 :]
+    return (*examples, *context.said_irrelevant)
 
 
 def drawn_pages(context: OrderingContext, count: int) -> Sequence[Page]:

@@ -136,6 +136,45 @@ async function control(crawl, action) {
   setTimeout(look, 150);
 }
 
+// ------------------------------------------------------------ judgments
+
+// Two buttons of a page that was found by one or more crawls; pressed again, a button takes its judgment back.
+function judging(group, place) {
+  const crawls = group.map((one) => states[one.index]).filter((state) => state && state.judgeable);
+  const { page } = group[0];
+  if (lost || !crawls.length || !page.web) return "";
+  const now = crawls[0].judged[page.url];
+  const button = (says, text) => make("button", {
+    type: "button", class: says ? "yes" : "no", "aria-pressed": String(now === says), "data-place": `${place} ${says} ${page.url}`,
+    "aria-label": `${text}: ${page.title || page.url}`, onclick: () => judge(crawls.map((state) => state.name), page.url, now === says ? null : says),
+  }, text);
+  return make("div", { class: "judge" }, button(true, "Relevant"), button(false, "Not relevant"));
+}
+
+async function judge(crawls, url, relevant) {
+  try {
+    await Promise.all(crawls.map((name) => ask("/api/judge", { crawl: name, url, relevant })));
+  } catch (problem) {
+    say(problem.message, true);
+    return;
+  }
+  for (const state of states) {
+    if (!crawls.includes(state.name)) continue;
+    if (relevant === null) delete state.judged[url];
+    else state.judged[url] = relevant;
+  }
+  drawBest();
+  drawHits();
+}
+
+function drawJudgedNote() {
+  const open = states.filter((state) => state.judgeable);
+  const judged = new Set(open.flatMap((state) => Object.keys(state.judged))).size;
+  byId("judged-note").textContent = open.length && !lost
+    ? `${judged ? `${count(judged)} judged by you.` : "Say which pages are relevant."} A crawl learns from it when it is stopped and started again.`
+    : "";
+}
+
 // ------------------------------------------------------------ together
 
 function drawCurve() {
@@ -155,6 +194,7 @@ function drawCurve() {
 }
 
 function drawBest() {
+  drawJudgedNote();
   const found = states.flatMap((state, index) => (state.best || []).map((page) => ({ page, index })));
   found.sort((a, b) => b.page.relevance - a.page.relevance || a.page.at - b.page.at);
   byId("best-section").hidden = !found.length;
@@ -169,7 +209,8 @@ function drawBest() {
       make("div", { class: "url" }, make("bdi", {}, page.url)),
       make("div", { class: "small" }, ...group.flatMap((one) => [badge(one.index, one.page), " "]),
         `relevance ${fixed(page.relevance)} · fetch ${group.map((one) => count(one.page.number)).join(", ")}`,
-        page.depth ? ` · ${page.depth} ${page.depth === 1 ? "link" : "links"} from a seed` : " · a seed"));
+        page.depth ? ` · ${page.depth} ${page.depth === 1 ? "link" : "links"} from a seed` : " · a seed"),
+      judging(group, "best"));
   }));
 }
 
@@ -217,30 +258,45 @@ function drawDetails() {
 
 // ------------------------------------------------------------ search
 
+let hits = []; // of the latest search, those of the same page together
+let searched = ""; // the crawls that it was in
+const namesShown = () => states.map((state) => state.name).join("\n");
+
 async function search(event) {
   event.preventDefault();
   const query = byId("search-query").value.trim();
   const note = byId("search-note");
-  if (!query || !shown.length) return;
+  if (!query || !states.length) return;
   note.textContent = "searching …";
-  const answers = await Promise.all(shown.map(async (name, index) => {
+  const crawls = namesShown();
+  const answers = await Promise.all(states.map(async ({ name }, index) => {
     try {
       return { index, ...(await ask(`/api/search?${crawlQuery(name)}&q=${encodeURIComponent(query)}`)) };
     } catch (problem) {
       return { index, total: 0, hits: [], problem: problem.message };
     }
   }));
-  const hits = answers.flatMap((answer) => answer.hits.map((page) => ({ page, index: answer.index })));
-  hits.sort((a, b) => b.page.score - a.page.score);
-  const groups = together(hits);
+  const found = answers.flatMap((answer) => answer.hits.map((page) => ({ page, index: answer.index })));
+  found.sort((a, b) => b.page.score - a.page.score);
+  hits = together(found);
+  searched = crawls;
   const total = answers.reduce((sum, answer) => sum + answer.total, 0);
   const problems = answers.map((answer) => answer.problem).filter(Boolean);
-  note.textContent = problems[0] || (total ? `${count(total)} pages found; the best ${groups.length}:` : "No stored page matches.");
-  byId("hits").replaceChildren(...groups.map((group) => make("li", { class: `m${group[0].index % MARKS}` },
+  note.textContent = problems[0] || (total ? `${count(total)} pages found; the best ${hits.length}:` : "No stored page matches.");
+  drawHits();
+}
+
+function drawHits() {
+  if (hits.length && searched !== namesShown()) { // they are of other crawls
+    hits = [];
+    byId("search-note").textContent = "";
+  }
+  redraw(byId("hits"), hits.map((group) => make("li", { class: `m${group[0].index % MARKS}` },
     make("div", { class: "name" }, link(group[0].page, group[0].page.title || group[0].page.url)),
     make("div", { class: "url" }, make("bdi", {}, group[0].page.url)),
     make("div", { class: "small" }, ...marked(group[0].page.snippet)),
-    make("div", { class: "small soft" }, ...group.flatMap((one) => [badge(one.index, one.page), " "]), `relevance ${fixed(group[0].page.relevance)}`))));
+    make("div", { class: "small soft" }, ...group.flatMap((one) => [badge(one.index, one.page), " "]), `relevance ${fixed(group[0].page.relevance)}`),
+    judging(group, "hit"))));
 }
 
 // ------------------------------------------------------------ start
@@ -298,6 +354,7 @@ async function look() {
       redraw(byId("runs"), states.map(drawRun));
       drawCurve();
       drawBest();
+      drawHits();
       drawDetails();
       byId("search-section").hidden = !states.some((state) => state.pages);
     }
@@ -318,6 +375,7 @@ function end() {
   drawn = "";
   for (const state of states) if (state.status !== "ended") Object.assign(state, { status: "ended", reason: "" });
   redraw(byId("runs"), states.map(drawRun));
+  drawBest();
   byId("search-section").hidden = true;
   if (byId("start-section")) byId("start-section").hidden = true;
 }

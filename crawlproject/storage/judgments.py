@@ -1,0 +1,59 @@
+"""``judgments.jsonl``: what a person said about stored pages, a line a click; the last line of a URL counts."""
+
+from __future__ import annotations
+
+import fcntl
+from dataclasses import dataclass
+from pathlib import Path
+
+from crawlproject.errors import BadInput, StorageFailed
+from crawlproject.storage.append_log import AppendLog, read_lines, unexpected
+from crawlproject.storage.page_files import PageRepository
+
+NAME = "judgments.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgment:
+    """``relevant`` is None when the judgment of ``url``, canonical, is taken back. ``at``: seconds since the epoch."""
+
+    url: str
+    relevant: bool | None
+    at: float
+
+
+def add_judgment(folder: Path, judgment: Judgment) -> None:
+    """Append a line. Several processes may do so at once: the dashboard of a crawl, and one of many crawls.
+
+    Raises ``BadInput`` for a URL that is not stored in ``folder``, and ``StorageFailed``.
+    """
+    if judgment.url not in PageRepository(folder / "pages"):
+        raise BadInput("url", f"expected a page that the crawl has stored, not {judgment.url[:200]!r}")
+    path = folder / NAME
+    try:
+        with path.open("ab") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            log = AppendLog(path)
+            try:
+                log.append(judgment)
+            finally:
+                log.close()
+    except OSError as error:
+        raise StorageFailed(f"cannot write {path}: {error}") from error
+
+
+def read_judgments(folder: Path) -> dict[str, bool]:
+    """Whether each judged URL is relevant, the latest judgment last; none without a file. Raises ``BadCrawlDir``."""
+    path = folder / NAME
+    found: dict[str, bool] = {}
+    for number, line in enumerate(read_lines(path), start=1):
+        try:
+            url, relevant = line["url"], line["relevant"]
+            if not isinstance(url, str) or not isinstance(relevant, bool | None):
+                raise TypeError("url must be a text, and relevant true, false or null")
+        except (KeyError, TypeError) as damage:
+            raise unexpected(path, number, damage) from damage
+        found.pop(url, None)
+        if relevant is not None:
+            found[url] = bool(relevant)
+    return found

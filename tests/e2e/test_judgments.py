@@ -1,0 +1,119 @@
+"""A crawl that is resumed learns from what a person said about its pages: which orderings do, and what changes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from support.livecrawl import crawl_on
+from support.markdown import doc, section
+from support.webs import DictWeb
+
+from crawlproject.crawl.assembly import assemble
+from crawlproject.crawl.reading import make_canonicalizer
+from crawlproject.evaluation.simulation.runner import read_pages
+from crawlproject.options import read_options
+from crawlproject.orderings.base import PageArchive
+from crawlproject.orderings.registry import ORDERINGS, UNJUDGED
+from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.records import Topic
+from crawlproject.storage.judgments import Judgment, add_judgment
+from crawlproject.storage.read import read_links, read_visits
+from crawlproject.webs.archived_pages import ArchivedPages
+from crawlproject.webs.page_cache import JudgedPages
+from crawlproject.webs.sample import SampleWeb
+
+TOPIC = Topic(
+    "reefs",
+    ("coral reef", "corals", "bleaching"),
+    ("http://www.lagoon-notes.example/", "http://www.nacre-divers.example/", "http://www.hobby-ring.example/"),
+)
+FETCHES = 40
+JUDGED = 4  # the best pages, which are said to be off the topic; and as many of the worst, said to be on it
+LIVE = [name for name, cls in ORDERINGS.items() if not cls.needs_targets]
+
+
+@pytest.fixture(scope="module")
+def web() -> SampleWeb:
+    return SampleWeb()
+
+
+@pytest.fixture(scope="module")
+def archive(web: SampleWeb) -> PageArchive:
+    """A tenth of the sample web."""
+    options = read_options({})
+    small = DictWeb({url: web.get(url) for url in [*TOPIC.seeds, *list(web.urls())[::10]]})
+    cache = read_pages(small, "en", options)
+    judge = TopicJudge(TOPIC.keywords, cache.reader.analyzer)
+    return ArchivedPages(cache, JudgedPages(cache, judge), make_canonicalizer(options))
+
+
+def scores(ordering: str, folder: Path, archive: PageArchive, web: SampleWeb, fetches: int = 0) -> dict[str, float]:
+    """Open the crawl, fetch so much, and close it: the scores of what waits."""
+    settings = {"ORDERING": ordering, "POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, "FRONTIER_BATCH_SIZE": 2}
+    crawl = assemble(TOPIC, read_options(settings), clock=lambda: 2000.0, folder=folder, archive=archive)
+    crawl_on(crawl, web, fetches)
+    found = {url.url: url.score for url in crawl.frontier.waiting()}
+    crawl.close("shutdown", 2000.0)
+    return found
+
+
+def judge(folder: Path) -> tuple[list[str], list[str]]:
+    """Say the contrary of what the crawler thinks: the pages called relevant, and those called not relevant."""
+    pages = [visit for visit in read_visits(folder) if visit.md5 and not visit.repeats]
+    ranked = [visit.url for visit in sorted(pages, key=lambda visit: visit.relevance)]
+    for said, urls in ((True, ranked[:JUDGED]), (False, ranked[-JUDGED:])):
+        for url in urls:
+            add_judgment(folder, Judgment(url, said, 1500.0))
+    return ranked[:JUDGED], ranked[-JUDGED:]
+
+
+@pytest.mark.parametrize("ordering", LIVE)
+def test_the_orderings_that_look_at_pages_learn(
+    ordering: str, tmp_path: Path, archive: PageArchive, web: SampleWeb
+) -> None:
+    before = scores(ordering, tmp_path, archive, web, FETCHES)
+    judge(tmp_path)
+    after = scores(ordering, tmp_path, archive, web)
+    assert after.keys() == before.keys()
+    assert (after == before) == (ordering in UNJUDGED)
+
+
+def test_links_of_relevant_pages_rise_and_the_others_fall(tmp_path: Path, archive: PageArchive, web: SampleWeb) -> None:
+    before = scores("best_first", tmp_path, archive, web, FETCHES)
+    relevant, irrelevant = judge(tmp_path)
+    after = scores("best_first", tmp_path, archive, web)
+    links = dict(read_links(tmp_path))
+    on_relevant = {target for url in relevant for target in links.get(url, ())} & before.keys()
+    on_judged = on_relevant | {target for url in irrelevant for target in links.get(url, ())}
+    assert on_relevant and all(after[url] == 1.0 for url in on_relevant)
+    assert any(after[url] < before[url] for url in on_judged & before.keys() - on_relevant)
+    assert all(after[url] == before[url] for url in before.keys() - on_judged)
+
+
+def test_adaptive_looks_for_what_was_called_relevant(tmp_path: Path, archive: PageArchive, web: SampleWeb) -> None:
+    before = scores("adaptive", tmp_path, archive, web, FETCHES)
+    relevant, irrelevant = judge(tmp_path)
+    after = scores("adaptive", tmp_path, archive, web)
+    links = dict(read_links(tmp_path))
+
+    def change(pages: list[str]) -> float:
+        targets = {target for url in pages for target in links.get(url, ())} & before.keys()
+        return sum(after[url] - before[url] for url in targets) / len(targets)
+
+    assert change(relevant) > change(irrelevant)
+
+
+def test_a_judgment_taken_back_leaves_nothing(tmp_path: Path, archive: PageArchive, web: SampleWeb) -> None:
+    before = scores("adaptive", tmp_path, archive, web, FETCHES)
+    relevant, irrelevant = judge(tmp_path)
+    for url in (*relevant, *irrelevant):
+        add_judgment(tmp_path, Judgment(url, None, 1600.0))
+    assert scores("adaptive", tmp_path, archive, web) == before
+
+
+def test_the_docs_list_the_orderings_that_do_not_learn() -> None:
+    said = section(doc("crawl-folder.md"), "judgments.jsonl")
+    sentence = said.partition("Judgments change nothing in")[2].partition(":")[0]
+    assert set(re.findall(r"`(\w+)`", sentence)) == UNJUDGED - {"omniscient"}
