@@ -29,8 +29,8 @@ Value = TypeVar("Value")
 def replay(crawl: Crawl, now: float) -> None:
     """Apply the events of the crawl folder to the learners of a crawl that has fetched nothing yet.
 
-    What a frontier has lost is put back. When a person has judged pages, all waiting URLs get new scores. Fetches that ended after
-    ``now``, by a clock that was set since, count as ended then. At last what other workers have told is learned. Raises
+    What a frontier has lost is put back. When a person has judged pages, all waiting URLs get new scores. Fetches that ended
+    after ``now``, by a clock that was set since, count as ended then. At last what other workers have told is learned. Raises
     ``BadCrawlDir`` for a damaged folder, and ``StorageFailed``.
     """
     shared = crawl.shared

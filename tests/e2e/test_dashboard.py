@@ -72,6 +72,17 @@ def test_a_running_crawl_is_seen_paused_resumed_and_stopped(tmp_path: Path) -> N
             == 403
         )
         assert post(f"{url}/api/control", command, **{"X-Dashboard-Token": token, "Host": "evil.example"})[0] == 403
+        best = state()["best"][0]["url"]
+        judgment = {"crawl": "reefs", "url": best, "relevant": True}
+        ours = {"X-Dashboard-Token": token}
+        assert post(f"{url}/api/judge", judgment)[0] == 403
+        assert post(f"{url}/api/judge", judgment, **ours, Origin="http://evil.example")[0] == 403
+        assert not (folder / "judgments.jsonl").exists()
+        for wrong in ({"url": "http://never.example/"}, {"relevant": 1}, {"url": None}, {"crawl": "../reefs"}):
+            assert post(f"{url}/api/judge", judgment | wrong, **ours)[0] == 400
+        assert post(f"{url}/api/judge", judgment, **ours)[0] == 200
+        assert state()["judged"] == {best: True} and state()["judgeable"]
+
         assert state()["status"] == "running"
         assert post(f"{url}/api/control", {**command, "action": "explode"}, **{"X-Dashboard-Token": token})[0] == 400
 
@@ -119,6 +130,27 @@ def test_the_live_view_of_a_crawl_in_a_browser(tmp_path: Path) -> None:
         page.click("#search button")
         page.wait_for_selector("#hits li b")
 
+        # A button that is pressed again takes its judgment back.
+        judgments = tmp_path / "reefs" / "judgments.jsonl"
+        address = page.locator("#best .url").first.inner_text()
+
+        def press(button: str, said: object) -> None:
+            page.locator("#best li", has_text=address).first.locator(f".judge .{button}").click()
+            until(lambda: judgments.exists() and judgments.read_text().endswith("\n"), 10)
+            until(lambda: json.loads(judgments.read_text().splitlines()[-1])["relevant"] is said, 10)
+            assert json.loads(judgments.read_text().splitlines()[-1])["url"] == address
+
+        press("yes", True)
+        page.wait_for_selector("#best .yes[aria-pressed=true]")
+        press("no", False)
+        page.wait_for_selector("#best .no[aria-pressed=true]")
+        assert page.locator("#best .yes[aria-pressed=true]").count() == 0
+        assert "1 judged by you" in page.inner_text("#judged-note")
+        press("no", None)
+        wait_until(page, "!document.querySelector('#best [aria-pressed=true]')")
+        page.locator("#hits .yes").first.click()
+        page.wait_for_selector("#hits .yes[aria-pressed=true]")
+
         page.click("[data-action=pause]")
         page.wait_for_selector(".status.paused")
         page.click("[data-action=resume]")
@@ -127,7 +159,7 @@ def test_the_live_view_of_a_crawl_in_a_browser(tmp_path: Path) -> None:
         assert fits(page)
         page.click("[data-action=stop]")
         wait_until(page, "document.querySelector('#connection').textContent === 'ended'")
-        assert page.inner_text(".run .status") == "ended" and page.locator(".run button, .run a").count() == 0
+        assert page.inner_text(".run .status") == "ended" and page.locator(".run button, .run a, .judge").count() == 0
         assert f"Its report is {tmp_path / 'reefs' / 'report.html'}" in page.inner_text(".run")
         assert fits(page)
         assert all(request.startswith(url) for request in watcher.requests)

@@ -37,10 +37,10 @@ UNDER_WAY = 100  # pages that were observed and whose links may not have been sc
 class Adaptive(BaseOrdering):
     """``value = worth + prospect * behind``, both predicted by regressions that learn from every fetched page.
 
-    The *worth* of a page is BM25 of the keywords (``bm25.py``), or what a person said of it; what lies *behind* it is
-    the mean predicted worth of its ten best new links. The evidence about a link is in ``link_features.py``: keywords and the vocabulary of
-    good pages in anchor, surroundings and URL, the pages that link to it, and what was found so far on its host, in its
-    folder, at its place and in its family. The regressions begin with weights that hold on most webs, worth
+    The *worth* of a page is BM25 of the keywords (``bm25.py``), or what a person said of it; what lies *behind* it is the
+    mean predicted worth of its ten best new links. The evidence about a link is in ``link_features.py``: keywords and the
+    vocabulary of good pages in anchor, surroundings and URL, the pages that link to it, and what was found so far on its
+    host, in its folder, at its place and in its family. The regressions begin with weights that hold on most webs, worth
     ``strength`` examples, and are carried on by the crawl's own.
 
     All links enter the frontier. The ``active`` best URLs (0: all) are above its floor, with the best URL of some other hosts,

@@ -376,6 +376,7 @@ function end() {
   for (const state of states) if (state.status !== "ended") Object.assign(state, { status: "ended", reason: "" });
   redraw(byId("runs"), states.map(drawRun));
   drawBest();
+  drawHits();
   byId("search-section").hidden = true;
   if (byId("start-section")) byId("start-section").hidden = true;
 }
