@@ -130,12 +130,12 @@ def test_the_live_view_of_a_crawl_in_a_browser(tmp_path: Path) -> None:
         page.click("#search button")
         page.wait_for_selector("#hits li b")
 
-        # A button that is pressed again takes its judgment back.
+        # A button that is pressed again takes its judgment back. However long it is held down, it is not drawn anew meanwhile.
         judgments = tmp_path / "reefs" / "judgments.jsonl"
         address = page.locator("#best .url").first.inner_text()
 
         def press(button: str, said: object) -> None:
-            page.locator("#best li", has_text=address).first.locator(f".judge .{button}").click()
+            page.locator("#best li", has_text=address).first.locator(f".judge .{button}").click(delay=1200 if said else 0)
             until(lambda: judgments.exists() and judgments.read_text().endswith("\n"), 10)
             until(lambda: json.loads(judgments.read_text().splitlines()[-1])["relevant"] is said, 10)
             assert json.loads(judgments.read_text().splitlines()[-1])["url"] == address
@@ -176,6 +176,7 @@ def test_crawls_are_started_from_a_query_and_compared(tmp_path: Path) -> None:
         page.fill("#query", "coral reefs, bleaching")
         page.fill("#seeds", "\n".join(SEEDS))
         page.fill("#pages", "40")
+        page.click("#orderings summary")
         page.set_checked("#orderings input[value=adaptive]", False)
         for ordering in ("infospiders", "breadth_first"):
             page.set_checked(f"#orderings input[value={ordering}]", True)
@@ -187,6 +188,7 @@ def test_crawls_are_started_from_a_query_and_compared(tmp_path: Path) -> None:
         assert len(set(colours)) == 2
         badges = set(page.locator("#best .badge").all_inner_texts())
         assert badges == {"infospiders", "breadth_first"}
+        assert page.locator(".judge").count() == 0  # it would change nothing in either
 
         # One crawl alone: a colour for each agent.
         page.goto(f"{url}/#coral-reefs-bleaching.infospiders")

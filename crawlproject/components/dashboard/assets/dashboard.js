@@ -332,6 +332,7 @@ function say(text, bad) {
 
 let looking = false;
 let drawn = "";
+let pressing = false; // a button is held down: drawn anew before it is released, it would not be clicked
 let lost = false; // the server does not answer any more
 
 async function look() {
@@ -349,7 +350,7 @@ async function look() {
     drawList(crawls);
     states = shown.length ? (await ask(`/api/state?${shown.map(crawlQuery).join("&")}`)).states : [];
     const now = JSON.stringify(states);
-    if (now !== drawn) {
+    if (now !== drawn && !pressing) {
       drawn = now;
       redraw(byId("runs"), states.map(drawRun));
       drawCurve();
@@ -396,4 +397,6 @@ look();
 setInterval(() => {
   if (!document.hidden) look();
 }, EVERY);
+document.addEventListener("pointerdown", () => { pressing = true; });
+for (const end of ["pointerup", "pointercancel"]) document.addEventListener(end, () => { pressing = false; });
 document.addEventListener("visibilitychange", () => document.hidden || look());
