@@ -193,7 +193,9 @@ def test_a_full_text_index_is_emptied_of_its_topic(tmp_path: Path) -> None:
     assert len(found & relevant) > 0.9 * len(relevant)
     assert len(queries(tmp_path / "crawl")) <= 30
     assert {"query=" in path for path, agent in agents.items() if agent.endswith(" (query of a search form)")} == {True}
-    assert {"query=" in path for path, agent in agents.items() if not agent.endswith(" (query of a search form)")} == {False}
+    assert {"query=" in path for path, agent in agents.items() if not agent.endswith(" (query of a search form)")} == {
+        False
+    }
 
 
 @pytest.mark.skipif(find_spec("datasette") is None, reason="datasette is not installed (requirements-dev.txt)")

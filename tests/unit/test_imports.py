@@ -55,7 +55,8 @@ MAY_IMPORT = {
     "crawl": GROUND
     | {"deep_web", "frontier", "inspection", "orderings", "pages", "revisits", "storage", "topic", "urls", "webs"},
     "evaluation": GROUND | {"crawl", "inspection", "orderings", "pages", "revisits", "storage", "urls", "webs"},
-    "reports": GROUND | {"crawl", "deep_web", "evaluation", "inspection", "orderings", "pages", "revisits", "storage", "urls"},
+    "reports": GROUND
+    | {"crawl", "deep_web", "evaluation", "inspection", "orderings", "pages", "revisits", "storage", "urls"},
 }
 MAY_IMPORT["components"] = {*MAY_IMPORT, "exporting"}
 MAY_IMPORT["commands"] = MAY_IMPORT["addon"] = {*MAY_IMPORT}
