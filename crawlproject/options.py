@@ -142,6 +142,7 @@ class Options(BaseModel):
     crawl_warc_max_bytes: Annotated[int, Field(ge=1)]
     crawl_sitemaps: Count
     crawl_feeds: Count
+    crawl_series: Count
     crawl_sitemap_urls: Annotated[int, Field(ge=1)]
     crawl_progress_seconds: Seconds
     crawl_metrics_port: Annotated[int, Field(ge=0, le=65_535)]

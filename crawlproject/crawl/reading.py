@@ -54,7 +54,7 @@ def make_reader(
         tag_paths=tag_paths,
         agent=agent,
         main_content=options.page_main_text,
-        related=options.crawl_feeds > 0,
+        related=options.crawl_feeds > 0 or options.crawl_series > 0,
     )
 
 
