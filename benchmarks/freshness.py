@@ -19,7 +19,6 @@ import time
 import zlib
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +28,9 @@ from rich.console import Console
 from rich.table import Table
 
 from crawlproject.evaluation.freshness.collection import Collection
+from crawlproject.evaluation.freshness.comparison import run_policy
 from crawlproject.evaluation.freshness.histories import SiteHistory, find_histories, read_site
 from crawlproject.evaluation.freshness.known_rates import expected_bias_reduced, expected_naive, judge
-from crawlproject.evaluation.freshness.measures import Totals, measure
-from crawlproject.evaluation.freshness.oracle import freshness_bound
-from crawlproject.evaluation.freshness.simulation import Simulation
 from crawlproject.evaluation.freshness.spawning import greedy_cover, spawned_links
 from crawlproject.evaluation.significance import bootstrap_interval, holm, wilcoxon_test
 from crawlproject.revisits.allocation import SECONDS_A_DAY
@@ -123,14 +120,10 @@ def _run(task: tuple[tuple[Path, ...], str, float, bool, str]) -> dict[str, Any]
         _read.clear()
         _read[paths] = Collection([read_site(path) for path in paths])
     collection = _read[paths]
-    policy = make_policy(name)
     begun = time.process_time()
-    log = Simulation(collection, policy, days=days, last_modified=last_modified).run()
+    run = run_policy(collection, name, days, last_modified=last_modified)
     seconds = time.process_time() - begun
-    by_site = measure(collection, log)
-    total = reduce(Totals.__add__, by_site)
-    due = policy.next_visits()
-    given_up = np.isinf(due)
+    total = run.total
     return {
         "group": group,
         "policy": name,
@@ -142,14 +135,14 @@ def _run(task: tuple[tuple[Path, ...], str, float, bool, str]) -> dict[str, Any]
         "delay_days": total.delay_days,
         "found": total.found,
         "born": total.born,
-        "fetches": log.fetches,
+        "fetches": run.fetches,
         "useful": total.useful,
-        "given_up": float(given_up.mean()) if len(given_up) else 0.0,
-        "oracle": freshness_bound(collection, log.budget),
+        "given_up": run.given_up,
+        "oracle": run.oracle,
         "seconds": seconds,
         "sites": {
             site.name: {name: getattr(part, name) for name in MEASURES}
-            for site, part in zip(collection.sites, by_site, strict=True)
+            for site, part in zip(collection.sites, run.sites, strict=True)
         },
     }
 

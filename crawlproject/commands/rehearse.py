@@ -1,4 +1,7 @@
-"""``scrapy rehearse WEB TOPIC... --ordering NAME... --pages N --out DIR``: crawls of a virtual web."""
+"""``scrapy rehearse WEB TOPIC... --ordering NAME... --pages N --out DIR``: crawls of a virtual web.
+
+``scrapy rehearse HISTORIES --revisit POLICY... --days D``: revisits of pages whose changes are known.
+"""
 
 from __future__ import annotations
 
@@ -35,6 +38,8 @@ class RehearseCommand(Subcommand):
             "Crawl WEB (a WARC file, a folder of hosts, a crawl folder, or `sample`) on each topic with each ordering. "
             "Each run writes DIR/<topic>/<ordering>/ and prints a line of JSON; finished runs are kept. "
             "Host rotation and politeness are those of a live crawl, on a virtual clock. Next: scrapy compare DIR. "
+            "With --revisit, and without topics: how fresh each revisit policy keeps the pages of HISTORIES, a folder of change "
+            "histories or a crawl folder with a week of revisits; a line of JSON for each. "
             "Exit code 2: a web, topic, ordering or setting is wrong."
         )
 
@@ -67,7 +72,25 @@ class RehearseCommand(Subcommand):
         )
         parser.add_argument("--jobs", metavar="J", type=int, default=1, help="processes, one topic each (default: 1)")
 
+        parser.add_argument(
+            "--revisit",
+            metavar="POLICY",
+            nargs="+",
+            action="extend",
+            help="compare these revisit policies on recorded changes instead",
+        )
+        parser.add_argument(
+            "--days",
+            metavar="D",
+            type=float,
+            default=30.0,
+            help="with --revisit: a visit per page in so many days on average (default: 30)",
+        )
+
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if opts.revisit:
+            self._revisit(args, opts)
+            return
         if len(args) < 2:
             raise UsageError("expected a web and at least one topic", print_help=False)
         for option in ("pages", "repeat", "jobs", "concurrency"):
@@ -76,6 +99,21 @@ class RehearseCommand(Subcommand):
         with reporting_errors(self):
             plan = self._plan(args[0], args[1:], opts)
             self._rehearse(self._halves(plan) if opts.split_seeds else [plan], opts.jobs)
+
+    def _revisit(self, args: list[str], opts: argparse.Namespace) -> None:
+        from crawlproject.evaluation.freshness.comparison import compare_policies
+        from crawlproject.evaluation.freshness.crawled import open_collection
+        from crawlproject.revisits.registry import make_policy
+
+        if len(args) != 1:
+            raise UsageError("--revisit: expected one folder, of change histories or of a crawl", print_help=False)
+        if not opts.days > 0:
+            raise UsageError("--days: expected more than 0", print_help=False)
+        with reporting_errors(self):
+            for name in opts.revisit:
+                make_policy(name)  # reports a wrong name before the work starts
+            for line in compare_policies(open_collection(Path(args[0])), opts.revisit, opts.days):
+                print(json.dumps(line), flush=True)
 
     def _plan(self, web: str, topic_names: list[str], opts: argparse.Namespace) -> Plan:
         # Scrapy imports all commands at every start, so heavy imports are local.

@@ -21,6 +21,7 @@ from crawlproject.revisits.policies.impact import Impact
 from crawlproject.revisits.policies.nutch import Nutch
 from crawlproject.revisits.policies.opic import Opic
 from crawlproject.revisits.policies.proportional import Proportional
+from crawlproject.revisits.policies.spawning import Spawning
 from crawlproject.revisits.policies.uniform import Uniform
 
 POLICIES: dict[str, type[RevisitPolicy]] = {
@@ -34,6 +35,7 @@ POLICIES: dict[str, type[RevisitPolicy]] = {
     "capture": Capture,
     "buckets": Buckets,
     "opic": Opic,
+    "spawning": Spawning,
     "nutch": Nutch,
     "heritrix": Heritrix,
     "adaptive": Adaptive,

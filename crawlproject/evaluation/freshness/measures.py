@@ -20,7 +20,8 @@ class Totals:
     all, ``fresh`` how long the copy had the text of the page, ``content`` the same with the share of the text in common,
     ``age`` (s²) the integral of the time since the first change that the copy lacks. Unweighted: ``changes`` of text of all
     pages (visited or not), ``captured`` of them, ``delay`` (s) from a change of a known page to the next visit, summed over
-    ``delays`` changes; ``born`` pages that appeared, ``found`` of them; ``visits`` and ``useful`` ones among them, which
+    ``delays`` changes; ``born`` pages that appeared, ``found`` of them, ``wait`` (s) from their
+    appearance to their first visit; ``visits`` and ``useful`` ones among them, which
     found a change.
     """
 
@@ -34,6 +35,7 @@ class Totals:
     delays: int = 0
     born: int = 0
     found: int = 0
+    wait: float = 0.0
     visits: int = 0
     useful: int = 0
 
@@ -63,6 +65,11 @@ class Totals:
         return self.delay / self.delays / SECONDS_A_DAY if self.delays else 0.0
 
     @property
+    def wait_days(self) -> float:
+        """Mean time from the appearance of a page to its first visit."""
+        return self.wait / self.found / SECONDS_A_DAY if self.found else 0.0
+
+    @property
     def found_share(self) -> float:
         return self.found / self.born if self.born else 0.0
 
@@ -89,7 +96,9 @@ def _add_page(total: Totals, collection: Collection, page: int, visits: list[tup
     born = enters < times[0] < leaves
     total.changes += len(changed)
     total.born += born
-    total.found += bool(born and visits)
+    if born and visits:
+        total.found += 1
+        total.wait += visits[0][0] - times[0]
     total.visits += len(visits)
     copy = -1
     ends = [time for time, _ in visits[1:]] + [leaves]

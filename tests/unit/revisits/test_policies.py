@@ -264,3 +264,17 @@ class TestAdaptive:
         before = policy.explain(5)["stale_now"]
         policy.observe(Outcome(0, 204 * DAY, changed=True))
         assert policy.explain(5)["stale_now"] > before
+
+
+def test_spawning_visits_the_pages_that_new_pages_are_found_on() -> None:
+    """Two hubs with the same new links, of which the first is asked first, and four pages that never have one."""
+    policy = make_policy("spawning")
+    for day in range(100):
+        for row in range(6):
+            policy.observe(Outcome(row, day * DAY, first=day == 0, changed=row < 2, new_links=4 * (row == 0), host=row))
+    found = intervals(policy, 1.0, now=99.0)
+    assert found[0] < found[1] / 5
+    assert found[1:] == pytest.approx([found[1]] * 5)  # what the second hub has is covered
+    rates = [policy.explain(row)["new_links_a_day"] for row in (0, 1)]
+    assert found[1] / found[0] == pytest.approx(math.sqrt(rates[0] / rates[1]), rel=1e-3)
+    assert rates[0] == pytest.approx(4, rel=0.02)
