@@ -100,6 +100,7 @@ class Options(BaseModel):
     trap_max_depth: Count
     trap_max_urls_per_host: Count
     trap_extensions: Names
+    trap_redundant: bool
     trap_templates: bool
     crawl_dir: str
     crawl_worker: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]*$")]

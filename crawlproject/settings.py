@@ -65,6 +65,7 @@ TRAP_MAX_SEGMENTS = 20  # path segments
 TRAP_MAX_DEPTH = 50  # links from a seed
 TRAP_MAX_URLS_PER_HOST = 10_000  # URLs of one host that may enter the frontier
 TRAP_EXTENSIONS: list[str] = []  # file name endings refused besides the built-in list, without the dot
+TRAP_REDUNDANT = False  # refuse URLs that by their words show a page again: sort orders, print, reply
 TRAP_TEMPLATES = True  # learn which URL templates lead to nothing new; these wait
 
 # ---------------------------------------------------------------- crawl
