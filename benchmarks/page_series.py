@@ -29,6 +29,7 @@ from crawlproject.exporting.series import series_of
 from crawlproject.storage.read import read_visits
 
 HOSTS = ("feed", "story", "listing", "forum")
+LENGTHS = {"feed": 1, "story": 4, "listing": 12, "forum": 3}  # pages of a series
 OFF_TOPIC = "gardening tools"
 
 
@@ -37,6 +38,10 @@ def words_of(number: int) -> str:
     return " ".join(
         "".join(chr(97 + (number * prime >> shift) % 26) for shift in (0, 2, 4, 7)) for prime in (7, 31, 101)
     )
+
+
+def prose(number: int) -> str:
+    return "coral reef " + " ".join(words_of(10_007 * number + k) for k in range(12))
 
 
 class Sites:
@@ -60,7 +65,7 @@ class Sites:
     def _feed(self) -> None:
         posts = [f"feed.example/post-about-{n}-things" for n in range(40)]
         for number, url in enumerate(posts):
-            self.page(url, "post", f"coral reef post number {number} " * 6)
+            self.page(url, "post", prose(number))
         head = '<link rel="alternate" type="application/atom+xml" href="/atom">'
         self.page("feed.example/index.html", "front", "coral reef blog", head=head)
         for name, older, own in (("atom", "older.atom", posts[:20]), ("older.atom", "", posts[20:])):
@@ -79,14 +84,7 @@ class Sites:
             for part, name in enumerate(names, start=1):
                 following = f"<a href='{names[part]}'>Next page</a>" if part < 4 else ""
                 others = [f"<a href='/other/{n}-{part}-{k}'>{OFF_TOPIC}, coral prices</a>" for k in range(3)]
-                self.page(
-                    f"story.example{name}index.html",
-                    "part",
-                    f"coral story {n} part {part} " * 5,
-                    row,
-                    following,
-                    *others,
-                )
+                self.page(f"story.example{name}index.html", "part", prose(100 * n + part), row, following, *others)
                 for k in range(3):
                     self.page(f"story.example/other/{n}-{part}-{k}", "other", f"{OFF_TOPIC} {n} {part} {k}")
 
@@ -104,7 +102,7 @@ class Sites:
             ):
                 self.page(f"listing.example/{url}", kind, f"coral reef results {number}", *items, *orders, following)
             for k in range(10):
-                self.page(f"listing.example/item/{number}-{k}", "item", f"coral reef item {number} {k} " * 8)
+                self.page(f"listing.example/item/{number}-{k}", "item", prose(100 * number + k))
 
     def _forum(self) -> None:
         threads = [f"<a href='/thread/{n}'>coral thread {n}</a>" for n in range(10)]
@@ -114,7 +112,7 @@ class Sites:
                 links, posts = [], []
                 for k in range(5):
                     name = f"{n}-{number}-{k}"
-                    text = f"coral reef post {name} " * 6
+                    text = prose(1_000 * n + 100 * number + k)
                     posts.append(text)
                     for kind in ("reply", "print", "post"):
                         links.append(f"<a href='/{kind}/{name}'>coral {kind}</a>")
@@ -147,11 +145,11 @@ def settings_of() -> tuple[tuple[str, dict[str, object]], ...]:
     return ("neither", {}), ("feeds and series", series), ("and TRAP_REDUNDANT", {**series, "TRAP_REDUNDANT": "True"})
 
 
-def in_order(urls: list[str], crawl_dir: Path) -> tuple[int, int]:
-    """How many series are joined whole from what was fetched, and how many were fetched without anything in between."""
+def in_order(urls: list[str], crawl_dir: Path, length: int) -> tuple[int, int]:
+    """How many series of ``length`` pages are joined whole from what was fetched, and how many of them without a break."""
     at = {url: number for number, url in enumerate(urls)}
     runs = [[first, *rest] for first, rest in series_of(crawl_dir).items()]
-    whole = [run for run in runs if all(url in at for url in run)]
+    whole = [run for run in runs if len(run) == length and all(url in at for url in run)]
     return len(whole), sum(at[run[-1]] - at[run[0]] == len(run) - 1 for run in whole)
 
 
@@ -177,7 +175,7 @@ def main() -> None:
                 urls = [visit.url for visit in read_visits(folder) if visit.md5]
                 kinds = Counter(sites.kinds.get(url, "other") for url in urls)
                 content = sum(kinds[kind] for kind in ("post", "part", "item", "list", "thread"))
-                whole, unbroken = in_order(urls, folder)
+                whole, unbroken = in_order(urls, folder, LENGTHS[host])
                 print(
                     f"| {host} | {name} | {len(urls)} | {content} | {kinds['wasted']} | {whole} | {unbroken} |",
                     flush=True,

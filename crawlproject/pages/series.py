@@ -22,6 +22,8 @@ _PAGE_NAME = re.compile(
 _OFFSETS = re.compile(r"(?:^|[?&;/])(?:start|offset|from|skip|first|b_start:int)[=/]$")
 _ADDED = re.compile(r"([/?&;_-]?[A-Za-z_:]{0,12}[=/_-]?)(\d{1,6})([/&]?)")
 _IN_A_WORD = re.compile(r"[A-Za-z]|\.\d")  # 2d, 2.0
+_LAST_SEGMENT = re.compile(r"(https?://[^/?]+/[^?]+)/(\d{1,3})(/?)")
+_ARROWS = ("»", "›", ">", "→", ">>", "»»")
 _MARKS = str.maketrans(dict.fromkeys("«»‹›<>→←⟩⟨·|.…:[](){}-–—", " "))
 _NEXT_WORDS = frozenset((
     "next", "next page", "next part", "continue", "continue reading", "older", "older posts", "older entries",
@@ -41,8 +43,10 @@ def next_page(url: str, links: Iterable[tuple[str, str]], related: Iterable[tupl
 
     ``links`` are canonical URLs with their texts, ``related`` URLs by kind (``html/related.py``).
     """
+    links = list(links)
+    in_path = _in_path(url, links)
     for kind, target in related:
-        if kind == NEXT and follows(url, target):
+        if kind == NEXT and (follows(url, target) or target == in_path):
             return target
     number = number_of(url)
     numbered = ""
@@ -50,11 +54,10 @@ def next_page(url: str, links: Iterable[tuple[str, str]], related: Iterable[tupl
         if not text or len(text) > 40 or target == url:
             continue
         bare = " ".join(text.translate(_MARKS).lower().split())
-        if (bare in _NEXT_WORDS or (not bare and text.strip() in ("»", "›", ">", "→", ">>", "»»"))) and follows(
-            url, target
-        ):
-            return target
-        if bare == str(number + 1) and not numbered and follows(url, target):
+        said = bare in _NEXT_WORDS or (not bare and text.strip() in _ARROWS)
+        if (said or (bare == str(number + 1) and not numbered)) and (target == in_path or follows(url, target)):
+            if said:
+                return target
             numbered = target
     return numbered
 
@@ -70,6 +73,15 @@ def follows(url: str, target: str) -> bool:
     if _OFFSETS.search(before):
         return new > old
     return new == old + 1 and (_names_page(before) or (before[-1:] in "-_" and new <= _MOST_PARTS))
+
+
+def _in_path(url: str, links: Iterable[tuple[str, str]]) -> str:
+    """The next URL of ``/story/2/``, if a link "1" leads to ``/story/``: other numbers in paths are dates and identifiers."""
+    found = _LAST_SEGMENT.fullmatch(url)
+    if found is None or not FIRST < int(found[2]) < _MOST_PARTS:
+        return ""
+    first = any(target.rstrip("/") == found[1] and text.strip() == "1" for target, text in links)
+    return f"{found[1]}/{int(found[2]) + 1}{found[3]}" if first else ""
 
 
 def number_of(url: str) -> int:

@@ -80,6 +80,14 @@ def test_both_signs_are_needed() -> None:
     assert next_page(f"{A}/x", [], [("next", f"{A}/x?page=2")]) == f"{A}/x?page=2"
 
 
+def test_numbers_in_paths_are_pages_where_page_one_has_none() -> None:
+    row = [(f"{A}/story/", "1"), (f"{A}/story/3/", "Next"), (f"{A}/story/4/", "4")]
+    assert next_page(f"{A}/story/2/", row) == f"{A}/story/3/"
+    assert next_page(f"{A}/story/2", [(f"{A}/story", " 1 "), (f"{A}/story/3", "»")]) == f"{A}/story/3"
+    assert next_page(f"{A}/story/2/", row[1:]) == "", "it may be another story"
+    assert next_page(f"{A}/story/2/", [(f"{A}/story/", "All stories"), row[1]]) == ""
+
+
 def test_words_count_more_than_numbers() -> None:
     links = [(f"{A}/x?page=3&sort=a", "3"), (f"{A}/x?page=3", "Next")]
     assert next_page(f"{A}/x?page=2", links) == f"{A}/x?page=3"
