@@ -115,6 +115,12 @@ class Options(BaseModel):
     crawl_cloaking_probe: Annotated[float, Field(ge=0, le=1)]
     crawl_cloaking_agent: Annotated[str, Field(pattern=r"^[\x20-\x7e]+$")]
     crawl_soft_404_probe: Count
+    crawl_render: Literal["never", "needed", "always"]
+    crawl_render_cost: Seconds
+    crawl_render_pages: Annotated[int, Field(ge=1)]
+    crawl_render_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    crawl_render_memory: Annotated[int, Field(ge=2**27)]
+    crawl_browser: str
     crawl_scarce: Literal["pages", "time", "both"]
     crawl_min_harvest: Annotated[float, Field(ge=0, le=1)]
     crawl_harvest_window: Annotated[int, Field(ge=NEAREST)]
@@ -125,6 +131,7 @@ class Options(BaseModel):
     crawl_revisit_min: Seconds
     crawl_keep_pages: Count
     crawl_change_hook: Annotated[str, Field(exclude=True)]  # may carry a token, and is not to run from a folder
+    crawl_hook_pages: Count
     crawl_seed: int
     crawl_allowed_domains: Names
     crawl_allowed_addresses: Names
@@ -137,6 +144,7 @@ class Options(BaseModel):
     crawl_url_query_rules: bool
     crawl_learn_rules: bool
     crawl_rules: Names
+    crawl_spam_model: str
     crawl_robots_max_age: Seconds
     crawl_robots_cache_size: Annotated[int, Field(ge=1)]
     crawl_warc: bool
@@ -145,6 +153,8 @@ class Options(BaseModel):
     crawl_feeds: Count
     crawl_series: Count
     crawl_sitemap_urls: Annotated[int, Field(ge=1)]
+    crawl_forms: Count
+    crawl_form_selection: str
     crawl_progress_seconds: Seconds
     crawl_metrics_port: Annotated[int, Field(ge=0, le=65_535)]
     crawl_metrics_host: Annotated[str, Field(min_length=1)]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
+from crawlproject.components.extensions.status_line import is_interactive
 from crawlproject.components.subcommand import Subcommand, reporting_errors
 from crawlproject.errors import BadInput
 from crawlproject.pages.text.printable import counted
@@ -111,5 +112,5 @@ def _send(folder: Path, url: str, selection: Selection, opts: argparse.Namespace
 
 
 def _show_progress(share: float) -> None:
-    if sys.stderr.isatty():
+    if is_interactive(sys.stderr):
         print(f"\r{share:4.0%} sent", end="" if share < 1.0 else "\n", file=sys.stderr, flush=True)

@@ -63,7 +63,7 @@ class Admission:
     def offer(self, url: CrawlUrl, *, any_extension: bool = False) -> bool:
         """Put a URL into the frontier. False: it was refused, has to wait, or is known (its score may have been raised).
 
-        ``any_extension``: whatever its file name ends with.
+        ``any_extension``: it is wanted whatever the name of its file.
         """
         known = url.key in self._frontier
         if not known and (rewritten := self._normalized(url)) is not url:

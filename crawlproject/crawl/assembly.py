@@ -71,17 +71,24 @@ def assemble(
             options,
             canonicalize=canonicalize,
             judge=judge,
-            reader=new_reader(tag_paths=ordering.reads_tag_paths, agent=product_token(agent)),
+            reader=new_reader(
+                tag_paths=ordering.reads_tag_paths,
+                forms=bool(ordering.reads_forms or options.crawl_forms),
+                agent=product_token(agent),
+            ),
             ordering=ordering,
             folder=crawl_folder,
             frontier=frontier,
             inspection=inspection,
             revisits=revisits,
+            agent=agent,
         )
         recover_logs(crawl)
         replay(crawl, clock())
         inspection.deduplication.store_rules()
         crawl.add_seeds()
+        if crawl.forms is not None:
+            crawl.forms.resume()
         if revisits is not None:
             revisits.begin(clock())
     except BadInput:

@@ -15,7 +15,7 @@ Scrapy's scheduler, spider and pipelines call these methods; a rehearsal calls t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crawlproject.crawl.admission import Admission
 from crawlproject.crawl.budget import PageBudget
@@ -36,6 +36,7 @@ from crawlproject.crawl.ordering_feed import OrderingFeed
 from crawlproject.crawl.outlinks import Outlinks
 from crawlproject.crawl.page_steps import PageSteps
 from crawlproject.crawl.reading import make_traps
+from crawlproject.crawl.rendering import Rendering
 from crawlproject.crawl.revisits.revisits import Revisits
 from crawlproject.crawl.revisits.steps import RevisitSteps
 from crawlproject.crawl.robots import KnownRobots, RobotsRules
@@ -45,14 +46,18 @@ from crawlproject.crawl.sitemaps import Sitemaps
 from crawlproject.crawl.stats import CrawlStats
 from crawlproject.crawl.stopping import NO_NETWORK, PAGE_BUDGET, ROUND, Stopping
 from crawlproject.frontier.base import Frontier, SharedFrontier
+from crawlproject.inspection.rendering import RenderPolicy
 from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.relevance import TopicJudge
-from crawlproject.records import FEED, PAGE, PROBE, REREAD, REVISIT, SITEMAP, CrawlUrl, Fetch, Page, Topic
+from crawlproject.records import FEED, PAGE, PROBE, QUERY, REREAD, REVISIT, SITEMAP, CrawlUrl, Fetch, Page, Topic
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.hosts import host_of
 from crawlproject.webs.base import Reply
+
+if TYPE_CHECKING:
+    from crawlproject.crawl.forms import Forms
 
 
 class Crawl:
@@ -74,6 +79,7 @@ class Crawl:
         frontier: Frontier,
         inspection: Inspection,
         revisits: Revisits | None = None,
+        agent: str = "",
     ) -> None:
         self.topic = topic
         self.options = options
@@ -84,7 +90,7 @@ class Crawl:
         self.revisits = revisits
         self.tracker, self.probes = inspection.tracker, inspection.probes
         self.connections = Connections(delay=options.crawl_retry_delay, patience=options.crawl_max_outage)
-        self.stats = CrawlStats(folder, frontier, inspection, reader, self.connections)
+        self.stats = CrawlStats(folder, frontier, inspection, reader, self.connections, options.crawl_max_pages)
         self.budget = PageBudget(options.crawl_max_pages, folder.history, frontier)
         self.stopping = Stopping(
             floor=options.crawl_min_harvest,
@@ -94,8 +100,12 @@ class Crawl:
         )
         self.ordering_feed = feed = OrderingFeed(ordering)
         own = (revisits,) if revisits else ()
-        self.learners = (*inspection.learners, self.tracker, self.stopping, feed, *own)
-        self.learners_again = (*own, self.tracker.hosts)  # of further visits
+        self.rendering: Rendering | None = None
+        if options.crawl_render != "never":
+            self.rendering = Rendering(RenderPolicy(options.crawl_render), options.crawl_render_cost)
+        renders = (self.rendering.policy,) if self.rendering else ()
+        self.learners = (*inspection.learners, self.tracker, self.stopping, feed, *own, *renders)
+        self.learners_again = (*own, self.tracker.hosts, *renders)  # of further visits
 
         self._robots = robots = KnownRobots(options.crawl_robots_cache_size)
         rules = EntryRules(options.crawl_allowed_domains, make_traps(options, frontier), (self.tracker.hosts, robots))
@@ -110,6 +120,20 @@ class Crawl:
             holds=inspection.holds,
             scarcity=Scarcity(options.crawl_scarce),
         )
+        self.forms: Forms | None = None
+        if options.crawl_forms:
+            from crawlproject.crawl.forms import Forms
+
+            self.forms = Forms(
+                topic,
+                options,
+                admission=admission,
+                canonicalize=canonicalize,
+                frontier=frontier,
+                judge=judge,
+                load=folder.pages.load,
+            )
+            self.learners = (*self.learners, self.forms)
         self._history = history = HistoryWriter(folder, ordering, self.learners, self.learners_again)
         most = options.crawl_sitemap_urls
         self.sitemaps = Sitemaps(canonicalize, judge, per_host=options.crawl_sitemaps, most=most)
@@ -128,7 +152,7 @@ class Crawl:
             "outlinks": outlinks,
             "reader": reader,
         }
-        self.steps = steps = PageSteps(**parts, revisits=revisits)
+        self.steps = steps = PageSteps(**parts, revisits=revisits, forms=self.forms)
         of_pages = (admission, frontier, history, inspection, ordering, steps)
         self.kinds: dict[str, Handler] = {
             PAGE: PageHandler(*of_pages),
@@ -136,6 +160,10 @@ class Crawl:
             FEED: ListingHandler(*of_pages, self.feeds, outlinks, revisits),
             PROBE: ProbeHandler(canonicalize, frontier, inspection, options, rules, steps),
         }
+        if self.forms is not None:
+            from crawlproject.crawl.kinds.query import QueryHandler
+
+            self.kinds |= {QUERY: QueryHandler(*of_pages, self.forms, agent)}
         self._steps_of_revisits = RevisitSteps(**parts, revisits=revisits) if revisits else None
         if revisits and self._steps_of_revisits:
             self.kinds |= {
@@ -275,7 +303,8 @@ class Crawl:
 
     def close(self, reason: str, now: float, stats: Mapping[str, Any] | None = None) -> None:
         """Save everything; ``reason`` is why the crawl ended. A crawl that is not over can be resumed."""
-        shown = self.revisits.tally.counters() if self.revisits is not None else {}
+        shown = dict(self.revisits.tally.counters()) if self.revisits is not None else {}
+        shown |= self.forms.counters() if self.forms is not None else {}
         try:
             self.frontier.close()
             if self.revisits is not None:

@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING, Any
 from crawlproject.crawl.listing import Listing
 from crawlproject.inspection.learner import Learner
 from crawlproject.orderings.base import BaseOrdering
-from crawlproject.records import AGENT, CRAWL_DELAY, NOT_KEPT, RETRY_AFTER, CrawlUrl, Fetch, FetchEvent, Page, Visit
+from crawlproject.records import (
+    AGENT,
+    CRAWL_DELAY,
+    NEEDS_BROWSER,
+    NOT_KEPT,
+    QUERY,
+    RETRY_AFTER,
+    CrawlUrl,
+    Fetch,
+    FetchEvent,
+    Page,
+    Visit,
+)
 from crawlproject.storage.change_log import RETIRED
 from crawlproject.storage.collection import CollectedPage
 from crawlproject.storage.crawl_folder import CrawlFolder
@@ -44,22 +56,26 @@ class HistoryWriter:
             self._crawl_delays.pop(host, None)
 
     def visit(self, url: CrawlUrl, page: Page, body: bytes, fetch: Fetch) -> Visit:
-        """The history line of a fetched page; stores the page file unless the page asks not to be kept."""
+        """The history line of a fetched page; stores the page file if the page is kept."""
         return self.line(
             url,
             fetch,
             page.signs,
             relevance=page.relevance,
-            md5=self._folder.store(page.url, body) if page.indexable else "",
+            md5=self._folder.store(page.url, body) if page.is_kept else "",
             digest=hashlib.md5(body, usedforsecurity=False).hexdigest(),
             size=len(body),
             title=page.title,
             links=len(page.links),
-            error="" if page.indexable else NOT_KEPT,
+            error="" if page.is_kept else NEEDS_BROWSER if page.needs_browser else NOT_KEPT,
             parts=self._ordering.explain(url),
             duplicate_of=page.duplicate_of,
             spam=page.spam,
         )
+
+    def recent_relevance(self) -> float:
+        """The mean relevance of the latest pages, 0 before the first."""
+        return self._folder.history.recent_relevance()
 
     def keep(self, page: Page, visit: Visit) -> bool:
         """Add a page to the link graph, the items and, last, the history. False: it is there already."""
@@ -141,9 +157,11 @@ class HistoryWriter:
         )
 
     def _signs(self, url: CrawlUrl, fetch: Fetch, signs: Mapping[str, float]) -> Mapping[str, float]:
-        """The signs of a visit: those of its page, the rest that its host asks for, and the agent that fetched it."""
+        """The signs of a visit: those of its page, the rest that its host asks for, the agent that fetched it, and
+        that it was a query."""
         delay = self._crawl_delays.get(host_of(url.url)) if self._crawl_delays else None
         agent = self._ordering.agent(url)
-        own = ((CRAWL_DELAY, delay), (RETRY_AFTER, fetch.asked_rest or None), (AGENT, agent))
+        query = 1.0 if url.kind == QUERY else None
+        own = ((CRAWL_DELAY, delay), (RETRY_AFTER, fetch.asked_rest or None), (AGENT, agent), (QUERY, query))
         found = {name: float(value) for name, value in own if value is not None}
         return {**signs, **found} if found else signs

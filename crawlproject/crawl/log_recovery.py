@@ -14,7 +14,7 @@ from typing import Any
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.crawl.replay import InStep, stored_page
 from crawlproject.errors import BadCrawlDir
-from crawlproject.records import LISTINGS, Page, Visit
+from crawlproject.records import LISTINGS, NOT_STORED, Page, Visit
 from crawlproject.storage.append_log import read_lines
 from crawlproject.storage.change_log import read_changes
 from crawlproject.storage.collection import AWAY
@@ -95,7 +95,7 @@ class _LinkRecovery(_Recovery):
     def lines(self) -> Iterator[list[dict[str, Any]]]:
         there = InStep(_by(self._folder / LINKS, "source"))
         for visit in read_visits(self._folder):
-            if not visit.is_page or not visit.links:
+            if not (visit.md5 or visit.error in NOT_STORED) or not visit.links:
                 continue
             found: Any = there.of(visit.url)
             if len(found) < visit.links and (page := self._page(visit)) is not None:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
+from crawlproject.deep_web.result_page import is_view
 from crawlproject.inspection.examiner import honest
 from crawlproject.orderings.base import BaseOrdering
-from crawlproject.records import LISTINGS, CrawlUrl, FetchEvent, Page
+from crawlproject.records import QUERY, CrawlUrl, FetchEvent, Page
 
 
 class OrderingFeed:
     """A learner: turns events into the calls of an ordering.
 
     The ordering sees each page discounted by its spam score. It learns nothing from a page that repeats another, or whose
-    file is gone, but that the URL no longer waits.
+    file is gone, but that the URL no longer waits. Of a sitemap, and of a page that needs a browser, it learns the links.
     """
 
     def __init__(self, ordering: BaseOrdering) -> None:
@@ -24,11 +26,11 @@ class OrderingFeed:
         visit = event.visit
         if visit.redirect:
             self._ordering.redirected(visit.url, visit.redirect)
-        elif visit.error not in LISTINGS and (not visit.is_page or visit.repeats):
+        elif not visit.leads_on or visit.repeats:
             self._ordering.failed(visit.url)
         elif (page := event.page()) is None:
             self._ordering.refused(visit.url)
-        elif visit.error in LISTINGS:
+        elif not visit.is_page:
             self._ordering.listed(page)
         else:
             self.observe(page)
@@ -38,7 +40,12 @@ class OrderingFeed:
         self._ordering.observe(self._discounted(page))
 
     def follow(self, page: Page) -> Iterator[CrawlUrl | None]:
-        """The links of ``page`` as records with their scores; None for each link that the ordering does not follow."""
+        """The links of ``page`` as records with their scores; None for each link that the ordering does not follow.
+
+        A result page of a search form leads to its items. Its other views are fetched as queries, or not at all.
+        """
+        if QUERY in page.signs:
+            page = replace(page, links=tuple(link for link in page.links if not is_view(link.url, page.url)))
         page, inherited = self._discounted(page), self.inherited(page)
         for link in page.links:
             score = self._ordering.score(page, link)

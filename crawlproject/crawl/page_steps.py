@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from crawlproject.crawl.history_writer import HistoryWriter
 from crawlproject.crawl.inspectors import Inspection
@@ -14,6 +15,9 @@ from crawlproject.options import Options
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.relevance import TopicJudge, with_context_score
 from crawlproject.records import CrawlUrl, Fetch, Page, Visit
+
+if TYPE_CHECKING:
+    from crawlproject.crawl.forms import Forms
 
 
 class PageSteps:
@@ -31,11 +35,14 @@ class PageSteps:
         outlinks: Outlinks,
         reader: Reader,
         revisits: Revisits | None = None,
+        forms: Forms | None = None,
     ) -> None:
         self.content_types = options.page_content_types
         self.max_bytes = options.page_max_bytes
+        self._relevant = options.page_relevant
         self._examiner = inspection.examiner
         self._feed = feed
+        self._forms = forms
         self._frontier = frontier
         self._shared = frontier if isinstance(frontier, SharedFrontier) else None
         self._history = history
@@ -66,7 +73,12 @@ class PageSteps:
         return self._examiner.examine(page, fetch)
 
     def score_page(self, page: Page) -> Page:
-        """The page with its relevance to the topic (000 eq. 1)."""
+        """The page with its relevance to the topic (000 eq. 1).
+
+        What needs a browser cannot be judged: it counts as the mean of the latest pages, for the sake of its links.
+        """
+        if page.needs_browser:
+            return replace(page, relevance=self._history.recent_relevance() or self._relevant)
         return replace(page, relevance=self._judge.relevance(page.counts))
 
     def score_links(self, page: Page) -> Page:
@@ -87,12 +99,14 @@ class PageSteps:
     def offer(self, page: Page, fetch: Fetch) -> None:
         """Put the page's links into the frontier, and end its lease. The links of a duplicate were followed elsewhere."""
         with self._outlinks.ending(page.url, fetch):
+            if self._forms is not None:
+                self._forms.ask()  # first: what a result page links to may be its next page
             if not page.repeats:
                 self._outlinks.follow(page)
             self._frontier.put_many(self._probes.wanted(page))
             if self._revisits is not None:
                 self._frontier.put_many(self._revisits.after_first_visit(page.url, fetch.at))
-            if self._shared is not None and page.indexable:
+            if self._shared is not None and page.is_kept:
                 self._shared.count_page(page.url)
         if self._revisits is not None:
             self._retire_surplus(self._revisits, fetch.at)

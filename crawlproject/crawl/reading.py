@@ -39,9 +39,15 @@ def make_traps(options: Options, frontier: Frontier | None = None) -> TrapFilter
 
 
 def make_reader(
-    options: Options, analyzer: Analyzer, canonicalize: Callable[..., str], *, tag_paths: bool = True, agent: str = ""
+    options: Options,
+    analyzer: Analyzer,
+    canonicalize: Callable[..., str],
+    *,
+    tag_paths: bool = True,
+    forms: bool = False,
+    agent: str = "",
 ) -> Reader:
-    """The reader as the ``PAGE_*`` settings want it; it need not read ``tag_paths`` for an ordering that does not.
+    """The reader as the ``PAGE_*`` settings want it; it need not read ``tag_paths`` or ``forms`` where nobody asks for them.
 
     ``agent`` is the product token by which a page may address this crawler.
     """
@@ -53,6 +59,7 @@ def make_reader(
         obey_meta_robots=options.page_obey_meta_robots,
         max_links=options.page_max_links,
         tag_paths=tag_paths,
+        forms=forms,
         agent=agent,
         main_content=options.page_main_text,
         related=options.crawl_feeds > 0 or options.crawl_series > 0,

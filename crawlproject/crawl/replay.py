@@ -16,7 +16,7 @@ from crawlproject.crawl.crawl import Crawl
 from crawlproject.crawl.frontier_recovery import FrontierRecovery, has_lost_urls, linked_from, target_of
 from crawlproject.frontier.base import Frontier, SharedFrontier
 from crawlproject.frontier.paths import larger_of_each
-from crawlproject.records import LISTINGS, PROBE, SITEMAP, CrawlUrl, FetchEvent, Page, Visit
+from crawlproject.records import LISTINGS, NEEDS_BROWSER, PROBE, SITEMAP, CrawlUrl, FetchEvent, Page, Visit
 from crawlproject.storage.probe_log import read_findings
 from crawlproject.storage.read import read_links, read_visits
 from crawlproject.storage.sitemap_log import read_sitemap_lines
@@ -71,6 +71,8 @@ def read_events(crawl: Crawl, inherited: dict[str, tuple[float, ...]], now: floa
         elif visit.is_page:
             own = inherited.get(visit.url, ()) if visit.parent else ()
             yield FetchEvent(visit, targets, cache(partial(stored_page, crawl, visit, own)))
+        elif visit.error == NEEDS_BROWSER:
+            yield FetchEvent(visit, targets, partial(linked_from, visit, targets))
         else:
             yield FetchEvent(visit, targets)
 
@@ -117,14 +119,14 @@ class _Follower:
             unknown = self._offer(visit.redirect, visit.depth, self.linked.get(visit.url, ()))
             if unknown and recovery:
                 recovery.offer(target_of(visit))
-        if not visit.is_page and visit.error not in LISTINGS:
+        if not visit.leads_on:
             return
         if not visit.repeats:
             page = event.page()
             if page is None and not recovery:
                 return
             with self._crawl.frontier.batch() if recovery else nullcontext():
-                self._follow_links(page or linked_from(event))
+                self._follow_links(page or linked_from(visit, event.links))
         self._revised = list(self._crawl.ordering.revise())
 
     def _follow_links(self, page: Page) -> None:

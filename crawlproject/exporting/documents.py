@@ -36,6 +36,7 @@ MAPPING: Mapping[str, Any] = {
             "spam": _FLOAT,
             "digest": _KEYWORD,
             "content_type": _KEYWORD,
+            "rendered": {"type": "boolean"},
             "version": {"type": "integer"},
             "state": _KEYWORD,
         }

@@ -81,7 +81,8 @@ class BaseOrdering:
     value of ``FRONTIER_COMMIT``, used if that setting is 1. ``learns``: observed pages change its scores, so a resumed
     crawl replays the stored pages. ``needs_archive``: it requires an archive, so a rehearsal gives it the rehearsed web.
     ``reads_examples``: an example of the topic that cannot be found is an error. ``reads_tag_paths``: it reads
-    ``Link.tag_path``, which a live crawl otherwise leaves empty. ``floor``: the score from which URLs are active (see
+    ``Link.tag_path``, which a live crawl otherwise leaves empty. ``reads_forms``: it reads the sign ``SEARCH_FORMS`` of pages,
+    which they otherwise do not have. ``floor``: the score from which URLs are active (see
     ``frontier.base``); read after ``revise``.
     """
 
@@ -90,6 +91,7 @@ class BaseOrdering:
     reads_examples: ClassVar[bool] = False
     learns: ClassVar[bool] = False
     reads_tag_paths: ClassVar[bool] = False
+    reads_forms: ClassVar[bool] = False
     commit: int = 1
     floor: float = -math.inf
 

@@ -12,6 +12,8 @@ from functools import cache, partial
 from crawlproject.errors import InvalidUrl
 from crawlproject.pages.content_features import signs_of
 from crawlproject.pages.html.document import Document, RawLink
+from crawlproject.pages.html.form_kinds import SEARCH_FORMS, is_query
+from crawlproject.pages.html.forms import read_forms
 from crawlproject.pages.html.link_context import AggregationNodes
 from crawlproject.pages.html.meta_robots import robots_rules
 from crawlproject.pages.html.parse import MAX_LINKS, MAX_TEXT, parse_document
@@ -33,9 +35,9 @@ class Reader:
     ``canonicalize(href, base)`` gives the canonical URL of a link or raises ``InvalidUrl``. ``aggregation_level``,
     ``max_links``, ``max_text`` and ``tag_paths`` are those of ``parse_document``. ``obey_nofollow`` drops links with
     ``rel="nofollow"``; ``obey_meta_robots`` obeys ``noindex`` and ``nofollow`` of ``<meta name="robots">`` and of
-    ``X-Robots-Tag``, those for all robots and those for ``agent``, a product token. ``main_content``: pages can tell theirs
-    (``Page.text_main``);
-    ``related``: they say what they belong to. Raises ``BadInput`` for a wrong ``aggregation_level``.
+    ``X-Robots-Tag``, those for all robots and those for ``agent``, a product token. ``forms`` counts the search forms of a
+    page as its sign ``SEARCH_FORMS``. ``main_content``: pages can tell theirs (``Page.text_main``); ``related``: they say what
+    they belong to. Raises ``BadInput`` for a wrong ``aggregation_level``.
 
     ``counters`` says what became of links and texts: ``links/kept``, ``links/self`` (to the page itself),
     ``links/invalid``, ``links/nofollow``, ``links/meta-nofollow``, ``links/over-limit``, ``text/truncated``.
@@ -52,6 +54,7 @@ class Reader:
         max_links: int = MAX_LINKS,
         max_text: int = MAX_TEXT,
         tag_paths: bool = True,
+        forms: bool = False,
         agent: str = "",
         main_content: bool = False,
         related: bool = False,
@@ -66,6 +69,7 @@ class Reader:
         self._max_links = max_links
         self._max_text = max_text
         self._tag_paths = tag_paths
+        self._forms = forms
         self._agent = agent
         self._main_content = main_content
         self._wants_related = related
@@ -109,6 +113,9 @@ class Reader:
             kept = [(redirect, RawLink(document.redirect, (0, 0), (0, 0), False))]
         terms, links = self._link_terms(document.text, kept)
         counts = counts_of(terms)
+        signs = signs_of(document, counts, len(terms), body)
+        if self._forms and (queries := sum(map(is_query, read_forms(body, url, content_type)))):
+            signs[SEARCH_FORMS] = float(queries)
         return Page(
             url=url,
             title=document.title,
@@ -124,7 +131,7 @@ class Reader:
             inherited=inherited,
             indexable=not (self._obey_meta_robots and rules.bars(now)),
             redirect=redirect,
-            signs=signs_of(document, counts, len(terms), body),
+            signs=signs,
             text_main=cache(partial(main_text, body, content_type)) if self._main_content else str,
             related=self._related(document, body) if self._wants_related else (),
         )

@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from crawlproject.records import Page, Visit
+from crawlproject.records import RENDERED, Page, Visit
 from crawlproject.storage.append_log import AppendLog
 from crawlproject.storage.history import History
 from crawlproject.urls.naming import page_name
@@ -80,6 +80,7 @@ def item_fields(page: Page, visit: Visit) -> dict[str, object]:
         "spam": visit.spam,
         "digest": visit.digest,
         "content_type": visit.content_type,
+        "rendered": RENDERED in visit.signs,
         "version": visit.version,
         "state": "",
     }

@@ -13,6 +13,8 @@ ROOT = Path(__file__).resolve().parents[2]
 # What stands above the line: these may import Scrapy and Twisted, ask the wall clock and open sockets.
 GLUE = (
     "crawlproject.addon",
+    "crawlproject.library",
+    "crawlproject.topical",
     "crawlproject.commands",
     "crawlproject.components",
     "crawlproject.exporting.search_server",
@@ -46,17 +48,22 @@ MAY_IMPORT = {
     "storage": GROUND | {"urls"},
     "orderings": GROUND | {"pages", "urls"},
     "revisits": GROUND,
+    "deep_web": GROUND | {"pages", "urls"},
     "inspection": GROUND | {"storage", "pages", "urls"},
     "frontier": GROUND | {"storage"},
     "webs": GROUND | {"storage", "pages", "urls"},
     "topic": GROUND | {"pages", "urls"},
     "exporting": GROUND | {"storage", "pages", "urls"},
-    "crawl": GROUND | {"frontier", "inspection", "orderings", "pages", "revisits", "storage", "topic", "urls", "webs"},
+    "crawl": GROUND
+    | {"deep_web", "frontier", "inspection", "orderings", "pages", "revisits", "storage", "topic", "urls", "webs"},
     "evaluation": GROUND | {"crawl", "inspection", "orderings", "pages", "revisits", "storage", "urls", "webs"},
-    "reports": GROUND | {"crawl", "evaluation", "inspection", "orderings", "pages", "revisits", "storage", "urls"},
+    "reports": GROUND
+    | {"crawl", "deep_web", "evaluation", "inspection", "orderings", "pages", "revisits", "storage", "urls"},
 }
 MAY_IMPORT["components"] = {*MAY_IMPORT, "exporting"}
+MAY_IMPORT["library"] = {*MAY_IMPORT}
 MAY_IMPORT["commands"] = MAY_IMPORT["addon"] = {*MAY_IMPORT}
+MAY_IMPORT["topical"] = {*MAY_IMPORT}
 CARD = {"spiders": {"middlewares", "pipelines"}, "middlewares": set(), "pipelines": set()}  # the folders beside it
 
 

@@ -12,7 +12,7 @@ from crawlproject.crawl.revisits.keys import key_of, score_of
 from crawlproject.crawl.revisits.revisits import Revisits
 from crawlproject.inspection.examiner import Examiner
 from crawlproject.pages.text.difference import novelty, passages
-from crawlproject.records import BACK, CHANGED, MISSING, SAME, CrawlUrl, Fetch, Link, Page, Visit
+from crawlproject.records import BACK, CHANGED, MISSING, NEEDS_BROWSER, SAME, CrawlUrl, Fetch, Link, Page, Visit
 from crawlproject.storage.change_log import PageChange
 from crawlproject.storage.collection import CollectedPage
 
@@ -60,6 +60,11 @@ class RevisitSteps(PageSteps):
             self._done(page, change, fetch)
 
     # ------------------------------------------------------------ the steps
+
+    def examine(self, page: Page, fetch: Fetch) -> Page:
+        """A page whose text scripts make by now shows nothing of its change."""
+        page = super().examine(page, fetch)
+        return replace(page, page_type=NEEDS_BROWSER) if page.needs_browser else page
 
     def visit(self, url: CrawlUrl, page: Page, body: bytes, fetch: Fetch) -> Visit:
         """The history line; stores the page file when the text is another than before."""

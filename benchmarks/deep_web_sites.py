@@ -1,0 +1,325 @@
+"""A generated deep web: sites whose items stand behind search forms, with known contents, and forms that are no queries.
+
+Text comes from the phrase banks of the sample web, with invented names of people and places that follow Zipf's law, so that the
+vocabulary grows with the collection. A site answers like a small search engine: all words must match, the order is fixed.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+from itertools import accumulate
+from random import Random
+from typing import Literal
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from crawlproject.webs.base import Reply, not_held
+from crawlproject.webs.sample.themes import EVERYDAY, THEMES, Theme
+
+Kind = Literal["search", "advanced", "books", "listing", "lies", "silent", "members"]
+
+TOPIC = "coral reef"
+THEME = THEMES[0]  # corals
+PER_PAGE = 10
+HTML = {"content-type": "text/html; charset=utf-8"}
+ATTRIBUTES = ("author", "genre", "publisher", "year", "town", "rooms", "keeper")
+PAGINGS = ("next", "numbers", "start")
+
+_WORD = re.compile(r"[^\W\d_]+")
+_SYLLABLES = tuple(re.findall("..", "kalomirentosurbeldanfigorhalisjonlumnaroseprique"))
+_GENRES = ("Field guides", "Novels", "Travel", "Science", "History", "Poetry", "Cookery", "Children")
+_TOWNS = ("Tern Cay", "Halimeda", "Port Nacre", "Sable", "Osprey", "Longmere", "Dunmouth", "Ashwell")
+
+
+@dataclass(frozen=True, slots=True)
+class DeepItem:
+    """An item: what it says, what a form can ask it for, and whether it is about ``TOPIC``."""
+
+    title: str
+    text: str
+    attributes: Mapping[str, str]
+    relevant: bool
+
+
+@dataclass
+class DeepSite:
+    """One site. ``on_topic`` is the share of its items about the topic, ``cap`` the most results of one query (0: all).
+
+    ``pure``: the attributes of an item follow from each other, as the publisher of an author's books does.
+    """
+
+    host: str
+    kind: Kind
+    size: int
+    on_topic: float = 0.3
+    cap: int = 0
+    paging: str = "next"
+    pure: bool = False
+    asked: Counter[str] = field(default_factory=Counter)  # requests to forms that are no queries, by path
+
+    @cached_property
+    def items(self) -> list[DeepItem]:
+        rng = Random(f"deep {self.host}")
+        names = _names(max(50, self.size // 5))
+        weights = list(accumulate(1 / rank for rank in range(1, len(names) + 1)))
+        others = [*THEMES[1:], EVERYDAY]
+        return [
+            self._item(rng, THEME if rng.random() < self.on_topic else rng.choice(others), names, weights)
+            for _ in range(self.size)
+        ]
+
+    @cached_property
+    def order(self) -> list[int]:
+        """The items in the order of every result list."""
+        order = list(range(self.size))
+        Random(f"order {self.host}").shuffle(order)
+        return order
+
+    @cached_property
+    def postings(self) -> dict[str, array[int]]:
+        """Word -> the items that have it, in the order of result lists."""
+        found: dict[str, array[int]] = defaultdict(lambda: array("I"))
+        for number in self.order:
+            item = self.items[number]
+            for word in dict.fromkeys(
+                _WORD.findall(f"{item.title} {item.text} {item.attributes.get('author', '')}".lower())
+            ):
+                found[word].append(number)
+        return dict(found)
+
+    @property
+    def home(self) -> str:
+        return f"http://{self.host}/"
+
+    def url_of(self, number: int) -> str:
+        """The URL of an item."""
+        return f"{self.home}item/{number}"
+
+    @property
+    def relevant(self) -> set[str]:
+        """The URLs of the items about the topic."""
+        return {self.url_of(number) for number, item in enumerate(self.items) if item.relevant}
+
+    def _item(self, rng: Random, theme: Theme, names: Sequence[str], weights: Sequence[float]) -> DeepItem:
+        subject = rng.choice(list(theme.subjects))
+        person, place, sight = rng.choices(names, cum_weights=weights, k=3)
+        year, number = rng.randrange(1962, 2004), rng.randrange(3, 80)
+        remark = rng.choice(theme.remarks).format(subject=subject, place=place, year=year, number=number)
+        text = (
+            f"{rng.choice(theme.subjects[subject])} {remark} {sight} was there. {rng.choice(theme.subjects[subject])}"
+        )
+        tied = sum(map(ord, person)) if self.pure else rng.randrange(10_000)
+        attributes = {"author": f"{person} {names[tied % 40]}"} if self.kind != "listing" else {}
+        if self.kind == "books":
+            attributes |= {"genre": _GENRES[tied % 8], "publisher": f"{names[tied % 24]} Press"}
+        elif self.kind == "advanced":
+            attributes |= {"year": str(1980 + rng.randrange(25))}
+        elif self.kind == "listing":
+            attributes |= {
+                "town": rng.choice(_TOWNS),
+                "rooms": str(1 + rng.randrange(5)),
+                "keeper": rng.choice(names[:30]),
+            }
+        return DeepItem(f"{subject[0].upper()}{subject[1:]} at {place}", text, attributes, theme is THEME)
+
+    # ------------------------------------------------------------ answers
+
+    def get(self, url: str) -> Reply:
+        split = urlsplit(url)
+        sent = dict(parse_qsl(split.query))
+        if split.path == "/":
+            return self._page(url, f"<p>{self.host} has {self.size} pages on {THEME.about}.</p>" + self._latest())
+        if split.path == "/robots.txt":
+            return Reply(url, 200, {"content-type": "text/plain"}, b"User-agent: *\nDisallow: /private\n")
+        if split.path == "/about":
+            return self._page(url, "<p>We collect everything.</p>")
+        if split.path == "/find":
+            return self._page(url, self._results(sent))
+        if split.path.startswith("/item/") and split.path[6:].isdecimal() and int(split.path[6:]) < self.size:
+            item = self.items[int(split.path[6:])]
+            return self._page(url, f"<h1>{escape(item.title)}</h1><p>{escape(item.text)}</p>{_facts(item)}", form=False)
+        if split.path in ("/login", "/subscribe", "/contact", "/pay", "/upload", "/delete"):
+            self.asked[split.path] += 1
+        return not_held(url)
+
+    def matches(self, sent: Mapping[str, str]) -> list[int]:
+        """The items that a query asks for, in the order of the list."""
+        found: Sequence[int] = self.order
+        words = _WORD.findall(sent.get("q", "").lower())
+        if words:
+            lists = [self.postings.get(word, array("I")) for word in words]
+            rest = [set(other) for other in lists[1:]]
+            found = [number for number in lists[0] if all(number in other for other in rest)]
+        for name in ATTRIBUTES:
+            if value := sent.get(name, "").strip().lower():
+                found = [number for number in found if value in self.items[number].attributes.get(name, "").lower()]
+        asked = any(sent.get(name) for name in ("q", *ATTRIBUTES))
+        return list(found) if asked or self.kind == "listing" else []
+
+    def _results(self, sent: Mapping[str, str]) -> str:
+        if self.kind == "silent" or self.kind == "members":
+            return "<p>Loading ...</p><div id=results></div>"
+        numbers = self.order[:25] if self.kind == "lies" else self.matches(sent)
+        shown = numbers[: self.cap] if self.cap else numbers
+        start = int(sent.get("start", "0")) if self.paging == "start" else PER_PAGE * (int(sent.get("page", "1")) - 1)
+        rows = "".join(self._row(number) for number in shown[start : start + PER_PAGE])
+        if not rows:
+            return "<p>No results.</p>"
+        return f"<p>{len(numbers)} results</p><ol>{rows}</ol><p>{self._pages(sent, start, len(shown))}</p>"
+
+    def _row(self, number: int) -> str:
+        item = self.items[number]
+        facts = "" if self.kind in ("search", "lies") else _facts(item)
+        return f"<li><a href='/item/{number}'>{escape(item.title)}</a><p>{escape(item.text[:160])}</p>{facts}</li>"
+
+    def _pages(self, sent: Mapping[str, str], start: int, total: int) -> str:
+        links = []
+        this = start // PER_PAGE + 1
+        for number in range(1, (total + PER_PAGE - 1) // PER_PAGE + 1):
+            place = {"start": (number - 1) * PER_PAGE} if self.paging == "start" else {"page": number}
+            href = escape(f"/find?{urlencode({**sent, **place})}")
+            if self.paging == "numbers" and abs(number - this) < 4:
+                links.append(f"<a href='{href}'>{number}</a>" if number != this else str(number))
+            elif self.paging != "numbers" and number == this + 1:
+                links.append(f"<a href='{href}'>Next &raquo;</a>")
+        if self.kind in ("books", "listing"):
+            links.append(f"<a href='{escape('/find?' + urlencode({**sent, 'sort': 'price'}))}'>cheapest first</a>")
+        return " ".join(links)
+
+    def _latest(self) -> str:
+        if self.kind in ("silent", "members"):
+            return ""
+        return "".join(f"<p><a href='/item/{n}'>{escape(self.items[n].title)}</a></p>" for n in self.order[:3])
+
+    def _page(self, url: str, body: str, *, form: bool = True) -> Reply:
+        title = f"{THEME.name} | {self.host}"
+        forms = self._form() if form else ""
+        html = f"<!doctype html><html lang=en><title>{title}</title><p><a href='/'>Home</a> <a href='/about'>About us</a></p>"
+        return Reply(url, 200, HTML, f"{html}{forms}{body}{_NO_QUERIES if form else ''}</html>".encode(), 0.05)
+
+    def _form(self) -> str:
+        match self.kind:
+            case "advanced":
+                years = _menu("year", "any year", map(str, range(1980, 2005)))
+                inner = f"{_input('q', 'Search')}{_input('author')}{years}{_SORT}"
+            case "books":
+                inner = f"{_input('author')}{_input('publisher')}{_menu('genre', 'All genres', _GENRES)}{_SORT}"
+            case "listing":
+                rooms = _menu("rooms", "Any", "12345")
+                inner = f"{_menu('town', 'Any', _TOWNS)}{rooms}{_input('keeper')}{_SORT}"
+            case "members":
+                return ""
+            case _:
+                inner = _input("q", "Search")
+        return f"<form action=/find>{inner}<input type=submit value=Search></form>"
+
+
+def _input(name: str, label: str = "") -> str:
+    return f"<label>{label or name.capitalize()} <input name={name}></label>"
+
+
+def _menu(name: str, everything: str, options: Iterable[str]) -> str:
+    entries = "".join(f"<option>{option}</option>" for option in options)
+    return f"<label>{name.capitalize()} <select name={name}><option value=''>{everything}</option>{entries}</select></label>"
+
+
+_SORT = "<label>Sort by <select name=sort><option>date<option>price<option>title</select></label>"
+_NO_QUERIES = """<form action=/login><input name=user><input type=password name=word><button>Search members</button></form>
+<form action=/subscribe><input name=email placeholder="Your mail"><button>Subscribe</button></form>
+<form action=/contact><input name=subject><textarea name=q></textarea><button>Find us</button></form>
+<form action=/pay><input name=q><input name=card_number><button>Go</button></form>
+<form action=/upload><input type=file name=q><button>Search</button></form>
+<form action=/delete><input type=hidden name=id value=7><button>Delete</button></form>
+<form action=/find method=post><input name=q><button>Search</button></form>"""
+
+
+class DeepWeb:
+    """Sites as one web; a page at ``ENTRANCE`` links to them all."""
+
+    ENTRANCE = "http://entrance.example/"
+    warnings: Sequence[str] = ()
+
+    def __init__(self, sites: Sequence[DeepSite]) -> None:
+        self.sites = {site.host: site for site in sites}
+
+    def get(self, url: str) -> Reply:
+        if url == self.ENTRANCE:
+            links = "".join(
+                f"<p>Coral reef pages at <a href='{site.home}'>{site.host}</a></p>" for site in self.sites.values()
+            )
+            return Reply(url, 200, HTML, f"<!doctype html><title>Coral reef links</title>{links}".encode())
+        site = self.sites.get(urlsplit(url).hostname or "")
+        return site.get(url) if site else not_held(url)
+
+    def urls(self) -> Iterator[str]:
+        yield self.ENTRANCE
+        for site in self.sites.values():
+            yield site.home
+
+    def __contains__(self, url: str) -> bool:
+        return self.get(url).status != 404
+
+    def close(self) -> None:
+        return None
+
+    def no_queries(self) -> Counter[str]:
+        """Requests to forms that are no queries, by host and path."""
+        return Counter(
+            {f"{site.host}{path}": count for site in self.sites.values() for path, count in site.asked.items()}
+        )
+
+
+def twenty_sites(scale: float = 1.0) -> list[DeepSite]:
+    """The sites of the benchmark; ``scale`` multiplies their sizes."""
+    # kind, items, share on the topic, most results of a query, whether attributes follow from each other
+    plan: list[tuple[Kind, int, float, int, bool]] = [
+        ("search", 100, 0.3, 0, False),
+        ("search", 300, 0.9, 0, False),
+        ("search", 1_000, 0.3, 0, False),
+        ("search", 3_000, 0.1, 200, False),
+        ("search", 10_000, 0.3, 200, False),
+        ("search", 50_000, 0.05, 500, False),
+        ("advanced", 500, 0.3, 0, False),
+        ("advanced", 2_000, 0.3, 100, False),
+        ("advanced", 8_000, 0.1, 200, False),
+        ("advanced", 20_000, 0.3, 200, False),
+        ("books", 400, 0.3, 0, True),
+        ("books", 4_000, 0.3, 100, True),
+        ("books", 15_000, 0.1, 200, True),
+        ("listing", 200, 0.5, 0, False),
+        ("listing", 1_500, 0.5, 100, False),
+        ("listing", 6_000, 0.5, 200, False),
+        ("lies", 500, 0.3, 0, False),
+        ("silent", 100, 0.3, 0, False),
+        ("members", 100, 0.3, 0, False),
+        ("search", 2_000, 0.0, 0, False),
+    ]
+    return [
+        DeepSite(f"{kind}{number}.example", kind, max(50, round(size * scale)), share, cap, PAGINGS[number % 3], pure)
+        for number, (kind, size, share, cap, pure) in enumerate(plan, 1)
+    ]
+
+
+def _names(count: int) -> list[str]:
+    base = len(_SYLLABLES)
+    names = []
+    for number in range(count):
+        parts, rest = [_SYLLABLES[number % base]], number // base
+        for _ in range(2):
+            parts.append(_SYLLABLES[(rest + 7 * number) % base])
+            rest //= base
+        names.append("".join(parts).capitalize() + (_SYLLABLES[rest % base] if rest else ""))
+    return list(dict.fromkeys(names))
+
+
+def _facts(item: DeepItem) -> str:
+    return (
+        "<dl>"
+        + "".join(f"<dt>{name.capitalize()}</dt><dd>{value}</dd>" for name, value in item.attributes.items())
+        + "</dl>"
+    )

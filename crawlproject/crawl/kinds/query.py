@@ -1,0 +1,70 @@
+"""Queries: result pages of search forms. They are pages, whose links lead to items."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from crawlproject.crawl.admission import Admission
+from crawlproject.crawl.forms import Forms, is_respelled
+from crawlproject.crawl.history_writer import HistoryWriter
+from crawlproject.crawl.inspectors import Inspection
+from crawlproject.crawl.kinds.handler import FetchPlan
+from crawlproject.crawl.kinds.page import PageHandler
+from crawlproject.crawl.page_steps import PageSteps
+from crawlproject.frontier.base import Frontier
+from crawlproject.orderings.base import BaseOrdering
+from crawlproject.records import PAGE, QUERY, CrawlUrl, Fetch, Page
+from crawlproject.webs.base import Reply
+
+
+class QueryHandler(PageHandler):
+    """Admits, fetches and ends queries as pages; whatever becomes of one, its source may send the next.
+
+    ``agent`` is the User-Agent of the crawl: it says that a query is one.
+    """
+
+    def __init__(
+        self,
+        admission: Admission,
+        frontier: Frontier,
+        history: HistoryWriter,
+        inspection: Inspection,
+        ordering: BaseOrdering,
+        steps: PageSteps,
+        forms: Forms,
+        agent: str,
+    ) -> None:
+        super().__init__(admission, frontier, history, inspection, ordering, steps)
+        self._forms = forms
+        self._agent = agent
+
+    def plan(self, url: CrawlUrl) -> FetchPlan:
+        return FetchPlan(user_agent=f"{self._agent} (query of a search form)" if self._agent else "")
+
+    def receive(self, url: CrawlUrl, reply: Reply, fetch: Fetch, page: Page | None = None) -> Page | None:
+        page = super().receive(url, reply, fetch, page)
+        return page and replace(page, signs={**page.signs, QUERY: 1.0})
+
+    def fail(self, url: CrawlUrl, error: str, fetch: Fetch) -> None:
+        with self._frontier.batch():
+            super().fail(url, error, fetch)
+            self._forms.ask()
+
+    def refuse(self, url: CrawlUrl, reason: str) -> None:
+        with self._frontier.batch():
+            super().refuse(url, reason)
+            self._forms.refused(url.url)
+            self._forms.ask()
+
+    def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:
+        """The target is the same query in another spelling, or a page: the only item that was found, or a notice."""
+        self._history.end(url, fetch, redirect=target)
+        respelled = is_respelled(url.url, target)
+        with self._frontier.batch():
+            known = target in self._frontier
+            offered = self._admission.offer(replace(url, url=target, kind=QUERY if respelled else PAGE))
+            if respelled and (known or target not in self._frontier):
+                self._forms.refused(target)
+            self._forms.ask()
+            self._frontier.done(url.key, fetch.rests_from, fetch.seconds)
+        return offered

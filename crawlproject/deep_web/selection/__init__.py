@@ -1,0 +1,1 @@
+"""Which value is queried next: one published policy a file."""

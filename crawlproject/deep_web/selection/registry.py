@@ -1,0 +1,30 @@
+"""Makes a query selection policy by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from crawlproject.deep_web.selection.base import Selection
+from crawlproject.deep_web.selection.estimated_new import EstimatedNew
+from crawlproject.deep_web.selection.greedy_frequency import GreedyFrequency
+from crawlproject.deep_web.selection.mutual_information import MutualInformation
+from crawlproject.deep_web.selection.random_value import RandomValue
+from crawlproject.deep_web.selection.relevant_new import RelevantNew
+from crawlproject.errors import BadSetting
+
+SELECTIONS: dict[str, Callable[[], Selection]] = {
+    "random": RandomValue,
+    "greedy_frequency": GreedyFrequency,
+    "mutual_information": MutualInformation,
+    "estimated_new": EstimatedNew,
+    "relevant_new": RelevantNew,
+}
+
+
+def make_selection(name: str) -> Selection:
+    """The policy ``name``. Raises ``BadSetting``, which lists the known names."""
+    try:
+        return SELECTIONS[name]()
+    except KeyError:
+        wish = f"expected one of {', '.join(SELECTIONS)}; not {name!r}"
+        raise BadSetting("setting CRAWL_FORM_SELECTION", wish) from None

@@ -1,0 +1,134 @@
+"""The sources of one crawl."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
+
+from crawlproject.deep_web.candidates import Shared
+from crawlproject.deep_web.fields import ValueTable
+from crawlproject.deep_web.selection.base import Selection
+from crawlproject.deep_web.source import Source
+from crawlproject.deep_web.surface_words import SurfaceWords
+from crawlproject.pages.html.form_kinds import is_query
+from crawlproject.pages.html.forms import Form
+from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.records import Page
+from crawlproject.urls.domains import domain_of
+
+MAX_SOURCES = 10_000  # that are remembered; later forms are left alone
+
+Key = tuple[str, frozenset[str]]  # where a form leads, and the names of its fields
+
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+class Sources:
+    """Finds the source that an answer belongs to. The arguments are those of ``Source``; ``selection`` makes a policy for each.
+
+    The same form on many pages of a site is one source. A form that leads to another site is left alone.
+    """
+
+    def __init__(
+        self,
+        *,
+        canonicalize: Callable[[str], str],
+        judge: TopicJudge,
+        keywords: Iterable[str],
+        limit: int,
+        relevant: float,
+        selection: Callable[[], Selection],
+    ) -> None:
+        self._canonicalize = canonicalize
+        self._judge = judge
+        self._limit = limit
+        self._relevant = relevant
+        self._selection = selection
+        words = dict.fromkeys(_WORD.findall(" ".join(keywords).lower()))
+        self._shared = Shared(judge.analyzer, SurfaceWords(judge.analyzer), ValueTable(), tuple(words))
+        self._sources: dict[Key, Source] = {}
+        self._asked: dict[str, Source] = {}  # by the URL of a query
+        self._ready: dict[Source, None] = {}
+
+    def __iter__(self) -> Iterator[Source]:
+        return iter(self._sources.values())
+
+    def is_query(self, url: str) -> bool:
+        """Whether a URL was fetched, or is to be, as a query."""
+        return url in self._asked
+
+    def found(self, page: str, links: Collection[str], forms: Iterable[Form]) -> None:
+        """A page has these forms, and links."""
+        for form in forms:
+            key = form.action.partition("?")[0], frozenset(field.name for field in form.fields)
+            if key in self._sources or len(self._sources) >= MAX_SOURCES or not is_query(form):
+                continue
+            if domain_of(form.action) == domain_of(page):
+                source = self._sources[key] = Source(
+                    form,
+                    page,
+                    links=links,
+                    canonicalize=self._canonicalize,
+                    judge=self._judge,
+                    relevant=self._relevant,
+                    selection=self._selection(),
+                    shared=self._shared,
+                    limit=self._limit,
+                )
+                self._ready[source] = None
+
+    def ready(self) -> list[Source]:
+        """The sources that may have a query to send; each once, until it is answered."""
+        ready = list(self._ready)
+        self._ready.clear()
+        return ready
+
+    def sent(self, source: Source) -> None:
+        """The query that ``source`` has out waits in the frontier."""
+        self._asked[source.out] = source
+
+    def adopt(self, url: str, parent: str) -> bool:
+        """A query of an earlier run waits: whether it is one of a source that is known."""
+        for source in self._candidates(url, parent):
+            if source.adopt(url, parent):
+                self._asked[url] = source
+                self._ready.pop(source, None)
+                return True
+        return False
+
+    def answered(self, url: str, parent: str, page: Page | None) -> None:
+        """A query was fetched; ``page`` is None when it brought none."""
+        for source in self._candidates(url, parent):
+            if source.answered(url, parent, page):
+                self._asked[url] = source
+                self._ready[source] = None
+                return
+
+    def moved(self, url: str, parent: str, target: str) -> None:
+        """A query was redirected to another spelling of itself."""
+        for source in self._candidates(url, parent):
+            if source.moved(url, parent, target):
+                self._asked[url] = self._asked[target] = source
+                self._ready.pop(source, None)
+                return
+
+    def refused(self, url: str) -> None:
+        """A query will not be fetched."""
+        source = self._asked.get(url)
+        if source is not None and source.out == url:
+            source.refused()
+            self._ready[source] = None
+
+    def described(self, page: Page) -> None:
+        """A page was fetched that a result page had led to."""
+        source = self._asked.get(page.parent or "")
+        if source is not None:
+            source.described(page)
+
+    def _candidates(self, url: str, parent: str) -> list[Source]:
+        """The source that asked for the URL, or for the page before it; else those with its address, as after a resume."""
+        known = self._asked.get(url) or self._asked.get(parent)
+        if known is not None:
+            return [known]
+        path = url.partition("?")[0]
+        return [source for (action, _), source in self._sources.items() if self._canonicalize(action) == path]

@@ -1,0 +1,125 @@
+"""The bipartite graph of values and content items, as far as it is known (paper 004 section 7.3, Figures 7.2 and 7.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+class Value(NamedTuple):
+    """A data value: what a field of a form can be filled with, a term of the topic's language in a field for free text."""
+
+    field: str
+    text: str
+
+
+@dataclass(slots=True)
+class Answer:
+    """What one query brought so far: the numbers of its ``items``, how many of them were ``new`` and how much ``relevant`` new
+    ones weigh, for how many ``fetches`` of result pages. ``complete``: its last result page was read."""
+
+    items: set[int] = field(default_factory=set)
+    new: int = 0
+    relevant: float = 0.0
+    fetches: int = 0
+    complete: bool = False
+
+
+class ValueGraph:
+    """Items that queries of one source returned, and the values that these are known to have.
+
+    Values and items have numbers, in order of appearance. ``degree[v]`` items are known to have value v, ``worth[v]`` is the
+    sum of their relevance, and ``single[v]`` of them were returned by one query only.
+    """
+
+    def __init__(self) -> None:
+        self.values: list[Value] = []
+        self.degree: list[int] = []
+        self.worth: list[float] = []
+        self.single: list[int] = []
+        self.by_field: dict[str, list[int]] = {}
+        self.items: dict[str, int] = {}
+        self.item_values: list[set[int]] = []
+        self.relevance: list[float] = []
+        self.total_relevance = 0.0
+        self.finders: list[list[int]] = []  # of each item: the values whose queries returned it
+        self.answers: dict[int, Answer] = {}
+        self._numbers: dict[Value, int] = {}
+
+    def number(self, value: Value) -> int:
+        """The number of a value; a new one gets the next."""
+        found = self._numbers.get(value)
+        if found is None:
+            found = self._numbers[value] = len(self.values)
+            self.values.append(value)
+            self.degree.append(0)
+            self.worth.append(0.0)
+            self.single.append(0)
+            self.by_field.setdefault(value.field, []).append(found)
+        return found
+
+    def describe(self, url: str, values: Iterable[Value], relevance: float) -> None:
+        """An item was looked at: these are more of its values, and this is its relevance, 0 to 1. Unknown ones are ignored."""
+        item = self.items.get(url)
+        if item is not None:
+            self._describe(item, values, relevance)
+
+    def returned(self, value: Value, found: Sequence[tuple[str, Iterable[Value], float]]) -> int:
+        """A result page of the query for ``value`` listed these items as ``(URL, values, relevance)``; how many were new."""
+        query = self.number(value)
+        answer = self.answers.setdefault(query, Answer())
+        answer.fetches += 1
+        new = 0
+        for url, values, relevance in found:
+            item = self.items.get(url)
+            if item is None:
+                item = self.items[url] = len(self.finders)
+                self.item_values.append(set())
+                self.relevance.append(0.0)
+                self.finders.append([])
+                new += 1
+                answer.relevant += relevance
+            if item not in answer.items:
+                answer.items.add(item)
+                self._found_by(item, query)
+            self._describe(item, [*values, value], max(relevance, self.relevance[item]))
+        answer.new += new
+        return new
+
+    def captures(self, alike: Collection[str] = ()) -> dict[int, int]:
+        """How many items were returned by 1, 2, 3 ... queries; all queries of a field of ``alike`` count as one.
+
+        The options of a menu share the items out between them: that none returns what another did says nothing.
+        """
+        counts: dict[int, int] = {}
+        for finders in self.finders:
+            times = len(finders)
+            if alike and times > 1:
+                fields = [self.values[number].field for number in finders]
+                times = len({field for field in fields if field in alike}) + sum(field not in alike for field in fields)
+            counts[times] = counts.get(times, 0) + 1
+        return counts
+
+    def _found_by(self, item: int, query: int) -> None:
+        finders = self.finders[item]
+        finders.append(query)
+        change = {1: 1, 2: -1}.get(len(finders), 0)
+        if change:
+            for value in self.item_values[item]:
+                self.single[value] += change
+
+    def _describe(self, item: int, values: Iterable[Value], relevance: float) -> None:
+        known = self.item_values[item]
+        more = relevance - self.relevance[item]
+        if more:
+            self.relevance[item] = relevance
+            self.total_relevance += more
+            for value in known:
+                self.worth[value] += more
+        alone = len(self.finders[item]) == 1
+        for number in set(map(self.number, values)) - known:
+            known.add(number)
+            self.degree[number] += 1
+            self.worth[number] += relevance
+            self.single[number] += alone

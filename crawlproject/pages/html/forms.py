@@ -1,0 +1,239 @@
+"""The forms of an HTML document: where they lead, what they ask for, and what a browser would send (HTML standard, 4.10)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import urljoin
+
+from lxml import etree
+
+from crawlproject.pages.html.encoding import decode
+
+MAX_FORMS = 50  # of a page that are read
+MAX_FIELDS = 100  # of a form
+MAX_OPTIONS = 1_000  # of a menu
+MAX_BYTES = 1_000_000  # of a page; a tree takes up to 40 times the memory of its page
+
+TEXT_TYPES = frozenset(("text", "search"))
+BUTTONS = frozenset(("submit", "image", "button", "reset"))
+_DATES = frozenset(("date", "month", "week", "time", "datetime-local"))
+_TYPES = TEXT_TYPES | BUTTONS | _DATES | {"hidden", "password", "checkbox", "radio", "file", "email", "tel", "url"}
+_NUMBERS = frozenset(("number", "range", "color"))
+_LONGEST = 200  # characters of a label, a name or a value
+_CONTROLS = frozenset(("input", "select", "textarea", "button"))
+_PARTS = frozenset(("script", "style", "option", "button", "select", "textarea"))  # whose text is no label of another
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An entry of a menu or one of several radio buttons: what is sent, and what a person reads."""
+
+    value: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A control of a form, by the name under which it is sent.
+
+    ``type`` is that of an ``<input>`` (an unknown one is ``text``), or ``select`` or ``textarea``. ``value`` is what a
+    browser sends when nobody touches the control, None when it sends nothing (a box that is not ticked). ``label`` is what a
+    person reads beside it. ``options`` are those of a ``select``, or of all radio buttons of that name.
+    """
+
+    name: str
+    type: str
+    value: str | None = ""
+    label: str = ""
+    options: tuple[Option, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A form. ``action`` is an absolute URL without a fragment, ``method`` is ``get`` or ``post``.
+
+    ``submit`` is the text of its buttons, ``hints`` the names, classes and roles by which its author calls it, and its
+    heading or legend; both are in lower case. Buttons are no fields, but the first that is sent is ``button``.
+    """
+
+    action: str
+    method: str
+    fields: tuple[Field, ...]
+    submit: str = ""
+    hints: str = ""
+    button: tuple[str, str] | None = None
+
+
+def read_forms(body: bytes, url: str, content_type: str = "") -> tuple[Form, ...]:
+    """The forms of the document at ``url``, in order. Raises nothing for malformed input; then there may be none."""
+    if b"<form" not in body and b"<FORM" not in body and b"<Form" not in body:
+        return ()
+    _, markup = decode(body[:MAX_BYTES], content_type)
+    parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True)
+    try:
+        root = etree.fromstring(markup.replace("\0", "").encode("utf-8"), parser)
+    except (etree.XMLSyntaxError, ValueError):
+        return ()
+    return tuple(_forms(root, url)) if root is not None else ()
+
+
+def _forms(root: etree._Element, url: str) -> Iterator[Form]:
+    base = next((_attribute(element, "href") for element in root.iter("base") if element.get("href")), "")
+    labels: dict[str, str] = {}
+    elsewhere: dict[str, list[etree._Element]] = {}  # controls that name their form
+    for element in root.iter("label", *_CONTROLS):
+        if element.tag == "label":
+            if element.get("for"):
+                labels.setdefault(element.get("for", ""), _text(element))
+        elif element.get("form"):
+            elsewhere.setdefault(element.get("form", ""), []).append(element)
+    for number, form in enumerate(root.iter("form")):
+        if number >= MAX_FORMS:
+            return
+        try:
+            start = urljoin(url, base) if base else url
+            action = urljoin(start, _attribute(form, "action")).partition("#")[0] or url
+        except ValueError:
+            continue
+        controls = [control for control in form.iter(*_CONTROLS) if not control.get("form")]
+        controls += elsewhere.get(form.get("id") or "", [])
+        yield _FormReader(labels).form(form, controls[:MAX_FIELDS], action)
+
+
+class _FormReader:
+    def __init__(self, labels: dict[str, str]) -> None:
+        self._labels = labels
+        self._fields: dict[tuple[str, str], Field] = {}
+        self._submit: list[str] = []
+        self._button: tuple[str, str] | None = None
+
+    def form(self, element: etree._Element, controls: list[etree._Element], action: str) -> Form:
+        for control in controls:
+            if control.get("disabled") is None:
+                self._add(control)
+        hints = [_attribute(element, name) for name in ("id", "name", "class", "role", "aria-label", "title")]
+        hints += [_text(heading) for heading in element.iter("legend", "h1", "h2", "h3", "h4")]
+        method = "post" if _attribute(element, "method").lower() == "post" else "get"
+        fields = tuple(self._fields.values())
+        return Form(action, method, fields, " ".join(self._submit).lower(), " ".join(hints).lower(), self._button)
+
+    def _add(self, control: etree._Element) -> None:
+        kind = _type_of(control)
+        name = _attribute(control, "name")
+        if kind in BUTTONS:
+            self._add_button(control, kind, name)
+        elif name and kind == "select":
+            self._put(_menu(control, name, self._label_of(control)))
+        elif name and kind == "radio":
+            self._add_radio(control, name)
+        elif name:
+            written = _text(control) if kind == "textarea" else _attribute(control, "value")
+            value: str | None = written
+            if kind == "checkbox":
+                value = (written or "on") if control.get("checked") is not None else None
+            self._put(Field(name, kind, value, "" if kind == "hidden" else self._label_of(control)))
+
+    def _add_button(self, control: etree._Element, kind: str, name: str) -> None:
+        if kind == "reset":
+            return
+        said = _text(control) if control.tag == "button" else _attribute(control, "value")
+        self._submit.append(said or _attribute(control, "alt"))
+        self._submit.append(_attribute(control, "aria-label") or _attribute(control, "title"))
+        if kind == "submit" and name and self._button is None:
+            self._button = (name, _attribute(control, "value"))
+
+    def _add_radio(self, control: etree._Element, name: str) -> None:
+        before = self._fields.get((name, "radio"), Field(name, "radio", None))
+        value = _attribute(control, "value") or "on"
+        options = (*before.options, Option(value, self._label_of(control) or value))
+        chosen = value if control.get("checked") is not None else before.value
+        self._fields[name, "radio"] = Field(name, "radio", chosen, before.label, options)
+
+    def _put(self, field: Field) -> None:
+        self._fields.setdefault((field.name, field.type), field)
+
+    def _label_of(self, control: etree._Element) -> str:
+        """What a person reads beside a control: its label, else what it says itself, else the text before it."""
+        if label := self._labels.get(control.get("id") or "", ""):
+            return label
+        parent = next(control.iterancestors("label"), None)
+        if parent is not None and (label := _text(parent)):
+            return label
+        for name in ("aria-label", "placeholder", "title"):
+            if label := _attribute(control, name):
+                return label
+        if _type_of(control) in ("checkbox", "radio") and control.tail and control.tail.strip():
+            return _fold(control.tail)
+        return _text_before(control)
+
+
+def _type_of(control: etree._Element) -> str:
+    if control.tag == "button":
+        written = _attribute(control, "type").lower()
+        return written if written in ("button", "reset") else "submit"
+    if control.tag != "input":
+        return str(control.tag)
+    written = _attribute(control, "type").lower()
+    return written if written in _TYPES or written in _NUMBERS else "text"
+
+
+def _menu(control: etree._Element, name: str, label: str) -> Field:
+    options: list[Option] = []
+    value: str | None = None
+    for entry in control.iter("option"):
+        text = _text(entry, options=True)
+        option = Option(_attribute(entry, "value") if entry.get("value") is not None else text, text)
+        if entry.get("selected") is not None and value is None:
+            value = option.value
+        options.append(option)
+        if len(options) >= MAX_OPTIONS:
+            break
+    if value is None and options and control.get("multiple") is None:
+        value = options[0].value  # what a browser shows first is what it sends
+    return Field(name, "select", value, label, tuple(options))
+
+
+def _text_before(control: etree._Element) -> str:
+    """The nearest text before a control, in its row at most: ``Author: <input>``, or in the cell before."""
+    element: etree._Element | None = control
+    for _ in range(3):
+        if element is None or element.tag in ("form", "tr"):
+            return ""
+        before = element.getprevious()
+        if before is not None and before.tail and before.tail.strip():
+            return _fold(before.tail)
+        if before is not None and before.tag not in _CONTROLS and (text := _text(before)):
+            return text
+        parent = element.getparent()
+        if before is None and parent is not None and parent.text and parent.text.strip():
+            return _fold(parent.text)
+        element = parent
+    return ""
+
+
+def _text(element: etree._Element, *, options: bool = False) -> str:
+    """The text in an element, without that of the menus in it."""
+    pieces: list[str] = []
+    length = 0
+    for event, inner in etree.iterwalk(element, events=("start", "end")):
+        piece = None
+        if event == "start" and (inner is element or options or inner.tag not in _PARTS):
+            piece = inner.text
+        elif event == "end" and inner is not element:
+            piece = inner.tail
+        if piece:
+            pieces.append(piece)
+            length += len(piece)
+        if length > 4 * _LONGEST:
+            break
+    return _fold(" ".join(pieces))
+
+
+def _attribute(element: etree._Element, name: str) -> str:
+    value = element.get(name)
+    return value.strip()[:_LONGEST] if value else ""
+
+
+def _fold(text: str) -> str:
+    return " ".join(text[: 4 * _LONGEST].split())[:_LONGEST].rstrip(" :*")

@@ -1,0 +1,79 @@
+"""What stands behind the search forms of a crawl: each source with its size, its relevance and what it cost."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from crawlproject.deep_web.result_page import is_view
+from crawlproject.deep_web.size import chao
+from crawlproject.deep_web.source import nonsense
+from crawlproject.records import QUERY, Visit
+from crawlproject.storage.read import read_links, read_visits
+
+
+@dataclass(slots=True)
+class FormSource:
+    """A source, by the ``address`` that its queries go to.
+
+    ``fetches`` are result pages, redirects and failures; ``queries`` the different words or options asked for. ``pages`` of what
+    it lists were fetched by way of it, ``relevant`` of these are relevant. ``size`` is how many items it has at least.
+    """
+
+    address: str
+    fetches: int = 0
+    pages: int = 0
+    relevant: int = 0
+    listed: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))  # item -> queries that listed it
+    asked: set[str] = field(default_factory=set)
+    furniture: set[str] = field(default_factory=set)
+
+    @property
+    def queries(self) -> int:
+        return len(self.asked)
+
+    @property
+    def items(self) -> int:
+        return len(self.listed.keys() - self.furniture)
+
+    @property
+    def size(self) -> float:
+        """By the bound of Chao, see ``deep_web/size.py``."""
+        return chao(Counter(len(queries) for item, queries in self.listed.items() if item not in self.furniture))
+
+    def add(self, visit: Visit, links: Iterable[str]) -> None:
+        """A result page was fetched, with these links."""
+        self.fetches += 1
+        self.asked.add(visit.anchor)
+        items = [link for link in links if not is_view(link, visit.url)]
+        if visit.anchor == nonsense(self.address):
+            self.furniture.update(items)
+        for item in items:
+            self.listed[item].add(visit.anchor)
+
+
+def read_sources(folder: Path, threshold: float) -> list[FormSource]:
+    """The sources of a crawl, those with the most relevant pages first; none when no form was asked.
+
+    ``threshold`` is the relevance from which a page is relevant. Raises ``BadCrawlDir`` for a damaged folder.
+    """
+    queries = {visit.url: visit for visit in read_visits(folder) if QUERY in visit.signs}
+    if not queries:
+        return []
+    sources: dict[str, FormSource] = {}
+
+    def source_of(url: str) -> FormSource:
+        address = url.partition("?")[0]
+        return sources.setdefault(address, FormSource(address))
+
+    links = {url: targets for url, targets in read_links(folder) if url in queries}
+    for url, visit in queries.items():
+        source_of(url).add(visit, links.get(url, ()))
+    for visit in read_visits(folder):
+        if visit.is_page and visit.parent in queries and visit.url not in queries:
+            source = source_of(visit.parent or "")
+            source.pages += 1
+            source.relevant += visit.relevance >= threshold
+    return sorted(sources.values(), key=lambda source: (-source.relevant, source.address))
