@@ -139,7 +139,9 @@ class Crawl:
         self.sitemaps = Sitemaps(canonicalize, judge, per_host=options.crawl_sitemaps, most=most)
         self.feeds = Feeds(canonicalize, judge, per_host=options.crawl_feeds, most=most)
         wanted = self.feeds if options.crawl_feeds else None
-        outlinks = Outlinks(admission, frontier, ordering, feed, folder.refusals, wanted)
+        outlinks = Outlinks(
+            admission, frontier, ordering, feed, folder.refusals, wanted, options.crawl_series, options.page_relevant
+        )
         parts: dict[str, Any] = {
             "feed": feed,
             "frontier": frontier,
