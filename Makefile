@@ -11,7 +11,7 @@ export SCRAPYD_URL
 # For how long `make fuzz` tries each reader: make fuzz SECONDS=3600
 SECONDS ?= 60
 
-.PHONY: help crawl test fuzz lint format bench egg deploy clean
+.PHONY: help crawl test fuzz lint format bench egg deploy image clean
 
 help:
 	@echo "make crawl   crawl the bundled sample web and write crawls/demo/report.html"
@@ -22,6 +22,7 @@ help:
 	@echo "make bench   throughput against plain Scrapy"
 	@echo "make egg     an egg for Scrapyd in dist/"
 	@echo "make deploy  build the egg and send it to a Scrapyd"
+	@echo "make image   build the image of the Dockerfile and crawl a little in it"
 
 # A bare Debian has Python without venv, or no Python at all.
 $(BIN)/python:
@@ -81,6 +82,10 @@ egg: $(VENV)/.installed-dev
 
 deploy: $(VENV)/.installed-dev
 	$(BIN)/scrapyd-deploy $(if $(SCRAPYD_URL),given)
+
+image:
+	docker build --tag topical .
+	docker run --rm topical crawl demo -s VIRTUAL_WEB=sample -s CRAWL_MAX_PAGES=20
 
 clean:
 	$(COMPILED) -delete

@@ -33,24 +33,36 @@ def extensions() -> list[Extension]:
     return compiled
 
 
+# Beside the package in a checkout, where users of Scrapy look for them; inside it once built, for site-packages and eggs are
+# shared with other projects, which have a ``spiders`` of their own (docs/adr/0043-one-package-when-installed.md).
+BESIDE = ["spiders", "middlewares", "pipelines", "topics"]
+
 setup(
     name="topical-crawler",
     version="0.1.0",
-    packages=find_packages(include=["crawlproject*", "spiders*", "middlewares*", "pipelines*", "topics"]),
+    packages=[*find_packages(include=["crawlproject*"]), *(f"crawlproject.{name}" for name in BESIDE)],
+    package_dir={f"crawlproject.{name}": name for name in BESIDE},
     package_data={
+        "crawlproject": ["*.pyi"],
         "crawlproject.components.dashboard": ["assets/*", "templates/*"],
+        "crawlproject.components.rendering": ["*.js"],
         "crawlproject.frontier.redis": ["lua/*.lua"],
         "crawlproject.reports": ["templates/*"],
         "crawlproject.storage": ["*.json"],
         "crawlproject.webs.sample": ["phrases/*.toml"],
-        "topics": ["*.toml"],
+        "crawlproject.topics": ["*.toml"],
     },
     ext_modules=extensions(),
     install_requires=[line for line in REQUIREMENTS.read_text().splitlines() if line and not line.startswith("#")],
+    extras_require={
+        "frames": ["pandas>=2.2", "polars>=1.0"],  # pages as data frames (docs/library.md)
+        "mcp": ["mcp==2.3.0"],  # a server for agents (docs/agents.md)
+    },
     entry_points={
         "scrapy": ["settings = crawlproject.settings"],
         "scrapy.commands": [
             "frontier = crawlproject.commands.frontier:FrontierCommand"
         ],  # in projects with the add-on, too
+        "console_scripts": ["topical = crawlproject.topical:main"],
     },
 )

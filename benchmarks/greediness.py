@@ -52,7 +52,9 @@ def main() -> None:
         _rehearse(options, FIFO, 1, size)
     runs = find_runs(options.out)
     scorers = {
-        name: WebScorer([options.web], IMPORTANCE[name], cache_dir=cache_dir()) for _, name in SCHEMES.values() if name
+        name: WebScorer([options.web], IMPORTANCE[name], cache_dir=cache_dir(), runs=runs)
+        for _, name in SCHEMES.values()
+        if name
     }
     found = {
         scheme: compare(runs, Question(measure, tuple(options.at), top=options.top, importance=name), scorers.get(name))

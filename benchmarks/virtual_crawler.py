@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -14,9 +14,14 @@ from crawlproject.orderings.graph.linkgraph import adjacency
 from crawlproject.orderings.graph.opic_cash import OpicCash
 from crawlproject.orderings.graph.pagerank import GrowingPageRank
 
+HOT = 1e6  # above any estimate
+
 
 class Web:
-    """The part of a graph that can be reached from a node; its nodes are numbered anew, the start is 0."""
+    """The part of a graph that can be reached from a node; its nodes are numbered anew, the start is 0.
+
+    ``nodes`` are their numbers in the graph.
+    """
 
     def __init__(self, sources: npt.NDArray[np.int32], targets: npt.NDArray[np.int32], start: int) -> None:
         from scipy.sparse.csgraph import breadth_first_order
@@ -24,6 +29,7 @@ class Web:
         links = adjacency(sources, targets, int(max(sources.max(), targets.max())) + 1)
         links.data[:] = 1
         reached = breadth_first_order(links, start, return_predecessors=False)
+        self.nodes = reached
         self.links = links[reached][:, reached].tocsr()
         self.links.sort_indices()
         self._targets: list[int] = self.links.indices.tolist()
@@ -124,6 +130,32 @@ class Opic:
 
     def __call__(self, node: int) -> float:
         return self._cash.of(node)
+
+
+class HotQueue:
+    """The two queues of paper 002 Figure 4, both ordered by ``rest``; with ``hot_pages`` those of Figure 5.
+
+    A node enters the hot queue when the link by which it is found is one of ``hot_links``, pairs of nodes. In Figure 5 also
+    when it is fewer than 3 links away from a hot page: the page with that link is hot, or a hot page links to it.
+    """
+
+    def __init__(self, rest: Estimate, hot_links: Collection[tuple[int, int]], hot_pages: Collection[int] = ()) -> None:
+        self._rest = rest
+        self._hot_links = hot_links
+        self._hot_pages = hot_pages
+        self._linked_by_hot: set[int] = set()
+        self._found = {0: False}  # nodes seen so far, and whether they are in the hot queue
+
+    def visit(self, node: int, targets: Sequence[int]) -> bool:
+        if node in self._hot_pages:
+            self._linked_by_hot.update(targets)
+        near = node in self._hot_pages or node in self._linked_by_hot
+        for target in targets:
+            self._found.setdefault(target, near or (node, target) in self._hot_links)
+        return self._rest.visit(node, targets)
+
+    def __call__(self, node: int) -> float:
+        return self._rest(node) + (HOT if self._found[node] else 0.0)
 
 
 def crawl(web: Web, score: Estimate) -> list[int]:

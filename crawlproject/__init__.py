@@ -1,3 +1,22 @@
-"""A topical web crawler as a Scrapy project. Start reading at ``docs/architecture.md``."""
+"""A topical web crawler as a Scrapy project. Start reading at ``docs/architecture.md``.
+
+``from crawlproject import crawl, rehearse, open_crawl, ordering, Topic``: what is imported then is imported at its first use,
+so that ``import crawlproject`` costs nothing (``docs/library.md``).
+"""
+
+from importlib import import_module as _import_module
 
 __version__ = "0.1.0"
+__all__ = ["Topic", "crawl", "open_crawl", "ordering", "rehearse"]
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "crawl":  # a package, too, which is called in its place
+        return _import_module("crawlproject.crawl")
+    return getattr(_import_module("crawlproject.library"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -87,6 +87,7 @@ class Options(BaseModel):
     page_obey_meta_robots: bool
     page_duplicates: bool
     page_duplicates_known: Annotated[int, Field(ge=1)]
+    page_main_text: bool
     page_versions: Annotated[int, Field(ge=1)]
     page_relevant: Annotated[float, Field(ge=0, le=1)]
     politeness_min_delay: Seconds
@@ -113,6 +114,12 @@ class Options(BaseModel):
     crawl_cloaking_probe: Annotated[float, Field(ge=0, le=1)]
     crawl_cloaking_agent: Annotated[str, Field(pattern=r"^[\x20-\x7e]+$")]
     crawl_soft_404_probe: Count
+    crawl_render: Literal["never", "needed", "always"]
+    crawl_render_cost: Seconds
+    crawl_render_pages: Annotated[int, Field(ge=1)]
+    crawl_render_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    crawl_render_memory: Annotated[int, Field(ge=2**27)]
+    crawl_browser: str
     crawl_scarce: Literal["pages", "time", "both"]
     crawl_min_harvest: Annotated[float, Field(ge=0, le=1)]
     crawl_harvest_window: Annotated[int, Field(ge=NEAREST)]
@@ -123,6 +130,7 @@ class Options(BaseModel):
     crawl_revisit_min: Seconds
     crawl_keep_pages: Count
     crawl_change_hook: Annotated[str, Field(exclude=True)]  # may carry a token, and is not to run from a folder
+    crawl_hook_pages: Count
     crawl_seed: int
     crawl_allowed_domains: Names
     crawl_allowed_addresses: Names
@@ -135,11 +143,13 @@ class Options(BaseModel):
     crawl_url_query_rules: bool
     crawl_learn_rules: bool
     crawl_rules: Names
+    crawl_spam_model: str
     crawl_robots_max_age: Seconds
     crawl_robots_cache_size: Annotated[int, Field(ge=1)]
     crawl_warc: bool
     crawl_warc_max_bytes: Annotated[int, Field(ge=1)]
     crawl_sitemaps: Count
+    crawl_feeds: Count
     crawl_sitemap_urls: Annotated[int, Field(ge=1)]
     crawl_forms: Count
     crawl_form_selection: str

@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 else:
 
     def record(**_: Any) -> Any:
-        """``dataclass(frozen=True, slots=True)`` as far as the type checker can tell, which sees that nothing is changed.
-
-        To be stopped at run time as well makes a record four times as dear, and a page makes a hundred of them.
-        """
+        """``dataclass(frozen=True, slots=True)`` to the type checker; at run time that makes a record four times as dear."""
         return dataclass(slots=True, unsafe_hash=True)
 
 
@@ -30,7 +27,12 @@ AGENT = "agent"  # number of the agent that fetched the page, in orderings that 
 NOVELTY = "novelty"  # which share of a page's text is new on its host, 0 to 1; a sign of pages that say nothing new
 CLIQUE = "clique"  # how much the page's site is part of a link farm, 0 to 1; a sign of the pages of such sites
 SUSPECTS = "suspects"  # how many sites with spam the site of such a page links to
+NEEDS_BROWSER = (
+    "needs_browser"  # 1 for a page whose text is made by scripts; also its ``Visit.error`` when none were run
+)
+RENDERED = "rendered"  # of a page whose scripts were run in a browser: how many fetches that counts for
 NOT_KEPT = "noindex"  # ``Visit.error`` of a page that was read and asked not to be kept
+NOT_STORED = (NOT_KEPT, NEEDS_BROWSER)  # ``Visit.error`` of what was read, and whose links are followed all the same
 OWN_LINKS = "own_links"  # 1 for a duplicate whose links lead elsewhere than those of the first page with its text
 
 
@@ -92,7 +94,8 @@ class Page:
     first page with this text, ``spam`` (0 to 1) how much it looks like spam, and ``signs`` the evidence by name.
 
     ``published`` is the day of publication as the page states it, ``YYYY-MM-DD``, or empty. ``redirect`` is the canonical
-    URL that a browser would show in its place: it is no page then, but a redirect.
+    URL that a browser would show in its place: it is no page then, but a redirect. ``text_main`` makes the main content if asked.
+    ``related`` are URLs by what they are to the page, where that is wanted (``pages/html/related.py``).
     """
 
     url: str
@@ -114,25 +117,37 @@ class Page:
     signs: Mapping[str, float] = field(default_factory=dict)
     published: str = ""
     redirect: str = ""
+    text_main: Callable[[], str] = str
+    related: Sequence[tuple[str, str]] = ()
 
     @property
     def repeats(self) -> bool:
         """Whether the page is a duplicate whose links lead where those of the first page lead."""
         return _repeats(self.duplicate_of, self.signs)
 
+    @property
+    def needs_browser(self) -> bool:
+        """Whether nobody knows what the page is about: its text is made by scripts, which were not run."""
+        return NEEDS_BROWSER in self.signs
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the page is to be stored."""
+        return self.indexable and NEEDS_BROWSER not in self.signs
+
 
 def _repeats(duplicate_of: str, signs: Mapping[str, float]) -> bool:
     return bool(duplicate_of) and OWN_LINKS not in signs
 
 
-# What a URL is fetched for: ``CrawlUrl.kind``.
-PAGE = "page"
+PAGE = "page"  # what a URL is fetched for: ``CrawlUrl.kind``
 SITEMAP = "sitemap"
+FEED = "feed"
 PROBE = "probe"
 REVISIT = "revisit"
 QUERY = "query"  # a result page of a search form; also a sign of its visit
-
-_PROBE_MARK = f"#{PROBE}/"
+REREAD = "reread"  # a listing, once more
+LISTINGS = (SITEMAP, FEED)  # also ``Visit.error`` of what was read as such
 
 
 @record(frozen=True, slots=True)
@@ -142,8 +157,8 @@ class CrawlUrl:
     ``url`` is canonical; ``score`` decides the order, higher is sooner. ``parent``, ``anchor`` and ``context_score`` say
     which link led here (``None``: a seed). ``not_before`` is the earliest time of the fetch in seconds since the epoch (0: any
     time). ``request`` is a serialised Scrapy request, for URLs that came from a spider's own ``Request``. ``kind`` says what
-    the URL is fetched for: a page, a sitemap, a probe, a query, or to see what has become of a page. ``variant`` tells several
-    fetches of one URL apart, such as the steps of a probe; empty for the fetch that the history records.
+    the URL is fetched for: a page, a sitemap, a feed, a probe, a query, or to see what has become of a page. ``variant`` tells
+    several fetches of one URL apart, such as the steps of a probe; empty for the fetch that the history records.
     """
 
     url: str
@@ -165,33 +180,6 @@ class CrawlUrl:
         No canonical URL has a fragment, so keys are unique: a probe of a URL may wait while the URL itself is done.
         """
         return f"{self.url}#{self.kind}/{self.variant}" if self.variant else self.url
-
-    @property
-    def written_kind(self) -> str | None:
-        """The kind as it is stored beside the key; None where ``read_key`` knows it without."""
-        return self.kind if self.kind != PAGE or _kind_of(self.key, self.parent) != PAGE else None
-
-
-def read_key(key: str, parent: str | None, kind: str | None = None) -> tuple[str, str, str]:
-    """``url``, ``kind`` and ``variant`` of a stored record, of which ``key``, ``parent`` and perhaps ``kind`` were written.
-
-    Records without a kind are pages, except those of earlier versions: a probe is known by its key, a sitemap by the
-    robots.txt that is its parent.
-    """
-    if kind is None:
-        kind = _kind_of(key, parent)
-        if kind == PAGE:
-            return key, PAGE, ""
-    url, _, variant = key.partition(f"#{kind}/")
-    return url, kind, variant
-
-
-def _kind_of(key: str, parent: str | None) -> str:
-    if _PROBE_MARK in key:
-        return PROBE
-    if parent is not None and parent.endswith("/robots.txt") and parent.count("/") == 3:
-        return SITEMAP
-    return PAGE
 
 
 # What a visit showed of a page that was known: ``Visit.change``.
@@ -252,6 +240,11 @@ class Visit:
     def is_page(self) -> bool:
         """Whether the fetch brought a page with content, stored or not."""
         return bool(self.md5) or self.error == NOT_KEPT
+
+    @property
+    def leads_on(self) -> bool:
+        """Whether it brought links to follow: those of a page, of a listing, or of a page that nobody could read."""
+        return self.is_page or self.error in (*LISTINGS, NEEDS_BROWSER)
 
     @property
     def repeats(self) -> bool:

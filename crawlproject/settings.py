@@ -5,6 +5,14 @@ Settings of ours start with ``FRONTIER_``, ``ORDERING_``, ``TOPIC_``, ``PAGE_``,
 choice of value.
 """
 
+from importlib.util import find_spec
+
+# Spiders, middlewares and pipelines are beside this package in a checkout, and inside it once it is built
+# (docs/adr/0043-one-package-when-installed.md).
+installed = find_spec("crawlproject.spiders") is not None
+program = "topical" if installed else "scrapy"  # what a person types, as hints and messages say it
+_inside = "crawlproject." if installed else ""
+
 # ---------------------------------------------------------------- frontier
 FRONTIER = "memory"  # memory (journaled in the crawl folder), disk (ditto, no limit), redis (for several workers)
 FRONTIER_BATCH_SIZE = 50  # k hosts: any k takes in a row are of k different hosts (003 section 4.1: D = 50)
@@ -46,6 +54,7 @@ PAGE_OBEY_NOFOLLOW = True  # honour rel=nofollow
 PAGE_OBEY_META_ROBOTS = True  # honour <meta name=robots> and X-Robots-Tag: noindex, nofollow
 PAGE_DUPLICATES = True  # recognise pages whose text was seen under another URL: their links are not followed again
 PAGE_DUPLICATES_KNOWN = 1_000_000  # pages of whose text copies are recognised: the first ones, 250 bytes of memory each
+PAGE_MAIN_TEXT = False  # items have the text without navigation and the like, as text_main: 2 ms of CPU a page
 PAGE_VERSIONS = 1  # texts of a page that are kept, the latest ones, when it is visited again
 PAGE_RELEVANT = 0.1  # similarity to the keywords from which a page counts as relevant in reports (000 section 4.2)
 
@@ -59,7 +68,7 @@ POLITENESS_MAX_CRAWL_DELAY = 300.0  # seconds: a longer Crawl-delay counts as th
 
 # ---------------------------------------------------------------- traps (0 = rule off)
 TRAP_MAX_URL_LENGTH = 256  # characters (000 section 2.4)
-TRAP_MAX_SEGMENT_REPEATS = 3  # the same path segment this many times
+TRAP_MAX_SEGMENT_REPEATS = 3  # the same path segment this many times at equal distances
 TRAP_MAX_SEGMENTS = 20  # path segments
 TRAP_MAX_DEPTH = 50  # links from a seed
 TRAP_MAX_URLS_PER_HOST = 10_000  # URLs of one host that may enter the frontier
@@ -86,6 +95,12 @@ CRAWL_CLOAKING_AGENT = (  # the User-Agent of these fetches: a common browser's
     "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36"
 )
 CRAWL_SOFT_404_PROBE = 0  # pages of a host after which it is asked for one that is not there; 0: never
+CRAWL_RENDER = "never"  # which pages are rendered in a browser: never, needed (what only a browser can read) or always
+CRAWL_RENDER_COST = 4.0  # fetches that a rendering counts for in the budget of its site, besides that of the page
+CRAWL_RENDER_PAGES = 2  # that are rendered at the same time
+CRAWL_RENDER_SECONDS = 10.0  # until a page is read as it is, settled or not
+CRAWL_RENDER_MEMORY = 536_870_912  # bytes that a process of the browser may take, about one a page: else it is killed
+CRAWL_BROWSER = ""  # executable of the browser; empty: the Chromium or Chrome that is installed
 CRAWL_SCARCE = "both"  # what the crawl is to save: pages, time, or both (see docs/orderings.md)
 CRAWL_MIN_HARVEST = 0.0  # share of relevant pages below which the crawl is saturated and ends; 0 = never
 CRAWL_HARVEST_WINDOW = 500  # pages that are looked at for it
@@ -96,6 +111,7 @@ CRAWL_NEW_SHARE = "price"  # of these fetches while new URLs wait, 0 to 1; price
 CRAWL_REVISIT_MIN = 3_600.0  # seconds between two visits of a page, at least
 CRAWL_KEEP_PAGES = 0  # pages of a collection that is visited again, the most relevant; 0 = CRAWL_MAX_PAGES
 CRAWL_CHANGE_HOOK = ""  # command, or http(s) URL, that is given JSON for each change of a relevant page, and at the end
+CRAWL_HOOK_PAGES = 0  # new relevant pages after which it is told of them, each time; 0 = never
 CRAWL_SEED = 1  # of the random generator: same seed, same choices
 CRAWL_ALLOWED_DOMAINS: list[str] = []  # stay on these domains and their sub-domains; empty: the whole web
 CRAWL_ALLOWED_ADDRESSES: list[str] = []  # besides the public Internet: networks, addresses, host, host:port
@@ -108,12 +124,18 @@ CRAWL_URL_DEFAULT_PAGES = True  # remove index.html and its kin from URLs (000 s
 CRAWL_URL_QUERY_RULES = True  # sort query parameters, remove tracking and session parameters
 CRAWL_LEARN_RULES = True  # learn from copies which parts of URLs make no difference on a host
 CRAWL_RULES: list[str] = []  # crawl folders, or files like their rules.jsonl: rules learned by earlier crawls
+CRAWL_SPAM_MODEL = (
+    ""  # a file of `scrapy spam`, in place of the built-in weights of the signs of spam (004 section 6.3)
+)
 CRAWL_ROBOTS_MAX_AGE = 86_400  # seconds a robots.txt is believed at most (RFC 9309 section 2.4)
 CRAWL_ROBOTS_CACHE_SIZE = 10_000  # origins whose robots.txt is kept in memory
 CRAWL_WARC = False  # archive requests and responses while they come, in the folder warc/ of the crawl folder
 CRAWL_WARC_MAX_BYTES = 1_000_000_000  # size from which another WARC file is begun
 CRAWL_SITEMAPS = 0  # sitemaps of a host that are read, of those that its robots.txt names; 0 = none
-CRAWL_SITEMAP_URLS = 1_000  # links of a sitemap that are followed: those whose words are nearest to the topic
+CRAWL_FEEDS = 0  # feeds (RSS, Atom, JSON Feed) of a host that are read, of those that its pages name; 0 = none
+CRAWL_SITEMAP_URLS = (
+    1_000  # links of a sitemap or feed that are followed: the nearest to the topic, the first of a feed
+)
 CRAWL_FORMS = 0  # result pages fetched from each search form that a relevant page has; 0 = no form is ever filled in
 CRAWL_FORM_SELECTION = "relevant_new"  # which query comes next: a policy of crawlproject/deep_web/selection
 CRAWL_PROGRESS_SECONDS = 10.0  # seconds between progress lines; 0 = none
@@ -132,8 +154,8 @@ VIRTUAL_WEB_LATENCY = 0.0  # times the latency that the virtual web simulates; 0
 
 # ---------------------------------------------------------------- Scrapy
 BOT_NAME = "topical"
-SPIDER_MODULES = ["spiders"]
-NEWSPIDER_MODULE = "spiders"
+SPIDER_MODULES = [f"{_inside}spiders"]
+NEWSPIDER_MODULE = f"{_inside}spiders"
 COMMANDS_MODULE = "crawlproject.commands"
 USER_AGENT = "topical-crawler/0.1 (polite research crawler; set USER_AGENT to say who you are)"
 
@@ -157,28 +179,29 @@ DEPTH_STATS_VERBOSE = False
 
 DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
-    "middlewares.canonicalize.CanonicalizeMiddleware": 50,
-    "middlewares.traps.TrapMiddleware": 60,
-    "middlewares.safety.SafetyMiddleware": 70,
-    "middlewares.server_address.ServerAddressMiddleware": 80,
-    "middlewares.robots.RobotsMiddleware": 100,
+    f"{_inside}middlewares.canonicalize.CanonicalizeMiddleware": 50,
+    f"{_inside}middlewares.traps.TrapMiddleware": 60,
+    f"{_inside}middlewares.safety.SafetyMiddleware": 70,
+    f"{_inside}middlewares.server_address.ServerAddressMiddleware": 80,
+    f"{_inside}middlewares.robots.RobotsMiddleware": 100,
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
-    "middlewares.retry.ReplyRetryMiddleware": 550,
+    f"{_inside}middlewares.retry.ReplyRetryMiddleware": 550,
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
-    "middlewares.decompression.DecompressionMiddleware": 590,
-    "middlewares.truncate.TruncateMiddleware": 900,
+    f"{_inside}middlewares.decompression.DecompressionMiddleware": 590,
+    f"{_inside}middlewares.truncate.TruncateMiddleware": 900,
 }
 SPIDER_MIDDLEWARES = {
     "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
     "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
 }
 ITEM_PIPELINES = {
-    "pipelines.examine.ExaminePipeline": 50,
-    "pipelines.relevance.RelevancePipeline": 100,
-    "pipelines.links.LinksPipeline": 200,
-    "pipelines.pages.PagesPipeline": 300,
-    "pipelines.history.HistoryPipeline": 400,
-    "pipelines.frontier.FrontierPipeline": 900,
+    f"{_inside}pipelines.render.RenderPipeline": 40,
+    f"{_inside}pipelines.examine.ExaminePipeline": 50,
+    f"{_inside}pipelines.relevance.RelevancePipeline": 100,
+    f"{_inside}pipelines.links.LinksPipeline": 200,
+    f"{_inside}pipelines.pages.PagesPipeline": 300,
+    f"{_inside}pipelines.history.HistoryPipeline": 400,
+    f"{_inside}pipelines.frontier.FrontierPipeline": 900,
 }
 EXTENSIONS = {
     "scrapy.extensions.logstats.LogStats": None,

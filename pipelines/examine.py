@@ -6,7 +6,8 @@ from scrapy.exceptions import DropItem
 
 from crawlproject.components.items import PageItem
 from crawlproject.crawl.crawl import Crawl
-from pipelines.base import PagePipeline
+
+from .base import PagePipeline
 
 
 class ExaminePipeline(PagePipeline):

@@ -6,16 +6,18 @@ from scrapy.exceptions import DropItem
 
 from crawlproject.components.items import PageItem
 from crawlproject.crawl.crawl import Crawl
-from pipelines.base import PagePipeline
+
+from .base import PagePipeline
 
 
 class FrontierPipeline(PagePipeline):
     """The ordering observes the page and scores its links; the frontier takes them in one atomic step.
 
-    A page that asks not to be indexed ends here: feed exports and pipelines behind this one do not see it.
+    A page that is not stored (it asks not to be indexed, or needs a browser) ends here: feed exports and pipelines behind this
+    one do not see it.
     """
 
     def step(self, item: PageItem, crawl: Crawl) -> None:
         crawl.steps_for(item.lease).offer(item.page, item.fetch)
-        if not item.page.indexable:
-            raise DropItem(f"noindex: {item.page.url}", log_level="DEBUG")
+        if not item.page.is_kept:
+            raise DropItem(f"not stored: {item.page.url}", log_level="DEBUG")

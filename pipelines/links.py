@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from crawlproject.components.items import PageItem
 from crawlproject.crawl.crawl import Crawl
-from pipelines.base import PagePipeline
+
+from .base import PagePipeline
 
 
 class LinksPipeline(PagePipeline):

@@ -14,12 +14,14 @@ from scrapy.exceptions import IgnoreRequest
 
 from crawlproject.components.clock import time
 from crawlproject.components.connection_failures import connection_failure
+from crawlproject.components.feeds import refuse_crawl_files
 from crawlproject.components.items import PageItem
 from crawlproject.components.meta import ANY_TYPE, ENDED_AT, LEASE, fetch_of, robots_agent
 from crawlproject.components.refused import Refused
 from crawlproject.components.request_json import lease_key
 from crawlproject.components.running import attach, stopped, stopping
 from crawlproject.components.subcommand import cache_dir
+from crawlproject.components.topic_settings import apply_topic_settings
 from crawlproject.crawl.address_policy import ADDRESS, PORT, make_safety
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
@@ -61,8 +63,8 @@ class TopicalSpider(scrapy.Spider):
     """``scrapy crawl topical -a topic=TOPIC [-a ordering=NAME]``.
 
     ``topic`` is a topic file (TOML), the name of a topic of the project, the text of a topic file, or a ``Topic``. Its
-    ``[crawl]`` table overrides the project's settings and is overridden by ``-s``; ``ordering`` overrides the setting
-    ``ORDERING``. Raises ``BadInput`` for whatever is wrong with either.
+    ``[crawl]`` table overrides the project's settings and is overridden by ``-s`` and by what a script sets; ``ordering``
+    overrides the setting ``ORDERING``. Raises ``BadInput`` for whatever is wrong with either.
     """
 
     name = "topical"
@@ -78,7 +80,7 @@ class TopicalSpider(scrapy.Spider):
             raise BadInput("topic", "say which topic to crawl: -a topic=TOPIC")
         asked = kwargs["topic"]
         topic = asked if isinstance(asked, Topic) else find_topic(asked)
-        crawler.settings.setdict(dict(topic.settings), priority="spider")
+        apply_topic_settings(crawler.settings, topic.settings)
         if kwargs.get("ordering"):
             crawler.settings.set("ORDERING", kwargs["ordering"], priority="cmdline")
         refuse_unknown(crawler.settings)
@@ -95,6 +97,7 @@ class TopicalSpider(scrapy.Spider):
         spider = super().from_crawler(crawler, *args, **kwargs)
         folder = _folder_under_scrapyd(crawler, kwargs.get("_job"), topic.name)
         agent = robots_agent(crawler.settings)
+        refuse_crawl_files(crawler.settings, options.own_folder(folder or options.folder(topic.name)))
         spider._hinted = set()
         spider.crawl = assemble(topic, options, clock=time, folder=folder, cache_dir=cache_dir(), agent=agent)
         attach(crawler, spider.crawl)
@@ -135,7 +138,8 @@ class TopicalSpider(scrapy.Spider):
         with stopping(self.crawler):
             page = self.crawl.receive(lease, Reply(request.url, response.status, headers, response.body), fetch)
         if page is not None:
-            yield PageItem(page, response.body[: self.crawl.options.page_max_bytes], lease, fetch)
+            body = response.body[: self.crawl.options.page_max_bytes]
+            yield PageItem(page, body, lease, fetch, headers["x-robots-tag"])
 
     def failed(self, failure: Failure) -> None:
         """A fetch that brought no response, or a request that a middleware refused."""

@@ -102,6 +102,11 @@ class HostileWeb:
         """Good hosts and bad ones; parked domains and doorways have more hosts below them, and swarms have more domains."""
         return len(self._homes), len(self._bad)
 
+    @property
+    def bad_sites(self) -> Sequence[BadSite]:
+        """Every bad site, of all its kinds."""
+        return self._bad
+
     def kind_of(self, host: str) -> str:
         """The kind of a bad host, or of the one that it is below or belongs to; empty for a good one."""
         site = self._site(host)

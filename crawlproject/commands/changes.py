@@ -52,6 +52,7 @@ class ChangesCommand(Subcommand):
         from crawlproject.reports.changes.select import select_changes
         from crawlproject.reports.changes.text import print_changes
         from crawlproject.reports.spans import read_moment
+        from crawlproject.storage.crawl_files import refuse_crawl_file
         from crawlproject.storage.read import read_info
 
         with reporting_errors(self):
@@ -64,6 +65,7 @@ class ChangesCommand(Subcommand):
             elif opts.output is None:
                 print(_written(changes, info, since, opts.to), end="")
             else:
+                refuse_crawl_file(opts.output)
                 with written_whole(opts.output) as file:
                     file.write(_written(changes, info, since, opts.to).encode("utf-8", "replace"))
 

@@ -13,14 +13,16 @@ from scrapy.exceptions import UsageError
 from crawlproject.components.subcommand import Subcommand, cache_dir, reporting_errors
 from crawlproject.errors import BadInput
 from crawlproject.evaluation.checkpoint import read_checkpoints
+from crawlproject.evaluation.clicks import ClickLog
 from crawlproject.evaluation.compare import compare
 from crawlproject.evaluation.popularity import IMPORTANCE
 from crawlproject.evaluation.question import MEASURES, TESTS, Question, Scorer
-from crawlproject.evaluation.runs import find_runs
+from crawlproject.evaluation.runs import RunFolder, find_runs, known_targets
 from crawlproject.reports.comparison import trajectories, write_comparison
 from crawlproject.reports.exports import write_csv, write_json, write_svg
 from crawlproject.reports.terminal import print_comparison
 from crawlproject.reports.verdict import heading
+from crawlproject.storage.crawl_files import refuse_crawl_file
 
 
 class CompareCommand(Subcommand):
@@ -47,6 +49,8 @@ class CompareCommand(Subcommand):
         parser.add_argument("--importance", choices=sorted(IMPORTANCE), help=importance)
         webs = "the webs of the crawls, from which --importance reads the pages"
         parser.add_argument("--web", metavar="WEB", nargs="+", help=webs)
+        clicks = "lines of query, URL and clicks, with tabs between them (measures clicks and ndcg)"
+        parser.add_argument("--clicks", metavar="FILE", type=Path, help=clicks)
         top = "number of top pages among all crawls (top; default 100)"
         parser.add_argument("--top", metavar="N", type=int, default=100, help=top)
         parser.add_argument("--test", choices=sorted(TESTS), default="t", help="significance test (default: t)")
@@ -66,17 +70,20 @@ class CompareCommand(Subcommand):
 
 
 def _compare(folder: Path, opts: argparse.Namespace, agent: str) -> None:
+    runs = find_runs(folder)
     question = Question(
-        measure=opts.measure or ("precision" if opts.importance else "recall"),
+        measure=opts.measure or ("precision" if opts.importance else _default_measure(runs)),
         at=read_checkpoints(opts.at),
         threshold=opts.threshold,
         window=_positive(opts.window, "--window"),
         top=_positive(opts.top, "--top"),
         test=opts.test,
         importance=opts.importance or "",
+        clicks=ClickLog.read(opts.clicks) if opts.clicks else None,
     )
-    runs = find_runs(folder)
-    with _scorer(opts.importance, opts.web, agent) as scorer:
+    for path in filter(None, (opts.json, opts.figure, opts.csv)):
+        refuse_crawl_file(path)
+    with _scorer(opts.importance, opts.web, agent, runs) as scorer:
         comparison = compare(runs, question, scorer)
     print_comparison(comparison, sys.stdout)
     if opts.json:
@@ -88,8 +95,18 @@ def _compare(folder: Path, opts: argparse.Namespace, agent: str) -> None:
     print(f"\nPlots and results by topic: {write_comparison(comparison, folder)}")
 
 
+def _default_measure(runs: Sequence[RunFolder]) -> str:
+    """``recall`` where it can be measured: some topic has targets."""
+    if any(known_targets(run.path, run.info) for run in runs):
+        return "recall"
+    print("No topic has targets, so --measure harvest is used.", file=sys.stderr)
+    return "harvest"
+
+
 @contextmanager
-def _scorer(importance: str | None, webs: Sequence[str] | None, agent: str) -> Iterator[Scorer | None]:
+def _scorer(
+    importance: str | None, webs: Sequence[str] | None, agent: str, runs: Sequence[RunFolder]
+) -> Iterator[Scorer | None]:
     """The scorer for ``--importance``; None to use the relevance that the crawls recorded."""
     if importance is None and webs is None:
         yield None
@@ -101,7 +118,7 @@ def _scorer(importance: str | None, webs: Sequence[str] | None, agent: str) -> I
         )
     from crawlproject.evaluation.simulation.page_importance import WebScorer
 
-    scorer = WebScorer(webs, IMPORTANCE[importance], cache_dir=cache_dir(), agent=agent)
+    scorer = WebScorer(webs, IMPORTANCE[importance], cache_dir=cache_dir(), agent=agent, runs=runs)
     try:
         yield scorer
     finally:

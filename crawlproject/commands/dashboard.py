@@ -55,7 +55,7 @@ async def _serve(root: Path, port: int | None, command: ScrapyCommand) -> None:
     """Serve until SIGINT or SIGTERM."""
     # Scrapy imports all commands at every start, so heavy imports are local.
     from crawlproject.components.dashboard.crawls import CrawlManager
-    from crawlproject.components.dashboard.launch import startable_orderings
+    from crawlproject.components.dashboard.launch import offered_orderings
     from crawlproject.components.dashboard.server import Dashboard, listen
     from crawlproject.options import read_options
 
@@ -64,7 +64,7 @@ async def _serve(root: Path, port: int | None, command: ScrapyCommand) -> None:
     host = options.dashboard_host
     listening = listen(host, options.dashboard_port if port is None else port)
     workshop = CrawlManager(root, _given(command))
-    dashboard = Dashboard(workshop, listening, host, orderings=startable_orderings)
+    dashboard = Dashboard(workshop, listening, host, orderings=offered_orderings)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
+from crawlproject.components.extensions.status_line import is_interactive
 from crawlproject.components.subcommand import Subcommand, reporting_errors
 from crawlproject.errors import BadInput
 from crawlproject.pages.text.printable import counted
@@ -19,7 +20,7 @@ from crawlproject.pages.text.printable import counted
 if TYPE_CHECKING:
     from crawlproject.exporting.selection import Selection
 
-_FORMATS = ("csv", "graphml", "jsonl", "opensearch", "parquet", "wacz", "warc")
+_FORMATS = ("csv", "graphml", "jsonl", "markdown", "opensearch", "parquet", "wacz", "warc")
 
 
 class ExportCommand(Subcommand):
@@ -31,10 +32,11 @@ class ExportCommand(Subcommand):
 
     def long_desc(self) -> str:
         return (
-            "Write the pages of a crawl to the file TARGET, or send them to the index of OpenSearch or Elasticsearch at the URL "
-            "TARGET (http://host:9200/index). Works on running, finished and killed crawls; the folders of several workers "
-            "are merged first. A file appears when it is complete; an interrupted upload resumes. Exit code 2: a crawl "
-            "folder, target or option is wrong, or the server refused documents; 3: disk or server failed, try again."
+            "Write the pages of a crawl to the file TARGET (markdown: to the new folder TARGET), or send them to the index of "
+            "OpenSearch or Elasticsearch at the URL TARGET (http://host:9200/index). Works on running, finished and killed "
+            "crawls; the folders of several workers are merged first. What is written appears when it is complete; an "
+            "interrupted upload resumes. Exit code 2: a crawl folder, target or option is wrong, or the server refused "
+            "documents; 3: disk or server failed, try again."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -73,6 +75,7 @@ class ExportCommand(Subcommand):
             raise UsageError("--batch-bytes must be at least 1, and --retries 0", print_help=False)
         # Scrapy imports all commands at every start, so heavy imports are local.
         from crawlproject.exporting.files import export_file
+        from crawlproject.exporting.markdown import export_markdown
         from crawlproject.exporting.selection import Selection
         from crawlproject.storage.merge_workers import whole_folder
 
@@ -81,6 +84,8 @@ class ExportCommand(Subcommand):
             selection = Selection(opts.min_relevance, opts.with_duplicates)
             if opts.to == "opensearch":
                 print(_send(folder, args[1], selection, opts))
+            elif opts.to == "markdown":
+                print(export_markdown(folder, Path(args[1]), selection))
             else:
                 print(export_file(folder, Path(args[1]), opts.to, selection, now=time.time()))
 
@@ -102,5 +107,5 @@ def _send(folder: Path, url: str, selection: Selection, opts: argparse.Namespace
 
 
 def _show_progress(share: float) -> None:
-    if sys.stderr.isatty():
+    if is_interactive(sys.stderr):
         print(f"\r{share:4.0%} sent", end="" if share < 1.0 else "\n", file=sys.stderr, flush=True)

@@ -13,6 +13,7 @@ from scrapy.exceptions import UsageError
 
 from crawlproject.components.subcommand import BAD_INPUT, Subcommand, reporting_errors
 from crawlproject.pages.text.printable import counted
+from crawlproject.settings import program
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -186,7 +187,7 @@ def _keys(asked: str, folder: Path) -> list[str]:
     from scrapy import Request
     from scrapy.utils.request import fingerprint
 
-    from crawlproject.commands.why import canonicalizer_of
+    from crawlproject.components.explanation import canonicalizer_of
     from crawlproject.storage.read import MANIFEST
     from crawlproject.urls.canonical import canonical_or_none, canonical_url
 
@@ -202,13 +203,13 @@ def _clear(place: FrontierPlace, sure: bool) -> int:
     """Remove the frontier and return the exit code."""
     counts = place.view.counts()
     if place.holder:
-        print(f"scrapy: {place.title}: in use by {place.holder}; stop it first", file=sys.stderr)
+        print(f"{program}: {place.title}: in use by {place.holder}; stop it first", file=sys.stderr)
         return BAD_INPUT
     question = (
         f"Remove the frontier in {place.title}: {counts.waiting:,} waiting and {counts.done:,} finished URLs? [y/N] "
     )
     if not sure and not _agreed(question):
-        print("scrapy: nothing was removed", file=sys.stderr)
+        print(f"{program}: nothing was removed", file=sys.stderr)
         return 1
     place.clear()
     print(f"Removed {counts.waiting + counts.leased:,} waiting and {counts.done:,} finished URLs.")

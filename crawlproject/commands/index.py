@@ -8,8 +8,10 @@ from pathlib import Path
 
 from scrapy.exceptions import UsageError
 
+from crawlproject.components.extensions.status_line import is_interactive
 from crawlproject.components.subcommand import Subcommand, reporting_errors
 from crawlproject.pages.text.printable import counted
+from crawlproject.settings import program
 
 
 class IndexCommand(Subcommand):
@@ -22,7 +24,7 @@ class IndexCommand(Subcommand):
     def long_desc(self) -> str:
         return (
             "Build a full-text index in a crawl folder, or bring it up to date. Works on running, finished and killed "
-            "crawls; the folders of several workers are merged first. Next: scrapy search CRAWL_DIR QUERY. "
+            f"crawls; the folders of several workers are merged first. Next: {program} search CRAWL_DIR QUERY. "
             "Exit code 2: not a crawl folder, a damaged one, or another process updates the index."
         )
 
@@ -54,5 +56,5 @@ class IndexCommand(Subcommand):
 
 
 def _show_progress(share: float) -> None:
-    if sys.stderr.isatty():
+    if is_interactive(sys.stderr):
         print(f"\r{share:4.0%} indexed", end="" if share < 1.0 else "\n", file=sys.stderr, flush=True)

@@ -45,10 +45,15 @@ class MapCommand(Subcommand):
         # Scrapy imports all commands at every start, so heavy imports are local.
         from crawlproject.reports.map import write_map
         from crawlproject.reports.map_data import read_map
+        from crawlproject.storage.crawl_files import SIGNS, refuse_crawl_file, refuse_unsigned
 
         with reporting_errors(self):
             if not 1 <= opts.limit <= _MOST:
                 raise BadInput(f"--limit {opts.limit}", f"expected a number from 1 to {_MOST:,}")
             folder = Path(args[0])
+            if opts.out:
+                refuse_crawl_file(opts.out)
             found = read_map(folder, site=opts.site, limit=opts.limit)
+            if not opts.out:
+                refuse_unsigned(folder / NAME, (*SIGNS, " – map</title>".encode()))
             print(write_map(found, opts.out or folder / NAME))

@@ -16,7 +16,10 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
+from crawlproject.components.extensions.status_line import is_interactive
 from crawlproject.components.subcommand import INTERRUPTED, Subcommand, cache_dir, reporting_errors, settings_for
+from crawlproject.errors import BadWeb
+from crawlproject.settings import program
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +40,7 @@ class RehearseCommand(Subcommand):
         return (
             "Crawl WEB (a WARC file, a folder of hosts, a crawl folder, or `sample`) on each topic with each ordering. "
             "Each run writes DIR/<topic>/<ordering>/ and prints a line of JSON; finished runs are kept. "
-            "Host rotation and politeness are those of a live crawl, on a virtual clock. Next: scrapy compare DIR. "
+            f"Host rotation and politeness are those of a live crawl, on a virtual clock. Next: {program} compare DIR. "
             "With --revisit, and without topics: how fresh each revisit policy keeps the pages of HISTORIES, a folder of change "
             "histories or a crawl folder with a week of revisits; a line of JSON for each. "
             "Exit code 2: a web, topic, ordering or setting is wrong."
@@ -152,7 +155,7 @@ class RehearseCommand(Subcommand):
         from crawlproject.evaluation.simulation.workers import MEMORY_GENERATION, WorkerFailed, rehearse_with_workers
 
         def warn(sentence: str) -> None:
-            print(f"scrapy: web {plans[0].web}: {sentence}", file=sys.stderr)
+            print(f"{program}: web {plans[0].web}: {sentence}", file=sys.stderr)
 
         def lines() -> Generator[Line]:
             for plan in plans:
@@ -160,24 +163,30 @@ class RehearseCommand(Subcommand):
 
         gc.set_threshold(MEMORY_GENERATION)
         done = lines()
+        empty: dict[str, None] = {}
         try:
             with _progress(sum(plan.runs for plan in plans)) as advance:
                 for line in done:
                     print(json.dumps(line), flush=True)
                     advance(line)
+                    if line.get("pages") == 0:
+                        empty.setdefault(line["topic"], None)
         except KeyboardInterrupt:
             done.close()
-            print("scrapy: interrupted; run the same command to continue, finished runs are kept", file=sys.stderr)
+            print(f"{program}: interrupted; run the same command to continue, finished runs are kept", file=sys.stderr)
             self.exitcode = INTERRUPTED
         except WorkerFailed as failure:
-            print(f"scrapy: {failure}", file=sys.stderr)
+            print(f"{program}: {failure}", file=sys.stderr)
             self.exitcode = 1
+        if empty:
+            what = f"no page of it was stored for {', '.join(empty)}; expected a web that has the seeds of the topic"
+            raise BadWeb(f"web {plans[0].web!r}", what)
 
 
 @contextmanager
 def _progress(runs: int) -> Iterator[Callable[[Line], None]]:
     """Show a progress bar if standard error is a terminal; yield the function to call with the line of each finished run."""
-    if not sys.stderr.isatty():
+    if not is_interactive(sys.stderr):
         yield lambda line: None
         return
     from rich.console import Console

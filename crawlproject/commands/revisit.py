@@ -15,6 +15,7 @@ from crawlproject.components.clock import time
 from crawlproject.components.running import crawl_of
 from crawlproject.components.subcommand import reporting_errors
 from crawlproject.pages.text.printable import counted
+from crawlproject.settings import program
 
 if TYPE_CHECKING:
     from crawlproject.crawl.revisits.tally import Tally
@@ -37,7 +38,7 @@ class RevisitCommand(CrawlCommand):
         return (
             "Fetch pages of a crawl that are worth another visit, and new ones that they link to, with the topic, the ordering "
             "and the settings of the folder; end after so many fetches. Prints what has become of the pages. For cron and "
-            "timers. Exit codes as scrapy crawl. Next: scrapy changes CRAWL_DIR."
+            f"timers. Exit codes as {program} crawl. Next: {program} changes CRAWL_DIR."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from scrapy.exceptions import UsageError
 
 from crawlproject.components.subcommand import Subcommand, reporting_errors
+from crawlproject.settings import program
 
 _SHOWN = 10
 
@@ -26,7 +27,7 @@ class SearchCommand(Subcommand):
         return (
             "Print the pages of a crawl that match QUERY, best first, by title, text, the anchor that led to the page, and "
             'relevance to the topic. Words are alternatives; +word, -word, "a phrase" and title:word are supported. '
-            "Needs an index: scrapy index CRAWL_DIR. Exit code 2: there is no index, or it is damaged."
+            f"Needs an index: {program} index CRAWL_DIR. Exit code 2: there is no index, or it is damaged."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -54,4 +55,4 @@ class SearchCommand(Subcommand):
             else:
                 print_hits(found.hits, found.total, opts.offset + 1, sys.stdout)
                 if is_behind(Path(args[0])):
-                    print(f"The crawl has pages that are not indexed; run: scrapy index {args[0]}", file=sys.stderr)
+                    print(f"The crawl has pages that are not indexed; run: {program} index {args[0]}", file=sys.stderr)

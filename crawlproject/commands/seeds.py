@@ -15,6 +15,7 @@ from scrapy.exceptions import UsageError
 
 from crawlproject.components.subcommand import Subcommand, cache_dir, reporting_errors, settings_for
 from crawlproject.errors import BadWeb
+from crawlproject.settings import program
 
 if TYPE_CHECKING:
     from crawlproject.records import Page, Topic
@@ -63,6 +64,7 @@ class SeedsCommand(Subcommand):
         from crawlproject.crawl.reading import make_canonicalizer, topic_in_canonical_urls
         from crawlproject.options import read_options
         from crawlproject.storage.append_log import write_atomically
+        from crawlproject.storage.crawl_files import refuse_crawl_file
         from crawlproject.topic.add_seeds import with_seeds
         from crawlproject.topic.hubs import find_hubs, is_below, is_mirror
         from crawlproject.topic.parse import load_topic, parse_topic
@@ -91,7 +93,8 @@ class SeedsCommand(Subcommand):
             print(f"No page of {source} links to {opts.min_hosts} seed hosts; nothing was written.")
             return
         out = opts.out or path.with_name(f"{path.name.removesuffix('.toml')}.augmented.toml")
-        comment = f"hubs that link to several of the seed hosts above, found by scrapy seeds in {Path(source).name}"
+        refuse_crawl_file(out)
+        comment = f"hubs that link to several of the seed hosts above, found by {program} seeds in {Path(source).name}"
         text = path.read_bytes().decode("utf-8-sig")
         new = with_seeds(text, str(path), [hub.url for hub in hubs], comment)
         parse_topic(new, str(out), folder=out.parent)  # relative paths of example files must be valid there, too
@@ -132,7 +135,7 @@ def opened(source: str, topic: Topic, settings: dict[str, Any], *, agent: str) -
         yield Source(read_links(folder), lambda url: None, make_analyzer(topic.language, options).terms)
         return
     for warning in web.warnings:
-        print(f"scrapy: web {source}: {warning}", file=sys.stderr)
+        print(f"{program}: web {source}: {warning}", file=sys.stderr)
     canonicalize = make_canonicalizer(options)
     pages = read_pages(web, topic.language, options, PageCacheFolder(cache_dir(), source), agent=agent)
     judged = JudgedPages(pages, TopicJudge(topic.keywords, pages.reader.analyzer))

@@ -14,11 +14,18 @@ from scrapy.exceptions import UsageError
 
 from crawlproject.components.subcommand import Subcommand, cache_dir, reporting_errors
 from crawlproject.errors import BadInput
+from crawlproject.settings import program
+from crawlproject.storage.crawl_files import refuse_crawl_file
 from crawlproject.webs.access_log import AccessLog
 from crawlproject.webs.open import open_web
 
 if TYPE_CHECKING:
     from crawlproject.components.virtual_web_server import WebServer
+
+_SECURE = (
+    "its https pages are served at the same URLs with http, but links to https are not followed through a proxy; "
+    "-s VIRTUAL_WEB fetches all as they are"
+)
 
 
 class ServeCommand(Subcommand):
@@ -63,7 +70,9 @@ class ServeCommand(Subcommand):
 
         with reporting_errors(self), closing(open_web(args[0], cache_dir=cache_dir())) as web:
             for warning in web.warnings:
-                print(f"scrapy: web {args[0]}: {warning}", file=sys.stderr)
+                print(f"{program}: web {args[0]}: {warning}", file=sys.stderr)
+            if any(url.startswith("https://") for url in web.urls()):
+                print(f"{program}: web {args[0]}: {_SECURE}", file=sys.stderr)
             with _access_log(opts.access_log) as log:
                 server = WebServer(web, opts.port, latency=opts.latency == "on", log=log)
                 asyncio.run(_serve(server, args[0]))
@@ -87,6 +96,7 @@ async def _serve(server: WebServer, name: str) -> None:
 def _access_log(path: Path | None) -> AccessLog | nullcontext[None]:
     if path is None:
         return nullcontext()
+    refuse_crawl_file(path)
     try:
         return AccessLog(path)
     except OSError as refused:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -14,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 from scrapy.exceptions import UsageError
 
 from crawlproject.components.asker import Asker, canonical, keywords_of
-from crawlproject.components.subcommand import Subcommand, reporting_errors, settings_for
+from crawlproject.components.subcommand import CRAWL_TOPIC, Subcommand, reporting_errors, settings_for
 from crawlproject.errors import BadInput, BadTopic
 from crawlproject.pages.text.printable import counted
+from crawlproject.settings import program
 
 if TYPE_CHECKING:
     from crawlproject.records import Page, Topic
@@ -124,7 +126,9 @@ class TopicCommand(Subcommand):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, [topic_text(draft).encode()])
         print(f"Written: {path}")
-        print(f"Next:    scrapy topic check {path}\n         scrapy crawl topical -a topic={path}")
+        given = "".join(f" -s {shlex.quote(f'{name}={value}')}" for name, value in self._given().items())
+        quoted = shlex.quote(str(path))
+        print(f"Next:    {program} topic check {quoted}{given}\n         {CRAWL_TOPIC}{quoted}{given}")
 
     def _words(self, topic: Topic, examples: Sequence[str], opts: argparse.Namespace) -> list[str]:
         from crawlproject.topic.draft import characteristic_words
@@ -212,14 +216,16 @@ class TopicCommand(Subcommand):
         from crawlproject.components.preview import Preview
         from crawlproject.options import read_options
 
-        settings = settings_for(self, topic)
+        return Preview(topic, read_options(settings_for(self, topic)), {**topic.settings, **self._given()}, folder)
+
+    def _given(self) -> dict[str, Any]:
+        """The settings that were given with ``-s``."""
         assert self.settings is not None, "scrapy.cmdline sets it"
-        given = {
+        return {
             name: value
             for name, value in self.settings.copy_to_dict().items()
             if self.settings.getpriority(name) == _COMMAND_LINE and isinstance(value, str | int | float)
         }
-        return Preview(topic, read_options(settings), {**topic.settings, **given}, folder)
 
 
 _COMMAND_LINE = 40  # Scrapy's priority of ``-s``

@@ -25,7 +25,7 @@ class Asker:
             if not answer and urls:
                 return urls
             try:
-                urls.append(canonical(answer if "://" in answer else f"https://{answer}"))
+                urls.append(canonical(answer))
             except BadInput as wrong:
                 print(f"  {wrong.wish}", file=sys.stderr, flush=True)
 
@@ -58,16 +58,17 @@ def keywords_of(answer: str) -> list[str]:
 
     try:
         return checked_keywords(answer.split(","))
-    except ValueError as wrong:
-        raise BadInput("--query", str(wrong)) from None
+    except ValueError:
+        raise BadInput("--query", "name at least one word, for example: solar power, photovoltaics") from None
 
 
 def canonical(url: str) -> str:
-    """Raises ``BadInput``."""
+    """A URL as people type it. Raises ``BadInput``."""
     from crawlproject.urls.canonical import canonical_url
+    from crawlproject.urls.typed import with_scheme
 
     try:
-        return canonical_url(url)
+        return canonical_url(with_scheme(url))
     except InvalidUrl as wrong:
         raise BadInput("topic new", str(wrong)) from None
 

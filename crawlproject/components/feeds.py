@@ -12,16 +12,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage
+from w3lib.url import file_uri_to_path
 
 from crawlproject.storage.append_log import AppendLog
+from crawlproject.storage.crawl_files import refuse_crawl_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from scrapy.crawler import Crawler
     from scrapy.extensions.feedexport import FeedSlot
+    from scrapy.settings import BaseSettings
 
 _LINES = ("jsonlines", "jsonl", "jl")
+
+
+def refuse_crawl_files(settings: BaseSettings, crawl_dir: Path) -> None:
+    """Raise ``BadInput`` when ``-o``, ``-O`` or ``FEEDS`` names a file of a crawl, such as this one in ``crawl_dir``."""
+    for uri in map(str, settings.getdict("FEEDS")):
+        if uri.startswith("file:") or "://" not in uri:
+            refuse_crawl_file(Path(file_uri_to_path(uri)), crawl_dir=crawl_dir)
 
 
 class SafeFeeds:

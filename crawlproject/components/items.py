@@ -14,12 +14,14 @@ class PageItem:
     """A fetched page.
 
     Its fields are what feed exports and pipelines behind ours see; they are filled when the page is kept. The attributes
-    ``page``, ``body``, ``lease``, ``fetch`` and ``visit`` are no fields: they are for the pipelines of the project.
+    ``page``, ``body``, ``lease``, ``fetch``, ``robots_tag`` (the header ``X-Robots-Tag``) and ``visit`` are no fields: they
+    are for the pipelines of the project.
     """
 
     url: str = ""
     title: str = ""
     text: str = ""
+    text_main: str = ""
     language: str = ""
     relevance: float = 0.0
     score: float = 0.0
@@ -36,14 +38,16 @@ class PageItem:
     spam: float = 0.0
     digest: str = ""
     content_type: str = ""
+    rendered: bool = False
     version: int = 1
     state: str = ""
 
-    def __init__(self, page: Page, body: bytes, lease: CrawlUrl, fetch: Fetch) -> None:
+    def __init__(self, page: Page, body: bytes, lease: CrawlUrl, fetch: Fetch, robots_tag: str = "") -> None:
         self.page = page
         self.body = body
         self.lease = lease
         self.fetch = fetch
+        self.robots_tag = robots_tag
         self.visit: Visit | None = None
         self.parts = {}
 

@@ -17,9 +17,12 @@ ASKED_REST = "frontier_asked_rest"  # seconds for which the server asked to be l
 LEASE = "frontier_lease"  # the key of the lease inside which the request is fetched
 AS_SPELLED = "as_spelled"  # do not canonicalize, the server insists on this spelling
 ANY_TYPE = "any_content_type"  # a content type that is no page's is wanted, too
+RESOURCE = "page_resource"  # the request is of a page in the browser
 ROBOTS = "robots"  # the request is for a robots.txt
 AWAITED_ADDRESS = "awaited_address"  # nothing was fetched: another host of its address is being visited
 AWAITED_ROBOTS = "awaited_robots"  # the fetch was robots.txt; the page itself is still to come
+
+LONGEST_RESOURCE = 2**22  # bytes of a script, or of its data
 
 
 def fetch_of(request: Request, status: int, now: float) -> Fetch:
@@ -36,4 +39,5 @@ def robots_agent(settings: BaseSettings) -> str:
 
 def longest_body(request: Request, page_max_bytes: int) -> int:
     """How many bytes of the body are read, unpacked or not: of a robots.txt as many as RFC 9309 allows to stop at."""
-    return ROBOTS_MAX_BYTES if ROBOTS in request.meta else page_max_bytes
+    meta = request.meta
+    return ROBOTS_MAX_BYTES if ROBOTS in meta else LONGEST_RESOURCE if RESOURCE in meta else page_max_bytes

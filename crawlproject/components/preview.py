@@ -5,25 +5,27 @@ Each preview is a crawl of its own that follows no links, in a temporary folder.
 
 from __future__ import annotations
 
+import socket
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from crawlproject.components.subcommand import BAD_INPUT
+from crawlproject.components.subcommand import BAD_INPUT, SCRAPY, STOPPED
 from crawlproject.crawl.address_policy import make_safety
 from crawlproject.crawl.reading import make_canonicalizer, make_reader
 from crawlproject.errors import BadInput, TopicalError
 from crawlproject.options import Options
 from crawlproject.pages.text.assembly import make_analyzer, make_judge
 from crawlproject.records import Page, Topic, Visit
+from crawlproject.settings import program
 from crawlproject.storage.page_files import PageRepository
 from crawlproject.storage.read import read_refused, read_visits
-from crawlproject.topic.check import SeedPreview
+from crawlproject.topic.check import NO_SUCH_HOST, SeedPreview
 from crawlproject.topic.draft import Draft, topic_text
+from crawlproject.urls.hosts import host_of
 
 SECONDS = 120.0  # a look may take
 _OWN = {
@@ -81,11 +83,11 @@ class Preview:
         draft = Draft("look", self.topic.keywords, urls, self.topic.language)
         own = {**self._settings, **_OWN, "CRAWL_DIR": folder, "CRAWL_MAX_SECONDS": SECONDS}
         chosen = [part for name, value in own.items() for part in ("-s", f"{name}={_spelled(value)}")]
-        command = [sys.executable, "-m", "scrapy", "crawl", "topical", "-a", f"topic={topic_text(draft)}", *chosen]
+        command = [*SCRAPY, "crawl", "topical", "-a", f"topic={topic_text(draft)}", *chosen]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode == BAD_INPUT:
-            raise BadInput("topic check", done.stderr.strip().removeprefix("scrapy: "))
-        if done.returncode:
+            raise BadInput("topic check", done.stderr.strip().removeprefix(f"{program}: "))
+        if done.returncode not in (0, STOPPED):  # no host answers: what is missing shows that
             raise TopicalError(f"the look at {len(urls)} pages failed:\n{done.stderr.strip()}")
 
     def _probed(
@@ -96,9 +98,20 @@ class Preview:
             landed = visit.redirect
             visit = visits[landed]
         if visit is None or not visit.md5:
-            return SeedPreview(url, visit, refused.get(url, refused.get(visit.redirect, "") if visit else ""), landed)
+            refusal = refused.get(url, refused.get(visit.redirect, "") if visit else "")
+            return SeedPreview(url, visit, refusal if visit else self._found(url, refusal), landed)
         page = self._reader.read(landed, pages.load(landed))
         return SeedPreview(url, visit, "", landed, replace(page, relevance=self._judge.relevance(page.counts)))
+
+    def _found(self, url: str, refusal: str) -> str:
+        """Why ``url`` was not fetched: ``refusal``, unless its host has no address."""
+        if refusal not in ("", "robots/unreachable") or self._options.virtual_web:
+            return refusal
+        try:
+            socket.getaddrinfo(host_of(url), None)
+        except OSError:
+            return NO_SUCH_HOST
+        return refusal or "robots/unreachable"
 
 
 def _spelled(value: Any) -> str:

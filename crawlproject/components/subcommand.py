@@ -15,6 +15,7 @@ from scrapy.exceptions import UsageError
 
 from crawlproject.errors import BadInput, StorageFailed
 from crawlproject.pages.text.printable import PlainStream, visible
+from crawlproject.settings import installed, program
 
 if TYPE_CHECKING:
     from crawlproject.records import Topic
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 BAD_INPUT = 2
 STOPPED = 3
 INTERRUPTED = 130  # as shells report a program that Ctrl-C ended
+# Scrapy in a process of its own. An installed crawler must not import what lies in the current folder.
+SCRAPY = [sys.executable, *(["-P"] if installed else []), "-m", "scrapy"]
+CRAWL_TOPIC = f"{program} crawl " if installed else f"{program} crawl topical -a topic="  # followed by the topic
 
 
 class Subcommand(ScrapyCommand):
@@ -66,13 +70,13 @@ def reporting_errors(command: ScrapyCommand) -> Iterator[None]:
         with redirect_stdout(cast(TextIO, PlainStream(sys.stdout))):
             yield
     except BadInput as wrong:
-        print(visible(f"scrapy: {wrong}"), file=sys.stderr)
+        print(visible(f"{program}: {wrong}"), file=sys.stderr)
         command.exitcode = BAD_INPUT
     except StorageFailed as failure:
-        print(visible(f"scrapy: {failure}"), file=sys.stderr)
+        print(visible(f"{program}: {failure}"), file=sys.stderr)
         command.exitcode = STOPPED
     except KeyboardInterrupt:
-        print("scrapy: interrupted", file=sys.stderr)
+        print(f"{program}: interrupted", file=sys.stderr)
         command.exitcode = INTERRUPTED
     except BrokenPipeError:  # `| head` has closed the pipe; what is flushed at exit must go somewhere
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -87,9 +91,10 @@ def cache_dir() -> Path:
 
 def settings_for(command: ScrapyCommand, topic: Topic) -> dict[str, Any]:
     """Our settings as in a live crawl: the topic file overrides the project's, the command line overrides both."""
+    from crawlproject.components.topic_settings import apply_topic_settings
     from crawlproject.options import OURS  # here, since Scrapy imports every command at every start
 
     assert command.settings is not None, "scrapy.cmdline sets it"
     settings = command.settings.copy()
-    settings.setdict(dict(topic.settings), priority="spider")
+    apply_topic_settings(settings, topic.settings)
     return {name: value for name, value in settings.copy_to_dict().items() if name.startswith(OURS)}

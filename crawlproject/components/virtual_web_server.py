@@ -93,13 +93,25 @@ class WebServer:
 
     def _reply(self, request: http.BaseRequest, url: str) -> Reply:
         if request.method == "CONNECT":
-            return _plain(url, 501, "Only http URLs are served: there is no tunnel.")
+            return _plain(
+                url, 501, "No tunnel: https pages are at the same URL with http. VIRTUAL_WEB serves them as they are."
+            )
         if not url.startswith(("http://", "https://")):
             return _plain(url, 400, "Ask for an absolute URL, as a proxy's client does, or send a Host header.")
-        reply = answer(self._web, request.method, url, request.headers)
+        reply = answer(self._web, request.method, self._held_as(url), request.headers)
         if reply.error == "timeout":
             return _plain(url, 504, "The host did not answer in time.", seconds=reply.seconds)
         return reply
+
+    def _held_as(self, url: str) -> str:
+        """The https URL in place of one with http that is not held, or only leads there."""
+        if not url.startswith("http://"):
+            return url
+        secure = f"https://{url.removeprefix('http://')}"
+        if secure not in self._web:
+            return url
+        leads = self._web.get(url).headers.get("location", "") if url in self._web else secure
+        return secure if leads == secure else url
 
 
 @contextmanager

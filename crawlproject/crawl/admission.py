@@ -58,10 +58,10 @@ class Admission:
 
     # ------------------------------------------------------------ in
 
-    def offer(self, url: CrawlUrl, *, ignored_suffix: str = "") -> bool:
+    def offer(self, url: CrawlUrl, *, any_extension: bool = False) -> bool:
         """Put a URL into the frontier. False: it was refused, has to wait, or is known (its score may have been raised).
 
-        The rules judge the URL without ``ignored_suffix``.
+        ``any_extension``: it is wanted whatever the name of its file.
         """
         known = url.key in self._frontier
         if not known and (rewritten := self._normalized(url)) is not url:
@@ -75,7 +75,7 @@ class Admission:
             self._ordering.postponed(url.url)
         if known:
             return self._frontier.put(url)  # may raise the score of a URL that waits
-        reason = self.rules.refusal(url.url.removesuffix(ignored_suffix), url.depth)
+        reason = self.rules.refusal(url.url, url.depth, any_extension=any_extension)
         if reason:
             self._refusals.add(reason, url.url, url.parent)
             if reason == TOO_DEEP:

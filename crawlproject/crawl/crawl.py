@@ -3,7 +3,7 @@
 1. ``Outlinks`` scores each link of a page, and ``Admission`` puts it into the frontier, if the rules of its kind admit it.
 2. ``Crawl.take`` asks ``Leasing`` for the best URL that may be fetched now: its host has rested, nothing holds it back.
 3. The handler of its kind (``kinds/``) says what request it becomes. The spider sends it; a rehearsal asks its web.
-4. ``Crawl.receive`` hands the reply to that handler. A sitemap or a probe ends there. So does a page that is an error or a
+4. ``Crawl.receive`` hands the reply to that handler. A sitemap, feed or probe ends there. So does a page that is an error or a
    redirect: ``fail``, ``refuse`` and ``redirect`` end every other lease. When nobody answers, the URL waits for another try.
 5. A page goes through the ``PageSteps``, one a pipeline: it is read, examined, scored, stored.
 6. ``HistoryWriter`` adds its line to the history, and everything that learns in the crawl learns from it.
@@ -21,19 +21,22 @@ from crawlproject.crawl.admission import Admission
 from crawlproject.crawl.budget import PageBudget
 from crawlproject.crawl.connections import Connections
 from crawlproject.crawl.entry_rules import EntryRules
+from crawlproject.crawl.feeds import Feeds
 from crawlproject.crawl.history_writer import HistoryWriter
 from crawlproject.crawl.inspectors import Inspection
 from crawlproject.crawl.kinds.handler import FetchPlan, Handler
+from crawlproject.crawl.kinds.listing import ListingHandler
 from crawlproject.crawl.kinds.page import PageHandler
 from crawlproject.crawl.kinds.probe import ProbeHandler
+from crawlproject.crawl.kinds.reread import RereadHandler
 from crawlproject.crawl.kinds.revisit import RevisitHandler
-from crawlproject.crawl.kinds.sitemap import SitemapHandler
 from crawlproject.crawl.leasing import Leasing
 from crawlproject.crawl.normalization import Normalization
 from crawlproject.crawl.ordering_feed import OrderingFeed
 from crawlproject.crawl.outlinks import Outlinks
 from crawlproject.crawl.page_steps import PageSteps
 from crawlproject.crawl.reading import make_traps
+from crawlproject.crawl.rendering import Rendering
 from crawlproject.crawl.revisits.revisits import Revisits
 from crawlproject.crawl.revisits.steps import RevisitSteps
 from crawlproject.crawl.robots import KnownRobots, RobotsRules
@@ -43,11 +46,12 @@ from crawlproject.crawl.sitemaps import Sitemaps
 from crawlproject.crawl.stats import CrawlStats
 from crawlproject.crawl.stopping import NO_NETWORK, PAGE_BUDGET, ROUND, Stopping
 from crawlproject.frontier.base import Frontier, SharedFrontier
+from crawlproject.inspection.rendering import RenderPolicy
 from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.relevance import TopicJudge
-from crawlproject.records import PAGE, PROBE, QUERY, REVISIT, SITEMAP, CrawlUrl, Fetch, Page, Topic
+from crawlproject.records import FEED, PAGE, PROBE, QUERY, REREAD, REVISIT, SITEMAP, CrawlUrl, Fetch, Page, Topic
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.hosts import host_of
 from crawlproject.webs.base import Reply
@@ -86,7 +90,7 @@ class Crawl:
         self.revisits = revisits
         self.tracker, self.probes = inspection.tracker, inspection.probes
         self.connections = Connections(delay=options.crawl_retry_delay, patience=options.crawl_max_outage)
-        self.stats = CrawlStats(folder, frontier, inspection, reader, self.connections)
+        self.stats = CrawlStats(folder, frontier, inspection, reader, self.connections, options.crawl_max_pages)
         self.budget = PageBudget(options.crawl_max_pages, folder.history, frontier)
         self.stopping = Stopping(
             floor=options.crawl_min_harvest,
@@ -96,8 +100,12 @@ class Crawl:
         )
         self.ordering_feed = feed = OrderingFeed(ordering)
         own = (revisits,) if revisits else ()
-        self.learners = (*inspection.learners, self.tracker, self.stopping, feed, *own)
-        self.learners_again = (*own, self.tracker.hosts)  # of further visits
+        self.rendering: Rendering | None = None
+        if options.crawl_render != "never":
+            self.rendering = Rendering(RenderPolicy(options.crawl_render), options.crawl_render_cost)
+        renders = (self.rendering.policy,) if self.rendering else ()
+        self.learners = (*inspection.learners, self.tracker, self.stopping, feed, *own, *renders)
+        self.learners_again = (*own, self.tracker.hosts, *renders)  # of further visits
 
         self._robots = robots = KnownRobots(options.crawl_robots_cache_size)
         rules = EntryRules(options.crawl_allowed_domains, make_traps(options, frontier), (self.tracker.hosts, robots))
@@ -116,18 +124,14 @@ class Crawl:
         if options.crawl_forms:
             from crawlproject.crawl.forms import Forms
 
-            self.forms = Forms(
-                topic,
-                options,
-                admission=admission,
-                canonicalize=canonicalize,
-                frontier=frontier,
-                judge=judge,
-                load=folder.pages.load,
-            )
+            self.forms = Forms(topic, options, admission, canonicalize, frontier, judge, folder.pages.load)
             self.learners = (*self.learners, self.forms)
         self._history = history = HistoryWriter(folder, ordering, self.learners, self.learners_again)
-        outlinks = Outlinks(admission, frontier, ordering, feed, folder.refusals)
+        most = options.crawl_sitemap_urls
+        self.sitemaps = Sitemaps(canonicalize, judge, per_host=options.crawl_sitemaps, most=most)
+        self.feeds = Feeds(canonicalize, judge, per_host=options.crawl_feeds, most=most)
+        wanted = self.feeds if options.crawl_feeds else None
+        outlinks = Outlinks(admission, frontier, ordering, feed, folder.refusals, wanted)
         parts: dict[str, Any] = {
             "feed": feed,
             "frontier": frontier,
@@ -139,12 +143,11 @@ class Crawl:
             "reader": reader,
         }
         self.steps = steps = PageSteps(**parts, revisits=revisits, forms=self.forms)
-        self.sitemaps = Sitemaps(canonicalize, judge, per_host=options.crawl_sitemaps, most=options.crawl_sitemap_urls)
         of_pages = (admission, frontier, history, inspection, ordering, steps)
-        self._sitemap_handler = SitemapHandler(*of_pages, self.sitemaps, outlinks)
         self.kinds: dict[str, Handler] = {
             PAGE: PageHandler(*of_pages),
-            SITEMAP: self._sitemap_handler,
+            SITEMAP: ListingHandler(*of_pages, self.sitemaps, outlinks, revisits),
+            FEED: ListingHandler(*of_pages, self.feeds, outlinks, revisits),
             PROBE: ProbeHandler(canonicalize, frontier, inspection, options, rules, steps),
         }
         if self.forms is not None:
@@ -156,7 +159,10 @@ class Crawl:
             self.kinds |= {
                 REVISIT: RevisitHandler(
                     admission, canonicalize, frontier, inspection, revisits, self._steps_of_revisits
-                )
+                ),
+                REREAD: RereadHandler(
+                    admission, frontier, inspection, revisits, {SITEMAP: self.sitemaps, FEED: self.feeds}, outlinks
+                ),
             }
         self._leasing = leasing = Leasing(
             frontier,
@@ -189,7 +195,8 @@ class Crawl:
 
     def name_sitemaps(self, hrefs: Sequence[str], found: CrawlUrl) -> None:
         """The robots.txt that was fetched for ``found`` names sitemaps: ``CRAWL_SITEMAPS`` of them are to be fetched."""
-        self._sitemap_handler.offer_named(hrefs, found)
+        for sitemap in self.sitemaps.named(hrefs, found):
+            self.kinds[SITEMAP].offer(sitemap)
 
     def learn_robots(self, origin: str, rules: RobotsRules, now: float) -> None:
         """The robots.txt of ``origin`` was fetched: what it asks for holds from now on."""

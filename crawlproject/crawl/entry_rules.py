@@ -30,11 +30,14 @@ class EntryRules:
         self._domains = tuple(domain.lower().lstrip(".") for domain in domains)
         self._host_filters = host_filters
 
-    def refusal(self, url: str, depth: int) -> str | None:
-        """Why a canonical URL ``depth`` links from a seed may not enter the frontier; None: it may."""
+    def refusal(self, url: str, depth: int, *, any_extension: bool = False) -> str | None:
+        """Why a canonical URL ``depth`` links from a seed may not enter the frontier; None: it may.
+
+        ``any_extension``: its file name may end as if it were no page.
+        """
         if self._domains and not self._in_scope(host_of(url)):
             return "scope/domain"
-        rule = self.traps.refusal(url, depth)
+        rule = self.traps.refusal(url, depth, any_extension=any_extension)
         return f"trap/{rule}" if rule else self.host_refusal(url) or None
 
     def host_refusal(self, url: str) -> str:

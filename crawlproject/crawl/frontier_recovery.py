@@ -6,12 +6,13 @@ removed, or comes from an older copy of the folder.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.frontier.base import Frontier, SharedFrontier
-from crawlproject.records import RETRY_AFTER, CrawlUrl, FetchEvent, Link, Page, Span, Visit
+from crawlproject.records import RETRY_AFTER, CrawlUrl, Link, Page, Span, Visit
 from crawlproject.storage.read import read_visits
 
 _STEP = 1000  # URLs that become durable together
@@ -68,9 +69,9 @@ def target_of(visit: Visit) -> CrawlUrl:
     return CrawlUrl(visit.redirect, visit.score, visit.depth, visit.parent, visit.anchor, visit.context_score)
 
 
-def linked_from(event: FetchEvent) -> Page:
+def linked_from(visit: Visit, targets: Sequence[str]) -> Page:
     """A page whose file is not there, with the links of the link log: their anchors are not known, nor the text."""
-    visit, nothing = event.visit, Span(0, 0)
-    links = tuple(Link(url, "", nothing, nothing) for url in event.links)
+    nothing = Span(0, 0)
+    links = tuple(Link(url, "", nothing, nothing) for url in targets)
     page = Page(visit.url, visit.title, links=links, depth=visit.depth, parent=visit.parent, score=visit.score)
     return replace(page, relevance=visit.relevance, spam=visit.spam, signs=visit.signs)

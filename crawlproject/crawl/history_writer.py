@@ -6,12 +6,13 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from crawlproject.crawl.sitemaps import SitemapListing
+from crawlproject.crawl.listing import Listing
 from crawlproject.inspection.learner import Learner
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.records import (
     AGENT,
     CRAWL_DELAY,
+    NEEDS_BROWSER,
     NOT_KEPT,
     QUERY,
     RETRY_AFTER,
@@ -55,22 +56,26 @@ class HistoryWriter:
             self._crawl_delays.pop(host, None)
 
     def visit(self, url: CrawlUrl, page: Page, body: bytes, fetch: Fetch) -> Visit:
-        """The history line of a fetched page; stores the page file unless the page asks not to be kept."""
+        """The history line of a fetched page; stores the page file if the page is kept."""
         return self.line(
             url,
             fetch,
             page.signs,
             relevance=page.relevance,
-            md5=self._folder.store(page.url, body) if page.indexable else "",
+            md5=self._folder.store(page.url, body) if page.is_kept else "",
             digest=hashlib.md5(body, usedforsecurity=False).hexdigest(),
             size=len(body),
             title=page.title,
             links=len(page.links),
-            error="" if page.indexable else NOT_KEPT,
+            error="" if page.is_kept else NEEDS_BROWSER if page.needs_browser else NOT_KEPT,
             parts=self._ordering.explain(url),
             duplicate_of=page.duplicate_of,
             spam=page.spam,
         )
+
+    def recent_relevance(self) -> float:
+        """The mean relevance of the latest pages, 0 before the first."""
+        return self._folder.history.recent_relevance()
 
     def keep(self, page: Page, visit: Visit) -> bool:
         """Add a page to the link graph, the items and, last, the history. False: it is there already."""
@@ -81,11 +86,11 @@ class HistoryWriter:
         return True
 
     def end(
-        self, url: CrawlUrl, fetch: Fetch, *, error: str = "", redirect: str = "", listed: SitemapListing | None = None
+        self, url: CrawlUrl, fetch: Fetch, *, error: str = "", redirect: str = "", listed: Listing | None = None
     ) -> None:
         """Add a fetch that brought no page to the history."""
         if listed is not None:
-            for reason, count in (("sitemap/foreign", listed.foreign), ("sitemap/surplus", listed.surplus)):
+            for reason, count in ((f"{error}/foreign", listed.foreign), (f"{error}/surplus", listed.surplus)):
                 if count:
                     self._folder.refusals.count(reason, count)
         if url.url in self._folder.history:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from crawlproject.crawl.holds import Holds
 from crawlproject.crawl.normalization import UrlNormalizer
@@ -17,6 +18,7 @@ from crawlproject.inspection.sites.host_health import HostHealth
 from crawlproject.inspection.sites.site_budgets import SiteBudgets
 from crawlproject.inspection.sites.tracker import SiteTracker
 from crawlproject.inspection.spam import SpamInspector
+from crawlproject.inspection.spam_model import SpamModel
 from crawlproject.options import Options
 from crawlproject.pages.page_types import PageTypeInspector
 from crawlproject.pages.text.relevance import TopicJudge
@@ -42,7 +44,7 @@ class Inspection:
         # Wanted now, or before the crawl was interrupted: what was found then still holds.
         wanted = options.crawl_cloaking_probe or options.crawl_soft_404_probe or (folder.path / PROBES).exists()
         self._probing = (self.probes,) if wanted else ()
-        self.plain_inspectors: tuple[Inspector, ...] = (PageTypeInspector(), SpamInspector(judge.query))
+        self.plain_inspectors: tuple[Inspector, ...] = (PageTypeInspector(), _make_spam_inspector(options, judge))
         self.examiner = Examiner(tuple(self._inspectors()))
         self.learners: tuple[Learner, ...] = (*self._probing, *self.deduplication.learners)
         self.normalizers: tuple[UrlNormalizer, ...] = self.deduplication.normalizers
@@ -58,6 +60,11 @@ class Inspection:
         yield self.tracker.farms  # adds to the spam score
         yield from self._probing  # so does distrust of the site
         yield from self.deduplication.inspectors  # a duplicate of a page that has content
+
+
+def _make_spam_inspector(options: Options, judge: TopicJudge) -> SpamInspector:
+    name = options.crawl_spam_model
+    return SpamInspector(judge.query, SpamModel.read(Path(name), "setting CRAWL_SPAM_MODEL") if name else None)
 
 
 def make_tracker(seeds: Iterable[str], options: Options, *, alone: bool) -> SiteTracker:

@@ -14,7 +14,7 @@ from typing import Any
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.crawl.replay import InStep, stored_page
 from crawlproject.errors import BadCrawlDir
-from crawlproject.records import SITEMAP, Page, Visit
+from crawlproject.records import LISTINGS, NOT_STORED, Page, Visit
 from crawlproject.storage.append_log import read_lines
 from crawlproject.storage.change_log import read_changes
 from crawlproject.storage.collection import AWAY
@@ -43,7 +43,7 @@ def recover_logs(crawl: Crawl) -> None:
             folder.warnings.append(recovery.told(f"{folder.path / name} had lost lines"))
     if len(history) >= SAVE_EVERY and not (folder.path / REFUSED).exists():
         folder.warnings.append(f"{folder.path / REFUSED} is missing: refusals are counted from 0 again")
-    if not (folder.path / SITEMAPS).exists() and any(visit.error == SITEMAP for visit in read_visits(folder.path)):
+    if not (folder.path / SITEMAPS).exists() and any(visit.error in LISTINGS for visit in read_visits(folder.path)):
         folder.warnings.append(f"{folder.path / SITEMAPS} is missing: what the sitemaps listed is not learned again")
 
 
@@ -95,7 +95,7 @@ class _LinkRecovery(_Recovery):
     def lines(self) -> Iterator[list[dict[str, Any]]]:
         there = InStep(_by(self._folder / LINKS, "source"))
         for visit in read_visits(self._folder):
-            if not visit.is_page or not visit.links:
+            if not (visit.md5 or visit.error in NOT_STORED) or not visit.links:
                 continue
             found: Any = there.of(visit.url)
             if len(found) < visit.links and (page := self._page(visit)) is not None:

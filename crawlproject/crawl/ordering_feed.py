@@ -8,14 +8,14 @@ from dataclasses import replace
 from crawlproject.deep_web.result_page import is_view
 from crawlproject.inspection.examiner import honest
 from crawlproject.orderings.base import BaseOrdering
-from crawlproject.records import QUERY, SITEMAP, CrawlUrl, FetchEvent, Page
+from crawlproject.records import QUERY, CrawlUrl, FetchEvent, Page
 
 
 class OrderingFeed:
     """A learner: turns events into the calls of an ordering.
 
     The ordering sees each page discounted by its spam score. It learns nothing from a page that repeats another, or whose
-    file is gone, but that the URL no longer waits.
+    file is gone, but that the URL no longer waits. Of a sitemap, and of a page that needs a browser, it learns the links.
     """
 
     def __init__(self, ordering: BaseOrdering) -> None:
@@ -26,11 +26,11 @@ class OrderingFeed:
         visit = event.visit
         if visit.redirect:
             self._ordering.redirected(visit.url, visit.redirect)
-        elif visit.error != SITEMAP and (not visit.is_page or visit.repeats):
+        elif not visit.leads_on or visit.repeats:
             self._ordering.failed(visit.url)
         elif (page := event.page()) is None:
             self._ordering.refused(visit.url)
-        elif visit.error == SITEMAP:
+        elif not visit.is_page:
             self._ordering.listed(page)
         else:
             self.observe(page)

@@ -39,6 +39,7 @@ class PageSteps:
     ) -> None:
         self.content_types = options.page_content_types
         self.max_bytes = options.page_max_bytes
+        self._relevant = options.page_relevant
         self._examiner = inspection.examiner
         self._feed = feed
         self._forms = forms
@@ -72,7 +73,12 @@ class PageSteps:
         return self._examiner.examine(page, fetch)
 
     def score_page(self, page: Page) -> Page:
-        """The page with its relevance to the topic (000 eq. 1)."""
+        """The page with its relevance to the topic (000 eq. 1).
+
+        What needs a browser cannot be judged: it counts as the mean of the latest pages, for the sake of its links.
+        """
+        if page.needs_browser:
+            return replace(page, relevance=self._history.recent_relevance() or self._relevant)
         return replace(page, relevance=self._judge.relevance(page.counts))
 
     def score_links(self, page: Page) -> Page:
@@ -100,7 +106,7 @@ class PageSteps:
             self._frontier.put_many(self._probes.wanted(page))
             if self._revisits is not None:
                 self._frontier.put_many(self._revisits.after_first_visit(page.url, fetch.at))
-            if self._shared is not None and page.indexable:
+            if self._shared is not None and page.is_kept:
                 self._shared.count_page(page.url)
         if self._revisits is not None:
             self._retire_surplus(self._revisits, fetch.at)

@@ -60,6 +60,8 @@ def make_reader(
         tag_paths=tag_paths,
         forms=forms,
         agent=agent,
+        main_content=options.page_main_text,
+        related=options.crawl_feeds > 0,
     )
 
 

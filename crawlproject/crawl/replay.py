@@ -10,15 +10,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import cache, partial
+from typing import Generic, TypeVar
 
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.crawl.frontier_recovery import FrontierRecovery, has_lost_urls, linked_from, target_of
 from crawlproject.frontier.base import Frontier, SharedFrontier
 from crawlproject.frontier.paths import larger_of_each
-from crawlproject.records import PROBE, SITEMAP, CrawlUrl, FetchEvent, Page, Visit
+from crawlproject.records import LISTINGS, NEEDS_BROWSER, PROBE, SITEMAP, CrawlUrl, FetchEvent, Page, Visit
 from crawlproject.storage.probe_log import read_findings
 from crawlproject.storage.read import read_links, read_visits
 from crawlproject.storage.sitemap_log import read_sitemap_lines
+
+Value = TypeVar("Value")
 
 
 def replay(crawl: Crawl, now: float) -> None:
@@ -63,23 +66,25 @@ def read_events(crawl: Crawl, inherited: dict[str, tuple[float, ...]], now: floa
         if visit.at > now:
             visit = replace(visit, at=now)
         targets = links.of(visit.url)
-        if visit.error == SITEMAP:
+        if visit.error in LISTINGS:
             yield FetchEvent(visit, targets, cache(partial(_listed, crawl, visit, sitemaps.of(visit.url))))
         elif visit.is_page:
             own = inherited.get(visit.url, ()) if visit.parent else ()
             yield FetchEvent(visit, targets, cache(partial(stored_page, crawl, visit, own)))
+        elif visit.error == NEEDS_BROWSER:
+            yield FetchEvent(visit, targets, partial(linked_from, visit, targets))
         else:
             yield FetchEvent(visit, targets)
 
 
-class InStep:
+class InStep(Generic[Value]):
     """A log whose entries ``(URL, values)`` come in the order of the history; some URLs have none."""
 
-    def __init__(self, entries: Iterator[tuple[str, list[str]]]) -> None:
+    def __init__(self, entries: Iterator[tuple[str, list[Value]]]) -> None:
         self._entries = entries
         self._next = next(entries, None)
 
-    def of(self, url: str) -> Sequence[str]:
+    def of(self, url: str) -> Sequence[Value]:
         """The values of ``url``, when its entry is the next."""
         if self._next is None or self._next[0] != url:
             return ()
@@ -114,14 +119,14 @@ class _Follower:
             unknown = self._offer(visit.redirect, visit.depth, self.linked.get(visit.url, ()))
             if unknown and recovery:
                 recovery.offer(target_of(visit))
-        if not visit.is_page and visit.error != SITEMAP:
+        if not visit.leads_on:
             return
         if not visit.repeats:
             page = event.page()
             if page is None and not recovery:
                 return
             with self._crawl.frontier.batch() if recovery else nullcontext():
-                self._follow_links(page or linked_from(event))
+                self._follow_links(page or linked_from(visit, event.links))
         self._revised = list(self._crawl.ordering.revise())
 
     def _follow_links(self, page: Page) -> None:
@@ -170,9 +175,12 @@ def _states(frontier: Frontier, linked: Iterable[str]) -> tuple[Frontier | set[s
     return {url for url, state in states.items() if state}, {url for url, state in states.items() if state == "waiting"}
 
 
-def _listed(crawl: Crawl, visit: Visit, targets: Sequence[str]) -> Page:
-    """The links of a sitemap, as they were; none when its line is gone."""
-    return crawl.sitemaps.page(CrawlUrl(visit.url, visit.score, visit.depth, visit.parent), targets)
+def _listed(crawl: Crawl, visit: Visit, entries: Sequence[Sequence[str]]) -> Page:
+    """The links of a sitemap or feed, as they were; none when its line is gone."""
+    url = CrawlUrl(visit.url, visit.score, visit.depth, visit.parent)
+    if visit.error == SITEMAP:
+        return crawl.sitemaps.page(url, [entry[0] for entry in entries])
+    return crawl.feeds.page(url, [tuple(entry) for entry in entries])
 
 
 def stored_page(crawl: Crawl, visit: Visit, inherited: tuple[float, ...]) -> Page | None:

@@ -30,7 +30,7 @@ from crawlproject.crawl.ordering_feed import OrderingFeed
 from crawlproject.frontier.base import SharedFrontier
 from crawlproject.inspection.learner import Learner
 from crawlproject.orderings.base import BaseOrdering
-from crawlproject.records import SITEMAP, CrawlUrl, FetchEvent
+from crawlproject.records import CrawlUrl, FetchEvent
 from crawlproject.storage.history import History
 from crawlproject.storage.probe_log import Finding
 
@@ -155,7 +155,7 @@ class SharedLearning:
             learner.apply(event)
         if visit.redirect:
             self._admission.found_by_another(CrawlUrl(visit.redirect, visit.score, visit.depth, visit.parent))
-        if self._ordering.learns and not visit.repeats and (visit.is_page or visit.error == SITEMAP):
+        if self._ordering.learns and not visit.repeats and visit.leads_on:
             self._follow(event)
 
     def _follow(self, event: FetchEvent) -> None:

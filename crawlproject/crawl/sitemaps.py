@@ -7,40 +7,25 @@ its own.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import accumulate, pairwise
-from urllib.parse import unquote
 
+from crawlproject.crawl.listing import Listing, path_words
 from crawlproject.pages.sitemap_xml import SitemapEntry, read_sitemap
 from crawlproject.pages.text.relevance import TopicJudge
-from crawlproject.records import SITEMAP, CrawlUrl, Link, Page, Span
+from crawlproject.records import LISTINGS, SITEMAP, CrawlUrl, Link, Page, Span
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.hosts import host_of, origin_of
 
 ROBOTS_TXT = "/robots.txt"
 
-_NO_WORD = re.compile(r"[\W\d_]+")
-_ENDING = re.compile(r"\.[A-Za-z]{2,5}$")
-
-
-@dataclass(frozen=True, slots=True)
-class SitemapListing:
-    """What a sitemap came to: the ``page`` of its best links, ``entries`` as ``(URL, lastmod)`` in the order of the links, and
-    the ``sitemaps`` that an index names. ``foreign`` and ``surplus`` count the URLs left out."""
-
-    page: Page
-    entries: tuple[tuple[str, str], ...] = ()
-    sitemaps: tuple[CrawlUrl, ...] = ()
-    foreign: int = 0
-    surplus: int = 0
-
 
 class Sitemaps:
     """Reads sitemaps for one topic. ``per_host`` are the sitemaps that a host may name, ``most`` the links taken from each."""
+
+    kind = SITEMAP
 
     def __init__(self, canonicalize: Callable[..., str], judge: TopicJudge, *, per_host: int, most: int) -> None:
         self.per_host = per_host
@@ -51,20 +36,21 @@ class Sitemaps:
 
     def named(self, hrefs: Iterable[str], found: CrawlUrl) -> Iterator[CrawlUrl]:
         """The sitemaps that the robots.txt for ``found`` names. They are as good as the URL that led there."""
-        if self.per_host and found.kind != SITEMAP:
+        if self.per_host and found.kind not in LISTINGS:
             yield from self._offered(hrefs, origin_of(found.url) + ROBOTS_TXT, found, found.depth + 1)
 
-    def listing(self, url: CrawlUrl, body: bytes) -> SitemapListing:
+    def listing(self, url: CrawlUrl, body: bytes) -> Listing:
         """What the sitemap at ``url`` lists: the links whose words are nearest to the topic, then the latest changed."""
         file = read_sitemap(body)
         hosts = {_bare(host_of(url.url)), _bare(host_of(url.parent or url.url))}
         pages, sitemaps = self._own(file.pages, hosts), self._own(file.sitemaps, hosts)
         best = self._best(list(pages.items()), self._most)
         inner = [href for href, _ in self._best(list(sitemaps.items()), self.per_host)]
-        return SitemapListing(
+        return Listing(
             self.page(url, [href for href, _ in best]),
             tuple(best),
             tuple(self._offered(inner, url.parent or "", url, url.depth)) if inner else (),
+            tuple(pages.items()),
             len(file.pages) + len(file.sitemaps) - len(pages) - len(sitemaps),
             len(pages) - len(best),
         )
@@ -116,15 +102,10 @@ class Sitemaps:
 
     def _words(self, urls: Sequence[str]) -> tuple[Sequence[str], list[Span]]:
         """The terms of the paths of all URLs, and which of them are whose."""
-        pieces = [_path_words(url) for url in urls]
+        pieces = [path_words(url) for url in urls]
         edges = list(accumulate(map(len, pieces), initial=0))
         terms, before = self._judge.analyzer.terms_between("".join(pieces), edges)
         return terms, [Span(before[start], before[end]) for start, end in pairwise(edges)]
-
-
-def _path_words(url: str) -> str:
-    path = unquote(url[len(origin_of(url)) :].partition("?")[0])
-    return _NO_WORD.sub(" ", _ENDING.sub("", path)) + "\n"
 
 
 def _bare(host: str) -> str:

@@ -16,8 +16,15 @@ class CrawlStats:
     """All are O(1) but ``best_waiting``, which is O(log n) on average."""
 
     def __init__(
-        self, folder: CrawlFolder, frontier: Frontier, inspection: Inspection, reader: Reader, connections: Connections
+        self,
+        folder: CrawlFolder,
+        frontier: Frontier,
+        inspection: Inspection,
+        reader: Reader,
+        connections: Connections,
+        max_pages: int = 0,
     ) -> None:
+        self.max_pages = max_pages  # the budget; 0: none
         self._connections = connections
         self._folder = folder
         self._frontier = frontier

@@ -96,6 +96,7 @@ def _tabulate(
         recall_area=_recall_areas(table, final),
         others=_other_measures(table, question, final),
         half=np.array([[_half(run) for run in row] for row in table]),
+        robustness=np.array([[run.robustness for run in row] for row in table]),
         left_out=left_out,
     )
 
@@ -172,4 +173,5 @@ def _ranked(comparison: Comparison) -> Comparison:
         recall_area=None if comparison.recall_area is None else comparison.recall_area[order],
         others={name: values[order] for name, values in comparison.others.items()},
         half=comparison.half[order],
+        robustness=comparison.robustness[order],
     )

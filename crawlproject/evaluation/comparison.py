@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from crawlproject.evaluation import measures
 from crawlproject.evaluation.checkpoint import Checkpoint, of_pages, of_time
-from crawlproject.evaluation.question import TESTS, Question
+from crawlproject.evaluation.question import ROBUST_AT, TESTS, Question
 from crawlproject.evaluation.significance import (
     PairedTest,
     bootstrap_interval,
@@ -55,7 +55,8 @@ class Comparison:
     area under the recall curve up to the ``final`` checkpoint (None when some topic has no targets).
     ``others[measure][ordering, topic]`` has every measure that all topics have, at the ``final`` checkpoint.
     ``half[ordering, topic]`` is the search length: pages until half of the targets were found, infinite if never, NaN without
-    targets. ``left_out`` maps topics that could not be compared to the reason.
+    targets. ``robustness[ordering, topic, share]`` is the overlap of crawls from split seeds when both have found a share of
+    the targets (``ROBUST_AT``), NaN where they never do. ``left_out`` maps topics that could not be compared to the reason.
     """
 
     question: Question
@@ -69,6 +70,7 @@ class Comparison:
     recall_area: npt.NDArray[np.float64] | None
     others: Mapping[str, npt.NDArray[np.float64]]
     half: npt.NDArray[np.float64]
+    robustness: npt.NDArray[np.float64]
     left_out: Mapping[str, str]
 
     @cached_property
@@ -94,6 +96,16 @@ class Comparison:
     def at(self, point: Checkpoint) -> int:
         """Index of a point."""
         return self.points.index(point)
+
+    def robust(self, row: int) -> dict[float, tuple[float, int]]:
+        """The mean robustness of an ordering at each share of the targets, and over how many topics; without empty means."""
+        values = self.robustness[row]
+        reached = (~np.isnan(values)).sum(axis=0)
+        return {
+            share: (float(np.nanmean(values[:, column])), int(reached[column]))
+            for column, share in enumerate(ROBUST_AT)
+            if reached[column]
+        }
 
     def shares(self) -> dict[str, float | None]:
         """Each ordering's share of the omniscient recall curve; empty unless random and omniscient runs exist."""

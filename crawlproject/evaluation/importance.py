@@ -7,7 +7,7 @@ measures that use links and URLs are in ``evaluation.popularity``.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from crawlproject.errors import BadInput
 from crawlproject.evaluation.pool import ranked
-from crawlproject.pages.text.vectors import DocumentFrequencies, cosine, tf_idf
+from crawlproject.pages.text.vectors import DocumentFrequencies, cosine, dot, tf_idf
 from crawlproject.records import Page
 
 Values = npt.NDArray[np.float64]
@@ -29,7 +29,9 @@ class PagePool:
 
     ``pages`` have term counts and links. ``query`` holds the term frequencies of the keywords, ``description`` those of the
     longer description (of the keywords if there is none). ``seeds``, ``positive`` and ``negative`` are the term
-    frequencies of the seed pages and of the topic's examples.
+    frequencies of the seed pages and of the topic's examples; ``trusted`` are the URLs of the seed pages. ``hot`` says
+    which pages paper 002 section 7 calls hot. ``ranks`` computes the PageRank of each URL over the pages of all topics
+    (001 section 4.2); None: over this pool.
     """
 
     pages: Sequence[Page]
@@ -38,6 +40,9 @@ class PagePool:
     seeds: Sequence[Counts] = ()
     positive: Sequence[Counts] = ()
     negative: Sequence[Counts] = ()
+    trusted: Collection[str] = ()
+    hot: Callable[[Page], bool] = lambda page: False
+    ranks: Callable[[], Mapping[str, float]] | None = None
 
 
 Importance = Callable[[PagePool], Values]
@@ -51,6 +56,18 @@ def keywords(pool: PagePool) -> Values:
 def query_similarity(pool: PagePool) -> Values:
     """Similarity to a query (measure 2; ``IS`` of 002 section 2 without idf): cosine of term frequencies."""
     return _values([cosine(pool.query, page.counts) for page in pool.pages])
+
+
+def query_product(pool: PagePool) -> Values:
+    """``IS(P)`` of 002 section 2: the inner product with the query, each count weighted by ``1 / occurrences in the pool``."""
+    occurrences = {term: sum(page.counts.get(term, 0) for page in pool.pages) for term in pool.query}
+    weights = {term: count / occurrences[term] ** 2 for term, count in pool.query.items() if occurrences[term]}
+    return _values([dot(weights, page.counts) for page in pool.pages])
+
+
+def hot(pool: PagePool) -> Values:
+    """1 for a hot page, else 0: a keyword is in its title or ten times in its body (002 section 7, Graph 6)."""
+    return _values([float(pool.hot(page)) for page in pool.pages])
 
 
 def description_similarity(pool: PagePool) -> Values:

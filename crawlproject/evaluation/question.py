@@ -14,6 +14,7 @@ import numpy.typing as npt
 from crawlproject.errors import BadInput
 from crawlproject.evaluation import measures, pool
 from crawlproject.evaluation.checkpoint import Checkpoint, of_time
+from crawlproject.evaluation.clicks import ClickLog
 from crawlproject.evaluation.measures import Curve
 from crawlproject.evaluation.pool import Scores
 from crawlproject.evaluation.runs import Run, are_split
@@ -29,13 +30,17 @@ MEASURES = {
     "top": "coverage of the top pages",
     "rank": "mean rank, from 0 (worst) to 1",
     "overlap": "overlap of crawls from split seeds",
+    "clicks": "share of the clicks",
+    "ndcg": "MaxNDCG of the queries",
 }
 OF_PAIRS = {"overlap"}  # measures of two runs; all others measure one run
+OF_CLICKS = {"clicks", "ndcg"}  # measures that need a click log
 TESTS: Mapping[str, Callable[[Sequence[float], Sequence[float]], PairedTest]] = {
     "t": paired_t_test,
     "wilcoxon": wilcoxon_test,
 }
 HALF = 0.5  # share of the targets whose search length is reported
+ROBUST_AT = (0.25, 0.5, 0.75, 1.0)  # shares of the targets at which the overlap is reported
 
 Scorer = Callable[[CrawlInfo, Sequence[str]], Scores]
 """Maps each URL of a pool to its importance for the topic of a crawl."""
@@ -48,7 +53,8 @@ class Question:
     ``measure`` is a key of ``MEASURES``. ``at`` are numbers of pages, and times; if empty, the default checkpoints up to the
     longest run. ``threshold`` is the relevance from which a page counts as relevant (harvest), ``window`` the number of latest
     pages (relevance), ``top`` the number of top pages of the pool. ``test`` is a key of ``TESTS``. ``importance`` replaces
-    the relevance that the crawls recorded; empty: use that relevance.
+    the relevance that the crawls recorded; empty: use that relevance. ``clicks`` is what the measures ``clicks`` and ``ndcg``
+    need.
     """
 
     measure: str = "recall"
@@ -58,12 +64,20 @@ class Question:
     top: int = 100
     test: str = "t"
     importance: str = ""
+    clicks: ClickLog | None = None
 
     def __post_init__(self) -> None:
         if self.measure not in MEASURES:
             raise BadInput("--measure", f"expected one of {', '.join(MEASURES)}, not {self.measure}")
         if self.importance and self.measure == "recall":
             raise BadInput("--importance", "expected another measure than recall, which depends on targets only")
+        if self.measure in OF_CLICKS and self.clicks is None:
+            raise BadInput(f"--measure {self.measure}", "expected --clicks FILE")
+
+    @property
+    def measures(self) -> list[str]:
+        """The measures of one run that can be computed, targets permitting."""
+        return [name for name in MEASURES if name not in OF_PAIRS and (self.clicks or name not in OF_CLICKS)]
 
 
 class TopicRuns:
@@ -107,6 +121,10 @@ class TopicRuns:
                 return pool.top_coverage(run.urls, self._top)
             case "rank":
                 return pool.rank_quality(run.urls, self._ranks)
+            case "clicks" if self._question.clicks:
+                return self._question.clicks.click_share(run.urls, self._redirects)
+            case "ndcg" if self._question.clicks:
+                return self._question.clicks.max_ndcg(run.urls, self._redirects)
         raise ValueError(measure)
 
     def _scored(self, run: Run) -> npt.NDArray[np.float64]:
@@ -122,7 +140,8 @@ class Measured:
     search length: pages until half of the targets were found, None if some repeat never found them. ``pages`` is the length
     of the shortest repeat. ``seconds`` is how long the longest repeat took; ``cut_short`` is when the budget of pages ended the
     first of them, infinite if it ended none. ``time_area`` is the mean recall over the time up to the last checkpoint that is
-    a time (None without such a checkpoint, or without targets).
+    a time (None without such a checkpoint, or without targets). ``robustness`` is the overlap of crawls from split seeds when
+    both have found each share ``ROBUST_AT`` of the targets, NaN where they never do or there are no such crawls.
     """
 
     curve: Curve
@@ -133,19 +152,28 @@ class Measured:
     seconds: float
     cut_short: float
     time_area: float | None
+    robustness: tuple[float, ...]
 
 
 def measured(runs: TopicRuns, repeats: Sequence[Run], question: Question, points: Sequence[Checkpoint]) -> Measured:
     """Average the repeats of an ordering on a topic; ``others`` has a value for each of ``points``."""
     known = all(run.targets for run in repeats)
-    wanted = MEASURES.keys() - OF_PAIRS if known else MEASURES.keys() - OF_PAIRS - {"recall"}
-    named = {name: [runs.curve(run, name) for run in repeats] for name in MEASURES if name in wanted}
+    wanted = [name for name in question.measures if known or name != "recall"]
+    named = {name: [runs.curve(run, name) for run in repeats] for name in wanted}
     counts = [[run.pages_at(point) for point in points] for run in repeats]
     counted = dict.fromkeys(named, counts)
     split = [(i, j) for i, j in combinations(range(len(repeats)), 2) if are_split(repeats[i].seeds, repeats[j].seeds)]
     if split:
         named["overlap"] = [pool.robustness(repeats[i].urls, repeats[j].urls) for i, j in split]
         counted["overlap"] = [list(map(min, counts[i], counts[j])) for i, j in split]
+    robust = (
+        [
+            _robustness(named["overlap"][pair], named["recall"][i], named["recall"][j])
+            for pair, (i, j) in enumerate(split)
+        ]
+        if known
+        else []
+    )
     halves = [measures.search_length(curve, HALF) for curve in named["recall"]] if known else [None]
     return Measured(
         curve=mean_curve(named[question.measure]) if question.measure in named else np.zeros(0),
@@ -159,7 +187,14 @@ def measured(runs: TopicRuns, repeats: Sequence[Run], question: Question, points
         seconds=max(run.seconds for run in repeats),
         cut_short=min((run.seconds for run in repeats if run.cut_short), default=math.inf),
         time_area=_time_area(named["recall"], repeats, question) if known else None,
+        robustness=tuple(np.mean(robust, axis=0).tolist()) if robust else (math.nan,) * len(ROBUST_AT),
     )
+
+
+def _robustness(overlap: Curve, one: Curve, other: Curve) -> list[float]:
+    """The overlap when both crawls have found each share ``ROBUST_AT`` of the targets; NaN if one of them never does."""
+    both = [(measures.search_length(one, share), measures.search_length(other, share)) for share in ROBUST_AT]
+    return [math.nan if None in pair else measures.value_at(overlap, max(filter(None, pair))) for pair in both]
 
 
 def _time_area(curves: Sequence[Curve], repeats: Sequence[Run], question: Question) -> float | None:

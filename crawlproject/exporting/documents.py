@@ -19,6 +19,7 @@ MAPPING: Mapping[str, Any] = {
             "url": _KEYWORD,
             "title": {"type": "text", "fields": {"raw": {"type": "keyword", "ignore_above": 256}}},
             "text": _TEXT,
+            "text_main": _TEXT,
             "language": _KEYWORD,
             "relevance": _FLOAT,
             "score": {"type": "double"},
@@ -35,6 +36,7 @@ MAPPING: Mapping[str, Any] = {
             "spam": _FLOAT,
             "digest": _KEYWORD,
             "content_type": _KEYWORD,
+            "rendered": {"type": "boolean"},
             "version": {"type": "integer"},
             "state": _KEYWORD,
         }

@@ -15,6 +15,7 @@ from crawlproject.exporting.tables import write_csv, write_jsonl, write_parquet
 from crawlproject.exporting.wacz import write_wacz
 from crawlproject.exporting.warc import write_warc
 from crawlproject.pages.text.printable import counted
+from crawlproject.storage.crawl_files import refuse_crawl_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ def export_file(crawl_dir: Path, target: Path, kind: str, selection: Selection, 
     """
     if target.is_dir():
         raise BadInput(str(target), "expected the name of a file, not a folder")
+    refuse_crawl_file(target)
     job = Job(crawl_dir, dict(require_crawl(crawl_dir)), selection, now, target.name)
     with written_whole(target) as file:
         return f"{FORMATS[kind](job, file)} in {target}"

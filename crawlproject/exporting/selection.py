@@ -88,7 +88,7 @@ def require_crawl(crawl_dir: Path) -> Mapping[str, Any]:
     return manifest
 
 
-_BY_TYPE: Mapping[str, object] = {"string": "", "number": 0.0, "integer": 0, "object": {}}
+_BY_TYPE: Mapping[str, object] = {"string": "", "number": 0.0, "integer": 0, "boolean": False, "object": {}}
 _KNOWN: dict[str, object] = {}
 
 

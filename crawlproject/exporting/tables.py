@@ -47,19 +47,38 @@ def write_csv(items: Iterable[Item], file: BinaryIO) -> int:
 
 def write_parquet(items: Iterable[Item], file: BinaryIO) -> int:
     """Write Parquet, compressed with Zstandard; return the number of rows. ``at`` is a UTC time stamp, ``parts`` a map."""
-    import pyarrow
     import pyarrow.parquet
 
-    schema = pyarrow.schema(
-        [(name, _arrow_type(name, said["type"])) for name, said in item_schema()["properties"].items()]
-    )
+    schema = _schema(item_schema()["properties"])
     count = 0
     with pyarrow.parquet.ParquetWriter(file, schema, compression="zstd") as writer:
         for group in _groups(items):
-            columns = {name: [_arrow_value(name, item[name]) for item in group] for name in schema.names}
-            writer.write_table(pyarrow.Table.from_pydict(columns, schema=schema))
+            writer.write_table(_table(group, schema))
             count += len(group)
     return count
+
+
+def arrow_table(items: Iterable[Item], names: Iterable[str]) -> Any:
+    """The items as a table of Arrow with the columns ``names``, typed as in Parquet. All of it is in memory."""
+    import pyarrow
+
+    schema = _schema(names)
+    groups = [_table(group, schema) for group in _groups(items)]
+    return pyarrow.concat_tables(groups) if groups else schema.empty_table()
+
+
+def _schema(names: Iterable[str]) -> Any:
+    import pyarrow
+
+    properties = item_schema()["properties"]
+    return pyarrow.schema([(name, _arrow_type(name, properties[name]["type"])) for name in names])
+
+
+def _table(items: list[Item], schema: Any) -> Any:
+    import pyarrow
+
+    columns = {name: [_arrow_value(name, item[name]) for item in items] for name in schema.names}
+    return pyarrow.Table.from_pydict(columns, schema=schema)
 
 
 def _groups(items: Iterable[Item]) -> Iterator[list[Item]]:
@@ -82,7 +101,7 @@ def _arrow_type(name: str, said: str | list[str]) -> Any:
 
     if name == "at":
         return pyarrow.timestamp("ms", tz="UTC")
-    kinds = {"number": pyarrow.float64(), "integer": pyarrow.int64()}
+    kinds = {"number": pyarrow.float64(), "integer": pyarrow.int64(), "boolean": pyarrow.bool_()}
     if said == "object":
         return pyarrow.map_(pyarrow.string(), pyarrow.float64())
     return kinds.get(said if isinstance(said, str) else said[0], pyarrow.string())

@@ -16,17 +16,15 @@ When all active and spare hosts are blocked or hold no URL that may be taken, th
 
 **Leases.** A taken URL is leased until ``done`` or ``release``. After a crash, leased URLs wait again.
 
-**Revisits.** A URL whose visit is finished may wait for the next one: ``done`` with ``refetch_at`` lets it, and ``put_again``
-one that is done. It is then like every URL that waits: it counts, is held until its time, rescored, dropped for good, and may be
-evicted, so its score should be above those of new URLs.
+**Revisits.** A URL whose visit is finished may wait for the next one: ``done`` with ``refetch_at`` lets it. It is then like
+every URL that waits: held until its time, rescored, dropped, and evicted, so its score should be above those of new URLs.
 
 **Holds and blocks.** No URL is taken before its ``not_before``, which ``hold`` changes, and none of a blocked host before
 the end of the block (as BlockQueueUntil in url-frontier). Neither touches the politeness clock, scores, or places.
 
 **Politeness.** The next visit of a host is at ``finish + max(min_delay, crawl_delay, factor * seconds)``. Hosts at one
 address (``host_address``) are visited one at a time and rest together; the k rule tells them apart, and ``next_due`` may be
-too early with them.
-A live crawl adds a few milliseconds to every rest (``factory.MARGIN``).
+too early with them. A live crawl adds a few milliseconds to every rest (``factory.MARGIN``).
 """
 
 from __future__ import annotations
@@ -117,10 +115,6 @@ class Frontier(FrontierQuestions, Protocol):
 
     def take(self, now: float) -> CrawlUrl | None:
         """Lease the best URL of an eligible host, or None when no host is eligible at ``now``."""
-        ...
-
-    def put_again(self, url: CrawlUrl) -> bool:
-        """As ``put``, but a URL that is done waits as well: with this record, behind those that came before."""
         ...
 
     def done(

@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from crawlproject.records import CrawlUrl, read_key
+from crawlproject.frontier.record_keys import read_key, written_kind
+from crawlproject.records import CrawlUrl
 
 
 class Waits(NamedTuple):
@@ -152,7 +153,7 @@ def to_json(change: Change) -> list[Any]:
             record.not_before,
             [_number(value) for value in record.inherited],
             record.request,
-            *([kind] if (kind := record.written_kind) else ()),
+            *([kind] if (kind := written_kind(record)) else ()),
         ]
     if isinstance(change, Rescored):
         return ["score", change.url, _number(change.score)]

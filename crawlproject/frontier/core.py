@@ -90,12 +90,6 @@ class FrontierCore(FrontierAnswers):
         self._commit()
         return new
 
-    def put_again(self, url: CrawlUrl) -> bool:
-        """As the contract says. Raises as ``put`` does."""
-        new = self._put(url, again=True)
-        self._commit()
-        return new
-
     def put_many(self, urls: Iterable[CrawlUrl]) -> int:
         """As the contract says. Outside a batch, some thousands at a time are one atomic step."""
         new = 0
@@ -229,18 +223,18 @@ class FrontierCore(FrontierAnswers):
 
     # ------------------------------------------------------------ inside
 
-    def _put(self, url: CrawlUrl, *, again: bool = False) -> bool:
+    def _put(self, url: CrawlUrl) -> bool:
         score, store = url.score, self._store
         if score != score or not math.isfinite(url.not_before):
             raise ValueError(f"cannot queue score {score!r}, not_before {url.not_before!r}: {url.url!r}")
         state = store.state_of(url.key)
-        if state and not (again and state == "done"):
-            if state == "waiting":
-                old = store.record_of(url.key)
-                best = best_of_paths(old, url)
-                if best is not old:
-                    store.wait(best)
-                    self._evict_surplus()
+        if state == "waiting":
+            old = store.record_of(url.key)
+            best = best_of_paths(old, url)
+            if best is not old:
+                store.wait(best)
+                self._evict_surplus()
+        if state:
             return False
         if self._is_bounded and store.count_buffered() >= self._limit:
             worst = store.worst()

@@ -175,7 +175,6 @@ class MemoryStore(MemoryUrls):
         if old is not None:
             self._replace(old, record)
             return
-        self.finished.discard(record.key)
         entry = self._enter(QueueEntry(-record.score, next(self._arrivals), 0, record, queue_of(record.url)))
         self.schedule.add(entry)
 

@@ -23,7 +23,10 @@ class Inspector(Protocol):
 
 
 class Examiner:
-    """Asks the inspectors in turn, until one of them finds that the page has no content."""
+    """Asks the inspectors in turn, until one of them finds that the page has no content, or none that could be read.
+
+    The shells of a site whose text scripts make are all alike: they are no duplicates, and teach no rules about its URLs.
+    """
 
     def __init__(self, inspectors: Sequence[Inspector] = ()) -> None:
         self.inspectors = inspectors
@@ -32,7 +35,7 @@ class Examiner:
         """The page with everything that was found."""
         for inspector in self.inspectors:
             page = inspector.inspect(page, fetch)
-            if page.page_type:
+            if page.page_type or page.needs_browser:
                 break
         return page
 

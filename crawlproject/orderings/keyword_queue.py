@@ -46,9 +46,10 @@ class KeywordQueue(BaseOrdering):
         self.distance = distance
         self.occurrences = occurrences
         self._rest = RESTS[rest](context)
-        from crawlproject.pages.text.keyword_match import KeywordMatcher  # imports spaCy
+        from crawlproject.pages.text.keyword_match import HotPages, KeywordMatcher  # imports spaCy
 
         self._keywords = KeywordMatcher(context.topic.keywords, context.judge.analyzer)
+        self._is_hot_page = HotPages(self._keywords, context.judge.analyzer, occurrences)
         self._hot: WaitingUrls[bool] = WaitingUrls()  # URLs in the hot queue
         self._page: Page | None = None
         self._distance = 0
@@ -109,10 +110,3 @@ class KeywordQueue(BaseOrdering):
             self._page = page
             self._distance = 0 if self._is_hot_page(page) else min(inherited, self.distance)
         return self._distance
-
-    def _is_hot_page(self, page: Page) -> bool:
-        title = self.context.judge.analyzer.terms(page.title)
-        if self._keywords.occurrences(title):
-            return True
-        found = self._keywords.occurrences(page.terms, page.counts)
-        return any(times >= self.occurrences for times in found.values())

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from crawlproject.errors import BadSetting
-from crawlproject.orderings.base import OrderingContext
-from crawlproject.orderings.graph.pagerank import DAMPING, GrowingPageRank
+from crawlproject.orderings.base import OrderingContext, PageArchive
+from crawlproject.orderings.graph.archive_graph import archive_graph
+from crawlproject.orderings.graph.pagerank import DAMPING, GrowingPageRank, flow
+from crawlproject.orderings.graph.site_ranks import SiteRanks
 from crawlproject.orderings.link_based import LinkBased
 from crawlproject.records import Page
 from crawlproject.urls.domains import domain_of
+
+_CHOICES = {
+    "links": ("all", "external"),
+    "jumps": ("all", "seeds"),
+    "ranks": ("crawl", "archive"),
+    "first": ("page", "site"),
+}
 
 
 class PageRank(LinkBased):
@@ -20,9 +29,11 @@ class PageRank(LinkBased):
     one step on (see ``GrowingPageRank``). Pages without links pass nothing on; the paper's rule for them, a link to every
     page, multiplies all ranks by one factor and does not change the order.
 
-    Variants of paper 004 section 4.1: with ``links`` "external" only links between registrable domains count; with ``jumps``
-    "seeds" the random jumps lead to the seeds, as the trusted pages (Cho and Schonfeld 2007), not to every page. Other
-    values raise ``BadSetting``.
+    Variants of paper 004 sections 4.1 and 4.3: with ``links`` "external" only links between registrable domains count; with
+    ``jumps`` "seeds" the random jumps lead to the seeds, as the trusted pages (Cho and Schonfeld 2007), not to every page; with
+    ``ranks`` "archive" a URL that the archive knows has its rank there, as in an earlier crawl; with ``first`` "site" a
+    URL that was found after the last solution has, in place of the random jumps to it, those to its site: ``1 - damping``
+    times the site's own PageRank, of mean 1. Other values, and no archive where one is needed, raise ``BadSetting``.
     """
 
     part = "pagerank"
@@ -35,33 +46,42 @@ class PageRank(LinkBased):
         growth: float = 0.05,
         links: str = "all",
         jumps: str = "all",
+        ranks: str = "crawl",
+        first: str = "page",
     ) -> None:
         super().__init__(context)
-        for name, value, other in (("LINKS", links, "external"), ("JUMPS", jumps, "seeds")):
-            if value not in ("all", other):
-                raise BadSetting(f"setting ORDERING_{name}", f"expected all or {other}, not {value!r}")
+        for (name, allowed), value in zip(_CHOICES.items(), (links, jumps, ranks, first), strict=True):
+            if value not in allowed:
+                raise BadSetting(f"setting ORDERING_{name.upper()}", f"expected {' or '.join(allowed)}, not {value!r}")
         self.links = links
         self.jumps = jumps
+        self.ranks = ranks
+        self.first = first
         self.damping = damping
         self.growth = growth
         self._ranks: GrowingPageRank[str] = GrowingPageRank(damping, growth, jump=self._jump)
+        self._sites = SiteRanks(damping) if first == "site" else None
+        self._solved = 0  # nodes of the graph at the last solution
+        self._earlier = self._ranks_in(context.archive) if ranks == "archive" else {}
         self._failed: set[str] = set()
-        self._changed: list[int] = []
+        self._changed: Iterable[int] = ()
 
     def worth(self, url: str) -> float:
-        return self._ranks.rank(url)
+        if (earlier := self._earlier.get(url)) is not None:
+            return earlier
+        rank = self._ranks.rank(url)
+        number = self._ranks.graph.find(url)
+        if self._sites is None or (number is not None and number < self._solved):
+            return rank
+        return rank + (1 - self.damping) * (self._sites.of(url) - self._jump(url))
 
     def observe(self, page: Page) -> None:
-        targets = (link.url for link in page.links)
-        if self.links == "external":
-            own = domain_of(page.url)
-            targets = (target for target in targets if domain_of(target) != own)
-        self._ranks.expand(page.url, targets)
+        targets = [link.url for link in page.links]
+        self._ranks.expand(page.url, self._counted(page.url, targets))
+        if self._sites is not None:
+            self._sites.add_page(page.url, targets)
         if self._ranks.due:
-            self._changed = self._ranks.solve()
-
-    def _jump(self, url: str) -> float:
-        return 1.0 if self.jumps == "all" or url in self.seeds else 0.0
+            self._solve()
 
     def redirected(self, url: str, target: str) -> None:
         super().redirected(url, target)
@@ -73,9 +93,37 @@ class PageRank(LinkBased):
     def revise(self) -> Iterable[tuple[str, float]]:
         """After a solution: the ranks that changed, of URLs that were not fetched yet."""
         yield from super().revise()
-        changed, self._changed = self._changed, []
+        changed, self._changed = self._changed, ()
         graph = self._ranks.graph
         for number in changed:
             url = graph.nodes[number]
             if not graph.is_expanded(number) and url not in self._failed and url not in self.seeds:
-                yield url, self._ranks.rank_of(number)
+                yield url, self.worth(url)
+
+    def _solve(self) -> None:
+        self._changed = self._ranks.solve()
+        if self._sites is not None:
+            self._sites.solve()
+            first_estimates = range(self._solved, len(self._ranks.graph))
+            self._changed = sorted({*self._changed, *first_estimates})
+            self._solved = len(self._ranks.graph)
+
+    def _counted(self, url: str, targets: Sequence[str]) -> Iterable[str]:
+        """The links of a page that count."""
+        if self.links == "all":
+            return targets
+        own = domain_of(url)
+        return [target for target in targets if domain_of(target) != own]
+
+    def _jump(self, url: str) -> float:
+        return 1.0 if self.jumps == "all" or url in self.seeds else 0.0
+
+    def _ranks_in(self, archive: PageArchive | None) -> dict[str, float]:
+        """The rank of each URL in the archive."""
+        if archive is None:
+            raise BadSetting(
+                "setting ORDERING_RANKS", "archive: expected ORDERING_ARCHIVE, the folder of an earlier crawl"
+            )
+        graph = archive_graph(archive, self._counted)
+        found = flow(graph.matrix(), damping=self.damping, jumps=[self._jump(url) for url in graph.nodes]).tolist()
+        return {url: found[number] for url in graph.names if (number := graph.find(url)) is not None}

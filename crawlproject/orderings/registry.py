@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Mapping
-from typing import Any
+import re
+from collections.abc import Callable, Mapping
+from importlib.metadata import entry_points
+from typing import Any, TypeVar
 
 from crawlproject.errors import BadSetting
 from crawlproject.orderings.adaptive.adaptive import Adaptive
@@ -34,6 +36,8 @@ from crawlproject.orderings.search_impact import SearchImpact
 from crawlproject.orderings.shark_search import SharkSearch
 from crawlproject.orderings.tag_path_bandit.tag_path_bandit import TagPathBandit
 from crawlproject.orderings.trans_domain_indegree import TransDomainIndegree
+
+O = TypeVar("O", bound=BaseOrdering)  # noqa: E741
 
 ORDERINGS: dict[str, type[BaseOrdering]] = {
     "breadth_first": BreadthFirst,
@@ -65,12 +69,53 @@ ORDERINGS: dict[str, type[BaseOrdering]] = {
 }
 
 
+_BUNDLED = frozenset(ORDERINGS)
+INSTALLED = "topical.orderings"  # the group of entry points by which other packages bring orderings
+
+
+def ordering(name: str) -> Callable[[type[O]], type[O]]:
+    """Register the decorated class as the ordering ``name``, for this process; a class of yours may be registered again.
+
+    Raises ``BadSetting`` for a name that is no word of ``a-z``, ``0-9`` and ``_``, or that an ordering of ours has.
+    """
+
+    def register(cls: type[O]) -> type[O]:
+        if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or name in _BUNDLED:
+            raise BadSetting(f"ordering {name!r}", "expected a word of a-z, 0-9 and _ that no ordering of ours has")
+        if not (isinstance(cls, type) and issubclass(cls, BaseOrdering)):
+            raise BadSetting(f"ordering {name}", "expected a subclass of BaseOrdering")
+        ORDERINGS[name] = cls
+        return cls
+
+    return register
+
+
+def registered(name: str) -> type[BaseOrdering] | None:
+    """The class that somebody registered under this name; None for a name of ours, or of nobody."""
+    return None if name in _BUNDLED else ORDERINGS.get(name)
+
+
+def _load_installed() -> None:
+    """Register what packages bring as entry points of the group ``topical.orderings``. Raises ``BadSetting``."""
+    for point in entry_points(group=INSTALLED):
+        if point.name not in ORDERINGS:
+            try:
+                cls = point.load()
+            except (ImportError, AttributeError) as failure:
+                raise BadSetting(f"ordering {point.name}", f"{point.value} cannot be imported: {failure}") from None
+            ordering(point.name)(cls)
+
+
 def ordering_class(name: str) -> type[BaseOrdering]:
-    """The class of an ordering. Raises ``BadSetting``, which lists the known names."""
+    """The class of an ordering; packages are asked for an unknown name. Raises ``BadSetting``, with the nearest names."""
+    if name not in ORDERINGS:
+        _load_installed()
     try:
         return ORDERINGS[name]
     except KeyError:
-        raise BadSetting("ordering", f"expected one of {', '.join(ORDERINGS)}; not {name!r}") from None
+        near = difflib.get_close_matches(name.lower(), ORDERINGS, 1)
+        wish = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(ORDERINGS)}"
+        raise BadSetting("ordering", f"there is no {name!r}; {wish}") from None
 
 
 def parameters_of(cls: type[BaseOrdering]) -> dict[str, Any]:
@@ -99,12 +144,19 @@ def make_ordering(name: str, context: OrderingContext, parameters: Mapping[str, 
 
 
 def _refuse_unknown(parameters: Mapping[str, Any]) -> None:
-    known = {parameter for cls in ORDERINGS.values() for parameter in parameters_of(cls)}
+    known = _parameters()
+    if not parameters.keys() <= known:
+        _load_installed()
+        known = _parameters()
     for parameter in parameters:
         if parameter not in known:
             near = difflib.get_close_matches(parameter, known, 1)
             hint = f"; did you mean ORDERING_{near[0].upper()}?" if near else ""
             raise BadSetting(f"setting ORDERING_{parameter.upper()}", f"no ordering has this parameter{hint}")
+
+
+def _parameters() -> set[str]:
+    return {parameter for cls in ORDERINGS.values() for parameter in parameters_of(cls)}
 
 
 def _like(default: Any, name: str, value: Any) -> Any:

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 
 from crawlproject.pages.html.document import Document
 from crawlproject.pages.page_types import page_type_of
+from crawlproject.pages.script_made import is_script_made
 from crawlproject.pages.text.terms import frequencies
+from crawlproject.records import NEEDS_BROWSER
 
 # Names of signs, all shares from 0 to 1.
 CONCEALED = "concealed"  # of the text that a browser does not show
@@ -21,7 +23,8 @@ _TOP = 5
 
 
 def signs_of(document: Document, counts: Mapping[str, int], terms: int, body: bytes) -> dict[str, float]:
-    """The signs of a document that has so many ``terms``, by name; its page type, if it has no content, with the value 1.
+    """The signs of a document that has so many ``terms``, by name; its page type, if it has no content, with the value 1, and
+    ``NEEDS_BROWSER`` alone if its text is made by scripts.
 
     Shares are from 0 to 1. Those of short documents, which mean nothing, and low ones are left out.
     """
@@ -29,8 +32,11 @@ def signs_of(document: Document, counts: Mapping[str, int], terms: int, body: by
     linked = sum([link.anchor[1] - link.anchor[0] for link in document.links])
     share = min(1.0, linked / max(1, len(text)))
     signs: dict[str, float] = {}
-    if terms * (1.0 - share) < _WALL_TERMS and (page_type := page_type_of(document.title, text, linked, body)):
-        signs[page_type] = 1.0
+    if terms * (1.0 - share) < _WALL_TERMS:
+        if page_type := page_type_of(document.title, text, linked, body):
+            signs[page_type] = 1.0
+        elif not document.redirect and is_script_made(text, linked, body):
+            return {NEEDS_BROWSER: 1.0}
     if terms < _MANY_TERMS:
         return signs
     if document.concealed:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 
 from crawlproject.errors import InvalidUrl
 from crawlproject.pages.content_features import signs_of
@@ -16,6 +17,8 @@ from crawlproject.pages.html.forms import read_forms
 from crawlproject.pages.html.link_context import AggregationNodes
 from crawlproject.pages.html.meta_robots import robots_rules
 from crawlproject.pages.html.parse import MAX_LINKS, MAX_TEXT, parse_document
+from crawlproject.pages.html.related import related_in
+from crawlproject.pages.main_content.extract import main_text
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.printable import printable
 from crawlproject.pages.text.terms import counts_of
@@ -33,8 +36,8 @@ class Reader:
     ``max_links``, ``max_text`` and ``tag_paths`` are those of ``parse_document``. ``obey_nofollow`` drops links with
     ``rel="nofollow"``; ``obey_meta_robots`` obeys ``noindex`` and ``nofollow`` of ``<meta name="robots">`` and of
     ``X-Robots-Tag``, those for all robots and those for ``agent``, a product token. ``forms`` counts the search forms of a
-    page as its sign ``SEARCH_FORMS``. Raises ``BadInput`` for a wrong
-    ``aggregation_level``.
+    page as its sign ``SEARCH_FORMS``. ``main_content``: pages can tell theirs (``Page.text_main``); ``related``: they say what
+    they belong to. Raises ``BadInput`` for a wrong ``aggregation_level``.
 
     ``counters`` says what became of links and texts: ``links/kept``, ``links/self`` (to the page itself),
     ``links/invalid``, ``links/nofollow``, ``links/meta-nofollow``, ``links/over-limit``, ``text/truncated``.
@@ -53,6 +56,8 @@ class Reader:
         tag_paths: bool = True,
         forms: bool = False,
         agent: str = "",
+        main_content: bool = False,
+        related: bool = False,
     ) -> None:
         self.analyzer = analyzer
         self.counters: Counter[str] = Counter()
@@ -66,6 +71,8 @@ class Reader:
         self._tag_paths = tag_paths
         self._forms = forms
         self._agent = agent
+        self._main_content = main_content
+        self._wants_related = related
 
     def read(
         self,
@@ -125,6 +132,8 @@ class Reader:
             indexable=not (self._obey_meta_robots and rules.bars(now)),
             redirect=redirect,
             signs=signs,
+            text_main=cache(partial(main_text, body, content_type)) if self._main_content else str,
+            related=self._related(document, body) if self._wants_related else (),
         )
 
     def _followed(self, document: Document, url: str, nofollow: bool) -> list[tuple[str, RawLink]]:
@@ -154,6 +163,11 @@ class Reader:
         """Where the document sends its reader at once, as a canonical URL; empty when it does not."""
         target = self._target(document.redirect, document.base) if document.redirect else ""
         return "" if target == url else target
+
+    def _related(self, document: Document, body: bytes) -> list[tuple[str, str]]:
+        markup = body.decode(document.encoding, "replace")
+        found = ((kind, self._target(href, document.base)) for kind, href in related_in(markup))
+        return [(kind, url) for kind, url in found if url]
 
     def _target(self, href: str, base: str) -> str:
         """The canonical URL of a link, empty when there is none."""

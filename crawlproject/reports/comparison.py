@@ -13,14 +13,14 @@ from crawlproject.evaluation.significance import PairedTest
 from crawlproject.reports import html, verdict
 from crawlproject.reports.measure_tables import summary_cells, summary_headings
 from crawlproject.reports.plots import Axis, Chart, Series, line_chart
-from crawlproject.storage.append_log import write_atomically
+from crawlproject.storage.crawl_files import SIGNS, replace_signed
 
 COMPARISON = "compare.html"
 _BARS = 10  # error bars of a trajectory
 
 
 def write_comparison(comparison: Comparison, folder: Path) -> Path:
-    """Write ``compare.html`` into ``folder`` and return its path. Raises ``StorageFailed``."""
+    """Write ``compare.html`` into ``folder`` and return its path. Raises ``BadInput`` and ``StorageFailed``."""
     page = html.render(
         "compare.html.j2",
         comparison=comparison,
@@ -41,7 +41,7 @@ def write_comparison(comparison: Comparison, folder: Path) -> Path:
         charts=[trajectories(comparison, last) for last in comparison.finals],
     )
     path = folder / COMPARISON
-    write_atomically(path, [page], sync=False)
+    replace_signed(path, page, (*SIGNS, b"<title>Orderings compared"))
     return path
 
 

@@ -16,7 +16,8 @@ _PIPE_WIDTH = 10_000  # columns, so that lines do not wrap in a pipe
 def console_for(stream: TextIO, pipe_width: int = _PIPE_WIDTH) -> Console:
     """A console on ``stream``; ``pipe_width`` is its width in columns when the stream is not a terminal."""
     terminal = stream.isatty()
-    return Console(file=stream, width=None if terminal else pipe_width, highlight=False, no_color=not terminal)
+    no_color = None if terminal else True  # None: as NO_COLOR and TERM ask for
+    return Console(file=stream, width=None if terminal else pipe_width, highlight=False, no_color=no_color)
 
 
 def framed_table(stream: TextIO) -> Table:

@@ -8,6 +8,7 @@ from crawlproject.reports.problems import LINES, LineSample
 from crawlproject.reports.summary import CrawlSummary
 
 EVIDENCE = "report.json"
+EVIDENCE_SIGNS = (b'{"numbers":[{"anchor":',)
 
 
 class Number(NamedTuple):

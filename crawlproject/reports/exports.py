@@ -82,6 +82,7 @@ def as_document(comparison: Comparison) -> dict[str, Any]:
                     for column, topic in enumerate(comparison.topics)
                 },
                 "omniscient_share": shares.get(name),
+                "robustness": {f"{share:g}": mean for share, (mean, _) in comparison.robust(row).items()},
                 "summary": dict(zip(summary_columns(comparison), summary_row(comparison, row), strict=True)),
             }
             for row, name in enumerate(comparison.orderings)

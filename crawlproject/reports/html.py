@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from crawlproject.reports.plots import STYLES
 from crawlproject.reports.verdict import short_p
+from crawlproject.settings import program
 
 # C0 and C1 controls, lone surrogates, and bidirectional controls: a title must not rearrange the page.
 _UNWANTED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -30,6 +31,11 @@ def clean(value: object) -> object:
     if isinstance(value, str) and not isinstance(value, Markup):
         return _UNWANTED.sub("", value)
     return value
+
+
+def breakable(host: str) -> Markup:
+    """The name of a host, which may be broken behind its dots only."""
+    return Markup(".<wbr>").join(str(clean(host)).split("."))
 
 
 def is_web(url: str | None) -> bool:
@@ -99,11 +105,12 @@ def _environment(package: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for function in (clip, when, duration, size, decimals, percent, thousands):
+    for function in (breakable, clip, when, duration, size, decimals, percent, thousands):
         environment.filters[function.__name__] = function
     environment.filters["p_value"] = short_p
     environment.tests["web"] = is_web
     environment.globals["styles"] = STYLES
+    environment.globals["program"] = program
     return environment
 
 

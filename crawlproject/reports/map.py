@@ -30,6 +30,15 @@ LISTED = 40  # pages in the list below the drawing
 _MARGIN = 60.0  # largest margin, for labels of nodes at the edge
 _SCALE = ("#fdd9b5", "#f9b27c", "#ee8336", "#c85200", "#8a3600", "#4d1d00")  # one hue, pale to dark
 _QUIET = "#c3cad2"  # a page that is not relevant
+_DARK_SCALE = (
+    "#4f3017",
+    "#7d460f",
+    "#b0620f",
+    "#e07f2c",
+    "#f7b27c",
+    "#ffe6cc",
+)  # the same on dark ground, dark to pale
+_DARK_QUIET = "#58636f"
 PNG_WIDTH = 2_000  # pixels
 FORMATS = (".html", ".svg", ".png")
 
@@ -175,7 +184,11 @@ def map_html(found: TopicMap) -> tuple[bytes, str]:
         policy=policy,
         data=_as_data(_document(drawing)),
         script=Markup(script),
-        legend=drawing.legend(),
+        legend=[(_shade_name(colour), radius, text) for colour, radius, text in drawing.legend()],
+        scale=_SCALE,
+        dark_scale=_DARK_SCALE,
+        quiet=_QUIET,
+        dark_quiet=_DARK_QUIET,
         listed=sorted(found.nodes, key=lambda node: -node.relevance)[:LISTED],
         relevant=sum(node.relevance >= found.threshold for node in found.nodes),
     )
@@ -192,8 +205,6 @@ def _document(drawing: Drawing) -> dict[str, Any]:
     found = drawing.found
     return {
         "threshold": found.threshold,
-        "scale": _SCALE,
-        "quiet": _QUIET,
         "box": drawing.box,
         "sites": [html.clip(site, 80) for site in found.sites],
         "labels": [(html.clip(name, 80), x, y, count) for name, x, y, count in drawing.site_labels],
@@ -216,6 +227,11 @@ def _as_data(document: Any) -> Markup:
 
 def _segment(start: tuple[float, float], end: tuple[float, float]) -> str:
     return f"M{start[0]:g} {start[1]:g}L{end[0]:g} {end[1]:g}"
+
+
+def _shade_name(colour: str) -> str:
+    """The name in the style sheet, which knows whether the page is light or dark."""
+    return f"--shade{_SCALE.index(colour)}" if colour in _SCALE else "--quiet"
 
 
 def _colour(shade: int) -> str:

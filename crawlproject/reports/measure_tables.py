@@ -16,6 +16,8 @@ HEADINGS = {
     "coverage": "coverage",
     "top": "top",
     "rank": "rank",
+    "clicks": "clicks",
+    "ndcg": "NDCG",
     "half": "half",
 }
 

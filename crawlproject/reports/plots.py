@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from markupsafe import Markup
 
 STYLES = 6  # colours in the style sheet: classes c0 to c5
+DASHES = 5  # dash patterns in the style sheet: d0 (a whole line) to d4
 WIDTH, HEIGHT = 480, 270
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 22, 26, 40
 
@@ -76,7 +77,7 @@ def scatter_chart(title: str, points: Sequence[tuple[float, float]], trend: Seri
 
 def style_class(index: int) -> str:
     """The style sheet's classes for the series at ``index``."""
-    return f"c{index % STYLES} d{index // STYLES % 3}"
+    return f"c{index % STYLES} d{index % DASHES}"
 
 
 def tidy(number: float) -> str:

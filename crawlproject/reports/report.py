@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,19 +13,20 @@ from crawlproject.evaluation.measures import final_url, search_length, target_re
 from crawlproject.evaluation.runs import REACHABLE, RunFolder, known_targets, load_run
 from crawlproject.inspection.duplicates.url_rule_store import read_rules
 from crawlproject.reports import html, trends
-from crawlproject.reports.evidence import EVIDENCE, evidence, numbers
+from crawlproject.reports.evidence import EVIDENCE, EVIDENCE_SIGNS, evidence, numbers
+from crawlproject.reports.excerpts import excerpts
 from crawlproject.reports.form_sources import read_sources
 from crawlproject.reports.freshness import estimate_freshness
 from crawlproject.reports.plots import Chart
 from crawlproject.reports.probe_findings import read_probes
 from crawlproject.reports.problems import SPAM
+from crawlproject.reports.reasons import WORDS
 from crawlproject.reports.summary import CrawlSummary, summarise
 from crawlproject.reports.why.causes import options_of
 from crawlproject.reports.why.path import paths_to
-from crawlproject.storage.append_log import write_atomically
+from crawlproject.storage.crawl_files import REPORT, REPORT_SIGNS, replace_signed
 from crawlproject.storage.read import CrawlInfo, read_info, read_refused, read_visits
 
-REPORT = "report.html"
 RELEVANT = 0.1  # threshold when the manifest has no PAGE_RELEVANT
 _TARGETS = 100  # targets listed
 _VIRTUAL = 86_400.0  # seconds; the clock of a rehearsal starts at 0, on the first day of 1970
@@ -84,7 +86,6 @@ def write_report(crawl_dir: Path) -> Path:
     summary = summarise(read_visits(crawl_dir), info)
     threshold = info.number("PAGE_RELEVANT", RELEVANT)
     found = orjson.dumps(evidence(summary, threshold), option=orjson.OPT_APPEND_NEWLINE)
-    write_atomically(crawl_dir / EVIDENCE, [found], sync=False)
     budget = int(info.number("CRAWL_MAX_PAGES", 0))
     page = html.render(
         "report.html.j2",
@@ -101,13 +102,17 @@ def write_report(crawl_dir: Path) -> Path:
         virtual=info.started is not None and info.started < _VIRTUAL,
         threshold=threshold,
         budget=budget,
+        folder=shlex.quote(str(crawl_dir)),
+        excerpts=excerpts(crawl_dir, [visit.url for visit in summary.best], info.keywords),
+        reasons=WORDS,
         paths=paths_to(crawl_dir, [visit.url for visit in summary.best]),
         charts=_charts(summary, threshold),
         refused=read_refused(crawl_dir),
         targets=_targets(crawl_dir, info),
     )
     path = crawl_dir / REPORT
-    write_atomically(path, [page], sync=False)
+    replace_signed(path, page, REPORT_SIGNS)
+    replace_signed(crawl_dir / EVIDENCE, found, EVIDENCE_SIGNS)
     return path
 
 

@@ -86,6 +86,12 @@ def remarks(comparison: Comparison) -> list[str]:
         notes.append("half: pages until half of the targets were found (median over topics); – means never.")
     elif not np.isnan(comparison.half).all():
         notes.append("half: pages until half of the targets were found (median over topics).")
+    for row, name in enumerate(comparison.orderings):
+        if robust := comparison.robust(row):
+            found = ", ".join(
+                f"{share:.0%} of the targets {mean:.3f} ({topics})" for share, (mean, topics) in robust.items()
+            )
+            notes.append(f"{name}: overlap when both crawls from split seeds have found {found}; in brackets: topics.")
     if comparison.shares():
         end = in_words(comparison.final)
         notes.append(f"share: area under the recall curve up to {end}; {RANDOM} is 0%, {OMNISCIENT} is 100%.")

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.records import GONE, MOVED, Page, Topic, Visit
+from crawlproject.storage.crawl_files import refuse_foreign_files
 from crawlproject.storage.folder_lock import FolderLock
 from crawlproject.storage.history import History
 from crawlproject.storage.items import Items
@@ -69,6 +70,7 @@ class CrawlFolder:
 
     def _open(self, topic: Topic, ordering: str, parameters: Mapping[str, Any], versions: int) -> None:
         path, bodies = self.path, self.bodies
+        refuse_foreign_files(path)
         self.manifest = Manifest(path, topic, ordering, parameters)
         self.history = History(path / "history.jsonl")
         self.refusals = Refusals(path / "refused.json")
@@ -97,10 +99,8 @@ class CrawlFolder:
                 self.links.append(page)
             if self.items and visit.md5:
                 self.items.append(page, visit)
-            if self.archive and visit.md5:
+            if self.archive:
                 self.archive.commit(visit)
-            elif self.archive:
-                self.archive.forget(visit.url)
             self.history.append(visit)
         except StorageFailed:
             for log in (self.links, self.items):
@@ -124,8 +124,8 @@ class CrawlFolder:
         if self.items:
             self.items.withdraw(url, at, version, state)
 
-    def note_sitemap(self, visit: Visit, pages: Sequence[tuple[str, str]]) -> None:
-        """Write the pages of a sitemap, as ``(URL, lastmod)``, and last its visit."""
+    def note_sitemap(self, visit: Visit, pages: Sequence[Sequence[str]]) -> None:
+        """Write the pages of a sitemap or feed, as ``(URL, lastmod, ...)``, and last its visit."""
         if self._sitemaps:
             self._sitemaps.append(visit.url, visit.at, pages)
         self.note(visit)

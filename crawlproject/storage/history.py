@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
-from crawlproject.records import NOT_KEPT, Visit
+from crawlproject.records import NOT_STORED, Visit
 from crawlproject.storage.append_log import AppendLog, read_lines, unexpected
 from crawlproject.storage.digest_set import DigestSet
 
@@ -76,7 +76,7 @@ class History:
 
     def _count(self, url: str, md5: str, relevance: float, error: str, links: int, number: int) -> None:
         self.last_url = url
-        if md5 or error == NOT_KEPT:
+        if md5 or error in NOT_STORED:
             self.links += links
         if number > 1:
             self.revisits += 1

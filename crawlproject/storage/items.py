@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from crawlproject.records import Page, Visit
+from crawlproject.records import RENDERED, Page, Visit
 from crawlproject.storage.append_log import AppendLog
 from crawlproject.storage.history import History
 from crawlproject.urls.naming import page_name
@@ -63,6 +63,7 @@ def item_fields(page: Page, visit: Visit) -> dict[str, object]:
         "url": page.url,
         "title": page.title,
         "text": _lines_with_text(page.text),
+        "text_main": page.text_main(),
         "language": page.language,
         "relevance": page.relevance,
         "score": visit.score,
@@ -79,6 +80,7 @@ def item_fields(page: Page, visit: Visit) -> dict[str, object]:
         "spam": visit.spam,
         "digest": visit.digest,
         "content_type": visit.content_type,
+        "rendered": RENDERED in visit.signs,
         "version": visit.version,
         "state": "",
     }

@@ -1,4 +1,4 @@
-"""``sitemaps.jsonl``: one line per sitemap that was read, with the last modification of each page.
+"""``sitemaps.jsonl``: one line per sitemap or feed that was read, with the last modification of each page.
 
 It is used for later visits of the pages, and when a crawl resumes and its ordering learns the links again.
 """
@@ -15,7 +15,8 @@ NAME = "sitemaps.jsonl"
 
 
 class SitemapLog:
-    """Writes lines ``{"sitemap", "at", "pages": [[URL, lastmod], ...]}`` in the order of the history. The file is created
+    """Writes lines ``{"sitemap", "at", "pages": [[URL, lastmod], ...]}`` in the order of the history; pages of a
+    feed also have a title and a text. The file is created
     with the first line."""
 
     def __init__(self, path: Path, history: History) -> None:
@@ -25,7 +26,7 @@ class SitemapLog:
             self._log = AppendLog(path)
             self.trim(history)
 
-    def append(self, url: str, at: float, pages: Sequence[tuple[str, str]]) -> None:
+    def append(self, url: str, at: float, pages: Sequence[Sequence[str]]) -> None:
         """Write the pages of a sitemap; ``at`` is in seconds since the epoch. Raises ``StorageFailed``."""
         if self._log is None:
             self._log = AppendLog(self._path)
@@ -41,7 +42,7 @@ class SitemapLog:
             self._log.close()
 
 
-def read_sitemap_lines(folder: Path) -> Iterator[tuple[str, list[str]]]:
-    """The sitemaps of a crawl folder, in the order of the history, each with the URLs of its pages."""
+def read_sitemap_lines(folder: Path) -> Iterator[tuple[str, list[list[str]]]]:
+    """The sitemaps and feeds of a crawl folder, in the order of the history, each with its pages."""
     for line in read_lines(folder / NAME):
-        yield line["sitemap"], [url for url, _ in line["pages"]]
+        yield line["sitemap"], line["pages"]

@@ -12,12 +12,16 @@ from typing import Literal
 
 from crawlproject.options import Options
 from crawlproject.pages.text.analyzer import Analyzer
-from crawlproject.records import Page, Topic, Visit
+from crawlproject.pages.text.printable import counted
+from crawlproject.records import NEEDS_BROWSER, Page, Topic, Visit
 from crawlproject.urls.hosts import host_of
 
 FEW_SEEDS = 3
+NO_SUCH_HOST = "host/unknown"  # why a seed was not fetched
 ENOUGH = 10  # sampled pages from which shares are meaningful
+MANY = 30  # pages on which a word of the topic should have been seen
 EVERYWHERE = 0.8  # share of sampled pages from which a keyword is too common
+_BROWSER = 'set CRAWL_RENDER = "needed" (docs/scripts.md)'
 ALL_RELEVANT = 0.9  # share of relevant pages in the sample from which the threshold is too low
 
 Grade = Literal["problem", "warning", "hint"]
@@ -100,6 +104,12 @@ def weak_as_fetched(
         yield Weakness("problem", "seeds", "none of them has a link to follow", "name pages with links")
     behind = [probed.page for probed in sample if probed.page is not None]
     yield from _weak_words(topic, analyzer, found, behind)
+    unread = sum(probed.visit is not None and probed.visit.error == NEEDS_BROWSER for probed in (*seeds, *sample))
+    if unread:
+        what = (
+            f"{unread} of {len(seeds) + len(sample)} fetched pages need a browser: they are not judged, and not stored"
+        )
+        yield Weakness("hint", "scripts", what, f"{_BROWSER}, or add seeds on sites that do without")
     relevant = sum(page.relevance >= options.page_relevant for page in behind)
     if len(behind) >= ENOUGH and relevant >= ALL_RELEVANT * len(behind):
         what = f"{relevant} of {len(behind)} sampled pages count as relevant"
@@ -139,12 +149,18 @@ def _trouble(seed: SeedPreview) -> tuple[str, str] | None:
     if seed.visit is None and not seed.refusal:
         return "timed out", "try again, or open it in a browser"
     if seed.visit is None:
+        if seed.refusal == NO_SUCH_HOST:
+            return "its host cannot be found", "check how it is spelled"
+        if seed.refusal == "robots/unreachable":
+            return "its server does not answer", "open it in a browser; if it works there, try again"
         if seed.refusal.startswith("robots/"):
             return f"is refused: {seed.refusal}", "choose a page that robots.txt lets crawlers fetch"
         return (
             f"is refused: {seed.refusal}",
             "choose another page, or change the setting behind it (docs/crawl-folder.md)",
         )
+    if seed.visit is not None and seed.visit.error == NEEDS_BROWSER:
+        return "needs a browser: its text is made by scripts", f"{_BROWSER}, or choose a page with text"
     if seed.page is None:
         return f"is not a page: {seed.visit.error or f'http {seed.visit.status}'}", "choose a page that exists"
     return None
@@ -162,8 +178,12 @@ def _weak_words(topic: Topic, analyzer: Analyzer, seeds: Sequence[Page], behind:
         if not analyzer.terms(keyword):
             continue
         if not on_seeds[keyword] and not pages_with[keyword]:
-            what = f"{keyword!r} occurs on none of the fetched pages"
-            yield Weakness("warning", "keywords", what, "check its spelling; or the seeds are about something else")
+            seen = len(seeds) + len(behind)
+            what = f"{keyword!r} occurs on none of the {counted(seen, 'page')} that were looked at"
+            advice = "check its spelling; or the seeds are about something else"
+            if seen < MANY:
+                advice = f"it may be on others: --sample {2 * MANY} looks at more; else check its spelling"
+            yield Weakness("warning" if seen >= MANY else "hint", "keywords", what, advice)
         elif len(behind) >= ENOUGH and pages_with[keyword] >= EVERYWHERE * len(behind):
             what = f"{keyword!r} occurs on {pages_with[keyword]} of {len(behind)} sampled pages, so it is too common"
             yield Weakness(

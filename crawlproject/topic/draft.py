@@ -74,23 +74,30 @@ def characteristic_words(
     The weight of a word is its mean share of the words of an example, times the logarithm of the ratio of the shares of
     examples and background pages that contain it (each smoothed by one page). It must occur in at least half of the
     examples, in two if there are two, and in none of the ``known`` keywords. Words are returned in their most frequent
-    form. The pages need their ``text``.
+    form. The pages need their ``text``. Words of links do not count: they are about other pages, and those of menus about none.
     """
     taken = set(analyzer.terms(" ".join(known)))
     elsewhere = Counter(term for page in background for term in page.counts)
-    found_on = Counter(term for page in examples for term in page.counts)
+    own = [_own_words(page) for page in examples]
+    found_on = Counter(term for counts in own for term in counts)
     weights: dict[str, float] = {}
     least = max(min(2, len(examples)), len(examples) / 2)
     for term, pages in found_on.items():
         if term in taken or pages < least or len(term) < MIN_LETTERS or not _is_word(term):
             continue
         lift = (pages + 1) / (len(examples) + 1) / ((elsewhere[term] + 1) / (len(background) + 1))
-        share = sum(page.counts.get(term, 0) / max(1, len(page.terms)) for page in examples) / len(examples)
+        share = sum(counts[term] / max(1, counts.total()) for counts in own) / len(examples)
         if lift > 1:
             weights[term] = share * math.log(lift)
     best = sorted(weights, key=lambda term: (-weights[term], term))[:most]
     spellings = _spellings(examples, analyzer)
     return [spellings.get(term, term) for term in best]
+
+
+def _own_words(page: Page) -> Counter[str]:
+    """The terms of a page that are not in a link."""
+    linked = {place for link in page.links for place in range(link.anchor_span.start, link.anchor_span.end)}
+    return Counter(term for place, term in enumerate(page.terms) if place not in linked)
 
 
 def _is_word(text: str) -> bool:

@@ -9,8 +9,10 @@ from pathlib import Path
 
 from pydantic import ValidationInfo
 
+from crawlproject.options import Options
 from crawlproject.pages.text.languages import languages
 from crawlproject.urls.canonical import canonical_url
+from crawlproject.urls.typed import with_scheme
 
 SETTING_PREFIXES = ("FRONTIER_", "ORDERING_", "TOPIC_", "PAGE_", "POLITENESS_", "TRAP_", "CRAWL_")
 _SETTING = re.compile(rf"ORDERING|(?:{'|'.join(SETTING_PREFIXES)})[A-Z0-9_]+")
@@ -44,8 +46,8 @@ def checked_keywords(keywords: list[str]) -> list[str]:
 
 
 def checked_url(url: str) -> str:
-    """The canonical URL. Raises InvalidUrl, a ValueError, with the reason."""
-    return canonical_url(url)
+    """The canonical URL; without a scheme ``https``. Raises InvalidUrl, a ValueError, with the reason."""
+    return canonical_url(with_scheme(url))
 
 
 def checked_seeds(seeds: list[str]) -> list[str]:
@@ -116,6 +118,9 @@ def _setting_wish(name: str, value: object) -> str | None:
 
 def unknown_field(name: str, known: Mapping[str, object]) -> str:
     """The message for an unknown field."""
+    setting = next((each for each in sorted(Options.model_fields) if each.endswith(f"_{name.lower()}")), "")
+    if setting and "crawl" in known:
+        return f"no such field; did you mean {setting.upper()} in [crawl]?"
     nearest = _nearest(name, frozenset(known))
     return f"no such field; did you mean {nearest}?" if nearest else f"no such field; there are {', '.join(known)}"
 

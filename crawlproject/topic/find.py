@@ -12,9 +12,10 @@ from pathlib import Path
 
 from crawlproject.errors import BadTopic
 from crawlproject.records import Topic
+from crawlproject.settings import installed
 from crawlproject.topic.parse import load_topic, parse_topic
 
-PACKAGE = "topics"
+PACKAGE = "crawlproject.topics" if installed else "topics"
 _SUFFIX = ".toml"
 _PLACE = "topic, as text"
 

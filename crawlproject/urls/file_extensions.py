@@ -46,4 +46,5 @@ _BY_KIND = {
     """,
 }
 
+FEED_EXTENSIONS = frozenset(_BY_KIND["feeds"].split())
 NOT_A_PAGE = frozenset(extension for kind in _BY_KIND.values() for extension in kind.split())

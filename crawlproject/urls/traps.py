@@ -9,7 +9,8 @@ belongs to an endless host. The rules, in the order in which they are applied:
     extension          the file name ends with one of ``extensions``: not a page
     too_deep           more than ``max_depth`` links from a seed
     too_many_segments  more than ``max_segments`` path segments
-    repeated_segments  a path segment ``max_segment_repeats`` times, or a run such as ``/a/b/a/b``, once less often
+    repeated_segments  a path segment ``max_segment_repeats`` times at equal distances, or once more often at any; or a run
+                       such as ``/a/b/a/b``, once less often
     host_full          ``max_urls_per_host`` URLs of the host were admitted
     ================== ==========================================================================================
 """
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from math import inf
 
 from crawlproject.urls.file_extensions import NOT_A_PAGE
@@ -57,13 +59,16 @@ class TrapFilter:
         self._max_repeats = max_segment_repeats
         self._circle = _slashes_of_a_circle(max_segment_repeats) if max_segment_repeats else inf
 
-    def refusal(self, url: str, depth: int = 0) -> str | None:
-        """The first rule that refuses a canonical URL ``depth`` links from a seed; None if it may enter."""
+    def refusal(self, url: str, depth: int = 0, *, any_extension: bool = False) -> str | None:
+        """The first rule that refuses a canonical URL ``depth`` links from a seed; None if it may enter.
+
+        ``any_extension``: of a file that is wanted whatever its name, such as a sitemap.
+        """
         if not url.startswith(("http://", "https://")):
             return SCHEME
         if len(url) > self._max_length:
             return "too_long"
-        if self._unwanted and extension_of(url) in self._unwanted:
+        if self._unwanted and not any_extension and extension_of(url) in self._unwanted:
             return "extension"
         if depth > self._max_depth:
             return "too_deep"
@@ -100,9 +105,11 @@ def has_more_segments(url: str, limit: int) -> bool:
 
 
 def repeats_segments(url: str, limit: int) -> bool:
-    """Whether a path segment occurs ``limit`` times, or two or more in a row occur ``limit - 1`` times running.
+    """Whether a path segment occurs ``limit`` times at equal distances, or ``limit + 1`` times, or two or more in a row occur
+    ``limit - 1`` times running.
 
-    With the default of 3: ``/a/x/a/y/a`` and ``/a/b/a/b`` do, ``/a/a`` and ``/a/b/a`` do not.
+    With the default of 3: ``/a/x/a/y/a`` and ``/a/b/a/b`` do; ``/a/a``, ``/a/b/a`` and ``/a/a/x/y/a`` do not, which is how
+    repositories of code are laid out. A limit of 2 means twice at any distance.
     """
     if url.count("/") < _slashes_of_a_circle(limit):
         return False
@@ -110,7 +117,7 @@ def repeats_segments(url: str, limit: int) -> bool:
     repeats = len(segments) - len(set(segments))
     if not repeats:
         return False
-    if max(Counter(segments).values()) >= limit:
+    if _recurs(segments, limit):
         return True
     return repeats > 1 and _alternates(segments, max(2, limit - 1))
 
@@ -118,6 +125,17 @@ def repeats_segments(url: str, limit: int) -> bool:
 def _slashes_of_a_circle(limit: int) -> int:
     """The least number of slashes in a URL with repeated segments; most URLs have fewer, which saves the check."""
     return 2 + min(limit, 4)
+
+
+def _recurs(segments: list[str], limit: int) -> bool:
+    """Whether a segment occurs ``limit`` times at equal distances, or ``limit + 1`` times."""
+    places: dict[str, list[int]] = {}
+    for place, segment in enumerate(segments):
+        places.setdefault(segment, []).append(place)
+    return any(
+        len(found) > limit or (len(found) == limit and len({later - place for place, later in pairwise(found)}) <= 1)
+        for found in places.values()
+    )
 
 
 def _alternates(segments: list[str], times: int) -> bool:

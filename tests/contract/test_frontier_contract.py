@@ -149,7 +149,6 @@ def test_a_score_or_a_time_that_is_no_number_is_refused(make, wrong):
         lambda: frontier.release("http://a.test/", 0.0, 0.0, not_before=wrong),
         lambda: frontier.block_host("b.test", wrong),
         lambda: frontier.done("http://a.test/", 0.0, 0.0, wrong),
-        lambda: frontier.put_again(url("c/", 0.0, not_before=wrong)),
     ]
     if math.isnan(wrong):
         refused += [lambda: frontier.put(url("c/", wrong)), lambda: frontier.rescore("http://b.test/", wrong)]
@@ -573,19 +572,6 @@ def test_done_with_a_next_visit_of_a_url_that_has_no_lease(make):
     assert drain(frontier, 10.0) == ["waits/"]
 
 
-def test_what_is_done_is_put_again_behind_all_others(make):
-    frontier = make([url("a/1", 0.9), url("b/1", 0.5)], batch_size=1)
-    assert fetch(frontier) == "a/1"
-    again = url("a/1", 0.5, depth=3, not_before=10.0)
-    assert not frontier.put(again)
-    assert (frontier.put_again(again), frontier.put_again(again), len(frontier)) == (True, False, 2)
-    assert frontier.put_again(url("new/1", 0.1)), "as put, otherwise"
-    lease = frontier.take(0.0)
-    assert not frontier.put_again(lease)
-    frontier.release(lease.url, 0.0, 0.0)
-    assert [fetch(frontier, 10.0), frontier.take(10.0), fetch(frontier, 10.0)] == ["b/1", again, "new/1"]
-
-
 def test_a_full_frontier_evicts_new_urls_before_those_that_wait_for_a_revisit(make):
     frontier = make([url("a/", 0.1), url("b/", 0.2)], max_urls=3)
     for _ in range(2):
@@ -595,18 +581,10 @@ def test_a_full_frontier_evicts_new_urls_before_those_that_wait_for_a_revisit(ma
     assert [frontier.put(url(f"new{number}/", 1 + number)) for number in range(3)] == [True] * 3
     assert (len(frontier), frontier.evicted(), "http://c.test/" in frontier) == (3, 3, False)
     assert "http://a.test/" in frontier and "http://b.test/" in frontier
-    assert frontier.put_again(url("d/", 0.5)) is False
+    assert frontier.put(url("d/", 0.5)) is False
     frontier.rescore("http://a.test/", 0.0)
     frontier.put(url("e/", 5.0))
     assert "http://a.test/" not in frontier, "with the least score it is the worst, as any other"
-
-
-def test_a_url_that_is_done_and_refused_by_a_full_frontier_stays_done(make):
-    frontier = make([url("a/", 0.9)], max_urls=1)
-    assert fetch(frontier) == "a/"
-    frontier.put(url("b/", 0.8))
-    assert not frontier.put_again(url("a/", 0.1))
-    assert ("http://a.test/" in frontier, len(frontier)) == (True, 1)
 
 
 def test_a_finished_url_leaves_the_commitment_of_best_n_first(make):
@@ -1104,9 +1082,8 @@ def test_next_visits_survive_a_crash(tmp_path, name):
     frontier = reopened()
     frontier.put_many([url("a/1", 0.9), url("b/1", 0.8), url("c/1", 0.7)])
     frontier.done(frontier.take(0.0).url, 0.0, 0.0, 40.0, math.inf)
-    for _ in range(2):
-        fetch(frontier)
-    frontier.put_again(url("b/1", 0.3, not_before=30.0))
+    frontier.done(frontier.take(0.0).url, 0.0, 0.0, 30.0, 0.3)
+    fetch(frontier)
     for _ in range(2):  # the second time from a summary, where there is one
         frontier = reopened()
         assert (len(frontier), frontier.best()) == (2, math.inf)

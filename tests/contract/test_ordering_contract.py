@@ -141,8 +141,10 @@ class TestEveryOrdering:
 
 
 def test_an_unknown_name_is_reported_with_the_names_there_are() -> None:
-    with pytest.raises(BadSetting, match=r"ordering: expected one of .*dom.*not 'bestfirst'"):
+    with pytest.raises(BadSetting, match=r"ordering: there is no 'bestfirst'; did you mean best_first\?"):
         build("bestfirst")
+    with pytest.raises(BadSetting, match=r"ordering: there is no 'xyz'; expected one of .*dom"):
+        build("xyz")
 
 
 def test_an_unknown_parameter_is_reported_with_the_nearest_one() -> None:

@@ -126,7 +126,10 @@ def test_the_live_view_of_a_crawl_in_a_browser(tmp_path: Path) -> None:
         page.set_viewport_size(PHONE)
         assert fits(page)
         page.click("[data-action=stop]")
-        wait_until(page, "document.querySelector('#connection').textContent.startsWith('No answer')")
+        wait_until(page, "document.querySelector('#connection').textContent === 'ended'")
+        assert page.inner_text(".run .status") == "ended" and page.locator(".run button, .run a").count() == 0
+        assert f"Its report is {tmp_path / 'reefs' / 'report.html'}" in page.inner_text(".run")
+        assert fits(page)
         assert all(request.startswith(url) for request in watcher.requests)
         assert [problem for problem in watcher.problems if "ERR_CONNECTION_REFUSED" not in problem] == []
 

@@ -25,16 +25,18 @@ def test_a_topic_from_a_query_and_examples(tmp_path: Path) -> None:
     assert 2 < len(topic.keywords) <= 7 and "polyps" in topic.keywords
     assert topic.seeds == (SEEDS[2], *SEEDS[:2]) and topic.positive == tuple(SEEDS[:2])
     assert topic.settings == {"CRAWL_MAX_PAGES": 70}
+    assert f"scrapy crawl topical -a topic={path} -s" in done.stdout and done.stdout.count("-s VIRTUAL_WEB=sample") == 2
     again = scrapy("topic", "new", path, "--query", "x", "--seed", SEEDS[0])
     assert again.returncode == 2 and "the file exists" in again.stderr and load_topic(path) == topic
 
 
 def test_a_topic_by_asking(tmp_path: Path) -> None:
     path = tmp_path / "bees.toml"
-    answers = "...\nhoney bees, hives\nftp://a.example\nbees.example/hives\n\nde\nmany\n30\n"
+    answers = "\n...\nhoney bees, hives\nftp://a.example\nbees.example/hives\n\nde\nmany\n30\n"
     run = command("topic", "new", path)
     done = subprocess.run(run, cwd=ROOT, env=environment(), input=answers, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+    assert "name at least one word, for example: solar power" in done.stderr and "keywords = [" not in done.stderr
     topic = load_topic(path)
     assert (topic.keywords, topic.seeds) == (("honey bees", "hives"), ("https://bees.example/hives",))
     assert (topic.language, topic.settings) == ("de", {"CRAWL_MAX_PAGES": 30})
@@ -63,8 +65,15 @@ def test_a_check_names_what_is_weak(weak: Path) -> None:
         ("CRAWL_MAX_PAGES", "hint"),
         ("http://dead.example/", "warning"),
         (SEEDS[2], "warning"),  # a ring of hobbies
-        ("keywords", "warning"),
+        ("keywords", "hint"),  # on none of so few pages
     }
+
+
+def test_a_host_that_does_not_exist_is_told_as_that(tmp_path: Path) -> None:
+    path = tmp_path / "lost.toml"
+    path.write_text('keywords = ["coral reef"]\nseeds = ["http://no-such-host.invalid/"]\n')
+    done = scrapy("topic", "check", path, "--sample", 0, CRAWL_RETRY_DELAY=0.1)
+    assert done.returncode == 1 and "http://no-such-host.invalid/: its host cannot be found" in done.stdout, done.stderr
 
 
 def test_a_check_without_fetching(weak: Path) -> None:

@@ -65,6 +65,23 @@ def test_a_web_service_hears_and_failures_are_told_once(caplog: pytest.LogCaptur
     assert caller.failed == 3 and len(caplog.records) == 1
 
 
+def test_a_crawl_tells_of_its_pages_and_its_end(tmp_path: Path) -> None:
+    notes, folder = tmp_path / "notes.jsonl", tmp_path / "crawl"
+    hook = f'{sys.executable} -c "{KEEP}" {notes}'
+    chosen = {"VIRTUAL_WEB": "sample", "CRAWL_MAX_PAGES": 30, "CRAWL_CHANGE_HOOK": hook}
+    done = crawl(Path("topics/demo.toml"), folder, **chosen, CRAWL_HOOK_PAGES=10)
+    assert done.returncode == 0, done.stderr
+    *told, end = kept(notes)
+    items = [json.loads(line) for line in (folder / "items.jsonl").read_text().splitlines()]
+    relevant = {item["url"] for item in items if item["relevance"] >= 0.1 and not item["duplicate_of"]}
+    assert {note["event"] for note in told} == {"pages"}
+    assert [len(note["pages"]) for note in told[:-1]] == [10] * (len(told) - 1) and len(told) > 1
+    urls = [page["url"] for note in told for page in note["pages"]]
+    assert len(urls) == len(set(urls)) and set(urls) == relevant
+    assert (end["event"], end["reason"], end["pages"], end["folder"]) == ("end", "page budget", 30, str(folder))
+    assert "visits" not in end
+
+
 def test_a_slow_hook_holds_up_nobody() -> None:
     caller = Caller(f'{sys.executable} -c "import time; time.sleep(60)"', waiting=5, patience=0.3)
     start = time.monotonic()

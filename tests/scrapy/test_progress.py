@@ -11,7 +11,8 @@ import pytest
 from support.invoking import Terminal
 
 from crawlproject.components.extensions.progress import Speed, clock_time, progress_line, summary_line
-from crawlproject.components.extensions.status_line import StatusLine
+from crawlproject.components.extensions.status_line import StatusLine, print_above
+from crawlproject.reports.console import console_for
 
 ROOT = Path(__file__).parents[2]
 
@@ -24,7 +25,7 @@ from scrapy.crawler import AsyncCrawlerProcess
 
 source = SimpleNamespace(
     pages=1234, fetches=1300, recent_relevance=lambda: 0.25, frontier_size=5000, hosts_waiting=77,
-    best_waiting=0.875, refused=12, errors=3, report_path=Path(sys.argv[1]),
+    best_waiting=0.875, refused=12, errors=3, report_path=Path(sys.argv[1]), max_pages=2000,
 )
 
 class Quiet(scrapy.Spider):
@@ -56,7 +57,7 @@ process.start()
 
 def source(**changes):
     values = {"pages": 10, "fetches": 12, "frontier_size": 3456, "hosts_waiting": 7, "best_waiting": 0.5}
-    values |= {"refused": 1, "errors": 2, "report_path": None, "recent_relevance": lambda: 0.125}
+    values |= {"refused": 1, "errors": 2, "report_path": None, "max_pages": 0, "recent_relevance": lambda: 0.125}
     return SimpleNamespace(**values | changes)
 
 
@@ -68,12 +69,29 @@ def crawl(*arguments, stderr=subprocess.PIPE):
 def test_a_line_names_every_number():
     line = progress_line(source(), speed=2.5, elapsed=75)
     assert line == (
-        "1:15 · 10 pages · 2.5/s · relevance 0.125 · frontier 3,456 on 7 hosts · best 0.500 · refused 1 · errors 2"
+        "1:15 · 10 pages · 2.5/s · relevance 0.125 · 2 errors · 1 refused · 3,456 waiting on 7 hosts · best 0.500"
     )
 
 
+def test_errors_and_refusals_fit_into_80_columns():
+    line = progress_line(source(pages=12_345, max_pages=20_000, errors=123, refused=123_456), speed=12.5, elapsed=3_700)
+    assert line.startswith("1:01:40 · 12,345 of 20,000 pages · 12.5/s · relevance 0.125 · 123 errors · 123,4")
+    assert line.index("refused") < 90
+
+
+def test_a_seed_is_best_whatever_its_score():
+    assert progress_line(source(best_waiting=1e18), 0.0, 0.0).endswith(" on 7 hosts · best a seed")
+
+
+@pytest.mark.parametrize(("reason", "resumable"), [("shutdown", True), ("no network", True), ("page budget", False)])
+def test_whoever_stops_a_crawl_is_told_how_to_go_on(reason, resumable):
+    assert ("Run the same command again to go on." in summary_line(source(), 10, 5.0, reason)) == resumable
+
+
 def test_an_empty_frontier_has_no_best():
-    assert "nothing waiting" in progress_line(source(best_waiting=None), 0.0, 0.0)
+    assert progress_line(source(best_waiting=None, frontier_size=0, hosts_waiting=0), 0.0, 0.0).endswith(
+        "0 waiting on 0 hosts"
+    )
 
 
 def test_the_summary_names_the_report_only_when_there_is_one(tmp_path):
@@ -121,8 +139,8 @@ def test_in_a_pipe_it_prints_plain_lines_and_a_summary(tmp_path):
     error = crawl(tmp_path / "report.html", 0.05).stderr
     assert "\x1b" not in error
     assert "\r" not in error
-    assert "1,234 pages" in error
-    assert "frontier 5,000 on 77 hosts · best 0.875" in error
+    assert "1,234 of 2,000 pages" in error
+    assert "5,000 waiting on 77 hosts · best 0.875" in error
     assert error.splitlines()[-2].startswith("Crawl ended (finished): 1,234 pages (0 in this run)")
     assert error.splitlines()[-1] == f"Report: {tmp_path / 'report.html'}"
 
@@ -140,13 +158,12 @@ def test_a_spider_that_is_not_topical_has_no_display(tmp_path):
 def test_with_a_log_file_the_lines_go_there(tmp_path):
     log = tmp_path / "crawl.log"
     assert "pages" not in crawl(tmp_path / "report.html", 0.05, log).stderr
-    assert "frontier 5,000 on 77 hosts" in log.read_text()
+    assert "5,000 waiting on 77 hosts" in log.read_text()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo terminal")
-def test_on_a_terminal_one_line_is_rewritten_below_the_log(tmp_path):
+def on_a_terminal(tmp_path):
     leader, follower = os.openpty()
-    crawl(tmp_path / "report.html", 10, stderr=follower)
+    crawl(tmp_path / "report.html", 0.05, stderr=follower)
     os.close(follower)
     shown = b""
     while True:
@@ -158,9 +175,22 @@ def test_on_a_terminal_one_line_is_rewritten_below_the_log(tmp_path):
             break
         shown += block
     os.close(leader)
-    text = shown.decode()
+    return shown.decode()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo terminal")
+def test_on_a_dumb_terminal_plain_lines_are_printed(tmp_path, monkeypatch):
+    monkeypatch.setenv("TERM", "dumb")
+    text = on_a_terminal(tmp_path)
+    assert "\x1b" not in text and "1,234 of 2,000 pages" in text and "Crawl ended" in text
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo terminal")
+def test_on_a_terminal_one_line_is_rewritten_below_the_log(tmp_path, monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    text = on_a_terminal(tmp_path)
     assert "\r\x1b[K" in text
-    assert "1,234 pages" in text
+    assert "1,234 of 2,000 pages" in text
     message = next(line for line in text.split("\n") if "a message in between" in line)
     assert message.rsplit("\x1b[K", 1)[-1].startswith("20"), "the message starts on a clean line, with its date"
     assert "Crawl ended (finished)" in text
@@ -196,8 +226,32 @@ def test_log_messages_scroll_by_above_the_status_line():
         logging.root.removeHandler(handler)
 
 
+def test_what_is_printed_meanwhile_is_above_the_status_line():
+    terminal = Screen()
+    status = StatusLine(terminal)
+    status.open()
+    status.show("12 pages")
+    print_above("Dashboard: http://127.0.0.1:1/", terminal)
+    assert terminal.screen() == ["Dashboard: http://127.0.0.1:1/", "12 pages"]
+    status.close()
+    print_above("afterwards", terminal)
+    assert terminal.screen() == ["Dashboard: http://127.0.0.1:1/", "afterwards", ""]
+
+
+@pytest.mark.parametrize("setting", [("NO_COLOR", "1"), ("TERM", "dumb")])
+def test_no_colours_where_none_are_wanted(monkeypatch, setting):
+    monkeypatch.setenv("TERM", "xterm-256color")
+    with_colours, without = Terminal(), Terminal()
+    console_for(with_colours).print("x", style="blue")
+    monkeypatch.setenv(*setting)
+    console_for(without).print("x", style="blue")
+    assert (with_colours.getvalue(), without.getvalue()) == ("\x1b[34mx\x1b[0m\n", "x\n")
+
+
 def test_a_long_line_is_cut_at_the_width_of_the_terminal(monkeypatch):
     monkeypatch.setenv("COLUMNS", "20")
     terminal = Screen()
     StatusLine(terminal).show("x" * 50)
     assert terminal.screen() == ["x" * 18 + "…"]
+    StatusLine(terminal).show("1:15 · 12 pages · 1,234 refused")
+    assert terminal.screen() == ["1:15 · 12 pages"]

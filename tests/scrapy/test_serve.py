@@ -104,10 +104,20 @@ def test_a_web_that_cloaks_learns_who_asks() -> None:
         assert ask(server, "http://h.example/")[2] == b"<p>for "
 
 
+def test_https_pages_are_served_with_http() -> None:
+    secure, moved = "https://h.example/", "http://h.example/moved"
+    replies = {secure: Reply(secure, 200, {}, b"safe"), f"{secure}moved": Reply(secure, 200, {}, b"there")}
+    replies[moved] = Reply(moved, 301, {"location": f"{secure}moved"})
+    with running(DictWeb(replies)) as server:
+        assert ask(server, "http://h.example/")[::2] == (200, b"safe")
+        assert ask(server, moved)[::2] == (200, b"there"), "no redirect to where nobody can follow"
+        assert ask(server, "http://h.example/other")[0] == 404
+
+
 def test_other_methods_are_refused(server: WebServer) -> None:
     status, headers, _ = ask(server, "http://h.example/", method="POST")
     assert (status, headers["allow"]) == (405, "GET, HEAD")
-    assert ask(server, "h.example:443", method="CONNECT")[0] == 501
+    assert ask(server, "h.example:443", method="CONNECT")[0] == 501, "and the client goes on without"
 
 
 def test_failures_of_the_web(server: WebServer) -> None:

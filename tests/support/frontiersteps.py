@@ -49,9 +49,6 @@ def random_steps(seed: int, *, hosts: int = 40, pages: int = 60, floors: float =
             yield Step("done", (now, random.random(), refetch_at, score), lease=random.random())
         elif kind < 0.035:
             yield Step("done", (some_url(), now, 0.1, now + 2.0))
-        elif kind < 0.05:
-            again = random.choice([0.0, now + 5 * random.random()])
-            yield Step("put_again", (CrawlUrl(some_url(), round(random.random(), 1), not_before=again),))
         elif kind < 0.35:
             hold_until = random.choice([0.0, 0.0, 0.0, 0.0, now + 5 * random.random()])
             inherited = (random.random(), *map(float, range(random.randrange(3))))

@@ -112,7 +112,7 @@ def check_sitemap(body: bytes) -> None:
     assert all(entry.url for entry in (*found.pages, *found.sitemaps))
     url = CrawlUrl("http://h.example/s.xml", 1.0, 1, "http://h.example/robots.txt")
     listing = Sitemaps(canonical_url, _JUDGE, per_host=3, most=2).listing(url, body)
-    assert len(listing.page.links) == len(listing.entries) <= 2 and len(listing.sitemaps) <= 3
+    assert len(listing.page.links) == len(listing.entries) <= 2 and len(listing.further) <= 3
     assert all(host_of(target) in ("h.example", "www.h.example") for target, _ in listing.entries)
 
 

@@ -78,7 +78,7 @@ def _import_all() -> None:
         import_module(name)
     for package in _OURS:
         for module in walk_packages(sys.modules[package].__path__, f"{package}."):
-            if not module.name.endswith("__main__"):
+            if not module.name.endswith(("__main__", ".agent_server")):  # only `scrapy mcp` needs that, and its package
                 import_module(module.name)
     assert "twisted.internet.reactor" not in sys.modules
 

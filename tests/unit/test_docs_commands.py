@@ -15,10 +15,11 @@ from pkgutil import iter_modules
 import pytest
 from scrapy.commands import ScrapyCommand
 from scrapy.settings import Settings
+from scrapy.utils.project import get_project_settings
 from support.crawling import ROOT
 from support.markdown import PAGES, doc, fences, first_cells, headings, inline_code, page_id, section
 
-from crawlproject import commands
+from crawlproject import commands, topical
 from crawlproject.components.subcommand import BAD_INPUT, INTERRUPTED, STOPPED
 from crawlproject.options import read_options, refuse_unknown
 from crawlproject.orderings.registry import ORDERINGS, parameters_of
@@ -47,13 +48,13 @@ def is_command(name: str) -> bool:
     return name in OURS or find_spec(f"scrapy.commands.{name}") is not None
 
 
-def command_lines(text: str) -> Iterator[list[str]]:
-    """The arguments of each call of ``scrapy`` in shell blocks and unit files, environment left out."""
+def command_lines(text: str, program: str = "scrapy") -> Iterator[list[str]]:
+    """The arguments of each call of ``program`` in shell blocks and unit files, environment left out."""
     for block in fences(text, "sh", "ini"):
         for line in block.replace("\\\n", " ").splitlines():
             words = shlex.split(line.removeprefix("ExecStart="), comments=True)
             call = list(dropwhile(lambda word: re.match(r"[A-Za-z_]+=", word), words))
-            if call and Path(call[0]).name == "scrapy":
+            if call and Path(call[0]).name == program:
                 yield call[1:]
 
 
@@ -74,6 +75,18 @@ def test_command_lines_parse(page: str, call: list[str]) -> None:
     assert set(getattr(options, "ordering", None) or []) <= {*ORDERINGS, *EXTRA}
     topics = {word for word in [*rest, *_values(options, "spargs").values()] if word.startswith("topics/")}
     assert [topic for topic in topics - WRITTEN_BY_THE_READER if not (ROOT / topic).is_file()] == []
+
+
+TOPICAL = [(page_id(page), call) for page in PAGES for call in command_lines(page.read_text(), "topical")]
+
+
+@pytest.mark.parametrize(("page", "call"), TOPICAL, ids=[f"{page} {' '.join(call)[:50]}" for page, call in TOPICAL])
+def test_command_lines_of_topical_parse(page: str, call: list[str]) -> None:
+    name, *arguments = call
+    parser = topical.parser_of(name, topical.make_command(name), get_project_settings())
+    options, rest = parser.parse_known_args(arguments)
+    assert [word for word in rest if word.startswith("-")] == []
+    _check_settings(options)
 
 
 def _values(options: Namespace, name: str) -> dict[str, str]:
@@ -111,7 +124,7 @@ def test_settings_in_the_prose_exist(page: Path) -> None:
     named = set(re.findall(r"\b(?:FRONTIER|ORDERING|PAGE|POLITENESS|TRAP|CRAWL|VIRTUAL)_[A-Z_]*[A-Z]\b", text))
     parameters = {f"ORDERING_{name.upper()}" for cls in ORDERINGS.values() for name in parameters_of(cls)}
     refuse_unknown(dict.fromkeys(named))
-    known = {"ORDERING_AGGREGATION_LEVEL", "ORDERING_ARCHIVE", *parameters}
+    known = {"ORDERING_AGGREGATION_LEVEL", "ORDERING_ARCHIVE", "ORDERING_TOLL", *parameters}  # TOLL: of an example
     assert [name for name in named if name.startswith("ORDERING_") and name not in known] == []
 
 

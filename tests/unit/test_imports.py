@@ -13,6 +13,8 @@ ROOT = Path(__file__).resolve().parents[2]
 # What stands above the line: these may import Scrapy and Twisted, ask the wall clock and open sockets.
 GLUE = (
     "crawlproject.addon",
+    "crawlproject.library",
+    "crawlproject.topical",
     "crawlproject.commands",
     "crawlproject.components",
     "crawlproject.exporting.search_server",
@@ -59,7 +61,9 @@ MAY_IMPORT = {
     | {"crawl", "deep_web", "evaluation", "inspection", "orderings", "pages", "revisits", "storage", "urls"},
 }
 MAY_IMPORT["components"] = {*MAY_IMPORT, "exporting"}
+MAY_IMPORT["library"] = {*MAY_IMPORT}
 MAY_IMPORT["commands"] = MAY_IMPORT["addon"] = {*MAY_IMPORT}
+MAY_IMPORT["topical"] = {*MAY_IMPORT}
 CARD = {"spiders": {"middlewares", "pipelines"}, "middlewares": set(), "pipelines": set()}  # the folders beside it
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from crawlproject.components.subcommand import SCRAPY
 from crawlproject.errors import BadInput, BadTopic, StorageFailed
+from crawlproject.orderings.base import BaseOrdering
 from crawlproject.orderings.registry import ORDERINGS, ordering_class
 from crawlproject.topic.draft import name_for
 from crawlproject.topic.parse import parse_topic
@@ -20,6 +21,13 @@ CONSOLE = "console.log"  # what the process prints
 TOPIC = "topic.toml"
 MOST_PAGES = 1_000_000
 MOST_CRAWLS = 8  # started at once
+_COMMON = {
+    "adaptive": "the default: learns what links are worth",
+    "dom": "the best mix of the page and the words around the link first",
+    "shark_search": "anchor, words around the link, and what the path to it was worth",
+    "best_first": "links on the pages most like the keywords first",
+    "breadth_first": "links in the order in which they are found; a baseline",
+}
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -56,6 +64,16 @@ def read_form(form: Any) -> CrawlForm:
     return CrawlForm(query, seeds, tuple(dict.fromkeys(orderings)), pages)
 
 
+def offered_orderings() -> list[tuple[str, str]]:
+    """The orderings that can be started, each with what it does, the default and the best known first."""
+    names = dict.fromkeys((*_COMMON, *startable_orderings()))
+    return [(name, _COMMON.get(name) or _first_line(ordering_class(name))) for name in names]
+
+
+def _first_line(cls: type[BaseOrdering]) -> str:
+    return (cls.__doc__ or "").strip().split("\n")[0].replace("`", "")
+
+
 def startable_orderings() -> list[str]:
     """The orderings that need neither the answer nor an archive."""
     classes = {name: ordering_class(name) for name in ORDERINGS}
@@ -87,7 +105,7 @@ def launch(folder: Path, settings: Mapping[str, Any]) -> subprocess.Popen[bytes]
         raise BadTopic(str(topic), "expected the topic file of a crawl that was started from the dashboard")
     chosen = {**settings, "CRAWL_DIR": folder, "DASHBOARD": 1, "DASHBOARD_PORT": 0}
     options = [part for name, value in chosen.items() for part in ("-s", f"{name}={value}")]
-    command = [sys.executable, "-m", "scrapy", "crawl", "topical", "-a", f"topic={topic}", *options]
+    command = [*SCRAPY, "crawl", "topical", "-a", f"topic={topic}", *options]
     try:
         with (folder / CONSOLE).open("ab") as console:
             return subprocess.Popen(

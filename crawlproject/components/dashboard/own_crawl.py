@@ -37,7 +37,12 @@ class OwnCrawl:
 
     async def state(self, name: str) -> dict[str, Any]:
         self.folder(name)
-        return {"name": self.name, **self._watched.document(_READING_ON), **self._live.document()}
+        return {
+            "name": self.name,
+            "folder": str(self._folder),
+            **self._watched.document(_READING_ON),
+            **self._live.document(),
+        }
 
     async def control(self, name: str, action: str) -> None:
         self.folder(name) if name else None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from crawlproject.errors import StorageFailed
-from crawlproject.reports.report import REPORT, write_report
+from crawlproject.reports.report import write_report
+from crawlproject.storage.crawl_files import REPORT
 
 REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 MAP_NODES = 1_500

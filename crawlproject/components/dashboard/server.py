@@ -52,7 +52,7 @@ class Dashboard:
         listening: socket.socket,
         name: str,
         live: Callable[[], dict[str, Any]] | None = None,
-        orderings: Callable[[], list[str]] = list,
+        orderings: Callable[[], list[tuple[str, str]]] = list,
     ) -> None:
         self.token = secrets.token_urlsafe(24)
         self._crawls = crawls

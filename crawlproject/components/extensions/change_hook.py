@@ -1,4 +1,4 @@
-"""Tells a command or a web service what changes (``CRAWL_CHANGE_HOOK``)."""
+"""Tells a command or a web service what a crawl finds, what changes, and when it ends (``CRAWL_CHANGE_HOOK``)."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from twisted.internet.defer import Deferred
 
+    from crawlproject.components.items import PageItem
+    from crawlproject.crawl.crawl import Crawl
     from crawlproject.storage.change_log import PageChange
 
 logger = logging.getLogger(__name__)
@@ -34,6 +36,8 @@ logger = logging.getLogger(__name__)
 WAITING = 1_000  # messages that wait at most; further ones are dropped
 PATIENCE = 30.0  # seconds for a call, and for those that wait when the crawl ends
 NAME = "CRAWL_CHANGE_HOOK"
+
+_TOLD = ("url", "title", "relevance", "at", "md5")  # of a page
 
 Message = dict[str, Any]
 
@@ -100,13 +104,15 @@ class Caller:
 
 class ChangeHook:
     """One message for each change of a page of at least ``PAGE_RELEVANT`` (``event``: ``change``, and the fields of
-    ``changes.jsonl``), and one when the crawl or the round ends (``event``: ``end``, and what the visits showed).
+    ``changes.jsonl``), one for each ``CRAWL_HOOK_PAGES`` new pages of this kind (``pages``, and which), and one when the crawl or
+    the round ends (``end``, and what it has, and what visits showed).
     """
 
     def __init__(self, crawler: Crawler, hook: str) -> None:
         self.crawler = crawler
         self._hook = hook
         self._caller: Caller | None = None
+        self._found: list[Message] = []
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -121,10 +127,14 @@ class ChangeHook:
 
     def spider_opened(self) -> None:
         crawl = crawl_of(self.crawler)
-        if crawl is None or crawl.revisits is None:
+        if crawl is None:
             return
         self._caller = caller = Caller(self._hook)
         least = crawl.options.page_relevant
+        if crawl.options.crawl_hook_pages:
+            self.crawler.signals.connect(self.item_scraped, signals.item_scraped)
+        if crawl.revisits is None:
+            return
 
         def tell(change: PageChange) -> None:
             if change.relevance >= least:
@@ -132,14 +142,33 @@ class ChangeHook:
 
         crawl.revisits.listeners.append(tell)
 
+    def item_scraped(self, item: PageItem) -> None:
+        """Collect new relevant pages that are no copies; tell of them when there are enough."""
+        crawl = crawl_of(self.crawler)
+        if crawl is None or self._caller is None or item.version > 1 or item.duplicate_of:
+            return
+        if item.relevance >= crawl.options.page_relevant:
+            self._found.append({name: getattr(item, name) for name in _TOLD})
+        if len(self._found) >= crawl.options.crawl_hook_pages:
+            self._tell_pages(crawl)
+
+    def _tell_pages(self, crawl: Crawl) -> None:
+        if self._caller is not None and self._found:
+            self._caller.tell({"event": "pages", "topic": crawl.topic.name, "pages": self._found})
+            self._found = []
+
     def spider_closed(self, reason: str) -> Deferred[None] | None:
         crawl = crawl_of(self.crawler)
-        if self._caller is None or crawl is None or crawl.revisits is None:
+        if self._caller is None or crawl is None:
             return None
-        tally = crawl.revisits.tally
-        shown = {name.partition("/")[2]: count for name, count in tally.counters().items()}
-        end = {"event": "end", "topic": crawl.topic.name, "reason": reason, "visits": tally.visits, **shown}
-        self._caller.tell({**end, "next_due": tally.next_due})
+        self._tell_pages(crawl)
+        end: Message = {"event": "end", "topic": crawl.topic.name, "reason": reason, "folder": str(crawl.folder.path)}
+        end |= {"pages": crawl.stats.pages, "fetches": crawl.stats.fetches}
+        if crawl.revisits is not None:
+            tally = crawl.revisits.tally
+            shown = {name.partition("/")[2]: count for name, count in tally.counters().items()}
+            end |= {"visits": tally.visits, **shown, "next_due": tally.next_due}
+        self._caller.tell(end)
         return deferToThread(self._end, self._caller)
 
     def _end(self, caller: Caller) -> None:

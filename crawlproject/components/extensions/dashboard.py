@@ -14,6 +14,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from crawlproject.components.dashboard import address_file
+from crawlproject.components.extensions.status_line import print_above
 from crawlproject.components.running import crawl_of
 from crawlproject.errors import StorageFailed
 from crawlproject.options import read_options
@@ -74,7 +75,7 @@ class DashboardServer:
             address_file.write(crawl.folder.path, address)
         except StorageFailed as failure:  # no reason to stop a crawl
             logger.warning("%s", failure)
-        print(f"Dashboard: {self._dashboard.url}/", file=sys.stderr, flush=True)
+        print_above(f"Dashboard: {self._dashboard.url}/", sys.stderr)
 
     async def end(self) -> None:
         crawl = crawl_of(self._crawler)

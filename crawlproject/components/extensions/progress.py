@@ -19,8 +19,10 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
-from crawlproject.components.extensions.status_line import StatusLine
-from crawlproject.components.running import crawl_of
+from crawlproject.components.extensions.status_line import StatusLine, is_interactive
+from crawlproject.components.running import INTERRUPTED, STORAGE_FAILED, crawl_of
+from crawlproject.crawl.stopping import NO_NETWORK
+from crawlproject.orderings.base import SEEDS_FIRST
 from crawlproject.pages.text.printable import counted
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ logger = logging.getLogger(__name__)
 
 _REFRESH = 1.0  # seconds between two drawings on a terminal
 _RECENT = 30.0  # seconds over which the current speed is taken
+_RESUMABLE = (INTERRUPTED, NO_NETWORK, STORAGE_FAILED)
 
 
 class ProgressSource(Protocol):
@@ -39,6 +42,8 @@ class ProgressSource(Protocol):
 
     @property
     def pages(self) -> int: ...
+    @property
+    def max_pages(self) -> int: ...
     @property
     def fetches(self) -> int: ...
     def recent_relevance(self) -> float: ...
@@ -85,7 +90,7 @@ class Progress:
         self._crawler = crawler
         self._clock = clock
         self._speed = Speed()
-        self._status = StatusLine(stream) if stream.isatty() else None
+        self._status = StatusLine(stream) if is_interactive(stream) else None
         self._print: Callable[[str], object] = lambda line: print(line, file=stream, flush=True)
         if crawler.settings.get("LOG_FILE"):
             self._status = None
@@ -155,19 +160,19 @@ def _log_level(crawler: Crawler) -> int:
 
 
 def progress_line(source: ProgressSource, speed: float, elapsed: float) -> str:
-    """One line, the most important numbers first: it is cut at the terminal's width."""
+    """One line, the most important numbers first: it is cut at the terminal's width. ``max_pages``: 0 for no budget."""
     best = source.best_waiting
     parts = [
         clock_time(elapsed),
-        f"{source.pages:,} pages",
+        f"{source.pages:,} of {source.max_pages:,} pages" if source.max_pages else counted(source.pages, "page"),
         f"{speed:.1f}/s",
         f"relevance {source.recent_relevance():.3f}",
-        f"frontier {source.frontier_size:,} on {source.hosts_waiting:,} hosts",
-        f"best {best:.3f}" if best is not None else "nothing waiting",
-        f"refused {source.refused:,}",
-        f"errors {source.errors:,}",
+        counted(source.errors, "error"),
+        f"{source.refused:,} refused",
+        f"{source.frontier_size:,} waiting on {counted(source.hosts_waiting, 'host')}",
+        "" if best is None else "best a seed" if best >= SEEDS_FIRST else f"best {best:.3f}",
     ]
-    return " · ".join(parts)
+    return " · ".join(filter(None, parts))
 
 
 def summary_line(source: ProgressSource, new_pages: int, elapsed: float, reason: str) -> str:
@@ -181,6 +186,8 @@ def summary_line(source: ProgressSource, new_pages: int, elapsed: float, reason:
     ]
     if not source.pages:
         lines.append("No page was stored; the report shows what happened to the seeds.")
+    if reason in _RESUMABLE:
+        lines.append("Run the same command again to go on.")
     report = source.report_path
     if report is not None and report.exists():
         lines.append(f"Report: {report}")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from scrapy import signals
 
 from crawlproject.components.running import crawl_of, stopping
+from crawlproject.errors import BadInput
 from crawlproject.reports.report import write_report
 
 if TYPE_CHECKING:
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
 
 
 class ReportWriter:
@@ -31,5 +35,8 @@ class ReportWriter:
     def spider_closed(self, spider: Spider, reason: str) -> None:
         crawl = crawl_of(self.crawler)
         if crawl is not None:
-            with stopping(self.crawler):
-                write_report(crawl.folder.path)
+            try:
+                with stopping(self.crawler):
+                    write_report(crawl.folder.path)
+            except BadInput as wrong:
+                logger.error("No report was written: %s", wrong)

@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 import logging
+import os
 import shutil
 from typing import TextIO, cast
 
 _ERASE = "\r\x1b[K"
+_BETWEEN = " · "  # parts of a line
+
+
+def is_interactive(stream: TextIO) -> bool:
+    """Whether a line on ``stream`` can be rewritten: it is a terminal, and not a dumb one (``TERM``)."""
+    return stream.isatty() and os.environ.get("TERM", "dumb") not in ("dumb", "unknown", "")
+
+
+def print_above(message: str, stream: TextIO) -> None:
+    """Print a line to ``stream``, above the status line if it has one."""
+    above = next((line for line in _open if line.is_on(stream)), None)
+    print(message, file=cast(TextIO, above or stream), flush=True)
 
 
 class StatusLine:
@@ -20,15 +33,21 @@ class StatusLine:
 
     def open(self) -> None:
         """Let log messages pass above the line from now on."""
+        _open.append(self)
         for handler in logging.root.handlers:
             if isinstance(handler, logging.StreamHandler) and handler.stream is self._stream:
                 handler.setStream(cast(TextIO, self))
                 self._handlers.append(handler)
 
+    def is_on(self, stream: TextIO) -> bool:
+        return self._stream is stream
+
     def show(self, line: str) -> None:
-        """Put ``line`` in place of the one before, cut at the terminal's width."""
+        """Put ``line`` in place of the one before, cut at the terminal's width, between two of its parts if it has some."""
         width = shutil.get_terminal_size().columns - 1
-        self._line = line if len(line) <= width else line[: width - 1] + "…"
+        if len(line) > width:
+            line = line[: width - 1].rpartition(_BETWEEN)[0] or line[: width - 1] + "…"
+        self._line = line
         if self._whole:
             self._stream.write(_ERASE + self._line)
             self._stream.flush()
@@ -38,6 +57,8 @@ class StatusLine:
         for handler in self._handlers:
             handler.setStream(self._stream)
         self._handlers.clear()
+        if self in _open:
+            _open.remove(self)
         self._line = ""
         self._stream.write(_ERASE)
         self._stream.flush()
@@ -51,3 +72,6 @@ class StatusLine:
 
     def flush(self) -> None:
         self._stream.flush()
+
+
+_open: list[StatusLine] = []  # those between open and close

@@ -83,7 +83,7 @@ class RevisitHandler:
             )
             if page.redirect:
                 self.redirect(url, page.redirect, fetch)
-            elif not page.indexable:
+            elif not page.indexable and not page.needs_browser:
                 self.fail(url, NOT_KEPT, fetch)
             else:
                 return page

@@ -5,6 +5,7 @@ from __future__ import annotations
 from email.utils import parsedate_to_datetime
 
 from crawlproject.crawl.revisits.groups import Groups
+from crawlproject.crawl.revisits.hints import HINTED
 from crawlproject.records import CHANGED, GONE, MISSING, MOVED, Visit
 from crawlproject.revisits.base import Outcome
 
@@ -24,6 +25,7 @@ def outcome_of(row: int, visit: Visit, groups: Groups) -> Outcome:
         weight=visit.relevance * (1.0 - visit.spam),
         host=host,
         template=template,
+        hint=HINTED in visit.signs,
     )
 
 

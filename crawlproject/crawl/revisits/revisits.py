@@ -8,22 +8,22 @@ from heapq import nsmallest
 from itertools import islice
 from math import inf
 
+from crawlproject.crawl.listing import Entry
 from crawlproject.crawl.revisits.groups import Groups
+from crawlproject.crawl.revisits.hints import Hints
+from crawlproject.crawl.revisits.keys import key_of, score_of
 from crawlproject.crawl.revisits.outcomes import outcome_of
 from crawlproject.crawl.revisits.pace import Pace
+from crawlproject.crawl.revisits.rereads import Rereads
 from crawlproject.crawl.revisits.tally import NEW, Tally
 from crawlproject.frontier.base import Frontier
 from crawlproject.options import Options
-from crawlproject.orderings.base import SEEDS_FIRST
-from crawlproject.records import GONE, MISSING, MOVED, REVISIT, CrawlUrl, FetchEvent
+from crawlproject.records import GONE, LISTINGS, MISSING, MOVED, REVISIT, CrawlUrl, FetchEvent
 from crawlproject.revisits.base import RevisitPolicy
 from crawlproject.storage.change_log import RETIRED, ChangeLog, PageChange
 from crawlproject.storage.collection import CollectedPage, Collection
 from crawlproject.storage.crawl_folder import CrawlFolder
 
-SCORE = (
-    2 * SEEDS_FIRST
-)  # of a due revisit: before all that is new, since its share of the fetches is limited by ``Shares``
 CONFIRM = 86_400.0  # seconds until a page that is missing is looked at once more
 RETRY = 21_600.0  # seconds until the next visit after one that showed nothing
 FORBIDDEN = 30 * 86_400.0  # seconds until a page is asked for again that robots.txt forbids now
@@ -43,6 +43,8 @@ class Revisits:
         self.policy = policy
         self.collection = Collection(folder.path)
         self.changes = ChangeLog(folder.path)
+        self.hints = Hints(self.collection)
+        self.rereads = Rereads(options.crawl_revisit_min)
         self.pace = Pace()
         self.tally = Tally()  # of this run
         self.listeners: list[
@@ -70,6 +72,9 @@ class Revisits:
         self.collection.catch_up()
         visit = event.visit
         self.tally.add(visit)
+        if visit.error in LISTINGS:
+            self.rereads.add(visit)
+            return
         if visit.number == 1 and visit.md5 and not visit.duplicate_of and (self._round or self.is_harvested):
             self._tell(PageChange(visit.url, NEW, visit.at, 0.0, 1, 1, title=visit.title, relevance=visit.relevance))
         if visit.number == 1 and visit.md5 and not visit.duplicate_of:
@@ -77,6 +82,8 @@ class Revisits:
         page = self.collection.find(visit.url)
         if page is None or (visit.number == 1 and not visit.md5) or (visit.number > 1 and not visit.change):
             return
+        if visit.number > 1:
+            self._earlier.update(each.row for each in self.hints.shown(visit, page.row))
         self._earlier.update(self.policy.observe(outcome_of(page.row, visit, self._groups)))
         self._seen_since_plan += 1
 
@@ -99,9 +106,10 @@ class Revisits:
         self._in_line = sum(key in self._frontier for key in present)  # the plan asks whether others wait
         self.plan(now)
         self._frontier.put_many(self._missing_records())
+        self._frontier.put_many(self.rereads.records(now=bool(self._round)))
         if self._round:
             self._begin_round(now)
-        self._in_line = len(present)
+        self._in_line = len(present) + len(self.rereads)
 
     def _missing_records(self) -> Iterator[CrawlUrl]:
         for page in self.collection.pages():
@@ -142,6 +150,19 @@ class Revisits:
         self._earlier.clear()
         self._plan_now_and_then(now)
 
+    def read_listing(self, url: str) -> list[CrawlUrl]:
+        """What has to wait in the frontier after a listing was read for the first time: its next reading."""
+        record = self.rereads.record(url)
+        self._in_line += record.key not in self._frontier
+        return [record]
+
+    def hinted(self, entries: Iterable[Entry], now: float) -> bool:
+        """A listing was read again: pages that it says have changed are due, if its host is believed. Whether there are any."""
+        found = self.hints.told(entries, now)
+        for page in found:
+            self._reschedule(page, now)
+        return bool(found)
+
     def _plan_now_and_then(self, now: float) -> None:
         """Plan when the collection, or what is known of it, is another; and keep the times of pages that wait for long true."""
         seen = self._seen_since_plan
@@ -156,11 +177,13 @@ class Revisits:
             self._swept = 0
 
     def _reschedule(self, page: CollectedPage, now: float) -> None:
-        due = self.next_visit(page)
+        due = now if page.row in self.hints.due else self.next_visit(page)
         if self._round and due > now:
             return  # it may be one of the round, whose pages are due whatever the plan says
         if self._frontier.leased(key_of(page)) is None:
             self._frontier.hold(key_of(page), due)
+            if page.row in self.hints.due:
+                self._frontier.rescore(key_of(page), score_of(page, hinted=True))
 
     def plan(self, now: float) -> None:
         """Share out the fetches from now on."""
@@ -193,8 +216,9 @@ class Revisits:
         """The pages whose next visits come first are due now."""
         present = (page for page in self.collection.pages() if not page.is_away)
         most = round(self._round * self._share_of_revisits)
-        for page in nsmallest(most, present, key=self.next_visit):
-            self._frontier.hold(key_of(page), 0.0)
+        pages = map(key_of, nsmallest(most, present, key=self.next_visit))
+        for key in (*pages, *(listing.key for listing in self.rereads.records())):
+            self._frontier.hold(key, 0.0)
 
     def taken(self, now: float) -> None:
         """A fetch begins."""
@@ -220,7 +244,7 @@ class Revisits:
 
     def turn(self, row: int, now: float) -> float:
         """When a revisit that is due may begin; ``now`` or earlier: at once. What was learned since may have made it later."""
-        due = 0.0 if self._round else self.next_visit(self.collection[row])
+        due = 0.0 if self._round or row in self.hints.due else self.next_visit(self.collection[row])
         return due if due > now + _SOON else self._slot(now)
 
     def _slot(self, now: float) -> float:
@@ -261,25 +285,10 @@ class Revisits:
     def _record(self, page: CollectedPage) -> CrawlUrl:
         """The revisit as the frontier has it; its score says which of those that are due comes first."""
         return CrawlUrl(
-            page.url,
-            SCORE * (1.0 + page.weight),
-            page.depth,
-            not_before=self.next_visit(page),
-            kind=REVISIT,
-            variant=str(page.row),
+            page.url, score_of(page), page.depth, not_before=self.next_visit(page), kind=REVISIT, variant=str(page.row)
         )
 
 
 def rate_of(options: Options, present: int) -> float:
     """Fetches a second of a crawl whose collection has ``present`` pages: ``CRAWL_RATE``, or each page once a week."""
     return options.crawl_rate / 3600.0 or max(1, present) / WEEK
-
-
-def key_of(page: CollectedPage) -> str:
-    """The key of the revisits of a page in the frontier."""
-    return revisit_key(page.url, page.row)
-
-
-def revisit_key(url: str, row: int) -> str:
-    """As ``key_of``, of the page of this URL and row."""
-    return f"{url}#{REVISIT}/{row}"

@@ -8,10 +8,11 @@ from math import inf
 from typing import Any
 
 from crawlproject.crawl.page_steps import PageSteps
-from crawlproject.crawl.revisits.revisits import Revisits, key_of
+from crawlproject.crawl.revisits.keys import key_of, score_of
+from crawlproject.crawl.revisits.revisits import Revisits
 from crawlproject.inspection.examiner import Examiner
 from crawlproject.pages.text.difference import novelty, passages
-from crawlproject.records import BACK, CHANGED, MISSING, SAME, CrawlUrl, Fetch, Link, Page, Visit
+from crawlproject.records import BACK, CHANGED, MISSING, NEEDS_BROWSER, SAME, CrawlUrl, Fetch, Link, Page, Visit
 from crawlproject.storage.change_log import PageChange
 from crawlproject.storage.collection import CollectedPage
 
@@ -43,7 +44,7 @@ class RevisitSteps(PageSteps):
         visit = self._history.line(
             url,
             fetch,
-            {},
+            self._of.hints.signs(page),
             error=error,
             redirect=redirect,
             digest=page.digest if change in (SAME, BACK) else "",
@@ -60,6 +61,11 @@ class RevisitSteps(PageSteps):
 
     # ------------------------------------------------------------ the steps
 
+    def examine(self, page: Page, fetch: Fetch) -> Page:
+        """A page whose text scripts make by now shows nothing of its change."""
+        page = super().examine(page, fetch)
+        return replace(page, page_type=NEEDS_BROWSER) if page.needs_browser else page
+
     def visit(self, url: CrawlUrl, page: Page, body: bytes, fetch: Fetch) -> Visit:
         """The history line; stores the page file when the text is another than before."""
         known = self.known(url.url)
@@ -70,7 +76,7 @@ class RevisitSteps(PageSteps):
         return self._history.line(
             url,
             fetch,
-            page.signs,
+            {**page.signs, **self._of.hints.signs(known)},
             relevance=page.relevance if new else known.weight,
             md5=self._history.store(page.url, body, known.version) if new else "",
             digest=hashlib.md5(body, usedforsecurity=False).hexdigest(),
@@ -118,7 +124,7 @@ class RevisitSteps(PageSteps):
         """End the lease. The page waits for its next visit, unless it is away."""
         due = self._of.due_after(page, change, fetch.at)
         if due < inf:
-            self._frontier.done(key_of(page), fetch.rests_from, fetch.seconds, refetch_at=due)
+            self._frontier.done(key_of(page), fetch.rests_from, fetch.seconds, refetch_at=due, score=score_of(page))
         else:
             self._frontier.done(key_of(page), fetch.rests_from, fetch.seconds)
             self._of.left()

@@ -3,30 +3,49 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from crawlproject.errors import BadInput
 from crawlproject.evaluation.importance import Counts, Importance, PagePool
 from crawlproject.evaluation.pool import Scores
+from crawlproject.evaluation.popularity import ranks_of
+from crawlproject.evaluation.runs import RunFolder, load_run
 from crawlproject.evaluation.simulation.runner import read_pages, reading_key
 from crawlproject.options import Options, read_options
+from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.records import Page
 from crawlproject.storage.read import CrawlInfo
 from crawlproject.webs.open import open_web
 from crawlproject.webs.page_cache import PageCache
 from crawlproject.webs.page_cache_folder import PageCacheFolder
 
+if TYPE_CHECKING:
+    from crawlproject.pages.text.keyword_match import HotPages
+
 
 class WebScorer:
     """Scores the pool of a topic with ``importance``; the pages come from the first of ``webs`` that holds all of them.
 
-    Pages are parsed with the settings of the crawl and the User-Agent ``agent``. Raises ``BadWeb`` for a web that cannot be
-    opened.
+    Pages are parsed with the settings of the crawl and the User-Agent ``agent``. ``runs`` are the crawls of all topics, over
+    whose pages an importance may compute PageRank (001 section 4.2); without any, over the pool. Raises ``BadWeb`` for a web
+    that cannot be opened.
     """
 
-    def __init__(self, webs: Sequence[str], importance: Importance, *, cache_dir: Path, agent: str = "") -> None:
+    def __init__(
+        self,
+        webs: Sequence[str],
+        importance: Importance,
+        *,
+        cache_dir: Path,
+        agent: str = "",
+        runs: Sequence[RunFolder] = (),
+    ) -> None:
         self._agent = agent
+        self._runs = runs
+        self._ranks: dict[str, float] | None = None
         self._importance = importance
         self._webs = {name: (open_web(name, cache_dir=cache_dir), PageCacheFolder(cache_dir, name)) for name in webs}
         self._caches: dict[tuple[str, str], PageCache] = {}
@@ -43,6 +62,9 @@ class WebScorer:
             seeds=list(_counts(cache, info.seeds)),
             positive=list(_counts(cache, info.positive)),
             negative=list(_counts(cache, info.negative)),
+            trusted={page.url for seed in info.seeds if (page := cache.get(seed)[1])} | set(info.seeds),
+            hot=_Hot(info.keywords, analyzer),
+            ranks=self._ranks_of_all if self._runs else None,
         )
         return dict(zip(urls, self._importance(pool).tolist(), strict=True))
 
@@ -52,6 +74,17 @@ class WebScorer:
             cache.close()
         for web, _ in self._webs.values():
             web.close()
+
+    def _ranks_of_all(self) -> Mapping[str, float]:
+        """The PageRank of each page among the pages that the crawls of all topics fetched."""
+        if self._ranks is None:
+            links: dict[str, list[str]] = {}
+            for run in self._runs:
+                urls = load_run(run).urls
+                for url, page in zip(urls, self._pages(run.info, urls)[1], strict=True):
+                    links.setdefault(url, [link.url for link in page.links])
+            self._ranks = ranks_of(links)
+        return self._ranks
 
     def _pages(self, info: CrawlInfo, urls: Sequence[str]) -> tuple[PageCache, list[Page]]:
         """The pages of a pool, and the cache they come from."""
@@ -76,6 +109,23 @@ class WebScorer:
             web, shelf = self._webs[name]
             self._caches[key] = read_pages(web, language, options, shelf, agent=self._agent)
         return self._caches[key]
+
+
+class _Hot:
+    """Whether a page is hot for keywords; spaCy is imported when one is asked for."""
+
+    def __init__(self, keywords: Sequence[str], analyzer: Analyzer) -> None:
+        self._keywords = keywords
+        self._analyzer = analyzer
+
+    def __call__(self, page: Page) -> bool:
+        return self._matches(page)
+
+    @cached_property
+    def _matches(self) -> HotPages:
+        from crawlproject.pages.text.keyword_match import HotPages, KeywordMatcher
+
+        return HotPages(KeywordMatcher(self._keywords, self._analyzer), self._analyzer)
 
 
 def _counts(cache: PageCache, examples: Sequence[str]) -> Iterator[Counts]:

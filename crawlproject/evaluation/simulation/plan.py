@@ -81,6 +81,7 @@ class Rehearser:
             concurrency=plan.concurrency,
             shelf=shelf,
             cache_dir=plan.cache_dir,
+            web_name=plan.web if plan.web == "sample" else str(Path(plan.web).resolve()),
         )
 
     def rehearse(self, number: int) -> Iterator[Line]:

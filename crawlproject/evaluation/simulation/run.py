@@ -202,6 +202,8 @@ class Rehearsal:
         if page.page_type:
             self.crawl.fail(url, page.page_type, fetch)
             return
+        if page.needs_browser:
+            page = steps.score_page(page)
         steps.keep(page, steps.visit(url, page, b"", fetch))
         steps.offer(page, fetch)
 

@@ -18,8 +18,10 @@ from crawlproject.pages.robots_txt import product_token
 from crawlproject.pages.text.assembly import make_analyzer, make_judge
 from crawlproject.records import Topic
 from crawlproject.storage.append_log import write_atomically
+from crawlproject.storage.crawl_files import MANIFEST, refuse_foreign_files
 from crawlproject.storage.manifest import read_manifest
 from crawlproject.storage.probe_log import NAME as PROBES
+from crawlproject.storage.tail import ITEMS
 from crawlproject.webs.archived_pages import ArchivedPages
 from crawlproject.webs.base import Web
 from crawlproject.webs.page_cache import JudgedPages, PageCache
@@ -46,6 +48,7 @@ TRAPS = {name for name in Options.model_fields if name.startswith("trap_")}
 class Runner:
     """Rehearses on ``web``, ``pages`` pages a run, with ``concurrency`` fetches at a time (0: no limit).
 
+    ``web_name`` is noted in the runs, so that no run on another web is taken for one of these.
     ``settings_of`` gives the settings that hold for a topic, by name. ``shelf`` keeps read pages for the next rehearsals on
     the same web, ``cache_dir`` the index of an archive that the setting ``ORDERING_ARCHIVE`` names.
     """
@@ -60,8 +63,10 @@ class Runner:
         concurrency: int = 1,
         shelf: PageCacheFolder | None = None,
         cache_dir: Path | None = None,
+        web_name: str = "",
     ) -> None:
         self.web = web
+        self.web_name = web_name
         self.shelf = shelf
         self.cache_dir = cache_dir
         self.settings_of = settings_of
@@ -90,17 +95,19 @@ class Runner:
         settings = {**self.settings_of(topic), "CRAWL_MAX_PAGES": self.pages}
         refuse_unknown(settings)
         options = read_options(settings)
-        options = options.model_copy(update={"crawl_seed": options.crawl_seed + repeat - 1})
+        _refuse_another_web(out / topic.name, self.web_name)
+        options = options.model_copy(
+            update={"crawl_seed": options.crawl_seed + repeat - 1, "virtual_web": self.web_name}
+        )
+        canonical = topic_in_canonical_urls(topic, make_canonicalizer(options))
         cache = self._cache(topic.language, options)
         graph = self._graph(cache, options)
         if topic.targets:
-            _note_reachable(
-                topic_in_canonical_urls(topic, make_canonicalizer(options)), graph, out / topic.name / "reachable.json"
-            )
+            _note_reachable(canonical, graph, out / topic.name / "reachable.json")
         for name in names:
             folder = out / topic.name / run_name(name, repeat)
             chosen = options.model_copy(update={"ordering": name})
-            if finished(folder, chosen, self.concurrency):
+            if finished(folder, canonical, chosen, self.concurrency):
                 yield name, folder, None
                 continue
             judged = self._judged(topic, cache, options)
@@ -179,27 +186,41 @@ def _note_reachable(topic: Topic, graph: Graph, path: Path) -> None:
         write_atomically(path, [json.dumps(noted, indent=1).encode()])
 
 
-def finished(folder: Path, options: Options, concurrency: int) -> bool:
-    """Whether a run ended in this folder; an unfinished one is removed, since a rehearsal starts anew.
+def finished(folder: Path, topic: Topic, options: Options, concurrency: int) -> bool:
+    """Whether a run ended in this folder; one that did not, or found no page, is removed, since a rehearsal starts anew.
 
-    Raises ``BadCrawlDir`` when the run that ended there had other settings: it does not answer the question asked.
+    Raises ``BadCrawlDir`` when the run that ended there had another topic or other settings: it does not answer the question
+    asked; and when the folder holds a crawl that is no rehearsal.
     """
     found = read_manifest(folder)
-    if found.get("reason"):
+    if (folder / ITEMS).exists():
+        raise BadCrawlDir(str(folder), "holds a crawl that is no rehearsal; choose another folder for the runs")
+    if found.get("reason") and found.get("stats", {}).get("history/pages", 1):
+        held_topic = found["topic"]
+        for name, value in (("keywords", topic.keywords), ("seeds", topic.seeds)):
+            _refuse_other(folder, f"other {name}", held_topic.get(name), list(value))
         held = {CONCURRENCY: 1, **found.get("settings", {})}  # earlier versions fetched one page at a time
         asked = {**options.model_dump(mode="json", exclude=ELSEWHERE), CONCURRENCY: concurrency}
-        _refuse_other_settings(folder, held, asked)
+        for name, value in asked.items():
+            if name in held:
+                _refuse_other(folder, f"{name.upper()} {held[name]!r}, not {value!r}", held[name], value)
         return True
-    for name in ("crawl.json", "history.jsonl", "refused.json", PROBES):
+    refuse_foreign_files(folder)
+    for name in ("history.jsonl", "refused.json", PROBES, MANIFEST):  # the last one says whose the others are
         (folder / name).unlink(missing_ok=True)
     return False
 
 
-def _refuse_other_settings(folder: Path, held: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
-    for name, value in asked.items():
-        if name in held and held[name] != value:
-            raise BadCrawlDir(
-                str(folder),
-                f"holds a rehearsal with {name.upper()} {held[name]!r}, not {value!r}; "
-                "choose another folder for the runs, or remove this one to rehearse anew",
-            )
+def _refuse_other(folder: Path, what: str, held: object, asked: object) -> None:
+    if held != asked:
+        wish = f"holds a rehearsal with {what}; choose another folder for the runs, or remove this one to rehearse anew"
+        raise BadCrawlDir(str(folder), wish)
+
+
+def _refuse_another_web(folder: Path, web: str) -> None:
+    """Raise ``BadCrawlDir`` when a run of the topic was on another web: they would be compared. Older runs do not say."""
+    for path in sorted(folder.glob(f"*/{MANIFEST}")):
+        held = read_manifest(path.parent).get("web")
+        if held and web and held != web:
+            wish = f"holds a rehearsal on the web {held}, not {web}; choose another folder for the runs, or remove this one"
+            raise BadCrawlDir(str(path.parent), wish)

@@ -12,8 +12,10 @@ import tantivy
 from crawlproject.errors import BadCrawlDir
 from crawlproject.exporting.index.snippets import SNIPPET, snippet
 from crawlproject.exporting.index.store import BOOSTS, FOLDER, TEXT, IndexState, damaged, open_to_search, read_state
+from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.languages import is_unspaced
 from crawlproject.pages.text.printable import printable
+from crawlproject.settings import program
 
 MAX_QUERY = 1_000  # characters
 MAX_REACH = 10_000  # hits that can be paged through
@@ -64,7 +66,7 @@ def search(crawl_dir: Path, query: str, limit: int = 10, offset: int = 0) -> Sea
     try:
         changed = stamp.stat().st_mtime_ns
     except OSError:
-        raise BadCrawlDir(str(crawl_dir), f"has no index to search; make one: scrapy index {crawl_dir}") from None
+        raise BadCrawlDir(str(crawl_dir), f"has no index to search; make one: {program} index {crawl_dir}") from None
     return _opened(crawl_dir.resolve(), changed).search(query[:MAX_QUERY], max(0, limit), max(0, offset))
 
 
@@ -80,6 +82,7 @@ class _Searchable:
         self._index, self._folder = open_to_search(crawl_dir, state)
         self._searcher = self._index.searcher()
         self._language = state.language
+        self._analyzer = Analyzer(state.language) if state.language else None  # an empty index has none
 
     def search(self, text: str, limit: int, offset: int) -> SearchResult:
         query = self._query(text)
@@ -134,19 +137,24 @@ class _Searchable:
 
     def _snippet(self, text: str, found: tantivy.Snippet) -> str:
         """The sentences around the best passage; the first ones when nothing in the text matches."""
+        passage = found.fragment()
+        encoded = passage.encode()
         marks = sorted((mark.start, mark.end) for mark in found.highlighted())
+        marks = [mark for mark in marks if not self._is_stop_word(encoded[slice(*mark)].decode())]
         if not marks:
             return snippet(text[:_PASSAGE], (), self._language)
-        passage = found.fragment()
         before = text[: max(0, text.find(passage))][-SNIPPET:]
         matches: list[tuple[int, int]] = []
-        encoded = passage.encode()
         for mark in marks:  # in bytes; pairs of characters overlap
             start, end = (len(before) + len(encoded[:edge].decode()) for edge in mark)
             if matches and start <= matches[-1][1]:
                 start = matches.pop()[0]
             matches.append((start, end))
         return snippet(before + passage, matches, self._language)
+
+    def _is_stop_word(self, text: str) -> bool:
+        """Whether a match says nothing about the page. Pairs of characters are no words."""
+        return self._analyzer is not None and not is_unspaced(self._language) and not self._analyzer.terms(text)
 
 
 def _first(page: tantivy.Document, name: str) -> str:

@@ -18,6 +18,7 @@ import tantivy
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.pages.text.languages import is_unspaced
+from crawlproject.settings import program
 from crawlproject.storage.append_log import write_atomically
 from crawlproject.storage.manifest import read_manifest
 from crawlproject.storage.tail import ITEMS, START, TailPosition
@@ -166,7 +167,7 @@ def remove(crawl_dir: Path) -> None:
 def damaged(crawl_dir: Path, damage: Exception) -> BadCrawlDir:
     """The error for an index that cannot be read."""
     return BadCrawlDir(
-        str(crawl_dir / FOLDER), f"the index cannot be read ({damage}); scrapy index --rebuild creates a new one"
+        str(crawl_dir / FOLDER), f"the index cannot be read ({damage}); {program} index --rebuild creates a new one"
     )
 
 

@@ -137,16 +137,13 @@ class DiskStore(DiskUrls):
     def wait(self, record: CrawlUrl) -> None:
         files = self.files
         number = files.find(record.key)
-        row = self._rows[number] if number is not None else None
-        if number is not None and row is not None and row.state in WAITING:
+        if number is not None and (row := self._rows[number]).state in WAITING:
             other = UrlRow(record.score, files.urls.add(record), row.host, row.state)
             if (row.score, files.held_until[number]) == (record.score, record.not_before):
                 self._rows.changed[number] = other  # the queues know nothing of the rest
             else:
                 self._replace(number, row, other, record.not_before)
             return
-        if number is not None and row is not None and row.state == DONE:
-            self._forget(number, row)
         host = self.host_of(record.url)
         number = files.new(record.key, host)
         self._rows.changed[number] = UrlRow(record.score, files.urls.add(record), host, SHARED)
@@ -204,7 +201,7 @@ class DiskStore(DiskUrls):
         if url is not None:
             number = self._known(url)
             self._leave(number, GONE)
-            self._forget(number, self._rows[number])
+            self.files.hosts.known_urls[self._rows[number].host] -= 1
         if total != self.evicted:
             self.evicted = self.files.facts.evicted = total
             self.files.note("evicted", total)
@@ -233,11 +230,6 @@ class DiskStore(DiskUrls):
         self.files.note("block", number, until, name)
 
     # ------------------------------------------------------------ inside
-
-    def _forget(self, number: int, row: UrlRow) -> None:
-        """The URL is unknown, or has another number from now on."""
-        self._rows.changed[number] = UrlRow(row.score, row.offset, row.host, GONE)
-        self.files.hosts.known_urls[row.host] -= 1
 
     def _return(self, number: int, not_before: float, score: float) -> None:
         """The URL is no longer leased."""

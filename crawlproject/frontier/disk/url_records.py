@@ -10,7 +10,8 @@ from typing import Any
 import orjson
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
-from crawlproject.records import CrawlUrl, read_key
+from crawlproject.frontier.record_keys import read_key, written_kind
+from crawlproject.records import CrawlUrl
 
 _READ = 512  # bytes that are read at a guess; a longer line is read in a second go
 
@@ -38,7 +39,7 @@ class UrlRecords:
         if context_score - context_score:  # infinite, or no number
             context_score = str(context_score)  # type: ignore[assignment]
         fields = [record.key, record.depth, record.parent, record.anchor, context_score]
-        kind = record.written_kind
+        kind = written_kind(record)
         if record.inherited or record.request is not None or kind:
             fields += [[*map(_number, record.inherited)], record.request]
         if kind:

@@ -8,7 +8,8 @@ from typing import Any
 
 import orjson
 
-from crawlproject.records import CrawlUrl, read_key
+from crawlproject.frontier.record_keys import read_key, written_kind
+from crawlproject.records import CrawlUrl
 
 _DEFAULTS: tuple[Any, ...] = (None, 0, None, "", 0.0, [], None, None)
 
@@ -33,7 +34,7 @@ def dump_record(url: CrawlUrl) -> bytes:
         _number(url.context_score),
         [],
         _text(url.request),
-        url.written_kind,
+        written_kind(url),
     ]
     while fields[-1] == _DEFAULTS[len(fields) - 1]:
         fields.pop()

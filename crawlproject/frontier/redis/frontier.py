@@ -29,7 +29,6 @@ from crawlproject.frontier.redis.operations import (
     drop_of,
     due_of,
     hold_of,
-    put_again_of,
     put_of,
     records_of,
     release_of,
@@ -179,9 +178,6 @@ class RedisFrontier(RedisAnswers):
 
     def put(self, url: CrawlUrl) -> bool:
         return bool(self._one(url.key, put_of(url)) == 1)
-
-    def put_again(self, url: CrawlUrl) -> bool:
-        return bool(self._one(url.key, put_again_of(url)) == 1)
 
     def put_many(self, urls: Iterable[CrawlUrl]) -> int:
         """One call for each slot that the URLs are of."""

@@ -20,11 +20,6 @@ def put_of(url: CrawlUrl) -> Operation:
     return ("put", digest(url.key), queue_of(url.url), -url.score, url.not_before, dump_record(url))
 
 
-def put_again_of(url: CrawlUrl) -> Operation:
-    """Raises as ``put_of`` does."""
-    return ("put_again", *put_of(url)[1:])
-
-
 def done_of(
     url: str, at: float, seconds: float, refetch_at: float | None = None, score: float | None = None
 ) -> Operation:

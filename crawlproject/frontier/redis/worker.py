@@ -90,13 +90,7 @@ class RedisWorker(WorkerAnswers):
     # ------------------------------------------------------------ what changes something
 
     def put(self, url: CrawlUrl) -> bool:
-        return self._put(PendingCall(operations.put_of(url), queue_of(url.url), url), url)
-
-    def put_again(self, url: CrawlUrl) -> bool:
-        """A done of this URL that comes before is carried before."""
-        return self._put(PendingCall(operations.put_again_of(url), queue_of(url.url), url, ends=True), url)
-
-    def _put(self, call: PendingCall, url: CrawlUrl) -> bool:
+        call = PendingCall(operations.put_of(url), queue_of(url.url), url)
         if self._exchange is None:
             answer = self._strict.call(self._strict.slot_of(call.host), [call.operation])[0]
             if answer == DONE:
@@ -249,6 +243,6 @@ class RedisWorker(WorkerAnswers):
 
 def _is_rejected(call: PendingCall, answer: int) -> bool:
     name = call.operation[0]
-    if name in ("put", "put_again"):
+    if name == "put":
         return answer in (FULL, HOST_FULL, DONE)
     return name == "rescore" and answer == GONE

@@ -66,7 +66,7 @@ class Probes:
 
     def wanted(self, page: Page) -> Iterator[CrawlUrl]:
         """The probes that are to wait now that ``page`` was kept."""
-        if not page.indexable or (self._unwelcome and host_of(page.url) in self._unwelcome):
+        if not page.is_kept or (self._unwelcome and host_of(page.url) in self._unwelcome):
             return
         if self._share and self._is_chosen(page.url) and can_be_judged(page):
             yield self._record(page, page.url, BROWSER, copy_of(page).numbers())

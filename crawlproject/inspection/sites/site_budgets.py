@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 from crawlproject.inspection.sites.budget_policy import POLICY, budget, single_source_limit, trust_in_web
 from crawlproject.inspection.sites.site import SPAM, Site, ramp
-from crawlproject.records import NOVELTY, FetchEvent, Visit
+from crawlproject.records import NEEDS_BROWSER, NOVELTY, RENDERED, FetchEvent, Visit
 from crawlproject.urls.domains import domain_of
 from crawlproject.urls.hosts import origin_of
 
@@ -144,8 +144,9 @@ class SiteBudgets:
         self._latest = max(visit.at, self._latest)
         self.fetches += 1
         site = self._site(domain_of(visit.url))
-        missing = visit.error and not visit.is_page and not visit.error.startswith(_WASTE)
+        missing = visit.error and not visit.is_page and not visit.error.startswith((*_WASTE, NEEDS_BROWSER))
         cost = POLICY.missing if missing else POLICY.moved if _leads_elsewhere(visit) else 1.0
+        cost += visit.signs.get(RENDERED, 0.0)
         self._single_source += cost * site.single_source
         site.fetches += cost
 

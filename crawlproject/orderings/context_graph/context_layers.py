@@ -8,6 +8,7 @@ from random import Random
 import numpy as np
 
 from crawlproject.orderings.base import OrderingContext, PageArchive
+from crawlproject.orderings.graph.archive_graph import archive_graph
 from crawlproject.orderings.graph.linkgraph import LinkGraph
 from crawlproject.records import Page
 
@@ -22,7 +23,7 @@ def merged_context_graph(
     the first empty layer.
     """
     found = [core]
-    graph = _links_of(archive)
+    graph = archive_graph(archive)
     merged: list[set[int]] = [set() for _ in range(layers)]
     nodes = [number for page in core if (number := graph.find(page.url)) is not None]
     for node in nodes:
@@ -52,20 +53,3 @@ def _context_graph(graph: LinkGraph[str], node: int, layer_pages: int, random: R
 
 def _sample(numbers: Collection[int], most: int, random: Random) -> Sequence[int]:
     return sorted(numbers if len(numbers) <= most else random.sample(sorted(numbers), most))
-
-
-def _links_of(archive: PageArchive) -> LinkGraph[str]:
-    """All links of the archive; redirects are one node with their target."""
-    graph: LinkGraph[str] = LinkGraph()
-    redirects = []
-    for url in archive.urls():
-        targets = archive.links(url)
-        if targets is None:
-            redirects.append(url)
-        else:
-            graph.add_page(url, targets)
-    for url in redirects:
-        page = archive.page(url) if graph.find(url) is not None else None
-        if page is not None and page.url != url:
-            graph.merge(url, page.url)
-    return graph

@@ -33,6 +33,11 @@ class LinkGraph(Generic[Node]):
         return len(self.nodes)
 
     @property
+    def names(self) -> Iterable[Node]:
+        """The names of all nodes, those of redirects too."""
+        return self._ids.keys()
+
+    @property
     def expanded(self) -> int:
         """Number of nodes whose out-links are known."""
         return len(self._sources)

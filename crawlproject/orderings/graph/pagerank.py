@@ -16,16 +16,23 @@ Ranks = npt.NDArray[np.float64]
 DAMPING = 0.9  # paper 002 section 6, for IR(P) and IR'(P)
 
 
-def pagerank(links: Any, *, damping: float = DAMPING, tolerance: float = 1e-6, max_iterations: int = 1000) -> Ranks:
+def pagerank(
+    links: Any,
+    *,
+    damping: float = DAMPING,
+    jumps: npt.ArrayLike | None = None,
+    tolerance: float = 1e-6,
+    max_iterations: int = 1000,
+) -> Ranks:
     """``IR(P)`` of each node, a vector of length n with the mean 1; a page without links links to every page.
 
-    ``links`` is a sparse matrix of shape (n, n) as ``LinkGraph.matrix`` makes it. ``tolerance`` and ``max_iterations``
-    are those of ``flow``.
+    ``links`` is a sparse matrix of shape (n, n) as ``LinkGraph.matrix`` makes it. ``jumps``, ``tolerance`` and
+    ``max_iterations`` are those of ``flow``.
 
-    Pages without links spread their rank evenly over all pages, which multiplies the solution of ``flow`` by a constant.
+    Pages without links spread their rank as random jumps do, which multiplies the solution of ``flow`` by a constant.
     The constant follows from the mean, which stays 1 because no rank is lost.
     """
-    ranks = flow(links, damping=damping, tolerance=tolerance, max_iterations=max_iterations)
+    ranks = flow(links, damping=damping, jumps=jumps, tolerance=tolerance, max_iterations=max_iterations)
     return ranks / ranks.mean() if len(ranks) else ranks
 
 

@@ -10,6 +10,7 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from crawlproject.pages.text.analyzer import Analyzer
+from crawlproject.records import Page
 
 _OTHER = "\0"  # takes the place of terms that no keyword has
 
@@ -40,3 +41,18 @@ class KeywordMatcher:
         """Whether each word of some keyword is part of the spelling of ``url``, as in paper 002 Figure 4."""
         spelling = url.lower()
         return any(words and all(word in spelling for word in words) for words in self._words.values())
+
+
+class HotPages:
+    """Whether a page is hot (paper 002 section 7): a keyword is in its title, or ``occurrences`` times in its body."""
+
+    def __init__(self, matcher: KeywordMatcher, analyzer: Analyzer, occurrences: int = 10) -> None:
+        self._matcher = matcher
+        self._analyzer = analyzer
+        self._occurrences = occurrences
+
+    def __call__(self, page: Page) -> bool:
+        if self._matcher.occurrences(self._analyzer.terms(page.title)):
+            return True
+        found = self._matcher.occurrences(page.terms, page.counts)
+        return any(times >= self._occurrences for times in found.values())

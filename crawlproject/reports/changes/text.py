@@ -14,6 +14,7 @@ from crawlproject.records import BACK, CHANGED, GONE, MISSING, MOVED
 from crawlproject.reports.changes.select import KINDS, NEW, Changes
 from crawlproject.reports.console import console_for
 from crawlproject.reports.spans import moment
+from crawlproject.settings import program
 from crawlproject.storage.change_log import RETIRED, PageChange
 
 WIDEST = 80  # columns of a terminal that are used
@@ -51,7 +52,7 @@ def headline(changes: Changes, name: str, since: float | None) -> str:
     if counts:
         return f"{name}: {', '.join(counts)} {span}"
     if not changes.revisited and since is None:
-        return f"{name}: no page was visited again yet; scrapy revisit does a round"
+        return f"{name}: no page was visited again yet; {program} revisit does a round"
     return f"{name}: nothing {span}"
 
 

@@ -9,6 +9,8 @@
   const places = data.nodes.map(([x, y, r, shade, site, parent, seed, relevance, depth, title, url], index) =>
     ({ index, x, y, r, shade, site, parent, seed, relevance, depth, title: title || url, url }));
   const SITES = 6; // sites with a colour of their own
+  const SHADES = 6; // of relevance
+  const SITE_FONT = "600 11px system-ui, sans-serif";
   const byRelevance = [...places].sort((a, b) => a.relevance - b.relevance);
 
   // ------------------------------------------------------------ the graph
@@ -35,6 +37,7 @@
     const style = getComputedStyle(byId("stage"));
     const value = (name) => style.getPropertyValue(name).trim();
     colours = { ink: value("--ink"), soft: value("--soft"), line: value("--line"), card: value("--card"), accent: value("--accent"),
+      quiet: value("--quiet"), scale: Array.from({ length: SHADES }, (_, n) => value(`--shade${n}`)),
       sites: Array.from({ length: SITES }, (_, n) => value(`--c${n}`)) };
   }
 
@@ -67,7 +70,7 @@
 
   function colourOf(place) {
     if (byId("colour").value === "site") return place.site < SITES ? colours.sites[place.site] : colours.soft;
-    return place.shade < 0 ? data.quiet : data.scale[place.shade];
+    return place.shade < 0 ? colours.quiet : colours.scale[place.shade];
   }
 
   const isFaint = (place) => place.relevance < from || (found !== null && !found.has(place.index));
@@ -124,6 +127,17 @@
     pen.globalAlpha = 1;
   }
 
+  // How high a name of a site covers the fewest pages.
+  function clearest(name, x, y) {
+    pen.font = SITE_FONT;
+    const half = pen.measureText(name).width / 2 + 3;
+    const covered = (high) => places.filter((place) =>
+      Math.abs(place.x * scale + left - x) < half + place.r * scale &&
+      Math.abs(place.y * scale + top - (high - 4)) < 9 + place.r * scale).length;
+    return [0, -18, 18, -36, 36, -54, 54].map((off) => [covered(y + off), Math.abs(off), y + off])
+      .sort((a, b) => a[0] - b[0] || a[1] - b[1])[0][2];
+  }
+
   // Labels do not overlap: names of sites first, then titles, the most relevant ones first.
   function drawLabels(centre) {
     const taken = [];
@@ -147,7 +161,10 @@
         (place.y - place.r) * scale + top - 4, "12px system-ui, sans-serif", colours.ink, must);
     if (centre !== null) title(places[centre], true);
     if (found !== null) for (const index of found) if (taken.length < 40) title(places[index], false);
-    for (const [name, x, y] of data.labels) put(name, x * scale + left, y * scale + top, "italic 13px system-ui, sans-serif", colours.accent, false);
+    for (const [name, x, y] of data.labels) {
+      const [at, high] = [x * scale + left, y * scale + top];
+      put(name, at, clearest(name, at, high), SITE_FONT, colours.soft, false);
+    }
     const many = Math.min(160, Math.max(8, Math.round(14 * scale ** 1.5)));
     for (let n = byRelevance.length - 1, drawn = 0; n >= 0 && drawn < many; n -= 1) {
       const place = byRelevance[n];
@@ -306,6 +323,10 @@
   });
 
   window.addEventListener("resize", ask);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    readColours();
+    ask();
+  });
   window.addEventListener("beforeprint", draw);
   readColours();
   fit();

@@ -9,9 +9,20 @@ from rich.table import Table
 from rich.text import Text
 
 from crawlproject.pages.text.printable import counted
-from crawlproject.records import AGENT, CLIQUE, CRAWL_DELAY, RETRY_AFTER, SUSPECTS, CrawlUrl, Visit
+from crawlproject.records import (
+    AGENT,
+    CLIQUE,
+    CRAWL_DELAY,
+    NEEDS_BROWSER,
+    RENDERED,
+    RETRY_AFTER,
+    SUSPECTS,
+    CrawlUrl,
+    Visit,
+)
 from crawlproject.reports.console import console_for
 from crawlproject.reports.why.lookup import Cause, FrontierStatus, LinkTo, UrlStatus
+from crawlproject.reports.why.part_words import MEANINGS
 from crawlproject.reports.why.path import Step
 from crawlproject.storage.refusals import SHOWN
 from crawlproject.urls.naming import page_path
@@ -110,6 +121,11 @@ def _outcome(visit: Visit) -> str:
 
 def _findings(found: UrlStatus, visit: Visit) -> Iterable[str]:
     """Duplicates, and what was found about the page or its host."""
+    if visit.error == NEEDS_BROWSER:
+        ran = "brought nothing" if RENDERED in visit.signs else "were not run"
+        yield f"Its text is made by scripts, which {ran}: it was not judged, and its links count as those of a mean page."
+    if RENDERED in visit.signs:
+        yield f"It was rendered in a browser, which costs its site {visit.signs[RENDERED]:g} fetches more."
     if visit.duplicate_of:
         yield f"It is a duplicate of {visit.duplicate_of}, so its links were not followed."
     if found.copy_count:
@@ -161,8 +177,9 @@ def _parts_table(parts: Mapping[str, float]) -> Table:
     table = Table.grid(padding=(0, 2))
     table.add_column(justify="right", no_wrap=True)
     table.add_column(no_wrap=True)
+    table.add_column(style="dim")
     for name, value in sorted(parts.items(), key=lambda part: -part[1]):
-        table.add_row(f"{value:10.4g}", Text(name))
+        table.add_row(f"{value:10.4g}", Text(name), Text(MEANINGS.get(name, "")))
     return table
 
 

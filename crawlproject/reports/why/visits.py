@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from crawlproject.crawl.revisits.keys import revisit_key
 from crawlproject.crawl.revisits.replayed import replay_policy
-from crawlproject.crawl.revisits.revisits import revisit_key
 from crawlproject.pages.text.printable import counted
 from crawlproject.records import SAME, CrawlUrl, Visit
 from crawlproject.reports.spans import in_words, moment

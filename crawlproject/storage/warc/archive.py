@@ -86,10 +86,6 @@ class CrawlArchive:
             last = last.decoded(self._load(visit))
         self._files.append(last, key_of(visit))
 
-    def forget(self, url: str) -> None:
-        """Discard the responses of a page that must not be stored, or is not fetched after all."""
-        self._waiting.pop(url, None)
-
     def repair(self, visits: Iterable[Visit]) -> int:
         """Archive the stored pages among ``visits`` that are missing; return their number.
 

@@ -31,6 +31,14 @@ def scrapy(*arguments, cwd):
     return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=900)
 
 
+def test_without_targets_the_harvest_is_compared(write_runs, tmp_path, capsys):
+    runs = write_runs(tmp_path / "runs", {"dom": [0.3] * 2, "random": [0.01] * 2}, targets=0)
+    assert invoke(compare.CompareCommand(), runs, "--at", "50") == 0
+    printed = capsys.readouterr()
+    assert "No topic has targets, so --measure harvest is used." in printed.err
+    assert printed.out.lower().startswith("harvest")
+
+
 def test_compare_prints_the_table_names_the_winner_and_writes_files(write_runs, tmp_path):
     runs = write_runs(tmp_path / "runs", SKILLS)
     run = scrapy("compare", runs, "--at", "20,50", "--json", "c.json", "--csv", "c.csv", cwd=tmp_path)

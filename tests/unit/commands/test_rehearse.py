@@ -5,6 +5,7 @@ import json
 import pytest
 from scrapy.exceptions import UsageError
 from support.invoking import Terminal, invoke
+from support.items import a_crawl, an_item
 
 from crawlproject.commands import rehearse
 from crawlproject.evaluation.runs import find_runs
@@ -112,3 +113,35 @@ def test_the_bar_is_for_terminals_and_lines_stay_lines(topic, capsys, monkeypatc
 def test_a_topic_of_the_project_goes_by_its_name(topic, tmp_path, capsys):
     assert invoke(rehearse.RehearseCommand(), "sample", "demo", "--ordering", "dom", "--pages", "3") == 0
     assert json.loads(capsys.readouterr().out)["topic"] == "demo"
+
+
+def test_runs_of_another_web_or_topic_are_not_taken_for_these(topic, tmp_path, capsys):
+    arguments = (topic, "--ordering", "dom", "--pages", "3", "--out", "runs")
+    assert invoke(rehearse.RehearseCommand(), "sample", *arguments) == 0
+    other = tmp_path / "web" / "h.example"
+    other.mkdir(parents=True)
+    (other / "index.html").write_text("<title>reef</title><p>reef")
+    for ordering in ("dom", "random"):
+        assert invoke(rehearse.RehearseCommand(), tmp_path / "web", topic, "--ordering", ordering, "--out", "runs") == 2
+        assert "runs/reef/dom: holds a rehearsal on the web sample, not" in capsys.readouterr().err
+    topic.write_text(topic.read_text().replace('["reef"]', '["atoll"]'))
+    assert invoke(rehearse.RehearseCommand(), "sample", *arguments) == 2
+    assert "holds a rehearsal with other keywords" in capsys.readouterr().err
+
+
+def test_a_web_without_the_seeds_is_no_success(topic, tmp_path, capsys):
+    (tmp_path / "docs" / "adr").mkdir(parents=True)
+    (tmp_path / "docs" / "adr" / "0001.md").write_text("# Reefs")
+    for _ in range(2):
+        assert invoke(rehearse.RehearseCommand(), "docs", topic, "--ordering", "dom", "--out", "runs") == 2
+        printed = capsys.readouterr()
+        assert json.loads(printed.out)["pages"] == 0
+        assert "web 'docs': no page of it was stored for reef; expected a web that has the seeds" in printed.err
+
+
+def test_a_live_crawl_is_not_removed_by_a_rehearsal(topic, tmp_path, capsys):
+    folder = a_crawl(tmp_path / "runs" / "reef" / "dom", an_item(0, "reef"))
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert invoke(rehearse.RehearseCommand(), "sample", topic, "--ordering", "dom", "--out", "runs") == 2
+    assert "holds a crawl that is no rehearsal" in capsys.readouterr().err
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before

@@ -87,8 +87,8 @@ def test_an_index_brings_its_sitemaps_within_the_share_of_the_host() -> None:
     list(reader.named(["/map.xml"], CrawlUrl(HOME, 1.0)))
     body = urlset(*(f"http://h.example/{n}.xml" for n in range(9)), "http://other.example/1.xml", kind="sitemap")
     found = reader.listing(MAP, body)
-    assert [url.url for url in found.sitemaps] == ["http://h.example/0.xml", "http://h.example/1.xml"]
-    assert all(url.kind == SITEMAP and url.depth == MAP.depth for url in found.sitemaps)
+    assert [url.url for url in found.further] == ["http://h.example/0.xml", "http://h.example/1.xml"]
+    assert all(url.kind == SITEMAP and url.depth == MAP.depth for url in found.further)
     assert found.page.links == () and found.foreign == 1
 
 
@@ -100,10 +100,15 @@ PAGES = [f"http://h.example/{name}" for name in ("coral-reef-one", "coral-reef-t
 def web() -> DictWeb:
     xml = {"content-type": "application/xml"}
     replies = dict([page(HOME, text="coral reef"), *(page(url, text="coral reef") for url in PAGES)])
-    replies |= dict([robots("http://h.example", "User-agent: *\nDisallow: /steel\nSitemap: /maps.xml.gz\n")])
+    replies |= dict(
+        [robots("http://h.example", "User-agent: *\nDisallow: /steel\nSitemap: /maps.xml.gz\nSitemap: /feed.rss?all\n")]
+    )
     index = urlset("http://h.example/map.xml", kind="sitemap")
     replies["http://h.example/maps.xml.gz"] = Reply("", 200, xml, index)
     replies["http://h.example/map.xml"] = Reply("", 200, xml, urlset(*((url, "2024-02-02") for url in PAGES)))
+    feed = b"<rss><channel><item><link>http://h.example/of-the-feed</link></item></channel></rss>"
+    replies["http://h.example/feed.rss?all"] = Reply("", 200, xml, feed)
+    replies |= dict([page("http://h.example/of-the-feed", text="coral reef")])
     return DictWeb(replies)
 
 
@@ -122,7 +127,7 @@ CRAWLING = sorted(name for name, cls in ORDERINGS.items() if not (cls.needs_targ
 @pytest.mark.parametrize("ordering", CRAWLING)
 def test_pages_that_nothing_links_to_are_found_by_every_ordering(ordering: str, tmp_path: Path) -> None:
     lines = {line["url"]: line for line in rehearse(tmp_path, ordering, CRAWL_SITEMAPS=5)}
-    assert {url for url, line in lines.items() if line["md5"]} >= {HOME, *PAGES[:2]}
+    assert {url for url, line in lines.items() if line["md5"]} >= {HOME, *PAGES[:2], "http://h.example/of-the-feed"}
     assert lines["http://h.example/map.xml"]["error"] == SITEMAP
     assert lines["http://h.example/map.xml"]["links"] == 3
     assert PAGES[2] not in lines, "robots.txt holds for what a sitemap lists"
@@ -165,6 +170,7 @@ def test_a_killed_crawl_knows_its_sitemaps_again(ordering: str, tmp_path: Path) 
 
 def test_a_sitemap_whose_visit_was_not_written_is_forgotten(tmp_path: Path) -> None:
     options = read_options({"ORDERING": "dom", "CRAWL_SITEMAPS": 5, "CRAWL_DIR": str(tmp_path)})
+    _kill(assemble(TOPIC, options, clock=lambda: 9.0))
     (tmp_path / "sitemaps.jsonl").write_text('{"sitemap": "http://h.example/m.xml", "at": 1.0, "pages": []}\n')
     crawl = assemble(TOPIC, options, clock=lambda: 10.0)
     assert (tmp_path / "sitemaps.jsonl").read_text() == ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from math import log, sqrt
 
 import numpy as np
@@ -42,6 +43,11 @@ def test_keywords_in_document() -> None:
 def test_similarity_to_the_query_is_the_cosine_of_term_frequencies() -> None:
     # (reef, coral) against (2 reef, 1 fish): 2 / (sqrt 2 * sqrt 5); the second page is the query itself.
     assert IMPORTANCE["query_similarity"](a_pool(*THREE)) == pytest.approx([2 / sqrt(10), 1, 0])
+
+
+def test_the_inner_product_of_paper_002_weighs_a_word_by_how_often_it_occurs() -> None:
+    # reef occurs 3 times in the pool, coral once: (2/3 * 1/3), (1/3 * 1/3 + 1 * 1), nothing.
+    assert IMPORTANCE["query_product"](a_pool(*THREE)) == pytest.approx([2 / 9, 1 + 1 / 9, 0])
 
 
 def test_similarity_to_the_description_is_that_of_paper_003() -> None:
@@ -106,6 +112,38 @@ def test_pagerank_is_that_of_paper_002() -> None:
     assert IMPORTANCE["pagerank"](a_pool(*LINKED)) == pytest.approx(expected, rel=1e-3)
 
 
+def test_pagerank_by_links_between_domains() -> None:
+    """Only x -> z counts: z = 0.1 + 0.9 * 0.1, the others 0.1; the mean is 1."""
+    pages = [
+        Page("http://www.x.example/", links=(a_link("http://sub.x.example/"), a_link("http://z.example/"))),
+        Page("http://sub.x.example/", links=(a_link("http://www.x.example/"),)),
+        Page("http://z.example/"),
+    ]
+    expected = np.array([0.1, 0.1, 0.19])
+    assert IMPORTANCE["external_pagerank"](a_pool(*pages)) == pytest.approx(expected / expected.mean())
+
+
+def test_pagerank_with_jumps_to_the_seeds() -> None:
+    """Jumps lead to e only, which nobody links to: e = 0.1, c = 0.9 (e + b) + 0.45 a, a = 0.9 c, b = 0.45 a."""
+    # c = 0.09 + 0.9 * 0.45 * 0.9 c + 0.45 * 0.9 c = 0.09 + 0.7695 c.
+    c = 0.09 / 0.2305
+    expected = np.array([0.9 * c, 0.405 * c, c, 0.1])
+    trusted = replace(a_pool(*LINKED), trusted=[url_of("d/e")])
+    assert IMPORTANCE["trusted_pagerank"](trusted) == pytest.approx(expected / expected.mean(), rel=1e-3)
+    with pytest.raises(BadInput, match="a seed page"):
+        IMPORTANCE["trusted_pagerank"](a_pool(*LINKED))
+
+
+def test_hot_pages_of_paper_002() -> None:
+    """Graph 6: on the topic. Graph 7: with five backlinks besides."""
+    fans = [a_page(f"fan{number}", "", "hot", "cold", *(["rare"] if number else [])) for number in range(5)]
+    pool = replace(
+        a_pool(a_page("hot"), a_page("cold"), a_page("rare"), *fans), hot=lambda page: page.url[-3:] != "old"
+    )
+    assert IMPORTANCE["hot"](pool).tolist()[:3] == [1, 0, 1]
+    assert IMPORTANCE["hot_backlinks"](pool).tolist()[:3] == [1, 0, 0]
+
+
 def test_the_page_that_good_hubs_name_is_the_authority() -> None:
     scores = IMPORTANCE["authority"](a_pool(*LINKED))
     assert int(np.argmax(scores)) == 2 and scores.sum() == pytest.approx(1)
@@ -125,13 +163,17 @@ def test_keywords_come_before_pagerank() -> None:
         a_page("none", "train"),
     )
     assert IMPORTANCE["keywords_pagerank"](a_pool(*pages)) == pytest.approx([2 / 3, 1, 1 / 3, 0])
+    # Among the pages of all topics the fan is more popular.
+    elsewhere = {url_of("popular"): 1.0, url_of("both"): 0.5, url_of("fan"): 3.0, url_of("none"): 0.5}
+    pool = replace(a_pool(*pages), ranks=lambda: elsewhere)
+    assert IMPORTANCE["keywords_pagerank"](pool) == pytest.approx([1 / 3, 1, 2 / 3, 0])
 
 
 @settings(max_examples=25)
 @given(st.lists(st.sampled_from(["reef", "coral reef", "train", ""]), min_size=1, max_size=8))
 def test_every_measure_gives_a_finite_number_for_each_page(texts: list[str]) -> None:
     pages = [a_page(str(number), text, str(number + 1), "0") for number, text in enumerate(texts)]
-    pool = a_pool(*pages, seeds=["reef"], negative=["train"])
+    pool = replace(a_pool(*pages, seeds=["reef"], negative=["train"]), trusted=[url_of("0")])
     for name, measure in IMPORTANCE.items():
         scores = measure(pool)
         assert scores.shape == (len(pages),) and np.isfinite(scores).all(), name

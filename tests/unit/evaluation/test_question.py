@@ -1,14 +1,17 @@
 """Repeats averaged, and the measures that need the pool of all crawls."""
 
 import json
+from math import log2
 
 import numpy as np
 import pytest
 
 from crawlproject.errors import BadInput
+from crawlproject.evaluation.clicks import ClickLog
 from crawlproject.evaluation.compare import compare
 from crawlproject.evaluation.question import Question, mean_curve
 from crawlproject.evaluation.runs import find_runs
+from crawlproject.reports.verdict import remarks
 
 RELEVANCE = {"a": 0.9, "b": 0.6, "c": 0.3, "d": 0.0}
 
@@ -78,6 +81,26 @@ def test_runs_from_split_seeds_are_one_contender_and_overlap(write_crawl, page, 
     assert mean_of(tmp_path, 1, measure="overlap") == {"dom": 0}
     assert mean_of(tmp_path, 3, measure="overlap") == {"dom": pytest.approx(2 / 3)}
     assert mean_of(tmp_path, 3) == {"dom": 0.75}
+
+
+def test_robustness_at_shares_of_the_targets(write_crawl, page, tmp_path):
+    """Targets b and d. The first crawl finds one of them, with its third page; then two of three pages are shared."""
+    for half, seeds, pages in (("half-1", "a", "acd"), ("half-2", "b", "bdc")):
+        facts = {"name": "t", "targets": [url_of("d"), url_of("b")], "seeds": [url_of(name) for name in seeds]}
+        write_crawl(tmp_path / half / "t" / "dom", [page(url_of(name)) for name in pages], topic=facts)
+    comparison = compare(find_runs(tmp_path), Question(at=(3,)))
+    assert comparison.robust(0) == {0.25: (pytest.approx(2 / 3), 1), 0.5: (pytest.approx(2 / 3), 1)}
+    note = "overlap when both crawls from split seeds have found 25% of the targets 0.667 (1), 50% of the targets 0.667 (1)"
+    assert any(note in remark for remark in remarks(comparison))
+
+
+def test_clicks_are_a_measure_when_there_is_a_log(crawled):
+    runs = crawled("dom", "ad")
+    log = ClickLog({"reef": {url_of("a"): 3, url_of("b"): 1}})
+    assert mean_of(runs, 1, measure="clicks", clicks=log) == {"dom": 0.75}
+    comparison = compare(find_runs(runs), Question(at=(1,), clicks=log))
+    assert comparison.others["ndcg"].tolist() == [[pytest.approx(3 / (3 + 1 / log2(3)))]]
+    assert "ndcg" not in compare(find_runs(runs), Question(at=(1,))).others
 
 
 def test_overlap_asks_for_runs_from_split_seeds(crawled):

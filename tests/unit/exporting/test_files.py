@@ -158,7 +158,7 @@ def test_a_damaged_crawl_leaves_no_file_and_the_old_one_as_it_was(crawl: Path, k
 
 
 def test_a_crawl_by_an_older_version_has_every_field(crawl: Path) -> None:
-    old = {name: an_item(8, "old")[name] for name in NAMES[:13]}
+    old = {name: an_item(8, "old")[name] for name in NAMES[:14] if name != "text_main"}
     add(crawl, old)
     line = json.loads(exported(crawl, "jsonl").read_bytes().split(b"\n")[-2])
     assert list(line) == NAMES and (line["published"], line["parts"], line["spam"]) == ("", {}, 0.0)
@@ -170,7 +170,7 @@ def test_what_is_wrong_is_reported(crawl: Path, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="name of a file"):
         export_file(crawl, tmp_path, "csv", EVERYTHING, now=0.0)
     with pytest.raises(StorageFailed, match="cannot write"):
-        export_file(crawl, crawl / "items.jsonl" / "x", "csv", EVERYTHING, now=0.0)
+        export_file(crawl, Path(__file__) / "x", "csv", EVERYTHING, now=0.0)
     (crawl / "items.jsonl").unlink()
     with pytest.raises(BadCrawlDir, match="rehearsal"):
         export_file(crawl, tmp_path / "x", "csv", EVERYTHING, now=0.0)

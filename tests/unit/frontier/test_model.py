@@ -46,14 +46,6 @@ class Model:
         self.evicted = 0
         self.looked = 0.0
 
-    def put_again(self, record: CrawlUrl) -> bool:
-        was_done = record.url in self.done_urls
-        self.done_urls.discard(record.url)
-        waits = self.put(record)
-        if was_done and not waits:
-            self.done_urls.add(record.url)
-        return waits
-
     def put(self, record: CrawlUrl) -> bool:
         known = self.waiting.get(record.url)
         if known:
@@ -283,7 +275,6 @@ SECONDS = st.sampled_from([0.0, 0.25, 1.0, 2.0])
 OPERATIONS = st.one_of(
     st.tuples(st.just("put"), URLS, SCORES, WAITS),
     st.tuples(st.just("put"), URLS, SCORES, WAITS),
-    st.tuples(st.just("put_again"), URLS, SCORES, WAITS),
     st.tuples(st.just("take")),
     st.tuples(st.just("take")),
     st.tuples(st.just("pass"), SECONDS),
@@ -334,8 +325,8 @@ class Pair:
     def do(self, operation: str, *values: Any) -> None:
         now = self.now
         match operation, values:
-            case ("put" | "put_again") as put, (url, score, wait):
-                self.both(put, CrawlUrl(url, score, not_before=now + wait if wait else 0.0))
+            case "put", (url, score, wait):
+                self.both("put", CrawlUrl(url, score, not_before=now + wait if wait else 0.0))
             case "take", ():
                 self.both("take", now)
             case "pass", (seconds,):

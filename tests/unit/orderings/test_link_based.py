@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.pages import a_context, a_link, a_page
+from support.pages import DictArchive, a_context, a_link, a_page
 
 from crawlproject.errors import BadSetting
 from crawlproject.orderings.backlink_count import BacklinkCount
@@ -80,9 +80,37 @@ def test_pagerank_by_links_between_sites_and_with_jumps_to_the_seeds() -> None:
     trusted.redirected("http://old.example/", SEED)
     assert offer(trusted, page(SEED, A, B)) == {A: pytest.approx(0.045), B: pytest.approx(0.045)}
     assert offer(trusted, page("http://spam.example/", C))[C] == 0
-    for parameter in ("links", "jumps"):
-        with pytest.raises(BadSetting, match=f"ORDERING_{parameter.upper()}: expected all or"):
+    for parameter in ("links", "jumps", "ranks", "first"):
+        with pytest.raises(BadSetting, match=rf"ORDERING_{parameter.upper()}: expected \w+ or"):
             PageRank(a_context(), **{parameter: "some"})
+
+
+def test_pagerank_of_an_earlier_crawl() -> None:
+    """Paper 004 section 4.1: there B had the links of A and C; D was not known, and has what this crawl says."""
+    earlier = DictArchive(page(SEED, A, C), page(A, B), page(C, B), redirects={"http://old.example/": C})
+    with pytest.raises(BadSetting, match=r"ORDERING_RANKS: archive: expected ORDERING_ARCHIVE"):
+        PageRank(a_context(), ranks="archive")
+    ordering = PageRank(a_context(archive=earlier), ranks="archive", growth=0.0)
+    a = 0.1 + 0.9 * 0.1 / 2
+    scores = offer(ordering, page(SEED, A, B, D))
+    assert scores == pytest.approx({A: a, B: 0.1 + 0.9 * 2 * a, D: 0.1 + 0.9 * 0.1 / 3}, rel=1e-3)
+    assert offer(ordering, page(A, D))[D] > scores[D]
+    external = PageRank(a_context(archive=DictArchive(page(A, f"{A}x", B))), ranks="archive", links="external")
+    assert external.worth(f"{A}x") == pytest.approx(0.1) and external.worth(B) == pytest.approx(0.1 + 0.9 * 0.1)
+
+
+def test_a_first_estimate_by_the_site() -> None:
+    """Paper 004 section 4.3. Sites: seed -> a, so a = 0.1 + 0.9 * 0.1 and seed = 0.1, in units of their mean, 0.145.
+
+    The ranks are solved after one page and after three.
+    """
+    one, two, other = f"{A}one", f"{A}two", "http://new.example/"
+    ordering = PageRank(a_context(seeds=[SEED]), first="site", growth=1.0)
+    offer(ordering, page(SEED, A))
+    third = 0.9 * 0.19 / 3
+    scores = offer(ordering, page(A, one, two, other))
+    assert scores == pytest.approx({one: 0.1 * 0.19 / 0.145 + third, two: scores[one], other: 0.1 + third})
+    assert offer(ordering, page(one)) == pytest.approx({two: 0.1 + third, other: 0.1 + third}, rel=1e-3)
 
 
 def test_pagerank_revises_only_waiting_urls_that_changed_without_a_link() -> None:

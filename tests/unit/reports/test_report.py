@@ -12,7 +12,7 @@ from crawlproject.errors import BadCrawlDir
 from crawlproject.reports.report import write_report
 
 SCRIPT = "<script>alert(1)</script>"
-VOID = {"meta", "link", "br", "img", "input", "hr", "circle", "line"}
+VOID = {"wbr", "meta", "link", "br", "img", "input", "hr", "circle", "line"}
 
 
 class Reader(HTMLParser):

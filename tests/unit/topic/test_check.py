@@ -82,7 +82,9 @@ def test_a_seed_that_leads_elsewhere() -> None:
 
 def test_keywords_that_match_nothing_or_everything() -> None:
     seeds = [probed(seed) for seed in SEEDS]
-    assert fetched(topic("coral reef", "zyzzy"), seeds) == [("warning", "keywords")]
+    assert fetched(topic("coral reef", "zyzzy"), seeds) == [("hint", "keywords")], "it may be on others"
+    many = [probed(f"http://d.example/{n}", "coral reef", 0.0) for n in range(30)]
+    assert ("warning", "keywords") in fetched(topic("coral reef", "zyzzy"), seeds, many)
     everywhere = [probed(f"http://d.example/{n}", "page of a coral reef" if n < 3 else "page", 0.0) for n in range(12)]
     assert fetched(topic("coral reef", "page"), seeds, everywhere) == [("warning", "keywords")]
     assert fetched(topic("coral reef", "page"), seeds, everywhere[:9]) == [], "too few to decide"
@@ -91,3 +93,10 @@ def test_keywords_that_match_nothing_or_everything() -> None:
 def test_a_threshold_that_is_too_low() -> None:
     sample = [probed(f"http://d.example/{n}", "reef" if n else "coral reef", 0.3) for n in range(12)]
     assert fetched(topic(), [probed(seed) for seed in SEEDS], sample) == [("hint", "PAGE_RELEVANT")]
+
+
+def test_pages_that_need_a_browser_are_named_as_such() -> None:
+    unread = SeedPreview(SEEDS[0], Visit(SEEDS[0], 200, 1.0, error="needs_browser"), "", SEEDS[0])
+    found = list(weak_as_fetched(topic(), OPTIONS, ANALYZER, [unread, probed(SEEDS[1])], []))
+    assert [(weak.grade, weak.subject) for weak in found] == [("warning", SEEDS[0]), ("hint", "scripts")]
+    assert "needs a browser" in found[0].what and "off the topic" not in found[0].what

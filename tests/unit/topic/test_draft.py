@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlproject.pages.text.analyzer import Analyzer
-from crawlproject.records import Page
+from crawlproject.records import Link, Page, Span
 from crawlproject.topic.draft import Draft, characteristic_words, name_for, topic_text
 from crawlproject.topic.parse import parse_topic
 
@@ -50,6 +51,19 @@ def test_characteristic_words_are_on_the_examples_and_not_elsewhere() -> None:
     assert found == ["corals"], "once is too little, and the menu is everywhere"
     assert characteristic_words(examples, background, ANALYZER, known=["coral"]) == []
     assert characteristic_words([], background, ANALYZER) == []
+
+
+def test_words_of_links_are_not_proposed() -> None:
+    def with_menu(menu: str, text: str) -> Page:
+        found = page(f"{menu} {text}")
+        span = Span(0, len(ANALYZER.terms(menu)))
+        return replace(found, links=(Link("http://a.example/x", menu, span, span),))
+
+    examples = [
+        with_menu("Installation guide", "corals and polyps"),
+        with_menu("Installation guide", "a coral installation"),
+    ]
+    assert characteristic_words(examples, [page("shop")], ANALYZER, known=["guide"]) == ["corals"]
 
 
 def test_one_example_will_do() -> None:

@@ -31,6 +31,8 @@ HOST = "http://host"  # 11 characters with the slash after it
         ("/a/b/a", None),
         ("/a/a/a", "repeated_segments"),
         ("/a/x/a/y/a/z", "repeated_segments"),
+        ("/django/django/blob/main/django/utils/log.py", None),
+        ("/a/a/x/y/a/z/a", "repeated_segments"),
         ("/a/b/a/b", "repeated_segments"),
         ("/x/a/b/c/a/b/c/", "repeated_segments"),
         ("/a/b/c/b/a", None),
@@ -110,5 +112,7 @@ def test_any_circle_of_two_to_eight_segments_is_seen(lead_in: list[str], circle:
 
 
 def test_a_path_without_end_is_judged_in_linear_time() -> None:
-    endless = HOST + "/" + "/".join(str(n // 2) for n in range(8000))
-    assert TrapFilter(max_url_length=0, max_segments=0).refusal(endless) is None
+    traps = TrapFilter(max_url_length=0, max_segments=0)
+    assert traps.refusal(HOST + "/" + "/".join(str(n // 2) for n in range(8000))) is None
+    numbers = [str(n) for n in range(8000)]
+    assert traps.refusal(HOST + "/" + "/".join([*numbers, *numbers, *numbers[::-1]])) is None

@@ -17,7 +17,7 @@ function niceStep(span, about) {
 
 // lines: [{points: [[x, y], ...], style: "m0", name: "..."}]; y from 0 to 1.
 function lineChart(lines, width = 720, height = 240) {
-  const left = 42, right = 12, top = 10, bottom = 26;
+  const left = 42, right = 12, top = 24, bottom = 42;
   const most = Math.max(10, ...lines.flatMap((line) => line.points.map((point) => point[0])));
   const px = (x) => left + ((width - left - right) * x) / most;
   const py = (y) => height - bottom - (height - bottom - top) * Math.min(Math.max(y, 0), 1);
@@ -29,8 +29,10 @@ function lineChart(lines, width = 720, height = 240) {
   }
   const step = niceStep(most, 5);
   for (let tick = 0; tick <= most * 1.0001; tick += step) {
-    chart.append(svg("text", { x: px(tick), y: height - 8, "text-anchor": "middle" }, Math.round(tick).toLocaleString("en")));
+    chart.append(svg("text", { x: px(tick), y: height - bottom + 16, "text-anchor": "middle" }, Math.round(tick).toLocaleString("en")));
   }
+  chart.append(svg("text", { x: 4, y: 12 }, "share of pages that are relevant"));
+  chart.append(svg("text", { x: (left + width - right) / 2, y: height - 6, "text-anchor": "middle" }, "pages stored"));
   for (const line of lines) {
     const points = line.points.map(([x, y]) => `${px(x).toFixed(1)},${py(y).toFixed(1)}`).join(" ");
     const drawn = svg("polyline", { class: `line ${line.style}`, points });

@@ -6,6 +6,7 @@ const TOKEN = document.querySelector("meta[name=token]").content;
 const MARKS = 6; // colours
 const MOST = 6; // crawls side by side
 const EVERY = 1000; // milliseconds between two looks
+const WINDOW = 100; // pages of the latest harvest rate
 const READING = 100; // the same, while a long history is being read
 
 let shown = []; // names of the crawls that are shown
@@ -97,32 +98,33 @@ function drawRun(state, index) {
     make("bdi", {}, state.topic || state.name),
     make("span", { class: "soft small" }, state.ordering || ""),
     make("span", { class: `status ${state.status}` }, state.status === "ended" && state.reason ? `ended: ${state.reason}` : state.status),
-    make("span", { class: "buttons" },
+    lost ? "" : make("span", { class: "buttons" },
       state.status === "paused" ? button("resume", "Resume", true) : button("pause", "Pause", state.status === "running"),
       button("stop", "Stop", state.status === "running" || state.status === "paused"),
       state.resumable ? button("resume", "Resume", true) : "",
       state.fetches ? make("a", { href: `/report${path}`, target: "_blank" }, "Report") : "",
       state.fetches ? make("a", { href: `/map${path}`, target: "_blank" }, "Map") : ""));
+  const where = lost && state.folder ? make("p", {}, "Its report is ", make("code", {}, `${state.folder}/report.html`),
+    "; this page comes back with ", make("code", {}, `scrapy dashboard ${state.folder.replace(/[/][^/]*$/, "") || "."}`), ".") : "";
   const keywords = make("p", { class: "soft small" }, make("bdi", {}, (state.keywords || []).join(", ")));
   const output = state.output ? make("pre", { class: "warn" }, state.output) : "";
   const bar = state.budget && live ? make("progress", { max: state.budget, value: state.pages, "aria-label": "pages of the budget" }) : "";
   const numbers = state.pages === undefined ? "" : tiles([
     ["pages stored", count(state.pages)],
     ["harvest rate", percent(state.harvest)],
-    ["harvest rate, latest 100", percent(state.recent)],
+    ["harvest rate, latest 100", state.pages > WINDOW ? percent(state.recent) : undefined],
     ["mean relevance", fixed(state.mean_relevance)],
     ["pages per second", live ? fixed(state.speed, 1) : undefined],
     ["fetches", count(state.fetches)],
     ["hosts visited", count(state.hosts)],
-    ["URLs waiting", live ? count(state.waiting) : undefined],
-    ["on hosts", live ? count(state.hosts_waiting) : undefined],
+    [`URLs waiting, on ${count(state.hosts_waiting)} ${state.hosts_waiting === 1 ? "host" : "hosts"}`, live ? count(state.waiting) : undefined],
     ["seconds without network", live && state.offline ? count(Math.round(state.offline)) : undefined],
     ["links refused", count(state.refused_total)],
     ["failed fetches", count(state.failed)],
     ["duplicates", state.duplicates ? count(state.duplicates) : undefined],
   ]);
   const reading = state.reading ? make("p", { class: "soft small" }, "reading the history …") : "";
-  return make("section", { class: `card run m${index % MARKS}`, "data-crawl": state.name }, head, keywords, output, bar, numbers, reading);
+  return make("section", { class: `card run m${index % MARKS}`, "data-crawl": state.name }, head, where, keywords, output, bar, numbers, reading);
 }
 
 async function control(crawl, action) {
@@ -274,12 +276,14 @@ function say(text, bad) {
 
 let looking = false;
 let drawn = "";
+let lost = false; // the server does not answer any more
 
 async function look() {
   if (looking) return;
   looking = true;
   try {
     const { crawls } = await ask("/api/crawls");
+    lost = false;
     const names = crawls.map((crawl) => crawl.name);
     if (!chosenByHand) {
       const running = crawls.filter((crawl) => ["running", "paused", "starting"].includes(crawl.status));
@@ -299,10 +303,23 @@ async function look() {
     }
     say(states.some((state) => state.status === "running") ? "live" : "up to date");
   } catch (problem) {
-    say(`No answer (${problem.message}): the crawl has ended, or its process was stopped.`, true);
+    if (problem instanceof TypeError) end(); // nobody answers any more
+    else say(problem.message, true);
   }
   looking = false;
   if (states.some((state) => state.reading)) setTimeout(look, READING);
+}
+
+// The process that served this page is gone: what was seen last stays, without anything that would ask it.
+function end() {
+  say("ended");
+  if (lost) return;
+  lost = true;
+  drawn = "";
+  for (const state of states) if (state.status !== "ended") Object.assign(state, { status: "ended", reason: "" });
+  redraw(byId("runs"), states.map(drawRun));
+  byId("search-section").hidden = true;
+  if (byId("start-section")) byId("start-section").hidden = true;
 }
 
 function fromHash() {

@@ -68,23 +68,22 @@ local function found_again(digest, host, arrival, rank, not_before, blob)
   end
 end
 
--- Let the URL wait, one that is done only ``again``; the answer of ``put``.
-local function offer(again)
+-- digest host rank not_before record -> 1 it waits now, 0 known, -1 the frontier is full of better ones, -2 the host is
+-- full, -3 done
+function answer_of.put()
   local digest, host, rank, not_before, blob = argument(), argument(), number(), not_before_argument(), argument()
   local arrival = look_up(digest)
-  local is_done = arrival == ''
-  if is_done and not again then
+  if arrival == '' then
     return -3
   end
-  if arrival and not is_done then
+  if arrival then
     local old = rank_of(host, arrival)
     if old then
       found_again(digest, host, arrival, rank < old and rank, not_before, blob)
     end
     return 0
   end
-  local is_counted = MAX_PER_HOST > 0 and not is_done
-  if is_counted and tonumber(call('HGET', ADMITTED, host) or 0) >= MAX_PER_HOST then
+  if MAX_PER_HOST > 0 and tonumber(call('HGET', ADMITTED, host) or 0) >= MAX_PER_HOST then
     return -2
   end
   if not make_room(rank) then
@@ -95,22 +94,11 @@ local function offer(again)
   remember(digest, arrival)
   write_record(digest, host, arrival, not_before, blob)
   enter(host, arrival, rank, not_before)
-  if is_counted then
+  if MAX_PER_HOST > 0 then
     call('HINCRBY', ADMITTED, host, 1)
   end
   place_newcomer(host, arrival)
   return 1
-end
-
--- digest host rank not_before record -> 1 it waits now, 0 known, -1 the frontier is full of better ones, -2 the host is
--- full, -3 done
-function answer_of.put()
-  return offer(false)
-end
-
--- the same, but what is done waits again
-function answer_of.put_again()
-  return offer(true)
 end
 
 -- A URL that was fetched waits for its next visit; ``rank`` is nil for the one it had.

@@ -8,6 +8,7 @@ import pytest
 
 from crawlproject.errors import BadInput
 from crawlproject.evaluation.popularity import IMPORTANCE
+from crawlproject.evaluation.runs import find_runs
 from crawlproject.evaluation.simulation.page_importance import WebScorer
 from crawlproject.storage.read import CrawlInfo
 
@@ -49,6 +50,35 @@ def test_examples_may_be_files(web: str, tmp_path: Path) -> None:
     info = CrawlInfo(keywords=("reef",), positive=(urls()[0],), negative=(str(tmp_path / "trains.html"), "gone.html"))
     found = scores(web, "classifier", tmp_path / "cache", info)
     assert min(found[:2]) > found[2]
+
+
+def test_hot_pages_and_trusted_ones(web: str, tmp_path: Path) -> None:
+    folder = Path(web) / "h.example"
+    folder.joinpath("a.html").write_text("<title>Coral reefs of today</title><p>fish</p>")
+    folder.joinpath("b.html").write_text("<p>" + "A coral reef. " * 10 + "</p>")
+    folder.joinpath("c.html").write_text("<p>" + "A coral reef. " * 9 + "</p>")
+    info = CrawlInfo(topic="t", keywords=("coral reef",), seeds=(urls()[1],), language="en")
+    assert scores(web, "hot", tmp_path / "cache", info) == [1, 1, 0]
+    assert scores(web, "trusted_pagerank", tmp_path / "cache", info) == pytest.approx([0, 3, 0])
+
+
+def test_pagerank_over_the_pages_of_all_topics(web: str, tmp_path: Path, write_crawl, page) -> None:
+    """Paper 001 section 4.2: a and c have no link in the first topic; in the second, page d links to c."""
+    (Path(web) / "h.example" / "a.html").write_text("<p>reef</p>")
+    (Path(web) / "h.example" / "c.html").write_text("<p>reef</p>")
+    other = "http://h.example/d.html"
+    (Path(web) / "h.example" / "d.html").write_text('<p>x</p><a href="c.html">c</a>')
+    for topic, pages in (("t", [urls()[0], urls()[2]]), ("u", [other, urls()[2]])):
+        facts = {"name": topic, "keywords": ["reef"], "seeds": pages[:1], "language": "en"}
+        write_crawl(tmp_path / "runs" / topic / "dom", [page(url) for url in pages], topic=facts)
+    runs = find_runs(tmp_path / "runs")
+    found = {}
+    for several in ((), runs):
+        scorer = WebScorer([web], IMPORTANCE["keywords_pagerank"], cache_dir=tmp_path / "cache", runs=several)
+        found[len(several)] = scorer(runs[0].info, [urls()[0], urls()[2]])
+        scorer.close()
+    assert list(found[0].values()) == [0.5, 0.5]
+    assert list(found[2].values()) == [0, 1]
 
 
 def test_another_web_is_refused(web: str, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from itertools import pairwise
 from pathlib import Path
@@ -65,7 +66,8 @@ def test_a_budget_of_pages_is_one_of_pages(tmp_path: Path) -> None:
 def test_a_rehearsal_that_was_interrupted_begins_with_no_findings(tmp_path: Path) -> None:
     folder, _ = rehearsed(TwoFacedWeb(), tmp_path, POLITENESS_MIN_DELAY=0, **PROBING)
     before = (folder / "probes.jsonl").read_bytes()
-    (folder / "crawl.json").unlink()
+    manifest = json.loads((folder / "crawl.json").read_text())
+    (folder / "crawl.json").write_text(json.dumps({**manifest, "reason": ""}))
     rehearsed(TwoFacedWeb(), tmp_path, POLITENESS_MIN_DELAY=0, **PROBING)
     assert (folder / "probes.jsonl").read_bytes() == before
 

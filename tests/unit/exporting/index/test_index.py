@@ -63,6 +63,14 @@ def test_a_hit_describes_its_page(tmp_path: Path) -> None:
     assert unmarked.snippet.startswith("Before. Before.") and "<" not in unmarked.snippet
 
 
+def test_stop_words_are_not_marked(tmp_path: Path) -> None:
+    crawl = a_crawl(tmp_path, an_item(0, "The reef is in the sea and the corals are of the reef."))
+    update(crawl)
+    snippet = search(crawl, "the reef of corals").hits[0].snippet
+    assert "<b>reef</b>" in snippet and "<b>corals</b>" in snippet
+    assert "<b>the</b>" not in snippet.lower() and "<b>of</b>" not in snippet
+
+
 def test_pages_of_hits(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path, *(an_item(n, "coral " * (n + 1) + "x " * (40 - n)) for n in range(25)))
     update(crawl)

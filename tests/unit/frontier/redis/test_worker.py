@@ -170,8 +170,7 @@ def test_a_worker_lets_a_url_wait_for_its_next_visit(server: RedisServer, loop: 
 
     loop.run_until(take)
     with frontier.batch():
-        frontier.done(record.url, time.time(), 0.0)
-        frontier.put_again(CrawlUrl(record.url, 7.0))
+        frontier.done(record.url, time.time(), 0.0, 0.0, 7.0)
     taken.clear()
     loop.run_until(take)
     assert taken == [CrawlUrl(record.url, 7.0)]

@@ -60,7 +60,6 @@ def test_what_waits_is_written_with_its_fetch(tmp_path: Path) -> None:
 def test_a_page_that_asks_not_to_be_kept_is_not(tmp_path: Path) -> None:
     archive = opened(tmp_path, {})
     archive.received(URL, Exchange(URL, 200, HTML, b"<meta name=robots content=noindex>", 7.0))
-    archive.forget(URL)
     archive.commit(Visit(URL, 200, 7.0, error="noindex"))
     archive.close()
     assert archived(tmp_path) == []

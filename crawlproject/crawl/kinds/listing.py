@@ -1,25 +1,24 @@
-"""Sitemaps: their links are offered like those of a page, which they are not."""
+"""Sitemaps and feeds: their links are offered like those of a page, which they are not."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from crawlproject.crawl.admission import Admission
 from crawlproject.crawl.history_writer import HistoryWriter
 from crawlproject.crawl.inspectors import Inspection
 from crawlproject.crawl.kinds.handler import FetchPlan
 from crawlproject.crawl.kinds.page import PageHandler
+from crawlproject.crawl.listing import ListingReader
 from crawlproject.crawl.outlinks import Outlinks
 from crawlproject.crawl.page_steps import PageSteps
-from crawlproject.crawl.sitemaps import Sitemaps
+from crawlproject.crawl.revisits.revisits import Revisits
 from crawlproject.frontier.base import Frontier
 from crawlproject.orderings.base import BaseOrdering
-from crawlproject.records import SITEMAP, CrawlUrl, Fetch, Page
+from crawlproject.records import CrawlUrl, Fetch, Page
 from crawlproject.webs.base import Reply
 
 
-class SitemapHandler(PageHandler):
-    """Admits, fetches and ends sitemaps; it fails and is redirected as a page."""
+class ListingHandler(PageHandler):
+    """Admits, fetches and ends the listings of one kind; they fail and are redirected as a page."""
 
     def __init__(
         self,
@@ -29,20 +28,17 @@ class SitemapHandler(PageHandler):
         inspection: Inspection,
         ordering: BaseOrdering,
         steps: PageSteps,
-        sitemaps: Sitemaps,
+        reader: ListingReader,
         outlinks: Outlinks,
+        revisits: Revisits | None,
     ) -> None:
         super().__init__(admission, frontier, history, inspection, ordering, steps)
-        self._sitemaps = sitemaps
+        self._reader = reader
         self._outlinks = outlinks
-
-    def offer_named(self, hrefs: Sequence[str], found: CrawlUrl) -> None:
-        """Offer the sitemaps that the robots.txt for ``found`` names, up to ``CRAWL_SITEMAPS`` a host."""
-        for sitemap in self._sitemaps.named(hrefs, found):
-            self.offer(sitemap)
+        self._revisits = revisits
 
     def offer(self, url: CrawlUrl) -> bool:
-        return self._admission.offer(url, ignored_suffix=".gz")  # a packed sitemap is wanted, whatever its name
+        return self._admission.offer(url, any_extension=True)  # it is wanted, whatever its name
 
     def plan(self, url: CrawlUrl) -> FetchPlan:
         return FetchPlan(any_type=True)
@@ -51,10 +47,12 @@ class SitemapHandler(PageHandler):
         if not 200 <= reply.status < 300:
             self.fail(url, f"http {reply.status}", fetch)
             return None
-        found = self._sitemaps.listing(url, reply.body)
-        self._history.end(url, fetch, error=SITEMAP, listed=found)
+        found = self._reader.listing(url, reply.body)
+        self._history.end(url, fetch, error=self._reader.kind, listed=found)
         with self._outlinks.ending(url.key, fetch):
             self._outlinks.follow(found.page)
-            for sitemap in found.sitemaps:
-                self.offer(sitemap)
+            for further in found.further:
+                self.offer(further)
+            if self._revisits is not None:
+                self._frontier.put_many(self._revisits.read_listing(url.url))
         return None

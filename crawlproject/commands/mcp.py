@@ -1,0 +1,61 @@
+"""``scrapy mcp CRAWL_DIR``: serves a crawl to agents over the Model Context Protocol, on standard input and output."""
+
+from __future__ import annotations
+
+import argparse
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from scrapy.exceptions import UsageError
+
+from crawlproject.components.subcommand import Subcommand, reporting_errors
+from crawlproject.errors import BadInput
+from crawlproject.settings import program
+
+_COMMAND_LINE = 40  # Scrapy's priority of ``-s``
+
+
+class McpCommand(Subcommand):
+    requires_project = True
+
+    def syntax(self) -> str:
+        return "CRAWL_DIR [--crawl N]"
+
+    def short_desc(self) -> str:
+        return "Serve a crawl to agents over the Model Context Protocol"
+
+    def long_desc(self) -> str:
+        return (
+            "Serve CRAWL_DIR on standard input and output, for a program that speaks the Model Context Protocol: the tools "
+            "search, page and why, which write nothing, and with --crawl the tool crawl. "
+            f"search needs an index: {program} index CRAWL_DIR. Exit code 2: no crawl folder, or the package mcp is missing."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        help_ = (
+            "let agents go on with the crawl, by at most N pages in all; the index is then kept up to date (default: 0)"
+        )
+        parser.add_argument("--crawl", metavar="N", type=int, default=0, help=help_)
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if len(args) != 1:
+            raise UsageError("expected one crawl folder", print_help=False)
+        if opts.crawl < 0:
+            raise UsageError("--crawl: expected 0 or more", print_help=False)
+        server: Any = None
+        with reporting_errors(self):
+            if find_spec("mcp") is None:
+                raise BadInput(f"{program} mcp", "needs the package mcp; install it: pip install mcp==2.3.0")
+            from crawlproject.library.agent_server import make_server
+
+            server = make_server(Path(args[0]), crawl_pages=opts.crawl, settings=self._given())
+        if server is not None:
+            server.run("stdio")  # standard output belongs to the protocol, so nothing else may stand in between
+
+    def _given(self) -> dict[str, Any]:
+        """The settings of the command line."""
+        assert self.settings is not None, "scrapy.cmdline sets it"
+        names = [name for name in self.settings if self.settings.getpriority(name) == _COMMAND_LINE]
+        return {name: self.settings[name] for name in names if isinstance(self.settings[name], str | int | float)}

@@ -1,0 +1,1 @@
+"""Pages in a browser: Chromium without a network, whose every request is answered by the crawler itself."""

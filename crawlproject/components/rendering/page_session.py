@@ -1,0 +1,214 @@
+"""One page in a browser: loaded from bytes that were fetched before, let run, and read when its scripts have settled."""
+
+from __future__ import annotations
+
+import asyncio
+from base64 import b64encode
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.resources import files
+
+from crawlproject.components.rendering.devtools import BrowserGone, CommandFailed, DevTools, Params
+
+SETTLING = 5_000  # milliseconds of the page's own time: its timers run ahead while nothing is being fetched
+PATIENCE = 5.0  # seconds for opening and closing a page, which take a browser none
+READING = 2.0  # seconds
+
+TIMEOUT = "timeout"
+CRASH = "crash"
+EMPTY = "empty"
+
+SNAPSHOT = files(__package__).joinpath("snapshot.js").read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class PageRequest:
+    """What a page asks for. ``kind`` is a resource type of the DevTools protocol, such as ``Script`` or ``XHR``."""
+
+    url: str
+    method: str
+    kind: str
+    headers: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class PageAnswer:
+    """A response for a page."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A page as its scripts left it: its ``html``, or the URL that they went to, or why there is neither."""
+
+    html: str = ""
+    redirect: str = ""
+    failure: str = ""
+
+
+Answer = Callable[[PageRequest], Awaitable[PageAnswer | None]]
+
+
+class PageSession:
+    """A page of its own in a browser: its cookies and storage end with it.
+
+    ``answer`` is asked for each request of the page but that for its document; None is a network error. Windows that scripts
+    open are closed before they run, dialogs are dismissed.
+    """
+
+    def __init__(self, devtools: DevTools, answer: Answer) -> None:
+        self._devtools = devtools
+        self._answer = answer
+        self._context = self._target = self._session = ""
+        self._document: PageAnswer | None = None
+        self._end: asyncio.Future[Snapshot | None] = asyncio.get_running_loop().create_future()
+        self._tasks: set[asyncio.Task[None]] = set()  # the event loop keeps weak references only
+
+    async def render(self, url: str, document: PageAnswer, *, seconds: float, most: int) -> Snapshot:
+        """The page at ``url``, whose response is ``document``, after at most ``seconds``; of its HTML ``most`` characters.
+
+        Raises ``BrowserGone``.
+        """
+        self._document = document
+        try:
+            await asyncio.wait_for(self._open(), PATIENCE)
+            with suppress(TimeoutError):  # what is there by then is read
+                ended = await asyncio.wait_for(self._run(url), seconds)
+                if ended is not None:
+                    return ended
+            try:
+                return await asyncio.wait_for(self._read(most), READING)
+            except TimeoutError:
+                return Snapshot(failure=TIMEOUT)
+        except CommandFailed:
+            return Snapshot(failure=CRASH)
+        except TimeoutError:
+            raise BrowserGone from None
+        finally:
+            await self._close()
+
+    async def _open(self) -> None:
+        send = self._devtools.send
+        self._context = (await send("Target.createBrowserContext", disposeOnDetach=True))["browserContextId"]
+        made = await send("Target.createTarget", url="about:blank", browserContextId=self._context)
+        self._target = made["targetId"]
+        self._session = (await send("Target.attachToTarget", targetId=self._target, flatten=True))["sessionId"]
+        self._devtools.listen(self._session, self._heard)
+        auto = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
+        await asyncio.gather(
+            send("Fetch.enable", self._session, patterns=[{"urlPattern": "*"}]),
+            send("Page.enable", self._session),
+            send("Inspector.enable", self._session),
+            send("Target.setAutoAttach", self._session, **auto),
+        )
+
+    async def _run(self, url: str) -> Snapshot | None:
+        """Load it and let its scripts settle; what came of it if there is nothing to read any more."""
+        loading = asyncio.ensure_future(self._devtools.send("Page.navigate", self._session, url=url))
+        loading.add_done_callback(lambda done: done.cancelled() or done.exception())  # nobody may be left to look
+        await asyncio.wait((loading, self._end), return_when=asyncio.FIRST_COMPLETED)
+        if not self._end.done():
+            if loading.result().get("errorText"):
+                return Snapshot(failure=EMPTY)
+            policy = {"policy": "pauseIfNetworkFetchesPending", "budget": SETTLING}
+            self._devtools.post("Emulation.setVirtualTimePolicy", self._session, **policy)
+        return await self._end
+
+    async def _read(self, most: int) -> Snapshot:
+        """In a world of our own, where scripts of the page have redefined nothing."""
+        send = self._devtools.send
+        world = await send("Page.createIsolatedWorld", self._session, frameId=self._target)
+        read = await send(
+            "Runtime.evaluate",
+            self._session,
+            expression=f"({SNAPSHOT})({most})",
+            contextId=world["executionContextId"],
+            returnByValue=True,
+        )
+        html = read.get("result", {}).get("value")
+        return Snapshot(html=html) if isinstance(html, str) and html else Snapshot(failure=EMPTY)
+
+    async def _close(self) -> None:
+        """Raises ``BrowserGone`` when the browser does not manage to."""
+        self._devtools.listen(self._session, None)
+        if not self._end.done():
+            self._end.cancel()
+        if self._context and not self._devtools.is_closed:
+            try:
+                closing = self._devtools.send("Target.disposeBrowserContext", browserContextId=self._context)
+                await asyncio.wait_for(closing, PATIENCE)
+            except (TimeoutError, CommandFailed):
+                raise BrowserGone from None
+
+    # ------------------------------------------------------------ what the browser tells
+
+    def _heard(self, event: str, told: Params) -> None:
+        try:
+            self._react(event, told)
+        except BrowserGone:
+            self._finish(Snapshot(failure=CRASH))
+
+    def _react(self, event: str, told: Params) -> None:
+        post, session = self._devtools.post, self._session
+        if event == "Fetch.requestPaused":
+            self._asked(told)
+        elif event == "Emulation.virtualTimeBudgetExpired":
+            self._finish(None)
+        elif event == "Page.javascriptDialogOpening":
+            post("Page.handleJavaScriptDialog", session, accept=False)
+        elif event == "Target.attachedToTarget":
+            if told["targetInfo"]["type"] == "page":
+                post("Target.closeTarget", targetId=told["targetInfo"]["targetId"])
+            else:  # a frame or a worker: nobody answers its requests, but the page may wait for it
+                post("Runtime.runIfWaitingForDebugger", told["sessionId"])
+        elif event in ("Inspector.targetCrashed", "Inspector.detached", "closed"):
+            self._finish(Snapshot(failure=CRASH))
+
+    def _finish(self, ended: Snapshot | None) -> None:
+        if not self._end.done():
+            self._end.set_result(ended)
+
+    def _asked(self, told: Params) -> None:
+        asked, request = told["request"], told["requestId"]
+        if told["resourceType"] == "Document" and told["frameId"] == self._target:
+            if self._document is not None:
+                self._fulfil(request, self._document)
+                self._document = None
+            else:
+                self._fail(request)
+                if asked["method"] == "GET":
+                    self._finish(Snapshot(redirect=asked["url"]))
+            return
+        kind, headers = told["resourceType"], asked.get("headers", {})
+        task = asyncio.ensure_future(
+            self._reply(
+                request, PageRequest(asked["url"], asked["method"], kind, {n.lower(): v for n, v in headers.items()})
+            )
+        )
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _reply(self, request: str, asked: PageRequest) -> None:
+        answer = await self._answer(asked)
+        with suppress(BrowserGone):
+            if answer is None:
+                self._fail(request)
+            else:
+                self._fulfil(request, answer)
+
+    def _fail(self, request: str) -> None:
+        self._devtools.post("Fetch.failRequest", self._session, requestId=request, errorReason="BlockedByClient")
+
+    def _fulfil(self, request: str, answer: PageAnswer) -> None:
+        self._devtools.post(
+            "Fetch.fulfillRequest",
+            self._session,
+            requestId=request,
+            responseCode=answer.status,
+            responseHeaders=[{"name": name, "value": value} for name, value in answer.headers],
+            body=b64encode(answer.body).decode(),
+        )

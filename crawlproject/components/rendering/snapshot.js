@@ -1,0 +1,23 @@
+(most) => {
+  // What components hide in shadow trees becomes part of the page.
+  const open = (root) => root.querySelectorAll("*").forEach((element) => {
+    const shadow = element.shadowRoot;
+    if (shadow) {
+      open(shadow);
+      element.append(...shadow.childNodes);
+    }
+  });
+  open(document);
+  // Scripts may have changed the address that links are relative to.
+  for (const link of document.links) {
+    link.setAttribute("href", link.href);
+  }
+  // The page is final: nothing is to run, or to say that nothing runs.
+  document.querySelectorAll("script:not([type='application/ld+json']), noscript").forEach((element) => element.remove());
+  // It is stored in UTF-8, whatever it came in.
+  document.querySelectorAll("meta[charset], meta[http-equiv='content-type' i]").forEach((element) => element.remove());
+  const charset = document.createElement("meta");
+  charset.setAttribute("charset", "utf-8");
+  document.head?.prepend(charset);
+  return ("<!DOCTYPE html>" + document.documentElement.outerHTML).slice(0, most);
+}

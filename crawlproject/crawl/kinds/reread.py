@@ -1,0 +1,84 @@
+"""Sitemaps and feeds that were read before: what do they name now?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from crawlproject.crawl.admission import Admission
+from crawlproject.crawl.inspectors import Inspection
+from crawlproject.crawl.kinds.handler import UNREACHABLE, FetchPlan
+from crawlproject.crawl.listing import ListingReader
+from crawlproject.crawl.outlinks import Outlinks
+from crawlproject.crawl.revisits.revisits import Revisits
+from crawlproject.frontier.base import Frontier
+from crawlproject.records import CrawlUrl, Fetch, Page
+from crawlproject.webs.base import Reply
+
+_NOT_MODIFIED = 304
+
+
+class RereadHandler:
+    """Offers what is new in a listing, and brings the visits of pages forward that it says have changed.
+
+    ``readers`` are by kind, which is the ``variant`` of the URL. Nothing of it stands in the history.
+    """
+
+    def __init__(
+        self,
+        admission: Admission,
+        frontier: Frontier,
+        inspection: Inspection,
+        revisits: Revisits,
+        readers: Mapping[str, ListingReader],
+        outlinks: Outlinks,
+    ) -> None:
+        self._admission = admission
+        self._frontier = frontier
+        self._holds = inspection.holds
+        self._revisits = revisits
+        self._readers = readers
+        self._outlinks = outlinks
+
+    def offer(self, url: CrawlUrl) -> bool:
+        return self._frontier.put(url)
+
+    def late_refusal(self, url: CrawlUrl) -> str:
+        return self._admission.rules.host_refusal(url.url)
+
+    def block_until(self, url: CrawlUrl, now: float) -> float:
+        """It is no page of its site's budget, but a host that rests is left alone."""
+        return self._holds.rests_until(url.url, now)
+
+    def hold_until(self, url: CrawlUrl, now: float) -> float:
+        return now
+
+    def plan(self, url: CrawlUrl) -> FetchPlan:
+        return FetchPlan(one_try=True, any_type=True, headers=self._revisits.rereads.validators(url.url))
+
+    def receive(self, url: CrawlUrl, reply: Reply, fetch: Fetch, page: Page | None = None) -> None:
+        if reply.status == _NOT_MODIFIED or not 200 <= reply.status < 300:
+            self._end(url, fetch, news=False)
+            return
+        found = self._readers[url.variant].listing(url, reply.body)
+        new = [entry for entry in found.entries if entry[0] not in self._frontier]
+        with self._frontier.batch():
+            self._outlinks.follow(found.page)
+            self._end(url, fetch, news=self._revisits.hinted(found.dates or found.entries, fetch.at) or bool(new))
+
+    def fail(self, url: CrawlUrl, error: str, fetch: Fetch) -> None:
+        self._end(url, fetch, news=False)
+
+    def refuse(self, url: CrawlUrl, reason: str) -> None:
+        """As robots.txt forbids it: it is not asked for again in this run."""
+        self._frontier.drop(url.key, picked=reason == UNREACHABLE)
+        self._revisits.left()
+
+    def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:
+        self._end(url, fetch, news=False)
+        return False
+
+    def _end(self, url: CrawlUrl, fetch: Fetch, *, news: bool) -> None:
+        due = self._revisits.rereads.read(
+            url.url, fetch.at, news=news, etag=fetch.etag, last_modified=fetch.last_modified
+        )
+        self._frontier.done(url.key, fetch.rests_from, fetch.seconds, refetch_at=due)

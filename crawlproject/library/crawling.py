@@ -1,0 +1,103 @@
+"""Starts a crawl in a process of its own, so that it works in a notebook, in a running event loop, and in any thread."""
+
+from __future__ import annotations
+
+import pickle
+import signal
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import cloudpickle
+
+from crawlproject.components.subcommand import BAD_INPUT, STOPPED
+from crawlproject.errors import BadInput, BadSetting, TopicalError
+from crawlproject.library.stored_crawl import StoredCrawl, open_crawl
+from crawlproject.options import read_options, refuse_unknown
+from crawlproject.orderings.registry import ordering_class, registered
+from crawlproject.records import Topic
+from crawlproject.settings import program
+from crawlproject.topic.find import find_topic
+
+_TOLD = 20  # lines of a failed crawl that its error repeats
+# The modules of this process are found in the other one, too: also the checkout, and what a script has put on its path.
+_START = """
+import pickle, sys
+sys.path[:] = pickle.load(sys.stdin.buffer)
+from crawlproject.topical import crawl_as_told
+crawl_as_told()
+"""
+
+
+def crawl(
+    topic: str | Path | Topic,
+    folder: str | Path = "",
+    *,
+    ordering: str = "",
+    pages: int | None = None,
+    progress: bool = True,
+    **settings: Any,
+) -> StoredCrawl:
+    """Crawl ``topic`` to the end, or go on with the crawl in ``folder``; the crawl folder, opened.
+
+    ``topic`` is a ``Topic``, a topic file, the name of a bundled topic, or TOML. ``folder`` is ``crawls/<topic name>`` by
+    default, ``pages`` is ``CRAWL_MAX_PAGES``. ``settings`` are those of ``-s``: ``VIRTUAL_WEB="sample"``. With ``progress`` the
+    lines of the crawl come to standard error. ``ordering`` may be one that was registered in this process.
+
+    Blocks; in a coroutine, ``await asyncio.to_thread(crawl, ...)``. Ctrl-C stops the crawl after the pages in flight; the same
+    call goes on with it. Raises ``BadInput`` for a wrong topic or setting. A crawl that ended early, for want of a network or
+    of room on the disk, says so in ``reason``, or in a ``TopicalError``.
+    """
+    found = topic if isinstance(topic, Topic) else find_topic(str(topic))
+    chosen = checked_settings(settings)
+    if folder:
+        chosen["CRAWL_DIR"] = str(folder)
+    if pages is not None:
+        chosen["CRAWL_MAX_PAGES"] = pages
+    options = read_options({**found.settings, **chosen})
+    name = ordering or options.ordering
+    ordering_class(name)
+    own = registered(name)
+    wish = {"topic": found, "settings": {**chosen, "ORDERING": name}, "orderings": {name: own} if own else {}}
+    code, said = _run(wish, relayed=progress)
+    if code == BAD_INPUT:
+        raise BadInput("crawl", "\n".join(said).removeprefix(f"{program}: "))
+    if code not in (0, STOPPED) or not options.folder(found.name).exists():
+        raise TopicalError("the crawl failed (exit code {}):\n{}".format(code, "\n".join(said)))
+    return open_crawl(options.folder(found.name))
+
+
+def checked_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings given as keyword arguments. Raises ``BadSetting`` for names that are no settings' and for wrong values."""
+    for name in settings:
+        if name != name.upper():
+            raise BadSetting(f"argument {name}", "there is no such argument, and settings are named in capitals")
+    refuse_unknown(settings)
+    return dict(settings)
+
+
+def _run(wish: Mapping[str, Any], *, relayed: bool) -> tuple[int, list[str]]:
+    """Run the crawl in a process of its own; its exit code and the last lines that it printed."""
+    said: deque[str] = deque(maxlen=_TOLD)
+    pipe = subprocess.PIPE
+    command = [sys.executable, "-P", "-c", _START]
+    # A session of its own: Ctrl-C comes to this process only, which passes it on once.
+    with subprocess.Popen(
+        command, stdin=pipe, stdout=subprocess.DEVNULL, stderr=pipe, start_new_session=True
+    ) as process:
+        assert process.stdin is not None and process.stderr is not None
+        try:
+            with process.stdin as stdin:
+                stdin.write(pickle.dumps(sys.path) + cloudpickle.dumps(wish))
+            for line in process.stderr:
+                said.append(line.decode("utf-8", "replace").rstrip("\n"))
+                if relayed:
+                    print(said[-1], file=sys.stderr)
+        except BaseException:  # whatever ends this call ends the crawl, which stores what is in flight
+            process.send_signal(signal.SIGINT)
+            process.communicate()
+            raise
+    return process.returncode, list(said)

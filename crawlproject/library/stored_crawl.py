@@ -1,0 +1,87 @@
+"""A crawl folder, opened: its pages, its visits, its index, its explanations."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crawlproject.exporting.selection import Selection
+from crawlproject.library.stored_pages import StoredPages
+from crawlproject.records import Topic, Visit
+from crawlproject.settings import USER_AGENT
+from crawlproject.storage.merge_workers import whole_folder
+from crawlproject.storage.page_files import PageRepository
+from crawlproject.storage.read import read_info, read_visits, topic_of
+
+if TYPE_CHECKING:
+    from crawlproject.exporting.index import SearchResult
+
+
+def open_crawl(folder: str | Path) -> StoredCrawl:
+    """Open a crawl folder, also of a crawl that is running or was killed. Raises ``BadCrawlDir``."""
+    return StoredCrawl(Path(folder))
+
+
+class StoredCrawl:
+    """A crawl folder. Everything is read when it is asked for, so a running crawl can be followed. Methods raise ``BadCrawlDir``.
+
+    ``folder`` is its path; the folders of several workers are merged when it is opened.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = whole_folder(folder)
+        read_info(self.folder)
+
+    def __repr__(self) -> str:
+        return f"<crawl {self.folder}: {self.topic.name}, {self.ordering}, {self.reason or 'not ended'}>"
+
+    @property
+    def topic(self) -> Topic:
+        """The topic, without the settings of its file."""
+        return topic_of(read_info(self.folder))
+
+    @property
+    def ordering(self) -> str:
+        """The name of the ordering."""
+        return read_info(self.folder).ordering
+
+    @property
+    def reason(self) -> str:
+        """Why the crawl ended, as ``page budget``; empty while it runs, and after a kill."""
+        return read_info(self.folder).reason
+
+    def pages(self, *, min_relevance: float = 0.0, duplicates: bool = False) -> StoredPages:
+        """The stored pages with at least this relevance (0 to 1); near-duplicates only if asked for."""
+        return StoredPages(self.folder, Selection(min_relevance, duplicates))
+
+    def visits(self) -> Iterator[Visit]:
+        """Every finished fetch in the order of the crawl, those without a page included."""
+        return read_visits(self.folder)
+
+    def body(self, url: str) -> bytes:
+        """The stored bytes of a page. Raises ``FileNotFoundError``."""
+        return PageRepository(self.folder / "pages").load(url)
+
+    def search(self, query: str, limit: int = 10) -> SearchResult:
+        """The best pages for ``query``. What is not in the index yet is added to it first."""
+        from crawlproject.exporting.index import is_behind, search, update
+
+        if is_behind(self.folder):
+            update(self.folder)
+        return search(self.folder, query, limit)
+
+    def why(self, url: str) -> str:
+        """Why ``url`` was, or was not, fetched: as ``scrapy why`` prints it. Raises ``BadInput`` for what is no URL."""
+        from crawlproject.components.explanation import explain
+
+        text = io.StringIO()
+        explain(self.folder, url, text, agent=USER_AGENT)
+        return text.getvalue()
+
+    def report(self) -> Path:
+        """Write ``report.html``; its path."""
+        from crawlproject.reports.report import write_report
+
+        return write_report(self.folder)

@@ -1,0 +1,146 @@
+"""A feed taken apart: RSS 0.9 to 2.0 (https://www.rssboard.org/rss-specification), Atom (RFC 4287) and JSON Feed
+(https://www.jsonfeed.org/version/1.1/), packed with gzip or not. Read as ``safe_xml`` reads."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, NamedTuple
+
+import orjson
+
+from crawlproject.pages.safe_xml import Enough, chained, read_events, unpacked
+from crawlproject.pages.text.printable import printable
+
+MAX_ENTRIES = 1_000  # of a feed that are looked at: most have ten to fifty
+_MAX_LENGTH = 2_048  # characters of a URL
+_MAX_TEXT = 1_000  # characters of an entry's title and summary together
+_ENTRIES = ("item", "entry")
+_URLS = ("link", "guid", "id")  # the first that is one
+_DATES = ("updated", "modified", "pubdate", "published", "date", "issued")  # the latest event first
+_TEXTS = ("title", "description", "summary", "content_text")
+_MARKUP = re.compile(r"<[^<>]*>")
+
+
+class FeedEntry(NamedTuple):
+    """A URL as written, its date as written (empty: none), its title, and the words of its title and summary."""
+
+    url: str
+    date: str = ""
+    title: str = ""
+    text: str = ""
+
+
+class FeedFile(NamedTuple):
+    """The entries of a feed in its order, and the feed with older ones (RFC 5005; ``next_url`` of JSON Feed), or empty."""
+
+    entries: tuple[FeedEntry, ...] = ()
+    next: str = ""
+
+
+def read_feed(body: bytes, *, max_entries: int = MAX_ENTRIES) -> FeedFile:
+    """What ``body`` lists. Any bytes give an answer, if an empty one."""
+    chunks = unpacked(body)
+    first = next(chunks, b"")
+    if first.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{":
+        return _from_json(b"".join(chained(first, chunks)), max_entries)
+    events = _Entries(max_entries)
+    read_events(chained(first, chunks), events)
+    return FeedFile(tuple(events.entries), events.next)
+
+
+def moment(date: str) -> float:
+    """A date of a feed or sitemap in seconds since the epoch; 0 when it is none. Without a zone it counts as UTC."""
+    text = date.strip()
+    try:
+        if text[:4].isdigit() and len(text) >= 10:
+            at = datetime.fromisoformat(text)
+        else:
+            at = parsedate_to_datetime(text)
+        return max(0.0, (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp())
+    except (ValueError, OverflowError, IndexError, TypeError):
+        return 0.0
+
+
+class _Entries:
+    """Receives the events of an XML feed."""
+
+    def __init__(self, limit: int) -> None:
+        self.entries: list[FeedEntry] = []
+        self.next = ""
+        self._limit = limit
+        self._entry_depth = 0  # where the open entry is; 0: none is open
+        self._values: dict[str, str] = {}
+        self._text: list[str] = []
+
+    def start(self, name: str, attributes: dict[str, str], depth: int) -> None:
+        if not self._entry_depth and name in _ENTRIES:
+            self._entry_depth = depth
+            self._values = {}
+        if name == "link" and "href" in attributes:
+            rel = attributes.get("rel", "alternate")
+            if self._entry_depth and rel == "alternate":
+                self._values.setdefault("link", attributes["href"])
+            elif not self._entry_depth and rel in ("next", "prev-archive") and len(attributes["href"]) <= _MAX_LENGTH:
+                self.next = attributes["href"]
+        if name == "guid" and attributes.get("isPermaLink", "true").lower() == "false":
+            self._values["guid"] = ""
+        self._text.clear()
+
+    def data(self, text: str) -> None:
+        if self._entry_depth and len(self._text) < 100:
+            self._text.append(text)
+
+    def end(self, name: str, depth: int) -> None:
+        if self._entry_depth == depth:
+            self._entry_depth = 0
+            entry = _entry(self._values)
+            if entry is not None:
+                self.entries.append(entry)
+                if len(self.entries) >= self._limit:
+                    raise Enough
+        elif depth == self._entry_depth + 1 and self._text:
+            self._values.setdefault(name, "".join(self._text).strip())
+        self._text.clear()
+
+
+def _entry(values: Mapping[str, Any]) -> FeedEntry | None:
+    text_of = {name: value for name, value in values.items() if isinstance(value, str) and value}
+    urls = [text_of[name] for name in _URLS if name in text_of]
+    url = urls[0] if urls and (urls[0] == text_of.get("link") or urls[0].startswith(("http://", "https://"))) else ""
+    if not url or len(url) > _MAX_LENGTH:
+        return None
+    date = next((text_of[name] for name in _DATES if name in text_of), "")
+    texts = [_plain(text_of.get(name, "")[: 4 * _MAX_TEXT]) for name in _TEXTS]
+    return FeedEntry(url, printable(date[:40]), texts[0][:300], " ".join(filter(None, texts))[:_MAX_TEXT])
+
+
+def _plain(text: str) -> str:
+    """Text without the markup that feeds escape into it."""
+    return printable(" ".join(html.unescape(_MARKUP.sub(" ", html.unescape(text))).split()))
+
+
+def _from_json(body: bytes, limit: int) -> FeedFile:
+    try:
+        feed = orjson.loads(body.removeprefix(b"\xef\xbb\xbf"))
+    except orjson.JSONDecodeError:
+        return FeedFile()
+    items = feed.get("items") if isinstance(feed, dict) else None
+    if not isinstance(items, list):
+        return FeedFile()
+    found = []
+    for item in items[:limit]:
+        if isinstance(item, dict):
+            names = {
+                "link": item.get("url"),
+                "updated": item.get("date_modified"),
+                "published": item.get("date_published"),
+            }
+            entry = _entry({**{name: item.get(name) for name in ("id", *_TEXTS)}, **names})
+            if entry is not None:
+                found.append(entry)
+    older = feed.get("next_url")
+    return FeedFile(tuple(found), older if isinstance(older, str) and len(older) <= _MAX_LENGTH else "")

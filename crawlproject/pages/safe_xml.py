@@ -1,0 +1,127 @@
+"""XML of strangers, read in pieces while it is unpacked: to limits, and to where it is damaged.
+
+No entity is resolved, nothing is fetched, and a document type, which no sitemap and no feed needs, ends the reading.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import Protocol
+
+from lxml import etree
+
+MAX_BYTES = 10_485_760  # of the unpacked file: a tenth of a second; the protocol of sitemaps allows five times as many
+_MAX_ELEMENTS = 200_000
+_MAX_DEPTH = 16
+_CHUNK = 65_536
+_GZIP = b"\x1f\x8b"
+_BARE = re.compile(rb"&(?![A-Za-z]{1,10};|#[0-9A-Fa-fxX]{1,8};)")  # as people write it in URLs
+_LONGEST_REFERENCE = 12
+
+
+class Enough(Exception):
+    """All that is wanted was read, or what comes is not wanted. Never leaves ``read_events``."""
+
+
+class Events(Protocol):
+    """What is done with the elements of a document; each may raise ``Enough``. Names are local ones in lower case."""
+
+    def start(self, name: str, attributes: dict[str, str], depth: int) -> None: ...
+
+    def data(self, text: str) -> None: ...
+
+    def end(self, name: str, depth: int) -> None: ...
+
+
+def read_events(pieces: Iterable[bytes], events: Events) -> None:
+    """Read a document to its end, to its first fault that cannot be passed over, or to a limit. Raises nothing."""
+    target = _Target(events)
+    parser = etree.XMLParser(target=target, resolve_entities=False, no_network=True, load_dtd=False, recover=True)
+    with suppress(Enough, etree.XMLSyntaxError):
+        for piece in _escaped(pieces):
+            parser.feed(piece)
+        parser.close()
+
+
+class _Target:
+    """The parser target: counts elements and levels, and strips names of their namespaces."""
+
+    def __init__(self, events: Events) -> None:
+        self._events = events
+        self._elements = 0
+        self._depth = 0
+        self.data = events.data
+
+    def doctype(self, *declaration: object) -> None:
+        raise Enough
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        self._depth += 1
+        self._elements += 1
+        if self._depth > _MAX_DEPTH or self._elements > _MAX_ELEMENTS:
+            raise Enough
+        self._events.start(_local(tag), attributes, self._depth)
+
+    def end(self, tag: str) -> None:
+        self._events.end(_local(tag), self._depth)
+        self._depth -= 1
+
+    def close(self) -> None:
+        """The input ends. lxml asks for this method."""
+
+
+def _local(tag: str) -> str:
+    return tag.rpartition("}")[2].lower()
+
+
+def unpacked(body: bytes, limit: int = MAX_BYTES) -> Iterator[bytes]:
+    """``body`` in pieces, unpacked when it is gzip, perhaps twice; ``limit`` bytes at most. Damage ends it."""
+    pieces: Iterator[bytes] = (body[start : start + _CHUNK] for start in range(0, len(body), _CHUNK))
+    for _ in range(2):
+        first = next(pieces, b"")
+        pieces = chained(first, pieces)
+        if first.startswith(_GZIP):
+            pieces = _gunzipped(pieces)
+    left = limit
+    for piece in pieces:
+        yield piece[:left]
+        left -= len(piece)
+        if left <= 0:
+            return
+
+
+def _gunzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    with suppress(zlib.error):
+        unpacker = zlib.decompressobj(wbits=31)
+        for piece in pieces:
+            waiting = piece
+            while waiting and not unpacker.eof:
+                yield unpacker.decompress(waiting, _CHUNK)
+                waiting = unpacker.unconsumed_tail
+
+
+def chained(first: bytes, rest: Iterable[bytes]) -> Iterator[bytes]:
+    if first:
+        yield first
+    yield from rest
+
+
+def _escaped(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The pieces with ``&`` that begin nothing escaped. A piece without the end of a tag is no sitemap: they end there."""
+    kept = b""
+    wide = False
+    for number, piece in enumerate(pieces):
+        wide = wide if number else b"\0" in piece[:4]  # UTF-16, in which & has two bytes
+        if number and b">" not in piece and len(piece) >= _CHUNK // 2:
+            return
+        if wide:
+            yield piece
+            continue
+        piece = kept + piece
+        cut = piece.rfind(b"&", max(0, len(piece) - _LONGEST_REFERENCE))
+        piece, kept = (piece, b"") if cut < 0 else (piece[:cut], piece[cut:])
+        yield _BARE.sub(b"&amp;", piece)
+    yield _BARE.sub(b"&amp;", kept)

@@ -1,0 +1,188 @@
+"""The command ``topical``, and the process of a crawl that a program started.
+
+``topical`` has the sub-commands of ``scrapy``, outside of a Scrapy project, and ``topical crawl TOPIC``.
+
+Scrapy's own runner looks for a project around the current folder; this one takes the installed settings, and imports only the
+sub-command that is asked for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+import pickle
+import sys
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from pkgutil import iter_modules
+
+from scrapy.cmdline import ScrapyArgumentParser
+from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
+from scrapy.crawler import AsyncCrawlerProcess
+from scrapy.exceptions import UsageError
+from scrapy.settings import Settings
+from scrapy.utils.project import ENVVAR, get_project_settings
+
+import crawlproject
+from crawlproject import commands
+from crawlproject.commands.crawl import CrawlCommand
+from crawlproject.components.completion import SHELLS, script
+from crawlproject.components.subcommand import BAD_INPUT, Subcommand, reporting_errors
+from crawlproject.orderings.registry import ordering
+
+PROGRAM = "topical"
+SETTINGS = "crawlproject.settings"
+SPIDER = "topical"
+
+
+class TopicCrawl(CrawlCommand):
+    """``topical crawl TOPIC`` is ``scrapy crawl topical -a topic=TOPIC``, which is understood, too."""
+
+    def syntax(self) -> str:
+        return "TOPIC [options]"
+
+    def short_desc(self) -> str:
+        return "Crawl a topic, or resume its crawl"
+
+    def long_desc(self) -> str:
+        return (
+            "Crawl TOPIC, a topic file or the name of a bundled topic, into CRAWL_DIR (default: crawls/NAME here), or go on "
+            "with the crawl in it. Exit code 2: bad input; 3: stopped early, the same command goes on."
+        )
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if args != [SPIDER] or "topic" not in opts.spargs:
+            if len(args) != 1:
+                raise UsageError(f"expected one topic: {PROGRAM} crawl TOPIC", print_help=False)
+            opts.spargs["topic"] = args[0]
+        super().run([SPIDER], opts)
+
+
+class CompletionCommand(Subcommand):
+    """``topical completion SHELL``."""
+
+    def syntax(self) -> str:
+        return "|".join(SHELLS)
+
+    def short_desc(self) -> str:
+        return "Print a script for the completion of a shell"
+
+    def long_desc(self) -> str:
+        return (
+            "Print a script by which bash, zsh or fish complete sub-commands, their options, and files. "
+            f'In ~/.bashrc: eval "$({PROGRAM} completion bash)". Exit code 2: another shell.'
+        )
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if len(args) != 1 or args[0] not in SHELLS:
+            raise UsageError(f"expected one of {', '.join(SHELLS)}", print_help=False)
+        assert self.settings is not None, "the runner sets it"
+        made = {name: make_command(name) for name in command_names()}
+        parsers = {name: parser_of(name, command, self.settings) for name, command in made.items()}
+        print(script(args[0], PROGRAM, {name: (made[name].short_desc(), parsers[name]) for name in made}))
+
+
+_OWN: dict[str, type[ScrapyCommand]] = {"crawl": TopicCrawl, "completion": CompletionCommand}
+
+
+def main() -> None:
+    """Run the command line; ends the process with its exit code."""
+    os.environ.setdefault(ENVVAR, SETTINGS)  # crawls that a command starts read the same settings
+    sys.exit(run(sys.argv[1:]))
+
+
+def crawl_as_told() -> None:
+    """Crawl what a program says on standard input (``crawlproject.library.crawling``); ends as ``scrapy crawl`` does."""
+    wish = pickle.load(sys.stdin.buffer)  # from the process that started this one
+    for name, cls in wish["orderings"].items():
+        ordering(name)(cls)
+    os.environ.setdefault(ENVVAR, SETTINGS)
+    settings = get_project_settings()
+    settings.setdict(wish["settings"], priority="cmdline")
+    command = CrawlCommand()
+    command.settings = settings
+    command.crawler_process = process = AsyncCrawlerProcess(settings)
+    with reporting_errors(command):
+        command.crawl(process.create_crawler(SPIDER), {"topic": wish["topic"]})
+    sys.stderr.flush()
+    sys.exit(command.exitcode)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one sub-command to its end; its exit code. Options before its name are taken as if they came after it."""
+    name, rest = _split(arguments)
+    if not name and "--version" in rest:
+        print(f"{PROGRAM} {crawlproject.__version__}")
+        return 0
+    if not name:
+        print("\n".join(_overview()))
+        return 0 if not rest or {"-h", "--help"} & {*rest} else BAD_INPUT
+    if name not in command_names():
+        near = difflib.get_close_matches(name, command_names(), 1)
+        meant = f"did you mean {near[0]}?" if near else f"{PROGRAM} --help lists what there is"
+        print(f"{PROGRAM}: there is no command {name!r}; {meant}", file=sys.stderr)
+        return BAD_INPUT
+    settings = get_project_settings()
+    command = make_command(name)
+    settings.setdict(command.default_settings, priority="command")
+    parser = parser_of(name, command, settings)
+    options, words = parser.parse_known_args(rest)
+    try:
+        command.process_options(words, options)
+        if command.requires_crawler_process:
+            command.crawler_process = AsyncCrawlerProcess(settings)
+        command.run(words, options)
+    except UsageError as wrong:
+        if str(wrong):
+            parser.error(str(wrong))  # exits
+        parser.print_help()
+        return BAD_INPUT
+    return command.exitcode
+
+
+def command_names() -> list[str]:
+    """The names of the sub-commands."""
+    return sorted({*_OWN, *(module.name for module in iter_modules(commands.__path__))})
+
+
+def make_command(name: str) -> ScrapyCommand:
+    """The sub-command ``name``, which there is."""
+    if name in _OWN:
+        return _OWN[name]()
+    command: ScrapyCommand = getattr(import_module(f"{commands.__name__}.{name}"), f"{name.capitalize()}Command")()
+    return command
+
+
+def parser_of(name: str, command: ScrapyCommand, settings: Settings) -> argparse.ArgumentParser:
+    """The parser of a sub-command, which gets ``settings``."""
+    command.settings = settings
+    parser = ScrapyArgumentParser(
+        prog=f"{PROGRAM} {name}",
+        usage=f"{PROGRAM} {name} {command.syntax()}",
+        description=command.long_desc(),
+        formatter_class=ScrapyHelpFormatter,
+        conflict_handler="resolve",
+    )
+    command.add_options(parser)
+    return parser
+
+
+def _split(arguments: Sequence[str]) -> tuple[str, list[str]]:
+    """The name of the sub-command and the other arguments; before the name only ``-s NAME=VALUE`` has a value."""
+    rest: list[str] = []
+    words = iter(arguments)
+    for word in words:
+        if not word.startswith("-"):
+            return word, [*rest, *words]
+        rest.append(word)
+        if word in ("-s", "--set"):
+            rest += [value for value in (next(words, None),) if value is not None]
+    return "", rest
+
+
+def _overview() -> Iterator[str]:
+    yield f"{PROGRAM} {crawlproject.__version__}: a topical web crawler\n\nUsage: {PROGRAM} COMMAND [options] [arguments]\n"
+    for name in command_names():
+        yield f"  {name:<11} {make_command(name).short_desc()}"
+    yield f"\n{PROGRAM} COMMAND --help says more. To begin: {PROGRAM} crawl demo -s VIRTUAL_WEB=sample"

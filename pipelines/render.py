@@ -1,0 +1,83 @@
+"""Runs the scripts of pages that need a browser; only where ``CRAWL_RENDER`` asks for it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from scrapy.exceptions import DropItem, NotConfigured
+
+from crawlproject.components.clock import time
+from crawlproject.components.items import PageItem
+from crawlproject.components.running import crawl_of, stopped, stopping
+from crawlproject.crawl.rendering import HTML
+from crawlproject.options import read_options
+from crawlproject.urls.canonical import canonical_or_none
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+
+    from crawlproject.components.rendering.renderer import Renderer
+    from crawlproject.crawl.crawl import Crawl
+
+
+class RenderPipeline:
+    """Puts the page that a browser would show in the place of the one that came.
+
+    The lease of its URL is open all the while, so that nothing else of its host is fetched. Where scripts lead elsewhere, that
+    is a redirect.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+        self.options = read_options(crawler.settings)
+        if self.options.crawl_render == "never":
+            raise NotConfigured
+        self._renderer: Renderer | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def open_spider(self) -> None:
+        if crawl_of(self.crawler) is not None:
+            from crawlproject.components.rendering.renderer import Renderer
+
+            self._renderer = Renderer(self.crawler, self.options)
+
+    async def close_spider(self) -> None:
+        if self._renderer is not None:
+            await self._renderer.close()
+
+    async def process_item(self, item: Any) -> Any:
+        crawl, renderer = crawl_of(self.crawler), self._renderer
+        if renderer is None or crawl is None or crawl.rendering is None or not isinstance(item, PageItem):
+            return item
+        if not renderer.is_available or not crawl.rendering.policy.wants(item.page):
+            return item
+        snapshot = await renderer.render(item.page.url, item.body, item.fetch.content_type)
+        if stopped(self.crawler):
+            raise DropItem("the crawl stops; the page is fetched again after a resume", log_level="DEBUG")
+        if snapshot is None:
+            return item
+        item.fetch = crawl.rendering.fetch(item.fetch, time())
+        if snapshot.redirect and self._redirect(item, snapshot.redirect, crawl):
+            raise DropItem(f"redirected by its scripts: {item.page.url}", log_level="DEBUG")
+        steps = crawl.steps_for(item.lease)
+        item.page, body = crawl.rendering.page(
+            steps, item.lease, item.page, snapshot.html, robots_tag=item.robots_tag, now=item.fetch.at
+        )
+        if body:
+            item.body, item.fetch = body, replace(item.fetch, content_type=HTML)
+        return item
+
+    def _redirect(self, item: PageItem, href: str, crawl: Crawl) -> bool:
+        """Whether the lease has ended with a redirect; not for one to the same page."""
+        target = canonical_or_none(crawl.canonicalize, href, item.page.url)
+        if target is None or target == item.page.url:
+            return False
+        with stopping(self.crawler):
+            crawl.redirect(item.lease, target, item.fetch)
+        return True

@@ -1,0 +1,48 @@
+"""A topic's settings, those of the project, and those of a script: whose word counts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from scrapy.crawler import Crawler
+from scrapy.settings import Settings
+from scrapy.utils.project import get_project_settings
+
+from crawlproject.options import Options
+from spiders.topical import TopicalSpider
+
+TOPIC = 'name = "t"\nkeywords = ["coral"]\nseeds = ["http://a.example/"]\n[crawl]\nCRAWL_MAX_PAGES = 200\nTRAP_MAX_DEPTH = 9\n'
+
+
+def options(settings: Settings, folder: Path) -> Options:
+    settings.set("CRAWL_DIR", str(folder))
+    crawler = Crawler(TopicalSpider, settings)
+    crawl = TopicalSpider.from_crawler(crawler, topic=TOPIC).crawl
+    crawl.close("shutdown", 0.0, {})
+    return crawl.options
+
+
+@pytest.fixture(autouse=True)
+def in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "crawlproject.settings")
+
+
+def test_the_topic_overrides_the_project(tmp_path: Path) -> None:
+    found = options(get_project_settings(), tmp_path)
+    assert (found.crawl_max_pages, found.trap_max_depth) == (200, 9)
+
+
+def test_what_a_script_sets_overrides_the_topic(tmp_path: Path) -> None:
+    settings = get_project_settings()
+    settings.set("CRAWL_MAX_PAGES", 7)
+    found = options(settings, tmp_path)
+    assert (found.crawl_max_pages, found.trap_max_depth) == (7, 9)
+
+
+def test_what_a_script_without_a_project_sets_overrides_the_topic(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SCRAPY_SETTINGS_MODULE")
+    found = options(Settings({"CRAWL_MAX_PAGES": 7}), tmp_path)
+    assert (found.crawl_max_pages, found.trap_max_depth) == (7, 9)

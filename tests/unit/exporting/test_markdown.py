@@ -1,0 +1,91 @@
+"""Markdown files of a crawl: a file a page, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from support.invoking import invoke
+from support.items import a_crawl, an_item
+
+from crawlproject.commands.export import ExportCommand
+from crawlproject.errors import BadInput, StorageFailed
+from crawlproject.exporting.markdown import export_markdown
+from crawlproject.exporting.selection import Selection
+from crawlproject.storage.page_files import PageRepository
+from crawlproject.urls.naming import page_name
+
+PAGE = b"<body><nav>Menu</nav><main><h1>Reefs</h1><p>" + b"Corals grow slowly. " * 10 + b"</p></main></body>"
+
+
+@pytest.fixture
+def crawl(tmp_path: Path) -> Path:
+    folder = a_crawl(
+        tmp_path / "crawl",
+        an_item(0, "x", title='A "title": \u2028#1\n---', relevance=0.5, score=None, published="2024-03-09"),
+        an_item(1, "y", relevance=0.25, content_type="text/plain"),
+        an_item(2, "z", relevance=0.1),
+        an_item(3, "x", relevance=0.5, duplicate_of="http://a.example/0"),
+    )
+    pages = PageRepository(folder / "pages")
+    for number, body in enumerate((PAGE, b"just text", PAGE, PAGE)):
+        pages.store(f"http://a.example/{number}", body)
+    return folder
+
+
+def files_of(folder: Path) -> dict[str, str]:
+    found = {}
+    for path in folder.rglob("*.md"):
+        text = path.read_text()
+        fields = dict(line.split(": ", 1) for line in text.split("---\n")[1].splitlines())
+        assert json.loads(fields["md5"]) == path.stem and path.parent.name == path.stem[:2]
+        found[json.loads(fields["url"]).rpartition("/")[2]] = text
+    return found
+
+
+def test_each_page_is_a_file_with_front_matter(crawl: Path, tmp_path: Path) -> None:
+    assert export_markdown(crawl, tmp_path / "out", Selection()) == f"3 pages in {tmp_path / 'out'}"
+    found = files_of(tmp_path / "out")
+    assert found.keys() == {"0", "1", "2"}
+    head, _, text = found["0"].removeprefix("---\n").partition("---\n\n")
+    assert head.splitlines() == [
+        'url: "http://a.example/0"',
+        'title: "A \\"title\\": \\u2028#1\\n---"',
+        "date: 2024-03-09",
+        "fetched: 1970-01-01T00:16:40Z",
+        f'md5: "{page_name("http://a.example/0")}"',
+        "relevance: 0.5000",
+    ]
+    assert text == "# Reefs\n\n" + ("Corals grow slowly. " * 10).strip() + "\n"
+    assert found["1"].endswith("```\njust text\n```\n")
+
+
+def test_selection_and_missing_files(crawl: Path, tmp_path: Path) -> None:
+    PageRepository(crawl / "pages").path("http://a.example/1").unlink()
+    told = export_markdown(crawl, tmp_path / "out", Selection(0.2, with_duplicates=True))
+    assert told == f"2 pages in {tmp_path / 'out'}; of 1 page the page file is missing"
+    assert files_of(tmp_path / "out").keys() == {"0", "3"}
+
+
+def test_a_folder_with_something_in_it_is_not_touched(crawl: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "mine").write_text("x")
+    with pytest.raises(BadInput, match="empty folder"):
+        export_markdown(crawl, tmp_path / "out", Selection())
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["mine"]
+
+
+def test_nothing_is_left_when_the_disk_refuses(crawl: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", refuse)
+    with pytest.raises(StorageFailed, match="No space left"):
+        export_markdown(crawl, tmp_path / "out", Selection())
+    assert [path.name for path in tmp_path.iterdir()] == ["crawl"]
+
+
+def test_the_command(crawl: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(ExportCommand(), crawl, tmp_path / "out", "--to", "markdown") == 0
+    assert capsys.readouterr().out == f"3 pages in {tmp_path / 'out'}\n"

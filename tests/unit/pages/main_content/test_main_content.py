@@ -1,0 +1,148 @@
+"""Main content as text and as Markdown: what stays, what goes, and what hostile markup may cost."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lxml import html
+from markdown_it import MarkdownIt
+
+from crawlproject.pages.main_content import tree
+from crawlproject.pages.main_content.extract import main_text
+from crawlproject.pages.main_content.markdown import markdown
+
+PROSE = "The coral reef was bleached in a warm summer, and it took the animals ten years to come back to it. " * 3
+URL = "http://a.example/reefs/page"
+
+
+def page(content: str) -> bytes:
+    menu = "".join(f'<li><a href="/{n}">Menu {n}</a></li>' for n in range(9))
+    return (
+        f'<html><body><div id="menu" class="nav"><ul>{menu}</ul></div><div class="article">{content}</div>'
+        '<div class="footer">Imprint and privacy</div></body></html>'
+    ).encode()
+
+
+def in_main(content: str) -> bytes:
+    return f"<body><nav>Menu</nav><main><p>{PROSE}</p>{content}</main><footer>Imprint</footer></body>".encode()
+
+
+def written(content: str) -> str:
+    """The Markdown of ``content`` in a page that has more."""
+    text = markdown(in_main(content), url=URL)
+    assert text.startswith("The coral reef")
+    return text.partition("\n\n")[2]
+
+
+@pytest.mark.parametrize("content", [f"<h1>Reefs</h1><p>{PROSE}</p>", f"<h1>Reefs</h1><div><div>{PROSE}</div></div>"])
+def test_navigation_goes_and_prose_stays(content: str) -> None:
+    assert main_text(page(content)) == f"Reefs\n{PROSE.strip()}"
+    assert markdown(page(content), url=URL) == f"# Reefs\n\n{PROSE.strip()}"
+
+
+def test_one_main_element_is_believed_and_what_is_beside_it_left_out() -> None:
+    links = "<ul><li><a href=/1>One</a></li><li><a href=/2>Two</a></li></ul>"
+    text = main_text(in_main(f"<nav>Contents</nav><aside>Read this</aside>{links}<div role=navigation>Next</div>"))
+    assert text.splitlines()[1:] == ["One", "Two"]
+
+
+def test_several_main_elements_are_no_statement() -> None:
+    body = f"<main>{PROSE}</main>".encode() * 2 + f"<article class=x><p>{PROSE}</p></article>".encode()
+    assert main_text(body).count("bleached") > 6
+
+
+def test_a_page_without_a_template_is_content_altogether() -> None:
+    body = b"<h1>Jane</h1><ul><li><a href=a>Papers</a><li><a href=b>Software</a></ul><address>jane@a.example</address>"
+    assert main_text(body) == "Jane\nPapers\nSoftware\njane@a.example"
+    assert markdown(body, url=URL).startswith(
+        "# Jane\n\n- [Papers](http://a.example/reefs/a)\n- [Software](http://a.example/reefs/b)"
+    )
+
+
+def test_plain_text_is_taken_as_it_is() -> None:
+    assert main_text(b"a  b\r\n\r\nc <p>", "text/plain") == "a b\nc <p>"
+    assert markdown(b"x ``` y\n <b>", url=URL, content_type="text/plain") == "````\nx ``` y\n <b>\n````"
+
+
+def test_nothing_gives_nothing() -> None:
+    for body in (b"", b"<html></html>", b"<!-- -->", b"\0 \n"):
+        assert main_text(body) == markdown(body, url=URL) == ""
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("<h2>A <small>b</small>\n c<a href=#x>\u00b6</a></h2>", "## A b c"),
+        ("<p>a<br>b <b> bold </b>, <i>it</i>, <code>x*y</code></p>", "a  \nb **bold** , *it*, `x*y`"),
+        ("<ul><li>a<ul><li>b</ul><li><p>c<p>d</ul>", "- a\n  - b\n- c\n\n  d"),
+        ("<ol start=3><li>a<li>b</ol>", "3. a\n4. b"),
+        ("<ul>bare<br>lines<li>item</ul>", "- bare  \n  lines\n- item"),
+        ("<blockquote><p>a<p>b</blockquote>", "> a\n>\n> b"),
+        ("<pre class=language-python>def f():\n    return 1\n</pre>", "```python\ndef f():\n    return 1\n```"),
+        ("<pre>a<br>b ```</pre>", "````\na\nb ```\n````"),
+        ("<dl><dt>Term<dd>What it means</dl>", "**Term**\n\nWhat it means"),
+        (
+            "<table><tr><th>a<th>b|c</tr><tr><td><p>1</p><td></tr></table>",
+            "| a | b\\|c |\n| --- | --- |\n| 1 |  |",
+        ),
+        ("<table><tr><td><h2>Left</h2><td><ul><li>x</ul></tr><tr><td>a<td>b</table>", "## Left\n\n- x\n\na\n\nb"),
+        ("<p><a href='../x y(1)'>in</a> <a href='javascript:alert(1)'>js</a> <a href=#a>here</a></p>",
+         "[in](http://a.example/x%20y%281%29) js here"),
+    ],
+)  # fmt: skip
+def test_what_becomes_what(content: str, expected: str) -> None:
+    assert written(content) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["# a", "1. a", "12) a", "- a", "+ a", "> a", "a * b * c", "_a_ snake_case", "[a](b)", "`a`", "<script>", "&amp;lt;",
+             "~~~", "===", "a~~b~~c", "\\*", "![x](y)", "|a|b|", "---"],
+)  # fmt: skip
+def test_text_stays_text(text: str) -> None:
+    shown = html.fromstring(f"<p>{text.replace('<', '&lt;')}</p>").text_content()
+    rendered = (
+        MarkdownIt("commonmark")
+        .enable(["table", "strikethrough"])
+        .render(written(f"<p>{text.replace('<', '&lt;')}</p>"))
+    )
+    root = html.fromstring(rendered)
+    assert root.tag == "p" and not len(root)
+    assert root.text_content() == shown
+
+
+ATTACKS = {
+    "deep": "<div>a " * 100_000,
+    "attributes": "<p " + " ".join(f"a{n}=1" for n in range(60_000)) + ">x</p>",
+    "options": "<select>" + "<option>x" * 100_000,
+    "lists": "<main>word " * 40 + "<ul><li>a" * 50_000,
+    "quotes": "<main>" + "word " * 40 + "<blockquote>a<p>b" * 50_000,
+    "tables": "<main>" + "word " * 40 + "<table><tr><td>a<td>b<tr><td>c<td>" * 20_000,
+    "wide table": "<main><table>" + ("<tr>" + "<td>a" * 39) * 4_000,
+    "mains": "<main>a</main>" * 40_000,
+    "code": "<main>" + "word " * 40 + "<code>`</code>" * 40_000,
+    "open tags": "<a class" * 60_000,
+    "marks": "<p>a\U000f0000b\U000ffffd</p>" * 10_000,
+}
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("name", ATTACKS)
+def test_hostile_markup_costs_little(name: str, compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not compiled:
+        monkeypatch.setattr(tree, "tree_walk", None)
+    body = ATTACKS[name].encode()
+    began = time.process_time()
+    text, marked = main_text(body), markdown(body, url=URL)
+    assert time.process_time() - began < 8.0  # mostly 0.1 s; the square of the depth would take minutes
+    assert len(text) + len(marked) < 4 * len(body) + 1_000
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.binary(max_size=300) | st.text(alphabet="<>/aplidvbrtrcode=\"'h1 \n-*_`[]()#", max_size=300).map(str.encode))
+def test_any_bytes_give_an_answer(body: bytes) -> None:
+    text = markdown(body, url=URL)
+    assert "\0" not in text and "<script" not in text
+    assert main_text(body) == main_text(body).strip()
