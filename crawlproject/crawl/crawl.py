@@ -125,15 +125,7 @@ class Crawl:
         if options.crawl_forms:
             from crawlproject.crawl.forms import Forms
 
-            self.forms = Forms(
-                topic,
-                options,
-                admission=admission,
-                canonicalize=canonicalize,
-                frontier=frontier,
-                judge=judge,
-                load=folder.pages.load,
-            )
+            self.forms = Forms(topic, options, admission, canonicalize, frontier, judge, folder.pages.load)
             self.learners = (*self.learners, self.forms)
         self._history = history = HistoryWriter(folder, ordering, self.learners, self.learners_again)
         most = options.crawl_sitemap_urls
