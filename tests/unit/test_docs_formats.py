@@ -23,6 +23,7 @@ from crawlproject.records import CrawlUrl, Fetch, Topic
 from crawlproject.reports.report import write_report
 from crawlproject.storage.finished_marker import write_marker
 from crawlproject.storage.items import item_schema
+from crawlproject.storage.judgments import Judgment
 from crawlproject.storage.probe_log import Finding
 from crawlproject.storage.robots_log import RobotsLog
 from crawlproject.storage.warc.capture import IndexEntry
@@ -84,6 +85,7 @@ def test_fields_of_robots_archives_and_probes(tmp_path: Path) -> None:
     assert fields_in("robots.jsonl") == list(json.loads((tmp_path / "robots.jsonl").read_text()))
     assert fields_in("warc/") == [field.name for field in fields(IndexEntry)]
     assert fields_in("probes.jsonl") == [field.name for field in fields(Finding)]
+    assert fields_in("judgments.jsonl") == [field.name for field in fields(Judgment)]
 
 
 def test_fields_and_types_of_an_item(crawl_folder: Path) -> None:
