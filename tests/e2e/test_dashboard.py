@@ -135,7 +135,9 @@ def test_the_live_view_of_a_crawl_in_a_browser(tmp_path: Path) -> None:
         address = page.locator("#best .url").first.inner_text()
 
         def press(button: str, said: object) -> None:
-            page.locator("#best li", has_text=address).first.locator(f".judge .{button}").click(delay=1200 if said else 0)
+            page.locator("#best li", has_text=address).first.locator(f".judge .{button}").click(
+                delay=1200 if said else 0
+            )
             until(lambda: judgments.exists() and judgments.read_text().endswith("\n"), 10)
             until(lambda: json.loads(judgments.read_text().splitlines()[-1])["relevant"] is said, 10)
             assert json.loads(judgments.read_text().splitlines()[-1])["url"] == address
