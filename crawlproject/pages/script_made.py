@@ -56,7 +56,8 @@ _TEMPLATE = re.compile(
     re.IGNORECASE,
 )
 _TOLD = re.compile(
-    rb"(?:enabl\w{0,12}|requir\w{0,12}|needs?|turn\w{0,12} on|activ\w{0,12}|aktiv\w{0,12}|habilit\w{0,12}|abilit\w{0,12}|inschakel\w{0,12}|w\xc5\x82\xc4\x85cz\w{0,12}"
+    rb"(?:enabl\w{0,12}|requir\w{0,12}|needs?|turn\w{0,12} on|activ\w{0,12}|aktiv\w{0,12}|habilit\w{0,12}|abilit\w{0,12}"
+    rb"|inschakel\w{0,12}|w\xc5\x82\xc4\x85cz\w{0,12}"
     rb"|\xd0\xb2\xd0\xba\xd0\xbb\xd1\x8e\xd1\x87\S{0,12}|\xe5\x90\xaf\xe7\x94\xa8|\xe9\x96\x8b\xe5\x95\x9f|disabled|without)"
     rb".{0,60}java ?script|java ?script.{0,60}(?:enabl|requir|needed|necess|activ|aktiv|habilit|disabled|n\xc3\xb6tig"
     rb"|erforderlich|\xe6\x9c\x89\xe5\x8a\xb9|to (?:run|work|use|view))",
@@ -88,7 +89,9 @@ _WRITES = re.compile(rb"document\s*\.\s*write(?:ln)?\s*\(")
 _LEAVES = re.compile(
     rb"(?<![\w.])(?:(?:window|document|self|top|parent)\s*\.\s*){0,2}location(?:\s*\.\s*href)?\s*(?:=(?!=)|\.\s*(?:replace|assign)\s*\()"
 )
-_SEEN = re.compile(rb"<(?:frame|frameset|video|audio|canvas|object|embed)\b|<iframe\b[^<>]{0,400}?\ssrc\s*=", re.IGNORECASE)
+_SEEN = re.compile(
+    rb"<(?:frame|frameset|video|audio|canvas|object|embed)\b|<iframe\b[^<>]{0,400}?\ssrc\s*=", re.IGNORECASE
+)
 _FIELD = re.compile(
     rb"<(?:textarea|select)\b|<input\b(?![^<>]{0,400}?\btype\s*=\s*[\"']?(?:hidden|submit|button))", re.IGNORECASE
 )
