@@ -100,6 +100,7 @@ class Options(BaseModel):
     trap_max_depth: Count
     trap_max_urls_per_host: Count
     trap_extensions: Names
+    trap_redundant: bool
     trap_templates: bool
     crawl_dir: str
     crawl_worker: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]*$")]
@@ -150,6 +151,7 @@ class Options(BaseModel):
     crawl_warc_max_bytes: Annotated[int, Field(ge=1)]
     crawl_sitemaps: Count
     crawl_feeds: Count
+    crawl_series: Count
     crawl_sitemap_urls: Annotated[int, Field(ge=1)]
     crawl_forms: Count
     crawl_form_selection: str

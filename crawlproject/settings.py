@@ -73,6 +73,7 @@ TRAP_MAX_SEGMENTS = 20  # path segments
 TRAP_MAX_DEPTH = 50  # links from a seed
 TRAP_MAX_URLS_PER_HOST = 10_000  # URLs of one host that may enter the frontier
 TRAP_EXTENSIONS: list[str] = []  # file name endings refused besides the built-in list, without the dot
+TRAP_REDUNDANT = False  # refuse URLs that by their words show a page again: sort orders, print, reply
 TRAP_TEMPLATES = True  # learn which URL templates lead to nothing new; these wait
 
 # ---------------------------------------------------------------- crawl
@@ -133,6 +134,9 @@ CRAWL_WARC = False  # archive requests and responses while they come, in the fol
 CRAWL_WARC_MAX_BYTES = 1_000_000_000  # size from which another WARC file is begun
 CRAWL_SITEMAPS = 0  # sitemaps of a host that are read, of those that its robots.txt names; 0 = none
 CRAWL_FEEDS = 0  # feeds (RSS, Atom, JSON Feed) of a host that are read, of those that its pages name; 0 = none
+CRAWL_SERIES = (
+    0  # pages of a series (an article in parts, a list of results) that are fetched in order, 0 = as other links
+)
 CRAWL_SITEMAP_URLS = (
     1_000  # links of a sitemap or feed that are followed: the nearest to the topic, the first of a feed
 )

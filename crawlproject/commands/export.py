@@ -51,6 +51,9 @@ class ExportCommand(Subcommand):
         )
         parser.add_argument("--with-duplicates", action="store_true", help="include duplicate pages")
         parser.add_argument(
+            "--join-series", action="store_true", help="csv, jsonl, parquet, markdown: make one item of a page series"
+        )
+        parser.add_argument(
             "--batch-bytes",
             metavar="N",
             type=int,
@@ -81,7 +84,9 @@ class ExportCommand(Subcommand):
 
         with reporting_errors(self):
             folder = whole_folder(Path(args[0]))
-            selection = Selection(opts.min_relevance, opts.with_duplicates)
+            selection = Selection(opts.min_relevance, opts.with_duplicates, opts.join_series)
+            if opts.to == "opensearch" and opts.join_series:
+                raise BadInput("--join-series", "is for csv, jsonl, parquet and markdown, not for opensearch")
             if opts.to == "opensearch":
                 print(_send(folder, args[1], selection, opts))
             elif opts.to == "markdown":

@@ -31,6 +31,7 @@ from crawlproject.crawl.kinds.probe import ProbeHandler
 from crawlproject.crawl.kinds.reread import RereadHandler
 from crawlproject.crawl.kinds.revisit import RevisitHandler
 from crawlproject.crawl.leasing import Leasing
+from crawlproject.crawl.listing import ListingReader
 from crawlproject.crawl.normalization import Normalization
 from crawlproject.crawl.ordering_feed import OrderingFeed
 from crawlproject.crawl.outlinks import Outlinks
@@ -124,53 +125,33 @@ class Crawl:
         if options.crawl_forms:
             from crawlproject.crawl.forms import Forms
 
-            self.forms = Forms(
-                topic,
-                options,
-                admission=admission,
-                canonicalize=canonicalize,
-                frontier=frontier,
-                judge=judge,
-                load=folder.pages.load,
-            )
+            self.forms = Forms(topic, options, admission, canonicalize, frontier, judge, folder.pages.load)
             self.learners = (*self.learners, self.forms)
         self._history = history = HistoryWriter(folder, ordering, self.learners, self.learners_again)
         most = options.crawl_sitemap_urls
         self.sitemaps = Sitemaps(canonicalize, judge, per_host=options.crawl_sitemaps, most=most)
-        self.feeds = Feeds(canonicalize, judge, per_host=options.crawl_feeds, most=most)
-        wanted = self.feeds if options.crawl_feeds else None
-        outlinks = Outlinks(admission, frontier, ordering, feed, folder.refusals, wanted)
-        parts: dict[str, Any] = {
-            "feed": feed,
-            "frontier": frontier,
-            "history": history,
-            "inspection": inspection,
-            "judge": judge,
-            "options": options,
-            "outlinks": outlinks,
-            "reader": reader,
-        }
+        self.feeds = feeds = Feeds(canonicalize, judge, per_host=options.crawl_feeds, most=most)
+        listings: dict[str, ListingReader] = {SITEMAP: self.sitemaps, FEED: feeds}
+        wanted, series = feeds if options.crawl_feeds else None, (options.crawl_series, options.page_relevant)
+        outlinks = Outlinks(admission, frontier, ordering, feed, folder.refusals, wanted, *series)
+        parts: dict[str, Any] = {"feed": feed, "frontier": frontier, "history": history, "inspection": inspection}
+        parts |= {"judge": judge, "options": options, "outlinks": outlinks, "reader": reader}
         self.steps = steps = PageSteps(**parts, revisits=revisits, forms=self.forms)
         of_pages = (admission, frontier, history, inspection, ordering, steps)
         self.kinds: dict[str, Handler] = {
             PAGE: PageHandler(*of_pages),
-            SITEMAP: ListingHandler(*of_pages, self.sitemaps, outlinks, revisits),
-            FEED: ListingHandler(*of_pages, self.feeds, outlinks, revisits),
+            **{kind: ListingHandler(*of_pages, read, outlinks, revisits) for kind, read in listings.items()},
             PROBE: ProbeHandler(canonicalize, frontier, inspection, options, rules, steps),
         }
         if self.forms is not None:
             from crawlproject.crawl.kinds.query import QueryHandler
 
             self.kinds |= {QUERY: QueryHandler(*of_pages, self.forms, agent)}
-        self._steps_of_revisits = RevisitSteps(**parts, revisits=revisits) if revisits else None
-        if revisits and self._steps_of_revisits:
+        self._steps_of_revisits = again = RevisitSteps(**parts, revisits=revisits) if revisits else None
+        if revisits and again:
             self.kinds |= {
-                REVISIT: RevisitHandler(
-                    admission, canonicalize, frontier, inspection, revisits, self._steps_of_revisits
-                ),
-                REREAD: RereadHandler(
-                    admission, frontier, inspection, revisits, {SITEMAP: self.sitemaps, FEED: self.feeds}, outlinks
-                ),
+                REVISIT: RevisitHandler(admission, canonicalize, frontier, inspection, revisits, again),
+                REREAD: RereadHandler(admission, frontier, inspection, revisits, listings, outlinks),
             }
         self._leasing = leasing = Leasing(
             frontier,

@@ -33,7 +33,6 @@ class Forms:
         self,
         topic: Topic,
         options: Options,
-        *,
         admission: Admission,
         canonicalize: Callable[..., str],
         frontier: Frontier,

@@ -9,13 +9,18 @@ from crawlproject.crawl.admission import Admission
 from crawlproject.crawl.feeds import Feeds
 from crawlproject.crawl.ordering_feed import OrderingFeed
 from crawlproject.frontier.base import Frontier
-from crawlproject.orderings.base import BaseOrdering
-from crawlproject.records import Fetch, Page
+from crawlproject.orderings.base import SEEDS_FIRST, BaseOrdering
+from crawlproject.pages.series import next_page
+from crawlproject.records import CrawlUrl, Fetch, Page
 from crawlproject.storage.refusals import Refusals
 
 
 class Outlinks:
-    """Scores the links of one crawl and offers them."""
+    """Scores the links of one crawl and offers them.
+
+    ``feeds`` are offered, too, if they are read; of a series of ``relevant`` pages, ``longest_series`` are fetched in
+    order, before all else (0: as others).
+    """
 
     def __init__(
         self,
@@ -25,6 +30,8 @@ class Outlinks:
         feed: OrderingFeed,
         refusals: Refusals,
         feeds: Feeds | None = None,
+        longest_series: int = 0,
+        relevant: float = 0.0,
     ) -> None:
         self._admission = admission
         self._frontier = frontier
@@ -32,6 +39,9 @@ class Outlinks:
         self._feed = feed
         self._refusals = refusals
         self._feeds = feeds  # that pages name; None: nobody reads them
+        self._longest_series = longest_series
+        self._relevant = relevant
+        self._positions: dict[str, int] = {}  # of pages that follow another in a series
 
     @contextmanager
     def ending(self, key: str, fetch: Fetch) -> Iterator[None]:
@@ -42,11 +52,24 @@ class Outlinks:
             self._frontier.done(key, fetch.rests_from, fetch.seconds)
 
     def follow(self, page: Page) -> None:
-        """Offer the links of ``page`` that the ordering follows, and its feeds."""
+        """Offer the links of ``page`` that the ordering follows, the next page of its series, and its feeds."""
         for url in self._feed.follow(page):
             if url is not None:
                 self._admission.offer(url)
             else:
                 self._refusals.count("ordering/not_followed")
+        if self._longest_series and page.relevance >= self._relevant:
+            self._follow_series(page)
         for found in self._feeds.named(page) if self._feeds else ():
             self._admission.offer(found, any_extension=True)
+
+    def _follow_series(self, page: Page) -> None:
+        """Offer the next page of a series before all other links, and let no ordering revise that: so it is read in order."""
+        links = ((link.url, link.anchor) for link in page.links)
+        following = next_page(page.url, links, page.related)
+        position = self._positions.get(page.url, 1) + 1
+        if following and position <= self._longest_series:
+            self._positions.setdefault(following, position)
+            self._admission.planted.add(following)
+            depth = max(1, page.depth)
+            self._admission.offer(CrawlUrl(following, SEEDS_FIRST / 2, depth, page.url, "", page.relevance))

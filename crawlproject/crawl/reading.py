@@ -33,6 +33,7 @@ def make_traps(options: Options, frontier: Frontier | None = None) -> TrapFilter
         max_depth=options.trap_max_depth,
         max_urls_per_host=0 if shared else options.trap_max_urls_per_host,
         extensions={*NOT_A_PAGE, *options.trap_extensions},
+        redundant=options.trap_redundant,
         urls_of_host=frontier.urls_of_host if isinstance(frontier, CountingFrontier) else None,
     )
 
@@ -61,7 +62,7 @@ def make_reader(
         forms=forms,
         agent=agent,
         main_content=options.page_main_text,
-        related=options.crawl_feeds > 0,
+        related=options.crawl_feeds > 0 or options.crawl_series > 0,
     )
 
 

@@ -129,7 +129,7 @@ class Candidates:
         for value in labelled:
             shown = self._menus[value.field].get(value.text, "") if value.field in self._menus else value.text
             terms = self._shared.analyzer.terms(shown)
-            if terms and item.terms.issuperset(terms):
+            if terms and set(item.terms).issuperset(terms):
                 yield value
 
     def values_of_page(self, terms: Iterable[str], text: str) -> Iterator[Value]:

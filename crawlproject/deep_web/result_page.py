@@ -23,10 +23,10 @@ _NEXT = re.compile(
 
 
 class ListedItem(NamedTuple):
-    """An item of a list: its URL, its terms there, and how near these are to the topic."""
+    """An item of a list: its URL, its terms there, each once and in order, and how near these are to the topic."""
 
     url: str
-    terms: frozenset[str]
+    terms: tuple[str, ...]
     relevance: float
 
 
@@ -54,7 +54,7 @@ def read_results(page: Page, furniture: Collection[str], judge: TopicJudge, *, n
     items = []
     for link, (start, end) in zip(links, spans, strict=True):
         terms = list(page.terms[start : min(max(start, end), start + LONGEST)])
-        items.append(ListedItem(link.url, frozenset(terms), judge.relevance(Counter(terms))))
+        items.append(ListedItem(link.url, tuple(dict.fromkeys(terms)), judge.relevance(Counter(terms))))
     return ResultPage(tuple(items), next(_following(page, number), ""))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -10,7 +10,8 @@ from typing import Any, BinaryIO
 from crawlproject.errors import BadInput
 from crawlproject.exporting.atomic_file import written_whole
 from crawlproject.exporting.graphml import write_graphml
-from crawlproject.exporting.selection import Selection, read_items, require_crawl
+from crawlproject.exporting.selection import Item, Selection, read_items, require_crawl
+from crawlproject.exporting.series import read_joined
 from crawlproject.exporting.tables import write_csv, write_jsonl, write_parquet
 from crawlproject.exporting.wacz import write_wacz
 from crawlproject.exporting.warc import write_warc
@@ -36,22 +37,29 @@ def export_file(crawl_dir: Path, target: Path, kind: str, selection: Selection, 
     """
     if target.is_dir():
         raise BadInput(str(target), "expected the name of a file, not a folder")
+    if selection.join_series and kind not in ("csv", "jsonl", "parquet"):
+        raise BadInput("--join-series", f"is for csv, jsonl, parquet and markdown, not for {kind}")
     refuse_crawl_file(target)
     job = Job(crawl_dir, dict(require_crawl(crawl_dir)), selection, now, target.name)
     with written_whole(target) as file:
         return f"{FORMATS[kind](job, file)} in {target}"
 
 
+def _items(job: Job) -> Iterator[Item]:
+    read = read_joined if job.selection.join_series else read_items
+    return read(job.crawl_dir, job.selection)
+
+
 def _jsonl(job: Job, file: BinaryIO) -> str:
-    return counted(write_jsonl(read_items(job.crawl_dir, job.selection), file), "page")
+    return counted(write_jsonl(_items(job), file), "page")
 
 
 def _csv(job: Job, file: BinaryIO) -> str:
-    return counted(write_csv(read_items(job.crawl_dir, job.selection), file), "page")
+    return counted(write_csv(_items(job), file), "page")
 
 
 def _parquet(job: Job, file: BinaryIO) -> str:
-    return counted(write_parquet(read_items(job.crawl_dir, job.selection), file), "page")
+    return counted(write_parquet(_items(job), file), "page")
 
 
 def _graphml(job: Job, file: BinaryIO) -> str:

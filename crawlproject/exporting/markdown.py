@@ -12,6 +12,7 @@ from pathlib import Path
 
 from crawlproject.errors import BadInput, StorageFailed
 from crawlproject.exporting.selection import Item, Selection, read_items, require_crawl
+from crawlproject.exporting.series import series_of
 from crawlproject.pages.main_content.markdown import markdown
 from crawlproject.pages.text.printable import counted, printable
 from crawlproject.storage.page_files import PageRepository
@@ -28,7 +29,11 @@ def export_markdown(crawl_dir: Path, target: Path, selection: Selection) -> str:
     pages = PageRepository(crawl_dir / "pages")
     count = missing = 0
     with _written_whole(target) as folder:
+        series = series_of(crawl_dir) if selection.join_series else {}
+        joined = {part for first, parts in series.items() if first in pages for part in parts}
         for item in read_items(crawl_dir, selection):
+            if item["url"] in joined:
+                continue
             try:
                 body = pages.load(item["url"])
             except FileNotFoundError:
@@ -36,7 +41,10 @@ def export_markdown(crawl_dir: Path, target: Path, selection: Selection) -> str:
                 continue
             place = folder / item["md5"][:2] / f"{item['md5']}.md"
             place.parent.mkdir(exist_ok=True)
-            text = markdown(body, url=item["url"], content_type=item["content_type"])
+            texts = [markdown(body, url=item["url"], content_type=item["content_type"])]
+            further = (url for url in series.get(item["url"], ()) if url in pages)
+            texts += [markdown(pages.load(url), url=url) for url in further]
+            text = "\n\n".join(filter(None, texts))
             place.write_text(f"{_front_matter(item)}\n{text}\n", encoding="utf-8", errors="replace", newline="\n")
             count += 1
     gone = f"; of {counted(missing, 'page')} the page file is missing" if missing else ""

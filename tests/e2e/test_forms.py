@@ -22,6 +22,8 @@ from support.httpserver import QuietHandler, listening
 
 from benchmarks.deep_web_sites import DeepItem, DeepSite, DeepWeb, twenty_sites
 from crawlproject.components.virtual_web_server import running
+from crawlproject.reports.form_sources import read_sources
+from crawlproject.reports.report import write_report
 from crawlproject.storage.read import read_links
 from crawlproject.webs.access_log import AccessLog, read_log
 from crawlproject.webs.base import Reply
@@ -85,6 +87,20 @@ def test_only_queries_are_sent_and_no_more_than_allowed(crawled: tuple[DeepWeb, 
     assert refusals(tmp_path / "crawl")["robots/forbidden"] >= 1
 
 
+def test_the_report_lists_the_sources(crawled: tuple[DeepWeb, Path]) -> None:
+    web, tmp_path = crawled
+    sources = {urlsplit(source.address).hostname: source for source in read_sources(tmp_path / "crawl", 0.1)}
+    assert sum(source.fetches for source in sources.values()) == len(queries(tmp_path / "crawl"))
+    for host, source in sources.items():
+        site = web.sites[host or ""]
+        assert source.items <= site.size and source.relevant <= source.pages <= site.size
+        assert source.size >= source.items
+    best = next(iter(sources.values()))
+    assert best.relevant > 10 and best.queries > 1
+    page = write_report(tmp_path / "crawl").read_text()
+    assert "Search forms" in page and best.address in page
+
+
 def test_without_the_setting_no_form_is_filled_in(tmp_path: Path) -> None:
     web = some_sites()
     with AccessLog(tmp_path / "log") as log, running(web, log=log) as server:
@@ -122,9 +138,11 @@ class FullText(QuietHandler):
     """A search page in front of SQLite's full-text index (FTS5), ranked by BM25, ten results a page."""
 
     database: sqlite3.Connection
+    agents: dict[str, str]
 
     def do_GET(self) -> None:
         split = urlsplit(self.path)
+        self.agents[self.path] = self.headers["User-Agent"]
         sent = {name: values[0] for name, values in parse_qs(split.query).items()}
         if split.path == "/robots.txt":
             return self.answer(404, "")
@@ -165,7 +183,8 @@ def test_a_full_text_index_is_emptied_of_its_topic(tmp_path: Path) -> None:
     with closing(sqlite3.connect(":memory:", check_same_thread=False)) as database:
         database.execute("CREATE VIRTUAL TABLE notes USING fts5(title, body)")
         database.executemany("INSERT INTO notes VALUES (?, ?)", [(item.title, item.text) for item in items])
-        with listening(type("Notes", (FullText,), {"database": database})) as port:
+        agents: dict[str, str] = {}
+        with listening(type("Notes", (FullText,), {"database": database, "agents": agents})) as port:
             home = f"http://127.0.0.1:{port}/"
             done = crawl(topic_file(tmp_path, home), tmp_path / "crawl", CRAWL_FORMS=30, **local(port))
     assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
@@ -173,6 +192,10 @@ def test_a_full_text_index_is_emptied_of_its_topic(tmp_path: Path) -> None:
     relevant = {f"{home}note/{number}" for number, item in enumerate(items, 1) if item.relevant}
     assert len(found & relevant) > 0.9 * len(relevant)
     assert len(queries(tmp_path / "crawl")) <= 30
+    assert {"query=" in path for path, agent in agents.items() if agent.endswith(" (query of a search form)")} == {True}
+    assert {"query=" in path for path, agent in agents.items() if not agent.endswith(" (query of a search form)")} == {
+        False
+    }
 
 
 @pytest.mark.skipif(find_spec("datasette") is None, reason="datasette is not installed (requirements-dev.txt)")

@@ -19,11 +19,13 @@ from lxml import html as lxml_html
 from crawlproject.components.retry_after import asked_rest
 from crawlproject.crawl.address_policy import ADDRESS, AddressPolicy
 from crawlproject.crawl.assembly import assemble
+from crawlproject.crawl.feeds import Feeds
 from crawlproject.crawl.robots import RobotsRules, expiry
 from crawlproject.crawl.sitemaps import Sitemaps
 from crawlproject.errors import BadCrawlDir, BadTopic, BadWeb, InvalidUrl
 from crawlproject.options import read_options
 from crawlproject.pages.html.meta_robots import robots_rules
+from crawlproject.pages.main_content.markdown import markdown
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.robots_txt import product_token
 from crawlproject.pages.sitemap_xml import read_sitemap
@@ -96,13 +98,16 @@ def check_headers(given: tuple[str, str, int]) -> None:
 
 def check_html(given: tuple[bytes, str, str]) -> None:
     body, content_type, robots_tag = given
-    reader = Reader(_ANALYZER, canonicalize=canonical_url, agent="topical")
+    reader = Reader(_ANALYZER, canonicalize=canonical_url, agent="topical", main_content=True, related=True)
     page = reader.read(URL, body, content_type=content_type, robots_tag=robots_tag, now=1e9)
     assert printable(page.title) == page.title
     for link in page.links:
         assert canonical_url(link.url) == link.url and printable(link.anchor) == link.anchor
         assert 0 <= link.anchor_span.start <= link.anchor_span.end <= len(page.terms)
         assert 0 <= link.context_span.start <= link.context_span.end <= len(page.terms)
+    assert all(canonical_url(url) == url for _, url in page.related)
+    text = page.text_main() + markdown(body, url=URL, content_type=content_type)
+    assert "\0" not in text and len(text) < 40 * len(body) + 1_000
     judged = _JUDGE.judge(page)
     assert 0 <= judged.relevance <= 1 + 1e-9 and all(math.isfinite(link.context_score) for link in judged.links)
 
@@ -114,6 +119,10 @@ def check_sitemap(body: bytes) -> None:
     listing = Sitemaps(canonical_url, _JUDGE, per_host=3, most=2).listing(url, body)
     assert len(listing.page.links) == len(listing.entries) <= 2 and len(listing.further) <= 3
     assert all(host_of(target) in ("h.example", "www.h.example") for target, _ in listing.entries)
+
+    feed = Feeds(canonical_url, _JUDGE, per_host=3, most=2).listing(url, body)
+    assert len(feed.page.links) == len(feed.entries) <= 2 and len(feed.further) <= 1
+    assert all(canonical_url(entry[0]) == entry[0] for entry in feed.entries)
 
 
 def check_topic(text: bytes) -> None:

@@ -99,7 +99,7 @@ def test_items_are_what_is_listed_with_the_words_up_to_the_next() -> None:
     )
     assert [item.url for item in found.items] == ["http://a.example/1", "http://a.example/2"]
     first, second = found.items
-    assert {"coral", "reef", "pale"} <= first.terms and "boiler" not in first.terms and "boiler" in second.terms
+    assert {"coral", "reef", "pale"} <= set(first.terms) and "boiler" not in first.terms and "boiler" in second.terms
     assert first.relevance > 0.5 and second.relevance == 0 and not found.following
 
 

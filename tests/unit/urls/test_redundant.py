@@ -1,0 +1,33 @@
+"""URLs that show a page again."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawlproject.urls.redundant import is_redundant
+from crawlproject.urls.traps import TrapFilter
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/list?page=2&sort=price", "/list?orderby=date", "/post?replytocom=7", "/topic.php?action=reply&id=3", "/a?print",
+     "/thread/4/print", "/newreply.php?t=3", "/Reply/12", "/a?view=print", "/shop?ORDER=asc"],
+)  # fmt: skip
+def test_another_view_of_a_page(path: str) -> None:
+    url = f"http://a.example{path}"
+    assert is_redundant(url)
+    assert TrapFilter(redundant=True).refusal(url) == "redundant"
+    assert TrapFilter().refusal(url) is None
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/list?page=2", "/printing-press", "/a?q=sort", "/sort", "/order/of/battle", "/a?view=full", "/reply-to-critics",
+     "/blueprint/1", "/a?action=show", "/x?p=1&view=", "/a?="],
+)  # fmt: skip
+def test_pages_of_their_own(path: str) -> None:
+    assert not is_redundant(f"http://a.example{path}")
+
+
+def test_a_host_is_no_segment() -> None:
+    assert not is_redundant("http://print/") and not is_redundant("http://reply/x")
