@@ -10,6 +10,7 @@ of pages that they were made for.
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 LONGEST = 600  # characters of text, links apart, of a document that can be an empty shell
 SHARE = 4  # bytes of such a document for each of these characters, at least
@@ -17,6 +18,7 @@ _ENOUGH = 3  # points
 _FEW = 60  # characters of text: hardly any
 _HARDLY = 15
 _MANY_LINKS = 400  # characters of links that make a list of links
+_MOUNTS = 20  # elements that may wait that are looked at
 _TAIL = 1_500  # bytes after the element that waits that are looked at
 
 _NOSCRIPT = re.compile(rb"<noscript\b[^>]*>(.*?)(?:</noscript|\Z)", re.IGNORECASE | re.DOTALL)
@@ -27,20 +29,20 @@ _TAG = re.compile(rb"<[^>]*>")
 
 # Elements that frameworks fill, by name, by id or class, or by an attribute.
 _MOUNT = re.compile(
-    rb"<(?:(?:div|main|section|article|body|ul|ol|table|tbody)\b[^>]*?\s(?:(?:id|class)\s*=\s*[\"']?"
+    rb"<(?:(?:div|main|section|article|body|ul|ol|table|tbody)\b[^<>]{0,400}?\s(?:(?:id|class)\s*=\s*[\"']?"
     rb"(?:_{0,3}(?:next|nuxt|gatsby|app|root|layout)|svelte|(?:react|vue|js|q|spa|page|ember|my|main)[-_]?(?:app|root|view)"
     rb"|app[-_]?(?:root|container|content|shell|main|mount|wrapper)|application|root[-_]?container|mount(?:[-_]?point)?"
     rb"|main(?:[-_]?content)?|content|results?|container|wrapper|page)[\"'\s>]"
-    rb"|(?:ng-view|ui-view|data-ng-view|data-reactroot|data-turbo-root)\b)|(?:[a-z][a-z0-9]*-)+(?:app|root|shell|main|page|view)"
-    rb"|(?:app|root|my|main|page|site)(?:-[a-z0-9]+)+)[^>]*>",
+    rb"|(?:ng-view|ui-view|data-ng-view|data-reactroot|data-turbo-root)\b)|(?:[a-z][a-z0-9]{0,20}-){1,6}(?:app|root|shell|main|page|view)"
+    rb"|(?:app|root|my|main|page|site)(?:-[a-z0-9]{1,20}){1,6})[^<>]{0,1000}>",
     re.IGNORECASE,
 )
 _AT_ONCE = re.compile(rb"\s*</", re.ASCII)
 _CONTENT = re.compile(rb"<(?:input|textarea|select|img|iframe|video|audio|p|h[1-6]|a|td)\b", re.IGNORECASE)
 _BUNDLE = re.compile(
-    rb"""\bsrc\s*=\s*["']?[^"'\s>]*(?:/_next/|/_nuxt/|/_app/|/static/js/|_framework/|flutter|webpack"""
+    rb"""\bsrc\s*=\s*["']?[^"'\s>]{0,300}?(?:/_next/|/_nuxt/|/_app/|/static/js/|_framework/|flutter|webpack"""
     rb"""|(?:^|[/"'=])(?:main|app|bundle|index|vendors?|runtime|polyfills|chunk|client|entry|commons|spa|site-app)"""
-    rb"""(?:[.~_-][\w.~-]*)?\.m?js\b)|\btype\s*=\s*["']?module\b""",
+    rb"""(?:[.~_-][\w.~-]{0,80}?)?\.m?js\b)|\btype\s*=\s*["']?module\b""",
     re.IGNORECASE,
 )
 _MARKS = (
@@ -54,8 +56,8 @@ _TEMPLATE = re.compile(
     re.IGNORECASE,
 )
 _TOLD = re.compile(
-    rb"(?:enabl\w*|requir\w*|needs?|turn\w* on|activ\w*|aktiv\w*|habilit\w*|abilit\w*|inschakel\w*|w\xc5\x82\xc4\x85cz\w*"
-    rb"|\xd0\xb2\xd0\xba\xd0\xbb\xd1\x8e\xd1\x87\S*|\xe5\x90\xaf\xe7\x94\xa8|\xe9\x96\x8b\xe5\x95\x9f|disabled|without)"
+    rb"(?:enabl\w{0,12}|requir\w{0,12}|needs?|turn\w{0,12} on|activ\w{0,12}|aktiv\w{0,12}|habilit\w{0,12}|abilit\w{0,12}|inschakel\w{0,12}|w\xc5\x82\xc4\x85cz\w{0,12}"
+    rb"|\xd0\xb2\xd0\xba\xd0\xbb\xd1\x8e\xd1\x87\S{0,12}|\xe5\x90\xaf\xe7\x94\xa8|\xe9\x96\x8b\xe5\x95\x9f|disabled|without)"
     rb".{0,60}java ?script|java ?script.{0,60}(?:enabl|requir|needed|necess|activ|aktiv|habilit|disabled|n\xc3\xb6tig"
     rb"|erforderlich|\xe6\x9c\x89\xe5\x8a\xb9|to (?:run|work|use|view))",
     re.IGNORECASE | re.DOTALL,
@@ -86,9 +88,9 @@ _WRITES = re.compile(rb"document\s*\.\s*write(?:ln)?\s*\(")
 _LEAVES = re.compile(
     rb"(?<![\w.])(?:(?:window|document|self|top|parent)\s*\.\s*){0,2}location(?:\s*\.\s*href)?\s*(?:=(?!=)|\.\s*(?:replace|assign)\s*\()"
 )
-_SEEN = re.compile(rb"<(?:frame|frameset|video|audio|canvas|object|embed)\b|<iframe\b[^>]*\ssrc\s*=", re.IGNORECASE)
+_SEEN = re.compile(rb"<(?:frame|frameset|video|audio|canvas|object|embed)\b|<iframe\b[^<>]{0,400}?\ssrc\s*=", re.IGNORECASE)
 _FIELD = re.compile(
-    rb"<(?:textarea|select)\b|<input\b(?![^>]*\btype\s*=\s*[\"']?(?:hidden|submit|button))", re.IGNORECASE
+    rb"<(?:textarea|select)\b|<input\b(?![^<>]{0,400}?\btype\s*=\s*[\"']?(?:hidden|submit|button))", re.IGNORECASE
 )
 _IMAGE = re.compile(rb"<(?:img|picture)\b", re.IGNORECASE)
 
@@ -140,7 +142,7 @@ def _split(body: bytes) -> tuple[bytes, list[tuple[bytes, bytes]]]:
 
 def _has_empty_mount(markup: bytes) -> bool:
     """Whether an element waits for its content: empty, or with next to nothing behind it to the end of the document."""
-    for found in _MOUNT.finditer(markup):
+    for found in islice(_MOUNT.finditer(markup), _MOUNTS):
         behind = markup[found.end() : found.end() + _TAIL]
         if _AT_ONCE.match(behind):
             return True

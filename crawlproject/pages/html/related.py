@@ -14,7 +14,7 @@ NEXT = "next"
 PREVIOUS = "prev"
 
 MAX_RELATED = 50
-_ELEMENT = re.compile(r"<(?:link|a)\s([^<>]{0,2000}?\brel\s*=[^<>]{0,2000})>", re.IGNORECASE)
+_ELEMENT = re.compile(r"<(?:link|a)\s([^<>]{0,4000})>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""([a-z]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE)
 _FEED_TYPES = ("application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json")
 _NAMES = {"next": NEXT, "prev": PREVIOUS, "previous": PREVIOUS}
@@ -31,6 +31,8 @@ def related_in(markup: str) -> list[Related]:
     """The first ``MAX_RELATED``, in document order."""
     found: list[Related] = []
     for element in _ELEMENT.finditer(markup):
+        if "rel" not in element[1] and "REL" not in element[1]:
+            continue
         values = {
             name.lower(): double or single or bare for name, double, single, bare in _ATTRIBUTE.findall(element[1])
         }

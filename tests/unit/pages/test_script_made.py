@@ -76,6 +76,13 @@ def test_any_bytes_are_judged(junk: bytes, at: int) -> None:
         b"<a-b>",
         b"<head>",
         b"enable ",
+        b"enabl",
+        b"a-",
+        b"<iframe ",
+        b"<input ",
+        b"<script src=main",
+        b"<script src=x></script>",
+        b"<div class=root id",
     ],
 )
 def test_a_hostile_megabyte_is_judged_in_time(piece: bytes) -> None:
