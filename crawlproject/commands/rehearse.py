@@ -39,7 +39,7 @@ class RehearseCommand(Subcommand):
     def long_desc(self) -> str:
         return (
             "Crawl WEB (a WARC file, a folder of hosts, a crawl folder, or `sample`) on each topic with each ordering. "
-            "Each run writes DIR/<topic>/<ordering>/ and prints a line of JSON; finished runs are kept. "
+            "Each run writes DIR/<topic>/<ordering>/ and prints a line, JSON in a pipe; finished runs are kept. "
             f"Host rotation and politeness are those of a live crawl, on a virtual clock. Next: {program} compare DIR. "
             "With --revisit, and without topics: how fresh each revisit policy keeps the pages of HISTORIES, a folder of change "
             "histories or a crawl folder with a week of revisits; a line of JSON for each. "
@@ -167,7 +167,7 @@ class RehearseCommand(Subcommand):
         try:
             with _progress(sum(plan.runs for plan in plans)) as advance:
                 for line in done:
-                    print(json.dumps(line), flush=True)
+                    print(_readable(line) if sys.stdout.isatty() else json.dumps(line), flush=True)
                     advance(line)
                     if line.get("pages") == 0:
                         empty.setdefault(line["topic"], None)
@@ -181,6 +181,14 @@ class RehearseCommand(Subcommand):
         if empty:
             what = f"no page of it was stored for {', '.join(empty)}; expected a web that has the seeds of the topic"
             raise BadWeb(f"web {plans[0].web!r}", what)
+
+
+def _readable(line: Line) -> str:
+    """The outcome of a run for a terminal, where JSON would be broken in the middle of a word."""
+    run = f"{line['topic']} {line['ordering']}" + (f" {line['repeat']}" if "repeat" in line else "")
+    if "kept" in line:
+        return f"{run}: kept"
+    return f"{run}: {line['pages']:,} pages of {line['fetches']:,} fetches in {line['seconds']:.1f} s"
 
 
 @contextmanager

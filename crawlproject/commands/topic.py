@@ -135,7 +135,9 @@ class TopicCommand(Subcommand):
 
         with tempfile.TemporaryDirectory(prefix="topic-") as folder:
             probe = self._probe(topic, Path(folder))
-            _note(f"Fetching {counted(len(examples), 'example')} and up to {counted(opts.sample, 'linked page')} ...")
+            _note(
+                f"Fetching {counted(len(examples), 'example')} and up to {counted(opts.sample, 'linked page')}, politely ..."
+            )
             looked = probe.look(examples)
             pages = _pages(looked)
             for lost in looked:
@@ -202,7 +204,7 @@ class TopicCommand(Subcommand):
             with tempfile.TemporaryDirectory(prefix="topic-") as folder:
                 probe = self._probe(topic, Path(folder))
                 _note(
-                    f"Fetching {counted(len(topic.seeds), 'seed')} and up to {counted(opts.sample, 'linked page')} ..."
+                    f"Fetching {counted(len(topic.seeds), 'seed')} and up to {counted(opts.sample, 'linked page')}, politely ..."
                 )
                 seeds = probe.look(topic.seeds)
                 sample = probe.sample(_pages(seeds), opts.sample, Random(options.crawl_seed))

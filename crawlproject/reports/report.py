@@ -35,6 +35,7 @@ _ENDINGS = {
     "": "the crawl is running, or was killed and can be resumed",
     "finished": "nothing was left to fetch",
     "page budget": "the page budget was spent",
+    "round over": "the round of visits to known pages was done",
     "time budget": "the time budget was spent",
     "saturated": "the crawl was saturated: it found little, and the waiting URLs promised little",
     "frontier empty": "nothing was left to fetch",

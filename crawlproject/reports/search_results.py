@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Protocol, TextIO
 
+from rich.padding import Padding
 from rich.text import Text
 
 from crawlproject.pages.text.printable import counted, printable
@@ -41,7 +42,7 @@ def print_hits(hits: Sequence[ShownHit], total: int, first: int, stream: TextIO)
     for number, hit in enumerate(hits, start=first):
         console.print(Text(f"{number}. {printable(hit.title) or '(no title)'}", style="bold"))
         console.print(Text(f"   {printable(hit.url)}", style="blue"), soft_wrap=True)
-        console.print(Text("   ").append_text(_marked(hit.snippet)), soft_wrap=not stream.isatty())
+        console.print(Padding(_marked(hit.snippet), (0, 0, 0, 3), expand=False))
         console.print(Text(f"   {_facts(hit)}", style="dim"))
         console.print()
     shown = f"{first:,} to {first + len(hits) - 1:,} of " if hits else ""

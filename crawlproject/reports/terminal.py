@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TextIO
 
+from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 
 from crawlproject.evaluation.checkpoint import Checkpoint, equation, in_words, short
@@ -20,21 +22,30 @@ def print_comparison(comparison: Comparison, stream: TextIO) -> None:
     """Print means, significance and remarks."""
     console = console_for(stream, _PIPE_WIDTH)
     console.print(heading(comparison), style="bold")
-    console.print(_means(comparison, stream))
+    _print_whole(_means(comparison, stream), console)
     console.print(f"\nBy every measure after {in_words(comparison.final)}", style="bold")
-    console.print(_summaries(comparison, stream))
+    _print_whole(_summaries(comparison, stream), console)
     if comparison.testable:
         for last in comparison.finals:
             console.print(f"\nSignificance at {equation(last)}: {method(comparison)}", style="bold")
-            console.print(_steps(comparison, last, stream))
+            _print_whole(_steps(comparison, last, stream), console)
             console.print()
-            console.print(_duels(comparison, last, stream))
+            _print_whole(_duels(comparison, last, stream), console)
         console.print(f"* significant: p < {LEVEL:g}", style="dim")
     console.print()
     for point in comparison.checkpoints:
         console.print(f"{equation(point)}: {verdict(comparison, point)}", markup=False)
     for note in remarks(comparison):
         console.print(f"Note: {note}", style="dim", markup=False)
+
+
+def _print_whole(table: Table, console: Console) -> None:
+    """No figure is cut: on a terminal that is too narrow for the table, its lines go on in the next one."""
+    width = console.width
+    wanted = Measurement.get(console, console.options.update(width=_PIPE_WIDTH), table).maximum
+    console.width = max(width, wanted)
+    console.print(table)
+    console.width = width
 
 
 def _means(comparison: Comparison, stream: TextIO) -> Table:
@@ -67,20 +78,20 @@ def _summaries(comparison: Comparison, stream: TextIO) -> Table:
 
 
 def _steps(comparison: Comparison, point: Checkpoint, stream: TextIO) -> Table:
-    """Each contender against the next one in the ranking."""
+    """Each contender against the next one in the ranking, which is named by its rank: so it fits into 80 columns."""
     table = framed_table(stream)
     table.add_column("better", no_wrap=True)
-    table.add_column("than", no_wrap=True)
+    table.add_column("than", justify="right")
     statistic, other = ("t", "Wilcoxon") if comparison.question.test == "t" else ("W+", "t-test")
-    for name in ("difference", "95% interval", statistic, "p", "p corrected", f"p ({other})"):
+    for name in ("by", "95% interval", statistic, "p", "Holm's\np", f"{other}\np"):
         table.add_column(name, justify="right", no_wrap=True)
-    for duel in comparison.steps(point):
+    for rank, duel in enumerate(comparison.steps(point), start=2):
         test = duel.test
         value = "–" if test.statistic is None else f"{test.statistic:.2f}"
         second = short_p(comparison.second_opinion(duel, point).p)
         interval = interval_text(comparison.interval(duel, point))
         numbers = [f"{test.difference:+.3f}", interval, value, short_p(test.p), short_p(duel.adjusted), second]
-        table.add_row(duel.better, duel.worse, *numbers)
+        table.add_row(duel.better, str(rank), *numbers)
     return table
 
 

@@ -94,6 +94,11 @@ def weak_as_fetched(
     topic: Topic, options: Options, analyzer: Analyzer, seeds: Sequence[SeedPreview], sample: Sequence[SeedPreview]
 ) -> Iterator[Weakness]:
     """The weaknesses that show in the seeds and in a sample of the pages they link to."""
+    if len(seeds) > 1 and all(seed.refusal == NO_SUCH_HOST for seed in seeds):
+        yield Weakness(
+            "problem", "seeds", "none of their hosts can be found", "is this machine connected to a network?"
+        )
+        return
     for seed in seeds:
         yield from _weak_seed(seed, topic, options)
     found = [seed.page for seed in seeds if seed.page is not None]

@@ -162,9 +162,10 @@ def _log_level(crawler: Crawler) -> int:
 def progress_line(source: ProgressSource, speed: float, elapsed: float) -> str:
     """One line, the most important numbers first: it is cut at the terminal's width. ``max_pages``: 0 for no budget."""
     best = source.best_waiting
+    in_budget = source.pages < source.max_pages  # revisits go beyond it
     parts = [
         clock_time(elapsed),
-        f"{source.pages:,} of {source.max_pages:,} pages" if source.max_pages else counted(source.pages, "page"),
+        f"{source.pages:,} of {source.max_pages:,} pages" if in_budget else counted(source.pages, "page"),
         f"{speed:.1f}/s",
         f"relevance {source.recent_relevance():.3f}",
         counted(source.errors, "error"),

@@ -28,7 +28,8 @@ class Changes:
 def select_changes(folder: Path, since: float | None = None) -> Changes:
     """What was seen at ``since`` (seconds since the epoch) or later; by default, since the first harvest.
 
-    The first harvest ends with the first page that is visited again. Copies of other pages are not new. Raises ``BadCrawlDir``.
+    The first harvest ends with the first page that is visited again. Copies of other pages are
+    not new; new pages that were retired in the same time are left out. Raises ``BadCrawlDir``.
     """
     logged = _logged(folder, since or 0.0)
     titles = {change.url: "" for change in logged if not change.title}
@@ -41,6 +42,11 @@ def select_changes(folder: Path, since: float | None = None) -> Changes:
         is_new = visit.number == 1 and visit.md5 and not visit.duplicate_of
         if is_new and (revisited if since is None else visit.at >= since):
             found.append(PageChange(visit.url, NEW, visit.at, 0.0, 1, 1, title=visit.title, relevance=visit.relevance))
+    # A new page that was retired at once has not become part of the collection.
+    retired = {change.url for change in logged if change.change == RETIRED}
+    passing = {change.url for change in found} & retired
+    found = [change for change in found if change.url not in passing]
+    logged = [change for change in logged if change.url not in passing]
     found += (change if change.title else replace(change, title=titles[change.url]) for change in logged)
     return Changes(tuple(sorted(found, key=lambda change: change.at)), revisited)
 

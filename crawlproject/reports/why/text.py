@@ -21,6 +21,7 @@ from crawlproject.records import (
     Visit,
 )
 from crawlproject.reports.console import console_for
+from crawlproject.reports.why.link_rows import LinkRows
 from crawlproject.reports.why.lookup import Cause, FrontierStatus, LinkTo, UrlStatus
 from crawlproject.reports.why.part_words import MEANINGS
 from crawlproject.reports.why.path import Step
@@ -41,14 +42,14 @@ def print_url_status(
     console = console_for(stream)
     console.print(Text(found.url, style="bold"), soft_wrap=True)
     for line in (*_sentences(found, causes), *probed):
-        console.print(line if isinstance(line, Table) else Text(line), soft_wrap=True)
+        console.print(Text(line) if isinstance(line, str) else line, soft_wrap=True)
     if found.path:
         console.print()
         console.print(Text("Path from the seed, with the relevance of each page:", style="bold"))
-        console.print(_path_table(found.path), soft_wrap=True)
+        console.print(_path_rows(found.path), soft_wrap=True)
 
 
-def _sentences(found: UrlStatus, causes: Sequence[Cause]) -> Iterable[str | Table]:
+def _sentences(found: UrlStatus, causes: Sequence[Cause]) -> Iterable[str | Table | LinkRows]:
     frontier = found.frontier
     if found.visit:
         yield from _fetched(found, found.visit)
@@ -77,7 +78,7 @@ def _sentences(found: UrlStatus, causes: Sequence[Cause]) -> Iterable[str | Tabl
         yield f"{source} redirected to it."
     if found.links:
         yield "Links to it, with the similarity of each context to the keywords:"
-        yield _link_table(found.links)
+        yield _link_rows(found.links)
 
 
 def _left_out(causes: Sequence[Cause]) -> Iterable[str]:
@@ -91,7 +92,7 @@ def _left_out(causes: Sequence[Cause]) -> Iterable[str]:
             yield f"  {cause.words} ({cause.reason}{f', {cause.count:,}' if cause.count else ''})"
 
 
-def _fetched(found: UrlStatus, visit: Visit) -> Iterable[str | Table]:
+def _fetched(found: UrlStatus, visit: Visit) -> Iterable[str | Table | LinkRows]:
     yield f"Fetched: number {found.number:,} of {found.fetches:,} fetches."
     stored = f"; the page is stored as {PAGES}/{page_path(visit.md5)}" if visit.md5 else ""
     yield f"It is line {found.number} of history.jsonl{stored}."
@@ -183,23 +184,16 @@ def _parts_table(parts: Mapping[str, float]) -> Table:
     return table
 
 
-def _path_table(path: Sequence[Step]) -> Table:
-    table = Table.grid(padding=(0, 2))
-    for justify in ("right", "right", "left", "left"):
-        table.add_column(justify=justify, no_wrap=justify == "right", overflow="fold")
+def _path_rows(path: Sequence[Step]) -> LinkRows:
+    rows = []
     for number, step in enumerate(path):
         name = "seed" if step.parent is None else str(number)
-        table.add_row(name, f"{step.relevance:.3f}", Text(step.url), Text(_quoted(step.anchor) if step.parent else ""))
-    return table
+        rows.append((f"{name:>4}  {step.relevance:.3f}", step.url, _quoted(step.anchor) if step.parent else ""))
+    return LinkRows(rows)
 
 
-def _link_table(links: Sequence[LinkTo]) -> Table:
-    table = Table.grid(padding=(0, 2))
-    for justify in ("right", "left", "left"):
-        table.add_column(justify=justify, no_wrap=justify == "right", overflow="fold")
-    for link in links:
-        table.add_row(f"{link.context_score:.3f}", Text(link.source), Text(_quoted(link.anchor)))
-    return table
+def _link_rows(links: Sequence[LinkTo]) -> LinkRows:
+    return LinkRows([(f"{link.context_score:.3f}", link.source, _quoted(link.anchor)) for link in links])
 
 
 def _quoted(anchor: str) -> str:

@@ -3,13 +3,14 @@
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from scrapy.exceptions import UsageError
-from support.invoking import invoke
+from support.invoking import Terminal, invoke
 
 from crawlproject.commands import compare, report
 
@@ -37,6 +38,22 @@ def test_without_targets_the_harvest_is_compared(write_runs, tmp_path, capsys):
     printed = capsys.readouterr()
     assert "No topic has targets, so --measure harvest is used." in printed.err
     assert printed.out.lower().startswith("harvest")
+
+
+def test_no_figure_is_cut_on_a_terminal(write_runs, tmp_path, monkeypatch):
+    """The widest table has room in 80 columns; where it has not, its lines go on in the next one."""
+    runs = write_runs(
+        tmp_path / "runs", {"adaptive": [0.3, 0.2] * 3, "breadth_first": [0.1, 0.2] * 3, "random": [0.01] * 6}
+    )
+    for columns in ("80", "60"):
+        monkeypatch.setenv("COLUMNS", columns)
+        shown = Terminal()
+        monkeypatch.setattr("sys.stdout", shown)
+        assert invoke(compare.CompareCommand(), runs, "--at", "50") == 0
+        printed = re.sub(r"\x1b\[[0-9;]*m", "", shown.getvalue())
+        assert "…" not in printed and re.search(r"breadth_first +3 .* to \+\d\.\d{3} ", printed)
+        if columns == "80":
+            assert max(map(len, printed.splitlines()[:-1])) <= 80, "all but the path of the report"
 
 
 def test_compare_prints_the_table_names_the_winner_and_writes_files(write_runs, tmp_path):

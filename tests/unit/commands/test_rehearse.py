@@ -110,6 +110,15 @@ def test_the_bar_is_for_terminals_and_lines_stay_lines(topic, capsys, monkeypatc
     assert "1/1" in shown.getvalue()
 
 
+def test_on_a_terminal_lines_are_for_people(topic, monkeypatch):
+    shown = Terminal()
+    monkeypatch.setattr("sys.stdout", shown)
+    for _ in range(2):
+        assert invoke(rehearse.RehearseCommand(), "sample", topic, "--ordering", "dom", "--pages", "3") == 0
+    first, second = shown.getvalue().splitlines()
+    assert first.startswith("reef dom: 3 pages of ") and second == "reef dom: kept"
+
+
 def test_a_topic_of_the_project_goes_by_its_name(topic, tmp_path, capsys):
     assert invoke(rehearse.RehearseCommand(), "sample", "demo", "--ordering", "dom", "--pages", "3") == 0
     assert json.loads(capsys.readouterr().out)["topic"] == "demo"

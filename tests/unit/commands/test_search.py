@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -105,3 +106,13 @@ def test_words_that_look_like_options_come_behind_two_dashes(
     update(crawl)
     assert invoke(SearchCommand(), crawl, "--", "coral", "-shipping") == 0
     assert capsys.readouterr().out.endswith("1 to 1 of 1 page\n")
+
+
+def test_the_snippet_is_indented_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    hit = Hit("http://a.example/", "Corals", "a <b>coral</b> " * 12, 1.0, 0.5, 0.0, "0" * 32, "en", "")
+    terminal = Terminal()
+    print_hits([hit], 1, 1, terminal)
+    url, *lines = re.sub(r"\x1b\[[0-9;]*m", "", terminal.getvalue()).splitlines()[1:5]
+    assert url == "   http://a.example/"
+    assert len(lines) == 3 and all(re.match("   [^ ]", line) and len(line) <= 80 for line in lines)

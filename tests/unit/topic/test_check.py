@@ -7,7 +7,7 @@ from collections import Counter
 from crawlproject.options import read_options
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.records import Link, Page, Span, Topic, Visit
-from crawlproject.topic.check import SeedPreview, weak_as_fetched, weak_as_written
+from crawlproject.topic.check import NO_SUCH_HOST, SeedPreview, weak_as_fetched, weak_as_written
 
 ANALYZER = Analyzer("en")
 OPTIONS = read_options({"CRAWL_MAX_PAGES": 100})
@@ -63,6 +63,13 @@ def test_seeds_that_are_no_pages() -> None:
     barred, late = SeedPreview(SEEDS[1], refusal="robots/forbidden"), SeedPreview(SEEDS[2])
     assert fetched(topic(), [dead, barred, late]) == [*(("warning", seed) for seed in SEEDS), ("problem", "seeds")]
     assert fetched(topic(), [dead, probed(SEEDS[1])]) == [("warning", SEEDS[0])]
+
+
+def test_without_a_network_the_spelling_of_seeds_is_not_blamed() -> None:
+    unknown = [SeedPreview(seed, refusal=NO_SUCH_HOST) for seed in SEEDS]
+    [weak] = weak_as_fetched(topic(), OPTIONS, ANALYZER, unknown, [])
+    assert (weak.grade, weak.subject) == ("problem", "seeds") and "network" in weak.advice
+    assert fetched(topic(), [unknown[0], probed(SEEDS[1])]) == [("warning", SEEDS[0])]
 
 
 def test_seeds_off_the_topic_in_another_language_or_without_links() -> None:
