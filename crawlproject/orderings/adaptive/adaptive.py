@@ -38,17 +38,15 @@ class Adaptive(BaseOrdering):
     """``value = worth + prospect * behind``, both predicted by regressions that learn from every fetched page.
 
     The *worth* of a page is BM25 of the keywords (``bm25.py``), or what a person said of it; what lies *behind* it is the
-    mean predicted worth of its ten best new links. The evidence about a link is in ``link_features.py``: keywords and the
-    vocabulary of good pages in anchor, surroundings and URL, the pages that link to it, and what was found so far on its
-    host, in its folder, at its place and in its family. The regressions begin with weights that hold on most webs, worth
-    ``strength`` examples, and are carried on by the crawl's own.
+    mean predicted worth of its ten best new links. The evidence about a link (``link_features.py``): keywords and the vocabulary
+    of good pages in anchor, surroundings and URL, the pages that link to it, and what was found on its host, in its folder, at
+    its place and in its family. The regressions begin with weights worth ``strength`` examples, which hold on most webs.
 
     All links enter the frontier. The ``active`` best URLs (0: all) are above its floor, with the best URL of some other hosts,
     at most ``explore`` times the hosts of the best: otherwise hosts take turns under the k rule whether they deserve one
     or not. Until the topic is found the scores mean little, and up to ``WIDEST`` times as many URLs are active. The evidence
     about the best ``rows`` URLs is kept, and they are scored again every ``REVISE_EVERY`` pages. ``without`` leaves kinds of
-    evidence out, divided by commas. Raises ``BadSetting`` for a kind that there is not, and for numbers below 0 (``strength``:
-    below 1).
+    evidence out, divided by commas. Raises ``BadSetting`` for an unknown kind, and numbers below 0 (``strength``: below 1).
     """
 
     learns = True
