@@ -11,6 +11,9 @@ export SCRAPYD_URL
 # For how long `make fuzz` tries each reader: make fuzz SECONDS=3600
 SECONDS ?= 60
 
+# Processes of `make test`. Many tests wait for a crawl, so there are more than processors.
+WORKERS ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) * 3 / 2 )))
+
 .PHONY: help crawl test fuzz lint format bench egg deploy image clean
 
 help:
@@ -60,7 +63,7 @@ test: $(VENV)/.installed-dev $(VENV)/.compiled
 	@command -v redis-server >/dev/null || ./scripts/install-redis
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
 		./scripts/install-chromium
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 fuzz: $(VENV)/.installed-dev
 	$(BIN)/python tests/security/fuzz.py --seconds $(SECONDS)

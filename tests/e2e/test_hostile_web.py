@@ -15,7 +15,13 @@ MEMORY = 900  # MB of the whole process at its peak; Python, Scrapy and lxml alo
 @pytest.mark.slow
 def test_200_malformed_pages_crawl_to_the_end(tmp_path: Path) -> None:
     topic = topic_file(tmp_path, "http://hostile.example/")
-    settings = {"CRAWL_MAX_PAGES": 0, "TRAP_MAX_DEPTH": 1, "DOWNLOAD_TIMEOUT": 5, "RETRY_TIMES": 1}
+    settings = {
+        "CRAWL_MAX_PAGES": 0,
+        "TRAP_MAX_DEPTH": 1,
+        "DOWNLOAD_TIMEOUT": 5,
+        "RETRY_TIMES": 1,
+        "CRAWL_RETRY_DELAY": 0.2,
+    }
     with hostile_proxy() as port:
         done = crawl(topic, tmp_path / "crawl", port=port, MEMUSAGE_ENABLED=True, **settings)
     assert done.returncode == 0, done.stderr[-2000:]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import tantivy
 
-from crawlproject.errors import BadCrawlDir
+from crawlproject.errors import BadCrawlDir, BadInput
 from crawlproject.exporting.index.snippets import SNIPPET, snippet
 from crawlproject.exporting.index.store import BOOSTS, FOLDER, TEXT, IndexState, damaged, open_to_search, read_state
 from crawlproject.pages.text.analyzer import Analyzer
@@ -82,7 +82,7 @@ class _Searchable:
         self._index, self._folder = open_to_search(crawl_dir, state)
         self._searcher = self._index.searcher()
         self._language = state.language
-        self._analyzer = Analyzer(state.language) if state.language else None  # an empty index has none
+        self._analyzer = _analyzer_of(state.language)
 
     def search(self, text: str, limit: int, offset: int) -> SearchResult:
         query = self._query(text)
@@ -155,6 +155,14 @@ class _Searchable:
     def _is_stop_word(self, text: str) -> bool:
         """Whether a match says nothing about the page. Pairs of characters are no words."""
         return self._analyzer is not None and not is_unspaced(self._language) and not self._analyzer.terms(text)
+
+
+def _analyzer_of(language: str) -> Analyzer | None:
+    """None for a language whose stop words nobody knows, and for an empty index, which has none."""
+    try:
+        return Analyzer(language)
+    except BadInput:
+        return None
 
 
 def _first(page: tantivy.Document, name: str) -> str:
