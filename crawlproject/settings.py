@@ -216,6 +216,7 @@ EXTENSIONS = {
     "crawlproject.components.extensions.progress.Progress": 10,
     "crawlproject.components.extensions.report.ReportWriter": 20,
     "crawlproject.components.extensions.finished.FinishedMarker": 25,
+    "crawlproject.components.extensions.judgments.JudgmentWatch": 28,
     "crawlproject.components.extensions.pushed_seeds.PushedSeedsFeed": 30,
     "crawlproject.components.extensions.metrics.Metrics": 30,
     "crawlproject.components.extensions.warc.WarcRecorder": 40,

@@ -57,9 +57,10 @@ def assemble(
     new_reader = partial(make_reader, options, judge.analyzer, canonicalize)
     place = _place(topic, options, folder)
     prior_pages = PriorPages(options, judge, canonicalize, new_reader, cache_dir=cache_dir or place, rehearsed=archive)
-    ordering = choose_ordering(
-        topic, options, judge, prior_pages, graph=graph, crawl_folder=None if rehearsal else place
+    new_ordering = partial(
+        choose_ordering, topic, options, judge, prior_pages, graph=graph, crawl_folder=None if rehearsal else place
     )
+    ordering = new_ordering()
     crawl_folder = _open_folder(place, topic, options, ordering, keeps_pages=not rehearsal, clock=clock)
     try:
         if frontier is None:
@@ -83,6 +84,7 @@ def assemble(
             revisits=revisits,
             agent=agent,
         )
+        crawl.new_ordering = new_ordering
         recover_logs(crawl)
         replay(crawl, clock())
         inspection.deduplication.store_rules()

@@ -59,6 +59,7 @@ from crawlproject.webs.base import Reply
 
 if TYPE_CHECKING:
     from crawlproject.crawl.forms import Forms
+    from crawlproject.crawl.relearning import Relearning
 
 
 class Crawl:
@@ -100,6 +101,8 @@ class Crawl:
             seconds=options.crawl_max_seconds,
         )
         self.ordering_feed = feed = OrderingFeed(ordering)
+        self.new_ordering: Callable[[], BaseOrdering] | None = None  # makes one that knows no page of this crawl
+        self.relearning: Relearning | None = None  # what learns from judgments just now
         own = (revisits,) if revisits else ()
         self.rendering: Rendering | None = None
         if options.crawl_render != "never":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from crawlproject.deep_web.result_page import is_view
@@ -20,26 +20,35 @@ class OrderingFeed:
     """
 
     def __init__(self, ordering: BaseOrdering) -> None:
-        self._ordering = ordering
+        self.ordering = ordering
         self.judgments: Mapping[str, bool] = {}
+        self.told: Callable[[FetchEvent], None] | None = None  # hears of each event, too
         self._latest: tuple[Page, Page] | None = None  # orderings recognise a page that they have just observed
+
+    def replace(self, ordering: BaseOrdering, judgments: Mapping[str, bool]) -> None:
+        """The ordering knows what ``ordering``, of the same class, has learned with these judgments."""
+        self.ordering.become(ordering)
+        self.judgments = judgments
+        self._latest = None
 
     def apply(self, event: FetchEvent) -> None:
         visit = event.visit
+        if self.told is not None:
+            self.told(event)
         if visit.redirect:
-            self._ordering.redirected(visit.url, visit.redirect)
+            self.ordering.redirected(visit.url, visit.redirect)
         elif not visit.leads_on or visit.repeats:
-            self._ordering.failed(visit.url)
+            self.ordering.failed(visit.url)
         elif (page := event.page()) is None:
-            self._ordering.refused(visit.url)
+            self.ordering.refused(visit.url)
         elif not visit.is_page:
-            self._ordering.listed(page)
+            self.ordering.listed(page)
         else:
             self.observe(page)
 
     def observe(self, page: Page) -> None:
         """The ordering learns from a page."""
-        self._ordering.observe(self._discounted(page))
+        self.ordering.observe(self._discounted(page))
 
     def follow(self, page: Page) -> Iterator[CrawlUrl | None]:
         """The links of ``page`` as records with their scores; None for each link that the ordering does not follow.
@@ -50,7 +59,7 @@ class OrderingFeed:
             page = replace(page, links=tuple(link for link in page.links if not is_view(link.url, page.url)))
         page, inherited = self._discounted(page), self.inherited(page)
         for link in page.links:
-            score = self._ordering.score(page, link)
+            score = self.ordering.score(page, link)
             if score is None:
                 yield None
             else:
@@ -59,7 +68,7 @@ class OrderingFeed:
 
     def inherited(self, page: Page) -> tuple[float, ...]:
         """What the links of ``page`` carry down the path."""
-        return self._ordering.inherited_for_links(self._discounted(page))
+        return self.ordering.inherited_for_links(self._discounted(page))
 
     def _discounted(self, page: Page) -> Page:
         if self._latest is None or self._latest[0] is not page:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -51,6 +52,12 @@ class PageSteps:
         self._probes = inspection.probes
         self._reader = reader
         self._revisits = revisits
+
+    def uncounted(self) -> PageSteps:
+        """The same steps for pages that were read before: the counters of the crawl do not change."""
+        steps = copy(self)
+        steps._reader = self._reader.twin()
+        return steps
 
     def read(
         self, url: CrawlUrl, body: bytes, *, content_type: str = "", robots_tag: str = "", now: float = 0.0

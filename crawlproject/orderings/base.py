@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, Self
 
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import CrawlUrl, Link, Page, Topic
@@ -150,6 +150,10 @@ class BaseOrdering:
 
     def agent(self, url: CrawlUrl) -> int | None:
         """The number of the agent that fetches ``url``; None in orderings without agents. Called like ``explain``."""
+
+    def become(self, other: Self) -> None:
+        """Know what ``other`` knows, and nothing else: an ordering of the same class that nobody uses any more."""
+        self.__dict__ = other.__dict__  # shared, so that methods that ``other`` has stored work on it, too
 
     def explain(self, url: CrawlUrl) -> Mapping[str, float]:
         """The parts whose sum is ``url.score``, largest first; empty if the score has no parts.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from functools import cache, partial
 
 from crawlproject.errors import InvalidUrl
@@ -73,6 +74,12 @@ class Reader:
         self._agent = agent
         self._main_content = main_content
         self._wants_related = related
+
+    def twin(self) -> Reader:
+        """A reader that reads alike, with counters of its own."""
+        twin = copy(self)
+        twin.counters = Counter()
+        return twin
 
     def read(
         self,

@@ -1,4 +1,4 @@
-"""A crawl that is resumed learns from what a person said about its pages: which orderings do, and what changes."""
+"""A crawl learns from what a person said about its pages, running or resumed: which orderings do, and what changes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from support.markdown import doc, section
 from support.webs import DictWeb
 
 from crawlproject.crawl.assembly import assemble
+from crawlproject.crawl.crawl import Crawl
 from crawlproject.crawl.reading import make_canonicalizer
+from crawlproject.crawl.relearning import can_relearn, relearn
 from crawlproject.evaluation.simulation.runner import read_pages
 from crawlproject.options import read_options
 from crawlproject.orderings.base import PageArchive
@@ -49,12 +51,20 @@ def archive(web: SampleWeb) -> PageArchive:
     return ArchivedPages(cache, JudgedPages(cache, judge), make_canonicalizer(options))
 
 
+def open_crawl(ordering: str, folder: Path, archive: PageArchive) -> Crawl:
+    settings = {"ORDERING": ordering, "POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, "FRONTIER_BATCH_SIZE": 2}
+    return assemble(TOPIC, read_options(settings), clock=lambda: 2000.0, folder=folder, archive=archive)
+
+
+def waiting_scores(crawl: Crawl) -> dict[str, float]:
+    return {url.url: url.score for url in crawl.frontier.waiting()}
+
+
 def scores(ordering: str, folder: Path, archive: PageArchive, web: SampleWeb, fetches: int = 0) -> dict[str, float]:
     """Open the crawl, fetch so much, and close it: the scores of what waits."""
-    settings = {"ORDERING": ordering, "POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, "FRONTIER_BATCH_SIZE": 2}
-    crawl = assemble(TOPIC, read_options(settings), clock=lambda: 2000.0, folder=folder, archive=archive)
+    crawl = open_crawl(ordering, folder, archive)
     crawl_on(crawl, web, fetches)
-    found = {url.url: url.score for url in crawl.frontier.waiting()}
+    found = waiting_scores(crawl)
     crawl.close("shutdown", 2000.0)
     return found
 
@@ -67,6 +77,81 @@ def judge(folder: Path) -> tuple[list[str], list[str]]:
         for url in urls:
             add_judgment(folder, Judgment(url, said, 1500.0))
     return ranked[:JUDGED], ranked[-JUDGED:]
+
+
+@pytest.mark.parametrize("ordering", LIVE)
+def test_a_running_crawl_learns_what_a_resumed_one_would(
+    ordering: str, tmp_path: Path, archive: PageArchive, web: SampleWeb
+) -> None:
+    crawl = open_crawl(ordering, tmp_path, archive)
+    assert can_relearn(crawl) == (ordering not in UNJUDGED)
+    crawl_on(crawl, web, FETCHES)
+    judge(tmp_path)
+    counted = dict(crawl.stats.counters())
+    before = waiting_scores(crawl)
+    if can_relearn(crawl):
+        learning = relearn(crawl)
+        assert learning is not None
+        while not learning.step():
+            assert 0 < learning.share <= 1 and waiting_scores(crawl) == before
+        assert crawl.relearning is None and relearn(crawl) is None
+        assert crawl.stats.counters() == counted  # pages that are read again count once
+    live = waiting_scores(crawl)
+    assert live.keys() == before.keys() and (live == before) == (ordering in UNJUDGED)
+    crawl.close("shutdown", 2000.0)
+    assert live == pytest.approx(scores(ordering, tmp_path, archive, web))
+
+
+@pytest.mark.parametrize("ordering", ["best_first", "adaptive", "reinforcement", "fish_search"])
+def test_the_crawl_goes_on_while_it_learns(ordering: str, tmp_path: Path, archive: PageArchive, web: SampleWeb) -> None:
+    crawl = open_crawl(ordering, tmp_path, archive)
+    crawl_on(crawl, web, FETCHES)
+    judge(tmp_path)
+    learning = relearn(crawl)
+    assert learning is not None
+    for number in range(20):
+        learning.step()
+        crawl_on(crawl, web, 1, start=1000.0 + FETCHES + number)
+    while not learning.step():
+        pass
+    live = waiting_scores(crawl)
+    crawl.close("shutdown", 2000.0)
+    resumed = scores(ordering, tmp_path, archive, web)
+    assert live == pytest.approx(resumed)
+
+
+def test_a_judgment_changes_which_url_is_next(tmp_path: Path, archive: PageArchive, web: SampleWeb) -> None:
+    crawl = open_crawl("best_first", tmp_path, archive)
+    crawl_on(crawl, web, FETCHES)
+    links = dict(read_links(tmp_path))
+    ranked = [url.url for url in sorted(crawl.frontier.waiting(), key=lambda url: -url.score)]
+    liked = next(page for page, targets in links.items() if ranked[-1] in targets)  # what it links to is last
+    add_judgment(tmp_path, Judgment(liked, True, 1500.0))
+    learning = relearn(crawl)
+    assert learning is not None
+    while not learning.step():
+        pass
+    taken = crawl.take(2000.0)
+    assert taken is not None and taken.url in links[liked] and taken.score == 1.0
+    crawl.close("shutdown", 2000.0)
+
+
+def test_a_newer_judgment_takes_over(tmp_path: Path, archive: PageArchive, web: SampleWeb) -> None:
+    crawl = open_crawl("best_first", tmp_path, archive)
+    crawl_on(crawl, web, FETCHES)
+    relevant, irrelevant = judge(tmp_path)
+    first = relearn(crawl)
+    assert first is not None and not first.step()
+    for url in (*relevant, *irrelevant):
+        add_judgment(tmp_path, Judgment(url, url in irrelevant, 1600.0))  # the other way round
+    second = relearn(crawl)
+    assert second is not None and crawl.relearning is second
+    while not second.step():
+        pass
+    links = dict(read_links(tmp_path))
+    after = waiting_scores(crawl)
+    assert {after[url] for liked in irrelevant for url in links[liked] if url in after} == {1.0}
+    crawl.close("shutdown", 2000.0)
 
 
 @pytest.mark.parametrize("ordering", LIVE)
