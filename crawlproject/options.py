@@ -26,7 +26,18 @@ logger = logging.getLogger(__name__)
 THEIRS = ("REDIS_", "MAX_IDLE_TIME_BEFORE_CLOSE")  # settings that are named and mean what they do in scrapy-redis
 WORKERS = "workers"  # folder of a crawl folder in which each worker of a shared frontier has its own
 NEAREST = 50  # pages whose worth tells what a URL with such a score is worth (crawl/stopping.py)
-OURS = ("FRONTIER", "ORDERING", "TOPIC_", "PAGE_", "POLITENESS_", "TRAP_", "CRAWL_", "DASHBOARD", "VIRTUAL_WEB")
+OURS = (
+    "FRONTIER",
+    "ORDERING",
+    "TOPIC_",
+    "PAGE_",
+    "POLITENESS_",
+    "TRAP_",
+    "CRAWL_",
+    "DASHBOARD",
+    "SEED_",
+    "VIRTUAL_WEB",
+)
 
 
 def _split_list(value: object) -> object:
@@ -162,6 +173,8 @@ class Options(BaseModel):
     dashboard: bool
     dashboard_port: Annotated[int, Field(ge=0, le=65_535)]
     dashboard_host: Annotated[str, Field(min_length=1)]
+    seed_files: Annotated[Names, Field(exclude=True)]  # of those who start crawls, not of a crawl
+    seed_search_url: Annotated[str, Field(exclude=True)]  # may carry a key
     virtual_web: str
     virtual_web_latency: Seconds
     ordering_parameters: Mapping[str, Any] = {}

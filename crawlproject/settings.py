@@ -1,8 +1,8 @@
 """Every setting once: default, unit, source. ``docs/settings.md`` explains when to change which.
 
 Settings of ours start with ``FRONTIER_``, ``ORDERING_``, ``TOPIC_``, ``PAGE_``, ``POLITENESS_``, ``TRAP_``, ``CRAWL_``,
-``DASHBOARD`` or ``VIRTUAL_WEB``; a topic file may override them in its ``[crawl]`` table. The rest are Scrapy's, with our
-choice of value.
+``DASHBOARD``, ``SEED_`` or ``VIRTUAL_WEB``; a topic file may override most in its ``[crawl]`` table. The rest are Scrapy's,
+with our choice of value.
 """
 
 from importlib.util import find_spec
@@ -151,6 +151,10 @@ CRAWL_METRICS_FILE = ""  # the same as a file, for node_exporter's textfile coll
 DASHBOARD = False  # serve a page that shows the crawl while it runs
 DASHBOARD_PORT = 8992  # of http://DASHBOARD_HOST:PORT/; 0 = any that is free
 DASHBOARD_HOST = "127.0.0.1"  # address it listens on
+
+# ---------------------------------------------------------------- seeds of a query (dashboard, topic new)
+SEED_FILES: list[str] = []  # files with URLs and words about them, bookmarks, topic files: what matches may be a seed
+SEED_SEARCH_URL = ""  # of a search service that answers as SearXNG does, with {query}; empty: none is asked
 
 # ---------------------------------------------------------------- virtual web
 VIRTUAL_WEB = ""  # a WARC, a folder of <host>/<path>, a crawl folder or "sample": crawl this, not the network

@@ -42,7 +42,8 @@ class TopicCommand(Subcommand):
 
     def long_desc(self) -> str:
         return (
-            "new: write FILE from keywords and URLs (--query, --seed, --example), asking for whatever is missing. check: fetch "
+            "new: write FILE from keywords and URLs (--query, --seed, --example), asking for whatever is missing. Of a query "
+            "alone, seeds are found in earlier crawls, SEED_FILES and SEED_SEARCH_URL. check: fetch "
             "the seeds of a topic (a file, a name, or TOML text) and some of the pages they link to, politely, and list "
             "the weaknesses of the topic. from-taxonomy: write a topic for each category of a directory of the web (FILE: RDF, "
             "OPML or JSON) into --out, with random seeds and the other pages as targets. Exit code 1: weaknesses; 2: bad input."
@@ -52,6 +53,8 @@ class TopicCommand(Subcommand):
         super().add_options(parser)
         parser.add_argument("--query", metavar="WORDS", help="new: keywords, separated by commas")
         parser.add_argument("--seed", metavar="URL", action="append", default=[], help="new: a seed; may be repeated")
+        crawls = "new: where earlier crawls are, whose pages may become seeds (default: crawls)"
+        parser.add_argument("--crawls", metavar="DIR", type=Path, default=Path("crawls"), help=crawls)
         example = "new: a page on the topic, used as seed, example and source of keywords; may be repeated"
         parser.add_argument("--example", metavar="URL", action="append", default=[], help=example)
         parser.add_argument("--language", metavar="CODE", help="new: language of the pages (default: en)")
@@ -78,7 +81,7 @@ class TopicCommand(Subcommand):
             "--least", metavar="N", type=int, default=21, help="from-taxonomy: pages of a category (default: 21)"
         )
         parser.add_argument(
-            "--seeds", metavar="N", type=int, default=10, help="from-taxonomy: pages to start from (default: 10)"
+            "--seeds", metavar="N", type=int, default=10, help="new, from-taxonomy: seeds at most (default: 10)"
         )
         far = "from-taxonomy: also write NAME.far.toml, with seeds --distance links away in this web or crawl"
         parser.add_argument("--neighbours", metavar="WEB", default="", help=far)
@@ -109,26 +112,47 @@ class TopicCommand(Subcommand):
 
         if path.exists():
             raise BadTopic(str(path), "the file exists; choose another name")
-        asked = not (opts.query and (opts.seed or opts.example))
         ask = Asker()
         keywords = keywords_of(opts.query) if opts.query else ask.keywords()
-        urls = [canonical(url) for url in (*opts.seed, *opts.example)] or ask.urls()
+        urls = [canonical(url) for url in (*opts.seed, *opts.example)]
+        found = {} if urls else self._seeds(keywords, opts)
+        asked = not opts.query or not (urls or found)
+        urls = urls or [*found, *(ask.urls(more=bool(found)) if asked else ())]
         language = opts.language or (ask.text("Language of the pages", "en") if asked else "en")
         budget = opts.pages if opts.pages is not None else (ask.number("Page budget", _BUDGET) if asked else _BUDGET)
         examples = [canonical(url) for url in opts.example]
         name = path.name.removesuffix(".toml") or name_for(keywords)
-        draft = Draft(name, keywords, list(dict.fromkeys(urls)), language, "", examples, budget)
+        draft = Draft(name, keywords, list(dict.fromkeys(urls)), language, "", examples, budget, sources=found)
         topic = parse_topic(topic_text(draft), str(path))
         if examples and opts.words:
-            found = self._words(topic, examples, opts)
-            print(f"Keywords from the examples: {', '.join(found) or 'none'}")
-            draft = Draft(name, [*keywords, *found], draft.seeds, language, "", examples, budget)
+            words = self._words(topic, examples, opts)
+            print(f"Keywords from the examples: {', '.join(words) or 'none'}")
+            draft = replace(draft, keywords=[*keywords, *words])
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, [topic_text(draft).encode()])
         print(f"Written: {path}")
         given = "".join(f" -s {shlex.quote(f'{name}={value}')}" for name, value in self._given().items())
         quoted = shlex.quote(str(path))
         print(f"Next:    {program} topic check {quoted}{given}\n         {CRAWL_TOPIC}{quoted}{given}")
+
+    def _seeds(self, keywords: list[str], opts: argparse.Namespace) -> dict[str, str]:
+        """Seeds that were found for the keywords, each with where it is from. Raises ``BadInput``."""
+        from crawlproject.components.dashboard.crawls import SEARCHED, latest_crawls
+        from crawlproject.components.seed_search import SeedSearch
+        from crawlproject.options import read_options
+
+        assert self.settings is not None, "scrapy.cmdline sets it"
+        search = SeedSearch(
+            read_options(self.settings.copy_to_dict()),
+            latest_crawls(opts.crawls, SEARCHED),
+            str(self.settings["USER_AGENT"]),
+        )
+        found = search.find(keywords, opts.language or "en", opts.seeds)
+        for note in found.notes:
+            _note(f"  {note}")
+        for seed in found.seeds:
+            print(f"Seed: {seed.url}  {seed.title} ({seed.source})")
+        return {seed.url: f"{seed.source}: {seed.title}" for seed in found.seeds}
 
     def _words(self, topic: Topic, examples: Sequence[str], opts: argparse.Namespace) -> list[str]:
         from crawlproject.topic.draft import characteristic_words

@@ -17,12 +17,14 @@ class Asker:
     def keywords(self) -> list[str]:
         return self._until("What is the topic about? Keywords, separated by commas: ", keywords_of)
 
-    def urls(self) -> list[str]:
-        print("Seeds, good pages to start from: one URL per line; end with an empty line.", file=sys.stderr)
+    def urls(self, *, more: bool = False) -> list[str]:
+        """One or more; ``more``: besides others, so that there may be none."""
+        what = "Further seeds" if more else "Seeds, good pages to start from"
+        print(f"{what}: one URL per line; end with an empty line.", file=sys.stderr)
         urls: list[str] = []
         while True:
             answer = _answer("  URL: " if not urls else "  another: ")
-            if not answer and urls:
+            if not answer and (urls or more):
                 return urls
             try:
                 urls.append(canonical(answer))
@@ -48,7 +50,9 @@ def _answer(question: str) -> str:
     print(question, end="", file=sys.stderr, flush=True)
     line = sys.stdin.readline()
     if not line:
-        raise BadInput("topic new", "there is no input; give --query, and --seed or --example")
+        raise BadInput(
+            "topic new", "there is no input; give --query, and --seed or --example where no seeds were found"
+        )
     return line.strip()
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from unicodedata import category
 
 from crawlproject.pages.text.analyzer import Analyzer
+from crawlproject.pages.text.printable import printable
 from crawlproject.records import Page
 
 MIN_LETTERS = 3  # characters of a word that is proposed as a keyword
@@ -29,6 +30,8 @@ class Draft:
     positive: Sequence[str] = ()
     pages: int = 0
     targets: Sequence[str] = ()
+    ordering: str = ""
+    sources: Mapping[str, str] = field(default_factory=dict)  # where seeds are from
 
 
 def topic_text(draft: Draft) -> str:
@@ -37,7 +40,7 @@ def topic_text(draft: Draft) -> str:
         "# The topic of a crawl. Check it with `scrapy topic check`; docs/topic-file.md describes the fields.",
         f"name = {_text(draft.name)}",
         *_list("keywords", draft.keywords),
-        *_list("seeds", draft.seeds),
+        *_list("seeds", draft.seeds, draft.sources),
     ]
     if draft.language != "en":
         lines.append(f"language = {_text(draft.language)}")
@@ -47,8 +50,10 @@ def topic_text(draft: Draft) -> str:
         lines += ["# For evaluation only: no ordering sees them.", *_list("targets", draft.targets)]
     if draft.positive:
         lines += ["", "[examples]", *_list("positive", draft.positive)]
-    if draft.pages:
-        lines += ["", "[crawl]", f"CRAWL_MAX_PAGES = {draft.pages}"]
+    settings = [f"ORDERING = {_text(draft.ordering)}"] if draft.ordering else []
+    settings += [f"CRAWL_MAX_PAGES = {draft.pages}"] if draft.pages else []
+    if settings:
+        lines += ["", "[crawl]", *settings]
     return "\n".join(lines) + "\n"
 
 
@@ -117,10 +122,11 @@ def _spellings(pages: Iterable[Page], analyzer: Analyzer) -> dict[str, str]:
     return {term: max(words, key=lambda word: (words[word], word)) for term, words in found.items()}
 
 
-def _list(name: str, values: Sequence[str]) -> list[str]:
-    if len(values) == 1:
+def _list(name: str, values: Sequence[str], comments: Mapping[str, str] | None = None) -> list[str]:
+    if len(values) == 1 and not comments:
         return [f"{name} = [{_text(values[0])}]"]
-    return [f"{name} = [", *(f"  {_text(value)}," for value in values), "]"]
+    said = {value: f"  # {printable(comment)}" for value, comment in (comments or {}).items() if comment}
+    return [f"{name} = [", *(f"  {_text(value)},{said.get(value, '')}" for value in values), "]"]
 
 
 def _text(value: str) -> str:

@@ -33,7 +33,7 @@ def test_a_topic_from_a_query_and_examples(tmp_path: Path) -> None:
 def test_a_topic_by_asking(tmp_path: Path) -> None:
     path = tmp_path / "bees.toml"
     answers = "\n...\nhoney bees, hives\nftp://a.example\nbees.example/hives\n\nde\nmany\n30\n"
-    run = command("topic", "new", path)
+    run = command("topic", "new", path, "--crawls", tmp_path)
     done = subprocess.run(run, cwd=ROOT, env=environment(), input=answers, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "name at least one word, for example: solar power" in done.stderr and "keywords = [" not in done.stderr

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crawlproject.reports.html import clip, is_web
 from crawlproject.reports.live_summary import FoundPage, LiveSummary
 from crawlproject.storage.read import CrawlInfo
+
+if TYPE_CHECKING:
+    from crawlproject.components.seed_search import SeedsFound
 
 KINDS = 12  # kinds of failures and reasons of refusals that are listed
 _TITLE, _URL = 200, 500  # characters
@@ -54,6 +57,22 @@ def crawl_document(info: CrawlInfo, trail: LiveSummary) -> dict[str, Any]:
             for agent in sorted(trail.agents.values(), key=lambda agent: agent.number)
         ],
     }  # fmt: skip
+
+
+def seeds_document(found: SeedsFound) -> dict[str, Any]:
+    """Seeds that were found, each with its title and where it is from."""
+    return {
+        "seeds": [
+            {
+                "url": seed.url,
+                "web": is_web(seed.url),
+                "title": clip(seed.title, _TITLE),
+                "source": clip(seed.source, 100),
+            }
+            for seed in found.seeds
+        ],
+        "notes": [clip(note, _URL) for note in found.notes],
+    }
 
 
 def counted(counts: Mapping[str, int]) -> list[tuple[str, int]]:

@@ -8,22 +8,28 @@ import signal
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from crawlproject.components.asker import keywords_of
 from crawlproject.components.dashboard import address_file, launch
 from crawlproject.components.dashboard.folder_watch import FolderWatch
 from crawlproject.components.dashboard.guard import TOKEN
 from crawlproject.components.dashboard.running_crawl import ACTIONS
+from crawlproject.components.seed_search import NO_SEEDS, SeedSearch, SeedsFound
 from crawlproject.errors import BadCrawlDir, BadInput
+from crawlproject.options import read_options
 from crawlproject.reports.report import CUT_SHORT
+from crawlproject.settings import USER_AGENT
 from crawlproject.storage.read import MANIFEST
 
 if TYPE_CHECKING:
     import aiohttp
 
 LISTED = 200  # crawl folders in the list, those that changed last
+SEARCHED = 50  # of these, crawls whose pages may become seeds
 _DEPTH = 3  # folders below the root in which crawl folders are looked for
 _LOOK_AGAIN = 5.0  # seconds between two looks at the disk for new crawl folders
 _PATIENCE = 30.0  # seconds for the crawls to end when the dashboard ends
@@ -100,16 +106,31 @@ class CrawlManager:
             raise BadInput("crawl", "it is not running, or was started without DASHBOARD=1")
         await self._ask(live, "POST", "/api/control", {"crawl": name, "action": action})
 
-    async def start(self, form: Any) -> list[str]:
-        """Start the crawls that the form asks for; their names. Raises ``BadInput`` and ``StorageFailed``."""
-        checked = launch.read_form(form)
+    async def seeds(self, query: str) -> SeedsFound:
+        """Seeds for a query, from the crawls here and where the settings say. Raises ``BadInput``, also when there are none."""
+        folders = [self.folder(name) for name in self.names()[:SEARCHED]]
+        search = SeedSearch(read_options(self._settings), folders, str(self._settings.get("USER_AGENT", USER_AGENT)))
+        found = await asyncio.to_thread(search.find, keywords_of(query))
+        if not found.seeds:
+            raise BadInput("seeds", "; ".join((NO_SEEDS, *found.notes)))
+        return found
+
+    async def start(self, form: Any) -> tuple[list[str], SeedsFound | None]:
+        """Start the crawls that the form asks for: their names, and the seeds that were found for a form without any.
+
+        Raises ``BadInput`` and ``StorageFailed``.
+        """
+        checked, found = launch.read_form(form), None
+        if not checked.seeds:
+            found = await self.seeds(checked.query)
+            checked = replace(checked, seeds=found.seeds)
         names = []
         for folder in launch.prepare(checked, self._root):
             name = str(folder.relative_to(self._root))
             self._processes[name] = launch.launch(folder, self._settings)
             names.append(name)
         self._look()
-        return names
+        return names, found
 
     async def close(self) -> None:
         """Stop the crawls that were started here; they can be resumed."""
@@ -148,8 +169,8 @@ class CrawlManager:
         return "interrupted" if info.reason in CUT_SHORT else "ended"
 
     def _look(self) -> None:
-        found = sorted(_crawl_folders(self._root, _DEPTH), key=_changed, reverse=True)
-        self._folders = {str(folder.relative_to(self._root)) or ".": folder for folder in found[:LISTED]}
+        found = latest_crawls(self._root, LISTED)
+        self._folders = {str(folder.relative_to(self._root)) or ".": folder for folder in found}
         self._looked = monotonic()
 
     async def _ask(self, live: address_file.AddressFile, method: str, path: str, body: Any = None) -> dict[str, Any]:
@@ -165,6 +186,11 @@ class CrawlManager:
         except (aiohttp.ClientError, TimeoutError, ValueError):
             return {}
         return answer if isinstance(answer, dict) and reply.status == 200 else {}
+
+
+def latest_crawls(root: Path, most: int) -> list[Path]:
+    """The crawl folders below ``root``, those that changed last first."""
+    return sorted(_crawl_folders(root, _DEPTH), key=_changed, reverse=True)[:most]
 
 
 def _crawl_folders(root: Path, depth: int) -> Iterator[Path]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,8 @@ from crawlproject.components.subcommand import SCRAPY
 from crawlproject.errors import BadInput, BadTopic, StorageFailed
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.orderings.registry import ORDERINGS, ordering_class
-from crawlproject.topic.draft import name_for
+from crawlproject.topic.draft import Draft, name_for, topic_text
+from crawlproject.topic.found_seeds import FoundSeed
 from crawlproject.topic.parse import parse_topic
 
 CONSOLE = "console.log"  # what the process prints
@@ -36,7 +36,7 @@ class CrawlForm:
     """The form of the dashboard: one crawl per ordering, of ``pages`` pages each."""
 
     query: str
-    seeds: tuple[str, ...]
+    seeds: tuple[FoundSeed, ...]  # none: they are to be found
     orderings: tuple[str, ...]
     pages: int
 
@@ -46,13 +46,12 @@ def read_form(form: Any) -> CrawlForm:
     if not isinstance(form, Mapping):
         raise BadInput("form", "expected an object with query, seeds, orderings and pages")
     query = _CONTROLS.sub(" ", str(form.get("query", ""))).strip()
-    seeds = tuple(dict.fromkeys(re.split(r"[\s,]+", str(form.get("seeds", "")).strip())))
+    typed = _CONTROLS.sub(" ", str(form.get("seeds", "")))
+    seeds = tuple(FoundSeed(url, "", "") for url in dict.fromkeys(_urls(re.split(r"[\s,]+", typed))))
     orderings = form.get("orderings")
     pages = form.get("pages")
-    if not query:
+    if not any(map(str.isalnum, query)):
         raise BadInput("query", "say what to look for, for example: coral reefs, bleaching")
-    if not any(seeds):
-        raise BadInput("seeds", "expected at least one URL to start from")
     if not isinstance(orderings, list) or not 0 < len(orderings) <= MOST_CRAWLS:
         raise BadInput("orderings", f"choose 1 to {MOST_CRAWLS}")
     for name in orderings:
@@ -60,8 +59,10 @@ def read_form(form: Any) -> CrawlForm:
             raise BadInput("orderings", f"there is no ordering {str(name)[:40]!r} that can crawl without an archive")
     if not isinstance(pages, int) or isinstance(pages, bool) or not 0 < pages <= MOST_PAGES:
         raise BadInput("pages", f"expected a number between 1 and {MOST_PAGES:,}")
-    parse_topic(_topic_text("query", query, seeds, orderings[0], pages), "topic")  # raises BadInput for wrong seeds
-    return CrawlForm(query, seeds, tuple(dict.fromkeys(orderings)), pages)
+    checked = CrawlForm(query, seeds, tuple(dict.fromkeys(orderings)), pages)
+    if seeds:
+        parse_topic(_topic_text("query", checked, orderings[0]), "topic")  # raises BadInput for wrong seeds
+    return checked
 
 
 def offered_orderings() -> list[tuple[str, str]]:
@@ -87,7 +88,7 @@ def prepare(form: CrawlForm, root: Path) -> list[Path]:
     try:
         for ordering in form.orderings:
             folder = _new_folder(root, f"{slug}.{ordering}")
-            text = _topic_text(slug, form.query, form.seeds, ordering, form.pages)
+            text = _topic_text(slug, form, ordering)
             (folder / TOPIC).write_text(text, encoding="utf-8")
             folders.append(folder)
     except OSError as error:
@@ -136,27 +137,12 @@ def _new_folder(root: Path, name: str) -> Path:
     raise FileExistsError(f"{name}: there are thousands")
 
 
-def _topic_text(name: str, query: str, seeds: Sequence[str], ordering: str, pages: int) -> str:
-    return "\n".join(
-        [
-            "# Written by the dashboard; `scrapy crawl topical -a topic=FILE` reads it, too.",
-            f"name = {_toml(name)}",
-            f"keywords = {_toml(query)}",
-            f"seeds = [{', '.join(map(_toml, _urls(seeds)))}]",
-            "",
-            "[crawl]",
-            f"ORDERING = {_toml(ordering)}",
-            f"CRAWL_MAX_PAGES = {pages}",
-            "",
-        ]
-    )
+def _topic_text(name: str, form: CrawlForm, ordering: str) -> str:
+    sources = {seed.url: f"{seed.source}: {seed.title}" for seed in form.seeds if seed.source}
+    seeds = [seed.url for seed in form.seeds]
+    return topic_text(Draft(name, form.query.split(","), seeds, pages=form.pages, ordering=ordering, sources=sources))
 
 
 def _urls(seeds: Iterable[str]) -> list[str]:
     """``example.org`` is what people type."""
     return [seed if "://" in seed else f"http://{seed}" for seed in seeds if seed]
-
-
-def _toml(text: str) -> str:
-    """A basic string of TOML: as in JSON, whose surrogate pairs it does not know."""
-    return json.dumps(_CONTROLS.sub(" ", text), ensure_ascii=False)

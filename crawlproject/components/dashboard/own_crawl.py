@@ -7,6 +7,7 @@ from typing import Any
 
 from crawlproject.components.dashboard.folder_watch import FolderWatch
 from crawlproject.components.dashboard.running_crawl import RunningCrawl
+from crawlproject.components.seed_search import SeedsFound
 from crawlproject.errors import BadInput
 
 _READING_ON = 500  # lines of a long history that are read at once, a few milliseconds in the event loop of the crawl
@@ -51,5 +52,8 @@ class OwnCrawl:
         except ValueError as wrong:
             raise BadInput("action", str(wrong)) from None
 
-    async def start(self, form: Any) -> list[str]:
+    async def seeds(self, query: str) -> SeedsFound:
         raise BadInput("request", "this dashboard shows one crawl; start others with `scrapy dashboard`")
+
+    async def start(self, form: Any) -> tuple[list[str], SeedsFound | None]:
+        return [], await self.seeds("")  # raises

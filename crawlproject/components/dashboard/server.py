@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import orjson
 
 from crawlproject.components.clock import time
+from crawlproject.components.dashboard.crawl_json import seeds_document
 from crawlproject.components.dashboard.guard import HEADERS, Guard
 from crawlproject.components.dashboard.search import SearchBox
 from crawlproject.errors import BadInput, BadSetting, StorageFailed
@@ -20,6 +21,8 @@ from crawlproject.storage.judgments import Judgment, add_judgment
 
 if TYPE_CHECKING:
     from aiohttp import web
+
+    from crawlproject.components.seed_search import SeedsFound
 
 _MOST_BODY = 64 * 1024  # bytes of a request
 _MOST_SHOWN = 8  # crawls shown at once
@@ -42,7 +45,8 @@ class Crawls(Protocol):
     def folder(self, name: str) -> Path: ...
     async def state(self, name: str) -> dict[str, Any]: ...
     async def control(self, name: str, action: str) -> None: ...
-    async def start(self, form: Any) -> list[str]: ...
+    async def seeds(self, query: str) -> SeedsFound: ...
+    async def start(self, form: Any) -> tuple[list[str], SeedsFound | None]: ...
 
 
 class Dashboard:
@@ -73,6 +77,7 @@ class Dashboard:
             ("GET", "/report"): self._report,
             ("GET", "/map"): self._map,
             ("POST", "/api/control"): self._control,
+            ("POST", "/api/seeds"): self._seeds,
             ("POST", "/api/start"): self._start,
             ("POST", "/api/judge"): self._judge,
         }
@@ -184,7 +189,12 @@ class Dashboard:
         return _json({"done": True})
 
     async def _start(self, request: web.BaseRequest) -> web.Response:
-        return _json({"started": await self._crawls.start(await _body(request))})
+        names, found = await self._crawls.start(await _body(request))
+        return _json({"started": names, **(seeds_document(found) if found else {})})
+
+    async def _seeds(self, request: web.BaseRequest) -> web.Response:
+        asked = await _body(request)
+        return _json(seeds_document(await self._crawls.seeds(str(asked.get("query", ""))[:500])))
 
 
 def listen(host: str, port: int) -> socket.socket:

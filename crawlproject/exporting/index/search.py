@@ -52,6 +52,20 @@ class SearchResult:
     hits: tuple[Hit, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A page that has words of a query, with its ``text``."""
+
+    url: str
+    title: str
+    text: str
+
+
+def matches(crawl_dir: Path, words: str, limit: int) -> list[Match]:
+    """The ``limit`` pages that match ``words`` best, which have no operators, by the measure of ``search``. Raises as that."""
+    return _searchable(crawl_dir).matches(_NO_OPERATOR.sub(" ", words)[:MAX_QUERY], limit)
+
+
 def search(crawl_dir: Path, query: str, limit: int = 10, offset: int = 0) -> SearchResult:
     """The ``limit`` best pages for ``query`` after the first ``offset``.
 
@@ -62,12 +76,16 @@ def search(crawl_dir: Path, query: str, limit: int = 10, offset: int = 0) -> Sea
 
     Raises ``BadCrawlDir`` when the folder has no index, or a damaged one.
     """
+    return _searchable(crawl_dir).search(query[:MAX_QUERY], max(0, limit), max(0, offset))
+
+
+def _searchable(crawl_dir: Path) -> _Searchable:
     stamp = crawl_dir / FOLDER / "pages" / "meta.json"
     try:
         changed = stamp.stat().st_mtime_ns
     except OSError:
         raise BadCrawlDir(str(crawl_dir), f"has no index to search; make one: {program} index {crawl_dir}") from None
-    return _opened(crawl_dir.resolve(), changed).search(query[:MAX_QUERY], max(0, limit), max(0, offset))
+    return _opened(crawl_dir.resolve(), changed)
 
 
 @lru_cache(maxsize=4)
@@ -97,6 +115,14 @@ class _Searchable:
         except (ValueError, OSError) as damage:
             raise damaged(self._crawl_dir, damage) from None
         return SearchResult(int(getattr(found, "count", 0)), tuple(hits))
+
+    def matches(self, words: str, limit: int) -> list[Match]:
+        try:
+            found = self._searcher.search(self._query(words), limit, weight_by_field="weight")
+            pages = [self._searcher.doc(place) for _, place in found.hits]
+        except (ValueError, OSError) as damage:
+            raise damaged(self._crawl_dir, damage) from None
+        return [Match(_first(page, "url"), _line(_first(page, "title")), _first(page, TEXT)) for page in pages]
 
     def _query(self, text: str) -> tantivy.Query:
         text = text.encode("utf-8", "replace").decode()

@@ -1,11 +1,14 @@
 """From what is typed into the page to a topic file."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlproject.components.dashboard.launch import prepare, read_form, startable_orderings
 from crawlproject.errors import BadInput
+from crawlproject.topic.found_seeds import FoundSeed
 from crawlproject.topic.parse import load_topic
 
 FORM = {"query": "coral reefs, bleaching", "seeds": "http://a.example/", "orderings": ["infospiders"], "pages": 50}
@@ -19,6 +22,15 @@ def test_each_ordering_gets_a_crawl_folder_with_a_topic_file(tmp_path):
     assert topic.keywords == ("coral reefs", "bleaching")
     assert topic.seeds == ("http://a.example/reefs", "http://b.example/")
     assert topic.settings == {"ORDERING": "dom", "CRAWL_MAX_PAGES": 50}
+
+
+def test_a_form_without_seeds_is_a_query_alone(tmp_path):
+    form = read_form({**FORM, "seeds": " \n"})
+    assert form.seeds == ()
+    found = FoundSeed("http://c.example/", 'A "reef"', "bees: 2")
+    (folder,) = prepare(replace(form, seeds=(found,)), tmp_path)
+    assert load_topic(folder / "topic.toml").seeds == ("http://c.example/",)
+    assert '"http://c.example/",  # bees: 2: A "reef"\n' in (folder / "topic.toml").read_text()
 
 
 def test_a_second_crawl_of_a_query_gets_a_folder_of_its_own(tmp_path):
@@ -37,7 +49,6 @@ def test_a_folder_is_named_in_the_script_of_the_query(tmp_path):
     [
         ("query", ""),
         ("query", " , "),
-        ("seeds", ""),
         ("seeds", "javascript:alert(1)"),
         ("seeds", "file:///etc/passwd"),
         ("orderings", []),

@@ -1,0 +1,144 @@
+"""A query is enough: seeds from earlier crawls, from files of the person, and from a search service if one is set."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote_plus, urlsplit
+
+import orjson
+
+from crawlproject.crawl.address_policy import AddressPolicy, make_safety
+from crawlproject.crawl.reading import make_canonicalizer
+from crawlproject.errors import BadCrawlDir, BadInput, BadSetting, StorageFailed
+from crawlproject.options import Options
+from crawlproject.pages.text.assembly import make_analyzer
+from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.topic.found_seeds import SEEDS, FoundSeed, choose_seeds, read_seed_file
+from crawlproject.urls.addresses import is_own_name
+from crawlproject.urls.canonical import canonical_or_none
+
+CANDIDATES = 50  # pages of each index that are compared with the query
+SECONDS = 15.0  # for the search service to answer
+MOST_BYTES = 4_194_304  # of its answer
+NO_SEEDS = "none were found in earlier crawls, SEED_FILES and SEED_SEARCH_URL: name a page to start from"
+
+
+@dataclass(frozen=True, slots=True)
+class SeedsFound:
+    """``notes`` say which sources could not be asked, and why."""
+
+    seeds: tuple[FoundSeed, ...]
+    notes: tuple[str, ...]
+
+
+class SeedSearch:
+    """Looks for seeds in the crawl folders ``crawls`` and where the options say. ``agent`` is the User-Agent.
+
+    Seeds may be in the operator's own network, and these come from strangers: those that are not public are left out, unless
+    ``CRAWL_ALLOWED_ADDRESSES`` names them, or the web is virtual. Raises ``BadSetting``.
+    """
+
+    def __init__(self, options: Options, crawls: Iterable[Path], agent: str) -> None:
+        url = options.seed_search_url
+        if url and ("{query}" not in url or urlsplit(url).scheme not in ("http", "https")):
+            wish = 'expected a URL with {query}, such as "http://localhost:8080/search?q={query}&format=json"'
+            raise BadSetting("setting SEED_SEARCH_URL", wish)
+        self._options = options
+        self._crawls = list(crawls)
+        self._agent = agent
+        self._canonicalize = make_canonicalizer(options)
+        self._safety = make_safety(options)
+
+    def find(self, keywords: Sequence[str], language: str = "en", most: int = SEEDS) -> SeedsFound:
+        """Up to ``most`` seeds. It may take seconds: indexes of crawls are brought up to date. Raises ``BadInput``."""
+        judge = TopicJudge(keywords, make_analyzer(language, self._options))
+        notes: list[str] = []
+        sources = [read_seed_file(Path(name), judge) for name in self._options.seed_files]
+        sources.append(self._from_crawls(judge, " ".join(keywords), notes))
+        if self._options.seed_search_url:
+            sources.append(self._from_service(" ".join(keywords), notes))
+        return SeedsFound(tuple(choose_seeds(map(self._public, sources), most)), tuple(notes))
+
+    def _public(self, seeds: Iterable[FoundSeed]) -> list[FoundSeed]:
+        return [seed for seed in seeds if self._options.virtual_web or is_public_seed(self._safety, seed.url)]
+
+    # ------------------------------------------------------------ earlier crawls
+
+    def _from_crawls(self, judge: TopicJudge, words: str, notes: list[str]) -> list[FoundSeed]:
+        """Pages of all crawls that are relevant to the query, by the measure of a crawl: scores of indexes do not compare."""
+        from crawlproject.exporting.index import is_behind, matches, update
+
+        found: dict[str, FoundSeed] = {}
+        for folder in self._crawls:
+            try:
+                if is_behind(folder):
+                    update(folder)
+                pages = matches(folder, words, CANDIDATES)
+            except (BadCrawlDir, StorageFailed) as failure:
+                notes.append(f"{folder.name}: {failure}")
+                continue
+            for page in pages:
+                similarity = judge.similarity(f"{page.title} {page.text}")
+                if similarity >= self._options.page_relevant:
+                    found.setdefault(page.url, FoundSeed(page.url, page.title or page.url, folder.name, similarity))
+        return sorted(found.values(), key=lambda seed: (-(seed.similarity or 0.0), seed.url))
+
+    # ------------------------------------------------------------ the search service
+
+    def _from_service(self, words: str, notes: list[str]) -> list[FoundSeed]:
+        name = urlsplit(self._options.seed_search_url).hostname or "search"
+        try:
+            results = asyncio.run(self._ask(self._options.seed_search_url.replace("{query}", quote_plus(words))))
+        except BadInput as failure:
+            notes.append(f"{name}: {failure.wish}")
+            return []
+        seeds = []
+        for result in results:
+            url = canonical_or_none(self._canonicalize, str(result.get("url") or ""))
+            if url:
+                seeds.append(FoundSeed(url, " ".join(str(result.get("title") or url).split()), name))
+        return seeds
+
+    async def _ask(self, url: str) -> list[dict[str, Any]]:
+        """The results that the service gives. Raises ``BadInput``."""
+        import aiohttp  # takes a while to import
+
+        place = "setting SEED_SEARCH_URL"
+        headers = {"Accept": "application/json", "User-Agent": self._agent}
+        try:
+            async with (
+                aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=SECONDS), trust_env=True) as session,
+                session.get(url, headers=headers) as reply,
+            ):
+                body = b""
+                async for piece in reply.content.iter_any():
+                    body += piece
+                    if len(body) > MOST_BYTES:
+                        raise BadInput(place, f"expected at most {MOST_BYTES:,} bytes")
+                status = reply.status
+        except (aiohttp.ClientError, TimeoutError, OSError) as failure:
+            raise BadInput(place, f"no answer ({type(failure).__name__})") from None
+        if status != 200:
+            raise BadInput(place, f"answered with status {status}; is JSON allowed there?")
+        try:
+            found = orjson.loads(body)
+            results = found["results"]
+        except (ValueError, KeyError, TypeError):
+            results = None
+        if not isinstance(results, list):
+            raise BadInput(place, 'expected JSON such as {"results": [{"url": "...", "title": "..."}]}')
+        return [result for result in results if isinstance(result, dict)]
+
+
+def is_public_seed(safety: AddressPolicy, url: str) -> bool:
+    """Whether a URL that no person named may be a seed, which may be fetched whatever its address."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+    except ValueError:
+        return False
+    return safety.refusal(url) is None and (not is_own_name(host) or safety.is_named(host, port))

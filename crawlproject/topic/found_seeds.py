@@ -1,0 +1,107 @@
+"""Seeds for a query: what a person wrote down is compared with it, and of what several sources gave the best are chosen."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, zip_longest
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from crawlproject.errors import BadInput, BadTopic, InvalidUrl
+from crawlproject.pages.reader import Reader
+from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.topic.parse import load_topic
+from crawlproject.urls.canonical import canonical_url
+from crawlproject.urls.hosts import host_of
+from crawlproject.urls.typed import with_scheme
+
+SEEDS = 10  # as many as paper 003 section 6 adds to the seeds of a topic
+MOST_BYTES = 16_777_216  # of a seed file
+_BOOKMARKS = (".htm", ".html")
+_NO_WORD = re.compile(r"[\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSeed:
+    """A seed that was found: canonical URL, title, where it is from, and its similarity to the query if that is known."""
+
+    url: str
+    title: str
+    source: str
+    similarity: float | None = None
+
+
+def read_seed_file(path: Path, judge: TopicJudge) -> list[FoundSeed]:
+    """The entries of a file that share a term with the query of ``judge``, the most similar first.
+
+    The file is a topic file (``.toml``: its seeds, if its keywords share a term), bookmarks as browsers export them (``.html``),
+    or text: a URL a line, and words about it; lines with ``#`` are comments. Raises ``BadInput`` for a file that cannot be read,
+    and for a line that does not begin with a URL.
+    """
+    entries = _topic(path, judge) if path.suffix == ".toml" else _links(path, judge)
+    found = [
+        FoundSeed(url, title or url, path.name, similarity)
+        for url, title, words in entries
+        if (similarity := judge.similarity(words)) > 0
+    ]
+    return sorted(found, key=lambda seed: -(seed.similarity or 0.0))
+
+
+def choose_seeds(sources: Iterable[Sequence[FoundSeed]], most: int = SEEDS) -> list[FoundSeed]:
+    """The ``most`` best seeds of several sources, each with its best first.
+
+    Sources take turns, and so do hosts: seeds on many hosts show a crawl more of the web than the best pages of one.
+    """
+    found: dict[str, FoundSeed] = {}
+    for seed in filter(None, chain.from_iterable(zip_longest(*sources))):
+        found.setdefault(seed.url, seed)
+    turns: Counter[str] = Counter()
+    ranked: list[tuple[int, FoundSeed]] = []
+    for seed in found.values():
+        ranked.append((turns[host_of(seed.url)], seed))
+        turns[host_of(seed.url)] += 1
+    ranked.sort(key=lambda pair: pair[0])
+    return [seed for _, seed in ranked[:most]]
+
+
+def _topic(path: Path, judge: TopicJudge) -> Iterator[tuple[str, str, str]]:
+    topic = load_topic(path)
+    words = " ".join(topic.keywords)
+    return ((url, topic.name, words) for url in topic.seeds)
+
+
+def _links(path: Path, judge: TopicJudge) -> Iterator[tuple[str, str, str]]:
+    try:
+        with path.open("rb") as file:
+            body = file.read(MOST_BYTES)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise BadInput(f"setting SEED_FILES: {path}", f"cannot be read: {reason}") from None
+    if path.suffix.lower() in _BOOKMARKS:
+        page = Reader(judge.analyzer, canonicalize=canonical_url, obey_nofollow=False, obey_meta_robots=False).read(
+            path.absolute().as_uri(), body
+        )
+        return ((link.url, link.anchor, f"{link.anchor} {_words(link.url)}") for link in page.links)
+    return _lines(path, body)
+
+
+def _lines(path: Path, body: bytes) -> Iterator[tuple[str, str, str]]:
+    for number, line in enumerate(body.decode("utf-8-sig", "replace").splitlines(), start=1):
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
+        typed, _, words = text.partition(" ") if " " in text else text.partition("\t")
+        try:
+            url = canonical_url(with_scheme(typed))
+        except InvalidUrl as wrong:
+            raise BadTopic(f"{path}, line {number}", f"expected a URL, then words about it: {wrong}") from None
+        yield url, words.strip(), f"{words} {_words(url)}"
+
+
+def _words(url: str) -> str:
+    """The words of host and path."""
+    parts = urlsplit(url)
+    return _NO_WORD.sub(" ", f"{parts.hostname or ''} {unquote(parts.path)}")
