@@ -41,7 +41,7 @@ def read_seed_file(path: Path, judge: TopicJudge) -> list[FoundSeed]:
     or text: a URL a line, and words about it; lines with ``#`` are comments. Raises ``BadInput`` for a file that cannot be read,
     and for a line that does not begin with a URL.
     """
-    entries = _topic(path, judge) if path.suffix == ".toml" else _links(path, judge)
+    entries = _topic(path) if path.suffix == ".toml" else _links(path, judge)
     found = [
         FoundSeed(url, title or url, path.name, similarity)
         for url, title, words in entries
@@ -67,7 +67,7 @@ def choose_seeds(sources: Iterable[Sequence[FoundSeed]], most: int = SEEDS) -> l
     return [seed for _, seed in ranked[:most]]
 
 
-def _topic(path: Path, judge: TopicJudge) -> Iterator[tuple[str, str, str]]:
+def _topic(path: Path) -> Iterator[tuple[str, str, str]]:
     topic = load_topic(path)
     words = " ".join(topic.keywords)
     return ((url, topic.name, words) for url in topic.seeds)
@@ -81,9 +81,8 @@ def _links(path: Path, judge: TopicJudge) -> Iterator[tuple[str, str, str]]:
         reason = getattr(error, "strerror", None) or str(error)
         raise BadInput(f"setting SEED_FILES: {path}", f"cannot be read: {reason}") from None
     if path.suffix.lower() in _BOOKMARKS:
-        page = Reader(judge.analyzer, canonicalize=canonical_url, obey_nofollow=False, obey_meta_robots=False).read(
-            path.absolute().as_uri(), body
-        )
+        reader = Reader(judge.analyzer, canonicalize=canonical_url, obey_nofollow=False, obey_meta_robots=False)
+        page = reader.read(path.absolute().as_uri(), body)
         return ((link.url, link.anchor, f"{link.anchor} {_words(link.url)}") for link in page.links)
     return _lines(path, body)
 
@@ -93,12 +92,12 @@ def _lines(path: Path, body: bytes) -> Iterator[tuple[str, str, str]]:
         text = line.strip()
         if not text or text.startswith("#"):
             continue
-        typed, _, words = text.partition(" ") if " " in text else text.partition("\t")
+        typed, words = [*text.split(None, 1), ""][:2]
         try:
             url = canonical_url(with_scheme(typed))
         except InvalidUrl as wrong:
             raise BadTopic(f"{path}, line {number}", f"expected a URL, then words about it: {wrong}") from None
-        yield url, words.strip(), f"{words} {_words(url)}"
+        yield url, words, f"{words} {_words(url)}"
 
 
 def _words(url: str) -> str:

@@ -66,9 +66,8 @@ def test_a_crawl_that_cannot_be_read_is_noted(crawls: Path, tmp_path: Path) -> N
 def test_what_a_stranger_wrote_does_not_lead_into_the_own_network(crawls: Path, tmp_path: Path) -> None:
     assert find("coral reefs", crawls=crawls).seeds == ()  # .example is a name that no stranger can give away
     path = tmp_path / "mine.txt"
-    path.write_text(
-        "http://10.0.0.1/ coral\nhttp://wiki/ coral\nhttp://localhost/ coral\nhttps://reef.org:22/ coral\nhttps://reef.org/ coral\n"
-    )
+    urls = ("http://10.0.0.1/", "http://wiki/", "http://localhost/", "https://reef.org:22/", "https://reef.org/")
+    path.write_text("".join(f"{url} coral\n" for url in urls))
     assert [seed.url for seed in find("coral", SEED_FILES=str(path)).seeds] == ["https://reef.org/"]
     allowed = find("coral", SEED_FILES=str(path), CRAWL_ALLOWED_ADDRESSES="10.0.0.0/8,wiki").seeds
     assert {seed.url for seed in allowed} == {"https://reef.org/", "http://10.0.0.1/", "http://wiki/"}
