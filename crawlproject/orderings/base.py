@@ -76,6 +76,24 @@ class OrderingContext:
     said_irrelevant: tuple[Page, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class AgentLife:
+    """The life of one agent of a population, so far.
+
+    ``parent`` is its number, -1 for an agent that was born of a seed. ``born`` and ``died`` count the pages that the ordering had
+    observed then; ``died`` is None while it lives. ``energy`` is the share of that at which it has an offspring, 0 to 1;
+    ``waiting`` are the links of its frontier. ``keyword`` is the term that it has and its parent has not, if any.
+    """
+
+    number: int
+    parent: int
+    born: int
+    died: int | None
+    energy: float
+    waiting: int
+    keyword: str
+
+
 class BaseOrdering:
     """One published algorithm; numbers out. By default it does not learn, revise, or let links inherit values.
 
@@ -150,6 +168,13 @@ class BaseOrdering:
 
     def agent(self, url: CrawlUrl) -> int | None:
         """The number of the agent that fetches ``url``; None in orderings without agents. Called like ``explain``."""
+
+    def family(self, most: int) -> list[AgentLife]:
+        """The living agents, oldest first, then dead ones: ancestors of the living, and those that died last.
+
+        At most ``most`` in all; none in orderings without agents.
+        """
+        return []
 
     def become(self, other: Self) -> None:
         """Know what ``other`` knows, and nothing else: an ordering of the same class that nobody uses any more."""

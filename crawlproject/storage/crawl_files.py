@@ -28,6 +28,7 @@ _LOGS = (
 _FILES = frozenset(_LOGS) | {
     MANIFEST,
     REPORT,
+    "agents.json",
     "collection.sqlite",
     "console.log",
     "dashboard.json",

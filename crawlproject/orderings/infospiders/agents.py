@@ -52,7 +52,7 @@ class Agent:
 
     ``keywords`` maps terms to weights; their order is that of the net's inputs. ``links`` maps each waiting URL to its
     weight in the draw of eq. 7, ``exp(beta * sigma)``, and ``total`` is their sum. ``parent`` is the number of
-    an agent, -1 for one born of a seed. ``offset`` is the ``-ln(total)`` used in
+    an agent, -1 for one born of a seed; ``keyword`` the one that the parent has not, ``born`` the pages observed by then. ``offset`` is the ``-ln(total)`` used in
     the scores given so far. ``time`` is that of its last draw; one draw takes 1 on average.
     """
 
@@ -61,6 +61,8 @@ class Agent:
     net: LinkNet
     energy: float
     parent: int = -1
+    keyword: str = ""
+    born: int = 0
     links: dict[str, float] = field(default_factory=dict)
     total: float = 0.0
     offset: float = 0.0
@@ -101,11 +103,13 @@ class Agent:
         """
         keywords, net = dict(self.keywords), LinkNet(self.net.weights.copy(), self.net.bias)
         fresh = [(-count, term) for term, count in page.counts.items() if term not in keywords]
+        added = ""
         if fresh and len(keywords) < MAX_KEYWORDS:
-            keywords[min(fresh)[1]] = 1.0
+            added = min(fresh)[1]
+            keywords[added] = 1.0
             net = self.net.offspring()
         self.energy /= 2
-        child = Agent(number, keywords, net, self.energy, parent=self.number, offset=self.offset, time=self.time)
+        child = Agent(number, keywords, net, self.energy, self.number, added, offset=self.offset, time=self.time)
         for url in list(self.links)[1::2]:
             child.links[url] = self.links.pop(url)
         self.total, child.total = sum(self.links.values()), sum(child.links.values())

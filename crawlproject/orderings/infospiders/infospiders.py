@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from math import exp, log
 
-from crawlproject.orderings.base import BaseOrdering, OrderingContext
+from crawlproject.orderings.base import AgentLife, BaseOrdering, OrderingContext
 from crawlproject.orderings.infospiders.agents import Agent, Prospect
 from crawlproject.orderings.infospiders.population import Population
 from crawlproject.orderings.infospiders.proximity import keyword_proximity
@@ -129,6 +129,9 @@ class InfoSpiders(BaseOrdering):
             return prospect.agent.number
         owner = self._agents.owner(int(url.inherited[0]) if url.inherited else -1, seed=url.parent is None)
         return self._agents.born if owner is None else owner.number
+
+    def family(self, most: int) -> list[AgentLife]:
+        return self._agents.family(most)
 
     def explain(self, url: CrawlUrl) -> Mapping[str, float]:
         prospect = self._waiting.get(url.url)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from crawlproject.orderings.base import AgentLife
 from crawlproject.orderings.infospiders.agents import Agent, LinkNet
 from crawlproject.records import Page
 
@@ -16,6 +17,8 @@ class Population:
         self._reproduction = reproduction
         self._living: dict[int, Agent] = {}
         self.born = 0  # the number of the next agent
+        self._dead: dict[int, AgentLife] = {}  # in the order of their deaths
+        self._pages = 0
 
     @property
     def living(self) -> list[Agent]:
@@ -37,6 +40,7 @@ class Population:
 
     def feed(self, agent: Agent, worth: float) -> None:
         """Add the worth of a page, relative to the mean of all pages, and subtract 1 for the fetch."""
+        self._pages += 1
         agent.energy = min(agent.energy + worth - 1, self._reproduction)
 
     def may_reproduce(self, agent: Agent) -> bool:
@@ -51,10 +55,29 @@ class Population:
         if len(self._living) == 1:
             agent.energy = self._reproduction / 2
             return None
+        self._dead[agent.number] = self._life(agent, died=self._pages)
         del self._living[agent.number]
         return self._living.get(agent.parent) or next(iter(self._living.values()))
 
     def _add(self, agent: Agent) -> Agent:
         self._living[agent.number] = agent
+        agent.born = self._pages
         self.born += 1
         return agent
+
+    def family(self, most: int) -> list[AgentLife]:
+        """As ``BaseOrdering.family``."""
+        shown = [self._life(agent) for agent in self._living.values()][:most]
+        dead: dict[int, AgentLife] = {}
+        for life in shown:
+            while len(shown) + len(dead) < most and (found := self._dead.get(life.parent)) and life.parent not in dead:
+                dead[life.parent] = life = found
+        for number in reversed(self._dead):
+            if len(shown) + len(dead) >= most:
+                break
+            dead.setdefault(number, self._dead[number])
+        return [*shown, *(dead[number] for number in sorted(dead))]
+
+    def _life(self, agent: Agent, died: int | None = None) -> AgentLife:
+        energy = min(1.0, max(0.0, agent.energy / self._reproduction))
+        return AgentLife(agent.number, agent.parent, agent.born, died, energy, len(agent.links), agent.keyword)
