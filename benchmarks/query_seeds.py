@@ -3,10 +3,10 @@
     python benchmarks/query_seeds.py WEB TOPIC... --pages 100 500 --out query-seeds [--earlier 300] [--keywords 3]
 
 Each topic is crawled first, as somebody did who looked for other things: `--earlier` pages of the virtual web. Then of each topic
-only its first `--keywords` are known, and the crawls of all other topics. The query finds 10 seeds in their pages. *random* are 10
-pages drawn from the same crawls, *own* the seeds of the topic file. From each, the web is rehearsed with the whole topic; a figure
-is the share of all targets of the topic, mean over topics ± standard error. Seeds that are targets count, as in the topic file. A
-topic for which no seed is found counts with 0.
+only its first `--keywords` are known, and the crawls of all other topics. The query finds 10 seeds in their pages. *random* are
+10 pages drawn from the same crawls, *own* the seeds of the topic file. From each, the web is rehearsed with the whole topic; a
+figure is the share of all targets of the topic, mean over topics ± standard error. Seeds that are targets count, as in the
+topic file. A topic for which no seed is found counts with 0.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ def earlier(web: str, topic: Topic, root: Path, pages: int) -> Path:
 
 
 def seeds_of(topic: Topic, others: Sequence[Path], web: str, keywords: int) -> dict[str, Sequence[str]]:
-    search = SeedSearch(read_options({"VIRTUAL_WEB": web}), others, "benchmark")
-    queried = search.find(topic.keywords[:keywords], topic.language, SEEDS)
+    search = SeedSearch(read_options({"VIRTUAL_WEB": web}), "benchmark")
+    queried = search.find(topic.keywords[:keywords], others, topic.language, SEEDS)
     stored = sorted({visit.url for folder in others for visit in read_visits(folder) if visit.md5})
     return {
         "own": topic.seeds,

@@ -16,7 +16,9 @@ from scrapy.settings import SETTINGS_PRIORITIES
 from crawlproject.components.subcommand import Subcommand, reporting_errors
 from crawlproject.errors import BadInput
 
-_OWN = ("DASHBOARD", "CRAWL_DIR", "LOG_FILE")  # settings of the command line that are not passed on to crawls
+_OWN = ("DASHBOARD", "SEED_", "CRAWL_DIR", "LOG_FILE")  # settings of the command line that are not passed on to crawls
+# Those that it needs itself: what is wrong in others, the crawls say.
+_READ = ("DASHBOARD", "SEED_", "VIRTUAL_WEB", "CRAWL_URL_", "CRAWL_ALLOWED_", "CRAWL_REFUSED_", "PAGE_RELEVANT")
 
 
 class DashboardCommand(Subcommand):
@@ -57,14 +59,16 @@ async def _serve(root: Path, port: int | None, command: ScrapyCommand) -> None:
     from crawlproject.components.dashboard.crawls import CrawlManager
     from crawlproject.components.dashboard.launch import offered_orderings
     from crawlproject.components.dashboard.server import Dashboard, listen
+    from crawlproject.components.seed_search import SeedSearch
     from crawlproject.options import read_options
 
     assert command.settings is not None, "scrapy.cmdline sets it"
-    options = read_options({name: command.settings[name] for name in command.settings if name.startswith("DASHBOARD")})
+    options = read_options({name: command.settings[name] for name in command.settings if name.startswith(_READ)})
     host = options.dashboard_host
     listening = listen(host, options.dashboard_port if port is None else port)
-    workshop = CrawlManager(root, _given(command))
-    dashboard = Dashboard(workshop, listening, host, orderings=offered_orderings)
+    search = SeedSearch(options, str(command.settings["USER_AGENT"]))
+    workshop = CrawlManager(root, _given(command), search)
+    dashboard = Dashboard(workshop, listening, host, orderings=offered_orderings, sources=search.sources)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):

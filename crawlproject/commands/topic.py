@@ -142,12 +142,8 @@ class TopicCommand(Subcommand):
         from crawlproject.options import read_options
 
         assert self.settings is not None, "scrapy.cmdline sets it"
-        search = SeedSearch(
-            read_options(self.settings.copy_to_dict()),
-            latest_crawls(opts.crawls, SEARCHED),
-            str(self.settings["USER_AGENT"]),
-        )
-        found = search.find(keywords, opts.language or "en", opts.seeds)
+        search = SeedSearch(read_options(self.settings.copy_to_dict()), str(self.settings["USER_AGENT"]))
+        found = search.find(keywords, latest_crawls(opts.crawls, SEARCHED), opts.language or "en", opts.seeds)
         for note in found.notes:
             _note(f"  {note}")
         for seed in found.seeds:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import log
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote_plus, urlsplit
@@ -16,11 +18,13 @@ from crawlproject.crawl.reading import make_canonicalizer
 from crawlproject.errors import BadCrawlDir, BadInput, BadSetting, StorageFailed
 from crawlproject.options import Options
 from crawlproject.pages.text.assembly import make_analyzer
+from crawlproject.pages.text.printable import counted
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.topic.found_seeds import SEEDS, FoundSeed, choose_seeds, read_seed_file
 from crawlproject.urls.addresses import is_own_name
 from crawlproject.urls.canonical import canonical_or_none
 
+LEAST_COVERAGE = 0.4  # of a query, that a page must be about
 CANDIDATES = 50  # pages of each index that are compared with the query
 SECONDS = 15.0  # for the search service to answer
 MOST_BYTES = 4_194_304  # of its answer
@@ -36,29 +40,40 @@ class SeedsFound:
 
 
 class SeedSearch:
-    """Looks for seeds in the crawl folders ``crawls`` and where the options say. ``agent`` is the User-Agent.
+    """Looks for seeds in earlier crawls and where the options say. ``agent`` is the User-Agent.
 
     Seeds may be in the operator's own network, and these come from strangers: those that are not public are left out, unless
     ``CRAWL_ALLOWED_ADDRESSES`` names them, or the web is virtual. Raises ``BadSetting``.
     """
 
-    def __init__(self, options: Options, crawls: Iterable[Path], agent: str) -> None:
+    def __init__(self, options: Options, agent: str) -> None:
         url = options.seed_search_url
         if url and ("{query}" not in url or urlsplit(url).scheme not in ("http", "https")):
             wish = 'expected a URL with {query}, such as "http://localhost:8080/search?q={query}&format=json"'
             raise BadSetting("setting SEED_SEARCH_URL", wish)
         self._options = options
-        self._crawls = list(crawls)
         self._agent = agent
         self._canonicalize = make_canonicalizer(options)
         self._safety = make_safety(options)
 
-    def find(self, keywords: Sequence[str], language: str = "en", most: int = SEEDS) -> SeedsFound:
-        """Up to ``most`` seeds. It may take seconds: indexes of crawls are brought up to date. Raises ``BadInput``."""
+    @property
+    def sources(self) -> str:
+        """Where it looks, in words."""
+        files = [counted(len(self._options.seed_files), "seed file")] if self._options.seed_files else []
+        service = [_service(self._options.seed_search_url)] if self._options.seed_search_url else []
+        return ", ".join(("earlier crawls", *files, *service))
+
+    def find(
+        self, keywords: Sequence[str], crawls: Iterable[Path], language: str = "en", most: int = SEEDS
+    ) -> SeedsFound:
+        """Up to ``most`` seeds, from the crawl folders ``crawls`` and all else. Raises ``BadInput``.
+
+        It may take seconds: indexes of crawls are brought up to date.
+        """
         judge = TopicJudge(keywords, make_analyzer(language, self._options))
         notes: list[str] = []
         sources = [read_seed_file(Path(name), judge) for name in self._options.seed_files]
-        sources.append(self._from_crawls(judge, " ".join(keywords), notes))
+        sources.append(self._from_crawls(crawls, judge, " ".join(keywords), notes))
         if self._options.seed_search_url:
             sources.append(self._from_service(" ".join(keywords), notes))
         return SeedsFound(tuple(choose_seeds(map(self._public, sources), most)), tuple(notes))
@@ -68,29 +83,37 @@ class SeedSearch:
 
     # ------------------------------------------------------------ earlier crawls
 
-    def _from_crawls(self, judge: TopicJudge, words: str, notes: list[str]) -> list[FoundSeed]:
-        """Pages of all crawls that are relevant to the query, by the measure of a crawl: scores of indexes do not compare."""
-        from crawlproject.exporting.index import is_behind, matches, update
+    def _from_crawls(self, crawls: Iterable[Path], judge: TopicJudge, words: str, notes: list[str]) -> list[FoundSeed]:
+        """Pages of all crawls that are about the query, best first: scores of indexes do not compare."""
+        from crawlproject.exporting.index import Match, frequencies, is_behind, matches, update
 
-        found: dict[str, FoundSeed] = {}
-        for folder in self._crawls:
+        terms = _terms(judge, words)
+        pages: dict[str, tuple[Match, str]] = {}
+        known, counts = 0, [0] * len(terms)
+        for folder in crawls:
             try:
                 if is_behind(folder):
                     update(folder)
-                pages = matches(folder, words, CANDIDATES)
+                in_index, on = frequencies(folder, list(terms.values()))
+                for page in matches(folder, words, CANDIDATES):
+                    pages.setdefault(page.url, (page, folder.name))
             except (BadCrawlDir, StorageFailed) as failure:
                 notes.append(f"{folder.name}: {failure}")
                 continue
-            for page in pages:
-                similarity = judge.similarity(f"{page.title} {page.text}")
-                if similarity >= self._options.page_relevant:
-                    found.setdefault(page.url, FoundSeed(page.url, page.title or page.url, folder.name, similarity))
-        return sorted(found.values(), key=lambda seed: (-(seed.similarity or 0.0), seed.url))
+            known, counts = known + in_index, [one + other for one, other in zip(counts, on, strict=True)]
+        weights = dict(zip(terms, (idf(known, count) for count in counts), strict=True))
+        found = []
+        for page, name in pages.values():
+            there = Counter(judge.analyzer.terms(f"{page.title} {page.text}"))
+            similarity, about = judge.relevance(there), coverage(weights, there)
+            if similarity >= self._options.page_relevant and about >= LEAST_COVERAGE:
+                found.append(FoundSeed(page.url, page.title or page.url, name, similarity * about))
+        return sorted(found, key=lambda seed: (-(seed.similarity or 0.0), seed.url))
 
     # ------------------------------------------------------------ the search service
 
     def _from_service(self, words: str, notes: list[str]) -> list[FoundSeed]:
-        name = urlsplit(self._options.seed_search_url).hostname or "search"
+        name = _service(self._options.seed_search_url)
         try:
             results = asyncio.run(self._ask(self._options.seed_search_url.replace("{query}", quote_plus(words))))
         except BadInput as failure:
@@ -132,6 +155,30 @@ class SeedSearch:
         if not isinstance(results, list):
             raise BadInput(place, 'expected JSON such as {"results": [{"url": "...", "title": "..."}]}')
         return [result for result in results if isinstance(result, dict)]
+
+
+def _terms(judge: TopicJudge, words: str) -> dict[str, str]:
+    """The terms of a query, each with a word of it that becomes this term."""
+    spelled: dict[str, str] = {}
+    for word in words.split():
+        for term in judge.analyzer.terms(word):
+            spelled.setdefault(term, word)
+    return {term: spelled.get(term, term) for term in judge.query}
+
+
+def idf(pages: int, on: int) -> float:
+    """What a word on ``on`` of ``pages`` pages says: BM25's inverse document frequency, above 0."""
+    return log(1 + (max(pages, on) - on + 0.5) / (on + 0.5))
+
+
+def coverage(weights: Mapping[str, float], there: Mapping[str, int]) -> float:
+    """How much of a query a page is about, 0 to 1: rare words say more. A page with one common word of it is about none."""
+    whole = sum(weights.values())
+    return sum(weight for term, weight in weights.items() if term in there) / whole if whole else 0.0
+
+
+def _service(url: str) -> str:
+    return urlsplit(url).hostname or "search"
 
 
 def is_public_seed(safety: AddressPolicy, url: str) -> bool:

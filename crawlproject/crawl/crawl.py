@@ -15,7 +15,6 @@ Scrapy's scheduler, spider and pipelines call these methods; a rehearsal calls t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from crawlproject.crawl.admission import Admission
@@ -54,7 +53,6 @@ from crawlproject.orderings.base import BaseOrdering
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import FEED, PAGE, PROBE, QUERY, REREAD, REVISIT, SITEMAP, CrawlUrl, Fetch, Page, Topic
-from crawlproject.storage.agents import write_agents
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.hosts import host_of
 from crawlproject.webs.base import Reply
@@ -62,8 +60,6 @@ from crawlproject.webs.base import Reply
 if TYPE_CHECKING:
     from crawlproject.crawl.forms import Forms
     from crawlproject.crawl.relearning import Relearning
-
-MOST_AGENTS = 1_000  # whose lives are kept
 
 
 class Crawl:
@@ -291,10 +287,8 @@ class Crawl:
         """Save everything; ``reason`` is why the crawl ended. A crawl that is not over can be resumed."""
         shown = dict(self.revisits.tally.counters()) if self.revisits is not None else {}
         shown |= self.forms.counters() if self.forms is not None else {}
-        agents = [asdict(life) for life in self.ordering.family(MOST_AGENTS)]
         try:
-            if agents:
-                write_agents(self.folder.path, agents)
+            self.ordering_feed.save_agents(self.folder.path)
             self.frontier.close()
             if self.revisits is not None:
                 self.revisits.end()

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
+from pathlib import Path
 
 from crawlproject.deep_web.result_page import is_view
 from crawlproject.inspection.examiner import honest
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.records import JUDGED, QUERY, CrawlUrl, FetchEvent, Page
+from crawlproject.storage.agents import write_agents
+
+AGENTS_KEPT = 1_000
 
 
 class OrderingFeed:
@@ -30,6 +34,12 @@ class OrderingFeed:
         self.ordering.become(ordering)
         self.judgments = judgments
         self._latest = None
+
+    def save_agents(self, folder: Path) -> None:
+        """Write the lives of the ordering's agents, if it has any. Raises ``StorageFailed``."""
+        lives = self.ordering.family(AGENTS_KEPT)
+        if lives:
+            write_agents(folder, [asdict(life) for life in lives])
 
     def apply(self, event: FetchEvent) -> None:
         visit = event.visit

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter, deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
@@ -25,18 +25,27 @@ LATEST = 12  # latest fetches kept
 HOSTS = 15  # hosts listed
 WINDOW = 100  # pages in the moving harvest rate
 _POINTS = 400  # points of the harvest curve; when there are more, every second one is dropped
-_AGENTS = 64  # agents counted separately
+AGENTS = 150  # agents listed, those that fetched last
+FOUND = 3  # best pages of each agent
+_AGENTS = 2_000  # agents counted separately, those that fetched last
 _KINDS = 100  # kinds of errors counted separately
 
 
 @dataclass(slots=True)
 class AgentTally:
-    """The pages that one agent of an ordering fetched."""
+    """The pages that one agent of an ordering fetched; ``best`` are the ``FOUND`` most relevant, best first."""
 
     number: int
     pages: int = 0
     relevant: int = 0
     relevance: float = 0.0
+    best: list[FoundPage] = field(default_factory=list)
+
+    def add(self, found: FoundPage, *, relevant: bool) -> None:
+        self.pages += 1
+        self.relevant += relevant
+        self.relevance += found.visit.relevance
+        self.best = sorted([*self.best, found], key=lambda page: -page.visit.relevance)[:FOUND]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +76,7 @@ class LiveSummary:
         self.last_at: float | None = None
         self.failures: Counter[str] = Counter()
         self.latest: deque[FoundPage] = deque(maxlen=LATEST)
-        self.agents: dict[int, AgentTally] = {}
+        self._agents: dict[int, AgentTally] = {}  # the one that fetched last is the last
         self.curve: list[tuple[int, float, float]] = []
         self.gaps = self.too_soon = 0
         self.smallest_gap: float | None = None
@@ -134,11 +143,12 @@ class LiveSummary:
         self._window.append(relevant)
         if visit.duplicate_of:
             self.duplicates += 1
-        if found.agent is not None and (found.agent in self.agents or len(self.agents) < _AGENTS):
-            tally = self.agents.setdefault(found.agent, AgentTally(found.agent))
-            tally.pages += 1
-            tally.relevant += relevant
-            tally.relevance += visit.relevance
+        if found.agent is not None:
+            tally = self._agents.pop(found.agent, None) or AgentTally(found.agent)
+            tally.add(found, relevant=relevant)
+            self._agents[found.agent] = tally
+            if len(self._agents) > _AGENTS:
+                del self._agents[next(iter(self._agents))]
         if self.pages % self._stride == 0:
             self._draw()
         self._best.add(found.number, visit)
@@ -169,6 +179,11 @@ class LiveSummary:
     def hosts(self) -> int:
         """Hosts visited."""
         return len(self._hosts)
+
+    def agents(self) -> list[AgentTally]:
+        """What ``AGENTS`` agents found, by their numbers: those that fetched last."""
+        latest = islice(reversed(self._agents.values()), AGENTS)
+        return sorted(latest, key=lambda tally: tally.number)
 
     def best(self) -> list[FoundPage]:
         """The most relevant pages, the earlier one first on a tie."""

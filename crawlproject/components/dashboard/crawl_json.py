@@ -53,8 +53,8 @@ def crawl_document(info: CrawlInfo, trail: LiveSummary) -> dict[str, Any]:
         },
         "agents": [
             {"number": agent.number, "pages": agent.pages, "relevant": agent.relevant,
-             "relevance": agent.relevance / agent.pages}
-            for agent in sorted(trail.agents.values(), key=lambda agent: agent.number)
+             "relevance": agent.relevance / agent.pages, "best": [_page(found) for found in agent.best]}
+            for agent in trail.agents()
         ],
     }  # fmt: skip
 

@@ -20,9 +20,7 @@ from crawlproject.components.dashboard.guard import TOKEN
 from crawlproject.components.dashboard.running_crawl import ACTIONS
 from crawlproject.components.seed_search import NO_SEEDS, SeedSearch, SeedsFound
 from crawlproject.errors import BadCrawlDir, BadInput
-from crawlproject.options import read_options
 from crawlproject.reports.report import CUT_SHORT
-from crawlproject.settings import USER_AGENT
 from crawlproject.storage.read import MANIFEST
 
 if TYPE_CHECKING:
@@ -39,7 +37,8 @@ _INSIDE = {"pages", "frontier", "workers", "archive", "index"}  # of a crawl fol
 class CrawlManager:
     """``root`` holds the crawls; ``settings`` of the command line go to each crawl that is started."""
 
-    def __init__(self, root: Path, settings: Mapping[str, Any]) -> None:
+    def __init__(self, root: Path, settings: Mapping[str, Any], search: SeedSearch) -> None:
+        self._search = search
         self._root = root
         self._settings = settings
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
@@ -109,8 +108,7 @@ class CrawlManager:
     async def seeds(self, query: str) -> SeedsFound:
         """Seeds for a query, from the crawls here and where the settings say. Raises ``BadInput``, also when there are none."""
         folders = [self.folder(name) for name in self.names()[:SEARCHED]]
-        search = SeedSearch(read_options(self._settings), folders, str(self._settings.get("USER_AGENT", USER_AGENT)))
-        found = await asyncio.to_thread(search.find, keywords_of(query))
+        found = await asyncio.to_thread(self._search.find, keywords_of(query), folders)
         if not found.seeds:
             raise BadInput("seeds", "; ".join((NO_SEEDS, *found.notes)))
         return found

@@ -8,9 +8,9 @@ from typing import Any
 from crawlproject.components.dashboard.crawl_json import counted, crawl_document
 from crawlproject.errors import BadCrawlDir
 from crawlproject.orderings.registry import UNJUDGED
-from crawlproject.reports.live_summary import LiveSummary
+from crawlproject.reports.live_summary import AGENTS, LiveSummary
 from crawlproject.reports.report import RELEVANT
-from crawlproject.storage import judgments
+from crawlproject.storage import agents, judgments
 from crawlproject.storage.read import MANIFEST, REFUSED, CrawlInfo, read_info, read_refused
 
 AT_ONCE = 2_000  # lines of history that are read in one go: some 30 ms
@@ -25,6 +25,7 @@ class FolderWatch:
         self._info = CrawlInfo()
         self._refused: dict[str, Any] = {"refused": [], "refused_total": 0}
         self._judged: dict[str, bool] = {}
+        self._family: list[dict[str, Any]] = []  # the agents of an ordering that has some, as they were at the end
         self._trail: LiveSummary | None = None
 
     def info(self) -> CrawlInfo:
@@ -50,8 +51,16 @@ class FolderWatch:
             self._refused = {"refused": counted(counts), "refused_total": sum(counts.values())}
         if self._changed(judgments.NAME):
             self._judged = judgments.read_judgments(self.folder)
+        if self._changed(agents.NAME):
+            self._family = agents.read_agents(self.folder)[:AGENTS]
         judged = {"judged": self._judged, "judgeable": info.ordering not in UNJUDGED}
-        return {**crawl_document(info, self._trail), **self._refused, **judged, "reading": not whole}
+        return {
+            **crawl_document(info, self._trail),
+            **self._refused,
+            **judged,
+            "family": self._family,
+            "reading": not whole,
+        }
 
     def _changed(self, name: str) -> bool:
         try:

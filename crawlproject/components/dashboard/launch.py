@@ -24,6 +24,7 @@ MOST_CRAWLS = 8  # started at once
 _COMMON = {
     "adaptive": "the default: learns what links are worth",
     "dom": "the best mix of the page and the words around the link first",
+    "infospiders": "agents that learn, have offspring and die; each with its colour, and a family tree",
     "shark_search": "anchor, words around the link, and what the path to it was worth",
     "best_first": "links on the pages most like the keywords first",
     "breadth_first": "links in the order in which they are found; a baseline",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import asdict
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,9 @@ from crawlproject.components.clock import time
 from crawlproject.components.dashboard.crawl_json import counted
 from crawlproject.components.extensions.progress import Speed
 from crawlproject.components.running import INTERRUPTED, crawl_of
+from crawlproject.crawl.relearning import can_relearn
 from crawlproject.frontier.base import HostStats, WatchedFrontier
+from crawlproject.reports.live_summary import AGENTS
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -76,6 +79,9 @@ class RunningCrawl:
             "speed": self._speed.update(monotonic(), crawl.stats.pages),
             "refused": counted(crawl.folder.refusals.counts),
             "refused_total": crawl.stats.refused,
+            "family": [asdict(life) for life in crawl.ordering.family(AGENTS)],
+            "learning": crawl.relearning.share if crawl.relearning is not None else None,
+            "learns": can_relearn(crawl),
             **self._frontier_of(),
         }
 

@@ -50,7 +50,8 @@ class Crawls(Protocol):
 
 
 class Dashboard:
-    """Serves ``crawls`` on a socket that listens already. ``live`` gives the numbers for ``/api/live``."""
+    """Serves ``crawls`` on a socket that listens already. ``live`` gives the numbers for ``/api/live``, ``sources`` says
+    where seeds are looked for."""
 
     def __init__(
         self,
@@ -59,6 +60,7 @@ class Dashboard:
         name: str,
         live: Callable[[], dict[str, Any]] | None = None,
         orderings: Callable[[], list[tuple[str, str]]] = list,
+        sources: str = "",
     ) -> None:
         self.token = secrets.token_urlsafe(24)
         self._crawls = crawls
@@ -67,6 +69,7 @@ class Dashboard:
         self._live = live
         self._search_box = SearchBox()
         self._orderings = orderings
+        self._sources = sources
         self._runner: web.ServerRunner | None = None
         self._routes: dict[tuple[str, str], Callable[[web.BaseRequest], Awaitable[web.Response]]] = {
             ("GET", "/"): self._page,
@@ -132,6 +135,7 @@ class Dashboard:
             token=self.token,
             can_start=self._crawls.can_start,
             orderings=self._orderings(),
+            sources=self._sources,
         )
         return _answer(page, "text/html; charset=utf-8")
 

@@ -7,8 +7,8 @@ Both may be called during the crawl, from any thread or process. Built on Tantiv
 (``docs/adr/0017-tantivy-is-the-index.md``).
 """
 
-from crawlproject.exporting.index.search import Hit, Match, SearchResult, matches, search
+from crawlproject.exporting.index.search import Hit, Match, SearchResult, frequencies, matches, search
 from crawlproject.exporting.index.store import is_behind
 from crawlproject.exporting.index.update import Updated, update
 
-__all__ = ["Hit", "Match", "SearchResult", "Updated", "is_behind", "matches", "search", "update"]
+__all__ = ["Hit", "Match", "SearchResult", "Updated", "frequencies", "is_behind", "matches", "search", "update"]

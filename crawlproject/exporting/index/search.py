@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -66,6 +67,11 @@ def matches(crawl_dir: Path, words: str, limit: int) -> list[Match]:
     return _searchable(crawl_dir).matches(_NO_OPERATOR.sub(" ", words)[:MAX_QUERY], limit)
 
 
+def frequencies(crawl_dir: Path, words: Sequence[str]) -> tuple[int, list[int]]:
+    """How many pages the index has, and on how many of them each of ``words`` is. Raises as ``search``."""
+    return _searchable(crawl_dir).frequencies(words)
+
+
 def search(crawl_dir: Path, query: str, limit: int = 10, offset: int = 0) -> SearchResult:
     """The ``limit`` best pages for ``query`` after the first ``offset``.
 
@@ -123,6 +129,11 @@ class _Searchable:
         except (ValueError, OSError) as damage:
             raise damaged(self._crawl_dir, damage) from None
         return [Match(_first(page, "url"), _line(_first(page, "title")), _first(page, TEXT)) for page in pages]
+
+    def frequencies(self, words: Sequence[str]) -> tuple[int, list[int]]:
+        queries = [self._query(_NO_OPERATOR.sub(" ", word)) for word in words]
+        counts = [getattr(self._searcher.search(query, 1, count=True), "count", 0) or 0 for query in queries]
+        return self._searcher.num_docs, [int(count) for count in counts]
 
     def _query(self, text: str) -> tantivy.Query:
         text = text.encode("utf-8", "replace").decode()

@@ -52,8 +52,9 @@ class Agent:
 
     ``keywords`` maps terms to weights; their order is that of the net's inputs. ``links`` maps each waiting URL to its
     weight in the draw of eq. 7, ``exp(beta * sigma)``, and ``total`` is their sum. ``parent`` is the number of
-    an agent, -1 for one born of a seed; ``keyword`` the one that the parent has not, ``born`` the pages observed by then. ``offset`` is the ``-ln(total)`` used in
-    the scores given so far. ``time`` is that of its last draw; one draw takes 1 on average.
+    an agent, -1 for one born of a seed; ``keyword`` is the one that the parent has not, ``born`` the number of pages observed
+    by then. ``offset`` is the ``-ln(total)`` used in the scores given so far. ``time`` is that of its last draw; one draw takes
+    1 on average.
     """
 
     number: int

@@ -35,7 +35,7 @@ def crawls(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def find(*keywords: str, crawls: Path | None = None, most: int = 10, **settings: object) -> SeedsFound:
     folders = latest_crawls(crawls, 50) if crawls else []
-    return SeedSearch(read_options(settings), folders, "test/1.0").find(keywords, most=most)
+    return SeedSearch(read_options(settings), "test/1.0").find(keywords, folders, most=most)
 
 
 def test_pages_of_earlier_crawls_are_seeds(crawls: Path) -> None:
@@ -43,7 +43,7 @@ def test_pages_of_earlier_crawls_are_seeds(crawls: Path) -> None:
     assert 3 <= len(found.seeds) <= 10 and found.notes == ()
     assert all(seed.similarity and seed.similarity >= 0.1 and seed.source in ("all", "bees") for seed in found.seeds)
     hosts = [host_of(seed.url) for seed in found.seeds]
-    assert len(set(hosts[:3])) == 3 and "www.nacre-divers.example" in hosts
+    assert len({*hosts}) > 5 and len({*hosts[:5]}) == 5
     assert not any("hive" in seed.url for seed in found.seeds)
     assert find("volcanic tephra", crawls=crawls, VIRTUAL_WEB="sample").seeds == ()
 
@@ -56,10 +56,8 @@ def test_operators_in_a_query_are_words(crawls: Path) -> None:
 def test_a_crawl_that_cannot_be_read_is_noted(crawls: Path, tmp_path: Path) -> None:
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "crawl.json").write_text("{}")
-    search = SeedSearch(
-        read_options({"VIRTUAL_WEB": "sample"}), [tmp_path / "broken", *latest_crawls(crawls, 9)], "test"
-    )
-    found = search.find(["coral reefs"])
+    search = SeedSearch(read_options({"VIRTUAL_WEB": "sample"}), "test")
+    found = search.find(["coral reefs"], [tmp_path / "broken", *latest_crawls(crawls, 9)])
     assert found.seeds and len(found.notes) == 1 and found.notes[0].startswith("broken: ")
 
 

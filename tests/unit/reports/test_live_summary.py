@@ -8,7 +8,7 @@ import pytest
 
 from crawlproject.errors import BadCrawlDir
 from crawlproject.reports import live_summary
-from crawlproject.reports.live_summary import LiveSummary
+from crawlproject.reports.live_summary import AGENTS, LiveSummary
 from crawlproject.reports.summary import summarise
 from crawlproject.storage.read import CrawlInfo
 
@@ -100,8 +100,18 @@ def test_agents_are_distinguished(summary_of, page):
         page("http://c.example/", relevance=0.9),
     )
     found.advance()
-    assert [(agent.number, agent.pages, agent.relevant) for agent in found.agents.values()] == [(0, 1, 1), (1, 2, 1)]
+    assert [(agent.number, agent.pages, agent.relevant) for agent in found.agents()] == [(0, 1, 1), (1, 2, 1)]
+    best = {agent.number: [page.visit.url for page in agent.best] for agent in found.agents()}
+    assert best == {0: ["http://a.example/"], 1: ["http://b.example/2", "http://b.example/"]}
     assert [best.agent for best in found.best()] == [1, None, 0, 1]
+
+
+def test_only_the_agents_that_fetched_last_are_listed(summary_of, page):
+    pages = [page(f"http://a.example/{n}", relevance=0.5, signs={"agent": float(n)}) for n in range(AGENTS + 5)]
+    found = summary_of(*pages, page("http://b.example/", relevance=0.9, signs={"agent": 1.0}))
+    found.advance()
+    listed = [agent.number for agent in found.agents()]
+    assert listed == [1, *range(6, AGENTS + 5)]
 
 
 def test_of_duplicates_only_the_first_is_among_the_best(summary_of, page):

@@ -28,9 +28,9 @@ async function ask(path, body) {
 const crawlQuery = (name) => `crawl=${encodeURIComponent(name)}`;
 
 // One colour for each agent when one crawl is shown, one for each crawl when several are.
-function markOf(index, page) {
-  if (states.length === 1 && page.agent !== null) return `m${page.agent % MARKS}`;
-  return `m${index % MARKS}`;
+function markOf(index, page, more = "") {
+  if (states.length === 1 && page.agent !== null && page.agent !== undefined) return { class: `of-agent${more}`, hue: hueOf(page.agent) };
+  return { class: `m${index % MARKS}${more}` };
 }
 
 function badge(index, page) {
@@ -167,11 +167,17 @@ async function judge(crawls, url, relevant) {
   drawHits();
 }
 
+function learns(open) {
+  const learning = open.find((state) => typeof state.learning === "number");
+  if (learning) return `The crawl learns from it: ${percent(learning.learning)} of its pages are read again.`;
+  return open.some((state) => state.learns) ? "A running crawl learns from it within seconds." : "A crawl learns from it when it is started again.";
+}
+
 function drawJudgedNote() {
   const open = states.filter((state) => state.judgeable);
   const judged = new Set(open.flatMap((state) => Object.keys(state.judged))).size;
   byId("judged-note").textContent = open.length && !lost
-    ? `${judged ? `${count(judged)} judged by you.` : "Say which pages are relevant."} A crawl learns from it when it is stopped and started again.`
+    ? `${judged ? `${count(judged)} judged by you.` : "Say which pages are relevant."} ${learns(open)}`
     : "";
 }
 
@@ -204,7 +210,7 @@ function drawBest() {
     const key = page.url;
     const fresh = !first && !seen.has(key) ? " fresh" : "";
     seen.add(key);
-    return make("li", { class: markOf(index, page) + fresh },
+    return make("li", markOf(index, page, fresh),
       make("div", { class: "name" }, link(page, page.title || page.url)),
       make("div", { class: "url" }, make("bdi", {}, page.url)),
       make("div", { class: "small" }, ...group.flatMap((one) => [badge(one.index, one.page), " "]),
@@ -248,12 +254,55 @@ function drawDetails() {
       table("Links refused, by reason", ["reason", "links"], (state.refused || []).map(([reason, n]) => [reason, count(n)]), [1]),
       table("Failed fetches", ["outcome", "fetches"], (state.failures || []).map(([kind, n]) => [kind, count(n)]), [1]),
       politeness(state),
-      table("Agents", ["agent", "pages", "relevant", "mean relevance"],
-        (state.agents || []).map((agent) => [make("span", { class: `badge m${agent.number % MARKS}` }, `agent ${agent.number}`), count(agent.pages), count(agent.relevant), fixed(agent.relevance)]), [1, 2, 3]),
       table("Latest fetches", ["page", "relevance"],
         (state.latest || []).map((page) => [link(page, page.title || page.url), page.outcome ? make("span", { class: "soft" }, page.outcome) : fixed(page.relevance)]), [1])))];
   });
   redraw(byId("details"), blocks);
+}
+
+// ------------------------------------------------------------ agents
+
+// The family tree of the agents of a crawl: who is whose offspring, how each does, and what it found.
+function drawAgents() {
+  redraw(byId("agents"), states.filter((state) => (state.agents || []).length).map((state) => {
+    const found = new Map(state.agents.map((agent) => [agent.number, agent]));
+    const lives = new Map((state.family || []).map((life) => [life.number, life]));
+    for (const number of found.keys()) if (!lives.has(number)) lives.set(number, { number, parent: null });
+    const children = new Map();
+    for (const life of [...lives.values()].sort((a, b) => a.number - b.number)) {
+      const parent = lives.has(life.parent) ? life.parent : null;
+      children.set(parent, [...(children.get(parent) || []), life]);
+    }
+    const known = [...lives.values()].filter((life) => life.born !== undefined);
+    const alive = known.filter((life) => life.died === null).length;
+    const branch = (parent) => (children.get(parent) || []).map((life) => drawAgent(state, life, found.get(life.number), branch(life.number)));
+    return make("section", { class: "card" },
+      make("h2", {}, "Agents", ...(states.length > 1 ? [" of ", make("span", { class: `badge m${states.indexOf(state) % MARKS}` }, labelOf(state))] : [])),
+      make("p", { class: "soft small" }, known.length ? `${count(alive)} ${alive === 1 ? "lives" : "live"}, ${count(known.length - alive)} dead are shown. ` : "",
+        "Offspring are below their parent; energy comes from relevant pages, each fetch costs some. Open an agent to see its best pages."),
+      make("ul", { class: "tree" }, ...branch(null)));
+  }));
+}
+
+function drawAgent(state, life, found, offspring) {
+  const place = `agent ${state.name} ${life.number}`;
+  const story = [
+    life.born === undefined ? "" : life.parent >= 0 ? `born at page ${count(life.born)}, of agent ${life.parent}` : "of a seed",
+    life.keyword ? `new word: ${life.keyword}` : "",
+    life.died === null || life.died === undefined ? "" : `died at page ${count(life.died)}`,
+    life.waiting ? `${count(life.waiting)} links waiting` : "",
+  ].filter(Boolean).join(" · ");
+  const did = found ? `${count(found.pages)} ${found.pages === 1 ? "page" : "pages"}, ${count(found.relevant)} relevant` : "no page yet";
+  const energy = life.died === null ? make("meter", { min: 0, max: 1, value: life.energy, title: `energy: ${percent(life.energy)} of what it needs for offspring` }) : "";
+  const pages = ((found && found.best) || []).map((page) => make("li", {},
+    make("div", { class: "name" }, link(page, page.title || page.url)),
+    make("div", { class: "small soft" }, `relevance ${fixed(page.relevance)} · fetch ${count(page.number)}${page.depth ? "" : " · a seed"}`)));
+  const details = make("details", {
+    open: opened.has(place), ontoggle: (event) => (event.target.open ? opened.add(place) : opened.delete(place)),
+  }, make("summary", { "data-place": place }, make("span", { class: "badge" }, `agent ${life.number}`), " ", energy, ` ${did} `, make("span", { class: "soft small" }, make("bdi", {}, story))),
+    pages.length ? make("ol", { class: "pages" }, ...pages) : make("p", { class: "soft small" }, "Nothing found yet."));
+  return make("li", { class: life.died === null || life.died === undefined ? "of-agent" : "of-agent dead", hue: hueOf(life.number), "data-agent": life.number },
+    details, offspring.length ? make("ul", {}, ...offspring) : "");
 }
 
 // ------------------------------------------------------------ search
@@ -306,21 +355,49 @@ async function start(event) {
   const problem = byId("start-problem");
   const button = byId("start-button");
   problem.textContent = "";
+  drawSeeds(null);
   button.disabled = true;
+  if (!byId("seeds").value.trim()) byId("found-seeds").textContent = "looking for seeds …";
   try {
     const form = {
       query: byId("query").value, seeds: byId("seeds").value, pages: Number(byId("pages").value),
       orderings: [...document.querySelectorAll("#orderings :checked")].map((box) => box.value),
     };
     const answer = await ask("/api/start", form);
+    drawSeeds(answer);
     shown = answer.started.slice(0, MOST);
     chosenByHand = true;
     location.hash = shown.map(encodeURIComponent).join("&");
     look();
   } catch (wrong) {
     problem.textContent = wrong.message;
+    drawSeeds(null);
   }
   button.disabled = false;
+}
+
+// Fills in what the query finds, to be changed before the crawl.
+async function findSeeds() {
+  const problem = byId("start-problem");
+  problem.textContent = "";
+  byId("found-seeds").textContent = "looking for seeds …";
+  byId("find-button").disabled = true;
+  try {
+    const answer = await ask("/api/seeds", { query: byId("query").value });
+    byId("seeds").value = answer.seeds.map((seed) => seed.url).join("\n");
+    drawSeeds(answer);
+  } catch (wrong) {
+    problem.textContent = wrong.message;
+    drawSeeds(null);
+  }
+  byId("find-button").disabled = false;
+}
+
+function drawSeeds(answer) {
+  const seeds = (answer && answer.seeds) || [];
+  const items = seeds.map((seed) => make("li", {}, link(seed, seed.title || seed.url), make("span", { class: "soft" }, ` ${seed.source}`)));
+  const notes = ((answer && answer.notes) || []).map((note) => make("p", { class: "soft" }, make("bdi", {}, note)));
+  byId("found-seeds").replaceChildren(...(items.length ? [make("p", {}, `${count(items.length)} seeds were found:`), make("ul", {}, ...items)] : []), ...notes);
 }
 
 // ------------------------------------------------------------ looking again and again
@@ -354,6 +431,7 @@ async function look() {
       drawn = now;
       redraw(byId("runs"), states.map(drawRun));
       drawCurve();
+      drawAgents();
       drawBest();
       drawHits();
       drawDetails();
@@ -391,7 +469,10 @@ function fromHash() {
 }
 
 fromHash();
-if (byId("start")) byId("start").addEventListener("submit", start);
+if (byId("start")) {
+  byId("start").addEventListener("submit", start);
+  byId("find-button").addEventListener("click", findSeeds);
+}
 byId("search").addEventListener("submit", search);
 look();
 setInterval(() => {

@@ -8,12 +8,16 @@ function make(name, attributes = {}, ...children) {
   const node = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
     if (key === "class") node.className = value;
+    else if (key === "hue") { if (value !== null) node.style.setProperty("--hue", value); }
     else if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
     else if (value !== false && value !== null && value !== undefined) node.setAttribute(key, value === true ? "" : value);
   }
   node.append(...children.filter((child) => child !== null && child !== undefined && child !== ""));
   return node;
 }
+
+// A mark of its own for each agent: the golden angle keeps the hues of neighbours far apart.
+const hueOf = (number) => ((number * 137.508) % 360).toFixed(1);
 
 const count = (n) => (n === null || n === undefined ? "–" : Math.round(n).toLocaleString("en"));
 const fixed = (n, digits = 3) => (n === null || n === undefined ? "–" : n.toFixed(digits));

@@ -11,7 +11,9 @@ from crawlproject.components.dashboard import address_file
 from crawlproject.components.dashboard.address_file import AddressFile
 from crawlproject.components.dashboard.crawls import CrawlManager
 from crawlproject.components.dashboard.folder_watch import FolderWatch
+from crawlproject.components.seed_search import SeedSearch
 from crawlproject.errors import BadCrawlDir, BadInput
+from crawlproject.options import read_options
 
 
 def test_a_crawl_in_numbers(write_crawl, crawl_of_pages, tmp_path):
@@ -60,29 +62,33 @@ def test_a_damaged_folder_is_named(tmp_path):
         FolderWatch(tmp_path).document()
 
 
+def manager(root):
+    return CrawlManager(root, {}, SeedSearch(read_options({}), "test"))
+
+
 class TestWorkshop:
     def test_it_lists_crawl_folders_and_nothing_else(self, write_crawl, page, tmp_path):
         write_crawl(tmp_path / "reefs", [page("http://a.example/")], reason="page budget")
         write_crawl(tmp_path / "bread" / "dom", reason="shutdown")
         (tmp_path / "notes").mkdir()
         (tmp_path / "topic.toml").write_text("")  # somebody's topic, no crawl
-        crawls = {crawl["name"]: crawl["status"] for crawl in CrawlManager(tmp_path, {}).crawls()}
+        crawls = {crawl["name"]: crawl["status"] for crawl in manager(tmp_path).crawls()}
         assert crawls == {"reefs": "ended", "bread/dom": "interrupted"}
 
     def test_a_folder_that_does_not_exist_has_no_crawls(self, tmp_path):
-        assert CrawlManager(tmp_path / "none", {}).crawls() == []
+        assert manager(tmp_path / "none").crawls() == []
 
     @pytest.mark.parametrize("name", ["../secret", "/etc", "", "reefs/../../secret", "secret"])
     def test_no_name_leads_out_of_the_list(self, write_crawl, tmp_path, name):
         write_crawl(tmp_path / "secret")
         write_crawl(tmp_path / "crawls" / "reefs")
         with pytest.raises(BadInput):
-            CrawlManager(tmp_path / "crawls", {}).folder(name)
+            manager(tmp_path / "crawls").folder(name)
 
     def test_a_lock_of_a_dead_process_is_no_running_crawl(self, write_crawl, tmp_path):
         folder = write_crawl(tmp_path / "reefs")
         (folder / "lock").write_text("999999999\n")
-        assert [crawl["status"] for crawl in CrawlManager(tmp_path, {}).crawls()] == ["interrupted"]
+        assert [crawl["status"] for crawl in manager(tmp_path).crawls()] == ["interrupted"]
 
 
 class TestBeacon:
