@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 WEAK = 1  # exit code: the topic has weaknesses
 _SAMPLE = 20  # pages
 _BUDGET = 1000  # pages
+_ACTIONS = ("new", "check", "from-taxonomy", "examples")
 _WORDS = 5
 
 
@@ -35,7 +36,7 @@ class TopicCommand(Subcommand):
     requires_project = True
 
     def syntax(self) -> str:
-        return "new|check|from-taxonomy [options] FILE"
+        return "new|check|from-taxonomy|examples [options] FILE [CRAWL_DIR]"
 
     def short_desc(self) -> str:
         return "Write topic files, or check one"
@@ -46,7 +47,8 @@ class TopicCommand(Subcommand):
             "alone, seeds are found in earlier crawls, SEED_FILES and SEED_SEARCH_URL. check: fetch "
             "the seeds of a topic (a file, a name, or TOML text) and some of the pages they link to, politely, and list "
             "the weaknesses of the topic. from-taxonomy: write a topic for each category of a directory of the web (FILE: RDF, "
-            "OPML or JSON) into --out, with random seeds and the other pages as targets. Exit code 1: weaknesses; 2: bad input."
+            "OPML or JSON) into --out, with random seeds and the other pages as targets. examples: keep the pages that were "
+            "judged in CRAWL_DIR as examples of the topic. Exit code 1: weaknesses; 2: bad input."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -90,14 +92,19 @@ class TopicCommand(Subcommand):
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        if len(args) != 2 or args[0] not in ("new", "check", "from-taxonomy"):
-            raise UsageError("expected new, check or from-taxonomy, and a file", print_help=False)
+        if len(args) != 2 + (args[:1] == ["examples"]) or args[0] not in _ACTIONS:
+            raise UsageError(
+                "expected new, check or from-taxonomy, and a file; or examples, a file, and a crawl folder",
+                print_help=False,
+            )
         for option in ("words", "sample", "pages", "least", "seeds", "distance"):
             if (getattr(opts, option) or 0) < 0:
                 raise UsageError(f"--{option}: expected 0 or more", print_help=False)
         with reporting_errors(self):
             if args[0] == "new":
                 self._new(Path(args[1]), opts)
+            elif args[0] == "examples":
+                _keep_examples(Path(args[1]), Path(args[2]))
             elif args[0] == "from-taxonomy":
                 self._from_taxonomy(Path(args[1]), opts)
             else:
@@ -258,6 +265,15 @@ def _pages(probed: Sequence[SeedPreview]) -> list[Page]:
 
 
 _FILTERS = ("ending", "without")
+
+
+def _keep_examples(topic: Path, crawl: Path) -> None:
+    from crawlproject.components.judged_examples import keep_examples
+
+    kept = keep_examples(topic, crawl)
+    for url in kept.lost:
+        _note(f"  {url} is not stored any more")
+    print(f"Examples of {topic}: {kept.relevant} relevant, {kept.irrelevant} not relevant")
 
 
 def _write_topic(path: Path, draft: Draft) -> None:

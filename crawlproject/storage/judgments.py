@@ -44,8 +44,13 @@ def add_judgment(folder: Path, judgment: Judgment) -> None:
 
 def read_judgments(folder: Path) -> dict[str, bool]:
     """Whether each judged URL is relevant, the latest judgment last; none without a file. Raises ``BadCrawlDir``."""
+    return {url: relevant for url, relevant in last_judgments(folder).items() if relevant is not None}
+
+
+def last_judgments(folder: Path) -> dict[str, bool | None]:
+    """The last judgment of each URL, also of those taken back: None. Raises ``BadCrawlDir``."""
     path = folder / NAME
-    found: dict[str, bool] = {}
+    found: dict[str, bool | None] = {}
     for number, line in enumerate(read_lines(path), start=1):
         try:
             url, relevant = line["url"], line["relevant"]
@@ -54,6 +59,5 @@ def read_judgments(folder: Path) -> dict[str, bool]:
         except (KeyError, TypeError) as damage:
             raise unexpected(path, number, damage) from damage
         found.pop(url, None)
-        if relevant is not None:
-            found[url] = bool(relevant)
+        found[url] = relevant
     return found

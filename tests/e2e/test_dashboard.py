@@ -12,6 +12,12 @@ from typing import Any
 import pytest
 from support.browser import DESKTOP, PHONE, Watcher, browser, fits, serving, wait_until
 from support.crawling import QUICK, history, topic_file
+from support.livecrawl import crawl_web
+
+from crawlproject.records import Topic
+from crawlproject.storage.read import read_links
+from crawlproject.topic.parse import load_topic
+from crawlproject.webs.sample import SampleWeb
 
 pytestmark = pytest.mark.slow
 
@@ -198,7 +204,7 @@ def test_crawls_are_started_from_a_query_and_compared(tmp_path: Path) -> None:
         page.wait_for_selector("#best .badge")
         agents = set(page.locator("#best .badge").all_inner_texts())
         assert len(agents) > 1 and all(agent.startswith("agent ") for agent in agents)
-        marks = page.eval_on_selector_all("#best li", "nodes => nodes.map(n => n.className.split(' ')[0])")
+        marks = page.eval_on_selector_all("#best li", "nodes => nodes.map(n => getComputedStyle(n).borderLeftColor)")
         assert len(set(marks)) == len(agents)
         assert watcher.problems == [] and all(request.startswith(url) for request in watcher.requests)
 
@@ -209,6 +215,89 @@ def test_crawls_are_started_from_a_query_and_compared(tmp_path: Path) -> None:
     lines = history(tmp_path / "crawls" / "coral-reefs-bleaching.infospiders")
     assert sum(bool(line["md5"]) for line in lines) == 40
     assert {line["signs"]["agent"] for line in lines} > {0.0}
+
+
+def test_a_query_is_enough_and_the_agents_have_a_family_tree(tmp_path: Path) -> None:
+    everything = Topic("everything", ("coral reef", "honey bees"), ("http://www.open-directory.example/", *SEEDS))
+    quick = {"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, "CRAWL_MAX_PAGES": 60}
+    crawl_web(everything, SampleWeb(), tmp_path / "crawls" / "everything", **quick)
+    mine = tmp_path / "mine.txt"
+    mine.write_text("http://www.night-dive.example/ coral reefs at night\nhttp://www.sour-diary.example/ bread\n")
+    settings = {**QUICK, "VIRTUAL_WEB": "sample", "POLITENESS_MIN_DELAY": 0.2, "CRAWL_ALLOWED_DOMAINS": ""}
+    settings |= {"SEED_FILES": mine, "ORDERING_REPRODUCTION": 2, "ORDERING_POPULATION": 5}
+    with browser() as chromium, serving(tmp_path, "dashboard", tmp_path / "crawls", **settings) as url:
+        page = chromium.new_page(viewport=DESKTOP)
+        watcher = Watcher(page)
+        page.goto(url)
+        page.fill("#query", "zeppelins")
+        page.click("#find-button")
+        wait_until(page, "document.querySelector('#start-problem').textContent.includes('name a page to start from')")
+        page.fill("#query", "coral reefs, bleaching")
+        page.click("#find-button")
+        page.wait_for_selector("#found-seeds li", timeout=60_000)
+        found = page.input_value("#seeds").split()
+        assert (
+            "http://www.night-dive.example/" in found and len(found) > 3 and not any("sour" in seed for seed in found)
+        )
+        assert "everything" in page.inner_text("#found-seeds") and "mine.txt" in page.inner_text("#found-seeds")
+
+        page.fill("#seeds", "")
+        page.fill("#pages", "150")
+        page.set_checked("#orderings input[value=adaptive]", False)
+        page.set_checked("#orderings input[value=infospiders]", True)
+        page.click("#start-button")
+        page.wait_for_selector("#agents .tree meter", timeout=60_000)  # while it runs
+        page.wait_for_selector("#agents .tree ul [data-agent]", timeout=60_000)  # an offspring, below its parent
+        wait_until(page, "document.querySelector('.run .status').textContent.startsWith('ended')")
+        wait_until(page, "document.querySelectorAll('#agents .dead').length > 0")
+        nested = page.eval_on_selector_all(
+            "#agents ul ul > [data-agent]",
+            "nodes => nodes.map(n => [n.parentNode.parentNode.dataset.agent, n.querySelector('summary').textContent])",
+        )
+        assert nested and all(f"of agent {parent}" in text for parent, text in nested if "born at" in text)
+        hues = "nodes => nodes.map(n => getComputedStyle(n).getPropertyValue('--mark'))"
+        colours = page.eval_on_selector_all("#agents [data-agent]", hues)
+        assert len(set(colours)) == len(colours) > 3
+        page.locator("#agents summary").first.click()
+        page.wait_for_selector("#agents details[open] .pages li")
+        page.wait_for_timeout(1500)  # it stays open when the page is drawn again
+        assert page.locator("#agents details[open] .pages li a").count() > 0
+        page.set_viewport_size(PHONE)
+        assert fits(page)
+        assert [problem for problem in watcher.problems if "400" not in problem] == []
+        assert all(request.startswith(url) for request in watcher.requests)
+    folder = tmp_path / "crawls" / "coral-reefs-bleaching.infospiders"
+    topic = load_topic(folder / "topic.toml")
+    assert (
+        set(topic.seeds) == set(found) and "  # mine.txt: coral reefs at night" in (folder / "topic.toml").read_text()
+    )
+    assert {int(line["signs"]["agent"]) for line in history(folder) if line["md5"]} <= {
+        agent["number"] for agent in json.loads((folder / "agents.json").read_text())
+    }
+
+
+def test_a_running_crawl_learns_from_a_click(tmp_path: Path) -> None:
+    folder = tmp_path / "reefs"
+    with crawling(folder, topic_file(tmp_path, *SEEDS), ORDERING="best_first") as url:
+        ours = {"X-Dashboard-Token": get(f"{url}/").split('name="token" content="')[1].split('"')[0]}
+
+        def state() -> dict[str, Any]:
+            return get(f"{url}/api/state?crawl=reefs")["states"][0]
+
+        until(lambda: state().get("pages", 0) > 15)
+        assert state()["learns"] and state()["best_score"] < 1.0
+        assert post(f"{url}/api/control", {"crawl": "reefs", "action": "pause"}, **ours)[0] == 200
+        until(lambda: not state()["leased"] or None)
+        links = dict(read_links(folder))
+        fetched = {line["url"] for line in history(folder)}
+        liked = next(page for page, targets in links.items() if len({*targets} - fetched) > 3)
+        assert post(f"{url}/api/judge", {"crawl": "reefs", "url": liked, "relevant": True}, **ours)[0] == 200
+        until(lambda: state()["best_score"] == 1.0)
+        assert state()["learning"] is None
+        assert post(f"{url}/api/control", {"crawl": "reefs", "action": "resume"}, **ours)[0] == 200
+        until(lambda: any(line["url"] not in fetched for line in history(folder)))
+        later = [line for line in history(folder) if line["url"] not in fetched]
+        assert later[0]["url"] in links[liked] and later[0]["score"] == 1.0
 
 
 def started(url: str, **wish: object) -> tuple[str, dict[str, str]]:

@@ -80,4 +80,5 @@ class Population:
 
     def _life(self, agent: Agent, died: int | None = None) -> AgentLife:
         energy = min(1.0, max(0.0, agent.energy / self._reproduction))
-        return AgentLife(agent.number, agent.parent, agent.born, died, energy, len(agent.links), agent.keyword)
+        waiting = len(agent.links) if died is None else 0  # the heir has them
+        return AgentLife(agent.number, agent.parent, agent.born, died, energy, waiting, agent.keyword)
