@@ -25,6 +25,8 @@ from crawlproject.urls.addresses import is_own_name
 from crawlproject.urls.canonical import canonical_or_none
 
 LEAST_COVERAGE = 0.4  # of a query, that a page must be about
+FEW = 5  # fewer such pages: others are better than none
+FEW_NOTE = "earlier crawls have few pages about this; some of these seeds share only a word with it"
 CANDIDATES = 50  # pages of each index that are compared with the query
 SECONDS = 15.0  # for the search service to answer
 MOST_BYTES = 4_194_304  # of its answer
@@ -102,13 +104,17 @@ class SeedSearch:
                 continue
             known, counts = known + in_index, [one + other for one, other in zip(counts, on, strict=True)]
         weights = dict(zip(terms, (idf(known, count) for count in counts), strict=True))
-        found = []
+        about_it, about_part = list[FoundSeed](), list[FoundSeed]()
         for page, name in pages.values():
             there = Counter(judge.analyzer.terms(f"{page.title} {page.text}"))
-            similarity, about = judge.relevance(there), coverage(weights, there)
-            if similarity >= self._options.page_relevant and about >= LEAST_COVERAGE:
-                found.append(FoundSeed(page.url, page.title or page.url, name, similarity * about))
-        return sorted(found, key=lambda seed: (-(seed.similarity or 0.0), seed.url))
+            similarity, share = judge.relevance(there), coverage(weights, there)
+            if similarity >= self._options.page_relevant:
+                seed = FoundSeed(page.url, page.title or page.url, name, similarity * share)
+                (about_it if share >= LEAST_COVERAGE else about_part).append(seed)
+        if len(about_it) < FEW and about_part:
+            notes.append(FEW_NOTE)
+            about_it += about_part
+        return sorted(about_it, key=lambda seed: (-(seed.similarity or 0.0), seed.url))
 
     # ------------------------------------------------------------ the search service
 

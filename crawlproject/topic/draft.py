@@ -15,6 +15,7 @@ from crawlproject.records import Page
 
 MIN_LETTERS = 3  # characters of a word that is proposed as a keyword
 _SLUG = 40  # characters of a name
+_COMMENT = 120  # characters
 _OF_WORDS = "LMN"  # categories of Unicode characters: letters, marks (vowels of Hindi or Thai), numbers
 
 
@@ -125,8 +126,13 @@ def _spellings(pages: Iterable[Page], analyzer: Analyzer) -> dict[str, str]:
 def _list(name: str, values: Sequence[str], comments: Mapping[str, str] | None = None) -> list[str]:
     if len(values) == 1 and not comments:
         return [f"{name} = [{_text(values[0])}]"]
-    said = {value: f"  # {printable(comment)}" for value, comment in (comments or {}).items() if comment}
+    said = {value: f"  # {_comment(comment)}" for value, comment in (comments or {}).items() if comment}
     return [f"{name} = [", *(f"  {_text(value)},{said.get(value, '')}" for value in values), "]"]
+
+
+def _comment(text: str) -> str:
+    """One line without controls, of a text that may be from the web."""
+    return " ".join(printable(text).split())[:_COMMENT]
 
 
 def _text(value: str) -> str:

@@ -311,6 +311,33 @@ def started(url: str, **wish: object) -> tuple[str, dict[str, str]]:
     return name, headers
 
 
+def test_a_query_alone_over_sockets(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.txt"
+    mine.write_text("".join(f"{seed} reefs\n" for seed in SEEDS))
+    with serving(tmp_path, "dashboard", tmp_path / "crawls", **SLOW, SEED_FILES=mine) as url:
+        page = get(f"{url}/")
+        assert "earlier crawls, 1 seed file" in page
+        ours = {"X-Dashboard-Token": page.split('name="token" content="')[1].split('"')[0]}
+        for path, body in (("seeds", {"query": "reefs"}), ("start", {"query": "reefs"})):
+            assert post(f"{url}/api/{path}", body)[0] == 403
+            assert post(f"{url}/api/{path}", body, **ours, Origin="http://evil.example")[0] == 403
+        assert [seed["url"] for seed in post(f"{url}/api/seeds", {"query": "reefs"}, **ours)[1]["seeds"]] == list(SEEDS)
+        for query in ("", " , ", "the", "bread"):
+            status, answer = post(f"{url}/api/seeds", {"query": query}, **ours)
+            assert status == 400 and answer["error"]
+        form = {"query": "reefs", "seeds": "", "orderings": ["dom"], "pages": 50}
+        status, answer = post(f"{url}/api/start", form, **ours)
+        assert status == 200 and answer["started"] == ["reefs.dom"] and answer["notes"] == []
+        assert [seed["source"] for seed in answer["seeds"]] == ["mine.txt"] * 3
+        until(lambda: get(f"{url}/api/state?crawl=reefs.dom")["states"][0].get("pages"), 40)
+        assert get(f"{url}/report?crawl=reefs.dom")
+    # It outlives the crawls: an ended one is shown by the next dashboard, with links that work.
+    with serving(tmp_path, "dashboard", tmp_path / "crawls") as url:
+        (state,) = get(f"{url}/api/state?crawl=reefs.dom")["states"]
+        assert state["status"] == "interrupted" and state["pages"] > 0
+        assert "crawl report" in get(f"{url}/report?crawl=reefs.dom") and get(f"{url}/map?crawl=reefs.dom")
+
+
 def test_a_stopped_crawl_is_resumed(tmp_path: Path) -> None:
     with serving(tmp_path, "dashboard", tmp_path / "crawls", **SLOW) as url:
         name, headers = started(url)

@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 from support.crawling import ROOT, command, environment, scrapy
+from support.livecrawl import crawl_web
 
+from crawlproject.records import Topic
 from crawlproject.topic.parse import load_topic
+from crawlproject.webs.sample import SampleWeb
 
 SAMPLE = {"VIRTUAL_WEB": "sample", "POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0}
 SEEDS = ["http://www.nacre-divers.example/", "http://www.lagoon-notes.example/", "http://www.hobby-ring.example/"]
@@ -28,6 +31,24 @@ def test_a_topic_from_a_query_and_examples(tmp_path: Path) -> None:
     assert f"scrapy crawl topical -a topic={path} -s" in done.stdout and done.stdout.count("-s VIRTUAL_WEB=sample") == 2
     again = scrapy("topic", "new", path, "--query", "x", "--seed", SEEDS[0])
     assert again.returncode == 2 and "the file exists" in again.stderr and load_topic(path) == topic
+
+
+def test_a_query_alone_finds_its_seeds(tmp_path: Path) -> None:
+    quick = {"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, "CRAWL_MAX_PAGES": 40}
+    everything = Topic("everything", ("coral reef",), (SEEDS[2], "http://www.open-directory.example/"))
+    crawl_web(everything, SampleWeb(), tmp_path / "crawls" / "everything", **quick)
+    path = tmp_path / "reef.toml"
+    alone = ("topic", "new", path, "--query", "coral reefs, bleaching", "--crawls", tmp_path / "crawls")
+    done = scrapy(*alone, "--seeds", 4, **SAMPLE)
+    assert done.returncode == 0, done.stderr
+    topic = load_topic(path)
+    assert len(topic.seeds) == 4 and done.stdout.count("Seed: http://") == 4
+    assert path.read_text().count(",  # everything: ") == 4
+    assert (topic.keywords, topic.settings) == (("coral reefs", "bleaching"), {"CRAWL_MAX_PAGES": 1000})
+
+    path.unlink()
+    nothing = scrapy(*alone[:-1], tmp_path / "none")
+    assert nothing.returncode == 2 and "where no seeds were found" in nothing.stderr and not path.exists()
 
 
 def test_a_topic_by_asking(tmp_path: Path) -> None:

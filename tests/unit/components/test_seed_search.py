@@ -9,11 +9,13 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from support.httpserver import QuietHandler, listening
 from support.livecrawl import crawl_web
 
 from crawlproject.components.dashboard.crawls import latest_crawls
-from crawlproject.components.seed_search import SeedSearch, SeedsFound
+from crawlproject.components.seed_search import FEW_NOTE, SeedSearch, SeedsFound, coverage, idf
 from crawlproject.errors import BadSetting
 from crawlproject.options import read_options
 from crawlproject.records import Topic
@@ -46,6 +48,11 @@ def test_pages_of_earlier_crawls_are_seeds(crawls: Path) -> None:
     assert len({*hosts}) > 5 and len({*hosts[:5]}) == 5
     assert not any("hive" in seed.url for seed in found.seeds)
     assert find("volcanic tephra", crawls=crawls, VIRTUAL_WEB="sample").seeds == ()
+
+
+def test_when_few_pages_are_about_the_query_that_is_said(crawls: Path) -> None:
+    found = find("coral zeppelins airships dirigibles", crawls=crawls, VIRTUAL_WEB="sample")
+    assert found.seeds and found.notes == (FEW_NOTE,)
 
 
 def test_operators_in_a_query_are_words(crawls: Path) -> None:
@@ -135,3 +142,12 @@ def test_a_service_that_is_not_there_is_noted() -> None:
 def test_a_wrong_address_is_refused(url: str) -> None:
     with pytest.raises(BadSetting, match="SEED_SEARCH_URL"):
         find("coral", SEED_SEARCH_URL=url)
+
+
+@given(st.dictionaries(st.sampled_from("abcde"), st.tuples(st.integers(0, 90), st.booleans()), min_size=1))
+def test_coverage_is_a_share_to_which_rare_words_add_more(words: dict[str, tuple[int, bool]]) -> None:
+    weights = {word: idf(90, on) for word, (on, _) in words.items()}
+    there = {word: 1 for word, (_, holds) in words.items() if holds}
+    assert all(weight > 0 for weight in weights.values()) and idf(90, 3) > idf(90, 4)
+    assert 0 <= coverage(weights, there) <= 1.000001
+    assert coverage(weights, {}) == 0 and coverage(weights, dict.fromkeys(words, 1)) == pytest.approx(1)

@@ -75,3 +75,11 @@ def test_words_of_scripts_with_marks() -> None:
     analyzer = Analyzer("hi")
     example, other = page("कविता संग्रह कविता", analyzer), page("दुकान", analyzer)
     assert characteristic_words([example], [other], analyzer) == ["कविता", "संग्रह"]
+
+
+@given(st.dictionaries(st.sampled_from(["http://a.example/", "http://b.example/"]), st.text(), max_size=2))
+def test_no_source_of_a_seed_escapes_from_its_comment(sources: dict[str, str]) -> None:
+    seeds = ["http://a.example/", "http://b.example/"]
+    text = topic_text(Draft("reef", ["coral"], seeds, ordering="dom", pages=5, sources=sources))
+    topic = parse_topic(text, "reef.toml")
+    assert topic.seeds == tuple(seeds) and topic.settings == {"ORDERING": "dom", "CRAWL_MAX_PAGES": 5}
