@@ -29,13 +29,14 @@ function link(page, text) {
   return make("a", { href: page.url, rel: "noreferrer noopener", target: "_blank" }, make("bdi", {}, text));
 }
 
-// New content that keeps the place of the keyboard and of the scroll bar.
+// New content that keeps the place of the keyboard and of the scroll bars.
 function redraw(container, nodes) {
   const place = (node) => node && node.dataset && node.dataset.place;
   const focused = container.contains(document.activeElement) ? place(document.activeElement) : null;
-  const { scrollTop } = container;
+  const bars = () => [container, ...container.querySelectorAll(".tree")];
+  const places = bars().map((node) => node.scrollTop);
   container.replaceChildren(...nodes);
-  container.scrollTop = scrollTop;
+  bars().forEach((node, index) => { node.scrollTop = places[index] || 0; });
   if (focused) [...container.querySelectorAll("[data-place]")].find((node) => place(node) === focused)?.focus();
 }
 
