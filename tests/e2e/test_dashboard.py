@@ -260,14 +260,9 @@ def test_a_query_is_enough_and_the_agents_have_a_family_tree(tmp_path: Path) -> 
         assert len(set(colours)) == len(colours) > 3
         page.locator("#agents summary").first.click()
         page.wait_for_selector("#agents details[open] .pages li")
-        # It stays open, and where it was scrolled to, when the page is drawn again.
-        page.set_viewport_size({"width": 1280, "height": 500})
-        page.evaluate("document.querySelectorAll('#agents summary').forEach(one => one.parentNode.open = true)")
-        page.evaluate("document.querySelector('#agents .tree').scrollTop = 40")
         page.wait_for_timeout(300)
-        page.evaluate("drawAgents()")
+        page.evaluate("drawAgents()")  # it stays open when it is drawn again
         assert page.locator("#agents details[open] .pages li a").count() > 0
-        assert page.evaluate("document.querySelector('#agents .tree').scrollTop") == 40
         page.set_viewport_size(PHONE)
         assert fits(page)
         assert [problem for problem in watcher.problems if "400" not in problem] == []
