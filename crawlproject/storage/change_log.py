@@ -5,12 +5,14 @@ New pages are not in it: the history has them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from crawlproject.errors import BadCrawlDir
 from crawlproject.storage.append_log import AppendLog, read_lines
+from crawlproject.storage.tail import START, TailReader
 
 NAME = "changes.jsonl"
 RETIRED = "retired"  # by the crawl itself, which keeps only so many pages (``CRAWL_KEEP_PAGES``)
@@ -69,9 +71,38 @@ def read_changes(folder: Path) -> Iterator[PageChange]:
     """Stream the changes. Unknown fields are ignored. Raises ``BadCrawlDir`` for a damaged line."""
     path = folder / NAME
     for number, line in enumerate(read_lines(path), start=1):
-        try:
-            known = {name: value for name, value in line.items() if name in _FIELDS}
-            known |= {name: tuple(known.get(name, ())) for name in ("added", "removed")}
-            yield PageChange(**known)
-        except (AttributeError, TypeError) as damage:
-            raise BadCrawlDir(f"{path}, line {number}", f"expected the fields of a change: {damage}") from None
+        yield _change_of(line, f"{path}, line {number}")
+
+
+class LatestChanges:
+    """The latest ``most`` changes of a log that grows, each once."""
+
+    def __init__(self, folder: Path, most: int) -> None:
+        self._path = folder / NAME
+        self._most = most
+        self._place = START
+        self._found: dict[tuple[str, int, bool], PageChange] = {}  # the latest last
+
+    def read(self) -> list[PageChange]:
+        """Those that are in the log now, the latest first. Raises ``BadCrawlDir`` for a damaged line."""
+        lines = TailReader(self._path, self._place)
+        if lines.restarted:
+            self._found.clear()
+        for line in lines:
+            change = _change_of(line, lines.here)
+            key = change.url, change.number, change.change == RETIRED
+            self._found.pop(key, None)  # a crawl that is killed may write one twice
+            self._found[key] = change
+            if len(self._found) > self._most:
+                del self._found[next(iter(self._found))]
+        self._place = lines.place
+        return list(reversed(self._found.values()))
+
+
+def _change_of(line: Mapping[str, Any], place: str) -> PageChange:
+    try:
+        known = {name: value for name, value in line.items() if name in _FIELDS}
+        known |= {name: tuple(known.get(name, ())) for name in ("added", "removed")}
+        return PageChange(**known)
+    except (AttributeError, TypeError) as damage:
+        raise BadCrawlDir(place, f"expected the fields of a change: {damage}") from None

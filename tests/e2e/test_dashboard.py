@@ -15,7 +15,8 @@ from support.crawling import QUICK, history, topic_file
 from support.livecrawl import crawl_web
 
 from crawlproject.records import Topic
-from crawlproject.storage.read import read_links
+from crawlproject.storage.change_log import PageChange, PageChangeLog
+from crawlproject.storage.read import read_links, read_visits
 from crawlproject.topic.parse import load_topic
 from crawlproject.webs.sample import SampleWeb
 
@@ -275,6 +276,26 @@ def test_a_query_is_enough_and_the_agents_have_a_family_tree(tmp_path: Path) -> 
     assert {int(line["signs"]["agent"]) for line in history(folder) if line["md5"]} <= {
         agent["number"] for agent in json.loads((folder / "agents.json").read_text())
     }
+
+
+def test_changes_of_known_pages_are_shown(tmp_path: Path) -> None:
+    folder = tmp_path / "crawls" / "reefs"
+    topic = Topic("reefs", ("coral reef",), SEEDS, settings={**QUICK, "CRAWL_MAX_PAGES": 5})
+    crawl_web(topic, SampleWeb(), folder)
+    log, [url, *_] = PageChangeLog(folder), [visit.url for visit in read_visits(folder)]
+    text = {"title": "Reefs <b>of the north", "novelty": 0.31, "added": ("A new survey.",), "removed": ("An old one.",)}
+    log.append(PageChange(url, "changed", 1_790_000_000.0, 1_780_000_000.0, 2, 2, **text))
+    log.append(PageChange(f"{url}maps", "moved", 1_790_000_100.0, 1_780_000_000.0, 2, 1, target="http://maps.example/"))
+    log.close()
+    with browser() as chromium, serving(tmp_path, "dashboard", tmp_path / "crawls") as address:
+        page = chromium.new_page(viewport=DESKTOP)
+        page.goto(address)
+        wait_until(page, "document.querySelectorAll('#changes li').length === 2")
+        moved, changed = page.inner_text("#changes li:nth-child(1)"), page.inner_text("#changes li:nth-child(2)")
+        assert "moved to http://maps.example/" in moved
+        assert "Reefs <b>of the north" in changed and "changed, 31% new" in changed
+        assert "A new survey." in changed and "An old one." in changed
+        assert fits(page)
 
 
 def test_a_running_crawl_learns_from_a_click(tmp_path: Path) -> None:

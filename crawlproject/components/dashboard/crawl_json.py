@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawlproject.reports.html import clip, is_web
 from crawlproject.reports.live_summary import FoundPage, LiveSummary
+from crawlproject.storage.change_log import PageChange
 from crawlproject.storage.read import CrawlInfo
 
 if TYPE_CHECKING:
@@ -73,6 +74,24 @@ def seeds_document(found: SeedsFound) -> dict[str, Any]:
         ],
         "notes": [clip(note, _URL) for note in found.notes],
     }
+
+
+def changes_document(found: Iterable[PageChange]) -> list[dict[str, Any]]:
+    """What has become of pages that were visited again, with the first passage that was added and the first removed."""
+    return [
+        {
+            "url": clip(change.url, _URL),
+            "web": is_web(change.url) and len(change.url) <= _URL,
+            "title": clip(change.title, _TITLE),
+            "change": clip(change.change, 40),
+            "at": change.at,
+            "novelty": change.novelty,
+            "target": clip(change.target, _URL),
+            "added": clip(next(iter(change.added), ""), _TITLE),
+            "removed": clip(next(iter(change.removed), ""), _TITLE),
+        }
+        for change in found
+    ]
 
 
 def counted(counts: Mapping[str, int]) -> list[tuple[str, int]]:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from crawlproject.components.dashboard.crawl_json import counted, crawl_document
+from crawlproject.components.dashboard.crawl_json import changes_document, counted, crawl_document
 from crawlproject.errors import BadCrawlDir
 from crawlproject.orderings.registry import UNJUDGED
 from crawlproject.reports.live_summary import AGENTS, LiveSummary
 from crawlproject.reports.report import RELEVANT
-from crawlproject.storage import agents, judgments
+from crawlproject.storage import agents, change_log, judgments
 from crawlproject.storage.read import MANIFEST, REFUSED, CrawlInfo, read_info, read_refused
 
 AT_ONCE = 2_000  # lines of history that are read in one go: some 30 ms
+CHANGES = 30  # of pages that are visited again, which are listed
 
 
 class FolderWatch:
@@ -26,6 +27,8 @@ class FolderWatch:
         self._refused: dict[str, Any] = {"refused": [], "refused_total": 0}
         self._judged: dict[str, bool] = {}
         self._family: list[dict[str, Any]] = []  # the agents of an ordering that has some, as they were at the end
+        self._latest_changes = change_log.LatestChanges(folder, CHANGES)
+        self._changes: list[dict[str, Any]] = []
         self._trail: LiveSummary | None = None
 
     def info(self) -> CrawlInfo:
@@ -53,12 +56,15 @@ class FolderWatch:
             self._judged = judgments.read_judgments(self.folder)
         if self._changed(agents.NAME):
             self._family = agents.read_agents(self.folder)[:AGENTS]
+        if self._changed(change_log.NAME):
+            self._changes = changes_document(self._latest_changes.read())
         judged = {"judged": self._judged, "judgeable": info.ordering not in UNJUDGED}
         return {
             **crawl_document(info, self._trail),
             **self._refused,
             **judged,
             "family": self._family,
+            "changes": self._changes,
             "reading": not whole,
         }
 

@@ -220,6 +220,20 @@ function drawBest() {
   }));
 }
 
+function drawChanges() {
+  const found = states.flatMap((state, index) => (state.changes || []).map((page) => ({ page, index })));
+  found.sort((a, b) => b.page.at - a.page.at);
+  byId("changes-section").hidden = !found.length;
+  redraw(byId("changes"), found.slice(0, 60).map(({ page, index }) => make("li", { class: `m${index % MARKS}` },
+    make("div", { class: "name" }, link(page, page.title || page.url)),
+    make("div", { class: "url" }, make("bdi", {}, page.url)),
+    make("div", { class: "small" }, badge(index, page), ` ${page.change}`,
+      page.target ? make("span", {}, " to ", make("bdi", {}, page.target)) : page.change === "changed" ? `, ${Math.round(100 * page.novelty)}% new` : "",
+      ` · seen ${new Date(page.at * 1000).toLocaleString()}`),
+    page.added ? make("div", { class: "small" }, make("ins", {}, page.added)) : "",
+    page.removed ? make("div", { class: "small" }, make("del", {}, page.removed)) : "")));
+}
+
 function table(heading, titles, rows, numeric) {
   if (!rows.length) return "";
   const cell = (name, value, column) => make(name, { class: numeric.includes(column) ? "n" : false }, typeof value === "string" ? make("bdi", {}, value) : value);
@@ -434,6 +448,7 @@ async function look() {
       drawAgents();
       drawBest();
       drawHits();
+      drawChanges();
       drawDetails();
       byId("search-section").hidden = !states.some((state) => state.pages);
     }

@@ -14,6 +14,7 @@ from crawlproject.components.dashboard.folder_watch import FolderWatch
 from crawlproject.components.seed_search import SeedSearch
 from crawlproject.errors import BadCrawlDir, BadInput
 from crawlproject.options import read_options
+from crawlproject.storage.change_log import PageChange, PageChangeLog
 
 
 def test_a_crawl_in_numbers(write_crawl, crawl_of_pages, tmp_path):
@@ -44,6 +45,23 @@ def test_what_the_web_says_is_cut_and_cleaned(write_crawl, page, tmp_path):
         and "\x1b" not in found["title"]
         and "\u202e" not in found["title"]
     )
+
+
+def test_changes_of_known_pages_are_listed_as_they_come_each_once(write_crawl, crawl_of_pages, tmp_path):
+    folder = write_crawl(tmp_path, crawl_of_pages(3))
+    watched, log = FolderWatch(folder), PageChangeLog(folder)
+    assert watched.document()["changes"] == []
+    url = "http://a.example/"
+    log.append(PageChange(url, "changed", 10.0, 5.0, 2, 2, title="Reef", novelty=0.3, added=("a new atoll", "more")))
+    log.append(PageChange(url, "changed", 11.0, 5.0, 2, 2, title="Reef", novelty=0.3, added=("a new atoll", "more")))
+    [change] = watched.document()["changes"]
+    assert (change["at"], change["added"], change["removed"], change["web"]) == (11.0, "a new atoll", "", True)
+    for number in range(3, 50):
+        log.append(PageChange(url, "gone", 10.0 + number, 9.0, number, 2, title="\x1b[31m" + "x" * 999))
+    changes = watched.document()["changes"]
+    assert [change["at"] for change in changes] == [10.0 + number for number in range(49, 19, -1)]
+    assert len(changes[0]["title"]) <= 200 and "\x1b" not in changes[0]["title"]
+    log.close()
 
 
 def test_a_crawl_that_is_starting_is_read_with_its_settings_as_soon_as_it_has_any(write_crawl, page, tmp_path):

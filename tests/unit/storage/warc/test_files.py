@@ -282,7 +282,9 @@ def test_whatever_came_is_a_valid_archive(
     [warc] = warcs(folder)
     check(warc)
     kinds = [kind for kind, *_ in records(warc)]
-    copies = 1 + len(again) if status == 304 else len(again) if body else 0  # 304: the page is as it was archived before
+    copies = (
+        1 + len(again) if status == 304 else len(again) if body else 0
+    )  # 304: the page is as it was archived before
     assert kinds.count("revisit") == copies and kinds.count("response") == 1 + len(again) - copies
     assert len((folder / INDEX).read_bytes().splitlines()) == 1 + len(again)
     assert all(json.loads(line)["status"] == status for line in (folder / INDEX).read_bytes().splitlines())
