@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 THEIRS = ("REDIS_", "MAX_IDLE_TIME_BEFORE_CLOSE")  # settings that are named and mean what they do in scrapy-redis
 WORKERS = "workers"  # folder of a crawl folder in which each worker of a shared frontier has its own
 NEAREST = 50  # pages whose worth tells what a URL with such a score is worth (crawl/stopping.py)
-OURS = ("FRONTIER", "ORDERING", "TOPIC_", "PAGE_", "POLITENESS_", "TRAP_", "CRAWL_", "DASHBOARD", "VIRTUAL_WEB")
+OURS = ("FRONTIER", "ORDERING", "TOPIC_", "PAGE_", "POLITENESS_", "TRAP_", "CRAWL_", "DASHBOARD", "COMPANION", "VIRTUAL_WEB")
 
 
 def _split_list(value: object) -> object:
@@ -162,6 +162,13 @@ class Options(BaseModel):
     dashboard: bool
     dashboard_port: Annotated[int, Field(ge=0, le=65_535)]
     dashboard_host: Annotated[str, Field(min_length=1)]
+    companion_dir: str
+    companion_port: Annotated[int, Field(ge=0, le=65_535)]
+    companion_clicks: Annotated[int, Field(ge=1, le=5)]
+    companion_fetches: Annotated[int, Field(ge=1)]
+    companion_rate: Annotated[int, Field(ge=1)]
+    companion_ordering: str
+    companion_suggestions: Annotated[int, Field(ge=1, le=20)]
     virtual_web: str
     virtual_web_latency: Seconds
     ordering_parameters: Mapping[str, Any] = {}

@@ -152,6 +152,15 @@ DASHBOARD = False  # serve a page that shows the crawl while it runs
 DASHBOARD_PORT = 8992  # of http://DASHBOARD_HOST:PORT/; 0 = any that is free
 DASHBOARD_HOST = "127.0.0.1"  # address it listens on
 
+# ---------------------------------------------------------------- companion
+COMPANION_DIR = ""  # folder of profile and token; empty: companion/ in the folder of the user's data
+COMPANION_PORT = 8993  # of http://127.0.0.1:PORT/; 0 = any that is free
+COMPANION_CLICKS = 3  # links ahead of the page at hand that pages are suggested from
+COMPANION_FETCHES = 12  # for each page at hand, robots.txt included
+COMPANION_RATE = 30  # fetches in any minute
+COMPANION_ORDERING = "breadth_first"  # which link of the page at hand is looked at first: a name of crawlproject/orderings
+COMPANION_SUGGESTIONS = 5  # shown at a time
+
 # ---------------------------------------------------------------- virtual web
 VIRTUAL_WEB = ""  # a WARC, a folder of <host>/<path>, a crawl folder or "sample": crawl this, not the network
 VIRTUAL_WEB_LATENCY = 0.0  # times the latency that the virtual web simulates; 0 = answers at once
