@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from math import log2
+from math import isfinite, log2
 
 from crawlproject.companion.interests import Interests, heaviest, page_vector
 from crawlproject.companion.look_ahead import NO_TOPIC, LookAhead
@@ -139,12 +139,37 @@ class Companion:
         self.profile.paused = self.ahead.pace.paused = paused
         self._keep(self.profile)
 
+    def exclude(self, url: str, now: float) -> None:
+        """Never learn or look ahead from the host of ``url`` again. Raises ``BadInput`` and ``StorageFailed``."""
+        host = host_of(self._canonical(url))
+        if not self.profile.is_excluded(host):
+            self.profile.never.append(host)
+        if self.at_hand is not None and self.profile.is_excluded(host_of(self.at_hand.url)):
+            self.at_hand = None
+            self.ahead.stop()
+        for known in [known for known in self._readings if self.profile.is_excluded(host_of(known))]:
+            del self._readings[known]
+        self._keep(self.profile)
+
+    def weigh(self, word: str, weight: float) -> None:
+        """The person gives a word this weight; 0 removes it. Raises ``BadInput`` for what is no word, and ``StorageFailed``."""
+        terms = self._analyzer.terms(word)
+        if len(terms) != 1 or not isfinite(weight):
+            raise BadInput("word", f"expected one word that is no stop word, and a number; not {word[:60]!r}")
+        self.profile.interests.pop(self._word(terms[0]), None)
+        self.interests.weights.pop(terms[0], None)
+        if weight:
+            self._words[terms[0]] = word
+            self.interests.weights[terms[0]] = self.profile.interests[word] = weight
+        self._keep(self.profile)
+
     def forget(self) -> None:
         """All that was learned, and all that was opened, is gone from memory; whoever keeps the profile deletes it."""
         self.at_hand = None
         self.ahead.stop()
         self._readings.clear()
         self._words.clear()
+        self.ahead.following.forget()
         self.take_profile(Profile(self.profile.language, self.profile.paused))
 
     # ------------------------------------------------------------ what the person sees

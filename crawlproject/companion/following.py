@@ -55,6 +55,13 @@ class Following(BaseOrdering):
         """The page that was fetched at ``url``, or where that redirects to, without its text."""
         return self._pages.get(self._targets.get(url, url))
 
+    def forget(self) -> None:
+        """Remember no page any more. None is fetched twice all the same."""
+        self._pages.clear()
+        self._targets.clear()
+        self._family.clear()
+        self.frequencies = DocumentFrequencies()
+
     def judged(self, page: Page) -> Page:
         """A page with relevance and scores of its links as the present keywords have them."""
         return self._judge.judge(page)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawlproject.components.dashboard.guard import TOKEN, Guard
+from crawlproject.components.loopback.guard import TOKEN, Guard
 
 GUARD = Guard("crawler.internal", "secret")
 HERE = "127.0.0.1"
