@@ -6,18 +6,20 @@
 A reader starts at a seed of the topic and clicks on the link whose text is most like the keywords of the topic, with noise
 (``--noise``: the scale of a Gumbel variable that is added to a cosine); now and then, and where no link is left, the reader goes
 back. A reader stays 40 to 180 seconds on a target of the topic and 5 to 25 on any other page, and saves one target in seven. The
-companion knows nothing of topic and targets: only URLs, terms and seconds. Walks do not depend on suggestions, so that every
-policy sees the same ones.
+companion knows nothing of topic and targets: only URLs, terms and seconds. By default walks do not depend on suggestions, so that
+all policies see the same ones. With ``--follow P`` the reader opens the best suggestion with this chance.
 
 Shown for each policy, as means over topics:
 
-- ``early``: share of the targets that the reader reached which had been suggested one to three clicks before;
+- ``early``: share of the targets that the reader reached which had been suggested one to three clicks before; ``early2``: two or
+  three;
 - ``precision``: share of the suggested pages that are targets, each counted once a walk;
-- ``found``: targets that were suggested, reached by the reader or not, a walk;
-- ``fetches``: a page at hand, robots.txt included.
+- ``found``: targets that were suggested in a walk, reached by the reader or not;
+- ``read``: targets that the reader reached;
+- ``fetches``: for each page at hand, robots.txt included.
 
-``anchors`` looks at no page: it suggests the links of the page at hand whose text, and what stands around it, is most like the
-interests. Every other policy is an ordering. The paired t-test over topics is one-tailed, adjusted after Holm.
+``none`` suggests nothing. ``anchors`` looks at no page: it suggests the links of the page at hand whose text, and what stands
+around it, is most like the interests. Every other policy is an ordering of the look-ahead.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from random import Random
 from statistics import fmean
@@ -59,9 +62,10 @@ from crawlproject.webs.open import open_web
 from crawlproject.webs.page_cache import PageCache, location
 from crawlproject.webs.page_cache_folder import PageCacheFolder
 
-NONE = "anchors"
-POLICIES = (NONE, "breadth_first", "best_first", "dom", "shark_search", "adaptive")
-MEASURES = ("early", "precision", "found", "fetches")
+NONE, ANCHORS = "none", "anchors"
+POLICIES = (NONE, ANCHORS, "breadth_first", "best_first", "dom", "shark_search", "adaptive")
+MEASURES = ("early", "early2", "precision", "found", "read", "fetches")
+TESTED = ("early", "early2", "precision", "found", "read")
 EARLY = 3  # clicks
 BACK = 0.1  # chance of going back, at any page
 SAVES = 1 / 7
@@ -88,7 +92,7 @@ class ReadersWeb:
 
 @dataclass(frozen=True)
 class Step:
-    """A page that the reader opens, for so many seconds."""
+    """A page that the reader opens, for so many seconds. ``is_target``: of the topic, and opened for the first time."""
 
     page: Page
     seconds: float
@@ -96,43 +100,65 @@ class Step:
     saved: bool
 
 
-def walk(web: ReadersWeb, topic: Topic, judge: TopicJudge, start: str, clicks: int, noise: float, random: Random) -> list[Step]:
-    """The pages that one reader opens."""
-    targets = set(topic.targets)
-    page = web.page(start)
-    steps: list[Step] = []
-    path: list[Page] = []
-    opened: set[str] = set()
-    while page is not None and len(steps) <= clicks:
-        is_target = page.url in targets
-        first = page.url not in opened
-        opened.add(page.url)
-        seconds = random.uniform(40, 180) if is_target and first else random.uniform(5, 25)
-        steps.append(Step(page, seconds, is_target and first, is_target and first and random.random() < SAVES))
-        going_back = random.random() < BACK and path
-        chosen = None if going_back else _click(web, page, judge, opened, noise, random)
+class Reader:
+    """One simulated person. Draws the same chances whatever is suggested."""
+
+    def __init__(
+        self, web: ReadersWeb, topic: Topic, judge: TopicJudge, number: int, *, noise: float, follow: float
+    ) -> None:
+        self.steps: list[Step] = []
+        self.opened: set[str] = set()
+        self._web = web
+        self._targets = {*topic.targets}
+        self._judge = judge
+        self._noise = noise
+        self._follow = follow
+        self._random = Random(f"{topic.name} {number}")
+        self._path: list[Page] = []
+        self._page = web.page(topic.seeds[number % len(topic.seeds)])
+
+    def read(self) -> Step | None:
+        """Open the next page; None: there is none."""
+        page, random = self._page, self._random
+        if page is None:
+            return None
+        found = page.url in self._targets and page.url not in self.opened
+        self.opened.add(page.url)
+        long, short, saved = random.uniform(40, 180), random.uniform(5, 25), random.random() < SAVES
+        step = Step(page, long if found else short, found, found and saved)
+        self.steps.append(step)
+        return step
+
+    def click(self, suggested: Sequence[str]) -> None:
+        """Choose the page that is read next."""
+        assert self._page is not None
+        random, page = self._random, self._page
+        follows, goes_back = random.random() < self._follow, random.random() < BACK
+        chances = Random(random.random())
+        chosen = self._first(suggested) if follows else None
+        if chosen is None and not (goes_back and self._path):
+            chosen = self._first(self._links(page, chances))
         if chosen is None:
-            page = path.pop() if path else None
+            self._page = self._path.pop() if self._path else None
         else:
-            path.append(page)
-            page = chosen
-    return steps
+            self._path.append(page)
+            self._page = chosen
 
+    def _links(self, page: Page, random: Random) -> list[str]:
+        """The links of a page, the most attractive first."""
+        scored = [
+            (
+                self._judge.span_score(page.terms, link.anchor_span)
+                - self._noise * math.log(-math.log(random.random() or 0.5)),
+                link.url,
+            )
+            for link in page.links
+        ]
+        return [url for _, url in sorted(scored, reverse=True) if url not in self.opened][:20]
 
-def _click(
-    web: ReadersWeb, page: Page, judge: TopicJudge, opened: set[str], noise: float, random: Random
-) -> Page | None:
-    gumbel = [-math.log(-math.log(random.random() or 0.5)) for _ in page.links]
-    scored = [
-        (judge.span_score(page.terms, link.anchor_span) + noise * chance, link.url)
-        for link, chance in zip(page.links, gumbel, strict=True)
-        if link.url not in opened
-    ]
-    for _, url in sorted(scored, reverse=True)[:20]:
-        found = web.page(url)
-        if found is not None and found.url not in opened:
-            return found
-    return None
+    def _first(self, urls: Sequence[str]) -> Page | None:
+        found = (page for url in urls if (page := self._web.page(url)) is not None)
+        return next((page for page in found if page.url not in self.opened), None)
 
 
 class PagesAsJudged:
@@ -147,45 +173,46 @@ class PagesAsJudged:
         return reply, self._judged(page) if page else None
 
 
-def accompany(web: ReadersWeb, steps: Sequence[Step], policy: str, options: Options, agent: str) -> list[set[str]]:
-    """What is suggested during each step, and last the number of fetches."""
-    looks = policy != NONE
+def accompany(
+    web: ReadersWeb, reader: Reader, clicks: int, policy: str, options: Options
+) -> tuple[list[set[str]], int]:
+    """What is suggested at the end of each step, and the number of fetches."""
+    looks = policy not in (NONE, ANCHORS)
     chosen = options.model_copy(update={"ordering": policy if looks else "breadth_first"})
     with tempfile.TemporaryDirectory() as folder:
         rehearsal = Rehearsal(
             NO_TOPIC,
             chosen,
             web.cache.web,
-            agent=agent,
+            agent=defaults.USER_AGENT,
             folder=Path(folder),
             concurrency=4,
             open_crawl=partial(assemble, choose=choose_following),
         )
-        crawl = rehearsal.crawl
         pace = AheadPace(options.companion_fetches if looks else 0, options.companion_rate)
-        ahead = LookAhead(crawl, pace, options.companion_clicks)
-        analyzer = web.cache.reader.analyzer
-        companion = Companion(ahead, Profile(), analyzer, lambda profile: None, most=options.companion_suggestions)
+        ahead = LookAhead(rehearsal.crawl, pace, options.companion_clicks)
+        analyzer, most = web.cache.reader.analyzer, options.companion_suggestions
+        companion = Companion(ahead, Profile(), analyzer, lambda profile: None, most=most)
         pages = PagesAsJudged(web.cache, ahead.following.judged)
         shown: list[set[str]] = []
-        for step in steps:
-            now = rehearsal.now
-            companion.open(step.page.url, step.page.title, step.page.counts, {}, now)
+        while len(shown) <= clicks and (step := reader.read()) is not None:
+            companion.open(step.page.url, step.page.title, step.page.counts, {}, rehearsal.now)
             if not looks:
                 ahead.following.frequencies.observe(step.page.counts)
-            _pass(rehearsal, pages, now + step.seconds)
+            _pass(rehearsal, pages, rehearsal.now + step.seconds)
             companion.stay(step.page.url, step.seconds, rehearsal.now)
             if step.saved:
                 companion.judge(step.page.url, "saved", rehearsal.now)
-            opened = {known.page.url for known in steps[: len(shown) + 1]}
-            found = [each.url for each in companion.suggestions()] if looks else _anchors(companion, step.page, opened, options)
+            found = [each.url for each in companion.suggestions()] if looks else []
+            if policy == ANCHORS:
+                found = _anchors(companion, step.page, reader.opened, most)
             shown.append({*found})
+            reader.click(found)
         rehearsal.close()
-        shown.append({str(number) for number in range(pace.total)})
-        return shown
+        return shown, pace.total
 
 
-def _anchors(companion: Companion, page: Page, opened: set[str], options: Options) -> list[str]:
+def _anchors(companion: Companion, page: Page, opened: set[str], most: int) -> list[str]:
     interests: Interests = companion.interests
     frequencies = companion.ahead.following.frequencies
     scored: dict[str, float] = {}
@@ -195,7 +222,7 @@ def _anchors(companion: Companion, page: Page, opened: set[str], options: Option
         likeness = interests.likeness(page_vector(counts, frequencies)) if counts else 0.0
         if likeness > 0 and link.url not in opened:
             scored[link.url] = max(likeness, scored.get(link.url, 0.0))
-    return sorted(scored, key=lambda url: -scored[url])[: options.companion_suggestions]
+    return sorted(scored, key=lambda url: -scored[url])[:most]
 
 
 def _pass(rehearsal: Rehearsal, pages: PagesAsJudged, until: float) -> None:
@@ -210,24 +237,32 @@ def _pass(rehearsal: Rehearsal, pages: PagesAsJudged, until: float) -> None:
         rehearsal.pass_time(event)
 
 
-def measures(steps: Sequence[Step], shown: Sequence[set[str]], targets: set[str]) -> dict[str, float]:
+def measures(steps: Sequence[Step], suggested: Sequence[set[str]], fetches: int, targets: set[str]) -> dict[str, float]:
     """The measures of one walk; NaN where there is nothing to measure."""
-    *suggested, fetches = shown
     reached = [number for number, step in enumerate(steps) if step.is_target and number]
-    early = [
-        any(steps[number].page.url in suggested[before] for before in range(max(0, number - EARLY), number))
-        for number in reached
-    ]
+
+    def were_suggested(least: int) -> float:
+        """The share that had been suggested so many clicks before, or one or two more."""
+        early = [
+            any(steps[number].page.url in shown for shown in suggested[max(0, number - EARLY) : number - least + 1])
+            for number in reached
+        ]
+        return fmean(early) if early else math.nan
+
     pages = set().union(*suggested)
     return {
-        "early": fmean(early) if early else math.nan,
+        "early": were_suggested(1),
+        "early2": were_suggested(2),
         "precision": len(pages & targets) / len(pages) if pages else math.nan,
         "found": float(len(pages & targets)),
-        "fetches": len(fetches) / len(steps),
+        "read": float(len(reached)),
+        "fetches": fetches / len(steps),
     }
 
 
-def run(web_name: str, topics: Sequence[Topic], policies: Sequence[str], arguments: argparse.Namespace) -> Iterator[dict[str, object]]:
+def run(
+    web_name: str, topics: Sequence[Topic], policies: Sequence[str], arguments: argparse.Namespace
+) -> Iterator[dict[str, object]]:
     """A line for each topic, reader and policy."""
     agent = defaults.USER_AGENT
     fixed = {**SETTINGS, "TRAP_MAX_DEPTH": arguments.ahead, "COMPANION_CLICKS": arguments.ahead}
@@ -241,16 +276,11 @@ def run(web_name: str, topics: Sequence[Topic], policies: Sequence[str], argumen
             topic = topic_in_canonical_urls(named, canonicalize)
             topic = replace(topic, targets=tuple(page.url for url in topic.targets if (page := readers_web.page(url))))
             judge = make_judge(topic.keywords, cache.reader.analyzer, options)
-            for reader in range(arguments.readers):
-                random = Random(f"{topic.name} {reader}")
-                start = topic.seeds[reader % len(topic.seeds)]
-                steps = walk(readers_web, topic, judge, start, arguments.clicks, arguments.noise, random)
-                if not any(step.is_target for step in steps[1:]):
-                    continue
-                for policy in policies:
-                    shown = accompany(readers_web, steps, policy, options, agent)
-                    found = measures(steps, shown, {*topic.targets})
-                    yield {"topic": topic.name, "reader": reader, "policy": policy, "steps": len(steps), **found}
+            for number, policy in product(range(arguments.readers), policies):
+                reader = Reader(readers_web, topic, judge, number, noise=arguments.noise, follow=arguments.follow)
+                shown, fetches = accompany(readers_web, reader, arguments.clicks, policy, options)
+                found = measures(reader.steps, shown, fetches, {*topic.targets})
+                yield {"topic": topic.name, "reader": number, "policy": policy, "steps": len(reader.steps), **found}
         cache.flush()
         cache.close()
 
@@ -265,27 +295,26 @@ def by_topic(lines: Sequence[Mapping[str, object]], policy: str, measure: str) -
 
 
 def summary(lines: Sequence[Mapping[str, object]], policies: Sequence[str], baseline: str) -> Iterator[str]:
-    """The table: means over topics ± standard error, and how likely the gain over ``baseline`` is by chance."""
-    yield f"{'policy':<14}" + "".join(f"{measure:>18}" for measure in MEASURES) + f"{'p (early)':>12}{'p (found)':>12}"
-    tests: dict[str, list[float | None]] = {}
-    rivals = [policy for policy in policies if policy != baseline]
-    for measure in ("early", "found"):
-        base = by_topic(lines, baseline, measure)
-        pairs = [by_topic(lines, policy, measure) for policy in rivals]
-        both = [[topic for topic in base if topic in found] for found in pairs]
-        tests[measure] = holm([
-            paired_t_test([found[topic] for topic in shared], [base[topic] for topic in shared]).p
-            for found, shared in zip(pairs, both, strict=True)
-        ])  # fmt: skip
+    """Means over topics ± standard error, then how likely each gain over ``baseline`` is by chance."""
+    yield f"{'policy':<14}" + "".join(f"{measure:>16}" for measure in MEASURES)
     for policy in policies:
-        cells = []
-        for measure in MEASURES:
-            values = [*by_topic(lines, policy, measure).values()]
-            cells.append(f"{fmean(values):.3f} ±{float(standard_error(values)):.3f}" if values else "-")
-        shown = [tests[measure][rivals.index(policy)] if policy in rivals else None for measure in ("early", "found")]
-        yield f"{policy:<14}" + "".join(f"{cell:>18}" for cell in cells) + "".join(
-            f"{'' if p is None else f'{p:.4f}':>12}" for p in shown
+        means = [[*by_topic(lines, policy, measure).values()] for measure in MEASURES]
+        cells = [f"{fmean(values):.3f} ±{float(standard_error(values)):.3f}" if values else "-" for values in means]
+        yield f"{policy:<14}" + "".join(f"{cell:>16}" for cell in cells)
+    rivals = [policy for policy in policies if policy != baseline]
+    yield f"p of a gain over {baseline}, paired t-test over topics, Holm"
+    tests = [holm([_gain(lines, policy, baseline, measure) for policy in rivals]) for measure in TESTED]
+    for policy, *found in zip(rivals, *tests, strict=True):
+        yield f"{policy:<14}" + "".join(
+            f"{f'{measure} -' if p is None else f'{measure} {p:.4f}':>20}"
+            for measure, p in zip(TESTED, found, strict=True)
         )
+
+
+def _gain(lines: Sequence[Mapping[str, object]], policy: str, baseline: str, measure: str) -> float | None:
+    better, worse = by_topic(lines, policy, measure), by_topic(lines, baseline, measure)
+    shared = [topic for topic in worse if topic in better]
+    return paired_t_test([better[topic] for topic in shared], [worse[topic] for topic in shared]).p
 
 
 def main() -> None:
@@ -296,6 +325,9 @@ def main() -> None:
     parser.add_argument("--readers", type=int, default=2, help="walks a topic, each from another seed (default: 2)")
     parser.add_argument("--clicks", type=int, default=30, help="of a walk (default: 30)")
     parser.add_argument("--noise", type=float, default=0.1, help="of the reader's choice (default: 0.1)")
+    parser.add_argument(
+        "--follow", type=float, default=0.0, help="chance that the reader follows a suggestion (default: 0)"
+    )
     parser.add_argument("--fetches", type=int, default=defaults.COMPANION_FETCHES, help="a page at hand")
     parser.add_argument("--ahead", type=int, default=defaults.COMPANION_CLICKS, help="clicks that are looked ahead")
     parser.add_argument("--baseline", default="breadth_first", help="policy that the tests compare with")

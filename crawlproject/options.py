@@ -26,7 +26,18 @@ logger = logging.getLogger(__name__)
 THEIRS = ("REDIS_", "MAX_IDLE_TIME_BEFORE_CLOSE")  # settings that are named and mean what they do in scrapy-redis
 WORKERS = "workers"  # folder of a crawl folder in which each worker of a shared frontier has its own
 NEAREST = 50  # pages whose worth tells what a URL with such a score is worth (crawl/stopping.py)
-OURS = ("FRONTIER", "ORDERING", "TOPIC_", "PAGE_", "POLITENESS_", "TRAP_", "CRAWL_", "DASHBOARD", "COMPANION", "VIRTUAL_WEB")
+OURS = (
+    "FRONTIER",
+    "ORDERING",
+    "TOPIC_",
+    "PAGE_",
+    "POLITENESS_",
+    "TRAP_",
+    "CRAWL_",
+    "DASHBOARD",
+    "COMPANION",
+    "VIRTUAL_WEB",
+)
 
 
 def _split_list(value: object) -> object:

@@ -19,7 +19,7 @@ from crawlproject.urls.hosts import host_of
 SAVED, DISMISSED = 3.0, -2.0  # worth of a verdict, as much as two minutes of reading
 LEFT_AT_ONCE, AT_ONCE = -0.25, 4.0  # worth of a page that was left within so many seconds
 LONGEST = 600.0  # seconds of one page that count: who reads longer has gone away
-KEYWORDS, REPEATS = 20, 5  # of a look-ahead: words of the profile, and how often the strongest is repeated
+KEYWORDS, REPEATS = 8, 5  # of a look-ahead: words of the profile, and how often the strongest is repeated
 OF_THE_PAGE, ITS_SHARE = 10, 0.3  # words of the page at hand among them, and their weight beside those of the profile
 READINGS = 500  # pages that may still be read on, or judged
 
@@ -31,13 +31,13 @@ def worth_of(seconds: float) -> float:
 
 @dataclass
 class Reading:
-    """A page that the person has opened."""
+    """A page that the person has opened or judged."""
 
     url: str
     title: str
     counts: Mapping[str, int] = field(default_factory=dict)
     seconds: float = 0.0
-    learned: float = 0.0  # worth that the interests have of it
+    learned: float = 0.0  # worth that the interests have of it already
 
 
 class Companion:
@@ -91,7 +91,7 @@ class Companion:
         if self.at_hand is not None and self.at_hand.url == canonical:
             return True
         self._left(now)
-        reading = self._readings.get(canonical) or Reading(canonical, title)
+        reading = self._reading(canonical, title)
         if counts:
             reading.counts = counts
             self._words |= words
@@ -106,8 +106,7 @@ class Companion:
         if reading is None or self.profile.paused or not seconds > 0:
             return
         reading.seconds = min(reading.seconds + seconds, LONGEST)
-        if reading.seconds >= AT_ONCE:
-            self._learn(reading, worth_of(reading.seconds) - reading.learned, now)
+        self._settle(reading, now)
 
     def judge(self, url: str, verdict: str, now: float) -> None:
         """The person has ``saved`` or ``dismissed`` a page, read or suggested; empty: takes it back.
@@ -117,14 +116,11 @@ class Companion:
         if verdict not in ("saved", "dismissed", ""):
             raise BadInput("verdict", "expected saved, dismissed, or nothing to take it back")
         canonical = self._canonical(url)
-        reading = self._readings.get(canonical) or self._ahead_of(canonical)
-        before = self._worth(canonical)
+        reading = self._reading(canonical, "")
+        self._remember(reading)
         self.profile.mark(canonical, verdict)
-        gain = self._worth(canonical) - before
-        if reading is not None and gain:
-            self._learn(reading, gain, now, of_reading=False)
-        else:
-            self._keep(self.profile)
+        self._settle(reading, now)
+        self._keep(self.profile)
 
     def leave(self, now: float) -> None:
         """The person has gone to where the companion does not follow."""
@@ -175,7 +171,7 @@ class Companion:
     # ------------------------------------------------------------ what the person sees
 
     def suggestions(self) -> list[Suggestion]:
-        """What lies ahead of the page at hand and is like the interests; none that was opened, saved or dismissed."""
+        """What lies ahead of the page at hand and is like the interests; none that was opened or judged."""
         if self.at_hand is None:
             return []
         interests, without = self.interests, {*self._readings, *self.profile.saved, *self.profile.dismissed}
@@ -202,7 +198,9 @@ class Companion:
             mixed[term] = mixed.get(term, 0.0) + (ITS_SHARE if strongest else 1.0) * weight / top
         spelled = [[self._word(term)] * max(1, round(REPEATS * weight)) for term, weight in mixed.items()]
         words = [word for words in spelled for word in words]
-        return next(filter(lambda words: self._analyzer.terms(" ".join(words)), (words, [reading.title])), [*NO_TOPIC.keywords])
+        return next(
+            filter(lambda words: self._analyzer.terms(" ".join(words)), (words, [reading.title])), [*NO_TOPIC.keywords]
+        )
 
     # ------------------------------------------------------------ inside
 
@@ -212,23 +210,41 @@ class Companion:
             raise BadInput("url", f"expected the http or https address of a page, not {url[:100]!r}")
         return found
 
+    def settle(self, now: float) -> None:
+        """Learn from the page at hand what could not be learned before it was fetched. Raises ``StorageFailed``."""
+        if self.at_hand is not None:
+            self._settle(self.at_hand, now)
+
     def _left(self, now: float) -> None:
         """The page at hand is left; was it hardly looked at, that says something, too."""
-        reading = self.at_hand
-        if reading is not None and 0 < reading.seconds < AT_ONCE and not reading.learned:
-            self._learn(reading, LEFT_AT_ONCE, now)
+        if self.at_hand is not None:
+            self._settle(self.at_hand, now, left=True)
 
-    def _learn(self, reading: Reading, worth: float, now: float, *, of_reading: bool = True) -> None:
-        if not self._vector(reading) or not worth:
+    def _settle(self, reading: Reading, now: float, *, left: bool = False) -> None:
+        """Learn what the reading, and a verdict, say of the page, less what was learned of it before."""
+        worth = self._verdict(reading.url)
+        if reading.seconds >= AT_ONCE:
+            worth += worth_of(reading.seconds)
+        elif left and reading.seconds:
+            worth += LEFT_AT_ONCE
+        gain = worth - reading.learned
+        vector = self._vector(reading)
+        if not gain or not vector:
             return
         if self.profile.updated:
             self.interests.fade(now - self.profile.updated)
-        self.interests.learn(self._vector(reading), worth)
-        if of_reading:
-            reading.learned += worth
+        self.interests.learn(vector, gain)
+        reading.learned = worth
         self.profile.updated = now
         self.profile.interests = {self._word(term): weight for term, weight in self.interests.weights.items()}
         self._keep(self.profile)
+
+    def _verdict(self, url: str) -> float:
+        return SAVED * (url in self.profile.saved) + DISMISSED * (url in self.profile.dismissed)
+
+    def _reading(self, url: str, title: str) -> Reading:
+        """What is known of a page; of one that was judged before this session, its verdict was learned then."""
+        return self._readings.get(url) or Reading(url, title, learned=self._verdict(url))
 
     def _vector(self, reading: Reading) -> dict[str, float]:
         counts = reading.counts
@@ -236,14 +252,6 @@ class Companion:
             page = self.ahead.following.page(reading.url)
             counts = page.counts if page else {}
         return page_vector(counts, self.ahead.following.frequencies)
-
-    def _ahead_of(self, url: str) -> Reading | None:
-        """A page that was suggested, as if it had been opened."""
-        page = self.ahead.following.page(url)
-        return Reading(url, page.title, page.counts) if page else None
-
-    def _worth(self, url: str) -> float:
-        return SAVED * (url in self.profile.saved) + DISMISSED * (url in self.profile.dismissed)
 
     def _word(self, term: str) -> str:
         return self._words.get(term, term)

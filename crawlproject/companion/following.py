@@ -68,10 +68,6 @@ class Following(BaseOrdering):
 
     # ------------------------------------------------------------ what an ordering does
 
-    @property  # type: ignore[override]
-    def floor(self) -> float:
-        return self._inner.floor
-
     def score(self, page: Page, link: Link) -> float | None:
         if page.url not in self._family:
             return None
@@ -93,7 +89,9 @@ class Following(BaseOrdering):
         return self._inner.inherited_for_links(page)
 
     def revise(self) -> Iterable[tuple[str, float]]:
-        return self._inner.revise()
+        revised = list(self._inner.revise())
+        self.floor = self._inner.floor
+        return revised
 
     def redirected(self, url: str, target: str) -> None:
         self._targets[url] = target

@@ -17,7 +17,8 @@ def page_vector(counts: Mapping[str, int], frequencies: DocumentFrequencies) -> 
     approaches in automatic text retrieval. Information Processing & Management 24(5), 1988; smoothed for new terms)."""
     documents = frequencies.documents + 1
     weights = {
-        term: (1 + log(count)) * log(1 + documents / (1 + frequencies.frequency(term))) for term, count in counts.items()
+        term: (1 + log(count)) * log(1 + documents / (1 + frequencies.frequency(term)))
+        for term, count in counts.items()
     }
     length = sqrt(squared_norm(weights)) or 1.0
     return {term: weight / length for term, weight in weights.items()}

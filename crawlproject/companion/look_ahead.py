@@ -18,7 +18,9 @@ from crawlproject.orderings.base import BaseOrdering
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import CrawlUrl, Page, Topic
 
-NO_TOPIC = Topic("companion", ("companion",), ())  # before there is a page at hand; seeds would widen the address policy
+NO_TOPIC = Topic(
+    "companion", ("companion",), ()
+)  # before there is a page at hand; seeds would widen the address policy
 # What a crawl learns of sites in hours is no help within a few fetches, and must not bind the pages of one person.
 SETTINGS: dict[str, Any] = {
     "FRONTIER": "memory",
@@ -51,7 +53,7 @@ SETTINGS: dict[str, Any] = {
 def choose_following(
     topic: Topic, options: Options, judge: TopicJudge, prior_pages: PriorPages, **known: Any
 ) -> Following:
-    """The ordering of a look-ahead, for ``assemble(choose=...)``; within it the one that ``ORDERING`` names. Raises ``BadInput``."""
+    """The ordering of a look-ahead, for ``assemble(choose=...)``; in it the one that ``ORDERING`` names. Raises ``BadInput``."""
 
     def make(topic: Topic) -> BaseOrdering:
         return choose_ordering(topic, options, judge, prior_pages, **known)

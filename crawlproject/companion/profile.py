@@ -1,14 +1,14 @@
 """The profile: all that is kept of a person, as a document that the person can read and change.
 
-    {
-      "language": "en",
-      "paused": false,
-      "interests": {"caching": 2.31, "etag": 1.7, "football": -0.4},
-      "never": ["mail.example"],
-      "saved": ["https://..."],
-      "dismissed": ["https://..."],
-      "updated": "2026-11-22T23:40:00+00:00"
-    }
+{
+  "language": "en",
+  "paused": false,
+  "interests": {"caching": 2.31, "etag": 1.7, "football": -0.4},
+  "never": ["mail.example"],
+  "saved": ["https://..."],
+  "dismissed": ["https://..."],
+  "updated": "2026-11-22T23:40:00+00:00"
+}
 """
 
 from __future__ import annotations

@@ -48,7 +48,8 @@ def assemble(
     targets to an ordering that needs them, with the ``graph`` of its web. ``archive`` is the rehearsed web, for orderings
     that need an archive and are given none by ``ORDERING_ARCHIVE``. ``cache_dir`` keeps the indexes of archives; unless
     given, the crawl folder does. ``agent`` is the User-Agent. ``frontier`` is one that others crawl from as well, in place of
-    the one that the settings ask for. ``choose`` makes the ordering, from the arguments of ``choose_ordering``. Raises ``BadInput`` (topic, settings, crawl folder) and
+    the one that the settings ask for. ``choose`` makes the ordering, from the arguments of ``choose_ordering``. Raises
+    ``BadInput`` (topic, settings, crawl folder) and
     ``StorageFailed``.
     """
     canonicalize = make_canonicalizer(options)
@@ -58,9 +59,7 @@ def assemble(
     new_reader = partial(make_reader, options, judge.analyzer, canonicalize)
     place = _place(topic, options, folder)
     prior_pages = PriorPages(options, judge, canonicalize, new_reader, cache_dir=cache_dir or place, rehearsed=archive)
-    ordering = choose(
-        topic, options, judge, prior_pages, graph=graph, crawl_folder=None if rehearsal else place
-    )
+    ordering = choose(topic, options, judge, prior_pages, graph=graph, crawl_folder=None if rehearsal else place)
     crawl_folder = _open_folder(place, topic, options, ordering, keeps_pages=not rehearsal, clock=clock)
     try:
         if frontier is None:

@@ -56,7 +56,9 @@ class PersonFolder:
         except FileNotFoundError:
             text = "{}"
         except (OSError, UnicodeDecodeError) as wrong:
-            raise BadInput(str(self.path), f"cannot be read ({wrong}); correct it, or delete the file to begin anew") from None
+            raise BadInput(
+                str(self.path), f"cannot be read ({wrong}); correct it, or delete the file to begin anew"
+            ) from None
         profile = read_profile(text, str(self.path))
         self._seen = seen
         return profile

@@ -67,9 +67,7 @@ class CompanionService(LoopbackServer):
         }
 
     def objection(self, method: str, request: web.BaseRequest) -> str | None:
-        return self._guard.objection(
-            method, request.headers, request.remote or "", is_open=request.path in self.assets
-        )
+        return self._guard.objection(method, request.headers, request.remote or "", is_open=request.path in self.assets)
 
     # ------------------------------------------------------------ what is shown
 
@@ -77,6 +75,7 @@ class CompanionService(LoopbackServer):
         wrong = ""
         try:
             self._look_at_file()
+            self._companion.settle(time())
         except BadInput as found:
             wrong = str(found)
         return json_answer({**self._document(), "error": wrong})
@@ -204,5 +203,3 @@ def _seconds(asked: Mapping[str, Any], default: float | None = None) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 86_400:
         raise BadInput("seconds", "expected a number from 0 to 86,400")
     return float(value)
-
-

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from scrapy import signals
@@ -53,8 +52,7 @@ class CompanionServer:
         """Serve, and print the address, which holds the token."""
         crawl, options = crawl_of(self._crawler), self._options
         assert crawl is not None, "the command starts a topical crawl"
-        with suppress(OSError):  # what was fetched ahead tells what was read: the file is gone with its last reader
-            (crawl.folder.path / "history.jsonl").unlink()
+        crawl.folder.hide()  # what was fetched ahead tells what was read
         ahead = LookAhead(crawl, AheadPace(options.companion_fetches, options.companion_rate), options.companion_clicks)
         companion = Companion(
             ahead, self._profile, self._analyzer, self._person.save, most=options.companion_suggestions
