@@ -49,7 +49,7 @@ from crawlproject.components.subcommand import cache_dir
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.reading import make_canonicalizer, topic_in_canonical_urls
 from crawlproject.evaluation.significance import holm, paired_t_test, standard_error
-from crawlproject.evaluation.simulation.run import Rehearsal
+from crawlproject.evaluation.simulation.run import CrawlSimulation
 from crawlproject.evaluation.simulation.runner import read_pages
 from crawlproject.options import Options, read_options
 from crawlproject.pages.text.assembly import make_judge
@@ -180,7 +180,7 @@ def accompany(
     looks = policy not in (NONE, ANCHORS)
     chosen = options.model_copy(update={"ordering": policy if looks else "breadth_first"})
     with tempfile.TemporaryDirectory() as folder:
-        rehearsal = Rehearsal(
+        rehearsal = CrawlSimulation(
             NO_TOPIC,
             chosen,
             web.cache.web,
@@ -225,7 +225,7 @@ def _anchors(companion: Companion, page: Page, opened: set[str], most: int) -> l
     return sorted(scored, key=lambda url: -scored[url])[:most]
 
 
-def _pass(rehearsal: Rehearsal, pages: PagesAsJudged, until: float) -> None:
+def _pass(rehearsal: CrawlSimulation, pages: PagesAsJudged, until: float) -> None:
     """Crawl until that time."""
     while True:
         if rehearsal.begin_fetch(pages):  # type: ignore[arg-type]

@@ -14,11 +14,12 @@ HALF_LIFE = 30 * 86_400.0  # seconds after which what was learned weighs half
 
 def page_vector(counts: Mapping[str, int], frequencies: DocumentFrequencies) -> dict[str, float]:
     """The weights ``(1 + ln tf) * ln(1 + |C| / df)`` of a page's terms, with length 1 (G. Salton, C. Buckley: Term-weighting
-    approaches in automatic text retrieval. Information Processing & Management 24(5), 1988; smoothed for new terms)."""
+    approaches in automatic text retrieval. Information Processing & Management 24(5), 1988; smoothed for new terms). Numbers are left out: nobody is interested in 1991."""
     documents = frequencies.documents + 1
     weights = {
         term: (1 + log(count)) * log(1 + documents / (1 + frequencies.frequency(term)))
         for term, count in counts.items()
+        if not term.isdecimal()
     }
     length = sqrt(squared_norm(weights)) or 1.0
     return {term: weight / length for term, weight in weights.items()}

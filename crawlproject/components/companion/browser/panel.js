@@ -97,7 +97,7 @@ function word(found) {
 function status(state) {
   if (state.paused) return "Paused: nothing is fetched, and nothing is remembered.";
   if (!state.page) return "No page at hand: open one, or press the bookmarklet on it.";
-  return `${state.fetched} of ${state.budget} pages looked at, ahead of this one`;
+  return `${state.fetched} of ${state.budget} fetches made to look ahead of this page`;
 }
 
 function show(state) {
