@@ -9,6 +9,7 @@ from functools import partial
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
+from scrapy.settings import SETTINGS_PRIORITIES
 
 from crawlproject.commands.crawl import CrawlCommand
 from crawlproject.components.subcommand import reporting_errors
@@ -83,6 +84,8 @@ class CompanionCommand(CrawlCommand):
         options = read_options(settings)
         frontier = make_frontier(options)
         topic = replace(NO_TOPIC, language=person_folder(options).load().language)
+        if settings.getpriority("LOG_LEVEL") < SETTINGS_PRIORITIES["cmdline"]:
+            settings.set("LOG_LEVEL", "ERROR", priority="cmdline")  # warnings name URLs, and what was read is private
         crawler = self._create_crawler("topical")
         # As a rehearsal it keeps no pages: what was fetched ahead stays in memory.
         put_together = partial(assemble, choose=choose_following, frontier=frontier, rehearsal=True)

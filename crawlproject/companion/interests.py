@@ -13,8 +13,11 @@ HALF_LIFE = 30 * 86_400.0  # seconds after which what was learned weighs half
 
 
 def page_vector(counts: Mapping[str, int], frequencies: DocumentFrequencies) -> dict[str, float]:
-    """The weights ``(1 + ln tf) * ln(1 + |C| / df)`` of a page's terms, with length 1 (G. Salton, C. Buckley: Term-weighting
-    approaches in automatic text retrieval. Information Processing & Management 24(5), 1988; smoothed for new terms). Numbers are left out: nobody is interested in 1991."""
+    """The weights ``(1 + ln tf) * ln(1 + |C| / df)`` of a page's terms, with length 1; numbers are left out.
+
+    G. Salton, C. Buckley: Term-weighting approaches in automatic text retrieval. Information Processing & Management 24(5), 1988;
+    smoothed for terms that are new.
+    """
     documents = frequencies.documents + 1
     weights = {
         term: (1 + log(count)) * log(1 + documents / (1 + frequencies.frequency(term)))
