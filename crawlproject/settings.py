@@ -158,9 +158,7 @@ COMPANION_PORT = 8993  # of http://127.0.0.1:PORT/; 0 = any that is free
 COMPANION_CLICKS = 3  # links ahead of the page at hand that pages are suggested from
 COMPANION_FETCHES = 12  # for each page at hand, robots.txt included
 COMPANION_RATE = 30  # fetches in any minute
-COMPANION_ORDERING = (
-    "breadth_first"  # which link of the page at hand is looked at first: a name of crawlproject/orderings
-)
+COMPANION_ORDERING = "dom"  # which link is looked at first: a name of crawlproject/orderings
 COMPANION_SUGGESTIONS = 5  # shown at a time
 
 # ---------------------------------------------------------------- virtual web
