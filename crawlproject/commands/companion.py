@@ -42,9 +42,6 @@ class CompanionCommand(CrawlCommand):
             "--port", type=int, metavar="P", help="port, 0 for any free one (default: setting COMPANION_PORT)"
         )
         parser.add_argument(
-            "--ordering", metavar="NAME", help="which link is looked at first (default: setting COMPANION_ORDERING)"
-        )
-        parser.add_argument(
             "--extension", action="store_true", help="print the folder of the extension for browsers, and end"
         )
 
@@ -71,8 +68,6 @@ class CompanionCommand(CrawlCommand):
         settings = self.crawler_process.settings
         if opts.port is not None:
             settings.set("COMPANION_PORT", opts.port, priority="cmdline")
-        if opts.ordering:
-            settings.set("COMPANION_ORDERING", opts.ordering, priority="cmdline")
         for name, value in {**SETTINGS, "CRAWL_DIR": folder}.items():
             settings.set(name, value, priority="cmdline")
         options = read_options(settings)
@@ -84,7 +79,7 @@ class CompanionCommand(CrawlCommand):
         options = read_options(settings)
         frontier = make_frontier(options)
         topic = replace(NO_TOPIC, language=person_folder(options).load().language)
-        if settings.getpriority("LOG_LEVEL") < SETTINGS_PRIORITIES["cmdline"]:
+        if (settings.getpriority("LOG_LEVEL") or 0) < SETTINGS_PRIORITIES["cmdline"]:
             settings.set("LOG_LEVEL", "ERROR", priority="cmdline")  # warnings name URLs, and what was read is private
         crawler = self._create_crawler("topical")
         # As a rehearsal it keeps no pages: what was fetched ahead stays in memory.

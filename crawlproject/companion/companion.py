@@ -254,7 +254,7 @@ class Companion:
         return page_vector(counts, self.ahead.following.frequencies)
 
     def _word(self, term: str) -> str:
-        return self._words.get(term, term)
+        return self._words.get(term) or self.ahead.following.words.get(term, term)
 
     def _remember(self, reading: Reading) -> None:
         self._readings[reading.url] = reading

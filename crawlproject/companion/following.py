@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from crawlproject.companion.spelling import spellings
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.pages.text.vectors import DocumentFrequencies
@@ -32,6 +33,7 @@ class Following(BaseOrdering):
         self.reads_tag_paths = inner.reads_tag_paths  # type: ignore[misc]
         self.reads_forms = inner.reads_forms  # type: ignore[misc]
         self.frequencies = DocumentFrequencies()
+        self.words: dict[str, str] = {}  # the latest spelling of each term
         self._pages: OrderedDict[str, Page] = OrderedDict()
         self._targets: dict[str, str] = {}  # of redirects
         self._family: set[str] = set()  # URLs that this look-ahead has led to
@@ -60,6 +62,7 @@ class Following(BaseOrdering):
         self._pages.clear()
         self._targets.clear()
         self._family.clear()
+        self.words.clear()
         self.frequencies = DocumentFrequencies()
 
     def judged(self, page: Page) -> Page:
@@ -80,6 +83,7 @@ class Following(BaseOrdering):
     def observe(self, page: Page) -> None:
         if page.url not in self._pages:
             self.frequencies.observe(page.counts)
+            self.words |= spellings(page.text, page.counts, self._judge.analyzer) if page.text else {}
         self._pages[page.url] = replace(page, text="", text_main=str)
         if len(self._pages) > REMEMBERED:
             self._pages.popitem(last=False)

@@ -198,7 +198,7 @@ def test_what_keeps_it_from_starting(tmp_path: Path) -> None:
     (tmp_path / "me" / "profile.json").write_text("{")
     damaged = scrapy("companion", COMPANION_DIR=tmp_path / "me", COMPANION_PORT=0)
     assert damaged.returncode == 2 and "delete the file to begin anew" in damaged.stderr
-    wrong = scrapy("companion", "--ordering", "bestfirst", COMPANION_DIR=tmp_path / "me2", COMPANION_PORT=0)
+    wrong = scrapy("companion", COMPANION_ORDERING="bestfirst", COMPANION_DIR=tmp_path / "me2", COMPANION_PORT=0)
     assert wrong.returncode == 2 and "did you mean best_first?" in wrong.stderr
     assert scrapy("companion", "--extension").stdout.strip() == str(EXTENSION)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from support.pages import ANALYZER
 
-from crawlproject.components.companion.page_at_hand import spellings, terms_of
+from crawlproject.companion.spelling import spellings
+from crawlproject.components.companion.page_at_hand import terms_of
 from crawlproject.pages.reader import Reader
 from crawlproject.urls.canonical import Canonicalizer
 
