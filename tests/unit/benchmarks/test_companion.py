@@ -35,7 +35,9 @@ def test_a_target_counts_when_it_was_suggested_one_to_three_clicks_before() -> N
 
 
 @pytest.mark.slow
-def test_on_the_sample_web_the_look_ahead_finds_what_a_reader_alone_does_not(capsys: pytest.CaptureFixture[str]) -> None:
+def test_on_the_sample_web_the_look_ahead_finds_what_a_reader_alone_does_not(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     arguments = argparse.Namespace(readers=1, clicks=8, noise=0.1, follow=0.5, fetches=12, ahead=3)
     topics = [load_topic(ROOT / "topics" / f"{name}.toml") for name in ("demo", "demo-bread")]
     policies = ("none", "anchors", "dom")
@@ -50,4 +52,4 @@ def test_on_the_sample_web_the_look_ahead_finds_what_a_reader_alone_does_not(cap
     assert sum(float(str(by[topic.name, "dom"]["found"])) for topic in topics) > 0
     table = "\n".join(benchmark.summary(lines, policies, "none"))
     assert "early" in table and "dom" in table
-    assert [line for line in benchmark.run("sample", topics, policies, arguments)] == lines  # the same chances again
+    assert list(benchmark.run("sample", topics, policies, arguments)) == lines  # the same chances again

@@ -9,6 +9,7 @@ from support.lookahead import Browsing
 from support.webs import page, robots
 
 from crawlproject.errors import BadInput
+from crawlproject.orderings.registry import ORDERINGS
 from crawlproject.webs.base import Reply
 
 A, B = "http://a.example", "http://b.example"
@@ -116,6 +117,22 @@ def test_an_ordering_that_reads_its_keywords_once_follows_the_new_ones(tmp_path:
     browsing.companion.weigh("coral", 3.0)
     browsing.open(f"{A}/")
     assert browsing.asked[-1] == f"{A}/coral"
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, cls in ORDERINGS.items() if not (cls.needs_targets or cls.needs_archive)]
+)
+def test_every_ordering_looks_ahead_and_moves(tmp_path: Path, name: str) -> None:
+    if name == "focused":  # it learns from examples, which a person has none of
+        with pytest.raises(BadInput):
+            Browsing(tmp_path, {}, ordering=name)
+        return
+    web = {**chain(A, 6), **chain(B, 6)}
+    browsing = Browsing(tmp_path, web, ordering=name)
+    browsing.companion.weigh("coral", 3.0)
+    browsing.open(f"{A}/0")
+    browsing.open(f"{B}/0")
+    assert f"{B}/1" in browsing.suggested()
 
 
 def test_all_of_it_is_forgotten(tmp_path: Path) -> None:
