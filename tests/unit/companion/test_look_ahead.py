@@ -123,10 +123,6 @@ def test_an_ordering_that_reads_its_keywords_once_follows_the_new_ones(tmp_path:
     "name", [name for name, cls in ORDERINGS.items() if not (cls.needs_targets or cls.needs_archive)]
 )
 def test_every_ordering_looks_ahead_and_moves(tmp_path: Path, name: str) -> None:
-    if name == "focused":  # it learns from examples, which a person has none of
-        with pytest.raises(BadInput):
-            Browsing(tmp_path, {}, ordering=name)
-        return
     web = {**chain(A, 6), **chain(B, 6)}
     browsing = Browsing(tmp_path, web, ordering=name)
     browsing.companion.weigh("coral", 3.0)
