@@ -14,7 +14,7 @@ SECONDS ?= 60
 # Processes of `make test`. Many tests wait for a crawl, so there are more than processors.
 WORKERS ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) * 3 / 2 )))
 
-.PHONY: help crawl test fuzz lint format bench egg deploy image clean
+.PHONY: help crawl test fuzz lint format bench egg deploy extension image clean
 
 help:
 	@echo "make crawl   crawl the bundled sample web and write crawls/demo/report.html"
@@ -25,6 +25,7 @@ help:
 	@echo "make bench   throughput against plain Scrapy"
 	@echo "make egg     an egg for Scrapyd in dist/"
 	@echo "make deploy  build the egg and send it to a Scrapyd"
+	@echo "make extension  pack the companion's extension for browsers into dist/"
 	@echo "make image   build the image of the Dockerfile and crawl a little in it"
 
 # A bare Debian has Python without venv, or no Python at all.
@@ -85,6 +86,11 @@ egg: $(VENV)/.installed-dev
 
 deploy: $(VENV)/.installed-dev
 	$(BIN)/scrapyd-deploy $(if $(SCRAPYD_URL),given)
+
+extension:
+	@mkdir -p dist
+	$(PYTHON) -m zipfile -c dist/companion-extension.zip crawlproject/components/companion/browser/*
+	@echo "dist/companion-extension.zip"
 
 image:
 	docker build --tag topical .

@@ -44,6 +44,7 @@ setup(
     package_dir={f"crawlproject.{name}": name for name in BESIDE},
     package_data={
         "crawlproject": ["*.pyi"],
+        "crawlproject.components.companion": ["browser/*"],
         "crawlproject.components.dashboard": ["assets/*", "templates/*"],
         "crawlproject.components.rendering": ["*.js"],
         "crawlproject.frontier.redis": ["lua/*.lua"],

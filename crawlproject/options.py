@@ -36,6 +36,7 @@ OURS = (
     "CRAWL_",
     "DASHBOARD",
     "SEED_",
+    "COMPANION",
     "VIRTUAL_WEB",
 )
 
@@ -176,6 +177,13 @@ class Options(BaseModel):
     dashboard_host: Annotated[str, Field(min_length=1)]
     seed_files: Annotated[Names, Field(exclude=True)]  # of those who start crawls, not of a crawl
     seed_search_url: Annotated[str, Field(exclude=True)]  # may carry a key
+    companion_dir: str
+    companion_port: Annotated[int, Field(ge=0, le=65_535)]
+    companion_clicks: Annotated[int, Field(ge=1, le=5)]
+    companion_fetches: Annotated[int, Field(ge=1)]
+    companion_rate: Annotated[int, Field(ge=1)]
+    companion_ordering: str
+    companion_suggestions: Annotated[int, Field(ge=1, le=20)]
     virtual_web: str
     virtual_web_latency: Seconds
     ordering_parameters: Mapping[str, Any] = {}

@@ -156,6 +156,14 @@ DASHBOARD_HOST = "127.0.0.1"  # address it listens on
 # ---------------------------------------------------------------- seeds of a query (dashboard, topic new)
 SEED_FILES: list[str] = []  # files with URLs and words about them, bookmarks, topic files: what matches may be a seed
 SEED_SEARCH_URL = ""  # of a search service that answers as SearXNG does, with {query}; empty: none is asked
+# ---------------------------------------------------------------- companion
+COMPANION_DIR = ""  # folder of profile and token; empty: companion/ in the folder of the user's data
+COMPANION_PORT = 8993  # of http://127.0.0.1:PORT/; 0 = any that is free
+COMPANION_CLICKS = 3  # links ahead of the page at hand that pages are suggested from
+COMPANION_FETCHES = 12  # for each page at hand, robots.txt included
+COMPANION_RATE = 30  # fetches in any minute
+COMPANION_ORDERING = "dom"  # which link is looked at first: a name of crawlproject/orderings
+COMPANION_SUGGESTIONS = 5  # shown at a time
 
 # ---------------------------------------------------------------- virtual web
 VIRTUAL_WEB = ""  # a WARC, a folder of <host>/<path>, a crawl folder or "sample": crawl this, not the network

@@ -1,6 +1,6 @@
-"""Draw docs/figures/{report,dashboard,map}.png anew: crawls of the sample web, seen by a headless Chromium.
+"""Draw docs/figures/{report,dashboard,map,companion}.png anew: crawls of the sample web, seen by a headless Chromium.
 
-python scripts/screenshots.py [report] [dashboard]     needs playwright and Chromium (scripts/install-chromium)
+python scripts/screenshots.py [report] [dashboard] [companion]     needs playwright and Chromium (scripts/install-chromium)
 """
 
 from __future__ import annotations
@@ -65,8 +65,30 @@ def draw_dashboard(page: Any, folder: Path) -> None:
         page.screenshot(path=FIGURES / "dashboard.png")
 
 
+def draw_companion(page: Any, folder: Path) -> None:
+    """The panel, after two articles were read."""
+    settings = {"VIRTUAL_WEB": "sample", "POLITENESS_MIN_DELAY": 0.05, "COMPANION_DIR": folder / "me"}
+    articles = "http://www.nacre-divers.example/articles"
+    page.set_viewport_size({"width": 400, "height": 760})
+    with serving(folder, "companion", printed="Companion: ", **settings) as address:
+        base, _, token = address.partition("/#")
+
+        def tell(path: str, **body: Any) -> None:
+            page.request.post(f"{base}/api/{path}", data=body, headers={"X-Companion-Token": token})
+
+        for name in ("a-day-spent-on-coral-polyps", "what-we-know-about-reef-building-corals"):
+            tell("page", url=f"{articles}/{name}.htm", title=name, seconds=60)
+            page.wait_for_timeout(3000)
+            page.request.get(f"{base}/api/panel", headers={"X-Companion-Token": token})
+        tell("page", url="http://www.nacre-divers.example/", title="Nacre Divers")
+        page.goto(address)
+        wait_until(page, "document.querySelectorAll('#suggestions li').length > 3")
+        page.wait_for_timeout(3000)
+        page.screenshot(path=FIGURES / "companion.png")
+
+
 def main() -> None:
-    drawings = {"report": draw_report, "dashboard": draw_dashboard}
+    drawings = {"report": draw_report, "dashboard": draw_dashboard, "companion": draw_companion}
     with tempfile.TemporaryDirectory() as name, browser() as chromium:
         page = chromium.new_page()
         for wanted in sys.argv[1:] or drawings:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 MAX_CONTENT_TYPE = 200  # characters of the header that are noted
 ARGUMENTS = ("topic", "ordering")
+ASSEMBLE = "assemble"  # argument of a program, not of a command line: puts the crawl together, as ``assemble`` does
 SCRAPYD = "_"  # arguments that Scrapyd adds begin with it
 logger = logging.getLogger(__name__)
 
@@ -73,12 +74,15 @@ class TopicalSpider(scrapy.Spider):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
-        unknown = [name for name in kwargs if name not in ARGUMENTS and not name.startswith(SCRAPYD)]
+        unknown = [name for name in kwargs if name not in (*ARGUMENTS, ASSEMBLE) and not name.startswith(SCRAPYD)]
         if unknown:
             raise BadInput(f"-a {unknown[0]}", f"there is no such argument; there is {' and '.join(ARGUMENTS)}")
         if not kwargs.get("topic"):
             raise BadInput("topic", "say which topic to crawl: -a topic=TOPIC")
         asked = kwargs["topic"]
+        put_together = kwargs.pop(ASSEMBLE, assemble)
+        if not callable(put_together):
+            raise BadInput(f"-a {ASSEMBLE}", f"there is no such argument; there is {' and '.join(ARGUMENTS)}")
         topic = asked if isinstance(asked, Topic) else find_topic(asked)
         apply_topic_settings(crawler.settings, topic.settings)
         if kwargs.get("ordering"):
@@ -99,7 +103,7 @@ class TopicalSpider(scrapy.Spider):
         agent = robots_agent(crawler.settings)
         refuse_crawl_files(crawler.settings, options.own_folder(folder or options.folder(topic.name)))
         spider._hinted = set()
-        spider.crawl = assemble(topic, options, clock=time, folder=folder, cache_dir=cache_dir(), agent=agent)
+        spider.crawl = put_together(topic, options, clock=time, folder=folder, cache_dir=cache_dir(), agent=agent)
         attach(crawler, spider.crawl)
         return spider
 

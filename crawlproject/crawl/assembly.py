@@ -40,6 +40,7 @@ def assemble(
     cache_dir: Path | None = None,
     agent: str = "",
     frontier: Frontier | None = None,
+    choose: Callable[..., BaseOrdering] = choose_ordering,
 ) -> Crawl:
     """A crawl, new or resumed, ready to ``take`` from.
 
@@ -47,7 +48,8 @@ def assemble(
     targets to an ordering that needs them, with the ``graph`` of its web. ``archive`` is the rehearsed web, for orderings
     that need an archive and are given none by ``ORDERING_ARCHIVE``. ``cache_dir`` keeps the indexes of archives; unless
     given, the crawl folder does. ``agent`` is the User-Agent. ``frontier`` is one that others crawl from as well, in place of
-    the one that the settings ask for. Raises ``BadInput`` (topic, settings, crawl folder) and
+    the one that the settings ask for. ``choose`` makes the ordering, from the arguments of ``choose_ordering``. Raises
+    ``BadInput`` (topic, settings, crawl folder) and
     ``StorageFailed``.
     """
     canonicalize = make_canonicalizer(options)
@@ -58,7 +60,7 @@ def assemble(
     place = _place(topic, options, folder)
     prior_pages = PriorPages(options, judge, canonicalize, new_reader, cache_dir=cache_dir or place, rehearsed=archive)
     new_ordering = partial(
-        choose_ordering, topic, options, judge, prior_pages, graph=graph, crawl_folder=None if rehearsal else place
+        choose, topic, options, judge, prior_pages, graph=graph, crawl_folder=None if rehearsal else place
     )
     ordering = new_ordering()
     crawl_folder = _open_folder(place, topic, options, ordering, keeps_pages=not rehearsal, clock=clock)

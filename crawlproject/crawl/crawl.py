@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from crawlproject.crawl.admission import Admission
+from crawlproject.crawl.brakes import Brakes
 from crawlproject.crawl.budget import PageBudget
 from crawlproject.crawl.connections import Connections
 from crawlproject.crawl.entry_rules import EntryRules
@@ -90,6 +91,7 @@ class Crawl:
         self.folder = folder
         self.frontier = frontier
         self.revisits = revisits
+        self.brakes = Brakes([revisits.pace] if revisits else [])
         self.tracker, self.probes = inspection.tracker, inspection.probes
         self.connections = Connections(delay=options.crawl_retry_delay, patience=options.crawl_max_outage)
         self.stats = CrawlStats(folder, frontier, inspection, reader, self.connections, options.crawl_max_pages)
@@ -209,8 +211,7 @@ class Crawl:
         taken = self._leasing.take(now)
         if taken is not None:
             self.connections.probe = taken.key
-            if self.revisits is not None:
-                self.revisits.taken(now)
+            self.brakes.taken(now)
         return taken
 
     def next_due(self, now: float) -> float | None:
@@ -219,8 +220,8 @@ class Crawl:
         if self.connections.began is not None:
             due = None if self._is_probing() else max(due or 0.0, self.connections.next_take())
             deadline = min(filter(None, (deadline, self.connections.deadline())), default=None)
-        if due is not None and self.revisits is not None:
-            due = max(due, self.revisits.pace.next_time())
+        if due is not None:
+            due = self.brakes.delayed(due)
         return min(due, deadline) if due is not None and deadline else due
 
     def budget_in_flight(self) -> bool:
@@ -237,8 +238,8 @@ class Crawl:
         return self.stopping.reason(now, self.frontier.best) or (NO_NETWORK if self.connections.is_over(now) else "")
 
     def _has_to_wait(self, now: float) -> bool:
-        """Whether an outage, or the rate that the user asked for, forbids to take anything now."""
-        if self.revisits is not None and now < self.revisits.pace.next_time():
+        """Whether an outage, or a brake, forbids to take anything now."""
+        if self.brakes.hold(now):
             return True
         return self.connections.began is not None and (now < self.connections.next_take() or self._is_probing())
 

@@ -118,6 +118,11 @@ class PageSteps:
         if self._revisits is not None:
             self._retire_surplus(self._revisits, fetch.at)
 
+    def lead_on(self, page: Page) -> None:
+        """Offer the links of a page that was fetched before, as they are worth now."""
+        with self._frontier.batch():
+            self._outlinks.follow(page)
+
     def _retire_surplus(self, revisits: Revisits, now: float) -> None:
         """The collection keeps its size: the pages that are worth least leave it."""
         for page in revisits.surplus():

@@ -125,6 +125,12 @@ class FrontierCore(FrontierAnswers):
             return False
         return True
 
+    def clear(self) -> None:
+        """Evict all that waits: it may be put again. Clocks of hosts, leases, and what is done stay as they are."""
+        for url in list(self._store.waiting()):
+            self._evict(url)
+        self._commit()
+
     # ------------------------------------------------------------ leases
 
     def take(self, now: float) -> CrawlUrl | None:

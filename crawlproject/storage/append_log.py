@@ -141,12 +141,14 @@ def read_lines(path: Path) -> Iterator[Any]:
                 yield parse_line(line, path, number)
 
 
-def write_atomically(path: Path, chunks: Iterable[bytes], *, sync: bool = True) -> None:
-    """Replace ``path`` completely or not at all. Raises ``StorageFailed``."""
+def write_atomically(path: Path, chunks: Iterable[bytes], *, sync: bool = True, private: bool = False) -> None:
+    """Replace ``path`` completely or not at all; ``private``: only its owner may read it. Raises ``StorageFailed``."""
     draft = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with draft.open("wb") as file:
+            if private:
+                draft.chmod(0o600)
             file.writelines(chunks)
             if sync:
                 file.flush()

@@ -16,6 +16,7 @@ from crawlproject.storage.link_log import LinkLog
 from crawlproject.storage.manifest import Manifest
 from crawlproject.storage.page_files import PageRepository
 from crawlproject.storage.refusals import Refusals
+from crawlproject.storage.robots_log import NAME as ROBOTS
 from crawlproject.storage.robots_log import RobotsLog
 from crawlproject.storage.sitemap_log import NAME as SITEMAPS
 from crawlproject.storage.sitemap_log import SitemapLog
@@ -87,6 +88,18 @@ class CrawlFolder:
         """The crawl is refused before it begins: others may have the folder."""
         if self._lock:
             self._lock.withdraw()
+
+    def hide(self) -> None:
+        """From now on no other program can read what is logged, and it is gone when this process ends, killed or not.
+
+        For crawls that keep no pages. Raises ``StorageFailed``.
+        """
+        self.robots.begin()
+        try:
+            for name in ("history.jsonl", ROBOTS):
+                (self.path / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise StorageFailed(f"cannot remove the logs in {self.path}: {error}") from error
 
     def store(self, url: str, body: bytes, replaced: int = 0) -> str:
         """Store the bytes of a page, in the place of its version ``replaced`` if it has one; return its name."""

@@ -22,6 +22,10 @@ class RobotsLog:
         self._path = folder / NAME
         self._log: AppendLog | None = None
 
+    def begin(self) -> None:
+        """Create the file now."""
+        self._log = self._log or AppendLog(self._path)
+
     def append(self, url: str, status: int, at: float, *, content_type: str, location: str, body: bytes) -> None:
         """Record a decompressed response. ``content_type`` and ``location`` are its headers."""
         self._log = self._log or AppendLog(self._path)

@@ -54,6 +54,11 @@ def test_bundled_topics_rehearse(installed: Installed) -> None:
     assert json.loads(done.stdout)["topic"] == "demo", done.stderr
 
 
+def test_the_companion_brings_its_extension(installed: Installed) -> None:
+    folder = Path(installed.topical("companion", "--extension").stdout.strip())
+    assert (folder / "manifest.json").is_file() and folder.is_relative_to(installed.packages.resolve())
+
+
 def test_wrong_words_are_told(installed: Installed) -> None:
     wrong = installed.topical("crwl", "demo")
     assert wrong.returncode == 2 and "did you mean crawl?" in wrong.stderr

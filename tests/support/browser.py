@@ -66,16 +66,25 @@ def fits(page: Any) -> bool:
 
 
 @contextmanager
-def serving(folder: Path, *arguments: object, **settings: object) -> Iterator[str]:
-    """A command that prints the address of a dashboard, as a process; gives the address."""
+def serving(
+    folder: Path, *arguments: object, printed: str = "Dashboard: ", port: int | None = None, **settings: object
+) -> Iterator[str]:
+    """A command that prints an address, of a dashboard unless ``printed`` says otherwise, as a process; gives the address.
+
+    With ``port`` its requests go to the proxy there.
+    """
     log = folder / "serving.log"
     folder.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as output:
         process = subprocess.Popen(
-            command(*arguments, DASHBOARD_PORT=0, **settings), cwd=ROOT, env=environment(), stdout=output, stderr=output
+            command(*arguments, DASHBOARD_PORT=0, COMPANION_PORT=0, **settings),
+            cwd=ROOT,
+            env=environment(port),
+            stdout=output,
+            stderr=output,
         )
     try:
-        yield _address(process, log)
+        yield _address(process, log, printed)
     finally:
         if process.poll() is None:
             process.send_signal(2)
@@ -86,12 +95,12 @@ def serving(folder: Path, *arguments: object, **settings: object) -> Iterator[st
             raise
 
 
-def _address(process: subprocess.Popen[bytes], log: Path) -> str:
+def _address(process: subprocess.Popen[bytes], log: Path, printed: str) -> str:
     for _ in range(6000):
         for line in log.read_text().splitlines():
-            if line.startswith("Dashboard: "):
-                return line.removeprefix("Dashboard: ").rstrip("/")
+            if line.startswith(printed):
+                return line.removeprefix(printed).rstrip("/")
         if process.poll() is not None:
             break
         time.sleep(0.05)
-    raise AssertionError(f"no dashboard: {log.read_text()}")
+    raise AssertionError(f"no address: {log.read_text()}")

@@ -56,6 +56,7 @@ MAY_IMPORT = {
     "exporting": GROUND | {"storage", "pages", "urls"},
     "crawl": GROUND
     | {"deep_web", "frontier", "inspection", "orderings", "pages", "revisits", "storage", "topic", "urls", "webs"},
+    "companion": GROUND | {"crawl", "frontier", "orderings", "pages", "urls"},
     "evaluation": GROUND | {"crawl", "inspection", "orderings", "pages", "revisits", "storage", "urls", "webs"},
     "reports": GROUND
     | {"crawl", "deep_web", "evaluation", "inspection", "orderings", "pages", "revisits", "storage", "urls"},

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from crawlproject.components.asker import keywords_of
 from crawlproject.components.dashboard import address_file, launch
 from crawlproject.components.dashboard.folder_watch import FolderWatch
-from crawlproject.components.dashboard.guard import TOKEN
 from crawlproject.components.dashboard.running_crawl import ACTIONS
+from crawlproject.components.loopback.guard import TOKEN
 from crawlproject.components.seed_search import NO_SEEDS, SeedSearch, SeedsFound
 from crawlproject.errors import BadCrawlDir, BadInput
 from crawlproject.reports.report import CUT_SHORT

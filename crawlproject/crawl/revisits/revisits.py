@@ -219,10 +219,6 @@ class Revisits:
         for key in (*pages, *(listing.key for listing in self.rereads.records())):
             self._frontier.hold(key, 0.0)
 
-    def taken(self, now: float) -> None:
-        """A fetch begins."""
-        self.pace.taken(now)
-
     def round_is_in_flight(self) -> bool:
         """Whether the open leases may already be the rest of a round. One that waits for its robots.txt is given back."""
         return 0 < self._round <= self.tally.visits + self._frontier.leases()

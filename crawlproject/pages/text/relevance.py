@@ -27,11 +27,16 @@ class TopicJudge:
     by_meaning = False
 
     def __init__(self, keywords: Sequence[str], analyzer: Analyzer) -> None:
-        words = [keywords] if isinstance(keywords, str) else keywords
         self.analyzer = analyzer
-        self.query: Counter[str] = Counter(analyzer.terms(" ".join(words)))
+        self.turn_to(keywords)
+
+    def turn_to(self, keywords: Sequence[str]) -> None:
+        """Judge by other keywords from now on; one that is given twice weighs twice. Raises ``BadInput`` as the constructor."""
+        words = [keywords] if isinstance(keywords, str) else keywords
+        self.query: Counter[str] = Counter(self.analyzer.terms(" ".join(words)))
         if not self.query:
-            raise BadInput("keywords", f"wants a word that is no stop word of {analyzer.language!r}, got {list(words)}")
+            wish = f"wants a word that is no stop word of {self.analyzer.language!r}, got {list(words)}"
+            raise BadInput("keywords", wish)
         self._query_norm = squared_norm(self.query)
 
     def similarity(self, text: str) -> float:

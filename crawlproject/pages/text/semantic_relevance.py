@@ -42,8 +42,11 @@ class SemanticJudge(TopicJudge):
     by_meaning = True
 
     def __init__(self, keywords: Sequence[str], analyzer: Analyzer, vectors: Vectors) -> None:
-        super().__init__(keywords, analyzer)
         self._vectors = vectors
+        super().__init__(keywords, analyzer)
+
+    def turn_to(self, keywords: Sequence[str]) -> None:
+        super().turn_to(keywords)
         self._direction, self._named, self._query_norm = self._sum_of(self.query)
 
     def relevance(self, counts: Mapping[str, int]) -> float:

@@ -77,6 +77,8 @@ def test_a_spider_or_an_argument_that_does_not_exist_is_named(tmp_path: Path) ->
     assert lost.returncode == 2 and "there is no spider 'topicall'; there is topical" in lost.stderr
     typed = scrapy("crawl", "topical", "-a", "topic=demo", "-a", "ordring=dom", CRAWL_DIR=tmp_path / "crawl")
     assert typed.returncode == 2 and "-a ordring: there is no such argument" in typed.stderr
+    inner = scrapy("crawl", "topical", "-a", "topic=demo", "-a", "assemble=x", CRAWL_DIR=tmp_path / "c")
+    assert inner.returncode == 2 and "-a assemble: there is no such argument" in inner.stderr
     assert not (tmp_path / "crawl").exists()
     assert "Traceback" not in lost.stderr + typed.stderr
 

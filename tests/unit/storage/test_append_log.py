@@ -240,3 +240,8 @@ def test_a_folder_in_the_place_of_the_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(StorageFailed, match="folder"):
         write_atomically(tmp_path / "folder", [orjson.dumps({})])
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+
+def test_a_private_file_is_read_by_its_owner_only(tmp_path):
+    write_atomically(tmp_path / "profile", [b"words"], private=True)
+    assert (tmp_path / "profile").stat().st_mode & 0o777 == 0o600

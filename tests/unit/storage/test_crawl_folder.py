@@ -169,3 +169,14 @@ def test_a_folder_that_cannot_be_made_is_a_storage_failure(tmp_path: Path) -> No
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(StorageFailed, match="cannot make the crawl folder"):
         CrawlFolder(tmp_path / "file" / "crawl", TOPIC, "dom", {})
+
+
+def test_a_hidden_folder_has_no_log_that_others_can_read(tmp_path):
+    folder = opened(tmp_path, bodies=False)
+    folder.hide()
+    folder.keep(*numbered(1))
+    folder.robots.append("http://a.example/robots.txt", 200, 1.0, content_type="", location="", body=b"")
+    assert numbered(1)[0].url in folder.history
+    assert [path.name for path in tmp_path.iterdir()] == ["crawl.json"]
+    folder.close("finished", 2.0, {})
+    assert not (tmp_path / "history.jsonl").exists() and not (tmp_path / "robots.jsonl").exists()

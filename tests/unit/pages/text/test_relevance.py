@@ -34,6 +34,15 @@ def test_keywords_that_are_all_stop_words_are_refused() -> None:
         TopicJudge(["the", "of it"], ANALYZER)
 
 
+def test_a_judge_that_turns_to_other_keywords_judges_like_a_new_one() -> None:
+    judge, new = TopicJudge(["coral reef"], ANALYZER), TopicJudge(["web", "web", "crawler"], ANALYZER)
+    judge.turn_to(["web", "web", "crawler"])
+    text = "web crawlers on a coral reef"
+    assert judge.similarity(text) == new.similarity(text) > 0 and judge.similarity("coral reef") == 0.0
+    with pytest.raises(BadInput, match="stop word"):
+        judge.turn_to(["the"])
+
+
 def test_a_keyword_said_twice_weighs_twice() -> None:
     assert TopicJudge(["web web crawler"], ANALYZER).query == {"web": 2, "crawler": 1}
 

@@ -54,6 +54,14 @@ def test_pages_on_the_topic_in_other_words_are_close_and_others_are_not(judge: T
     assert judge.similarity("coral reef xarray") == pytest.approx(1.0)
 
 
+def test_a_judge_by_meaning_turns_to_other_keywords_as_well(tmp_path: Path) -> None:
+    vectors = load_term_vectors(str(a_pipeline(tmp_path)), ANALYZER)
+    judge, new = SemanticJudge(["coral reef"], ANALYZER, vectors), SemanticJudge(["oven", "pandas"], ANALYZER, vectors)
+    judge.turn_to(["oven", "pandas"])
+    for text in ("dough", "atoll", "pandas"):
+        assert judge.similarity(text) == new.similarity(text)
+
+
 def test_a_word_without_a_vector_is_close_to_itself_only(judge: TopicJudge) -> None:
     assert 0 < judge.similarity("xarray") < judge.similarity("xarray reef")
     assert judge.similarity("pandas") == 0.0

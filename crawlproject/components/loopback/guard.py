@@ -1,8 +1,8 @@
-"""Which requests the dashboard answers. Pure: decides from the headers alone.
+"""Which requests a server on loopback answers. Pure: decides from the headers alone.
 
 A page of the web that is open in the same browser can send requests to loopback, and after rebinding its name to
 127.0.0.1 it can read the answers. So a request must name this machine by address, which no rebound name does; and whatever
-changes something must carry a token that only our own page has.
+changes something must carry a token that only our own page has. Where what is read is private, all requests carry it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from ipaddress import ip_address
 
 TOKEN = "X-Dashboard-Token"
+PRIVATE_TOKEN = "X-Companion-Token"
+EXTENSIONS = ("chrome-extension://", "moz-extension://")  # origins of a browser's extensions
 
 # No script but ours, nothing from elsewhere, no site may frame it.
 HEADERS = {
@@ -62,6 +64,39 @@ class Guard:
         except ValueError:
             return False
         return True
+
+
+class PrivateGuard:
+    """For what nobody else at this machine may see. Every request carries the token, but for pages and files without secrets.
+
+    The token is in no page: the person brings it, in the address that the command prints, or in an extension of the browser.
+    So requests of extensions pass, whose origin no page of the web can have.
+    """
+
+    def __init__(self, token: str) -> None:
+        self._token = token
+
+    def objection(self, method: str, headers: Mapping[str, str], peer: str, *, is_open: bool) -> str | None:
+        """As ``Guard.objection``. ``is_open``: the request is for a page or file without secrets."""
+        host, origin = headers.get("Host", ""), headers.get("Origin", "")
+        if _without_port(host).lower() not in ("localhost", "127.0.0.1", "[::1]"):
+            return "the Host header must be the loopback address of this machine, not a name (DNS rebinding)"
+        if not _is_loopback(peer):
+            return "only this machine is answered"
+        if is_open and method == "GET":
+            return None
+        if not hmac.compare_digest(headers.get(PRIVATE_TOKEN, "").encode(), self._token.encode()):
+            return f"expected the token in {PRIVATE_TOKEN}; open the address that the command printed"
+        if origin.startswith(EXTENSIONS):
+            site = True
+        else:
+            site = headers.get("Sec-Fetch-Site", "same-origin") in ("same-origin", "none")
+            site = site and (origin or f"http://{host}") == f"http://{host}"
+        if not site:
+            return "requests from other sites are refused"
+        if method == "POST" and headers.get("Content-Type", "").partition(";")[0].strip().lower() != "application/json":
+            return "expected application/json"
+        return None
 
 
 def _without_port(host: str) -> str:

@@ -1,0 +1,89 @@
+"""``scrapy companion``: looks ahead of a person who browses, and suggests pages in a side panel (000 section 5.4)."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from dataclasses import replace
+from functools import partial
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+from scrapy.settings import SETTINGS_PRIORITIES
+
+from crawlproject.commands.crawl import CrawlCommand
+from crawlproject.components.subcommand import reporting_errors
+from crawlproject.settings import program
+
+_EXTENSION = "crawlproject.components.extensions.companion.CompanionServer"
+_NOT_WANTED = ("dashboard.DashboardServer", "progress.Progress", "report.ReportWriter", "finished.FinishedMarker")
+_INTERRUPTED = 3
+
+
+class CompanionCommand(CrawlCommand):
+    def syntax(self) -> str:
+        return "[options]"
+
+    def short_desc(self) -> str:
+        return "Look ahead of you while you browse, and suggest pages"
+
+    def long_desc(self) -> str:
+        return (
+            "Serve a side panel on loopback. The page that you read comes from the extension for your browser (--extension says "
+            "where it is) or from a bookmarklet; its links are crawled ahead, politely and within a small budget, and pages like "
+            f"those that you stay on are suggested. Ctrl-C ends it. docs/companion.md of {program} says what is kept, and where. "
+            "Exit code 2: the port cannot be used, or the profile cannot be read."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        ScrapyCommand.add_options(self, parser)  # none of `scrapy crawl`: there is no topic
+        parser.set_defaults(spargs=[], output=None, overwrite_output=None)
+        parser.add_argument(
+            "--port", type=int, metavar="P", help="port, 0 for any free one (default: setting COMPANION_PORT)"
+        )
+        parser.add_argument(
+            "--extension", action="store_true", help="print the folder of the extension for browsers, and end"
+        )
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if args:
+            raise UsageError("expected no arguments", print_help=False)
+        # Scrapy imports all commands at every start, so heavy imports are local.
+        if opts.extension:
+            from crawlproject.components.companion.folder import extension_folder
+
+            print(extension_folder())
+            return
+        with reporting_errors(self), tempfile.TemporaryDirectory(prefix="companion-") as folder:
+            self._serve(opts, folder)
+
+    def _serve(self, opts: argparse.Namespace, folder: str) -> None:
+        from crawlproject.companion.look_ahead import NO_TOPIC, SETTINGS, choose_following
+        from crawlproject.components.companion.person import person_folder
+        from crawlproject.crawl.assembly import assemble
+        from crawlproject.frontier.factory import make_frontier
+        from crawlproject.options import read_options
+
+        assert self.crawler_process is not None, "scrapy.cmdline sets it"
+        settings = self.crawler_process.settings
+        if opts.port is not None:
+            settings.set("COMPANION_PORT", opts.port, priority="cmdline")
+        for name, value in {**SETTINGS, "CRAWL_DIR": folder}.items():
+            settings.set(name, value, priority="cmdline")
+        options = read_options(settings)
+        settings.set("ORDERING", options.companion_ordering, priority="cmdline")
+        settings.set("TRAP_MAX_DEPTH", options.companion_clicks, priority="cmdline")
+        for name in _NOT_WANTED:
+            settings["EXTENSIONS"][f"crawlproject.components.extensions.{name}"] = None
+        settings["EXTENSIONS"][_EXTENSION] = 5
+        options = read_options(settings)
+        frontier = make_frontier(options)
+        topic = replace(NO_TOPIC, language=person_folder(options).load().language)
+        if (settings.getpriority("LOG_LEVEL") or 0) < SETTINGS_PRIORITIES["cmdline"]:
+            settings.set("LOG_LEVEL", "ERROR", priority="cmdline")  # warnings name URLs, and what was read is private
+        crawler = self._create_crawler("topical")
+        # As a rehearsal it keeps no pages: what was fetched ahead stays in memory.
+        put_together = partial(assemble, choose=choose_following, frontier=frontier, rehearsal=True)
+        self.crawl(crawler, {"topic": topic, "assemble": put_together})
+        if self.exitcode == _INTERRUPTED:  # the only way to end it
+            self.exitcode = 0

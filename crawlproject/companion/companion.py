@@ -1,0 +1,263 @@
+"""The companion: what the person does comes in, what lies ahead goes out."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from math import isfinite, log2
+
+from crawlproject.companion.interests import Interests, heaviest, page_vector
+from crawlproject.companion.look_ahead import NO_TOPIC, LookAhead
+from crawlproject.companion.profile import Profile
+from crawlproject.companion.suggestions import LEAST, SHOWN, Suggestion, suggest
+from crawlproject.errors import BadInput
+from crawlproject.pages.text.analyzer import Analyzer
+from crawlproject.urls.canonical import canonical_or_none
+from crawlproject.urls.hosts import host_of
+
+SAVED, DISMISSED = 3.0, -2.0  # worth of a verdict, as much as two minutes of reading
+LEFT_AT_ONCE, AT_ONCE = -0.25, 4.0  # worth of a page that was left within so many seconds
+LONGEST = 600.0  # seconds of one page that count: who reads longer has gone away
+KEYWORDS, REPEATS = 8, 5  # of a look-ahead: words of the profile, and how often the strongest is repeated
+OF_THE_PAGE, ITS_SHARE = 10, 0.3  # words of the page at hand among them, and their weight beside those of the profile
+READINGS = 500  # pages that may still be read on, or judged
+
+
+def worth_of(seconds: float) -> float:
+    """What so long a reading says of a page: 1 after a quarter of a minute, 2.3 after one, 3.4 after two and a half."""
+    return log2(1.0 + min(seconds, LONGEST) / 15.0)
+
+
+@dataclass
+class Reading:
+    """A page that the person has opened or judged."""
+
+    url: str
+    title: str
+    counts: Mapping[str, int] = field(default_factory=dict)
+    seconds: float = 0.0
+    learned: float = 0.0  # worth that the interests have of it already
+
+
+class Companion:
+    """``keep`` is called with the profile whenever it has changed; it may raise ``StorageFailed``.
+
+    Not thread-safe; every method is quick enough for an event loop. URLs may be spelled in any way.
+    """
+
+    def __init__(
+        self,
+        ahead: LookAhead,
+        profile: Profile,
+        analyzer: Analyzer,
+        keep: Callable[[Profile], object],
+        *,
+        least: float = LEAST,
+        most: int = SHOWN,
+    ) -> None:
+        self.ahead = ahead
+        self.at_hand: Reading | None = None
+        self._analyzer = analyzer
+        self._keep = keep
+        self._least = least
+        self._most = most
+        self._readings: OrderedDict[str, Reading] = OrderedDict()
+        self._words: dict[str, str] = {}  # a word for each term
+        self.take_profile(profile)
+
+    def take_profile(self, profile: Profile) -> None:
+        """This is the profile now: the person has edited it, or begins anew."""
+        self.profile = profile
+        weights: Counter[str] = Counter()
+        for word, weight in profile.interests.items():
+            for term in self._analyzer.terms(word)[:1]:
+                weights[term] += weight  # type: ignore[assignment]
+                self._words[term] = word
+        self.interests = Interests(weights)
+        self.ahead.pace.paused = profile.paused
+
+    # ------------------------------------------------------------ what the person does
+
+    def open(self, url: str, title: str, counts: Mapping[str, int], words: Mapping[str, str], now: float) -> bool:
+        """A page is opened: ``counts`` of its terms, if they are known, and a word for each. Whether it is looked ahead from.
+
+        Raises ``BadInput`` for what is no URL, and ``StorageFailed``.
+        """
+        canonical = self._canonical(url)
+        if self.profile.paused or self.profile.is_excluded(host_of(canonical)):
+            self.leave(now)
+            return False
+        if self.at_hand is not None and self.at_hand.url == canonical:
+            return True
+        self._left(now)
+        reading = self._reading(canonical, title)
+        if counts:
+            reading.counts = counts
+            self._words |= words
+        self._remember(reading)
+        self.at_hand = reading
+        self.ahead.move(canonical, self.keywords(reading))
+        return True
+
+    def stay(self, url: str, seconds: float, now: float) -> None:
+        """A page that was opened has been read for so much longer. Raises ``BadInput`` and ``StorageFailed``."""
+        reading = self._readings.get(self._canonical(url))
+        if reading is None or self.profile.paused or not seconds > 0:
+            return
+        reading.seconds = min(reading.seconds + seconds, LONGEST)
+        self._settle(reading, now)
+
+    def judge(self, url: str, verdict: str, now: float) -> None:
+        """The person has ``saved`` or ``dismissed`` a page, read or suggested; empty: takes it back.
+
+        Raises ``BadInput`` and ``StorageFailed``.
+        """
+        if verdict not in ("saved", "dismissed", ""):
+            raise BadInput("verdict", "expected saved, dismissed, or nothing to take it back")
+        canonical = self._canonical(url)
+        reading = self._reading(canonical, "")
+        self._remember(reading)
+        self.profile.mark(canonical, verdict)
+        self._settle(reading, now)
+        self._keep(self.profile)
+
+    def leave(self, now: float) -> None:
+        """The person has gone to where the companion does not follow."""
+        self._left(now)
+        self.at_hand = None
+        self.ahead.stop()
+
+    def pause(self, paused: bool, now: float) -> None:
+        """While it is paused, nothing is fetched, learned or remembered. Raises ``StorageFailed``."""
+        if paused:
+            self.leave(now)
+        self.profile.paused = self.ahead.pace.paused = paused
+        self._keep(self.profile)
+
+    def exclude(self, url: str, now: float) -> None:
+        """Never learn or look ahead from the host of ``url`` again. Raises ``BadInput`` and ``StorageFailed``."""
+        host = host_of(self._canonical(url))
+        if not self.profile.is_excluded(host):
+            self.profile.never.append(host)
+        if self.at_hand is not None and self.profile.is_excluded(host_of(self.at_hand.url)):
+            self.at_hand = None
+            self.ahead.stop()
+        for known in [known for known in self._readings if self.profile.is_excluded(host_of(known))]:
+            del self._readings[known]
+        self._keep(self.profile)
+
+    def weigh(self, word: str, weight: float) -> None:
+        """The person gives a word this weight; 0 removes it. Raises ``BadInput`` for what is no word, and ``StorageFailed``."""
+        terms = self._analyzer.terms(word)
+        if len(terms) != 1 or not isfinite(weight):
+            raise BadInput("word", f"expected one word that is no stop word, and a number; not {word[:60]!r}")
+        self.profile.interests.pop(self._word(terms[0]), None)
+        self.interests.weights.pop(terms[0], None)
+        if weight:
+            self._words[terms[0]] = word
+            self.interests.weights[terms[0]] = self.profile.interests[word] = weight
+        self._keep(self.profile)
+
+    def forget(self) -> None:
+        """All that was learned, and all that was opened, is gone from memory; whoever keeps the profile deletes it."""
+        self.at_hand = None
+        self.ahead.stop()
+        self._readings.clear()
+        self._words.clear()
+        self.ahead.following.forget()
+        self.take_profile(Profile(self.profile.language, self.profile.paused))
+
+    # ------------------------------------------------------------ what the person sees
+
+    def suggestions(self) -> list[Suggestion]:
+        """What lies ahead of the page at hand and is like the interests; none that was opened or judged."""
+        if self.at_hand is None:
+            return []
+        interests, without = self.interests, {*self._readings, *self.profile.saved, *self.profile.dismissed}
+        if not interests.weights:  # nothing was learned yet: what is like the page at hand
+            interests = Interests(self._vector(self.at_hand))
+        return suggest(
+            self.ahead.ahead(self.at_hand.url),
+            interests,
+            self.ahead.following.frequencies,
+            without=without,
+            word_of=self._word,
+            most=self._most,
+            least=self._least,
+        )
+
+    def keywords(self, reading: Reading) -> list[str]:
+        """Words to look ahead for: those of the profile and some of the page, each as often as it weighs."""
+        weights = {term: weight for term, weight in heaviest(self.interests.weights, KEYWORDS).items() if weight > 0}
+        strongest = max(weights.values(), default=0.0)
+        own = heaviest(self._vector(reading), OF_THE_PAGE)
+        top = max(own.values(), default=0.0)
+        mixed = {term: weight / strongest for term, weight in weights.items()}
+        for term, weight in own.items():
+            mixed[term] = mixed.get(term, 0.0) + (ITS_SHARE if strongest else 1.0) * weight / top
+        spelled = [[self._word(term)] * max(1, round(REPEATS * weight)) for term, weight in mixed.items()]
+        words = [word for words in spelled for word in words]
+        return next(
+            filter(lambda words: self._analyzer.terms(" ".join(words)), (words, [reading.title])), [*NO_TOPIC.keywords]
+        )
+
+    # ------------------------------------------------------------ inside
+
+    def _canonical(self, url: str) -> str:
+        found = canonical_or_none(self.ahead.crawl.canonicalize, url)
+        if found is None:
+            raise BadInput("url", f"expected the http or https address of a page, not {url[:100]!r}")
+        return found
+
+    def settle(self, now: float) -> None:
+        """Learn from the page at hand what could not be learned before it was fetched. Raises ``StorageFailed``."""
+        if self.at_hand is not None:
+            self._settle(self.at_hand, now)
+
+    def _left(self, now: float) -> None:
+        """The page at hand is left; was it hardly looked at, that says something, too."""
+        if self.at_hand is not None:
+            self._settle(self.at_hand, now, left=True)
+
+    def _settle(self, reading: Reading, now: float, *, left: bool = False) -> None:
+        """Learn what the reading, and a verdict, say of the page, less what was learned of it before."""
+        worth = self._verdict(reading.url)
+        if reading.seconds >= AT_ONCE:
+            worth += worth_of(reading.seconds)
+        elif left and reading.seconds:
+            worth += LEFT_AT_ONCE
+        gain = worth - reading.learned
+        vector = self._vector(reading)
+        if not gain or not vector:
+            return
+        if self.profile.updated:
+            self.interests.fade(now - self.profile.updated)
+        self.interests.learn(vector, gain)
+        reading.learned = worth
+        self.profile.updated = now
+        self.profile.interests = {self._word(term): weight for term, weight in self.interests.weights.items()}
+        self._keep(self.profile)
+
+    def _verdict(self, url: str) -> float:
+        return SAVED * (url in self.profile.saved) + DISMISSED * (url in self.profile.dismissed)
+
+    def _reading(self, url: str, title: str) -> Reading:
+        """What is known of a page; of one that was judged before this session, its verdict was learned then."""
+        return self._readings.get(url) or Reading(url, title, learned=self._verdict(url))
+
+    def _vector(self, reading: Reading) -> dict[str, float]:
+        counts = reading.counts
+        if not counts:
+            page = self.ahead.following.page(reading.url)
+            counts = page.counts if page else {}
+        return page_vector(counts, self.ahead.following.frequencies)
+
+    def _word(self, term: str) -> str:
+        return self._words.get(term) or self.ahead.following.words.get(term, term)
+
+    def _remember(self, reading: Reading) -> None:
+        self._readings[reading.url] = reading
+        self._readings.move_to_end(reading.url)
+        if len(self._readings) > READINGS:
+            self._readings.popitem(last=False)

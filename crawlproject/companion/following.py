@@ -1,0 +1,125 @@
+"""The ordering of a look-ahead: an ordering that is made anew for each page at hand, and a memory of the pages that came."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from crawlproject.companion.spelling import spellings
+from crawlproject.orderings.base import BaseOrdering
+from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.pages.text.vectors import DocumentFrequencies
+from crawlproject.records import CrawlUrl, Link, Page, Topic
+
+REMEMBERED = 1_000  # pages
+
+
+class Following(BaseOrdering):
+    """Scores links as the ordering that ``make`` makes of a topic, which ``turn_to`` replaces.
+
+    An ordering may look at its keywords only once, so one that merely heard of others would follow the old ones.
+    """
+
+    learns = True
+
+    def __init__(self, topic: Topic, judge: TopicJudge, make: Callable[[Topic], BaseOrdering]) -> None:
+        self._topic = topic
+        self._judge = judge
+        self._make = make
+        self._inner = inner = make(topic)
+        super().__init__(inner.context)
+        self.commit = inner.commit
+        self.reads_tag_paths = inner.reads_tag_paths  # type: ignore[misc]
+        self.reads_forms = inner.reads_forms  # type: ignore[misc]
+        self.frequencies = DocumentFrequencies()
+        self.words: dict[str, str] = {}  # the latest spelling of each term
+        self._pages: OrderedDict[str, Page] = OrderedDict()
+        self._targets: dict[str, str] = {}  # of redirects
+        self._family: set[str] = set()  # URLs that this look-ahead has led to
+
+    # ------------------------------------------------------------ what a look-ahead asks
+
+    def turn_to(self, url: str, keywords: Sequence[str]) -> None:
+        """Begin anew at ``url``, with other keywords; one that is given twice weighs twice. Raises ``BadInput`` for none at all.
+
+        Only links that lead on from ``url`` are followed: not those of pages that were on their way when it was turned.
+        """
+        self._family = {url}
+        self._judge.turn_to(keywords)
+        self._inner = self._make(replace(self._topic, keywords=tuple(keywords)))
+
+    def begin(self, url: str) -> None:
+        """The links of ``url`` are followed, too."""
+        self._family.add(url)
+
+    def page(self, url: str) -> Page | None:
+        """The page that was fetched at ``url``, or where that redirects to, without its text."""
+        return self._pages.get(self._targets.get(url, url))
+
+    def forget(self) -> None:
+        """Remember no page any more. None is fetched twice all the same."""
+        self._pages.clear()
+        self._targets.clear()
+        self._family.clear()
+        self.words.clear()
+        self.frequencies = DocumentFrequencies()
+
+    def judged(self, page: Page) -> Page:
+        """A page with relevance and scores of its links as the present keywords have them."""
+        return self._judge.judge(page)
+
+    # ------------------------------------------------------------ what an ordering does
+
+    def score(self, page: Page, link: Link) -> float | None:
+        if page.url not in self._family:
+            return None
+        self._family.add(link.url)
+        return self._inner.score(page, link)
+
+    def seed_score(self, url: str) -> float:
+        return self._inner.seed_score(url)
+
+    def observe(self, page: Page) -> None:
+        if page.url not in self._pages:
+            self.frequencies.observe(page.counts)
+            self.words |= spellings(page.text, page.counts, self._judge.analyzer) if page.text else {}
+        self._pages[page.url] = replace(page, text="", text_main=str)
+        if len(self._pages) > REMEMBERED:
+            self._pages.popitem(last=False)
+        self._inner.observe(page)
+
+    def inherited_for_links(self, page: Page) -> tuple[float, ...]:
+        return self._inner.inherited_for_links(page)
+
+    def revise(self) -> Iterable[tuple[str, float]]:
+        revised = list(self._inner.revise())
+        self.floor = self._inner.floor
+        return revised
+
+    def redirected(self, url: str, target: str) -> None:
+        self._targets[url] = target
+        if url in self._family:
+            self._family.add(target)
+        self._inner.redirected(url, target)
+
+    def failed(self, url: str) -> None:
+        self._inner.failed(url)
+
+    def refused(self, url: str) -> None:
+        self._inner.refused(url)
+
+    def too_deep(self, url: str) -> None:
+        self._inner.too_deep(url)
+
+    def postponed(self, url: str) -> None:
+        self._inner.postponed(url)
+
+    def host_blocked(self, host: str) -> None:
+        self._inner.host_blocked(host)
+
+    def agent(self, url: CrawlUrl) -> int | None:
+        return self._inner.agent(url)
+
+    def explain(self, url: CrawlUrl) -> Mapping[str, float]:
+        return self._inner.explain(url)

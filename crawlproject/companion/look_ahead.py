@@ -1,0 +1,128 @@
+"""The look-ahead: a crawl that begins anew at each page at hand, and keeps what it knows."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from crawlproject.companion.following import Following
+from crawlproject.companion.pace import AheadPace
+from crawlproject.crawl.chosen_ordering import choose_ordering
+from crawlproject.crawl.crawl import Crawl
+from crawlproject.crawl.prior_pages import PriorPages
+from crawlproject.frontier.core import FrontierCore
+from crawlproject.options import Options
+from crawlproject.orderings.base import BaseOrdering
+from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.records import CrawlUrl, Page, Topic
+
+NO_TOPIC = Topic(
+    "companion", ("companion",), ()
+)  # before there is a page at hand; seeds would widen the address policy
+# What a crawl learns of sites in hours is no help within a few fetches, and must not bind the pages of one person.
+SETTINGS: dict[str, Any] = {
+    "FRONTIER": "memory",
+    "FRONTIER_BATCH_SIZE": 1,  # the reader's site may fill the budget
+    "TRAP_MAX_URLS_PER_HOST": 0,  # links are offered again for each page at hand
+    "TRAP_TEMPLATES": False,
+    "TRAP_REDUNDANT": True,
+    "CRAWL_SITE_BUDGET": 0.0,
+    "CRAWL_MAX_PAGES": 0,
+    "CRAWL_MAX_SECONDS": 0.0,
+    "CRAWL_MIN_HARVEST": 0.0,
+    "CRAWL_MAX_OUTAGE": 0.0,  # waits for ever
+    "CRAWL_REVISIT": "",
+    "CRAWL_SITEMAPS": 0,
+    "CRAWL_FEEDS": 0,
+    "CRAWL_SERIES": 0,
+    "CRAWL_FORMS": 0,
+    "CRAWL_RENDER": "never",
+    "CRAWL_WARC": False,
+    "CRAWL_CLOAKING_PROBE": 0.0,
+    "CRAWL_SOFT_404_PROBE": 0,
+    "CRAWL_CHANGE_HOOK": "",
+    "CRAWL_PROGRESS_SECONDS": 0.0,
+    "CRAWL_METRICS_PORT": 0,
+    "CRAWL_METRICS_FILE": "",
+    "DASHBOARD": False,
+}
+
+
+def choose_following(
+    topic: Topic, options: Options, judge: TopicJudge, prior_pages: PriorPages, **known: Any
+) -> Following:
+    """The ordering of a look-ahead, for ``assemble(choose=...)``; in it the one that ``ORDERING`` names. Raises ``BadInput``."""
+
+    def make(topic: Topic) -> BaseOrdering:
+        return choose_ordering(topic, options, judge, prior_pages, **known)
+
+    return Following(topic, judge, make)
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """A page that lies ``clicks`` ahead of the page at hand; ``via`` is the text of the first link on the way."""
+
+    page: Page
+    clicks: int
+    via: str
+
+
+class LookAhead:
+    """Looks ahead with a crawl that was assembled with ``choose_following``, up to ``clicks`` links from the page at hand."""
+
+    def __init__(self, crawl: Crawl, pace: AheadPace, clicks: int) -> None:
+        assert isinstance(crawl.ordering, Following) and isinstance(crawl.frontier, FrontierCore)
+        self.crawl = crawl
+        self.pace = pace
+        self.clicks = clicks
+        self.following = crawl.ordering
+        self._frontier = crawl.frontier
+        crawl.brakes.append(pace)
+
+    def move(self, url: str, keywords: Sequence[str]) -> None:
+        """Look ahead from ``url``, a canonical URL, from now on. What was fetched before is not fetched again.
+
+        Raises ``BadInput`` when no keyword has a term, and ``StorageFailed``.
+        """
+        self._frontier.clear()
+        self.following.turn_to(url, keywords)
+        self.pace.begin()
+        if self.following.page(url) is None:
+            self.crawl.admission.offer(CrawlUrl(url, self.following.seed_score(url)))
+            return
+        for ahead in self._walk(url, self.clicks - 1):
+            page = self.following.judged(replace(ahead.page, depth=ahead.clicks))
+            self.following.begin(page.url)
+            self.crawl.ordering_feed.observe(page)
+            self.crawl.steps.lead_on(page)
+
+    def stop(self) -> None:
+        """Fetch nothing until there is another page at hand."""
+        self._frontier.clear()
+        self.pace.stop()
+
+    def ahead(self, url: str) -> Iterator[Ahead]:
+        """The known pages ahead of ``url``, the nearest first."""
+        return (ahead for ahead in self._walk(url, self.clicks) if ahead.clicks)
+
+    def _walk(self, url: str, clicks: int) -> Iterator[Ahead]:
+        """``url`` and the known pages at most ``clicks`` links behind it, breadth first."""
+        start = self.following.page(url)
+        if start is None:
+            return
+        waiting = deque([Ahead(start, 0, "")])
+        seen = {start.url, url}
+        while waiting:
+            found = waiting.popleft()
+            yield found
+            for link in found.page.links if found.clicks < clicks else ():
+                if link.url in seen:
+                    continue
+                seen.add(link.url)
+                page = self.following.page(link.url)
+                if page is not None and (page.url == link.url or page.url not in seen):
+                    seen.add(page.url)
+                    waiting.append(Ahead(page, found.clicks + 1, found.via or link.anchor))

@@ -1,0 +1,1 @@
+"""The companion's service on loopback, the files of the person, and the extension for browsers (in ``browser/``)."""

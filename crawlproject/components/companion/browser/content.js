@@ -1,0 +1,57 @@
+"use strict";
+
+// Tells the extension which page is open, and for how long it is looked at. Runs in the top frame of each page, never in a
+// private window (see the manifest).
+
+(() => {
+  const MOST = 1_000_000; // characters of a page that are sent
+  const EVERY = 15; // seconds of reading between two reports
+  let address = "";
+  let told = false;
+  let seconds = 0;
+  let visible = 0;
+
+  const tell = (message) => {
+    try {
+      Promise.resolve(chrome.runtime.sendMessage(message)).catch(() => {});
+    } catch {
+      clearInterval(timer); // the extension was removed or updated: this script is an orphan
+    }
+  };
+
+  // Where one signs in, nothing is to be learned.
+  const secret = () => document.querySelector("input[type=password]") !== null;
+
+  function report() {
+    if (told && seconds > 0) tell({ path: "/api/read", body: { url: address, seconds } });
+    seconds = 0;
+  }
+
+  function open() {
+    address = location.href.split("#")[0];
+    told = !secret();
+    if (!told) return tell({ path: "/api/leave", body: {} });
+    const html = document.documentElement.outerHTML.slice(0, MOST);
+    tell({ path: "/api/page", body: { url: address, title: document.title, html } });
+  }
+
+  const timer = setInterval(() => {
+    if (document.visibilityState !== "visible") return;
+    visible += 1;
+    if (visible === 1 || location.href.split("#")[0] !== address) {
+      report(); // of the page before, where a script has changed the address
+      open();
+      return;
+    }
+    if (document.hasFocus()) seconds += 1;
+    if (seconds >= EVERY) report();
+  }, 1000);
+
+  document.addEventListener("visibilitychange", () => {
+    if (document.visibilityState === "hidden") {
+      report();
+      visible = 0; // when the tab comes back, its page is at hand again
+    }
+  });
+  addEventListener("pagehide", report);
+})();

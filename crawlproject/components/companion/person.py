@@ -1,0 +1,90 @@
+"""What is kept of a person on disk: the profile, and the token by which the browser proves that it is theirs."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from contextlib import suppress
+from pathlib import Path
+
+from crawlproject.companion.profile import Profile, read_profile
+from crawlproject.errors import BadInput, StorageFailed
+from crawlproject.options import Options
+from crawlproject.storage.append_log import write_atomically
+
+PROFILE, TOKEN = "profile.json", "token"
+
+
+def default_folder() -> Path:
+    """Where the user's data are (XDG base directory specification)."""
+    base = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    return Path(base) / "topical-crawler" / "companion"
+
+
+def person_folder(options: Options) -> PersonFolder:
+    """The folder that ``COMPANION_DIR`` names, or the default. Raises ``StorageFailed``."""
+    return PersonFolder(Path(options.companion_dir) if options.companion_dir else default_folder())
+
+
+class PersonFolder:
+    """``profile.json`` and ``token`` in a folder that only its owner may read. Raises ``StorageFailed``."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / PROFILE
+        self._folder = folder
+        self._seen: tuple[int, int] | None = None  # of the profile as it was read or written here
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise StorageFailed(f"cannot make the folder {folder}: {error}") from error
+
+    def token(self) -> str:
+        """The token of this folder, which stays the same; who deletes the file gets another one."""
+        path = self._folder / TOKEN
+        with suppress(OSError, UnicodeDecodeError):
+            if len(found := path.read_text().strip()) >= 32:
+                return found
+        token = secrets.token_urlsafe(32)
+        write_atomically(path, [token.encode()], private=True)
+        return token
+
+    def load(self) -> Profile:
+        """The profile as the disk has it; an empty one when there is none. Raises ``BadInput`` for one that cannot be read."""
+        seen = self._stamp()
+        try:
+            text = self.path.read_text("utf-8")
+        except FileNotFoundError:
+            text = "{}"
+        except (OSError, UnicodeDecodeError) as wrong:
+            raise BadInput(
+                str(self.path), f"cannot be read ({wrong}); correct it, or delete the file to begin anew"
+            ) from None
+        profile = read_profile(text, str(self.path))
+        self._seen = seen
+        return profile
+
+    def is_changed(self) -> bool:
+        """Whether somebody else has written or deleted the profile since it was loaded or saved."""
+        return self._stamp() != self._seen
+
+    def save(self, profile: Profile) -> None:
+        """Write the profile. Raises ``StorageFailed``, and ``BadInput`` when somebody has edited it meanwhile."""
+        if self.is_changed():
+            raise BadInput(str(self.path), "was edited meanwhile")
+        write_atomically(self.path, [profile.text().encode()], sync=False, private=True)
+        self._seen = self._stamp()
+
+    def delete(self) -> None:
+        """Remove the profile. Raises ``StorageFailed``."""
+        try:
+            self.path.unlink(missing_ok=True)
+        except OSError as error:
+            raise StorageFailed(f"cannot delete {self.path}: {error}") from error
+        self._seen = self._stamp()
+
+    def _stamp(self) -> tuple[int, int] | None:
+        try:
+            found = self.path.stat()
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size
