@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from crawlproject.urls.redundant import is_redundant
-from crawlproject.urls.traps import TrapFilter
 
 
 @pytest.mark.parametrize(
@@ -16,8 +15,6 @@ from crawlproject.urls.traps import TrapFilter
 def test_another_view_of_a_page(path: str) -> None:
     url = f"http://a.example{path}"
     assert is_redundant(url)
-    assert TrapFilter(redundant=True).refusal(url) == "redundant"
-    assert TrapFilter().refusal(url) is None
 
 
 @pytest.mark.parametrize(
