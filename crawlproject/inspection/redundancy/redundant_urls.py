@@ -1,7 +1,7 @@
 """Learns which URL patterns of a site lead to what other pages show, and refuses their URLs: ``trap/redundant``.
 
 The evidence is what pages of the pattern showed: duplicates and pages with the sign ``SHOWN_BEFORE``, against all others. A URL with a word for another view (``urls/redundant.py``) is presumed redundant, which evidence can refute. One in
-``AUDIT`` is fetched all the same, so a wrong rule is found out. ``url_templates.py`` makes URLs wait that *may* bring nothing; these
+``AUDITED`` is fetched all the same, so a wrong rule is found out. ``url_templates.py`` makes URLs wait that *may* bring nothing; these
 are refused, for which more is asked: no new link either, and several kinds of pages of which this one is the view.
 """
 
@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from xxhash import xxh3_64_intdigest
 
+from crawlproject.inspection.duplicates.url_variants import AUDITED
 from crawlproject.inspection.duplicates.wilson_bound import wilson_lower_bound
 from crawlproject.pages.verticals.site_template import SiteTemplates
 from crawlproject.records import QUERY, SHOWN_BEFORE, FetchEvent
@@ -24,7 +25,6 @@ REASON = "trap/redundant"
 CONFIRMED_FROM = 0.55  # share of redundant pages that is surpassed for sure: four in a row
 WITHDRAWN_BELOW = 0.4
 PRESUMED = 4.0  # redundant pages that a word for another view counts for
-AUDIT = 16
 
 _HOSTS = 5_000
 _PATTERNS = 2_000  # of a host
@@ -97,7 +97,7 @@ class RedundantUrls:
         own = self._templates.of(url)
         verdict = own.skip(url) if own is not None else None
         if verdict is None:
-            verdict = self._learns and self.is_view(url) and xxh3_64_intdigest(url.encode()) % AUDIT != 0
+            verdict = self._learns and self.is_view(url) and xxh3_64_intdigest(url.encode()) % AUDITED != 0
         return REASON if verdict and not self.planted(url) else ""
 
     def is_view(self, url: str) -> bool:
