@@ -36,7 +36,7 @@ NOT_STORED = (NOT_KEPT, NEEDS_BROWSER)  # ``Visit.error`` of what was read, and 
 JUDGED = (
     "judged"  # what a person said about the page: 1 relevant, 0 not; orderings see it in place of its own relevance
 )
-SHOWN_BEFORE = "shown_before"  # 1 for a page with nothing but what other pages of its host have shown
+SHOWN_BEFORE = "shown_before"  # of a page with nothing new: 1 if it shows what the page shows that links to it, 0.5 what others show
 OWN_LINKS = "own_links"  # 1 for a duplicate whose links lead elsewhere than those of the first page with its text
 
 

@@ -52,7 +52,7 @@ class Inspection:
         if self.redundant is not None and options.learns_redundant:
             from crawlproject.inspection.redundancy.shown_content import ShownContent
 
-            self._comparing = (ShownContent(self.redundant.leads_on),)
+            self._comparing = (ShownContent(self.redundant.leads_on, frontier.__contains__),)
         # Wanted now, or before the crawl was interrupted: what was found then still holds.
         wanted = options.crawl_cloaking_probe or options.crawl_soft_404_probe or (folder.path / PROBES).exists()
         self._probing = (self.probes,) if wanted else ()

@@ -1,6 +1,6 @@
 """Learns which URL patterns of a site lead to what other pages show, and refuses their URLs: ``trap/redundant``.
 
-The evidence is what pages of the pattern showed: duplicates and pages with the sign ``SHOWN_BEFORE``, against all others. A URL with a word for another view (``urls/redundant.py``) is presumed redundant, which evidence can refute. One in
+The evidence is what pages of the pattern showed: what the page shows that links to them (the sign ``SHOWN_BEFORE``), or other content. A URL with a word for another view (``urls/redundant.py``) is presumed redundant, which evidence can refute. One in
 ``AUDITED`` is fetched all the same, so a wrong rule is found out. ``url_templates.py`` makes URLs wait that *may* bring nothing; these
 are refused, for which more is asked: no new link either, and several kinds of pages of which this one is the view.
 """
@@ -70,21 +70,25 @@ class RedundantUrls:
         self._sites: OrderedDict[str, _Site] = OrderedDict()
 
     def apply(self, event: FetchEvent) -> None:
-        """A fetch that brought no page says nothing, unless it led to another view, such as a log-in."""
+        """A fetch that brought no page says nothing, unless it led to another view, such as a log-in. Nor do pages that others repeat."""
         visit = event.visit
         if not self._learns or not visit.depth or QUERY in visit.signs:
             return
         led_away = bool(visit.redirect) and self.is_view(visit.redirect)
         if not visit.is_page and not led_away:
             return
-        redundant = led_away or bool(visit.duplicate_of) or SHOWN_BEFORE in visit.signs
+        shown = 1.0 if led_away else visit.signs.get(SHOWN_BEFORE, 0.0)
+        if not shown and visit.duplicate_of:
+            shown = 1.0 if visit.duplicate_of == visit.parent else 0.5
+        if 0.0 < shown < 1.0:
+            return  # a page of its own that others repeat
         site = self._sites.setdefault(host_of(visit.url), _Site())
         self._sites.move_to_end(host_of(visit.url))
         presumed = PRESUMED if is_redundant(visit.url) else 0.0
         for pattern in view_patterns(visit.url):
             path, names = names_in(pattern)
             site.names.setdefault(path, set()).add(names)
-            site.patterns.setdefault(pattern, PatternEvidence()).add(redundant=redundant, presumed=presumed)
+            site.patterns.setdefault(pattern, PatternEvidence()).add(redundant=shown > 0.0, presumed=presumed)
             site.patterns.move_to_end(pattern)
         while len(site.patterns) > _PATTERNS:
             site.patterns.popitem(last=False)

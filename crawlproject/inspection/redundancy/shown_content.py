@@ -7,10 +7,11 @@ are new; runs know one post of a thread whose posts are no lines.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 from xxhash import xxh3_64_intdigest
 
 from crawlproject.inspection.duplicates.minhash import Hashes, shingle_hashes, term_hashes
@@ -20,6 +21,8 @@ from crawlproject.urls.hosts import host_of
 FEW = 80  # characters of new lines: a headline, a date
 FEW_RUNS = 10  # new runs of terms, about as much
 _MOST_LINES = 2_000  # of a page that are compared
+_OFTEN = 8  # times that something was shown, from which on it is part of the pages' frame
+_MOST_OF = 0.6
 _PLACES = 1 << 21
 _DIGITS = re.compile(r"[0-9]+")
 
@@ -27,33 +30,75 @@ _DIGITS = re.compile(r"[0-9]+")
 class ShownContent:
     """An inspector: sets the sign ``SHOWN_BEFORE`` of pages with hardly anything new, and no new link.
 
-    ``leads_on(source, target)`` says whether a link that is new may lead to new content. What was seen is run-time state: 16 MB,
-    in which the pages since overwrite those of about 5,000 pages before. The signs are in the history.
+    It is 1 where the page that links to it showed what it shows, or where it is a known URL with more parameters: so it is another
+    view. It is 0.5 where others did: a book as one page and in chapters.
+
+    ``leads_on(source, target)`` says whether a link that is new may lead to new content, ``known`` whether a URL waits or was
+    fetched. What was seen is run-time state: 26 MB, in which the pages since overwrite those of about 5,000 pages before. The
+    signs are in the history.
     """
 
-    def __init__(self, leads_on: Callable[[str, str], bool]) -> None:
+    def __init__(self, leads_on: Callable[[str, str], bool], known: Callable[[str], bool]) -> None:
         self._leads_on = leads_on
+        self._known = known
         self._seen = np.zeros(_PLACES, dtype=np.uint64)
+        self._owner = np.zeros(_PLACES, dtype=np.uint32)  # the page that showed it first
+        self._times = np.zeros(_PLACES, dtype=np.uint8)
 
     def inspect(self, page: Page, fetch: Fetch) -> Page:
         host = xxh3_64_intdigest(host_of(page.url).encode())
-        runs = shingle_hashes(term_hashes(page.terms)[1])
-        new_runs = len(self._new(runs ^ np.uint64(host)))
+        runs = shingle_hashes(term_hashes(page.terms)[1]) ^ np.uint64(host)
         lines = list(dict.fromkeys([line for text in page.text.split("\n", _MOST_LINES) if (line := text.strip())]))
-        new = sum([len(lines[place]) for place in self._new(_hashes(map(_folded, lines), host))])
+        of_lines = _hashes(map(_folded, lines), host)
+        new = sum([len(lines[place]) for place in np.flatnonzero(self._is_new(of_lines))])
+        new_runs = int(np.count_nonzero(self._is_new(runs)))
         targets = list(dict.fromkeys([link.url for link in page.links]))
-        found = self._new(_hashes((*targets, page.url), host))
-        shown = (new <= FEW and 2 * new <= sum(map(len, lines))) or (new_runs <= FEW_RUNS and 2 * new_runs <= len(runs))
-        if not shown or any(self._leads_on(page.url, targets[place]) for place in found if place < len(targets)):
-            return page
-        return replace(page, signs={**page.signs, SHOWN_BEFORE: 1.0})
+        links = _hashes((*targets, page.url), host)
+        new_links = [targets[place] for place in np.flatnonzero(self._is_new(links)[:-1])]
+        few_lines = new <= FEW and 2 * new <= sum(map(len, lines))
+        shown = few_lines or (new_runs <= FEW_RUNS and 2 * new_runs <= len(runs))
+        shown = shown and not any(self._leads_on(page.url, url) for url in new_links)
+        sign = (1.0 if self._is_view(page, of_lines if few_lines else runs) else 0.5) if shown else 0.0
+        own = _page_number(page.url)
+        for marks in (runs, of_lines, links):
+            self._add(marks, own)
+        return replace(page, signs={**page.signs, SHOWN_BEFORE: sign}) if sign else page
 
-    def _new(self, marks: Hashes) -> Hashes:
-        """The places of the marks that were not seen; they are from now on."""
+    def _is_new(self, marks: Hashes) -> npt.NDArray[np.bool_]:
+        return self._seen[marks & np.uint64(_PLACES - 1)] != marks
+
+    def _is_view(self, page: Page, marks: Hashes) -> bool:
+        """Whether it shows what its parent shows, or is a known URL with more parameters. What many pages show is not counted."""
+        if page.parent is None:
+            return False
+        places = marks[~self._is_new(marks)] & np.uint64(_PLACES - 1)
+        content = places[self._times[places] < _OFTEN]
+        if not len(content):
+            return True
+        owned = np.count_nonzero(self._owner[content] == _page_number(page.parent))
+        return bool(owned >= _MOST_OF * len(content)) or any(map(self._known, _with_fewer_parameters(page.url)))
+
+    def _add(self, marks: Hashes, page: int) -> None:
         places = marks & np.uint64(_PLACES - 1)
-        new = np.flatnonzero(self._seen[places] != marks)
+        new = self._seen[places] != marks
+        self._owner[places[new]] = page
+        self._times[places[new]] = 0
         self._seen[places] = marks
-        return new
+        self._times[places] = np.minimum(self._times[places], 254) + 1
+
+
+def _with_fewer_parameters(url: str) -> Iterator[str]:
+    """The URL without one of its parameters, and without all."""
+    path, _, query = url.partition("?")
+    pairs = query.split("&") if query else []
+    for place in range(len(pairs) if len(pairs) > 1 else 0):
+        yield f"{path}?{'&'.join(pairs[:place] + pairs[place + 1 :])}"
+    if pairs:
+        yield path
+
+
+def _page_number(url: str) -> int:
+    return xxh3_64_intdigest(url.encode()) & 0xFFFFFFFF
 
 
 def _hashes(texts: Iterable[str], seed: int) -> Hashes:

@@ -1,0 +1,109 @@
+"""The parts that repeat on a page: elements with the same tag and class, such as the posts of a thread or the rows of a list.
+
+As in the mining of data records by repeated tag paths (Miao and others, "Extracting data records from the web using tag path
+clustering", WWW 2009); here a path is the element and its parent, as replies stand in replies.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+from lxml import etree
+
+_WHOLES = frozenset(("article", "div", "li", "section", "table", "tbody", "tr", "dl", "blockquote"))  # that a unit may be
+_ALTERNATE = frozenset(("odd", "even", "first", "last", "alt", "alternate", "active", "new", "sticky", "unread"))
+_BESIDE = frozenset(("nav", "header", "footer", "aside", "head", "form"))
+_NAMED_BESIDE = re.compile(
+    r"(?:^|[\s_-])(?:nav|navbar|menu|sidebar|side|footer|foot|header|breadcrumbs?|related|recommended|recent|widgets?|toc|pagination|"
+    r"pager|paging|share|social|tags?|promo|trending|popular|advert|ads|sphinxsidebar|localtoc|contents)(?:$|[\s_-])",
+    re.I,
+)
+_MOST_ELEMENTS = 20_000
+MOST_PARTS = 500
+
+Path = tuple[str, str]
+
+
+@dataclass(slots=True)
+class Part:
+    """A member of a group: its element, and how many characters of text it has, outside links and in them."""
+
+    element: Any
+    own: int
+    linked: int
+
+
+def path_of(element: Any) -> Path:
+    """Tag and classes of an element and of its parent; where it has a class itself, the parent does not count."""
+    mine = _name_of(element)
+    parent = element.getparent()
+    return ("" if "." in mine or parent is None else _name_of(parent), mine)
+
+
+def groups_in(root: Any, least: int = 2) -> dict[Path, list[Part]]:
+    """The parts of each repeated path, ``least`` and more, in document order; what stands in menus and margins is left out."""
+    sizes = _sizes_of(root)
+    found: dict[Path, list[Part]] = defaultdict(list)
+    beside: set[Any] = set()
+    for number, element in enumerate(root.iter(etree.Element)):
+        if number > _MOST_ELEMENTS:
+            break
+        parent = element.getparent()
+        if parent in beside or is_beside(element):
+            beside.add(element)
+        elif element.tag in _WHOLES:
+            own, linked = sizes[element]
+            if own or linked:
+                found[path_of(element)].append(Part(element, own, linked))
+    return {path: parts for path, parts in found.items() if least <= len(parts) <= MOST_PARTS}
+
+
+def is_beside(element: Any) -> bool:
+    """Whether an element is a menu, a margin, a header or a footer, by its tag or name. A whole page is none."""
+    if element.tag in ("html", "body", "main", "article"):
+        return False
+    if element.tag in _BESIDE:
+        return element.tag != "header" or not any(parent.tag == "article" for parent in element.iterancestors())
+    name = f"{element.get('class', '')} {element.get('id', '')}"
+    return element.get("role") in ("navigation", "banner", "contentinfo") or _NAMED_BESIDE.search(name) is not None
+
+
+def size_of(root: Any) -> int:
+    """Characters of text outside menus and margins."""
+    total = 0
+    stack = [root]
+    while stack:
+        element = stack.pop()
+        if element is not root and is_beside(element):
+            continue
+        total += _length(element.text)
+        for child in element.iterchildren(etree.Element):
+            total += _length(child.tail)
+            stack.append(child)
+    return total
+
+
+def _sizes_of(root: Any) -> dict[Any, tuple[int, int]]:
+    """For each element, characters of its text outside links, and in links."""
+    sizes: dict[Any, tuple[int, int]] = {}
+    for element in reversed(list(root.iter(etree.Element))):
+        own, linked = _length(element.text), 0
+        for child in element.iterchildren(etree.Element):
+            of_child = sizes.get(child, (0, 0))
+            own += of_child[0] + _length(child.tail)
+            linked += of_child[1]
+        sizes[element] = (0, own + linked) if element.tag == "a" else (own, linked)
+    return sizes
+
+
+def _length(text: str | None) -> int:
+    return len(" ".join(text.split())) if text else 0
+
+
+def _name_of(element: Any) -> str:
+    classes = [re.sub(r"\d+", "#", name) for name in element.get("class", "").split()]
+    kept = sorted({name for name in classes if name.lower() not in _ALTERNATE and "#" not in name})
+    return ".".join([str(element.tag), *kept[:3]])
