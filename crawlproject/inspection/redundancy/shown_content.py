@@ -55,8 +55,8 @@ class ShownContent:
         targets = list(dict.fromkeys([link.url for link in page.links]))
         links = _hashes((*targets, page.url), host)
         new_links = [targets[place] for place in np.flatnonzero(self._is_new(links)[:-1])]
-        few_lines = new <= FEW and 2 * new <= sum(map(len, lines))
-        shown = few_lines or (new_runs <= FEW_RUNS and 2 * new_runs <= len(runs))
+        few_lines = bool(lines) and new <= FEW and 2 * new <= sum(map(len, lines))  # a rehearsal keeps terms only
+        shown = few_lines or (len(runs) > 0 and new_runs <= FEW_RUNS and 2 * new_runs <= len(runs))
         shown = shown and not any(self._leads_on(page.url, url) for url in new_links)
         sign = (1.0 if self._is_view(page, of_lines if few_lines else runs) else 0.5) if shown else 0.0
         own = _page_number(page.url)

@@ -19,7 +19,7 @@ from lxml import etree
 from crawlproject.pages.html.encoding import decode
 from crawlproject.pages.html.publication_date import day_of
 from crawlproject.pages.main_content.tree import read_tree
-from crawlproject.pages.verticals.repeated_parts import Part, Path, groups_in, size_of
+from crawlproject.pages.verticals.repeated_parts import Frame, Part, Path
 from crawlproject.pages.verticals.site_template import ARTICLE, ENTRY, LISTING, OTHER, POST, THREAD, Layout, Unit
 from crawlproject.pages.verticals.structured_data import Thing, open_graph_type, text_of, things_in
 from crawlproject.pages.verticals.unit_fields import Fields, fields_of, is_bylined
@@ -48,8 +48,9 @@ class Document:
         self.url = url
         self.root: Any | None = read_tree(self.markup)
         self.things: list[Thing] = [] if self.root is None else things_in(self.markup, self.root)
-        self.groups: dict[Path, list[Part]] = {} if self.root is None else groups_in(self.root)
-        self.size = 0 if self.root is None else size_of(self.root)
+        frame = None if self.root is None else Frame(self.root)
+        self.groups: dict[Path, list[Part]] = {} if frame is None else frame.groups()
+        self.size = 0 if frame is None else frame.size
 
 
 def layout_of(url: str, body: bytes, content_type: str = "") -> Layout:

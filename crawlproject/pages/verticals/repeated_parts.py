@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from lxml import etree
@@ -18,9 +19,10 @@ _ALTERNATE = frozenset(("odd", "even", "first", "last", "alt", "alternate", "act
 _BESIDE = frozenset(("nav", "header", "footer", "aside", "head", "form"))
 _NAMED_BESIDE = re.compile(
     r"(?:^|[\s_-])(?:nav|navbar|menu|sidebar|side|footer|foot|header|breadcrumbs?|related|recommended|recent|widgets?|toc|pagination|"
-    r"pager|paging|share|social|tags?|promo|trending|popular|advert|ads|sphinxsidebar|localtoc|contents)(?:$|[\s_-])",
+    r"pager|paging|share|social|tags?|promo|trending|popular|advert|ads|sphinxsidebar|localtoc)(?:$|[\s_-])",
     re.I,
 )
+_MUCH = 0.4  # of the text of a page
 _MOST_ELEMENTS = 20_000
 MOST_PARTS = 500
 
@@ -43,47 +45,53 @@ def path_of(element: Any) -> Path:
     return ("" if "." in mine or parent is None else _name_of(parent), mine)
 
 
-def groups_in(root: Any, least: int = 2) -> dict[Path, list[Part]]:
-    """The parts of each repeated path, ``least`` and more, in document order; what stands in menus and margins is left out."""
-    sizes = _sizes_of(root)
-    found: dict[Path, list[Part]] = defaultdict(list)
-    beside: set[Any] = set()
-    for number, element in enumerate(root.iter(etree.Element)):
-        if number > _MOST_ELEMENTS:
-            break
-        parent = element.getparent()
-        if parent in beside or is_beside(element):
-            beside.add(element)
-        elif element.tag in _WHOLES:
-            own, linked = sizes[element]
-            if own or linked:
-                found[path_of(element)].append(Part(element, own, linked))
-    return {path: parts for path, parts in found.items() if least <= len(parts) <= MOST_PARTS}
+class Frame:
+    """The elements of a page that are menus, margins, headers or footers, and how much text each element has."""
 
+    def __init__(self, root: Any) -> None:
+        self.root = root
+        self._sizes = _sizes_of(root)
+        self._whole = self._sizes.get(root, (0, 0))[0]
 
-def is_beside(element: Any) -> bool:
-    """Whether an element is a menu, a margin, a header or a footer, by its tag or name. A whole page is none."""
-    if element.tag in ("html", "body", "main", "article"):
-        return False
-    if element.tag in _BESIDE:
-        return element.tag != "header" or not any(parent.tag == "article" for parent in element.iterancestors())
-    name = f"{element.get('class', '')} {element.get('id', '')}"
-    return element.get("role") in ("navigation", "banner", "contentinfo") or _NAMED_BESIDE.search(name) is not None
+    @cached_property
+    def elements(self) -> list[Any]:
+        """The elements outside the frame, in document order, at most 20,000."""
+        kept: list[Any] = []
+        stack = [self.root]
+        while stack and len(kept) < _MOST_ELEMENTS:
+            element = stack.pop()
+            if element is not self.root and self.is_beside(element):
+                continue
+            kept.append(element)
+            stack += reversed(list(element.iterchildren(etree.Element)))
+        return kept
 
+    def is_beside(self, element: Any) -> bool:
+        """Whether an element is part of the frame, by its tag or name; what has much of the text outside links is not."""
+        if element.tag in ("html", "body", "main", "article") or self._sizes[element][0] > _MUCH * self._whole:
+            return False
+        if element.tag in _BESIDE:
+            return element.tag != "header" or not any(parent.tag == "article" for parent in element.iterancestors())
+        name = f"{element.get('class', '')} {element.get('id', '')}"
+        return element.get("role") in ("navigation", "banner", "contentinfo") or _NAMED_BESIDE.search(name) is not None
 
-def size_of(root: Any) -> int:
-    """Characters of text outside menus and margins."""
-    total = 0
-    stack = [root]
-    while stack:
-        element = stack.pop()
-        if element is not root and is_beside(element):
-            continue
-        total += _length(element.text)
-        for child in element.iterchildren(etree.Element):
-            total += _length(child.tail)
-            stack.append(child)
-    return total
+    def groups(self, least: int = 2) -> dict[Path, list[Part]]:
+        """The parts of each repeated path, ``least`` and more, in document order."""
+        found: dict[Path, list[Part]] = defaultdict(list)
+        for element in self.elements:
+            if element.tag in _WHOLES:
+                own, linked = self._sizes[element]
+                if own or linked:
+                    found[path_of(element)].append(Part(element, own, linked))
+        return {path: parts for path, parts in found.items() if least <= len(parts) <= MOST_PARTS}
+
+    @property
+    def size(self) -> int:
+        """Characters of text outside the frame."""
+        total = 0
+        for element in self.elements:
+            total += _length(element.text) + sum(_length(child.tail) for child in element.iterchildren(etree.Element))
+        return total
 
 
 def _sizes_of(root: Any) -> dict[Any, tuple[int, int]]:

@@ -88,13 +88,10 @@ def is_bylined(root: Any) -> bool:
     headline = next(root.iter("h1"), None)
     if headline is None:
         return False
-    below = ""
-    for node in headline.itersiblings() if headline.getnext() is not None else headline.getparent().itersiblings():
-        if isinstance(node.tag, str):
-            below += f" {_said(node)[:_BYLINE]}"
-        if len(below) >= _BYLINE:
-            break
-    return _DAY_SAID.search(below[:_BYLINE]) is not None
+    text = _said(root)
+    place = text.rfind(_said(headline)) if _said(headline) else -1
+    near = text[max(0, place - _BYLINE // 2) : place + len(_said(headline)) + _BYLINE]
+    return place >= 0 and _DAY_SAID.search(near) is not None
 
 
 def _day_in(text: str) -> str:
