@@ -266,7 +266,8 @@ def units_found(site: Site, folder: Path, out: Path) -> tuple[int, int, int]:
         truth += len(keys)
         holds = [[key for key in keys if key in text] for text in items.get(visit.url, [])]
         found += len({keys[0] for keys in holds if len(keys) == 1})
-        wrong += sum(len(keys) != 1 for keys in holds) if site.kinds.get(visit.url) != OTHER else 0
+        if site.kinds.get(visit.url) == CONTENT:
+            wrong += sum(len(keys) != 1 for keys in holds)
     return truth, found, wrong
 
 

@@ -48,7 +48,7 @@ class Document:
         self.url = url
         self.root: Any | None = read_tree(self.markup)
         self.things: list[Thing] = [] if self.root is None else things_in(self.markup, self.root)
-        frame = None if self.root is None else Frame(self.root)
+        self.frame = frame = None if self.root is None else Frame(self.root)
         self.groups: dict[Path, list[Part]] = {} if frame is None else frame.groups()
         self.size = 0 if frame is None else frame.size
 
@@ -64,12 +64,11 @@ def read_layout(document: Document, known: dict[Path, str] | None = None) -> Lay
     if found := _said_layout(document):
         return found
     kind, parts = best_group(document, known)
-    article = _article(document)
     if kind == POST:
         posts = [_unit(document, POST, part.element) for part in parts]
-        if article is not None and article.text not in (unit.text for unit in posts):
-            return Layout(ARTICLE, (article, *posts))
-        return Layout(THREAD, tuple(posts))
+        article = _article(document, [part.element for part in parts])
+        return Layout(THREAD, tuple(posts)) if article is None else Layout(ARTICLE, (article, *posts))
+    article = _article(document)
     if kind and article is None:
         return Layout(LISTING, tuple(_unit(document, kind, part.element) for part in parts))
     return Layout(ARTICLE, (article,)) if article is not None else Layout()
@@ -118,7 +117,7 @@ def _said_layout(document: Document) -> Layout | None:
     articles = [thing for thing in document.things if thing.types & ARTICLES and not (thing.above and thing.above.types & ARTICLES)]
     if len(posts) > 1:
         units = tuple(_said_unit(document, POST, thing) for thing in posts)
-        one = _article(document) if len(articles) == 1 and not types & THREADS else None
+        one = _article(document, [thing.element for thing in posts]) if len(articles) == 1 and not types & THREADS else None
         return Layout(ARTICLE, (one, *units)) if one is not None else Layout(THREAD, units)
     elements = {thing.element for thing in articles if thing.element is not None}
     marked = {thing.element: thing for thing in articles if thing.element is not None}.values()
@@ -145,21 +144,26 @@ def _text(thing: Thing) -> str:
     return thing.values.get("text") or thing.values.get("commenttext") or thing.values.get("articlebody", "")
 
 
-def _article(document: Document) -> Unit | None:
-    """The one article of a page, if it says that it is one, or looks like it."""
-    assert document.root is not None
+def _article(document: Document, posts: Sequence[Any] = ()) -> Unit | None:
+    """The one article of a page, without the ``posts`` below it, if it says that it is one, or, without posts, looks like it."""
+    frame = document.frame
+    assert document.root is not None and frame is not None
+    below = set(posts)
     said = [thing for thing in document.things if thing.types & ARTICLES]
     elements = [element for element in document.root.iter("article") if not any(up.tag == "article" for up in element.iterancestors())]
     large = [element for element in elements if len(" ".join(element.itertext())) >= SHORT]
     if document.size < SHORT:
         return None
-    if not (said or open_graph_type(document.markup) == "article" or is_bylined(document.root)):
-        if len(large) != 1 or not fields_of(large[0], document.url).published:
-            return None
+    large = [element for element in large if below.isdisjoint((element, *element.iterancestors()))]
+    named = said or open_graph_type(document.markup) == "article"
+    dated = len(large) == 1 and fields_of(large[0], document.url).published
+    if not (named or dated or (not posts and is_bylined(document.root))):
+        return None
     marked = next((thing for thing in said if thing.element is not None), None)
     thing = marked or (said[0] if said else Thing(frozenset()))
     element = thing.element if thing.element is not None else large[0] if len(large) == 1 else None
-    text = _text(thing) or (text_of(element) if element is not None else text_of(document.root))
+    whole = element if element is not None else document.root
+    text = _text(thing) or text_of(whole, lambda part: part in below or frame.is_beside(part))
     fields = fields_of(element, document.url) if element is not None else Fields()
     day = day_of(thing.values.get("datepublished", "")) or fields.published
     title = thing.values.get("headline") or thing.values.get("name") or _title_of(document.root)
@@ -176,8 +180,9 @@ def _title_of(root: Any) -> str:
 
 def _unit(document: Document, kind: str, element: Any) -> Unit:
     fields = fields_of(element, document.url)
-    title = fields.title if kind != POST else ""
-    return Unit(kind, text_of(element), title, fields.url, fields.author, fields.published)
+    if kind == POST:
+        return Unit(kind, text_of(element), "", fields.permalink, fields.author, fields.published)
+    return Unit(kind, text_of(element), fields.title, fields.url, fields.author, fields.published)
 
 
 def _has_several(element: Any, parts: Sequence[Part]) -> bool:

@@ -7,7 +7,7 @@ packages, in 40 ms a page and up to 1.5 s, and raises for one page in thirty.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,18 +63,19 @@ def open_graph_type(markup: str) -> str:
     return found[1].lower() if found else ""
 
 
-def text_of(element: Any) -> str:
-    """The text of an element, a line for each of its blocks."""
-    return _tidy("".join(_texts(element)))
+def text_of(element: Any, without: Callable[[Any], bool] | None = None) -> str:
+    """The text of an element, a line for each of its blocks; what is ``without`` is left out."""
+    return _tidy("".join(_texts(element, without)))
 
 
-def _texts(element: Any) -> Iterator[str]:
+def _texts(element: Any, without: Callable[[Any], bool] | None) -> Iterator[str]:
     block = element.tag in _BLOCKS
     if block:
         yield "\n"
     yield element.text or ""
     for child in element.iterchildren(etree.Element):
-        yield from _texts(child)
+        if without is None or not without(child):
+            yield from _texts(child, without)
         yield child.tail or ""
     if block:
         yield "\n"

@@ -33,10 +33,11 @@ _PERMALINK = re.compile(r"^(?:#?\d+|permalink|link|permanent link|share|quote|re
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """``day_said``: a day is named somewhere, in whatever form; ``published`` is it where it could be read."""
+    """``url`` is where the title leads, ``permalink`` where "#7" or "link" does. ``day_said``: a day is named somewhere, in whatever form; ``published`` is it where it could be read."""
 
     title: str = ""
     url: str = ""
+    permalink: str = ""
     author: str = ""
     published: str = ""
     day_said: bool = False
@@ -45,7 +46,7 @@ class Fields:
 
 def fields_of(element: Any, base: str) -> Fields:
     """What is found in an element of the page at ``base``."""
-    author = published = title = url = permalink = ""
+    signed = author = published = title = url = permalink = ""
     longest = 0
     dated = False
     said: list[str] = []
@@ -59,7 +60,7 @@ def fields_of(element: Any, base: str) -> Fields:
         if tag == "a" and (href := node.get("href")):
             text = _said(node)
             if _AUTHOR_HREF.search(href):
-                author = author or text[:100]
+                signed = signed or text[:100]
             elif _PERMALINK.match(text):
                 permalink = permalink or _absolute(base, href)
             elif _leads_away(base, href):
@@ -71,7 +72,7 @@ def fields_of(element: Any, base: str) -> Fields:
     text = said_all if len(said_all) <= 2 * _MOST_SAID else f"{said_all[:_MOST_SAID]} {said_all[-_MOST_SAID:]}"
     said_day = _DAY_SAID.search(text) is not None
     heads = longest > 1_000 or (bool(title) and 0 <= text.find(title) <= _SOON)
-    return Fields(title, url or permalink, author, published or _day_in(text), dated or said_day, heads)
+    return Fields(title, url, permalink, signed or author, published or _day_in(text), dated or said_day, heads)
 
 
 def is_bylined(root: Any) -> bool:
