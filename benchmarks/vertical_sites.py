@@ -32,6 +32,7 @@ SETTINGS: tuple[tuple[str, dict[str, object]], ...] = (
     ("series", {"CRAWL_SERIES": 40, "TRAP_REDUNDANT": "never"}),
     ("series, learned", {"CRAWL_SERIES": 40}),
 )
+SECONDS = 15  # of a crawl: what waits for longer, as audits of learned rules do, is not fetched
 WASTED, CONTENT, OTHER = "wasted", "content", "other"
 
 
@@ -46,6 +47,10 @@ class Site:
         self.random = random.Random(f"{seed} {kind} {layout}")
         self._margin = ""
         getattr(self, f"_{kind}")(layout)
+
+    def kind_of(self, url: str) -> str:
+        """Of a URL; a page with others below it is a folder."""
+        return self.kinds.get(url) or self.kinds.get(url.rstrip("/"), OTHER)
 
     def words(self, count: int) -> str:
         """Words that hardly ever come twice."""
@@ -260,13 +265,13 @@ def units_found(site: Site, folder: Path, out: Path) -> tuple[int, int, int]:
         if item["unit"]:
             items.setdefault(item["url"], []).append(f"{item['title']}\n{item['text']}")
     for visit in read_visits(folder):
-        if not visit.md5 or site.kinds.get(visit.url) == WASTED:
+        if not visit.md5 or site.kind_of(visit.url) == WASTED:
             continue
-        keys = site.units.get(visit.url, [])
+        keys = site.units.get(visit.url) or site.units.get(visit.url.rstrip("/"), [])
         truth += len(keys)
         holds = [[key for key in keys if key in text] for text in items.get(visit.url, [])]
         found += len({keys[0] for keys in holds if len(keys) == 1})
-        if site.kinds.get(visit.url) == CONTENT:
+        if site.kind_of(visit.url) == CONTENT:
             wrong += sum(len(keys) != 1 for keys in holds)
     return truth, found, wrong
 
@@ -287,9 +292,9 @@ def main() -> None:
             most = sum(known == CONTENT for known in site.kinds.values())
             for number, (name, settings) in enumerate(SETTINGS):
                 folder = Path(place) / f"{kind}-{layout}-{number}"
-                crawl(web, folder, site.host.removesuffix(".example"), given.pages, **settings)
+                crawl(web, folder, site.host.removesuffix(".example"), given.pages, CRAWL_MAX_SECONDS=SECONDS, **settings)
                 visits = [visit for visit in read_visits(folder) if visit.md5]
-                kinds = [site.kinds.get(visit.url, OTHER) for visit in visits]
+                kinds = [site.kind_of(visit.url) for visit in visits]
                 row = f"| {kind} {layout} | {name} | {len(visits)} | {kinds.count(CONTENT)}, {most} | {kinds.count(WASTED)} |"
                 if number == len(SETTINGS) - 1:
                     truth, found, wrong = units_found(site, folder, folder.with_suffix(".jsonl"))
