@@ -54,7 +54,9 @@ class ExportCommand(Subcommand):
             "--join-series", action="store_true", help="csv, jsonl, parquet, markdown: make one item of a page series"
         )
         parser.add_argument(
-            "--split-units", action="store_true", help="csv, jsonl, parquet: an item of each post, article or entry of a page"
+            "--split-units",
+            action="store_true",
+            help="csv, jsonl, parquet: an item of each post, article or entry of a page",
         )
         parser.add_argument(
             "--batch-bytes",
@@ -99,7 +101,9 @@ class ExportCommand(Subcommand):
             elif opts.to == "markdown":
                 print(export_markdown(folder, Path(args[1]), selection))
             else:
-                templates = load_templates(read_options(self.settings).crawl_site_templates) if opts.split_units else None
+                templates = (
+                    load_templates(read_options(self.settings or {}).crawl_site_templates) if opts.split_units else None
+                )
                 said = export_file(folder, Path(args[1]), opts.to, selection, now=time.time(), templates=templates)
                 print(said)
 

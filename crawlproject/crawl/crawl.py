@@ -109,7 +109,12 @@ class Crawl:
         self.learners_again = (*own, self.tracker.hosts, *renders)  # of further visits
 
         self._robots = robots = KnownRobots(options.crawl_robots_cache_size)
-        rules = EntryRules(options.crawl_allowed_domains, make_traps(options, frontier), (self.tracker.hosts, robots), inspection.redundant)
+        rules = EntryRules(
+            options.crawl_allowed_domains,
+            make_traps(options, frontier),
+            (self.tracker.hosts, robots),
+            inspection.redundant,
+        )
         self.admission = admission = Admission(
             rules=rules,
             canonicalize=canonicalize,

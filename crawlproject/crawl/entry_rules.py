@@ -28,8 +28,13 @@ class EntryRules:
     ``redundant`` refuses URLs that show what others show; seeds are not asked about.
     """
 
-
-    def __init__(self, domains: Iterable[str], traps: TrapFilter, host_filters: Sequence[HostFilter] = (), redundant: HostFilter | None = None) -> None:
+    def __init__(
+        self,
+        domains: Iterable[str],
+        traps: TrapFilter,
+        host_filters: Sequence[HostFilter] = (),
+        redundant: HostFilter | None = None,
+    ) -> None:
         self.traps = traps
         self._domains = tuple(domain.lower().lstrip(".") for domain in domains)
         self._host_filters = host_filters

@@ -33,10 +33,19 @@ class Job:
     templates: SiteTemplates | None = None
 
 
-def export_file(crawl_dir: Path, target: Path, kind: str, selection: Selection, *, now: float, templates: SiteTemplates | None = None) -> str:
+def export_file(
+    crawl_dir: Path,
+    target: Path,
+    kind: str,
+    selection: Selection,
+    *,
+    now: float,
+    templates: SiteTemplates | None = None,
+) -> str:
     """Write ``target`` completely or not at all; return a sentence about its contents.
 
-    ``kind`` is one of ``FORMATS``, ``now`` in seconds since 1970, ``templates`` are own ones of sites, for units. Raises ``BadInput`` and ``StorageFailed``.
+    ``kind`` is one of ``FORMATS``, ``now`` in seconds since 1970, ``templates`` are own ones of sites, for units. Raises
+    ``BadInput`` and ``StorageFailed``.
     """
     if target.is_dir():
         raise BadInput(str(target), "expected the name of a file, not a folder")

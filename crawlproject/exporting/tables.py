@@ -32,8 +32,8 @@ def write_jsonl(items: Iterable[Item], file: BinaryIO) -> int:
 def write_csv(items: Iterable[Item], file: BinaryIO, properties: Mapping[str, Any] | None = None) -> int:
     """Write CSV (RFC 4180, UTF-8) with a header line; return the number of rows.
 
-    Text that a spreadsheet would read as a formula is prefixed with an apostrophe. ``parts`` is JSON. ``properties``: the fields and their
-    types, those of items unless given.
+    Text that a spreadsheet would read as a formula is prefixed with an apostrophe. ``parts`` is JSON. ``properties``: the
+    fields and their types, those of items unless given.
     """
     text = io.TextIOWrapper(file, "utf-8", errors="replace", newline="", write_through=True)
     rows = csv.writer(text)

@@ -34,9 +34,10 @@ def unit_properties() -> Mapping[str, Any]:
 def read_units(crawl_dir: Path, selection: Selection, own: SiteTemplates | None = None) -> Iterator[Item]:
     """An item for each unit of the selected pages, in order; for a page without units, the page.
 
-    ``text`` and ``title`` are those of the unit, and ``published``, where it says when; ``url`` and ``md5`` those of the page. ``unit``
-    counts from 1 and is 0 for a whole page. ``series`` is the first page of the series. ``own`` are own templates of sites; of the others a
-    template is made from the first pages of each host. Memory: 24 URLs for each host, and the URLs of series.
+    ``text`` and ``title`` are those of the unit, and ``published``, where it says when; ``url`` and ``md5`` those of the page.
+    ``unit`` counts from 1 and is 0 for a whole page. ``series`` is the first page of the series. ``own`` are own templates of
+    sites; of
+    the others a template is made from the first pages of each host. Memory: 24 URLs for each host, and the URLs of series.
     """
     first_of = {url: first for first, parts in series_of(crawl_dir).items() for url in (first, *parts)}
     templates = _Templates(crawl_dir, own or SiteTemplates())

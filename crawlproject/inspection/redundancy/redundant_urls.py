@@ -1,8 +1,10 @@
 """Learns which URL patterns of a site lead to what other pages show, and refuses their URLs: ``trap/redundant``.
 
-The evidence is what pages of the pattern showed: what the page shows that links to them (the sign ``SHOWN_BEFORE``), or other content. A URL with a word for another view (``urls/redundant.py``) is presumed redundant, which evidence can refute. One in
-``AUDITED`` is fetched all the same, so a wrong rule is found out. ``url_templates.py`` makes URLs wait that *may* bring nothing; these
-are refused, for which more is asked: no new link either, and several kinds of pages of which this one is the view.
+The evidence is what pages of the pattern showed: what the page shows that links to them (the sign ``SHOWN_BEFORE``), or other
+content. A URL with a word for another view (``urls/redundant.py``) is presumed redundant, which evidence can refute. One in
+``AUDITED`` is fetched all the same, so a wrong rule is found out. ``url_templates.py`` makes URLs wait that *may* bring
+nothing; these are refused, for which more is asked: no new link either, and several kinds of pages of which this one is the
+view.
 """
 
 from __future__ import annotations
@@ -58,8 +60,8 @@ class _Site:
 class RedundantUrls:
     """A learner, and a filter of URLs.
 
-    ``known`` says whether a URL waits or was fetched, ``planted`` whether it is fetched whatever the rules say: seeds, next pages of
-    series. ``learns``: else only what own templates of sites ask to skip is refused. ``templates`` are these.
+    ``known`` says whether a URL waits or was fetched, ``planted`` whether it is fetched whatever the rules say: seeds, next
+    pages of series. ``learns``: else only what own templates of sites ask to skip is refused. ``templates`` are these.
     """
 
     def __init__(self, templates: SiteTemplates, known: Callable[[str], bool], *, learns: bool = True) -> None:
@@ -70,7 +72,8 @@ class RedundantUrls:
         self._sites: OrderedDict[str, _Site] = OrderedDict()
 
     def apply(self, event: FetchEvent) -> None:
-        """A fetch that brought no page says nothing, unless it led to another view, such as a log-in. Nor do pages that others repeat."""
+        """A fetch that brought no page says nothing, unless it led to another view, such as a log-in. Nor do pages that others
+        repeat."""
         visit = event.visit
         if not self._learns or not visit.depth or QUERY in visit.signs:
             return
@@ -147,4 +150,3 @@ def _alike(source: str, target: str) -> bool:
     path, names = names_in(mine)
     other, more = names_in(theirs)
     return path == other and names < more
-

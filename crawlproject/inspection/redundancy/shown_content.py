@@ -30,8 +30,8 @@ _DIGITS = re.compile(r"[0-9]+")
 class ShownContent:
     """An inspector: sets the sign ``SHOWN_BEFORE`` of pages with hardly anything new, and no new link.
 
-    It is 1 where the page that links to it showed what it shows, or where it is a known URL with more parameters: so it is another
-    view. It is 0.5 where others did: a book as one page and in chapters.
+    It is 1 where the page that links to it showed what it shows, or where it is a known URL with more parameters: so it is
+    another view. It is 0.5 where others did: a book as one page and in chapters.
 
     ``leads_on(source, target)`` says whether a link that is new may lead to new content, ``known`` whether a URL waits or was
     fetched. What was seen is run-time state: 26 MB, in which the pages since overwrite those of about 5,000 pages before. The

@@ -20,7 +20,8 @@ MAX_MARKUP = 524_288  # characters that are looked at
 MAX_DEPTH = 250
 _UNREAD = ("script", "style", "select", "template", "noscript", "svg", "iframe", "object", "canvas", "textarea")
 _READ = frozenset((
-    "class", "content", "datetime", "hidden", "href", "id", "itemprop", "itemscope", "itemtype", "name", "property", "rel", "role", "start",
+    "class", "content", "datetime", "hidden", "href", "id", "itemprop", "itemscope",
+    "itemtype", "name", "property", "rel", "role", "start",
     "style",
 ))  # fmt: skip
 

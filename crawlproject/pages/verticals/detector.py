@@ -1,7 +1,7 @@
 """Makes the template of a site from some of its pages: which repeated parts are units there.
 
-A page alone may mislead: a thread with two posts, a margin with more text than its page. What repeats with other content on several
-pages of a site is what its software writes for each unit.
+A page alone may mislead: a thread with two posts, a margin with more text than its page. What repeats with other content on
+several pages of a site is what its software writes for each unit.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """What a page is, and which units it has: by what it says about itself, else by its repeated parts.
 
-    1. comments, answers or forum posts as structured data, two and more: a thread
-    2. several articles as structured data: a listing
-    3. repeated parts with an author and a day each, and text of their own: a thread
-    4. repeated parts that each link to a page of their own, and are half of the page: a listing
-    5. one article as structured data or Open Graph, or one ``article`` element with a day: an article
+1. comments, answers or forum posts as structured data, two and more: a thread
+2. several articles as structured data: a listing
+3. repeated parts with an author and a day each, and text of their own: a thread
+4. repeated parts that each link to a page of their own, and are half of the page: a listing
+5. one article as structured data or Open Graph, or one ``article`` element with a day: an article
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from crawlproject.pages.html.encoding import decode
 from crawlproject.pages.html.publication_date import day_of
 from crawlproject.pages.main_content.tree import read_tree
 from crawlproject.pages.verticals.repeated_parts import Frame, Part, Path
-from crawlproject.pages.verticals.site_template import ARTICLE, ENTRY, LISTING, OTHER, POST, THREAD, Layout, Unit
+from crawlproject.pages.verticals.site_template import ARTICLE, ENTRY, LISTING, POST, THREAD, Layout, Unit
 from crawlproject.pages.verticals.structured_data import Thing, open_graph_type, text_of, things_in
 from crawlproject.pages.verticals.unit_fields import Fields, fields_of, is_bylined
 
@@ -68,7 +68,7 @@ def read_layout(document: Document, known: dict[Path, str] | None = None) -> Lay
         posts = [_unit(document, POST, part.element) for part in parts]
         article = _article(document, [part.element for part in parts])
         return Layout(THREAD, tuple(posts)) if article is None else Layout(ARTICLE, (article, *posts))
-    article = _article(document)
+    article = _article(document, guess=not kind)
     if kind and article is None:
         return Layout(LISTING, tuple(_unit(document, kind, part.element) for part in parts))
     return Layout(ARTICLE, (article,)) if article is not None else Layout()
@@ -114,14 +114,22 @@ def _said_layout(document: Document) -> Layout | None:
     types = {name for thing in document.things for name in thing.types}
     posts = [thing for thing in document.things if thing.types & POSTS or (thing.types & THREADS and _text(thing))]
     posts = [thing for thing in posts if _text(thing)]
-    articles = [thing for thing in document.things if thing.types & ARTICLES and not (thing.above and thing.above.types & ARTICLES)]
+    articles = [
+        thing
+        for thing in document.things
+        if thing.types & ARTICLES and not (thing.above and thing.above.types & ARTICLES)
+    ]
     if len(posts) > 1:
         units = tuple(_said_unit(document, POST, thing) for thing in posts)
-        one = _article(document, [thing.element for thing in posts]) if len(articles) == 1 and not types & THREADS else None
+        one = (
+            _article(document, [thing.element for thing in posts])
+            if len(articles) == 1 and not types & THREADS
+            else None
+        )
         return Layout(ARTICLE, (one, *units)) if one is not None else Layout(THREAD, units)
     elements = {thing.element for thing in articles if thing.element is not None}
-    marked = {thing.element: thing for thing in articles if thing.element is not None}.values()
-    marked = [thing for thing in marked if elements.isdisjoint(thing.element.iterancestors())]
+    first = {thing.element: thing for thing in reversed(articles) if thing.element is not None}
+    marked = [thing for thing in reversed(first.values()) if elements.isdisjoint(thing.element.iterancestors())]
     if len(marked) > 1:
         texts = [len(text_of(thing.element)) for thing in marked]
         if sum(texts) > _HALF * document.size and min(texts) > _FEW:
@@ -144,20 +152,24 @@ def _text(thing: Thing) -> str:
     return thing.values.get("text") or thing.values.get("commenttext") or thing.values.get("articlebody", "")
 
 
-def _article(document: Document, posts: Sequence[Any] = ()) -> Unit | None:
-    """The one article of a page, without the ``posts`` below it, if it says that it is one, or, without posts, looks like it."""
+def _article(document: Document, posts: Sequence[Any] = (), *, guess: bool = False) -> Unit | None:
+    """The one article of a page, without the ``posts`` below it, if it says that it is one, or, with ``guess``, looks like it."""
     frame = document.frame
     assert document.root is not None and frame is not None
     below = set(posts)
     said = [thing for thing in document.things if thing.types & ARTICLES]
-    elements = [element for element in document.root.iter("article") if not any(up.tag == "article" for up in element.iterancestors())]
+    elements = [
+        element
+        for element in document.root.iter("article")
+        if not any(up.tag == "article" for up in element.iterancestors())
+    ]
     large = [element for element in elements if len(" ".join(element.itertext())) >= SHORT]
     if document.size < SHORT:
         return None
     large = [element for element in large if below.isdisjoint((element, *element.iterancestors()))]
     named = said or open_graph_type(document.markup) == "article"
     dated = len(large) == 1 and fields_of(large[0], document.url).published
-    if not (named or dated or (not posts and is_bylined(document.root))):
+    if not (named or dated or (guess and is_bylined(document.root))):
         return None
     marked = next((thing for thing in said if thing.element is not None), None)
     thing = marked or (said[0] if said else Thing(frozenset()))
@@ -189,6 +201,3 @@ def _has_several(element: Any, parts: Sequence[Part]) -> bool:
     """Whether an element holds others of its group."""
     own = {part.element for part in parts}
     return any(below in own for below in element.iterdescendants(etree.Element))
-
-
-__all__ = ["Document", "best_group", "kind_of", "layout_of", "read_layout", "OTHER"]

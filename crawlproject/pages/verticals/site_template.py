@@ -1,13 +1,13 @@
 """What a site's template says: the units of its pages, the next page of a series, and which URLs show nothing of their own.
 
-``SiteTemplate`` is the one interface. ``detector.py`` makes one from pages of a site; a site may have one of your own, by the setting
-``CRAWL_SITE_TEMPLATES``.
+``SiteTemplate`` is the one interface. ``detector.py`` makes one from pages of a site; a site may have one of your own, by the
+setting ``CRAWL_SITE_TEMPLATES``.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 from urllib.parse import urlsplit
@@ -30,7 +30,8 @@ KINDS = (THREAD, ARTICLE, LISTING, OTHER)
 class Unit:
     """A piece of content. ``kind``: ``POST``, ``ARTICLE`` or ``ENTRY``.
 
-    ``url`` is its own address as the page gives it, made absolute; empty when it has none. ``published`` is ``YYYY-MM-DD``, or empty.
+    ``url`` is its own address as the page gives it, made absolute; empty when it has none. ``published`` is ``YYYY-MM-DD``, or
+    empty.
     """
 
     kind: str
@@ -117,6 +118,8 @@ def load_templates(named: Mapping[str, str]) -> SiteTemplates:
             said = f"expected package.module.Class for {host}, a class without arguments; {name}: {error}"
             raise BadSetting("setting CRAWL_SITE_TEMPLATES", said) from error
         if not isinstance(template, SiteTemplate):
-            raise BadSetting("setting CRAWL_SITE_TEMPLATES", f"{name} has not the methods layout, next and skip of SiteTemplate")
+            raise BadSetting(
+                "setting CRAWL_SITE_TEMPLATES", f"{name} has not the methods layout, next and skip of SiteTemplate"
+            )
         templates.register(host, template)
     return templates

@@ -17,8 +17,12 @@ from lxml import etree
 from crawlproject.pages.html.publication_date import MAX_SCRIPT
 
 _SCRIPT = re.compile(r"<script[^>]{0,200}application/ld\+json[^>]{0,200}>(.*?)</script", re.I | re.S)
-_OG_TYPE = re.compile(r"""<meta\s[^<>]{0,200}property\s*=\s*["']?og:type["']?\s[^<>]{0,50}content\s*=\s*["']?([\w:.-]{1,40})""", re.I)
-_OG_TYPE_LAST = re.compile(r"""<meta\s[^<>]{0,50}content\s*=\s*["']?([\w:.-]{1,40})["']?\s[^<>]{0,50}property\s*=\s*["']?og:type""", re.I)
+_OG_TYPE = re.compile(
+    r"""<meta\s[^<>]{0,200}property\s*=\s*["']?og:type["']?\s[^<>]{0,50}content\s*=\s*["']?([\w:.-]{1,40})""", re.I
+)
+_OG_TYPE_LAST = re.compile(
+    r"""<meta\s[^<>]{0,50}content\s*=\s*["']?([\w:.-]{1,40})["']?\s[^<>]{0,50}property\s*=\s*["']?og:type""", re.I
+)
 _MOST = 2_000  # things of a page
 _HENTRY = frozenset(("hentry", "h-entry"))
 _MICROFORMATS = {
@@ -102,7 +106,9 @@ def _of_json(document: Any) -> Iterator[Thing]:
             stack += [(part, above) for part in reversed(value)]
         elif isinstance(value, dict):
             types = value.get("@type", ())
-            named = frozenset(_short(name) for name in ([types] if isinstance(types, str) else types) if isinstance(name, str))
+            named = frozenset(
+                _short(name) for name in ([types] if isinstance(types, str) else types) if isinstance(name, str)
+            )
             thing = Thing(named, above=above)
             for name, said in value.items():
                 first = said[0] if isinstance(said, list) and said else said
@@ -147,8 +153,9 @@ def _of_microformats(root: Any) -> Iterator[Thing]:
         names += ["url"] if "bookmark" in element.get("rel", "").split() else []
         if names:
             above = next((holders[parent] for parent in element.iterancestors() if parent in holders), None)
-            for name in names if above is not None else ():
-                above.values.setdefault(name, _value_of(element))
+            if above is not None:
+                for name in names:
+                    above.values.setdefault(name, _value_of(element))
 
 
 def _value_of(element: Any) -> str:

@@ -5,21 +5,40 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urldefrag, urljoin
 
 from lxml import etree
 
 from crawlproject.pages.html.publication_date import Published, day_of
 
-_AUTHOR_CLASS = re.compile(r"(?:^|[\s_-])(?:author|byline|user|username|poster|postprofile|member|nick|creator|by|from|hnuser)(?:$|[\s_-])", re.I)
-_AUTHOR_HREF = re.compile(r"/(?:user|users|member|members|profile|people|u|author)[/?.]|[?&](?:u|uid|user|author)=|memberlist|/~|/@\w", re.I)
-_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec januar februar märz april mai juni juli august oktober dezember".split()
-_DAY_SAID = re.compile(
-    r"\b(?:\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}|(?:" + "|".join(_MONTHS) + r")[a-zé]{0,6}\.?\s+\d{1,2}(?:st|nd|rd|th)?,?\s+\d{4}"
-    r"|\d{1,2}\.?\s+(?:" + "|".join(_MONTHS) + r")[a-zé]{0,6}\.?,?\s+\d{4}|\d+\s+(?:minute|hour|day|week|month|year)s?\s+ago|yesterday)\b",
+_AUTHOR_CLASS = re.compile(
+    r"(?:^|[\s_-])(?:author|byline|user|username|poster|postprofile|member|nick|creator|by|from|hnuser)(?:$|[\s_-])",
     re.I,
 )
-_MONTH_DAY = re.compile(r"\b(" + "|".join(_MONTHS[:12]) + r")[a-z]{0,6}\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})|(\d{1,2})\.?\s+(" + "|".join(_MONTHS[:12]) + r")[a-z]{0,6}\.?,?\s+(\d{4})", re.I)
+_AUTHOR_HREF = re.compile(
+    r"/(?:user|users|member|members|profile|people|u|author)[/?.]|[?&](?:u|uid|user|author)=|memberlist|/~|/@\w", re.I
+)
+_MONTHS = (
+    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec", "januar", "februar", "märz", "april",
+    "mai", "juni", "juli", "august", "oktober", "dezember",
+)  # fmt: skip
+_DAY_SAID = re.compile(
+    r"\b(?:\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}|(?:"
+    + "|".join(_MONTHS)
+    + r")[a-zé]{0,6}\.?\s+\d{1,2}(?:st|nd|rd|th)?,?\s+\d{4}"
+    r"|\d{1,2}\.?\s+(?:"
+    + "|".join(_MONTHS)
+    + r")[a-zé]{0,6}\.?,?\s+\d{4}|\d+\s+(?:minute|hour|day|week|month|year)s?\s+ago|yesterday)\b",
+    re.I,
+)
+_MONTH_DAY = re.compile(
+    r"\b("
+    + "|".join(_MONTHS[:12])
+    + r")[a-z]{0,6}\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})|(\d{1,2})\.?\s+("
+    + "|".join(_MONTHS[:12])
+    + r")[a-z]{0,6}\.?,?\s+(\d{4})",
+    re.I,
+)
 _ISO = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5"))
 _SOON = 30  # characters into an entry, where its title stands
@@ -28,12 +47,16 @@ _BYLINE = 200  # characters below a headline
 _OF_FILES = ("date", "dc.date", "dcterms.date")  # that also documentation has
 _LONG_TITLE = 8  # characters of a link that names what it leads to
 _MOST_SAID = 2_000  # characters of a unit in which its day is looked for: at its head, and its foot
-_PERMALINK = re.compile(r"^(?:#?\d+|permalink|link|permanent link|share|quote|reply|report|edit|print|more|top|read more|continue reading)\W*$", re.I)
+_PERMALINK = re.compile(
+    r"^(?:#?\d+|permalink|link|permanent link|share|quote|reply|report|edit|print|more|top|read more|continue reading)\W*$",
+    re.I,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """``url`` is where the title leads, ``permalink`` where "#7" or "link" does. ``day_said``: a day is named somewhere, in whatever form; ``published`` is it where it could be read."""
+    """``url`` is where the title leads, ``permalink`` where "#7" or "link" does. ``day_said``: a day is named somewhere, in
+    whatever form; ``published`` is it where it could be read."""
 
     title: str = ""
     url: str = ""
@@ -49,13 +72,14 @@ def fields_of(element: Any, base: str) -> Fields:
     signed = author = published = title = url = permalink = ""
     longest = 0
     dated = False
-    said: list[str] = []
     for node in element.iter(etree.Element):
         name, tag = node.get("class", ""), node.tag
         if tag == "time":
             dated = True
             published = published or day_of(node.get("datetime", ""))
-        if not author and (_AUTHOR_CLASS.search(name) or "author" in node.get("rel", "").split() or node.get("itemprop") == "author"):
+        if not author and (
+            _AUTHOR_CLASS.search(name) or "author" in node.get("rel", "").split() or node.get("itemprop") == "author"
+        ):
             author = _said(node)[:100]
         if tag == "a" and (href := node.get("href")):
             text = _said(node)
@@ -127,4 +151,4 @@ def _absolute(base: str, href: str) -> str:
 def _leads_away(base: str, href: str) -> bool:
     """Whether a link leads to another page, not to a place in this one."""
     target = _absolute(base, href)
-    return target.startswith(("http://", "https://")) and urlsplit(target)._replace(fragment="") != urlsplit(base)._replace(fragment="")
+    return target.startswith(("http://", "https://")) and urldefrag(target).url != urldefrag(base).url
