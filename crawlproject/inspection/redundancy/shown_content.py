@@ -23,6 +23,8 @@ FEW_RUNS = 10  # new runs of terms, about as much
 _MOST_LINES = 2_000  # of a page that are compared
 _OFTEN = 8  # times that something was shown, from which on it is part of the pages' frame
 _MOST_OF = 0.6
+_SEVERAL = 3  # pages of which a list in another order has a share each; a chapter of a book on one page has one
+_A_SHARE = 0.08
 _PLACES = 1 << 21
 _DIGITS = re.compile(r"[0-9]+")
 
@@ -68,15 +70,21 @@ class ShownContent:
         return self._seen[marks & np.uint64(_PLACES - 1)] != marks
 
     def _is_view(self, page: Page, marks: Hashes) -> bool:
-        """Whether it shows what its parent shows, or is a known URL with more parameters. What many pages show is not counted."""
+        """Whether it shows what its parent or several pages show, or is a known URL with more parameters.
+
+        What many pages show is not counted.
+        """
         if page.parent is None:
             return False
         places = marks[~self._is_new(marks)] & np.uint64(_PLACES - 1)
         content = places[self._times[places] < _OFTEN]
         if not len(content):
             return True
-        owned = np.count_nonzero(self._owner[content] == _page_number(page.parent))
-        return bool(owned >= _MOST_OF * len(content)) or any(map(self._known, _with_fewer_parameters(page.url)))
+        owners, counts = np.unique(self._owner[content], return_counts=True)
+        if counts[owners == _page_number(page.parent)].sum() >= _MOST_OF * len(content):
+            return True
+        mixed = np.count_nonzero(counts >= _A_SHARE * len(content)) >= _SEVERAL
+        return bool(mixed) or any(map(self._known, _with_fewer_parameters(page.url)))
 
     def _add(self, marks: Hashes, page: int) -> None:
         places = marks & np.uint64(_PLACES - 1)

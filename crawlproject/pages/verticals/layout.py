@@ -9,12 +9,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from statistics import median
 from typing import Any
 from urllib.parse import urljoin
-
-from lxml import etree
 
 from crawlproject.pages.html.encoding import decode
 from crawlproject.pages.html.publication_date import day_of
@@ -65,8 +63,10 @@ def read_layout(document: Document, known: dict[Path, str] | None = None) -> Lay
         return found
     kind, parts = best_group(document, known)
     if kind == POST:
-        posts = [_unit(document, POST, part.element) for part in parts]
-        article = _article(document, [part.element for part in parts])
+        elements = [part.element for part in parts]
+        below = frozenset(elements)
+        posts = [_unit(document, POST, element, below) for element in elements]
+        article = _article(document, elements)
         return Layout(THREAD, tuple(posts)) if article is None else Layout(ARTICLE, (article, *posts))
     article = _article(document, guess=not kind)
     if kind and article is None:
@@ -84,7 +84,8 @@ def best_group(document: Document, known: dict[Path, str] | None = None) -> tupl
         kind = (known or {}).get(path) or kind_of(document.url, parts)
         if not kind:
             continue
-        outer = [part for part in parts if not _has_several(part.element, parts)]
+        above = {up for part in parts for up in part.element.iterancestors()}
+        outer = [part for part in parts if part.element not in above]
         text = sum(part.own + part.linked for part in outer)
         if kind != POST and path not in (known or {}) and text < _HALF * document.size:
             continue
@@ -190,14 +191,9 @@ def _title_of(root: Any) -> str:
     return ""
 
 
-def _unit(document: Document, kind: str, element: Any) -> Unit:
+def _unit(document: Document, kind: str, element: Any, others: Set[Any] = frozenset()) -> Unit:
+    """The unit in ``element``, without ``others`` that stand in it: replies to a post."""
     fields = fields_of(element, document.url)
     if kind == POST:
-        return Unit(kind, text_of(element), "", fields.permalink, fields.author, fields.published)
+        return Unit(kind, text_of(element, others.__contains__), "", fields.permalink, fields.author, fields.published)
     return Unit(kind, text_of(element), fields.title, fields.url, fields.author, fields.published)
-
-
-def _has_several(element: Any, parts: Sequence[Part]) -> bool:
-    """Whether an element holds others of its group."""
-    own = {part.element for part in parts}
-    return any(below in own for below in element.iterdescendants(etree.Element))

@@ -27,6 +27,7 @@ _NAMED_BESIDE = re.compile(
 _MUCH = 0.4  # of the text of a page
 _MOST_ELEMENTS = 20_000
 MOST_PARTS = 500
+MOST_TEXT = 50_000  # characters of a part
 
 Path = tuple[str, str]
 
@@ -83,7 +84,7 @@ class Frame:
         for element in self.elements:
             if element.tag in _WHOLES:
                 own, linked = self._sizes[element]
-                if own or linked:
+                if 0 < own + linked <= MOST_TEXT:
                     found[path_of(element)].append(Part(element, own, linked))
         return {path: parts for path, parts in found.items() if least <= len(parts) <= MOST_PARTS}
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import orjson
@@ -24,6 +25,7 @@ _OG_TYPE_LAST = re.compile(
     r"""<meta\s[^<>]{0,50}content\s*=\s*["']?([\w:.-]{1,40})["']?\s[^<>]{0,50}property\s*=\s*["']?og:type""", re.I
 )
 _MOST = 2_000  # things of a page
+_MOST_TEXT = 1_000_000  # characters of their values
 _HENTRY = frozenset(("hentry", "h-entry"))
 _MICROFORMATS = {
     "entry-title": "headline", "p-name": "headline", "entry-content": "text", "e-content": "text", "published": "datepublished",
@@ -124,6 +126,7 @@ def _of_json(document: Any) -> Iterator[Thing]:
 
 def _of_microdata(root: Any) -> Iterator[Thing]:
     holders: dict[Any, Thing] = {}
+    count = 0
     for element in root.iter(etree.Element):
         attributes = element.attrib
         name = attributes.get("itemprop", "").lower()
@@ -136,14 +139,17 @@ def _of_microdata(root: Any) -> Iterator[Thing]:
             thing = holders[element] = Thing(named, element=element, above=above)
             yield thing
             if name and above is not None:
-                above.values.setdefault(name, _tidy(" ".join(element.itertext()))[:200])
+                above.values.setdefault(name, _tidy(" ".join(islice(element.itertext(), 50)))[:200])
         elif above is not None:
             for part in name.split():
-                above.values.setdefault(part, _value_of(element))
+                if part not in above.values and count < _MOST_TEXT:
+                    above.values[part] = value = _value_of(element)
+                    count += len(value)
 
 
 def _of_microformats(root: Any) -> Iterator[Thing]:
     holders: dict[Any, Thing] = {}
+    count = 0
     for element in root.iter(etree.Element):
         classes = frozenset(element.get("class", "").split())
         if classes & _HENTRY:
@@ -155,7 +161,9 @@ def _of_microformats(root: Any) -> Iterator[Thing]:
             above = next((holders[parent] for parent in element.iterancestors() if parent in holders), None)
             if above is not None:
                 for name in names:
-                    above.values.setdefault(name, _value_of(element))
+                    if name not in above.values and count < _MOST_TEXT:
+                        above.values[name] = value = _value_of(element)
+                        count += len(value)
 
 
 def _value_of(element: Any) -> str:

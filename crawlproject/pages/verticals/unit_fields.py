@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 from urllib.parse import urldefrag, urljoin
 
@@ -41,6 +42,7 @@ _MONTH_DAY = re.compile(
 )
 _ISO = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5"))
+_LOOKED = 1_000  # elements, and texts, of a unit that are looked at
 _SOON = 30  # characters into an entry, where its title stands
 _PARAGRAPHS = 500  # characters of the paragraphs of an article
 _BYLINE = 200  # characters below a headline
@@ -55,8 +57,10 @@ _PERMALINK = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """``url`` is where the title leads, ``permalink`` where "#7" or "link" does. ``day_said``: a day is named somewhere, in
-    whatever form; ``published`` is it where it could be read."""
+    """``url`` is where the title leads, ``permalink`` where "#7" or "link" does.
+
+    ``day_said``: a day is named somewhere, in whatever form; ``published`` is it where it could be read.
+    """
 
     title: str = ""
     url: str = ""
@@ -72,7 +76,7 @@ def fields_of(element: Any, base: str) -> Fields:
     signed = author = published = title = url = permalink = ""
     longest = 0
     dated = False
-    for node in element.iter(etree.Element):
+    for node in islice(element.iter(etree.Element), _LOOKED):
         name, tag = node.get("class", ""), node.tag
         if tag == "time":
             dated = True
@@ -92,7 +96,7 @@ def fields_of(element: Any, base: str) -> Fields:
                 length = len(text) + (1_000 if heading else 0)
                 if len(text) >= _LONG_TITLE and length > longest:
                     longest, title, url = length, text, _absolute(base, href)
-    said_all = " ".join(" ".join(element.itertext()).split())
+    said_all = _said(element)
     text = said_all if len(said_all) <= 2 * _MOST_SAID else f"{said_all[:_MOST_SAID]} {said_all[-_MOST_SAID:]}"
     said_day = _DAY_SAID.search(text) is not None
     heads = longest > 1_000 or (bool(title) and 0 <= text.find(title) <= _SOON)
@@ -130,7 +134,7 @@ def _day_in(text: str) -> str:
 
 
 def _said(element: Any) -> str:
-    return " ".join(" ".join(element.itertext()).split())
+    return " ".join(" ".join(islice(element.itertext(), _LOOKED)).split())
 
 
 def _up_to(node: Any, top: Any) -> list[Any]:
