@@ -274,8 +274,11 @@ class DeepWeb:
         )
 
 
-def twenty_sites(scale: float = 1.0) -> list[DeepSite]:
-    """The sites of the benchmark; ``scale`` multiplies their sizes."""
+def twenty_sites(scale: float = 1.0, seed: int = 0) -> list[DeepSite]:
+    """The sites of the benchmark; ``scale`` multiplies their sizes.
+
+    With a ``seed`` they have other items, sizes (by 0.5 to 1.5), shares on the topic, caps and ways to turn pages.
+    """
     # kind, items, share on the topic, most results of a query, whether attributes follow from each other
     plan: list[tuple[Kind, int, float, int, bool]] = [
         ("search", 100, 0.3, 0, False),
@@ -299,8 +302,28 @@ def twenty_sites(scale: float = 1.0) -> list[DeepSite]:
         ("members", 100, 0.3, 0, False),
         ("search", 2_000, 0.0, 0, False),
     ]
+    if seed:
+        rng, hosts = Random(f"plan {seed}"), f"-{seed}.example"
+        plan = [
+            (
+                kind,
+                round(size * rng.uniform(0.5, 1.5)),
+                share * rng.uniform(0.6, 1.1),
+                cap and rng.choice((50, 100, 200, 500)),
+                pure,
+            )
+            for kind, size, share, cap, pure in plan
+        ]
     return [
-        DeepSite(f"{kind}{number}.example", kind, max(50, round(size * scale)), share, cap, PAGINGS[number % 3], pure)
+        DeepSite(
+            f"{kind}{number}{hosts if seed else '.example'}",
+            kind,
+            max(50, round(size * scale)),
+            share,
+            cap,
+            PAGINGS[(number + seed) % 3],
+            pure,
+        )
         for number, (kind, size, share, cap, pure) in enumerate(plan, 1)
     ]
 
