@@ -12,7 +12,7 @@ from crawlproject.frontier.base import Frontier
 from crawlproject.orderings.base import SEEDS_FIRST, BaseOrdering
 from crawlproject.pages.series import next_page
 from crawlproject.pages.verticals.site_template import SiteTemplates
-from crawlproject.records import SHOWN_BEFORE, CrawlUrl, Fetch, Page
+from crawlproject.records import CrawlUrl, Fetch, Page
 from crawlproject.storage.refusals import Refusals
 
 
@@ -55,16 +55,13 @@ class Outlinks:
             self._frontier.done(key, fetch.rests_from, fetch.seconds)
 
     def follow(self, page: Page) -> None:
-        """Offer the links of ``page`` that the ordering follows, the next page of its series, and its feeds.
-
-        A list in another order is no series of its own.
-        """
+        """Offer the links of ``page`` that the ordering follows, the next page of its series, and its feeds."""
         for url in self._feed.follow(page):
             if url is not None:
                 self._admission.offer(url)
             else:
                 self._refusals.count("ordering/not_followed")
-        if self._longest_series and page.relevance >= self._relevant and page.signs.get(SHOWN_BEFORE) != 1.0:
+        if self._longest_series and page.relevance >= self._relevant:
             self._follow_series(page)
         for found in self._feeds.named(page) if self._feeds else ():
             self._admission.offer(found, any_extension=True)

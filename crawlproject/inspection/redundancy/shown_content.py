@@ -6,7 +6,6 @@ are new; runs know one post of a thread whose posts are no lines.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
@@ -18,7 +17,7 @@ from crawlproject.inspection.duplicates.minhash import Hashes, shingle_hashes, t
 from crawlproject.records import SHOWN_BEFORE, Fetch, Page
 from crawlproject.urls.hosts import host_of
 
-FEW = 80  # characters of new lines: a headline, a date
+FEW = 80  # characters of new lines: a headline, a date, how many replies
 FEW_RUNS = 10  # new runs of terms, about as much
 _MOST_LINES = 2_000  # of a page that are compared
 _OFTEN = 8  # times that something was shown, from which on it is part of the pages' frame
@@ -26,7 +25,6 @@ _MOST_OF = 0.6
 _SEVERAL = 3  # pages of which a list in another order has a share each; a chapter of a book on one page has one
 _A_SHARE = 0.08
 _PLACES = 1 << 21
-_DIGITS = re.compile(r"[0-9]+")
 
 
 class ShownContent:
@@ -49,18 +47,20 @@ class ShownContent:
 
     def inspect(self, page: Page, fetch: Fetch) -> Page:
         host = xxh3_64_intdigest(host_of(page.url).encode())
-        runs = shingle_hashes(term_hashes(page.terms)[1]) ^ np.uint64(host)
+        runs = shingle_hashes(term_hashes(page.terms)[0]) ^ np.uint64(host)
         lines = list(dict.fromkeys([line for text in page.text.split("\n", _MOST_LINES) if (line := text.strip())]))
-        of_lines = _hashes(map(_folded, lines), host)
-        new = sum([len(lines[place]) for place in np.flatnonzero(self._is_new(of_lines))])
+        of_lines = _hashes(lines, host)
+        lengths = np.array([len(line) for line in lines], dtype=np.float64)
+        new = lengths[self._is_new(of_lines)].sum()
         new_runs = int(np.count_nonzero(self._is_new(runs)))
         targets = list(dict.fromkeys([link.url for link in page.links]))
         links = _hashes((*targets, page.url), host)
         new_links = [targets[place] for place in np.flatnonzero(self._is_new(links)[:-1])]
-        few_lines = bool(lines) and new <= FEW and 2 * new <= sum(map(len, lines))  # a rehearsal keeps terms only
+        few_lines = bool(lines) and new <= FEW and 2 * new <= lengths.sum()  # a rehearsal keeps terms only
         shown = few_lines or (len(runs) > 0 and new_runs <= FEW_RUNS and 2 * new_runs <= len(runs))
         shown = shown and not any(self._leads_on(page.url, url) for url in new_links)
-        sign = (1.0 if self._is_view(page, of_lines if few_lines else runs) else 0.5) if shown else 0.0
+        evidence = (of_lines, lengths) if few_lines else (runs, np.ones(len(runs)))
+        sign = (1.0 if self._is_view(page, *evidence) else 0.5) if shown else 0.0
         own = _page_number(page.url)
         for marks in (runs, of_lines, links):
             self._add(marks, own)
@@ -69,21 +69,22 @@ class ShownContent:
     def _is_new(self, marks: Hashes) -> npt.NDArray[np.bool_]:
         return self._seen[marks & np.uint64(_PLACES - 1)] != marks
 
-    def _is_view(self, page: Page, marks: Hashes) -> bool:
+    def _is_view(self, page: Page, marks: Hashes, weights: npt.NDArray[np.float64]) -> bool:
         """Whether it shows what its parent or several pages show, or is a known URL with more parameters.
 
         What many pages show is not counted.
         """
         if page.parent is None:
             return False
-        places = marks[~self._is_new(marks)] & np.uint64(_PLACES - 1)
-        content = places[self._times[places] < _OFTEN]
-        if not len(content):
+        places = marks & np.uint64(_PLACES - 1)
+        content = ~self._is_new(marks) & (self._times[places] < _OFTEN)
+        if not content.any():
             return True
-        owners, counts = np.unique(self._owner[content], return_counts=True)
-        if counts[owners == _page_number(page.parent)].sum() >= _MOST_OF * len(content):
+        owners, numbers = np.unique(self._owner[places[content]], return_inverse=True)
+        shares = np.bincount(numbers, weights[content]) / weights[content].sum()
+        if shares[owners == _page_number(page.parent)].sum() >= _MOST_OF:
             return True
-        mixed = np.count_nonzero(counts >= _A_SHARE * len(content)) >= _SEVERAL
+        mixed = np.count_nonzero(shares >= _A_SHARE) >= _SEVERAL
         return bool(mixed) or any(map(self._known, _with_fewer_parameters(page.url)))
 
     def _add(self, marks: Hashes, page: int) -> None:
@@ -111,8 +112,3 @@ def _page_number(url: str) -> int:
 
 def _hashes(texts: Iterable[str], seed: int) -> Hashes:
     return np.array([xxh3_64_intdigest(text.encode("utf-8", "replace"), seed) for text in texts], dtype=np.uint64)
-
-
-def _folded(line: str) -> str:
-    """A line without its numbers: they count replies, and days since."""
-    return _DIGITS.sub("#", line)

@@ -33,7 +33,7 @@ LISTINGS = frozenset(("itemlist", "searchresultspage", "collectionpage", "offerc
 LONG = 1_500  # characters from which on an article in a list is taken for whole
 SHORT = 500  # characters that an article has at least
 _LOOKED = 12  # parts of a group that are looked at
-_FEW = 30  # characters of a post
+_FEW = 20  # characters of a post
 _MOST_OF = 0.6  # of the parts of a group say what it is
 _HALF = 0.5  # of the text of a page that a listing is made of
 
@@ -85,13 +85,15 @@ def best_group(document: Document, known: dict[Path, str] | None = None) -> tupl
         if not kind:
             continue
         above = {up for part in parts for up in part.element.iterancestors()}
-        outer = [part for part in parts if part.element not in above]
-        text = sum(part.own + part.linked for part in outer)
+        members = parts if kind == POST else [part for part in parts if part.element not in above]
+        elements = {part.element for part in members}
+        whole = [part for part in members if elements.isdisjoint(part.element.iterancestors())]  # not in another
+        text = sum(part.own + part.linked for part in whole)
         if kind != POST and path not in (known or {}) and text < _HALF * document.size:
             continue
         weight = text * (2.0 if kind == POST else 1.0) * (4.0 if path in (known or {}) else 1.0)
-        if weight > best[0] and len(outer) > 1:
-            best = (weight, kind, parts if kind == POST else outer)
+        if weight > best[0] and len(members) > 1:
+            best = (weight, kind, members)
     return best[1], best[2]
 
 
@@ -133,7 +135,7 @@ def _said_layout(document: Document) -> Layout | None:
     marked = [thing for thing in reversed(first.values()) if elements.isdisjoint(thing.element.iterancestors())]
     if len(marked) > 1:
         texts = [len(text_of(thing.element)) for thing in marked]
-        if sum(texts) > _HALF * document.size and min(texts) > _FEW:
+        if sum(texts) > _HALF * document.size:
             kind = ARTICLE if median(texts) >= LONG else ENTRY
             return Layout(LISTING, tuple(_said_unit(document, kind, thing) for thing in marked))
     return None
