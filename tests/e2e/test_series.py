@@ -33,7 +33,10 @@ def own_words(url: str) -> str:
 
 def web() -> DictWeb:
     replies = dict(
-        [page(HOME, STORY[0], *OTHERS, text="coral reef"), *(page(url, text=f"coral reef {own_words(url)}") for url in OTHERS)]
+        [
+            page(HOME, STORY[0], *OTHERS, text="coral reef"),
+            *(page(url, text=f"coral reef {own_words(url)}") for url in OTHERS),
+        ]
     )
     return DictWeb(replies | {url: part(number) for number, url in enumerate(STORY, start=1)})
 
