@@ -97,7 +97,7 @@ class Refinements:
     def after(self, value: Value, ask: Callable[[Value], Asked | None]) -> Iterator[tuple[float, Asked]]:
         """The list for ``value`` has ended: ``ask`` for the next parts, of it and of what it is part of.
 
-        Yields what each is expected to bring, in relevant new items a fetch, and what ``ask`` made of it; None: it cannot be asked.
+        Yields what each is expected to bring, in relevant new items a fetch, and what ``ask`` made of it (None: cannot be asked).
         """
         answer = self._graph.answers[self._graph.number(value)]
         brought = answer.relevant / max(1, answer.fetches)

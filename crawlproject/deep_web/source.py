@@ -74,6 +74,7 @@ class FormSource:
         self._limit = limit
         self._patience = patience
         self._candidates = Candidates(form, self.graph, shared)
+        self.refines = selection.refines  # lists that are cut off
         self._refinements = Refinements(form, self.graph)
         self._furniture = set(links) if self._candidates.takes_text else set()
         self._asked: dict[str, Query] = {}
@@ -246,7 +247,7 @@ class FormSource:
         if not found.following or found.following in self._asked or not found.items:
             answer.complete = True
             self._leave_list()
-            if self._selection.refines:
+            if self.refines:
                 self._paused += self._refinements.after(query.value, self._query)
             return
         following = Query(found.following, query.value, query.text, query.url, query.number + 1)
