@@ -1,8 +1,8 @@
 """Asks for less at a time where a list is cut off: the same value with an option of a menu, or between two numbers.
 
 A site that shows 200 of 5,000 results shows others for each part of them (paper 004 section 7.3: forms with several fields).
-Parts by a menu are its options, one after another while they pay. Parts by a range are halves, at the median of the numbers that
-result pages show, and halves of these, until a list is whole (Sheng, Zhang, Tao and Jin, "Optimal Algorithms for Crawling a
+Parts by a menu are its options, one after another while they pay. Parts by a range are eighths, at the quantiles of the numbers
+that result pages show, and eighths of these, until a list is whole (Sheng, Zhang, Tao and Jin, "Optimal Algorithms for Crawling a
 Hidden Database in the Web", VLDB 2012: rank-shrink).
 """
 
@@ -21,6 +21,8 @@ Asked = TypeVar("Asked")
 
 BETWEEN = "\t"  # the fields, and the texts, of a value that fills several
 SHORTEST = 20  # items of a list that may have been cut off
+PARTS = 8  # of a range: two would show most of what the whole list showed again
+HOPE = 0.5  # of what a list brought for a fetch, what its parts are expected to: they show some of it again
 MOST_OPTIONS = 60  # of a menu by which a list is split
 _SEEN = 20_000  # numbers that are remembered
 _LOW = frozenset(("min", "minimum", "from", "low", "lowest", "after", "since", "start", "gte", "ge"))
@@ -105,7 +107,7 @@ class Refinements:
             expected, parts = group
             yield from self._ask_one((expected + brought) / 2, parts, ask)
         if self.is_cut_off(value):
-            yield from self._ask_one(brought, self._parts(value), ask)
+            yield from self._ask_one(HOPE * brought, self._parts(value), ask)
 
     def _ask_one(
         self, rate: float, parts: Iterator[Value], ask: Callable[[Value], Asked | None]
@@ -119,25 +121,26 @@ class Refinements:
     def _parts(self, value: Value) -> Iterator[Value]:
         filled = parts_of(value)
         for numbers in self.ranges:
-            if (middle := self._middle(numbers, filled)) is not None:
-                yield self._with(filled, {numbers.high: str(middle)})
-                yield self._with(filled, {numbers.low: str(middle + 1)})
+            if ends := self._ends(numbers, filled):
+                starts = (filled.get(numbers.low, ""), *(str(end + 1) for end in ends))
+                stops = (*map(str, ends), filled.get(numbers.high, ""))
+                for start, stop in zip(starts, stops, strict=True):
+                    yield self._with(filled, {numbers.low: start, numbers.high: stop})
                 return
         menus = [name for name in self._menus if name not in filled]
         if menus and len(filled) == 1:
             name = max(menus, key=lambda name: len(self._menus[name]))
             yield from (self._with(filled, {name: option}) for option in self._menus[name])
 
-    def _middle(self, numbers: NumberRange, filled: Mapping[str, str]) -> int | None:
-        """The median of the numbers seen between the ends of a range; None when a part would be as large as the whole."""
+    def _ends(self, numbers: NumberRange, filled: Mapping[str, str]) -> list[int]:
+        """Where a range is split: at the quantiles of the numbers seen in it; nowhere when all are one."""
         seen = self._numbers[numbers.label]
         start = bisect_left(seen, int(filled[numbers.low])) if filled.get(numbers.low) else 0
         end = bisect_right(seen, int(filled[numbers.high])) if filled.get(numbers.high) else len(seen)
-        if end - start < 2 or seen[start] == seen[end - 1]:
-            return None
-        middle = seen[(start + end) // 2]
-        return middle if middle < seen[end - 1] else middle - 1
+        inside = seen[start:end]
+        ends = {inside[len(inside) * part // PARTS] for part in range(1, PARTS)} if inside else set()
+        return sorted(ends - {inside[-1]}) if inside else []
 
     def _with(self, filled: Mapping[str, str], more: Mapping[str, str]) -> Value:
         whole = {**filled, **more}
-        return joined({name: whole[name] for name in self._order if name in whole})
+        return joined({name: whole[name] for name in self._order if whole.get(name)})
