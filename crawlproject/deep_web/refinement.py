@@ -78,6 +78,7 @@ class Refinements:
         self._graph = graph
         self.ranges = ranges_in(form)
         self._numbers: dict[str, list[int]] = {found.label: [] for found in self.ranges}
+        self._brought = self._expected = 0.0  # by parts, items a fetch
         self._groups: dict[Value, tuple[float, Iterator[Value]]] = {}  # by the part that is out
 
     def learn(self, text: str) -> None:
@@ -105,9 +106,16 @@ class Refinements:
         brought = answer.relevant / max(1, answer.fetches)
         if (group := self._groups.pop(value, None)) is not None:
             expected, parts = group
+            self._brought += brought
+            self._expected += expected
             yield from self._ask_one((expected + brought) / 2, parts, ask)
         if self.is_cut_off(value):
-            yield from self._ask_one(HOPE * brought, self._parts(value), ask)
+            yield from self._ask_one((self._hope if self.ranges else 1.0) * brought, self._parts(value), ask)
+
+    @property
+    def _hope(self) -> float:
+        """What share of what a list brought for a fetch the parts of a range bring: as parts of other lists did."""
+        return HOPE * (self._brought + 1.0) / (self._expected + 1.0)
 
     def _ask_one(
         self, rate: float, parts: Iterator[Value], ask: Callable[[Value], Asked | None]
