@@ -131,6 +131,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--limit", type=int, default=200, help="result pages of a source")
     parser.add_argument("--scale", type=float, default=1.0, help="of the sites")
+    parser.add_argument("--seed", type=int, default=0, help="of other sites than those the policies were tuned on")
     parser.add_argument("--sites", default="", help="only sites whose host begins with this")
     parser.add_argument("--only", choices=("all", "topic"), default="", help="what is counted")
     parser.add_argument("--policies", nargs="*", default=list(SELECTIONS))
@@ -142,7 +143,7 @@ def main() -> None:
     print(
         f"# items known after {' '.join(map(str, marks))} fetches: all (relevant = 0), then on the topic (relevant = {RELEVANT})"
     )
-    for site in twenty_sites(arguments.scale):
+    for site in twenty_sites(arguments.scale, arguments.seed):
         if not site.host.startswith(arguments.sites):
             continue
         real = len(site.relevant)

@@ -21,7 +21,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from crawlproject.webs.base import Reply, not_held
 from crawlproject.webs.sample.themes import EVERYDAY, THEMES, Theme
 
-Kind = Literal["search", "advanced", "books", "listing", "lies", "silent", "members"]
+Kind = Literal["search", "advanced", "books", "listing", "lies", "silent", "members", "priced"]
 
 TOPIC = "coral reef"
 THEME = THEMES[0]  # corals
@@ -117,6 +117,8 @@ class DeepSite:
         attributes = {"author": f"{person} {names[tied % 40]}"} if self.kind != "listing" else {}
         if self.kind == "books":
             attributes |= {"genre": _GENRES[tied % 8], "publisher": f"{names[tied % 24]} Press"}
+        elif self.kind == "priced":
+            attributes |= {"price": str(round(rng.lognormvariate(4.0, 1.0)) + 1)}
         elif self.kind == "advanced":
             attributes |= {"year": str(1980 + rng.randrange(25))}
         elif self.kind == "listing":
@@ -158,6 +160,9 @@ class DeepSite:
         for name in ATTRIBUTES:
             if value := sent.get(name, "").strip().lower():
                 found = [number for number in found if value in self.items[number].attributes.get(name, "").lower()]
+        for name, sign in (("price_from", 1), ("price_to", -1)):
+            if (end := sent.get(name, "")).isdecimal() and self.kind == "priced":
+                found = [n for n in found if sign * (int(self.items[n].attributes["price"]) - int(end)) >= 0]
         asked = any(sent.get(name) for name in ("q", *ATTRIBUTES))
         return list(found) if asked or self.kind == "listing" else []
 
@@ -212,6 +217,8 @@ class DeepSite:
             case "listing":
                 rooms = _menu("rooms", "Any", "12345")
                 inner = f"{_menu('town', 'Any', _TOWNS)}{rooms}{_input('keeper')}{_SORT}"
+            case "priced":
+                inner = f"{_input('q', 'Search')}{_input('price_from', 'Price from')}{_input('price_to', 'to')}{_SORT}"
             case "members":
                 return ""
             case _:
@@ -274,8 +281,11 @@ class DeepWeb:
         )
 
 
-def twenty_sites(scale: float = 1.0) -> list[DeepSite]:
-    """The sites of the benchmark; ``scale`` multiplies their sizes."""
+def twenty_sites(scale: float = 1.0, seed: int = 0) -> list[DeepSite]:
+    """The sites of the benchmark; ``scale`` multiplies their sizes.
+
+    With a ``seed`` they have other items, sizes (by 0.5 to 1.5), shares on the topic, caps and ways to turn pages.
+    """
     # kind, items, share on the topic, most results of a query, whether attributes follow from each other
     plan: list[tuple[Kind, int, float, int, bool]] = [
         ("search", 100, 0.3, 0, False),
@@ -299,8 +309,28 @@ def twenty_sites(scale: float = 1.0) -> list[DeepSite]:
         ("members", 100, 0.3, 0, False),
         ("search", 2_000, 0.0, 0, False),
     ]
+    if seed:
+        rng, hosts = Random(f"plan {seed}"), f"-{seed}.example"
+        plan = [
+            (
+                kind,
+                round(size * rng.uniform(0.5, 1.5)),
+                share * rng.uniform(0.6, 1.1),
+                cap and rng.choice((50, 100, 200, 500)),
+                pure,
+            )
+            for kind, size, share, cap, pure in plan
+        ]
     return [
-        DeepSite(f"{kind}{number}.example", kind, max(50, round(size * scale)), share, cap, PAGINGS[number % 3], pure)
+        DeepSite(
+            f"{kind}{number}{hosts if seed else '.example'}",
+            kind,
+            max(50, round(size * scale)),
+            share,
+            cap,
+            PAGINGS[(number + seed) % 3],
+            pure,
+        )
         for number, (kind, size, share, cap, pure) in enumerate(plan, 1)
     ]
 

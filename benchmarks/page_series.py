@@ -142,7 +142,11 @@ def crawl(web: Path, folder: Path, host: str, pages: int, **settings: object) ->
 
 def settings_of() -> tuple[tuple[str, dict[str, object]], ...]:
     series: dict[str, object] = {"CRAWL_FEEDS": 2, "CRAWL_SERIES": 40}
-    return ("neither", {}), ("feeds and series", series), ("and TRAP_REDUNDANT", {**series, "TRAP_REDUNDANT": "True"})
+    return (
+        ("neither", {"TRAP_REDUNDANT": "never"}),
+        ("series", {**series, "TRAP_REDUNDANT": "never"}),
+        ("and learned", series),
+    )
 
 
 def in_order(urls: list[str], crawl_dir: Path, length: int) -> tuple[int, int]:

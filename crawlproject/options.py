@@ -55,6 +55,11 @@ def _read_object(value: object) -> object:
     return json.loads(value) if isinstance(value, str) else dict(value) if isinstance(value, Mapping) else value
 
 
+def _as_before(value: object) -> object:
+    """``True`` and ``False`` mean what they meant before there was a third value."""
+    return {"true": "always", "false": "never"}.get(str(value).lower(), value)
+
+
 Names = Annotated[list[str], BeforeValidator(_split_list)]
 Count = Annotated[int, Field(ge=0)]
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -112,7 +117,7 @@ class Options(BaseModel):
     trap_max_depth: Count
     trap_max_urls_per_host: Count
     trap_extensions: Names
-    trap_redundant: bool
+    trap_redundant: Annotated[Literal["never", "series", "always"], BeforeValidator(_as_before)]
     trap_templates: bool
     crawl_dir: str
     crawl_worker: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]*$")]
@@ -165,6 +170,7 @@ class Options(BaseModel):
     crawl_sitemaps: Count
     crawl_feeds: Count
     crawl_series: Count
+    crawl_site_templates: Annotated[dict[str, str], BeforeValidator(_read_object)]
     crawl_sitemap_urls: Annotated[int, Field(ge=1)]
     crawl_forms: Count
     crawl_form_selection: str
@@ -187,6 +193,11 @@ class Options(BaseModel):
     virtual_web: str
     virtual_web_latency: Seconds
     ordering_parameters: Mapping[str, Any] = {}
+
+    @property
+    def learns_redundant(self) -> bool:
+        """Whether it is learned which URLs of a site show what others show: ``TRAP_REDUNDANT``."""
+        return self.trap_redundant == "always" or (self.trap_redundant == "series" and self.crawl_series > 0)
 
     @property
     def worker(self) -> str:

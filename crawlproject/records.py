@@ -36,6 +36,9 @@ NOT_STORED = (NOT_KEPT, NEEDS_BROWSER)  # ``Visit.error`` of what was read, and 
 JUDGED = (
     "judged"  # what a person said about the page: 1 relevant, 0 not; orderings see it in place of its own relevance
 )
+SHOWN_BEFORE = (
+    "shown_before"  # of a page with nothing new: 1 if the page that links to it shows the same, 0.5 if others do
+)
 OWN_LINKS = "own_links"  # 1 for a duplicate whose links lead elsewhere than those of the first page with its text
 
 

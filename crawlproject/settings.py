@@ -73,7 +73,7 @@ TRAP_MAX_SEGMENTS = 20  # path segments
 TRAP_MAX_DEPTH = 50  # links from a seed
 TRAP_MAX_URLS_PER_HOST = 10_000  # URLs of one host that may enter the frontier
 TRAP_EXTENSIONS: list[str] = []  # file name endings refused besides the built-in list, without the dot
-TRAP_REDUNDANT = False  # refuse URLs that by their words show a page again: sort orders, print, reply
+TRAP_REDUNDANT = "series"  # learn which URLs show what others show, and refuse them: never, always, with CRAWL_SERIES
 TRAP_TEMPLATES = True  # learn which URL templates lead to nothing new; these wait
 
 # ---------------------------------------------------------------- crawl
@@ -138,6 +138,7 @@ CRAWL_FEEDS = 0  # feeds (RSS, Atom, JSON Feed) of a host that are read, of thos
 CRAWL_SERIES = (
     0  # pages of a series (an article in parts, a list of results) that are fetched in order, 0 = as other links
 )
+CRAWL_SITE_TEMPLATES: dict[str, str] = {}  # own templates of sites: host to package.module.Class
 CRAWL_SITEMAP_URLS = (
     1_000  # links of a sitemap or feed that are followed: the nearest to the topic, the first of a feed
 )

@@ -54,6 +54,11 @@ class ExportCommand(Subcommand):
             "--join-series", action="store_true", help="csv, jsonl, parquet, markdown: make one item of a page series"
         )
         parser.add_argument(
+            "--split-units",
+            action="store_true",
+            help="csv, jsonl, parquet: an item of each post, article or entry of a page",
+        )
+        parser.add_argument(
             "--batch-bytes",
             metavar="N",
             type=int,
@@ -80,19 +85,27 @@ class ExportCommand(Subcommand):
         from crawlproject.exporting.files import export_file
         from crawlproject.exporting.markdown import export_markdown
         from crawlproject.exporting.selection import Selection
+        from crawlproject.options import read_options
+        from crawlproject.pages.verticals.site_template import load_templates
         from crawlproject.storage.merge_workers import whole_folder
 
         with reporting_errors(self):
             folder = whole_folder(Path(args[0]))
-            selection = Selection(opts.min_relevance, opts.with_duplicates, opts.join_series)
+            selection = Selection(opts.min_relevance, opts.with_duplicates, opts.join_series, opts.split_units)
             if opts.to == "opensearch" and opts.join_series:
                 raise BadInput("--join-series", "is for csv, jsonl, parquet and markdown, not for opensearch")
+            if opts.to in ("opensearch", "markdown") and opts.split_units:
+                raise BadInput("--split-units", f"is for csv, jsonl and parquet, not for {opts.to}")
             if opts.to == "opensearch":
                 print(_send(folder, args[1], selection, opts))
             elif opts.to == "markdown":
                 print(export_markdown(folder, Path(args[1]), selection))
             else:
-                print(export_file(folder, Path(args[1]), opts.to, selection, now=time.time()))
+                templates = (
+                    load_templates(read_options(self.settings or {}).crawl_site_templates) if opts.split_units else None
+                )
+                said = export_file(folder, Path(args[1]), opts.to, selection, now=time.time(), templates=templates)
+                print(said)
 
 
 def _send(folder: Path, url: str, selection: Selection, opts: argparse.Namespace) -> str:

@@ -114,7 +114,12 @@ class Crawl:
         self.learners_again = (*own, self.tracker.hosts, *renders)  # of further visits
 
         self._robots = robots = KnownRobots(options.crawl_robots_cache_size)
-        rules = EntryRules(options.crawl_allowed_domains, make_traps(options, frontier), (self.tracker.hosts, robots))
+        rules = EntryRules(
+            options.crawl_allowed_domains,
+            make_traps(options, frontier),
+            (self.tracker.hosts, robots),
+            inspection.redundant,
+        )
         self.admission = admission = Admission(
             rules=rules,
             canonicalize=canonicalize,
@@ -126,6 +131,8 @@ class Crawl:
             holds=inspection.holds,
             scarcity=Scarcity(options.crawl_scarce),
         )
+        if inspection.redundant is not None:
+            inspection.redundant.planted = admission.planted.__contains__
         self.forms: Forms | None = None
         if options.crawl_forms:
             from crawlproject.crawl.forms import Forms
@@ -138,7 +145,7 @@ class Crawl:
         self.feeds = feeds = Feeds(canonicalize, judge, per_host=options.crawl_feeds, most=most)
         listings: dict[str, ListingReader] = {SITEMAP: self.sitemaps, FEED: feeds}
         wanted, series = feeds if options.crawl_feeds else None, (options.crawl_series, options.page_relevant)
-        outlinks = Outlinks(admission, frontier, ordering, feed, folder.refusals, wanted, *series)
+        outlinks = Outlinks(admission, frontier, ordering, feed, folder.refusals, wanted, *series, inspection.templates)
         parts: dict[str, Any] = {"feed": feed, "frontier": frontier, "history": history, "inspection": inspection}
         parts |= {"judge": judge, "options": options, "outlinks": outlinks, "reader": reader}
         self.steps = steps = PageSteps(**parts, revisits=revisits, forms=self.forms)

@@ -23,12 +23,22 @@ class HostFilter(Protocol):
 
 
 class EntryRules:
-    """The rules of one crawl. ``domains`` is ``CRAWL_ALLOWED_DOMAINS``; empty: the whole web."""
+    """The rules of one crawl. ``domains`` is ``CRAWL_ALLOWED_DOMAINS``; empty: the whole web.
 
-    def __init__(self, domains: Iterable[str], traps: TrapFilter, host_filters: Sequence[HostFilter] = ()) -> None:
+    ``redundant`` refuses URLs that show what others show; seeds are not asked about.
+    """
+
+    def __init__(
+        self,
+        domains: Iterable[str],
+        traps: TrapFilter,
+        host_filters: Sequence[HostFilter] = (),
+        redundant: HostFilter | None = None,
+    ) -> None:
         self.traps = traps
         self._domains = tuple(domain.lower().lstrip(".") for domain in domains)
         self._host_filters = host_filters
+        self._redundant = redundant
 
     def refusal(self, url: str, depth: int, *, any_extension: bool = False) -> str | None:
         """Why a canonical URL ``depth`` links from a seed may not enter the frontier; None: it may.
@@ -38,7 +48,13 @@ class EntryRules:
         if self._domains and not self._in_scope(host_of(url)):
             return "scope/domain"
         rule = self.traps.refusal(url, depth, any_extension=any_extension)
-        return f"trap/{rule}" if rule else self.host_refusal(url) or None
+        if rule:
+            return f"trap/{rule}"
+        return (self._redundant.refusal(url) if self._redundant and depth else "") or self.host_refusal(url) or None
+
+    def late_refusal(self, url: str, depth: int) -> str:
+        """Why a URL that was admitted is not fetched after all, by what was learned since; empty: it is."""
+        return self.host_refusal(url) or (self._redundant.refusal(url) if self._redundant and depth else "")
 
     def host_refusal(self, url: str) -> str:
         """Why ``url`` is not fetched, by what was learned about its host; empty: it may be."""

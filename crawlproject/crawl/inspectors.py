@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from crawlproject.crawl.holds import Holds
 from crawlproject.crawl.normalization import UrlNormalizer
@@ -22,10 +23,14 @@ from crawlproject.inspection.spam_model import SpamModel
 from crawlproject.options import Options
 from crawlproject.pages.page_types import PageTypeInspector
 from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.pages.verticals.site_template import SiteTemplates, load_templates
 from crawlproject.records import Topic
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.storage.probe_log import NAME as PROBES
 from crawlproject.storage.probe_log import ProbeLog
+
+if TYPE_CHECKING:
+    from crawlproject.inspection.redundancy.redundant_urls import RedundantUrls
 
 
 class Inspection:
@@ -41,12 +46,21 @@ class Inspection:
             options, folder, frontier.__contains__, alone=not sharing
         )
         self.probes = _make_probes(options, self.tracker, folder, frontier)
+        self.templates = load_templates(options.crawl_site_templates)
+        self.redundant = _make_redundant(options, self.templates, frontier)
+        self._comparing: tuple[Inspector, ...] = ()
+        if self.redundant is not None and options.learns_redundant:
+            from crawlproject.inspection.redundancy.shown_content import ShownContent
+
+            self._comparing = (ShownContent(self.redundant.leads_on, frontier.__contains__),)
         # Wanted now, or before the crawl was interrupted: what was found then still holds.
         wanted = options.crawl_cloaking_probe or options.crawl_soft_404_probe or (folder.path / PROBES).exists()
         self._probing = (self.probes,) if wanted else ()
         self.plain_inspectors: tuple[Inspector, ...] = (PageTypeInspector(), _make_spam_inspector(options, judge))
         self.examiner = Examiner(tuple(self._inspectors()))
         self.learners: tuple[Learner, ...] = (*self._probing, *self.deduplication.learners)
+        if self.redundant is not None:
+            self.learners = (*self.learners, self.redundant)
         self.normalizers: tuple[UrlNormalizer, ...] = self.deduplication.normalizers
         self.holds = Holds(
             (self.tracker.hosts, self.tracker.holds),
@@ -60,6 +74,16 @@ class Inspection:
         yield self.tracker.farms  # adds to the spam score
         yield from self._probing  # so does distrust of the site
         yield from self.deduplication.inspectors  # a duplicate of a page that has content
+        yield from self._comparing
+
+
+def _make_redundant(options: Options, templates: SiteTemplates, frontier: Frontier) -> RedundantUrls | None:
+    """What refuses redundant URLs, where they are learned or a template names some; else nothing of it is imported."""
+    if not options.learns_redundant and not templates:
+        return None
+    from crawlproject.inspection.redundancy.redundant_urls import RedundantUrls
+
+    return RedundantUrls(templates, frontier.__contains__, learns=options.learns_redundant)
 
 
 def _make_spam_inspector(options: Options, judge: TopicJudge) -> SpamInspector:

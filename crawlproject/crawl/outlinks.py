@@ -11,6 +11,7 @@ from crawlproject.crawl.ordering_feed import OrderingFeed
 from crawlproject.frontier.base import Frontier
 from crawlproject.orderings.base import SEEDS_FIRST, BaseOrdering
 from crawlproject.pages.series import next_page
+from crawlproject.pages.verticals.site_template import SiteTemplates
 from crawlproject.records import CrawlUrl, Fetch, Page
 from crawlproject.storage.refusals import Refusals
 
@@ -19,7 +20,7 @@ class Outlinks:
     """Scores the links of one crawl and offers them.
 
     ``feeds`` are offered, too, if they are read; of a series of ``relevant`` pages, ``longest_series`` are fetched in
-    order, before all else (0: as others).
+    order, before all else (0: as others). ``templates`` say which page is next on sites of which a person knows better.
     """
 
     def __init__(
@@ -32,6 +33,7 @@ class Outlinks:
         feeds: Feeds | None = None,
         longest_series: int = 0,
         relevant: float = 0.0,
+        templates: SiteTemplates | None = None,
     ) -> None:
         self._admission = admission
         self._frontier = frontier
@@ -41,6 +43,7 @@ class Outlinks:
         self._feeds = feeds  # that pages name; None: nobody reads them
         self._longest_series = longest_series
         self._relevant = relevant
+        self._templates = templates or SiteTemplates()
         self._positions: dict[str, int] = {}  # of pages that follow another in a series
 
     @contextmanager
@@ -66,7 +69,8 @@ class Outlinks:
     def _follow_series(self, page: Page) -> None:
         """Offer the next page of a series before all other links, and let no ordering revise that: so it is read in order."""
         links = ((link.url, link.anchor) for link in page.links)
-        following = next_page(page.url, links, page.related)
+        own = self._templates.of(page.url)
+        following = (own.next if own else next_page)(page.url, links, page.related)
         position = self._positions.get(page.url, 1) + 1
         if following and position <= self._longest_series:
             self._positions.setdefault(following, position)

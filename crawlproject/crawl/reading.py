@@ -33,7 +33,6 @@ def make_traps(options: Options, frontier: Frontier | None = None) -> TrapFilter
         max_depth=options.trap_max_depth,
         max_urls_per_host=0 if shared else options.trap_max_urls_per_host,
         extensions={*NOT_A_PAGE, *options.trap_extensions},
-        redundant=options.trap_redundant,
         urls_of_host=frontier.urls_of_host if isinstance(frontier, CountingFrontier) else None,
     )
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlsplit
 
 from crawlproject.deep_web.fields import ValueTable, address, choices, label_of, labelled_values, roles_of
+from crawlproject.deep_web.refinement import joined, parts_of, ranges_in
 from crawlproject.deep_web.result_page import ListedItem
 from crawlproject.deep_web.surface_words import SurfaceWords
 from crawlproject.deep_web.value_graph import Value, ValueGraph
@@ -88,27 +89,37 @@ class Candidates:
 
     def text(self, value: Value) -> str:
         """What is filled in for a value; empty when that is not known."""
-        return self._shared.words.word(value.text) if value.field == self.keyword else value.text
+        return " ".join(self._filled(value).values())
 
     def address(self, value: Value) -> str:
         """The URL of the query for a value."""
-        return address(self._form, {value.field: self.text(value)})
+        return address(self._form, self._filled(value))
+
+    def _filled(self, value: Value) -> dict[str, str]:
+        """What is filled into each field; empty when the word of a term is not known."""
+        filled = parts_of(value)
+        if self.keyword in filled:
+            if not (word := self._shared.words.word(filled[self.keyword])):
+                return {}
+            filled[self.keyword] = word
+        return filled
 
     def address_of_text(self, text: str) -> str:
         """The URL of the query for any text."""
         return address(self._form, {self.takes_text: text})
 
     def asked_by(self, url: str) -> Value | None:
-        """The value that the URL of a query asks for; None when it asks for none, or several."""
+        """The value that the URL of a query asks for; None when it asks for none."""
         sent, alone = dict(parse_qsl(urlsplit(url).query)), dict(parse_qsl(urlsplit(address(self._form, {})).query))
-        names = [name for name in (self.keyword, *self._menus, *self._attributes) if sent.get(name) != alone.get(name)]
-        filled = [name for name in names if sent.get(name)]
-        if len(filled) != 1:
+        ends = [name for found in ranges_in(self._form) for name in (found.low, found.high)]
+        asking = {self.keyword, *self._menus, *self._attributes, *ends}
+        names = [field.name for field in self._form.fields if field.name in asking]
+        filled = {name: sent[name] for name in names if sent.get(name) and sent.get(name) != alone.get(name)}
+        if not filled or filled.keys() <= set(ends):
             return None
-        text = sent[filled[0]]
-        if filled[0] == self.keyword:
-            return Value(self.keyword, next(iter(self._shared.analyzer.terms(text)), text))
-        return Value(filled[0], text)
+        if text := filled.get(self.keyword):
+            filled[self.keyword] = next(iter(self._shared.analyzer.terms(text)), text)
+        return joined(filled)
 
     # ------------------------------------------------------------ what pages show
 

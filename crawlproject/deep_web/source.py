@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from crawlproject.deep_web.candidates import Candidates, Shared
+from crawlproject.deep_web.refinement import Refinements
 from crawlproject.deep_web.result_page import ListedItem, ResultPage, read_results
 from crawlproject.deep_web.selection.base import Choice, QuerySelection
 from crawlproject.deep_web.size import chao
+from crawlproject.deep_web.surface_words import nonsense
 from crawlproject.deep_web.value_graph import Value, ValueGraph
 from crawlproject.pages.html.forms import Form
 from crawlproject.pages.text.relevance import TopicJudge
@@ -73,6 +74,8 @@ class FormSource:
         self._limit = limit
         self._patience = patience
         self._candidates = Candidates(form, self.graph, shared)
+        self.refines = selection.refines  # lists that are cut off
+        self._refinements = Refinements(form, self.graph)
         self._furniture = set(links) if self._candidates.takes_text else set()
         self._asked: dict[str, Query] = {}
         self._following: Query | None = None  # the next page of the list at hand
@@ -231,6 +234,7 @@ class FormSource:
         if page is not None:
             found = read_results(page, self._furniture, self._judge, number=query.number)
             labelled = self._candidates.labelled(page.text)
+            self._refinements.learn(page.text)
         listed = [
             (item.url, self._values(item, labelled), float(item.relevance >= self._relevant)) for item in found.items
         ]
@@ -243,6 +247,8 @@ class FormSource:
         if not found.following or found.following in self._asked or not found.items:
             answer.complete = True
             self._leave_list()
+            if self.refines:
+                self._paused += self._refinements.after(query.value, self._query)
             return
         following = Query(found.following, query.value, query.text, query.url, query.number + 1)
         rest, other = self._selection.rest(self.graph, self.graph.number(query.value), brought), self._choice()
@@ -287,9 +293,3 @@ class FormSource:
     def relevance(self) -> float:
         """The share of the known items that is relevant."""
         return self.graph.total_relevance / len(self.graph.items) if self.graph.items else 0.0
-
-
-def nonsense(seed: str) -> str:
-    """A word that nobody uses: twelve letters, always the same for one ``seed``."""
-    digits = hashlib.md5(seed.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()[:12]
-    return digits.translate(str.maketrans("0123456789abcdef", "qxzvkjwhfgpbdtmr"))

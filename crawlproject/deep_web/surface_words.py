@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import Counter
 
@@ -36,3 +37,9 @@ class SurfaceWords:
         """What to ask for; empty for a term that no page spelled out, or that is no word."""
         found = self._words.get(term)
         return min(found, key=lambda word: (-found[word], word)) if found else ""
+
+
+def nonsense(seed: str) -> str:
+    """A word that nobody uses: twelve letters, always the same for one ``seed``."""
+    digits = hashlib.md5(seed.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()[:12]
+    return digits.translate(str.maketrans("0123456789abcdef", "qxzvkjwhfgpbdtmr"))

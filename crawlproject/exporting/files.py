@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -13,9 +13,11 @@ from crawlproject.exporting.graphml import write_graphml
 from crawlproject.exporting.selection import Item, Selection, read_items, require_crawl
 from crawlproject.exporting.series import read_joined
 from crawlproject.exporting.tables import write_csv, write_jsonl, write_parquet
+from crawlproject.exporting.units import read_units, unit_properties
 from crawlproject.exporting.wacz import write_wacz
 from crawlproject.exporting.warc import write_warc
 from crawlproject.pages.text.printable import counted
+from crawlproject.pages.verticals.site_template import SiteTemplates
 from crawlproject.storage.crawl_files import refuse_crawl_file
 
 
@@ -28,38 +30,62 @@ class Job:
     selection: Selection
     now: float
     name: str
+    templates: SiteTemplates | None = None
 
 
-def export_file(crawl_dir: Path, target: Path, kind: str, selection: Selection, *, now: float) -> str:
+def export_file(
+    crawl_dir: Path,
+    target: Path,
+    kind: str,
+    selection: Selection,
+    *,
+    now: float,
+    templates: SiteTemplates | None = None,
+) -> str:
     """Write ``target`` completely or not at all; return a sentence about its contents.
 
-    ``kind`` is one of ``FORMATS``, ``now`` in seconds since 1970. Raises ``BadInput`` and ``StorageFailed``.
+    ``kind`` is one of ``FORMATS``, ``now`` in seconds since 1970, ``templates`` are own ones of sites, for units. Raises
+    ``BadInput`` and ``StorageFailed``.
     """
     if target.is_dir():
         raise BadInput(str(target), "expected the name of a file, not a folder")
     if selection.join_series and kind not in ("csv", "jsonl", "parquet"):
         raise BadInput("--join-series", f"is for csv, jsonl, parquet and markdown, not for {kind}")
+    if selection.split_units and kind not in ("csv", "jsonl", "parquet"):
+        raise BadInput("--split-units", f"is for csv, jsonl and parquet, not for {kind}")
+    if selection.split_units and selection.join_series:
+        raise BadInput("--split-units", "names the series of each unit; use it without --join-series")
     refuse_crawl_file(target)
-    job = Job(crawl_dir, dict(require_crawl(crawl_dir)), selection, now, target.name)
+    job = Job(crawl_dir, dict(require_crawl(crawl_dir)), selection, now, target.name, templates)
     with written_whole(target) as file:
         return f"{FORMATS[kind](job, file)} in {target}"
 
 
 def _items(job: Job) -> Iterator[Item]:
+    if job.selection.split_units:
+        return read_units(job.crawl_dir, job.selection, job.templates)
     read = read_joined if job.selection.join_series else read_items
     return read(job.crawl_dir, job.selection)
 
 
+def _properties(job: Job) -> Mapping[str, Any] | None:
+    return unit_properties() if job.selection.split_units else None
+
+
+def _noun(job: Job) -> str:
+    return "item" if job.selection.split_units else "page"
+
+
 def _jsonl(job: Job, file: BinaryIO) -> str:
-    return counted(write_jsonl(_items(job), file), "page")
+    return counted(write_jsonl(_items(job), file), _noun(job))
 
 
 def _csv(job: Job, file: BinaryIO) -> str:
-    return counted(write_csv(_items(job), file), "page")
+    return counted(write_csv(_items(job), file, _properties(job)), _noun(job))
 
 
 def _parquet(job: Job, file: BinaryIO) -> str:
-    return counted(write_parquet(_items(job), file), "page")
+    return counted(write_parquet(_items(job), file, _properties(job)), _noun(job))
 
 
 def _graphml(job: Job, file: BinaryIO) -> str:

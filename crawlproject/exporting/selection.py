@@ -22,12 +22,14 @@ _FIRST = b',"version":1,"state":""}\n'  # how the line of a first version ends
 class Selection:
     """Pages with at least ``min_relevance``; duplicates only ``with_duplicates``.
 
-    ``join_series``: the pages of a series are one; some formats do that (``series.py``).
+    ``join_series``: the pages of a series are one; some formats do that (``series.py``). ``split_units``: the units of a page are
+    items (``units.py``).
     """
 
     min_relevance: float = 0.0
     with_duplicates: bool = False
     join_series: bool = False
+    split_units: bool = False
 
     def takes(self, item: Item) -> bool:
         return item["relevance"] >= self.min_relevance and (self.with_duplicates or not item.get("duplicate_of"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, BinaryIO
 
@@ -29,14 +29,15 @@ def write_jsonl(items: Iterable[Item], file: BinaryIO) -> int:
     return count
 
 
-def write_csv(items: Iterable[Item], file: BinaryIO) -> int:
+def write_csv(items: Iterable[Item], file: BinaryIO, properties: Mapping[str, Any] | None = None) -> int:
     """Write CSV (RFC 4180, UTF-8) with a header line; return the number of rows.
 
-    Text that a spreadsheet would read as a formula is prefixed with an apostrophe. ``parts`` is JSON.
+    Text that a spreadsheet would read as a formula is prefixed with an apostrophe. ``parts`` is JSON. ``properties``: the
+    fields and their types, those of items unless given.
     """
     text = io.TextIOWrapper(file, "utf-8", errors="replace", newline="", write_through=True)
     rows = csv.writer(text)
-    rows.writerow(item_schema()["properties"])
+    rows.writerow(properties or item_schema()["properties"])
     count = 0
     for item in items:
         rows.writerow([_cell(value) for value in item.values()])
@@ -45,11 +46,11 @@ def write_csv(items: Iterable[Item], file: BinaryIO) -> int:
     return count
 
 
-def write_parquet(items: Iterable[Item], file: BinaryIO) -> int:
+def write_parquet(items: Iterable[Item], file: BinaryIO, properties: Mapping[str, Any] | None = None) -> int:
     """Write Parquet, compressed with Zstandard; return the number of rows. ``at`` is a UTC time stamp, ``parts`` a map."""
     import pyarrow.parquet
 
-    schema = _schema(item_schema()["properties"])
+    schema = _schema(properties or item_schema()["properties"], properties)
     count = 0
     with pyarrow.parquet.ParquetWriter(file, schema, compression="zstd") as writer:
         for group in _groups(items):
@@ -67,10 +68,10 @@ def arrow_table(items: Iterable[Item], names: Iterable[str]) -> Any:
     return pyarrow.concat_tables(groups) if groups else schema.empty_table()
 
 
-def _schema(names: Iterable[str]) -> Any:
+def _schema(names: Iterable[str], properties: Mapping[str, Any] | None = None) -> Any:
     import pyarrow
 
-    properties = item_schema()["properties"]
+    properties = properties or item_schema()["properties"]
     return pyarrow.schema([(name, _arrow_type(name, properties[name]["type"])) for name in names])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 WORDS = {
     "seed/no_url": "a pushed seed is not a URL",
     "scope/domain": "outside CRAWL_ALLOWED_DOMAINS",
-    "trap/redundant": "it shows what other pages show: a sort order, a reply, a print view (TRAP_REDUNDANT)",
+    "trap/redundant": "it shows what other pages show: a sort order, a reply, a single post (TRAP_REDUNDANT)",
     "trap/scheme": "neither http nor https",
     "trap/too_long": "the URL is very long (TRAP_MAX_URL_LENGTH)",
     "trap/extension": "not a page by its file name: an image, an archive, a program, ...",

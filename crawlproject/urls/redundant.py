@@ -2,15 +2,17 @@
 
 What a forum, a blog or a shop links to beside its content: duplicate and uninformative pages (Cai et al., "iRobot: An Intelligent
 Crawler for Web Forums", WWW 2008). Judged by names of parameters and segments that widespread software uses, so a list, not a
-lesson: ``TRAP_TEMPLATES`` learns the rest.
+lesson: ``inspection/redundancy`` takes it for granted until the pages of a site say otherwise, and learns the rest.
 """
 
 from __future__ import annotations
 
 import re
 
-_PARAMETERS = frozenset((
+_ORDERS = frozenset((
     "sort", "sortby", "sort_by", "sortdir", "sort_order", "sortorder", "order", "orderby", "order_by", "order_dir", "orderdir",
+))  # fmt: skip
+_PARAMETERS = _ORDERS | frozenset((
     "replytocom", "reply", "replyto", "quote", "print", "printable", "printview", "printpage", "share", "sharesource",
 ))  # fmt: skip
 _ACTIONS = ("action", "act", "do", "mode", "view", "format", "task")
@@ -43,3 +45,13 @@ def is_redundant(url: str) -> bool:
         if name in _PARAMETERS or (name in _ACTIONS and value in _DONE):
             return True
     return False
+
+
+def base_of(url: str) -> str:
+    """The canonical URL that a redundant one shows in another order; empty when it is another kind of view."""
+    path, _, query = url.partition("?")
+    pairs = query.split("&")
+    kept = [pair for pair in pairs if pair.partition("=")[0].lower() not in _ORDERS]
+    if not query or len(kept) == len(pairs):
+        return ""
+    return f"{path}?{'&'.join(kept)}" if kept else path

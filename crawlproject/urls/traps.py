@@ -11,7 +11,6 @@ belongs to an endless host. The rules, in the order in which they are applied:
     too_many_segments  more than ``max_segments`` path segments
     repeated_segments  a path segment ``max_segment_repeats`` times at equal distances, or once more often at any; or a run
                        such as ``/a/b/a/b``, once less often
-    redundant          another view of a page, by its words (``redundant.py``); only with ``redundant``
     host_full          ``max_urls_per_host`` URLs of the host were admitted
     ================== ==========================================================================================
 """
@@ -25,7 +24,6 @@ from math import inf
 
 from crawlproject.urls.file_extensions import NOT_A_PAGE
 from crawlproject.urls.hosts import host_of
-from crawlproject.urls.redundant import is_redundant
 
 SCHEME = "scheme"
 
@@ -50,14 +48,12 @@ class TrapFilter:
         max_urls_per_host: int = 10_000,
         extensions: Iterable[str] = NOT_A_PAGE,
         urls_of_host: Callable[[str], int] | None = None,
-        redundant: bool = False,
     ) -> None:
         self._max_urls_per_host = max_urls_per_host
         self._urls_of_host: Counter[str] = Counter()
         self._counted_elsewhere = urls_of_host
         self._unwanted = frozenset(extension.strip().lower().removeprefix(".") for extension in extensions)
         self._max_length = max_url_length or inf
-        self._redundant = redundant
         self._max_depth = max_depth or inf
         self._max_segments = max_segments or inf
         self._max_repeats = max_segment_repeats
@@ -81,8 +77,6 @@ class TrapFilter:
             return "too_many_segments"
         if slashes >= self._circle and repeats_segments(url, self._max_repeats):
             return "repeated_segments"
-        if self._redundant and is_redundant(url):
-            return "redundant"
         if self._max_urls_per_host and self._host_is_full(url):
             return "host_full"
         return None

@@ -25,9 +25,18 @@ def part(number: int) -> Reply:
     return Reply("", 200, {"content-type": "text/html"}, body.encode())
 
 
+def own_words(url: str) -> str:
+    """What no other page says."""
+    number = int(url.rpartition("reef")[2])
+    return " ".join(chr(97 + number) * length for length in range(3, 20))
+
+
 def web() -> DictWeb:
     replies = dict(
-        [page(HOME, STORY[0], *OTHERS, text="coral reef"), *(page(url, text="coral reef") for url in OTHERS)]
+        [
+            page(HOME, STORY[0], *OTHERS, text="coral reef"),
+            *(page(url, text=f"coral reef {own_words(url)}") for url in OTHERS),
+        ]
     )
     return DictWeb(replies | {url: part(number) for number, url in enumerate(STORY, start=1)})
 

@@ -40,7 +40,7 @@ class PageHandler:
         return self._admission.offer(url)
 
     def late_refusal(self, url: CrawlUrl) -> str:
-        if reason := self._admission.rules.host_refusal(url.url):
+        if reason := self._admission.rules.late_refusal(url.url, url.depth):
             return reason
         return "dust/copy" if self._admission.is_replaced(url.url) else ""
 

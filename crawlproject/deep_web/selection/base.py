@@ -17,7 +17,12 @@ class Choice(NamedTuple):
 
 
 class QuerySelection(Protocol):
-    """Chooses queries for one source."""
+    """Chooses queries for one source.
+
+    ``refines``: its rates are relevant new items a fetch, so they can be compared with those of narrower queries.
+    """
+
+    refines: bool
 
     def best(self, graph: ValueGraph, candidates: Sequence[int]) -> Choice | None:
         """One of ``candidates``, numbers of values that were not queried; None: none of them is worth a query."""
@@ -32,7 +37,9 @@ class QuerySelection(Protocol):
 
 
 class PagingThrough:
-    """A policy that reads every list to its end, as the published ones do."""
+    """A policy that reads every list to its end, and fills one field at a time, as the published ones do."""
+
+    refines = False
 
     def rest(self, graph: ValueGraph, value: int, brought: tuple[int, float]) -> float:
         return inf

@@ -26,8 +26,11 @@ class RelevantNew:
     nothing new. (Not so when that one's list was cut off.) ``relevance(v)`` is the mean relevance of the known items with v.
     ``fetches(v)`` are the result pages of all matches, known ones first, as far as lists of this source go.
 
-    A list is left while its rest promises less, by the same count, than the best new query.
+    Where a list was cut off, narrower queries are weighed against others (``refinement.py``). A list is left while its rest
+    promises less, by the same count, than the best new query.
     """
+
+    refines = True
 
     def best(self, graph: ValueGraph, candidates: Sequence[int]) -> Choice | None:
         if not candidates:

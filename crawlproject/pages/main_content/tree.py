@@ -19,7 +19,11 @@ except Exception:  # not built, in a zip file, or built for another lxml
 MAX_MARKUP = 524_288  # characters that are looked at
 MAX_DEPTH = 250
 _UNREAD = ("script", "style", "select", "template", "noscript", "svg", "iframe", "object", "canvas", "textarea")
-_READ = frozenset(("class", "content", "hidden", "href", "id", "itemprop", "role", "start", "style"))
+_READ = frozenset((
+    "class", "content", "datetime", "hidden", "href", "id", "itemprop", "itemscope",
+    "itemtype", "name", "property", "rel", "role", "start",
+    "style",
+))  # fmt: skip
 
 
 def read_tree(markup: str) -> Any | None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawlproject.urls.redundant import is_redundant
-from crawlproject.urls.traps import TrapFilter
+from crawlproject.urls.redundant import base_of, is_redundant
 
 
 @pytest.mark.parametrize(
@@ -16,8 +15,6 @@ from crawlproject.urls.traps import TrapFilter
 def test_another_view_of_a_page(path: str) -> None:
     url = f"http://a.example{path}"
     assert is_redundant(url)
-    assert TrapFilter(redundant=True).refusal(url) == "redundant"
-    assert TrapFilter().refusal(url) is None
 
 
 @pytest.mark.parametrize(
@@ -31,3 +28,9 @@ def test_pages_of_their_own(path: str) -> None:
 
 def test_a_host_is_no_segment() -> None:
     assert not is_redundant("http://print/") and not is_redundant("http://reply/x")
+
+
+def test_what_another_order_shows() -> None:
+    assert base_of("http://a.example/list?page=2&sort=price") == "http://a.example/list?page=2"
+    assert base_of("http://a.example/list?order=asc") == "http://a.example/list"
+    assert base_of("http://a.example/post?replytocom=7") == base_of("http://a.example/a") == ""

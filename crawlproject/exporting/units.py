@@ -1,0 +1,90 @@
+"""The units of the pages of a crawl as items: the posts of a thread, the entries of a list. They share the MD5 of their page."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from crawlproject.exporting.selection import Item, Selection, read_items
+from crawlproject.exporting.series import series_of
+from crawlproject.pages.verticals.detector import PAGES, detect_template
+from crawlproject.pages.verticals.site_template import SiteTemplate, SiteTemplates
+from crawlproject.storage.items import item_schema
+from crawlproject.storage.page_files import PageRepository
+from crawlproject.urls.hosts import host_of
+
+UNIT_FIELDS: Mapping[str, Mapping[str, str]] = {
+    "page_kind": {"type": "string"},
+    "unit": {"type": "integer"},
+    "unit_kind": {"type": "string"},
+    "unit_url": {"type": "string"},
+    "author": {"type": "string"},
+    "series": {"type": "string"},
+}
+_TEMPLATES = 2_000  # of hosts that are kept at a time
+
+
+def unit_properties() -> Mapping[str, Any]:
+    """The fields of an item of a unit: those of its page, and ``UNIT_FIELDS``."""
+    return {**item_schema()["properties"], **UNIT_FIELDS}
+
+
+def read_units(crawl_dir: Path, selection: Selection, own: SiteTemplates | None = None) -> Iterator[Item]:
+    """An item for each unit of the selected pages, in order; for a page without units, the page.
+
+    ``text`` and ``title`` are those of the unit, and ``published``, where it says when; ``url`` and ``md5`` those of the page.
+    ``unit`` counts from 1 and is 0 for a whole page. ``series`` is the first page of the series. ``own`` are own templates of
+    sites; of
+    the others a template is made from the first pages of each host. Memory: 24 URLs for each host, and the URLs of series.
+    """
+    first_of = {url: first for first, parts in series_of(crawl_dir).items() for url in (first, *parts)}
+    templates = _Templates(crawl_dir, own or SiteTemplates())
+    for item in read_items(crawl_dir, selection):
+        found = templates.of(item["url"])
+        try:
+            body = templates.pages.load(item["url"])
+        except FileNotFoundError:
+            body = b""
+        layout = found.layout(item["url"], body, item["content_type"])
+        whole = {**item, "page_kind": layout.kind, "unit": 0, "unit_kind": "", "unit_url": "", "author": ""}
+        whole["series"] = first_of.get(item["url"], "")
+        if not layout.units:
+            yield whole
+        for number, unit in enumerate(layout.units, start=1):
+            named = {"unit": number, "unit_kind": unit.kind, "unit_url": unit.url, "author": unit.author}
+            said = {"title": unit.title or item["title"], "published": unit.published or item["published"]}
+            yield {**whole, **named, **said, "text": unit.text, "text_main": unit.text if item["text_main"] else ""}
+
+
+class _Templates:
+    """The templates of the hosts of a crawl, each made when it is first asked for."""
+
+    def __init__(self, crawl_dir: Path, own: SiteTemplates) -> None:
+        self.pages = PageRepository(crawl_dir / "pages")
+        self._own = own
+        self._made: OrderedDict[str, SiteTemplate] = OrderedDict()
+        self._first: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        for item in read_items(crawl_dir):
+            first = self._first[host_of(item["url"])]
+            if len(first) < PAGES:
+                first.append((item["url"], item["content_type"]))
+
+    def of(self, url: str) -> SiteTemplate:
+        own = self._own.of(url)
+        if own is not None:
+            return own
+        host = host_of(url)
+        if host not in self._made:
+            self._made[host] = detect_template(self._read(host))
+            if len(self._made) > _TEMPLATES:
+                self._made.popitem(last=False)
+        return self._made[host]
+
+    def _read(self, host: str) -> Iterator[tuple[str, bytes, str]]:
+        for url, content_type in self._first[host]:
+            try:
+                yield url, self.pages.load(url), content_type
+            except FileNotFoundError:
+                continue

@@ -1,0 +1,178 @@
+"""What a page says about itself in structured data: schema.org in JSON-LD and microdata, microformats, Open Graph.
+
+One reader for what vertical layouts need: types, texts, names, dates, addresses. The library ``extruct`` reads more, by nineteen
+packages, in 40 ms a page and up to 1.5 s, and raises for one page in thirty.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+import orjson
+from lxml import etree
+
+from crawlproject.pages.html.publication_date import MAX_SCRIPT
+
+_SCRIPT = re.compile(r"<script[^>]{0,200}application/ld\+json[^>]{0,200}>(.*?)</script", re.I | re.S)
+_OG_TYPE = re.compile(
+    r"""<meta\s[^<>]{0,200}property\s*=\s*["']?og:type["']?\s[^<>]{0,50}content\s*=\s*["']?([\w:.-]{1,40})""", re.I
+)
+_OG_TYPE_LAST = re.compile(
+    r"""<meta\s[^<>]{0,50}content\s*=\s*["']?([\w:.-]{1,40})["']?\s[^<>]{0,50}property\s*=\s*["']?og:type""", re.I
+)
+_MOST = 2_000  # things of a page
+_MOST_TEXT = 1_000_000  # characters of their values
+_HENTRY = frozenset(("hentry", "h-entry"))
+_MICROFORMATS = {
+    "entry-title": "headline", "p-name": "headline", "entry-content": "text", "e-content": "text", "published": "datepublished",
+    "dt-published": "datepublished", "u-url": "url", "p-author": "author", "author": "author", "vcard": "author",
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class Thing:
+    """Something that a page has data about. ``types`` and names of ``values`` in lower case, without their vocabulary.
+
+    ``element`` is where it stands; None for JSON-LD. ``above`` is the thing of which it is a part.
+    """
+
+    types: frozenset[str]
+    values: dict[str, str] = field(default_factory=dict)
+    element: Any = None
+    above: Thing | None = None
+
+
+def things_in(markup: str, root: Any) -> list[Thing]:
+    """All things of a page, in document order within each syntax: JSON-LD, microdata, microformats."""
+    found: list[Thing] = []
+    for script in _SCRIPT.findall(markup):
+        if len(script) <= MAX_SCRIPT:
+            try:
+                document = orjson.loads(script.strip())
+            except ValueError:
+                continue
+            found += _of_json(document)
+    if "itemscope" in markup or "itemtype" in markup:
+        found += _of_microdata(root)
+    if "hentry" in markup or "h-entry" in markup:
+        found += _of_microformats(root)
+    return found[:_MOST]
+
+
+def open_graph_type(markup: str) -> str:
+    """The value of ``og:type`` in lower case, or empty."""
+    found = _OG_TYPE.search(markup) or _OG_TYPE_LAST.search(markup)
+    return found[1].lower() if found else ""
+
+
+def text_of(element: Any, without: Callable[[Any], bool] | None = None) -> str:
+    """The text of an element, a line for each of its blocks; what is ``without`` is left out."""
+    return _tidy("".join(_texts(element, without)))
+
+
+def _texts(element: Any, without: Callable[[Any], bool] | None) -> Iterator[str]:
+    block = element.tag in _BLOCKS
+    if block:
+        yield "\n"
+    yield element.text or ""
+    for child in element.iterchildren(etree.Element):
+        if without is None or not without(child):
+            yield from _texts(child, without)
+        yield child.tail or ""
+    if block:
+        yield "\n"
+
+
+_BLOCKS = frozenset((
+    "address", "article", "blockquote", "br", "dd", "div", "dl", "dt", "figcaption", "figure", "footer", "form", "h1", "h2", "h3",
+    "h4", "h5", "h6", "header", "hr", "li", "main", "nav", "ol", "p", "pre", "section", "table", "td", "th", "tr", "ul",
+))  # fmt: skip
+
+
+def _tidy(text: str) -> str:
+    return "\n".join([line for part in text.split("\n") if (line := " ".join(part.split()))])
+
+
+def _of_json(document: Any) -> Iterator[Thing]:
+    """Things of a JSON-LD document, parts behind what they are parts of."""
+    stack: list[tuple[Any, Thing | None]] = [(document, None)]
+    count = 0
+    while stack and count < _MOST:
+        value, above = stack.pop()
+        count += 1
+        if isinstance(value, list):
+            stack += [(part, above) for part in reversed(value)]
+        elif isinstance(value, dict):
+            types = value.get("@type", ())
+            named = frozenset(
+                _short(name) for name in ([types] if isinstance(types, str) else types) if isinstance(name, str)
+            )
+            thing = Thing(named, above=above)
+            for name, said in value.items():
+                first = said[0] if isinstance(said, list) and said else said
+                if isinstance(first, dict):
+                    first = first.get("name") or first.get("url") or first.get("@id")
+                if isinstance(first, str | int | float):
+                    thing.values[name.lower()] = str(first)
+            if named:
+                yield thing
+            parts = [said for said in value.values() if isinstance(said, list | dict)]
+            stack += [(part, thing if named else above) for part in reversed(parts)]
+
+
+def _of_microdata(root: Any) -> Iterator[Thing]:
+    holders: dict[Any, Thing] = {}
+    count = 0
+    for element in root.iter(etree.Element):
+        attributes = element.attrib
+        name = attributes.get("itemprop", "").lower()
+        scoped = "itemscope" in attributes or "itemtype" in attributes
+        if not name and not scoped:
+            continue
+        above = next((holders[parent] for parent in element.iterancestors() if parent in holders), None)
+        if scoped:
+            named = frozenset(_short(part) for part in attributes.get("itemtype", "").split())
+            thing = holders[element] = Thing(named, element=element, above=above)
+            yield thing
+            if name and above is not None:
+                above.values.setdefault(name, _tidy(" ".join(islice(element.itertext(), 50)))[:200])
+        elif above is not None:
+            for part in name.split():
+                if part not in above.values and count < _MOST_TEXT:
+                    above.values[part] = value = _value_of(element)
+                    count += len(value)
+
+
+def _of_microformats(root: Any) -> Iterator[Thing]:
+    holders: dict[Any, Thing] = {}
+    count = 0
+    for element in root.iter(etree.Element):
+        classes = frozenset(element.get("class", "").split())
+        if classes & _HENTRY:
+            holders[element] = thing = Thing(frozenset(("hentry",)), element=element)
+            yield thing
+        names = [_MICROFORMATS[name] for name in classes & _MICROFORMATS.keys()]
+        names += ["url"] if "bookmark" in element.get("rel", "").split() else []
+        if names:
+            above = next((holders[parent] for parent in element.iterancestors() if parent in holders), None)
+            if above is not None:
+                for name in names:
+                    if name not in above.values and count < _MOST_TEXT:
+                        above.values[name] = value = _value_of(element)
+                        count += len(value)
+
+
+def _value_of(element: Any) -> str:
+    """The value of a property: of its attribute where its element has one, else its text."""
+    for name in ("content", "datetime", "href"):
+        if value := element.get(name):
+            return str(value)
+    return text_of(element)
+
+
+def _short(name: str) -> str:
+    return re.split(r"[/#:]", name)[-1].lower()
