@@ -29,3 +29,8 @@ class Ridge:
     def solve(self) -> None:
         """Update ``weights``; costs one small linear system per output."""
         self.weights = np.asarray(np.linalg.solve(self._gram, self._moments[:, :, None])[:, :, 0], dtype=np.float64)
+
+
+def behind_of(predicted: float | Vector) -> float | Vector:
+    """What lies behind a link, as predicted: at least nothing; far above 1 it is a slip of the regression."""
+    return np.clip(predicted, 0.0, 1.5)
