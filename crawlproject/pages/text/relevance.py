@@ -77,7 +77,15 @@ class TopicJudge:
         """``page`` with its relevance and the context score of each link filled in."""
         scores = self.context_scores(page.terms, [link.context_span for link in page.links])
         links = [with_context_score(link, score) for link, score in zip(page.links, scores, strict=True)]
-        return replace(page, relevance=self.relevance(page.counts), links=tuple(links))
+        return replace(self.with_relevance(page), links=tuple(links))
+
+    def with_relevance(self, page: Page) -> Page:
+        """``page`` with its relevance filled in."""
+        return replace(page, relevance=self.relevance(page.counts))
+
+    def presumed(self, page: Page, relevance: float) -> Page:
+        """``page`` with this relevance, as it cannot be judged."""
+        return replace(page, relevance=relevance)
 
 
 def with_context_score(link: Link, score: float) -> Link:
