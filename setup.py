@@ -63,6 +63,6 @@ setup(
         "scrapy.commands": [
             "frontier = crawlproject.commands.frontier:FrontierCommand"
         ],  # in projects with the add-on, too
-        "console_scripts": ["topical = crawlproject.topical:main"],
+        "console_scripts": ["topical = crawlproject.__main__:main"],
     },
 )

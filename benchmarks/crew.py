@@ -34,7 +34,7 @@ from benchmarks.hostile_web.topic import topic_of
 from benchmarks.redis_server import redis_server
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.reading import make_canonicalizer, topic_in_canonical_urls
-from crawlproject.evaluation.simulation.run import Rehearsal
+from crawlproject.evaluation.simulation.run import CrawlSimulation
 from crawlproject.evaluation.simulation.runner import read_pages
 from crawlproject.frontier.base import GONE
 from crawlproject.frontier.factory import redis_rules
@@ -84,7 +84,7 @@ class LiveWorker(RedisWorker):
         super().done(url, now, seconds, refetch_at, score)
 
 
-def crawl(workers: Sequence[Rehearsal], pages: JudgedPages) -> None:
+def crawl(workers: Sequence[CrawlSimulation], pages: JudgedPages) -> None:
     """To the end, on one clock, which moves to the next moment at which one of the workers has something to do."""
     now = 0.0
     while True:
@@ -108,7 +108,7 @@ def rehearse(web: Web, topic: Topic, cache: PageCache, options: Options, size: i
     with TemporaryDirectory() as name, redis_server(Path(name) / "redis") as server:
         folders = [Path(name) / f"w{number}" for number in range(size or 1)]
         workers = [
-            Rehearsal(
+            CrawlSimulation(
                 topic,
                 options.model_copy(update={"crawl_worker": folder.name}),
                 web,

@@ -2,7 +2,7 @@
 
     python benchmarks/deep_web.py [--limit 200] [--scale 1.0] [--sites search]
 
-Every policy drives the same ``Source`` as a crawl does, on generated sites (``benchmarks/deep_web_sites.py``). A fetch is a
+Every policy drives the same ``FormSource`` as a crawl does, on generated sites (``benchmarks/deep_web_sites.py``). A fetch is a
 result page. The oracle knows every list: it takes the result page that shows the most new items (relevant ones) of all, one
 after another, and a page only after those before it. At last, the size estimates against the truth.
 """
@@ -25,7 +25,7 @@ from crawlproject.deep_web.candidates import Shared
 from crawlproject.deep_web.fields import ValueTable
 from crawlproject.deep_web.selection.registry import SELECTIONS, make_selection
 from crawlproject.deep_web.size import schnabel
-from crawlproject.deep_web.source import Source
+from crawlproject.deep_web.source import FormSource
 from crawlproject.deep_web.surface_words import SurfaceWords
 from crawlproject.pages.html.form_kinds import is_query
 from crawlproject.pages.html.forms import read_forms
@@ -47,14 +47,16 @@ class Lab:
         self.reader = Reader(self.analyzer, canonicalize=self.canonicalize, tag_paths=False)
         self.judge = TopicJudge((TOPIC,), self.analyzer)
 
-    def source(self, site: DeepSite, selection: str, *, relevant: float, limit: int, patience: int) -> Source | None:
+    def source(
+        self, site: DeepSite, selection: str, *, relevant: float, limit: int, patience: int
+    ) -> FormSource | None:
         """The source of a site; None when it has no form that is a query."""
         reply = site.get(site.home)
         home = self.reader.read(site.home, reply.body)
         forms = [form for form in read_forms(reply.body, site.home) if is_query(form)]
         if not forms:
             return None
-        return Source(
+        return FormSource(
             forms[0],
             site.home,
             links=[link.url for link in home.links],
@@ -67,7 +69,7 @@ class Lab:
             patience=patience,
         )
 
-    def run(self, source: Source, site: DeepSite) -> list[tuple[int, int]]:
+    def run(self, source: FormSource, site: DeepSite) -> list[tuple[int, int]]:
         """After each fetch: known items, known items about the topic."""
         truth = site.relevant
         curve: list[tuple[int, int]] = []

@@ -27,7 +27,7 @@ import orjson
 from rich.console import Console
 from rich.table import Table
 
-from crawlproject.evaluation.freshness.collection import Collection
+from crawlproject.evaluation.freshness.collection import SiteCollection
 from crawlproject.evaluation.freshness.comparison import run_policy
 from crawlproject.evaluation.freshness.histories import SiteHistory, find_histories, read_site
 from crawlproject.evaluation.freshness.known_rates import expected_bias_reduced, expected_naive, judge
@@ -111,14 +111,14 @@ def kept_out(site: SiteHistory) -> bool:
     return zlib.crc32(site.name.encode()) % 3 == 0
 
 
-_read: dict[tuple[Path, ...], Collection] = {}
+_read: dict[tuple[Path, ...], SiteCollection] = {}
 
 
 def _run(task: tuple[tuple[Path, ...], str, float, bool, str]) -> dict[str, Any]:
     paths, name, days, last_modified, group = task
     if paths not in _read:
         _read.clear()
-        _read[paths] = Collection([read_site(path) for path in paths])
+        _read[paths] = SiteCollection([read_site(path) for path in paths])
     collection = _read[paths]
     begun = time.process_time()
     run = run_policy(collection, name, days, last_modified=last_modified)

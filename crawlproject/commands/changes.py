@@ -9,7 +9,7 @@ from dataclasses import asdict
 from io import StringIO
 from pathlib import Path
 from time import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO, cast
 
 from scrapy.exceptions import UsageError
 
@@ -80,5 +80,5 @@ def _written(changes: Changes, info: CrawlInfo, since: float | None, kind: str) 
     if kind == "jsonl":
         return "".join(f"{json.dumps(asdict(change))}\n" for change in changes.found)
     text = StringIO()
-    print_changes(changes, info.topic, since, PlainStream(text))  # type: ignore[arg-type]
+    print_changes(changes, info.topic, since, cast(TextIO, PlainStream(text)))
     return text.getvalue()

@@ -1,16 +1,23 @@
-"""``scrapy crawl`` with two more exit codes: 2 for bad input, 3 for a crawl that was interrupted and can be resumed."""
+"""``scrapy crawl`` with two more exit codes: 2 for bad input, 3 for a crawl that was interrupted and can be resumed.
+
+Also the process of a crawl that a program started.
+"""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import logging
+import os
+import pickle
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.exceptions import UsageError
+from scrapy.utils.project import ENVVAR, get_project_settings
 
 from crawlproject.components.running import interrupted, stopped
 from crawlproject.components.subcommand import STOPPED, refuse_options, reporting_errors
@@ -51,6 +58,28 @@ class CrawlCommand(ScrapyCrawl):
                 self.exitcode = 1
             elif stopped(crawler) or interrupted(crawler):
                 self.exitcode = STOPPED
+
+
+def crawl_as_told() -> None:
+    """Crawl what a program says on standard input (``crawlproject.library.crawling``); ends as ``scrapy crawl`` does."""
+    # Scrapy imports all commands at every start, so heavy imports are local.
+    from scrapy.crawler import AsyncCrawlerProcess
+
+    from crawlproject.orderings.registry import ordering
+
+    wish = pickle.load(sys.stdin.buffer)  # from the process that started this one
+    for name, cls in wish["orderings"].items():
+        ordering(name)(cls)
+    os.environ.setdefault(ENVVAR, "crawlproject.settings")
+    settings = get_project_settings()
+    settings.setdict(wish["settings"], priority="cmdline")
+    command = CrawlCommand()
+    command.settings = settings
+    command.crawler_process = process = AsyncCrawlerProcess(settings)
+    with reporting_errors(command):
+        command.crawl(process.create_crawler("topical"), {"topic": wish["topic"]})
+    sys.stderr.flush()
+    sys.exit(command.exitcode)
 
 
 @contextmanager

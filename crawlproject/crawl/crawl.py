@@ -26,7 +26,7 @@ from crawlproject.crawl.history_writer import HistoryWriter
 from crawlproject.crawl.inspectors import Inspection
 from crawlproject.crawl.kinds.handler import FetchPlan, Handler
 from crawlproject.crawl.kinds.listing import ListingHandler
-from crawlproject.crawl.kinds.page import PageHandler
+from crawlproject.crawl.kinds.page import PageHandler, PageParts
 from crawlproject.crawl.kinds.probe import ProbeHandler
 from crawlproject.crawl.kinds.reread import RereadHandler
 from crawlproject.crawl.kinds.revisit import RevisitHandler
@@ -137,21 +137,21 @@ class Crawl:
         parts: dict[str, Any] = {"feed": feed, "frontier": frontier, "history": history, "inspection": inspection}
         parts |= {"judge": judge, "options": options, "outlinks": outlinks, "reader": reader}
         self.steps = steps = PageSteps(**parts, revisits=revisits, forms=self.forms)
-        of_pages = (admission, frontier, history, inspection, ordering, steps)
+        of_pages = PageParts(admission, frontier, history, inspection, ordering, steps)
         self.kinds: dict[str, Handler] = {
-            PAGE: PageHandler(*of_pages),
-            **{kind: ListingHandler(*of_pages, read, outlinks, revisits) for kind, read in listings.items()},
+            PAGE: PageHandler(of_pages),
+            **{kind: ListingHandler(of_pages, read, outlinks, revisits) for kind, read in listings.items()},
             PROBE: ProbeHandler(canonicalize, frontier, inspection, options, rules, steps),
         }
         if self.forms is not None:
             from crawlproject.crawl.kinds.query import QueryHandler
 
-            self.kinds |= {QUERY: QueryHandler(*of_pages, self.forms, agent)}
+            self.kinds |= {QUERY: QueryHandler(of_pages, self.forms, agent)}
         self._steps_of_revisits = again = RevisitSteps(**parts, revisits=revisits) if revisits else None
         if revisits and again:
             self.kinds |= {
-                REVISIT: RevisitHandler(admission, canonicalize, frontier, inspection, revisits, again),
-                REREAD: RereadHandler(admission, frontier, inspection, revisits, listings, outlinks),
+                REVISIT: RevisitHandler(admission, frontier, inspection.holds, revisits, canonicalize, again),
+                REREAD: RereadHandler(admission, frontier, inspection.holds, revisits, listings, outlinks),
             }
         self._leasing = leasing = Leasing(
             frontier,

@@ -6,11 +6,10 @@ sitemap, a feed may list pages of any host, as a page may.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, chain, pairwise
 
-from crawlproject.crawl.listing import Entry, Listing, path_words
+from crawlproject.crawl.listing import Entry, Listing, listing_page, path_words
 from crawlproject.pages.feed_file import read_feed
 from crawlproject.pages.html.related import FEED as NAMED
 from crawlproject.pages.text.relevance import TopicJudge
@@ -70,18 +69,7 @@ class Feeds:
             Link(entry[0], anchor, Span(before[start], before[anchor_end]), Span(before[start], before[end]))
             for entry, anchor, anchor_end, (start, end) in zip(entries, anchors, ends, pairwise(starts), strict=True)
         ]
-        return self._judge.judge(
-            Page(
-                url=url.url,
-                terms=terms,
-                counts=Counter(terms),
-                links=tuple(links),
-                depth=url.depth,
-                parent=url.parent,
-                score=url.score,
-                indexable=False,
-            )
-        )
+        return listing_page(self._judge, url, terms, links)
 
     def _offered(self, url: str, parent: str, score: float, depth: int) -> Iterator[CrawlUrl]:
         named = self._named.setdefault(host_of(url), set())

@@ -8,7 +8,7 @@ from math import inf, nextafter
 
 from crawlproject.crawl.admission import Admission
 from crawlproject.deep_web.selection.registry import make_selection
-from crawlproject.deep_web.source import Source
+from crawlproject.deep_web.source import FormSource
 from crawlproject.deep_web.sources import Sources
 from crawlproject.errors import BadSetting
 from crawlproject.frontier.base import Frontier
@@ -106,7 +106,7 @@ class Forms:
             "forms/given_up": sum(bool(source.reason) and source.reason != "limit reached" for source in sources),
         }
 
-    def _ask(self, source: Source) -> None:
+    def _ask(self, source: FormSource) -> None:
         for _ in range(TRIES):
             query = source.next()
             if query is None:

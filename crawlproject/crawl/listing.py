@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import unquote
 
-from crawlproject.records import CrawlUrl, Page
+from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.records import CrawlUrl, Link, Page
 from crawlproject.urls.hosts import origin_of
 
 Entry = tuple[str, ...]  # URL, date as written and, of a feed, title and text
@@ -46,3 +48,19 @@ def path_words(url: str) -> str:
     """The words of a URL's path."""
     path = unquote(url[len(origin_of(url)) :].partition("?")[0])
     return _NO_WORD.sub(" ", _ENDING.sub("", path)) + "\n"
+
+
+def listing_page(judge: TopicJudge, url: CrawlUrl, terms: Sequence[str], links: Sequence[Link]) -> Page:
+    """The page that has these terms and links, judged; nobody is to keep it."""
+    return judge.judge(
+        Page(
+            url=url.url,
+            terms=terms,
+            counts=Counter(terms),
+            links=tuple(links),
+            depth=url.depth,
+            parent=url.parent,
+            score=url.score,
+            indexable=False,
+        )
+    )

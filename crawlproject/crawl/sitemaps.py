@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import nsmallest
 from itertools import accumulate, pairwise
 
-from crawlproject.crawl.listing import Listing, path_words
+from crawlproject.crawl.listing import Listing, listing_page, path_words
 from crawlproject.pages.sitemap_xml import SitemapEntry, read_sitemap
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import LISTINGS, SITEMAP, CrawlUrl, Link, Page, Span
@@ -61,18 +61,7 @@ class Sitemaps:
         links = [
             Link(target, "", Span(span.start, span.start), span) for target, span in zip(targets, spans, strict=True)
         ]
-        return self._judge.judge(
-            Page(
-                url=url.url,
-                terms=terms,
-                counts=Counter(terms),
-                links=tuple(links),
-                depth=url.depth,
-                parent=url.parent,
-                score=url.score,
-                indexable=False,
-            )
-        )
+        return listing_page(self._judge, url, terms, links)
 
     def _offered(self, hrefs: Iterable[str], robots_txt: str, found: CrawlUrl, depth: int) -> Iterator[CrawlUrl]:
         host = host_of(robots_txt)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from crawlproject.deep_web.candidates import Candidates, Shared
 from crawlproject.deep_web.result_page import ListedItem, ResultPage, read_results
-from crawlproject.deep_web.selection.base import Choice, Selection
+from crawlproject.deep_web.selection.base import Choice, QuerySelection
 from crawlproject.deep_web.size import chao
 from crawlproject.deep_web.value_graph import Value, ValueGraph
 from crawlproject.pages.html.forms import Form
@@ -35,7 +35,7 @@ class Query(NamedTuple):
     number: int = 1
 
 
-class Source:
+class FormSource:
     """Chooses the queries of one form, one at a time, and learns from the answers.
 
     The first query is for a word that does not exist: what such an answer links to is no result, and a form that answers it like
@@ -54,7 +54,7 @@ class Source:
         canonicalize: Callable[[str], str],
         judge: TopicJudge,
         relevant: float,
-        selection: Selection,
+        selection: QuerySelection,
         shared: Shared,
         limit: int,
         patience: int = PATIENCE,

@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 
 from crawlproject.deep_web.candidates import Shared
 from crawlproject.deep_web.fields import ValueTable
-from crawlproject.deep_web.selection.base import Selection
-from crawlproject.deep_web.source import Source
+from crawlproject.deep_web.selection.base import QuerySelection
+from crawlproject.deep_web.source import FormSource
 from crawlproject.deep_web.surface_words import SurfaceWords
 from crawlproject.pages.html.form_kinds import is_query
 from crawlproject.pages.html.forms import Form
@@ -24,7 +24,8 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 class Sources:
-    """Finds the source that an answer belongs to. The arguments are those of ``Source``; ``selection`` makes a policy for each.
+    """Finds the source that an answer belongs to. The arguments are those of ``FormSource``;
+    ``selection`` makes a policy for each.
 
     The same form on many pages of a site is one source. A form that leads to another site is left alone.
     """
@@ -37,7 +38,7 @@ class Sources:
         keywords: Iterable[str],
         limit: int,
         relevant: float,
-        selection: Callable[[], Selection],
+        selection: Callable[[], QuerySelection],
     ) -> None:
         self._canonicalize = canonicalize
         self._judge = judge
@@ -46,11 +47,11 @@ class Sources:
         self._selection = selection
         words = dict.fromkeys(_WORD.findall(" ".join(keywords).lower()))
         self._shared = Shared(judge.analyzer, SurfaceWords(judge.analyzer), ValueTable(), tuple(words))
-        self._sources: dict[Key, Source] = {}
-        self._asked: dict[str, Source] = {}  # by the URL of a query
-        self._ready: dict[Source, None] = {}
+        self._sources: dict[Key, FormSource] = {}
+        self._asked: dict[str, FormSource] = {}  # by the URL of a query
+        self._ready: dict[FormSource, None] = {}
 
-    def __iter__(self) -> Iterator[Source]:
+    def __iter__(self) -> Iterator[FormSource]:
         return iter(self._sources.values())
 
     def is_query(self, url: str) -> bool:
@@ -64,7 +65,7 @@ class Sources:
             if key in self._sources or len(self._sources) >= MAX_SOURCES or not is_query(form):
                 continue
             if domain_of(form.action) == domain_of(page):
-                source = self._sources[key] = Source(
+                source = self._sources[key] = FormSource(
                     form,
                     page,
                     links=links,
@@ -77,13 +78,13 @@ class Sources:
                 )
                 self._ready[source] = None
 
-    def ready(self) -> list[Source]:
+    def ready(self) -> list[FormSource]:
         """The sources that may have a query to send; each once, until it is answered."""
         ready = list(self._ready)
         self._ready.clear()
         return ready
 
-    def sent(self, source: Source) -> None:
+    def sent(self, source: FormSource) -> None:
         """The query that ``source`` has out waits in the frontier."""
         self._asked[source.out] = source
 
@@ -125,7 +126,7 @@ class Sources:
         if source is not None:
             source.described(page)
 
-    def _candidates(self, url: str, parent: str) -> list[Source]:
+    def _candidates(self, url: str, parent: str) -> list[FormSource]:
         """The source that asked for the URL, or for the page before it; else those with its address, as after a resume."""
         known = self._asked.get(url) or self._asked.get(parent)
         if known is not None:

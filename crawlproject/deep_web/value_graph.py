@@ -15,7 +15,7 @@ class Value(NamedTuple):
 
 
 @dataclass(slots=True)
-class Answer:
+class QueryResult:
     """What one query brought so far: the numbers of its ``items``, how many of them were ``new`` and how much ``relevant`` new
     ones weigh, for how many ``fetches`` of result pages. ``complete``: its last result page was read."""
 
@@ -44,7 +44,7 @@ class ValueGraph:
         self.relevance: list[float] = []
         self.total_relevance = 0.0
         self.finders: list[list[int]] = []  # of each item: the values whose queries returned it
-        self.answers: dict[int, Answer] = {}
+        self.answers: dict[int, QueryResult] = {}
         self._numbers: dict[Value, int] = {}
 
     def number(self, value: Value) -> int:
@@ -68,7 +68,7 @@ class ValueGraph:
     def returned(self, value: Value, found: Sequence[tuple[str, Iterable[Value], float]]) -> int:
         """A result page of the query for ``value`` listed these items as ``(URL, values, relevance)``; how many were new."""
         query = self.number(value)
-        answer = self.answers.setdefault(query, Answer())
+        answer = self.answers.setdefault(query, QueryResult())
         answer.fetches += 1
         new = 0
         for url, values, relevance in found:

@@ -27,7 +27,7 @@ _TOLD = 20  # lines of a failed crawl that its error repeats
 _START = """
 import pickle, sys
 sys.path[:] = pickle.load(sys.stdin.buffer)
-from crawlproject.topical import crawl_as_told
+from crawlproject.commands.crawl import crawl_as_told
 crawl_as_told()
 """
 

@@ -37,7 +37,7 @@ from crawlproject.orderings.shark_search import SharkSearch
 from crawlproject.orderings.tag_path_bandit.tag_path_bandit import TagPathBandit
 from crawlproject.orderings.trans_domain_indegree import TransDomainIndegree
 
-O = TypeVar("O", bound=BaseOrdering)  # noqa: E741
+AnyOrdering = TypeVar("AnyOrdering", bound=BaseOrdering)
 
 ORDERINGS: dict[str, type[BaseOrdering]] = {
     "breadth_first": BreadthFirst,
@@ -90,13 +90,13 @@ _BUNDLED = frozenset(ORDERINGS)
 INSTALLED = "topical.orderings"  # the group of entry points by which other packages bring orderings
 
 
-def ordering(name: str) -> Callable[[type[O]], type[O]]:
+def ordering(name: str) -> Callable[[type[AnyOrdering]], type[AnyOrdering]]:
     """Register the decorated class as the ordering ``name``, for this process; a class of yours may be registered again.
 
     Raises ``BadSetting`` for a name that is no word of ``a-z``, ``0-9`` and ``_``, or that an ordering of ours has.
     """
 
-    def register(cls: type[O]) -> type[O]:
+    def register(cls: type[AnyOrdering]) -> type[AnyOrdering]:
         if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or name in _BUNDLED:
             raise BadSetting(f"ordering {name!r}", "expected a word of a-z, 0-9 and _ that no ordering of ours has")
         if not (isinstance(cls, type) and issubclass(cls, BaseOrdering)):

@@ -12,13 +12,12 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from crawlproject.pages.safe_xml import Enough, chained, read_events, unpacked
+from crawlproject.pages.safe_xml import EntryEvents, chained, read_events, unpacked
 from crawlproject.pages.text.printable import printable
 
 MAX_ENTRIES = 1_000  # of a feed that are looked at: most have ten to fifty
 _MAX_LENGTH = 2_048  # characters of a URL
 _MAX_TEXT = 1_000  # characters of an entry's title and summary together
-_ENTRIES = ("item", "entry")
 _URLS = ("link", "guid", "id")  # the first that is one
 _DATES = ("updated", "modified", "pubdate", "published", "date", "issued")  # the latest event first
 _TEXTS = ("title", "description", "summary", "content_text")
@@ -65,46 +64,35 @@ def moment(date: str) -> float:
         return 0.0
 
 
-class _Entries:
+class _Entries(EntryEvents):
     """Receives the events of an XML feed."""
 
+    names = ("item", "entry")
+
     def __init__(self, limit: int) -> None:
+        super().__init__(limit)
         self.entries: list[FeedEntry] = []
         self.next = ""
-        self._limit = limit
-        self._entry_depth = 0  # where the open entry is; 0: none is open
-        self._values: dict[str, str] = {}
-        self._text: list[str] = []
 
-    def start(self, name: str, attributes: dict[str, str], depth: int) -> None:
-        if not self._entry_depth and name in _ENTRIES:
-            self._entry_depth = depth
-            self._values = {}
+    def opened(self, name: str, attributes: dict[str, str]) -> None:
         if name == "link" and "href" in attributes:
             rel = attributes.get("rel", "alternate")
-            if self._entry_depth and rel == "alternate":
-                self._values.setdefault("link", attributes["href"])
-            elif not self._entry_depth and rel in ("next", "prev-archive") and len(attributes["href"]) <= _MAX_LENGTH:
+            if self.entry_depth and rel == "alternate":
+                self.values.setdefault("link", attributes["href"])
+            elif not self.entry_depth and rel in ("next", "prev-archive") and len(attributes["href"]) <= _MAX_LENGTH:
                 self.next = attributes["href"]
         if name == "guid" and attributes.get("isPermaLink", "true").lower() == "false":
-            self._values["guid"] = ""
-        self._text.clear()
+            self.values["guid"] = ""
 
-    def data(self, text: str) -> None:
-        if self._entry_depth and len(self._text) < 100:
-            self._text.append(text)
+    def closed(self, name: str, text: str, depth: int) -> None:
+        if depth == 1:
+            self.values.setdefault(name, text)
 
-    def end(self, name: str, depth: int) -> None:
-        if self._entry_depth == depth:
-            self._entry_depth = 0
-            entry = _entry(self._values)
-            if entry is not None:
-                self.entries.append(entry)
-                if len(self.entries) >= self._limit:
-                    raise Enough
-        elif depth == self._entry_depth + 1 and self._text:
-            self._values.setdefault(name, "".join(self._text).strip())
-        self._text.clear()
+    def add(self, name: str) -> bool:
+        entry = _entry(self.values)
+        if entry is not None:
+            self.entries.append(entry)
+        return entry is not None
 
 
 def _entry(values: Mapping[str, Any]) -> FeedEntry | None:

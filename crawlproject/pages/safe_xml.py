@@ -36,6 +36,52 @@ class Events(Protocol):
     def end(self, name: str, depth: int) -> None: ...
 
 
+class EntryEvents:
+    """Collects the entries of a document: elements of some ``names``, with the texts of what stands in them.
+
+    A subclass says what is read of the elements (``opened``, ``closed``) and what an entry comes to (``add``).
+    """
+
+    names: tuple[str, ...] = ()
+
+    def __init__(self, limit: int) -> None:
+        self.values: dict[str, str] = {}  # of the open entry
+        self.entry_depth = 0  # where the open entry is; 0: none is open
+        self._left = limit
+        self._text: list[str] = []
+
+    def start(self, name: str, attributes: dict[str, str], depth: int) -> None:
+        if not self.entry_depth and name in self.names:
+            self.entry_depth = depth
+            self.values = {}
+        self.opened(name, attributes)
+        self._text.clear()
+
+    def data(self, text: str) -> None:
+        if self.entry_depth and len(self._text) < 100:
+            self._text.append(text)
+
+    def end(self, name: str, depth: int) -> None:
+        if self.entry_depth == depth:
+            self.entry_depth = 0
+            self._left -= self.add(name)
+            if self._left <= 0:
+                raise Enough
+        elif self.entry_depth and self._text:
+            self.closed(name, "".join(self._text).strip(), depth - self.entry_depth)
+        self._text.clear()
+
+    def opened(self, name: str, attributes: dict[str, str]) -> None:
+        """An element begins, in an entry or not."""
+
+    def closed(self, name: str, text: str, depth: int) -> None:
+        """An element with text ends, ``depth`` levels into the open entry."""
+
+    def add(self, name: str) -> bool:
+        """The entry ``name`` is complete in ``values``; whether it counts."""
+        raise NotImplementedError
+
+
 def read_events(pieces: Iterable[bytes], events: Events) -> None:
     """Read a document to its end, to its first fault that cannot be passed over, or to a limit. Raises nothing."""
     target = _Target(events)

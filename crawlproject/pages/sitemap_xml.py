@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from crawlproject.pages.safe_xml import MAX_BYTES, Enough, chained, read_events, unpacked
+from crawlproject.pages.safe_xml import MAX_BYTES, EntryEvents, chained, read_events, unpacked
 
 MAX_ENTRIES = 10_000  # of a file that are looked at
 _MAX_LENGTH = 2_048  # characters of a URL (the protocol's limit)
-_ENTRIES = ("url", "sitemap", "item", "entry")
 _DAYS = ("lastmod", "publication_date", "pubdate", "updated")  # the first that there is
 
 
@@ -49,48 +48,33 @@ def _from_text(body: bytes, limit: int) -> Iterator[SitemapEntry]:
             yield SitemapEntry(url)
 
 
-class _Entries:
+class _Entries(EntryEvents):
     """Receives the events of a document: entries by their elements' local names, in whatever namespace."""
 
+    names = ("url", "sitemap", "item", "entry")
+
     def __init__(self, limit: int) -> None:
+        super().__init__(limit)
         self.pages: list[SitemapEntry] = []
         self.sitemaps: list[SitemapEntry] = []
-        self._limit = limit
-        self._entry_depth = 0  # where the open entry is; 0: none is open
-        self._values: dict[str, str] = {}
-        self._text: list[str] = []
 
-    def start(self, name: str, attributes: dict[str, str], depth: int) -> None:
-        if not self._entry_depth and name in _ENTRIES:
-            self._entry_depth = depth
-            self._values = {}
-        if self._entry_depth and name == "link" and attributes.get("rel", "alternate") == "alternate":
-            self._values.setdefault("loc", attributes.get("href", ""))  # Atom
-        self._text.clear()
+    def opened(self, name: str, attributes: dict[str, str]) -> None:
+        if self.entry_depth and name == "link" and attributes.get("rel", "alternate") == "alternate":
+            self.values.setdefault("loc", attributes.get("href", ""))  # Atom
 
-    def data(self, text: str) -> None:
-        if self._entry_depth and len(self._text) < 100:
-            self._text.append(text)
+    def closed(self, name: str, text: str, depth: int) -> None:
+        if depth == 1 and name in ("loc", "link"):
+            self.values["loc"] = self.values.get("loc") or text
+        elif name in _DAYS:  # news have theirs one element deeper
+            self.values.setdefault(name, text)
 
-    def end(self, name: str, depth: int) -> None:
-        if self._entry_depth == depth:
-            self._close(name)
-        elif self._entry_depth and self._text:
-            value = "".join(self._text).strip()
-            if depth == self._entry_depth + 1 and name in ("loc", "link"):
-                self._values["loc"] = self._values.get("loc") or value
-            elif name in _DAYS:  # news have theirs one element deeper
-                self._values.setdefault(name, value)
-        self._text.clear()
-
-    def _close(self, name: str) -> None:
-        self._entry_depth = 0
-        url = self._values.get("loc", "")
-        day = next((self._values[day] for day in _DAYS if day in self._values), "")
-        if url and len(url) <= _MAX_LENGTH:
-            (self.sitemaps if name == "sitemap" else self.pages).append(SitemapEntry(url, day[:40]))
-            if len(self.pages) + len(self.sitemaps) >= self._limit:
-                raise Enough
+    def add(self, name: str) -> bool:
+        url = self.values.get("loc", "")
+        if not url or len(url) > _MAX_LENGTH:
+            return False
+        day = next((self.values[day] for day in _DAYS if day in self.values), "")
+        (self.sitemaps if name == "sitemap" else self.pages).append(SitemapEntry(url, day[:40]))
+        return True
 
 
 def _from_xml(pieces: Iterable[bytes], limit: int) -> SitemapFile:

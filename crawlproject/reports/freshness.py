@@ -30,7 +30,7 @@ class HostChanges(NamedTuple):
     rate: float
 
 
-class NextVisit(NamedTuple):
+class PlannedVisit(NamedTuple):
     """``due`` in seconds since the epoch, ``inf``: never; ``rate`` in changes a day."""
 
     url: str
@@ -39,7 +39,7 @@ class NextVisit(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Freshness:
+class FreshnessEstimate:
     """Estimates at ``now``, the end of the last visit.
 
     ``freshness``: expected share of the pages whose copy is as they are, 0 to 1. ``age``: mean expected time since the first
@@ -56,12 +56,12 @@ class Freshness:
     freshness: float
     age: float
     hosts: tuple[HostChanges, ...]
-    upcoming: tuple[NextVisit, ...]
-    given_up: tuple[NextVisit, ...]
+    upcoming: tuple[PlannedVisit, ...]
+    given_up: tuple[PlannedVisit, ...]
     given_up_count: int
 
 
-def estimate_freshness(folder: Path, options: Options) -> Freshness | None:
+def estimate_freshness(folder: Path, options: Options) -> FreshnessEstimate | None:
     """The estimates for a crawl that visits pages again; None for another. Raises ``BadCrawlDir``."""
     if not options.crawl_revisit:
         return None
@@ -70,10 +70,10 @@ def estimate_freshness(folder: Path, options: Options) -> Freshness | None:
     some = present[:: max(1, -(-len(present) // MOST))]
     rates = {page.row: rate_of_changes(replayed, page) for page in some}
     spans = [(replayed.now - page.at, rates[page.row] / DAY) for page in some]
-    visits = [NextVisit(page.url, replayed.policy.next_visit(page.row), rates[page.row]) for page in some]
+    visits = [PlannedVisit(page.url, replayed.policy.next_visit(page.row), rates[page.row]) for page in some]
     given_up = [visit for visit in visits if visit.due > replayed.now + GIVEN_UP]
     planned = [visit for visit in visits if visit.due <= replayed.now + GIVEN_UP]
-    return Freshness(
+    return FreshnessEstimate(
         policy=options.crawl_revisit,
         now=replayed.now,
         pages=len(present),

@@ -43,7 +43,7 @@ class PageChange:
 _FIELDS = frozenset(field.name for field in fields(PageChange))
 
 
-class ChangeLog:
+class PageChangeLog:
     """Appends changes. Raises ``StorageFailed``.
 
     A line is written before the line of the history that commits it. A crawl that is killed in between visits the page again,

@@ -23,7 +23,7 @@ _TOKENS = re.compile(r"[^\W_]+")
 _ROOT = "Top"  # of the Open Directory
 
 
-class Listing(NamedTuple):
+class DirectoryEntry(NamedTuple):
     """A page that a directory lists: the path of its category from the root, its URL, what the editors wrote of it."""
 
     category: tuple[str, ...]
@@ -31,7 +31,7 @@ class Listing(NamedTuple):
     text: str = ""
 
 
-def read_directory(path: Path) -> Iterator[Listing]:
+def read_directory(path: Path) -> Iterator[DirectoryEntry]:
     """The pages of a dump, in its order. Raises ``BadInput`` for a file that is none."""
     try:
         with _opened(path) as file:
@@ -45,15 +45,15 @@ def read_directory(path: Path) -> Iterator[Listing]:
 
 
 def categories(
-    listings: Iterable[Listing], *, ending: Collection[str] = (), without: Collection[str] = (), least: int = 21
-) -> dict[tuple[str, ...], list[Listing]]:
+    listings: Iterable[DirectoryEntry], *, ending: Collection[str] = (), without: Collection[str] = (), least: int = 21
+) -> dict[tuple[str, ...], list[DirectoryEntry]]:
     """The listings by category: of those with ``least`` different URLs or more, each URL once, canonical.
 
     ``ending``: only categories whose last name ends with one of these words (003: Companies, Consultants, Manufacturers).
     ``without``: none with one of these names in the path (003: Regional, World, International). URLs that are not http or
     https are left out.
     """
-    found: dict[tuple[str, ...], dict[str, Listing]] = {}
+    found: dict[tuple[str, ...], dict[str, DirectoryEntry]] = {}
     for listing in listings:
         path = listing.category
         if not path or (ending and not path[-1].endswith(tuple(ending))) or set(without).intersection(path):
@@ -66,7 +66,7 @@ def categories(
     return {path: list(pages.values()) for path, pages in found.items() if len(pages) >= least}
 
 
-def topic_of(category: Sequence[str], listings: Sequence[Listing], random: Random, *, seeds: int = 10) -> Draft:
+def topic_of(category: Sequence[str], listings: Sequence[DirectoryEntry], random: Random, *, seeds: int = 10) -> Draft:
     """The topic of a category: ``seeds`` of its pages, drawn at random, to start from; the others are the targets.
 
     The keywords are the names on the path without the most general one; the description is all that the editors wrote.
@@ -107,22 +107,22 @@ def _opened(path: Path) -> IO[bytes]:
     return cast("IO[bytes]", gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
 
 
-def _json(file: IO[bytes]) -> Iterator[Listing]:
+def _json(file: IO[bytes]) -> Iterator[DirectoryEntry]:
     document = json.load(file)
     for category in document if isinstance(document, list) else [document]:
         yield from _of_category(category, ())
 
 
-def _of_category(category: Mapping[str, Any], above: tuple[str, ...]) -> Iterator[Listing]:
+def _of_category(category: Mapping[str, Any], above: tuple[str, ...]) -> Iterator[DirectoryEntry]:
     path = (*above, str(category["name"]))
     for link in category.get("links", ()):
         fields = {"url": link} if isinstance(link, str) else link
-        yield Listing(path, str(fields["url"]), _text(fields.get("title"), fields.get("description")))
+        yield DirectoryEntry(path, str(fields["url"]), _text(fields.get("title"), fields.get("description")))
     for child in category.get("children", ()):
         yield from _of_category(child, path)
 
 
-def _xml(file: IO[bytes]) -> Iterator[Listing]:
+def _xml(file: IO[bytes]) -> Iterator[DirectoryEntry]:
     """RDF and OPML, read as they come: the dump of the Open Directory does not fit into memory."""
     path: list[str] = []
     root: ElementTree.Element | None = None
@@ -135,11 +135,11 @@ def _xml(file: IO[bytes]) -> Iterator[Listing]:
                 continue
             own = path.pop()
             if url := element.get("htmlUrl") or element.get("url") or element.get("xmlUrl"):
-                yield Listing(tuple(path), url, _text(own, element.get("description")))
+                yield DirectoryEntry(tuple(path), url, _text(own, element.get("description")))
         elif name == "ExternalPage" and event == "end":
             below = {_local(child.tag): child.text or "" for child in element}
             url = next((value for key, value in element.attrib.items() if _local(key) == "about"), "")
-            yield Listing(
+            yield DirectoryEntry(
                 tuple(below.get("topic", "").split("/")), url, _text(below.get("Title"), below.get("Description"))
             )
         if event == "end" and name in ("ExternalPage", "Topic"):

@@ -12,8 +12,8 @@ from scrapy.settings import Settings
 from support.crawling import ROOT, stored
 from support.installed import Installed, install
 
+from crawlproject.__main__ import make_command, parser_of
 from crawlproject.components.completion import script
-from crawlproject.topical import make_command, parser_of
 
 pytestmark = pytest.mark.slow
 SAMPLE = ("-s", "VIRTUAL_WEB=sample")

@@ -16,7 +16,7 @@ RUNS_CODE = {"pickle", "cPickle", "dill", "joblib", "shelve", "marshal", "jsonpi
 CALLS = {"eval", "exec", "compile", "__import__"}
 SYSTEM = {"os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput"}
 # A program hands its ordering to the process that it starts for the crawl, over a pipe of the two.
-OWN_PROCESSES = {"crawlproject/topical.py", "crawlproject/library/crawling.py"}
+OWN_PROCESSES = {"crawlproject/commands/crawl.py", "crawlproject/library/crawling.py"}
 FETCHES = {"urllib.request.urlopen", "urlopen", "urllib.request.urlretrieve"}
 
 

@@ -19,7 +19,8 @@ from scrapy.utils.project import get_project_settings
 from support.crawling import ROOT
 from support.markdown import PAGES, doc, fences, first_cells, headings, inline_code, page_id, section
 
-from crawlproject import commands, topical
+from crawlproject import __main__ as topical
+from crawlproject import commands
 from crawlproject.components.subcommand import BAD_INPUT, INTERRUPTED, STOPPED
 from crawlproject.options import read_options, refuse_unknown
 from crawlproject.orderings.registry import ORDERINGS, parameters_of

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 GLUE = (
     "crawlproject.addon",
     "crawlproject.library",
-    "crawlproject.topical",
+    "crawlproject.__main__",
     "crawlproject.commands",
     "crawlproject.components",
     "crawlproject.exporting.search_server",
@@ -63,7 +63,7 @@ MAY_IMPORT = {
 MAY_IMPORT["components"] = {*MAY_IMPORT, "exporting"}
 MAY_IMPORT["library"] = {*MAY_IMPORT}
 MAY_IMPORT["commands"] = MAY_IMPORT["addon"] = {*MAY_IMPORT}
-MAY_IMPORT["topical"] = {*MAY_IMPORT}
+MAY_IMPORT["__main__"] = {*MAY_IMPORT}
 CARD = {"spiders": {"middlewares", "pipelines"}, "middlewares": set(), "pipelines": set()}  # the folders beside it
 
 

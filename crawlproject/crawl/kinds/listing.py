@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from crawlproject.crawl.admission import Admission
-from crawlproject.crawl.history_writer import HistoryWriter
-from crawlproject.crawl.inspectors import Inspection
 from crawlproject.crawl.kinds.handler import FetchPlan
-from crawlproject.crawl.kinds.page import PageHandler
+from crawlproject.crawl.kinds.page import PageHandler, PageParts
 from crawlproject.crawl.listing import ListingReader
 from crawlproject.crawl.outlinks import Outlinks
-from crawlproject.crawl.page_steps import PageSteps
 from crawlproject.crawl.revisits.revisits import Revisits
-from crawlproject.frontier.base import Frontier
-from crawlproject.orderings.base import BaseOrdering
 from crawlproject.records import CrawlUrl, Fetch, Page
 from crawlproject.webs.base import Reply
 
@@ -20,19 +14,8 @@ from crawlproject.webs.base import Reply
 class ListingHandler(PageHandler):
     """Admits, fetches and ends the listings of one kind; they fail and are redirected as a page."""
 
-    def __init__(
-        self,
-        admission: Admission,
-        frontier: Frontier,
-        history: HistoryWriter,
-        inspection: Inspection,
-        ordering: BaseOrdering,
-        steps: PageSteps,
-        reader: ListingReader,
-        outlinks: Outlinks,
-        revisits: Revisits | None,
-    ) -> None:
-        super().__init__(admission, frontier, history, inspection, ordering, steps)
+    def __init__(self, parts: PageParts, reader: ListingReader, outlinks: Outlinks, revisits: Revisits | None) -> None:
+        super().__init__(parts)
         self._reader = reader
         self._outlinks = outlinks
         self._revisits = revisits

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 from crawlproject.crawl.admission import Admission
 from crawlproject.crawl.history_writer import HistoryWriter
@@ -16,27 +17,24 @@ from crawlproject.records import CrawlUrl, Fetch, Page
 from crawlproject.webs.base import Reply
 
 
+class PageParts(NamedTuple):
+    """The parts of a crawl that every URL in the history passes."""
+
+    admission: Admission
+    frontier: Frontier
+    history: HistoryWriter
+    inspection: Inspection
+    ordering: BaseOrdering
+    steps: PageSteps
+
+
 class PageHandler:
     """Admits, fetches and ends pages. A page that comes through goes on to ``PageSteps``."""
 
-    def __init__(
-        self,
-        admission: Admission,
-        frontier: Frontier,
-        history: HistoryWriter,
-        inspection: Inspection,
-        ordering: BaseOrdering,
-        steps: PageSteps,
-    ) -> None:
-        self._admission = admission
-        self._frontier = frontier
-        self._shared = isinstance(frontier, SharedFrontier)
-        self._holds = inspection.holds
-        self._history = history
-        self._ordering = ordering
-        self._probes = inspection.probes
-        self._steps = steps
-        self._tracker = inspection.tracker
+    def __init__(self, parts: PageParts) -> None:
+        self._admission, self._frontier, self._history, inspection, self._ordering, self._steps = parts
+        self._shared = isinstance(parts.frontier, SharedFrontier)
+        self._holds, self._probes, self._tracker = inspection.holds, inspection.probes, inspection.tracker
 
     def offer(self, url: CrawlUrl) -> bool:
         return self._admission.offer(url)

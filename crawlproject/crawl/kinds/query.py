@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from crawlproject.crawl.admission import Admission
 from crawlproject.crawl.forms import Forms, is_respelled
-from crawlproject.crawl.history_writer import HistoryWriter
-from crawlproject.crawl.inspectors import Inspection
 from crawlproject.crawl.kinds.handler import FetchPlan
-from crawlproject.crawl.kinds.page import PageHandler
-from crawlproject.crawl.page_steps import PageSteps
-from crawlproject.frontier.base import Frontier
-from crawlproject.orderings.base import BaseOrdering
+from crawlproject.crawl.kinds.page import PageHandler, PageParts
 from crawlproject.records import PAGE, QUERY, CrawlUrl, Fetch, Page
 from crawlproject.webs.base import Reply
 
@@ -23,18 +17,8 @@ class QueryHandler(PageHandler):
     ``agent`` is the User-Agent of the crawl: it says that a query is one.
     """
 
-    def __init__(
-        self,
-        admission: Admission,
-        frontier: Frontier,
-        history: HistoryWriter,
-        inspection: Inspection,
-        ordering: BaseOrdering,
-        steps: PageSteps,
-        forms: Forms,
-        agent: str,
-    ) -> None:
-        super().__init__(admission, frontier, history, inspection, ordering, steps)
+    def __init__(self, parts: PageParts, forms: Forms, agent: str) -> None:
+        super().__init__(parts)
         self._forms = forms
         self._agent = agent
 

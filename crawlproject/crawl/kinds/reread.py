@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from crawlproject.crawl.admission import Admission
-from crawlproject.crawl.inspectors import Inspection
+from crawlproject.crawl.holds import Holds
 from crawlproject.crawl.kinds.handler import UNREACHABLE, FetchPlan
+from crawlproject.crawl.kinds.refetch import RefetchHandler
 from crawlproject.crawl.listing import ListingReader
 from crawlproject.crawl.outlinks import Outlinks
 from crawlproject.crawl.revisits.revisits import Revisits
@@ -17,7 +18,7 @@ from crawlproject.webs.base import Reply
 _NOT_MODIFIED = 304
 
 
-class RereadHandler:
+class RereadHandler(RefetchHandler):
     """Offers what is new in a listing, and brings the visits of pages forward that it says have changed.
 
     ``readers`` are by kind, which is the ``variant`` of the URL. Nothing of it stands in the history.
@@ -27,27 +28,14 @@ class RereadHandler:
         self,
         admission: Admission,
         frontier: Frontier,
-        inspection: Inspection,
+        holds: Holds,
         revisits: Revisits,
         readers: Mapping[str, ListingReader],
         outlinks: Outlinks,
     ) -> None:
-        self._admission = admission
-        self._frontier = frontier
-        self._holds = inspection.holds
-        self._revisits = revisits
+        super().__init__(admission, frontier, holds, revisits)
         self._readers = readers
         self._outlinks = outlinks
-
-    def offer(self, url: CrawlUrl) -> bool:
-        return self._frontier.put(url)
-
-    def late_refusal(self, url: CrawlUrl) -> str:
-        return self._admission.rules.host_refusal(url.url)
-
-    def block_until(self, url: CrawlUrl, now: float) -> float:
-        """It is no page of its site's budget, but a host that rests is left alone."""
-        return self._holds.rests_until(url.url, now)
 
     def hold_until(self, url: CrawlUrl, now: float) -> float:
         return now

@@ -6,8 +6,9 @@ import hashlib
 from collections.abc import Callable
 
 from crawlproject.crawl.admission import Admission
-from crawlproject.crawl.inspectors import Inspection
+from crawlproject.crawl.holds import Holds
 from crawlproject.crawl.kinds.handler import UNREACHABLE, FetchPlan, why_no_page
+from crawlproject.crawl.kinds.refetch import RefetchHandler
 from crawlproject.crawl.revisits.revisits import FORBIDDEN, RETRY, Revisits
 from crawlproject.crawl.revisits.steps import RevisitSteps
 from crawlproject.frontier.base import Frontier
@@ -22,35 +23,22 @@ _AWAY = (404, 410)
 _FOR_GOOD = (301, 308)
 
 
-class RevisitHandler:
+class RevisitHandler(RefetchHandler):
     """Fetches known pages again, with the validators of their last visit, and ends the visits that brought no new text."""
 
     def __init__(
         self,
         admission: Admission,
-        canonicalize: Callable[..., str],
         frontier: Frontier,
-        inspection: Inspection,
+        holds: Holds,
         revisits: Revisits,
+        canonicalize: Callable[..., str],
         steps: RevisitSteps,
     ) -> None:
-        self._admission = admission
+        super().__init__(admission, frontier, holds, revisits)
         self._canonicalize = canonicalize
-        self._frontier = frontier
-        self._holds = inspection.holds
-        self._revisits = revisits
         self._steps = steps
         self._now = 0.0
-
-    def offer(self, url: CrawlUrl) -> bool:
-        return self._frontier.put(url)
-
-    def late_refusal(self, url: CrawlUrl) -> str:
-        return self._admission.rules.host_refusal(url.url)
-
-    def block_until(self, url: CrawlUrl, now: float) -> float:
-        """A revisit is no page of its site's budget, but a host that rests is left alone."""
-        return self._holds.rests_until(url.url, now)
 
     def hold_until(self, url: CrawlUrl, now: float) -> float:
         self._now = now

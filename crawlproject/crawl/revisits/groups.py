@@ -7,7 +7,7 @@ from hashlib import blake2b
 from crawlproject.urls.hosts import host_of
 
 
-class Groups:
+class PageGroups:
     """Numbers hosts and templates from 0. About 100 bytes of memory for each."""
 
     def __init__(self) -> None:

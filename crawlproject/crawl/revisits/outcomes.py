@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from email.utils import parsedate_to_datetime
 
-from crawlproject.crawl.revisits.groups import Groups
+from crawlproject.crawl.revisits.groups import PageGroups
 from crawlproject.crawl.revisits.hints import HINTED
 from crawlproject.records import CHANGED, GONE, MISSING, MOVED, Visit
 from crawlproject.revisits.base import Outcome
 
 
-def outcome_of(row: int, visit: Visit, groups: Groups) -> Outcome:
+def outcome_of(row: int, visit: Visit, groups: PageGroups) -> Outcome:
     """The outcome of a visit of the page in this row."""
     host, template = groups.of(visit.url)
     return Outcome(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from crawlproject.crawl.revisits.groups import Groups
+from crawlproject.crawl.revisits.groups import PageGroups
 from crawlproject.crawl.revisits.outcomes import outcome_of
 from crawlproject.crawl.revisits.revisits import rate_of
 from crawlproject.options import Options
@@ -42,7 +42,7 @@ class ReplayedPolicy:
 
 def replay_policy(folder: Path, options: Options) -> ReplayedPolicy:
     """Replay the visits of a crawl, all of them. Raises ``BadCrawlDir``, ``BadSetting``."""
-    policy, groups = make_policy(options.crawl_revisit), Groups()
+    policy, groups = make_policy(options.crawl_revisit), PageGroups()
     pages: dict[str, WatchedPage] = {}
     now = 0.0
     for visit in read_visits(folder):

@@ -9,7 +9,7 @@ from itertools import islice
 from math import inf
 
 from crawlproject.crawl.listing import Entry
-from crawlproject.crawl.revisits.groups import Groups
+from crawlproject.crawl.revisits.groups import PageGroups
 from crawlproject.crawl.revisits.hints import Hints
 from crawlproject.crawl.revisits.keys import key_of, score_of
 from crawlproject.crawl.revisits.outcomes import outcome_of
@@ -20,7 +20,7 @@ from crawlproject.frontier.base import Frontier
 from crawlproject.options import Options
 from crawlproject.records import GONE, LISTINGS, MISSING, MOVED, REVISIT, CrawlUrl, FetchEvent
 from crawlproject.revisits.base import RevisitPolicy
-from crawlproject.storage.change_log import RETIRED, ChangeLog, PageChange
+from crawlproject.storage.change_log import RETIRED, PageChange, PageChangeLog
 from crawlproject.storage.collection import CollectedPage, Collection
 from crawlproject.storage.crawl_folder import CrawlFolder
 
@@ -42,7 +42,7 @@ class Revisits:
     def __init__(self, policy: RevisitPolicy, folder: CrawlFolder, frontier: Frontier, options: Options) -> None:
         self.policy = policy
         self.collection = Collection(folder.path)
-        self.changes = ChangeLog(folder.path)
+        self.changes = PageChangeLog(folder.path)
         self.hints = Hints(self.collection)
         self.rereads = Rereads(options.crawl_revisit_min)
         self.pace = Pace()
@@ -55,7 +55,7 @@ class Revisits:
         self._frontier = frontier
         self._options = options
         self._keep = options.crawl_keep_pages or options.crawl_max_pages
-        self._groups = Groups()
+        self._groups = PageGroups()
         self._in_line = 0  # revisits that wait or are leased
         self._earlier: set[int] = set()  # rows that are due earlier since the last visit
         self._new_worth: deque[float] = deque(maxlen=_RECENT)

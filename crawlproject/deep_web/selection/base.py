@@ -16,7 +16,7 @@ class Choice(NamedTuple):
     rate: float
 
 
-class Selection(Protocol):
+class QuerySelection(Protocol):
     """Chooses queries for one source."""
 
     def best(self, graph: ValueGraph, candidates: Sequence[int]) -> Choice | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from crawlproject.deep_web.selection.base import Selection
+from crawlproject.deep_web.selection.base import QuerySelection
 from crawlproject.deep_web.selection.estimated_new import EstimatedNew
 from crawlproject.deep_web.selection.greedy_frequency import GreedyFrequency
 from crawlproject.deep_web.selection.mutual_information import MutualInformation
@@ -12,7 +12,7 @@ from crawlproject.deep_web.selection.random_value import RandomValue
 from crawlproject.deep_web.selection.relevant_new import RelevantNew
 from crawlproject.errors import BadSetting
 
-SELECTIONS: dict[str, Callable[[], Selection]] = {
+SELECTIONS: dict[str, Callable[[], QuerySelection]] = {
     "random": RandomValue,
     "greedy_frequency": GreedyFrequency,
     "mutual_information": MutualInformation,
@@ -21,7 +21,7 @@ SELECTIONS: dict[str, Callable[[], Selection]] = {
 }
 
 
-def make_selection(name: str) -> Selection:
+def make_selection(name: str) -> QuerySelection:
     """The policy ``name``. Raises ``BadSetting``, which lists the known names."""
     try:
         return SELECTIONS[name]()

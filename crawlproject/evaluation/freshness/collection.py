@@ -25,7 +25,7 @@ class Member:
     id: int
 
 
-class Collection:
+class SiteCollection:
     """The pages of ``sites`` in the ``days`` before ``end``, the latest end of a record.
 
     Times are seconds since the epoch, moved by whole weeks a site. A site with a shorter record enters later (``enters``) and

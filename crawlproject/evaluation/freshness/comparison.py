@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from crawlproject.evaluation.freshness.collection import Collection
+from crawlproject.evaluation.freshness.collection import SiteCollection
 from crawlproject.evaluation.freshness.measures import Totals, measure
 from crawlproject.evaluation.freshness.oracle import freshness_bound
 from crawlproject.evaluation.freshness.simulation import Simulation
@@ -59,7 +59,7 @@ class PolicyRun:
         return {"policy": self.policy, **rounded, **counts}
 
 
-def run_policy(collection: Collection, name: str, days: float, *, last_modified: bool = False) -> PolicyRun:
+def run_policy(collection: SiteCollection, name: str, days: float, *, last_modified: bool = False) -> PolicyRun:
     """Simulate a policy with a budget of a visit per page in ``days`` on average. Raises ``BadSetting`` for a wrong name."""
     policy = make_policy(name)
     log = Simulation(collection, policy, days=days, last_modified=last_modified).run()
@@ -70,7 +70,7 @@ def run_policy(collection: Collection, name: str, days: float, *, last_modified:
     return PolicyRun(name, reduce(Totals.__add__, sites), tuple(sites), log.fetches, log.budget, given_up, bound)
 
 
-def compare_policies(collection: Collection, names: Sequence[str], days: float) -> Iterator[dict[str, Any]]:
+def compare_policies(collection: SiteCollection, names: Sequence[str], days: float) -> Iterator[dict[str, Any]]:
     """A line for each policy, in the order given; ``share`` is against ``uniform``, which runs in any case."""
     base = run_policy(collection, BASE, days)
     for name in names:

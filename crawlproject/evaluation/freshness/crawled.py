@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from crawlproject.errors import BadInput
-from crawlproject.evaluation.freshness.collection import Collection
+from crawlproject.evaluation.freshness.collection import SiteCollection
 from crawlproject.evaluation.freshness.histories import PageHistory, SiteHistory, Sketch, find_histories, read_site
 from crawlproject.records import BACK, GONE, MISSING, MOVED, Visit
 from crawlproject.revisits.allocation import SECONDS_A_DAY
@@ -23,15 +23,15 @@ HASHES = 100  # of a sketch that stands for a text: a version replaces the share
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio: its multiples are spread evenly, like hashes
 
 
-def open_collection(folder: Path) -> Collection:
+def open_collection(folder: Path) -> SiteCollection:
     """A folder of change histories, or a crawl folder, whose pages weigh their relevance. Raises ``BadInput``."""
     if (folder / HISTORY).exists():
         return _crawled(folder)
-    return Collection([read_site(path) for path in find_histories(folder)])
+    return SiteCollection([read_site(path) for path in find_histories(folder)])
 
 
 @dataclass(slots=True)
-class _Seen:
+class _VisitedPage:
     """A page, by its visits. A change counts as made half-way between the visit that saw it and the one before."""
 
     url: str
@@ -70,12 +70,12 @@ class _Seen:
         return PageHistory(self.url, np.array(self.times), numbers, sketches, [links] * len(numbers), self.gone)
 
 
-def _crawled(folder: Path) -> Collection:
+def _crawled(folder: Path) -> SiteCollection:
     pages, start, end = _read_pages(read_visits(folder))
     if not pages or end - start < SHORTEST * SECONDS_A_DAY:
         days = (end - start) / SECONDS_A_DAY if pages else 0.0
         raise BadInput(str(folder), f"expected revisits over {SHORTEST:g} days or more, not {days:.1f}")
-    of_host = defaultdict[str, list[_Seen]](list)
+    of_host = defaultdict[str, list[_VisitedPage]](list)
     for page in pages.values():
         of_host[host_of(page.url)].append(page)
     targets = _targets(folder, {page.url: number for host in of_host.values() for number, page in enumerate(host)})
@@ -83,21 +83,21 @@ def _crawled(folder: Path) -> Collection:
         SiteHistory(host, start, end, [page.history(targets.get(page.url, frozenset())) for page in found])
         for host, found in of_host.items()
     ]
-    collection = Collection(sites)
+    collection = SiteCollection(sites)
     weights = np.array([page.weight for found in of_host.values() for page in found])
     collection.weights = weights / weights.mean() if weights.any() else collection.weights
     return collection
 
 
-def _read_pages(visits: Iterable[Visit]) -> tuple[Mapping[str, _Seen], float, float]:
+def _read_pages(visits: Iterable[Visit]) -> tuple[Mapping[str, _VisitedPage], float, float]:
     """The pages by URL, and start and end of the record. What was found before the first revisit was there from the start."""
-    pages: dict[str, _Seen] = {}
+    pages: dict[str, _VisitedPage] = {}
     start, end, revisited = math.inf, -math.inf, False
     for visit in visits:
         start, end = min(start, visit.at), max(end, visit.at)
         revisited = revisited or visit.number > 1
         if visit.number == 1 and visit.is_page:
-            pages[visit.url] = _Seen(visit.url, visit.at if revisited else start, visit.relevance, visit.at)
+            pages[visit.url] = _VisitedPage(visit.url, visit.at if revisited else start, visit.relevance, visit.at)
         if visit.url in pages:
             pages[visit.url].see(visit)
     return (pages if revisited else {}), start, end

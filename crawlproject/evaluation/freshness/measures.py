@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from crawlproject.evaluation.freshness.collection import Collection
+from crawlproject.evaluation.freshness.collection import SiteCollection
 from crawlproject.evaluation.freshness.simulation import VisitLog
 from crawlproject.revisits.allocation import SECONDS_A_DAY
 
@@ -74,7 +74,7 @@ class Totals:
         return self.found / self.born if self.born else 0.0
 
 
-def measure(collection: Collection, log: VisitLog) -> list[Totals]:
+def measure(collection: SiteCollection, log: VisitLog) -> list[Totals]:
     """One for each site of the collection."""
     totals = [Totals() for _ in collection.sites]
     order = np.argsort(np.array(log.pages, dtype=np.int64), kind="stable")
@@ -86,7 +86,7 @@ def measure(collection: Collection, log: VisitLog) -> list[Totals]:
     return totals
 
 
-def _add_page(total: Totals, collection: Collection, page: int, visits: list[tuple[float, int]]) -> None:
+def _add_page(total: Totals, collection: SiteCollection, page: int, visits: list[tuple[float, int]]) -> None:
     member = collection.members[page]
     history, shift = member.history, member.shift
     enters, leaves = collection.enters[member.site], collection.leaves[member.site]
@@ -119,7 +119,7 @@ def _add_page(total: Totals, collection: Collection, page: int, visits: list[tup
         total.delays += len(known)
 
 
-def _add_period(total: Totals, collection: Collection, page: int, copy: int, time: float, until: float) -> None:
+def _add_period(total: Totals, collection: SiteCollection, page: int, copy: int, time: float, until: float) -> None:
     """Adds the period between two visits, after a visit that saw version ``copy``."""
     member, weight = collection.members[page], float(collection.weights[page])
     history, shift = member.history, member.shift

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from crawlproject.evaluation.freshness.collection import Collection
+from crawlproject.evaluation.freshness.collection import SiteCollection
 
 
-def freshness_bound(collection: Collection, budget: float) -> float:
+def freshness_bound(collection: SiteCollection, budget: float) -> float:
     """An upper bound of weighted binary freshness with ``budget`` visits in all.
 
     A visit at the moment of a change keeps the page up to date until the next change; no visit can do more. So the best is to

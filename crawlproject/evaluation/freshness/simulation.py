@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from crawlproject.evaluation.freshness.collection import Collection
+from crawlproject.evaluation.freshness.collection import SiteCollection
 from crawlproject.revisits.allocation import SECONDS_A_DAY
 from crawlproject.revisits.base import Outcome, RevisitPolicy
 
@@ -42,7 +42,7 @@ class Simulation:
 
     def __init__(
         self,
-        collection: Collection,
+        collection: SiteCollection,
         policy: RevisitPolicy,
         *,
         days: float,

@@ -29,7 +29,7 @@ from crawlproject.webs.page_cache import JudgedPages, latency, location
 CONCURRENCY = "concurrent_requests"  # the setting of Scrapy, in the manifest of a rehearsal
 
 
-class Rehearsal:
+class CrawlSimulation:
     """One crawl of a topic with an ordering over a virtual web, up to ``CRAWL_MAX_PAGES`` pages.
 
     At most ``concurrency`` fetches are under way at a time (0: no limit). ``folder`` receives ``crawl.json`` and

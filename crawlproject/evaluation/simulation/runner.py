@@ -10,7 +10,7 @@ from typing import Any
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.crawl.reading import make_canonicalizer, make_reader, make_traps, topic_in_canonical_urls
 from crawlproject.errors import BadCrawlDir
-from crawlproject.evaluation.simulation.run import CONCURRENCY, Rehearsal
+from crawlproject.evaluation.simulation.run import CONCURRENCY, CrawlSimulation
 from crawlproject.evaluation.simulation.web_graph import graph_of, least_pages, reachable
 from crawlproject.options import Options, read_options, refuse_unknown
 from crawlproject.orderings.base import Graph
@@ -111,7 +111,7 @@ class Runner:
                 yield name, folder, None
                 continue
             judged = self._judged(topic, cache, options)
-            rehearsal = Rehearsal(
+            rehearsal = CrawlSimulation(
                 topic,
                 chosen,
                 self.web,

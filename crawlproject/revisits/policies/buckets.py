@@ -8,6 +8,7 @@ bucket, so it is as small for 10 million pages as for a thousand.
 from __future__ import annotations
 
 import math
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,6 @@ from crawlproject.revisits.allocation import SECONDS_A_DAY, Array
 from crawlproject.revisits.base import Outcome
 from crawlproject.revisits.estimators.base import ALL, Rows
 from crawlproject.revisits.policies.shared import IntervalPolicy
-from crawlproject.revisits.table import Table
 
 BUCKETS = 24
 FASTEST = (
@@ -72,21 +72,14 @@ class Buckets(IntervalPolicy):
     """
 
     name = "buckets"
+    columns = MappingProxyType({"bucket": ("u1", FIRST_BUCKET), "quiet": ("f4", 0)})
 
     def __init__(self, *, estimator: str = "naive") -> None:
         super().__init__(estimator=estimator)
-        self._place = Table(bucket=("u1", FIRST_BUCKET), quiet=("f4", 0))
         self._frequency = np.zeros(BUCKETS)
 
-    @property
-    def bytes_per_page(self) -> int:
-        return super().bytes_per_page + self._place.bytes_per_row
-
-    def meet(self, outcome: Outcome) -> None:
-        self._place.grow(outcome.row + 1)
-
     def learn(self, outcome: Outcome, interval: float) -> None:
-        row, place = outcome.row, self._place
+        row, place = outcome.row, self.pages
         bucket = int(place["bucket"][row])
         expected = FASTEST * RATIO**bucket
         quiet = float(place["quiet"][row]) + interval
@@ -101,7 +94,7 @@ class Buckets(IntervalPolicy):
             place["quiet"][row] = quiet
 
     def price_of(self, rate: float, rows: npt.NDArray[np.integer[Any]]) -> float:
-        bucket = self._place["bucket"][rows]
+        bucket = self.pages["bucket"][rows]
         sizes = np.bincount(bucket, minlength=BUCKETS).astype(np.float64)
         weights = np.bincount(bucket, weights=self.weights(rows), minlength=BUCKETS).astype(np.float64)
         rates = 1 / (FASTEST * RATIO ** np.arange(BUCKETS))
@@ -111,8 +104,8 @@ class Buckets(IntervalPolicy):
         return 1.0
 
     def intervals(self, price: float, rows: Rows = ALL) -> Array:
-        frequency = self._frequency[self._place["bucket"][rows]]
+        frequency = self._frequency[self.pages["bucket"][rows]]
         return np.divide(price, frequency, out=np.full(len(frequency), math.inf), where=frequency > 0)
 
     def rates(self, rows: Rows = ALL) -> Array:
-        return np.asarray(1 / (FASTEST * RATIO ** self._place["bucket"][rows].astype(np.float64)))
+        return np.asarray(1 / (FASTEST * RATIO ** self.pages["bucket"][rows].astype(np.float64)))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 import numpy as np
 
@@ -16,7 +17,6 @@ from crawlproject.revisits.base import Outcome
 from crawlproject.revisits.estimators.base import ALL, Rows
 from crawlproject.revisits.estimators.quasi_deterministic import QuasiDeterministic
 from crawlproject.revisits.policies.shared import IntervalPolicy
-from crawlproject.revisits.table import Table
 
 QUANTILES = 256
 
@@ -30,23 +30,19 @@ class Embarrassment(IntervalPolicy):
     """
 
     name = "embarrassment"
+    columns = MappingProxyType({"probability": ("f4", 1.0)})
 
     def __init__(self, *, estimator: str = "group_prior", skew: float = 1.0) -> None:
         super().__init__(estimator=estimator)
         self.skew = skew
         self.clicks: Mapping[int, float] = {}
         self.times = QuasiDeterministic()
-        self._opened = Table(probability=("f4", 1.0))
         self._levels = np.zeros(QUANTILES)  # quantiles of the weights, from the last plan
         self._chances = np.ones(QUANTILES)
 
-    @property
-    def bytes_per_page(self) -> int:
-        return super().bytes_per_page + self._opened.bytes_per_row
-
     def observe(self, outcome: Outcome) -> Iterable[int]:
-        self._opened.grow(outcome.row + 1)
-        self._opened["probability"][outcome.row] = self._chance(outcome.row, outcome.weight)
+        self.pages.grow(outcome.row + 1)
+        self.pages["probability"][outcome.row] = self._chance(outcome.row, outcome.weight)
         return super().observe(outcome)
 
     def learn(self, outcome: Outcome, interval: float) -> None:
@@ -67,15 +63,15 @@ class Embarrassment(IntervalPolicy):
             # Pages of one weight share what their ranks promise.
             first, last = (np.searchsorted(-weights[order], -weights, side=side) for side in ("left", "right"))
             total = np.concatenate([[0.0], chances.cumsum()])
-            self._opened["probability"][:] = (total[last] - total[first]) / (last - first)
+            self.pages["probability"][:] = (total[last] - total[first]) / (last - first)
             for row, clicks in self.clicks.items():
                 if row < len(weights):
-                    self._opened["probability"][row] = clicks
+                    self.pages["probability"][row] = clicks
         return super().plan(now, rate, new_value)
 
     def intervals(self, price: float, rows: Rows = ALL) -> Array:
         rates = self.rates(rows)
-        chances = np.maximum(self._opened["probability"][rows].astype(np.float64), 1e-12)
+        chances = np.maximum(self.pages["probability"][rows].astype(np.float64), 1e-12)
         return freshness_interval(price * rates / chances) / rates
 
     def next_visit(self, row: int) -> float:

@@ -6,7 +6,7 @@ estimated from what earlier refreshes of the page brought. Here the ranking is b
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from types import MappingProxyType
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from crawlproject.revisits.allocation import Array, freshness_interval
 from crawlproject.revisits.base import Outcome
 from crawlproject.revisits.estimators.base import ALL, Rows
 from crawlproject.revisits.policies.shared import IntervalPolicy
-from crawlproject.revisits.table import Table
 
 PRIOR = 2.0  # changes that the mean impact of all pages counts as
 FIRST_IMPACT = 0.1  # of a change, as a share of the weight, before any was seen
@@ -28,32 +27,24 @@ class Impact(IntervalPolicy):
     """
 
     name = "impact"
+    columns = MappingProxyType({"changes": ("f4", 0), "moved": ("f4", 0)})
 
     def __init__(self, *, estimator: str = "group_prior") -> None:
         super().__init__(estimator=estimator)
-        self._seen = Table(changes=("f4", 0), moved=("f4", 0))
         self._changes, self._share = 1.0, FIRST_IMPACT
-
-    @property
-    def bytes_per_page(self) -> int:
-        return super().bytes_per_page + self._seen.bytes_per_row
-
-    def observe(self, outcome: Outcome) -> Iterable[int]:
-        self._seen.grow(outcome.row + 1)
-        return super().observe(outcome)
 
     def learn(self, outcome: Outcome, interval: float) -> None:
         if outcome.changed:
             before = float(self.pages["weight"][outcome.row])
             moved = abs(outcome.weight - before)
-            self._seen["changes"][outcome.row] += 1
-            self._seen["moved"][outcome.row] += moved
+            self.pages["changes"][outcome.row] += 1
+            self.pages["moved"][outcome.row] += moved
             self._changes += 1
             self._share += min(1.0, moved / max(before, outcome.weight, 1e-9))
 
     def intervals(self, price: float, rows: Rows = ALL) -> Array:
         rates = self.rates(rows)
         expected = self._share / self._changes * self.weights(rows)
-        moved, changes = self._seen["moved"][rows], self._seen["changes"][rows]
+        moved, changes = self.pages["moved"][rows], self.pages["changes"][rows]
         impact = np.maximum((moved + PRIOR * expected) / (changes + PRIOR), 1e-12)
         return freshness_interval(price * rates / impact) / rates

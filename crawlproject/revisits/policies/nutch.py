@@ -7,13 +7,14 @@ last change; counted from a time that is moved back by 0.3 of it (its defaults `
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import numpy as np
 
 from crawlproject.revisits.allocation import SECONDS_A_DAY, Array
 from crawlproject.revisits.base import Outcome
 from crawlproject.revisits.estimators.base import ALL, Rows
 from crawlproject.revisits.policies.shared import IntervalPolicy
-from crawlproject.revisits.table import Table
 
 FIRST = 30 * SECONDS_A_DAY
 SHORTEST = 60.0
@@ -24,6 +25,7 @@ class Nutch(IntervalPolicy):
     """All intervals are stretched by one factor, so that they spend the budget: Nutch knows none. 12 bytes a page more."""
 
     name = "nutch"
+    columns = MappingProxyType({"own": ("f4", FIRST), "modified": ("f8", 0)})
 
     def __init__(
         self, *, estimator: str = "naive", increase: float = 0.4, decrease: float = 0.2, sync: float = 0.3
@@ -32,18 +34,12 @@ class Nutch(IntervalPolicy):
         self.increase = increase
         self.decrease = decrease
         self.sync = sync
-        self._schedule = Table(own=("f4", FIRST), modified=("f8", 0))
-
-    @property
-    def bytes_per_page(self) -> int:
-        return super().bytes_per_page + self._schedule.bytes_per_row
 
     def meet(self, outcome: Outcome) -> None:
-        self._schedule.grow(outcome.row + 1)
-        self._schedule["modified"][outcome.row] = outcome.modified or outcome.at
+        self.pages["modified"][outcome.row] = outcome.modified or outcome.at
 
     def learn(self, outcome: Outcome, interval: float) -> None:
-        row, schedule = outcome.row, self._schedule
+        row, schedule = outcome.row, self.pages
         own = float(schedule["own"][row])
         if outcome.changed:
             schedule["modified"][row] = outcome.modified or outcome.at
@@ -52,6 +48,6 @@ class Nutch(IntervalPolicy):
         schedule["own"][row] = min(max(own, SHORTEST), LONGEST)
 
     def intervals(self, price: float, rows: Rows = ALL) -> Array:
-        own = self._schedule["own"][rows].astype(np.float64)
-        since = np.maximum(self.pages["last"][rows] - self._schedule["modified"][rows], 0)
+        own = self.pages["own"][rows].astype(np.float64)
+        since = np.maximum(self.pages["last"][rows] - self.pages["modified"][rows], 0)
         return price * np.maximum(own - self.sync * since, SHORTEST)

@@ -37,11 +37,11 @@ class IntervalPolicy(ABC):
 
     name = ""
     weighs_new: ClassVar[bool] = False
+    columns: ClassVar[Mapping[str, tuple[str, float]]] = {}  # what a policy notes of each page besides, as in ``Table``
 
     def __init__(self, *, estimator: str = "group_prior") -> None:
-        self.pages = Table(
-            last=("f8", -math.inf), interval=("f4", math.inf), weight=("f4", 0), host=("u4", 0), gone=("u1", 0)
-        )
+        of_all = {"last": ("f8", -math.inf), "interval": ("f4", math.inf), "weight": ("f4", 0.0)}
+        self.pages = Table(**of_all, host=("u4", 0), gone=("u1", 0), **self.columns)
         self.estimator: Estimator = make_estimator(estimator)
         self.price: float | None = None
         self.stretch = 1.0  # what is left to do when no price spends the budget exactly

@@ -8,7 +8,8 @@ theirs: a greedy set cover.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from types import MappingProxyType
 
 import numpy as np
 
@@ -16,7 +17,6 @@ from crawlproject.revisits.allocation import SECONDS_A_DAY, Array
 from crawlproject.revisits.base import Outcome
 from crawlproject.revisits.estimators.base import ALL, Rows
 from crawlproject.revisits.policies.shared import IntervalPolicy
-from crawlproject.revisits.table import Table
 
 SHAPE = 0.1  # of the Gamma prior of a page's rate: most pages never have a new link, few have most of them
 FIRST_LINKS = 1 / (365 * SECONDS_A_DAY)  # new links a second and page, before any evidence
@@ -31,23 +31,15 @@ class Spawning(IntervalPolicy):
     """
 
     name = "spawning"
+    columns = MappingProxyType({"links": ("f4", 0), "watched": ("f4", 0)})
 
     def __init__(self, *, estimator: str = "group_prior") -> None:
         super().__init__(estimator=estimator)
-        self._seen = Table(links=("f4", 0), watched=("f4", 0))
         self._links, self._watched = 1.0, 1 / FIRST_LINKS
 
-    @property
-    def bytes_per_page(self) -> int:
-        return super().bytes_per_page + self._seen.bytes_per_row
-
-    def observe(self, outcome: Outcome) -> Iterable[int]:
-        self._seen.grow(outcome.row + 1)
-        return super().observe(outcome)
-
     def learn(self, outcome: Outcome, interval: float) -> None:
-        self._seen["links"][outcome.row] += outcome.new_links
-        self._seen["watched"][outcome.row] += interval
+        self.pages["links"][outcome.row] += outcome.new_links
+        self.pages["watched"][outcome.row] += interval
         self._links += outcome.new_links
         self._watched += interval
 
@@ -61,5 +53,5 @@ class Spawning(IntervalPolicy):
     def _spawned(self, rows: Rows) -> Array:
         """New links a second of these rows."""
         mean = self._links / self._watched
-        links, watched = (self._seen[name][rows].astype(np.float64) for name in ("links", "watched"))
+        links, watched = (self.pages[name][rows].astype(np.float64) for name in ("links", "watched"))
         return (SHAPE + links) / (SHAPE / mean + watched)

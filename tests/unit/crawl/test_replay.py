@@ -10,48 +10,23 @@ import pytest
 from support.learnedstate import differences, state
 from support.livecrawl import finish, taken
 from support.randomweb import RandomWeb, crawl_on
+from support.recording_ordering import RecordingOrdering
 
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.options import read_options
 from crawlproject.orderings import registry
-from crawlproject.orderings.base import BaseOrdering, OrderingContext
-from crawlproject.records import CrawlUrl, Fetch, Link, Page, Topic
+from crawlproject.records import CrawlUrl, Fetch, Topic
 
 TOPIC = Topic("reefs", ("coral reef",), ("http://a.example/", "http://b.example/", "http://c.example/"))
 
 
-class Diary(BaseOrdering):
-    """Records every call."""
-
-    learns = True
-
-    def __init__(self, context: OrderingContext) -> None:
-        super().__init__(context)
-        self.events: list[tuple[Any, ...]] = []
-
-    def observe(self, page: Page) -> None:
-        self.events.append(("page", page.url, page.depth, page.parent, page.relevance, page.inherited, page.counts))
-
-    def inherited_for_links(self, page: Page) -> tuple[float, ...]:
-        return (*page.inherited, page.relevance)
-
-    def score(self, page: Page, link: Link) -> float:
-        self.events.append(("link", page.url, link.url, link.anchor, link.context_score, link.tag_path))
-        return 0.5
-
-    def redirected(self, url: str, target: str) -> None:
-        self.events.append(("redirect", url, target))
-
-    def failed(self, url: str) -> None:
-        self.events.append(("failure", url))
-
-    def refused(self, url: str) -> None:
-        self.events.append(("refusal", url))
+class Diary(RecordingOrdering):
+    """Notes revisions, too."""
 
     def revise(self) -> Iterable[tuple[str, float]]:
         self.events.append(("revision",))
-        return ()
+        return super().revise()
 
 
 @pytest.fixture(autouse=True)

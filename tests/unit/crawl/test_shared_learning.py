@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 from support.eventloop import Loop
 from support.learnedstate import differences, state
 from support.randomweb import RandomWeb, crawl_on
+from support.recording_ordering import RecordingOrdering
 from support.redisserver import empty_database
 
 from crawlproject.crawl.assembly import assemble
@@ -25,7 +25,6 @@ from crawlproject.inspection.duplicates.index import original_of
 from crawlproject.inspection.duplicates.minhash import sketch
 from crawlproject.options import read_options
 from crawlproject.orderings import registry
-from crawlproject.orderings.base import BaseOrdering, OrderingContext
 from crawlproject.records import FetchEvent, Link, Page, Span, Topic, Visit
 
 RUN_TIME = {
@@ -44,42 +43,17 @@ PROBED = {
 STREAM = "topical:{0}:crawl:reefs:messages"
 
 
-class Diary(BaseOrdering):
-    """Records what it is shown."""
+class Diary(RecordingOrdering):
+    """Notes, too, what only the worker that fetches knows at once. Spans are told, tag paths are not."""
 
-    learns = True
-
-    def __init__(self, context: OrderingContext) -> None:
-        super().__init__(context)
-        self.events: list[tuple[Any, ...]] = []
-
-    def observe(self, page: Page) -> None:
-        self.events.append(("page", page.url, page.depth, page.parent, page.relevance, page.inherited, page.counts))
-
-    def inherited_for_links(self, page: Page) -> tuple[float, ...]:
-        return (*page.inherited, page.relevance)[-3:]
-
-    def score(self, page: Page, link: Link) -> float:
-        self.events.append(("link", page.url, link.url, link.anchor, link.anchor_span, link.context_score))
-        return 0.5
-
-    def redirected(self, url: str, target: str) -> None:
-        self.events.append(("redirect", url, target))
-
-    def failed(self, url: str) -> None:
-        self.events.append(("failure", url))
-
-    def refused(self, url: str) -> None:
-        self.events.append(("refusal", url))
+    def of_link(self, link: Link) -> tuple[Any, ...]:
+        return (link.anchor_span,)
 
     def postponed(self, url: str) -> None:
         self.events.append(("postponed", url))
 
     def host_blocked(self, host: str) -> None:
         self.events.append(("blocked", host))
-
-    def revise(self) -> Iterable[tuple[str, float]]:
-        return ()
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ from support.webs import DictWeb, page, robots
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.reading import make_canonicalizer, make_reader
 from crawlproject.crawl.sitemaps import Sitemaps
-from crawlproject.evaluation.simulation.run import Rehearsal
+from crawlproject.evaluation.simulation.run import CrawlSimulation
 from crawlproject.options import read_options
 from crawlproject.orderings.registry import ORDERINGS
 from crawlproject.pages.text.analyzer import Analyzer
@@ -117,7 +117,7 @@ def rehearse(folder: Path, ordering: str, **settings: object) -> list[dict[str, 
     replies = web()
     judge = TopicJudge(["coral reef"], Analyzer("en"))
     cache = PageCache(replies, make_reader(options, judge.analyzer, make_canonicalizer(options)), options)
-    Rehearsal(TOPIC, options, replies, agent="topical", folder=folder).run(JudgedPages(cache, judge))
+    CrawlSimulation(TOPIC, options, replies, agent="topical", folder=folder).run(JudgedPages(cache, judge))
     return [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]
 
 

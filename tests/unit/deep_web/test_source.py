@@ -12,7 +12,7 @@ import pytest
 from benchmarks.deep_web import Lab, oracle
 from benchmarks.deep_web_sites import DeepSite, Kind
 from crawlproject.deep_web.selection.registry import SELECTIONS
-from crawlproject.deep_web.source import Query, Source, nonsense
+from crawlproject.deep_web.source import FormSource, Query, nonsense
 
 LAB = Lab()
 HERE = Path(__file__).resolve().parent
@@ -22,17 +22,17 @@ def site(kind: Kind, size: int = 120, **more: object) -> DeepSite:
     return DeepSite(f"{kind}.example", kind, size, **more)  # type: ignore[arg-type]
 
 
-def source(of: DeepSite, *, selection: str = "relevant_new", relevant: float = 0.0, limit: int = 60) -> Source:
+def source(of: DeepSite, *, selection: str = "relevant_new", relevant: float = 0.0, limit: int = 60) -> FormSource:
     made = LAB.source(of, selection, relevant=relevant, limit=limit, patience=10)
     assert made is not None
     return made
 
 
-def answer(asked: Source, of: DeepSite, query: Query) -> None:
+def answer(asked: FormSource, of: DeepSite, query: Query) -> None:
     asked.answered(query.url, query.parent, LAB.reader.read(query.url, of.get(query.url).body))
 
 
-def asked_of(asked: Source, of: DeepSite) -> list[Query]:
+def asked_of(asked: FormSource, of: DeepSite) -> list[Query]:
     queries = []
     while (query := asked.next()) is not None:
         queries.append(query)

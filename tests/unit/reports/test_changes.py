@@ -20,7 +20,7 @@ from crawlproject.reports.changes.atom import atom_feed
 from crawlproject.reports.changes.select import NEW, Changes, select_changes
 from crawlproject.reports.changes.text import print_changes
 from crawlproject.reports.spans import in_words, read_moment
-from crawlproject.storage.change_log import RETIRED, ChangeLog, PageChange
+from crawlproject.storage.change_log import RETIRED, PageChange, PageChangeLog
 from crawlproject.storage.read import CrawlInfo
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -105,7 +105,7 @@ def test_changes_of_a_folder(tmp_path: Path) -> None:
         + line(4, 12, duplicate_of="http://a.example/3")
         + line(5, 13, md5="", error="http 404")
     )
-    log = ChangeLog(tmp_path)
+    log = PageChangeLog(tmp_path)
     for at in (14.0, 15.0):  # killed between the two
         log.append(PageChange("http://a.example/2", GONE, NOW + at, NOW + 1, 3, 1))
     log.append(PageChange("http://a.example/1", RETIRED, NOW + 16, NOW + 10, 2, 1))

@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from crawlproject.errors import BadInput
-from crawlproject.topic.directory import Listing, categories, neighbours, read_directory, topic_of
+from crawlproject.topic.directory import DirectoryEntry, categories, neighbours, read_directory, topic_of
 
 RDF = """<?xml version="1.0" encoding="UTF-8"?>
 <RDF xmlns:r="http://www.w3.org/TR/RDF/" xmlns:d="http://purl.org/dc/elements/1.0/" xmlns="http://dmoz.org/rdf/">
@@ -36,8 +36,8 @@ BALLOONING = ("Recreation", "Ballooning")
 
 def test_the_dump_of_the_open_directory_is_read_packed_or_not(tmp_path: Path) -> None:
     expected = [
-        Listing(("Top", *BALLOONING), "http://a.example/", "A Hot air."),
-        Listing(("Top", *BALLOONING, "Clubs"), "http://b.example/", "B"),
+        DirectoryEntry(("Top", *BALLOONING), "http://a.example/", "A Hot air."),
+        DirectoryEntry(("Top", *BALLOONING, "Clubs"), "http://b.example/", "B"),
     ]
     (tmp_path / "content.rdf.u8").write_text(RDF)
     (tmp_path / "content.rdf.u8.gz").write_bytes(gzip.compress(RDF.encode()))
@@ -49,7 +49,7 @@ def test_the_dump_of_the_open_directory_is_read_packed_or_not(tmp_path: Path) ->
 def test_opml_and_json_are_nested_categories(tmp_path: Path, text: str) -> None:
     (tmp_path / "dump").write_text(text)
     first, second = read_directory(tmp_path / "dump")
-    assert first == Listing(BALLOONING, "http://a.example/", "A Hot air.")
+    assert first == DirectoryEntry(BALLOONING, "http://a.example/", "A Hot air.")
     assert second[:2] == (BALLOONING, "http://b.example/")
 
 
@@ -62,8 +62,8 @@ def test_what_is_no_directory_is_one_message(tmp_path: Path, text: str) -> None:
         list(read_directory(tmp_path / "none"))
 
 
-def listings(*category: str, count: int = 3) -> list[Listing]:
-    return [Listing(category, f"http://{number}.example", f"Text {number}.") for number in range(count)]
+def listings(*category: str, count: int = 3) -> list[DirectoryEntry]:
+    return [DirectoryEntry(category, f"http://{number}.example", f"Text {number}.") for number in range(count)]
 
 
 def test_categories_are_chosen_as_in_paper_003() -> None:
@@ -73,7 +73,7 @@ def test_categories_are_chosen_as_in_paper_003() -> None:
         *listings("Top", "Regional", "Companies"),
         *listings("Top", "Business", "News"),
         *listings("Top", "Arts", "Companies", count=2),
-        Listing(("Top", "Business", "Chemical_Companies"), "mailto:x"),
+        DirectoryEntry(("Top", "Business", "Chemical_Companies"), "mailto:x"),
     ]
     chosen = categories(found, ending=["Companies"], without=["Regional"], least=3)
     assert list(chosen) == [("Top", "Business", "Chemical_Companies")]

@@ -67,14 +67,15 @@ class Adaptive:
     def observe(self, outcome: Outcome) -> Iterable[int]:
         row, pages, at, host = outcome.row, self.pages, outcome.at, outcome.host
         sooner: list[int] = []
-        if row >= pages.rows or pages["last"][row] == -math.inf:
+        known = row < pages.rows and pages["last"][row] > -math.inf
+        if not known:
             pages.grow(row + 1)
             self.clocks.meet(host, at)
             self._members.setdefault(host, array("I")).append(row)
             pages["host"][row] = host
-        elif not outcome.gone and not pages["gone"][row] and at > pages["last"][row]:
+        self.clocks.advance(host, at)  # whatever was found: no page was visited after the last day of its clock
+        if known and not outcome.gone and not pages["gone"][row] and at > pages["last"][row]:
             self._asked += not outcome.hint and at + EARLY >= pages["due_at"][row]
-            self.clocks.advance(host, at)
             sooner = self._learn(outcome)
         pages["last"][row] = at
         pages["weight"][row] = outcome.weight

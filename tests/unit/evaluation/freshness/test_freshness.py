@@ -14,7 +14,7 @@ import orjson
 import pytest
 
 from crawlproject.errors import BadInput
-from crawlproject.evaluation.freshness.collection import Collection
+from crawlproject.evaluation.freshness.collection import SiteCollection
 from crawlproject.evaluation.freshness.histories import (
     PageHistory,
     SiteHistory,
@@ -149,7 +149,7 @@ class TestHistories:
 
 class TestMeasures:
     def totals(self, site: SiteHistory, log: VisitLog) -> Totals:
-        return reduce(Totals.__add__, measure(Collection([site]), log))
+        return reduce(Totals.__add__, measure(SiteCollection([site]), log))
 
     def test_a_change_is_missed_until_the_next_visit(self) -> None:
         found = self.totals(a_site(a_page(0, 40)), a_log((0, 0, 0), (60, 0, 1)))
@@ -194,7 +194,7 @@ class TestSimulation:
     def test_spends_the_budget_and_no_more(self) -> None:
         site = a_site(*(a_page(0, 10 + row, 50 + row) for row in range(20)))
         for name in POLICIES:
-            log = Simulation(Collection([site], days=100), make_policy(name), days=10).run()
+            log = Simulation(SiteCollection([site], days=100), make_policy(name), days=10).run()
             assert log.budget == pytest.approx(200, abs=2)
             assert log.fetches <= log.budget
             assert name in ("freshness", "capture", "content", "impact") or log.fetches >= 0.9 * log.budget
@@ -203,24 +203,24 @@ class TestSimulation:
 
     def test_uniform_visits_every_page_as_often(self) -> None:
         site = a_site(*(a_page(0) for _ in range(10)))
-        log = Simulation(Collection([site], days=100), make_policy("uniform"), days=10).run()
+        log = Simulation(SiteCollection([site], days=100), make_policy("uniform"), days=10).run()
         counts = np.bincount(log.pages)
         assert counts.max() - counts.min() <= 2
 
     def test_new_pages_are_found_through_links_of_visited_ones(self) -> None:
         site = a_site(a_page(0, 30, links={1: {1}}), a_page(30, links={0: {2}}), a_page(30), a_page(30))
-        log = Simulation(Collection([site], days=100), make_policy("uniform"), days=5).run()
+        log = Simulation(SiteCollection([site], days=100), make_policy("uniform"), days=5).run()
         assert set(log.pages) == {0, 1, 2}
         first = {page: log.times[log.pages.index(page)] / DAY for page in (1, 2)}
         assert 30 <= first[1] <= first[2] <= 40
 
     def test_a_page_that_is_gone_is_visited_twice(self) -> None:
         site = a_site(a_page(0, gone=[(50, math.inf)]), a_page(0))
-        log = Simulation(Collection([site], days=100), make_policy("uniform"), days=5).run()
+        log = Simulation(SiteCollection([site], days=100), make_policy("uniform"), days=5).run()
         assert [version for page, version in zip(log.pages, log.versions, strict=True) if page == 0][-2:] == [-1, -1]
 
     def test_sites_with_shorter_records_enter_later(self) -> None:
-        collection = Collection([a_site(a_page(0), days=100), a_site(a_page(0), days=37)], days=100)
+        collection = SiteCollection([a_site(a_page(0), days=100), a_site(a_page(0), days=37)], days=100)
         log = Simulation(collection, make_policy("uniform"), days=10).run()
         first = log.times[log.pages.index(1)] / DAY
         assert first == pytest.approx(63)
@@ -229,20 +229,20 @@ class TestSimulation:
     def test_the_oracle_is_above_everybody(self) -> None:
         generator = np.random.default_rng(3)
         pages = [a_page(0, *np.sort(generator.uniform(0, 100, 1 + row % 7)).tolist()) for row in range(12)]
-        collection = Collection([a_site(*pages)], days=100)
+        collection = SiteCollection([a_site(*pages)], days=100)
         for name in POLICIES:
             log = Simulation(collection, make_policy(name), days=25).run()
             found = reduce(Totals.__add__, measure(collection, log))
             assert found.freshness <= freshness_bound(collection, log.fetches) + 1e-9
 
     def test_the_oracle_buys_the_longest_periods(self) -> None:
-        collection = Collection([a_site(a_page(0, 10, 60, 80))], days=100)
+        collection = SiteCollection([a_site(a_page(0, 10, 60, 80))], days=100)
         assert [freshness_bound(collection, n) for n in range(4)] == pytest.approx([0.1, 0.6, 0.8, 1.0])
 
     def test_adaptive_follows_the_rebuilds_of_sites(self) -> None:
         """Three sites of forty pages, rebuilt every 30 days each: one visit tells of forty changes."""
         pages = lambda at: [a_page(0, *range(at, 365, 30)) for _ in range(40)]  # noqa: E731
-        collection = Collection([a_site(*pages(at), days=365) for at in (10, 20, 30)], days=365)
+        collection = SiteCollection([a_site(*pages(at), days=365) for at in (10, 20, 30)], days=365)
         fresh = {}
         for name in ("uniform", "freshness", "adaptive"):
             log = Simulation(collection, make_policy(name), days=15).run()
@@ -270,7 +270,7 @@ def test_on_a_real_site_adaptive_is_fresher_than_uniform() -> None:
     path = shared / "data" / "changes" / "apache+incubator_content.jsonl.gz"
     if not path.is_file():
         pytest.skip("the change histories are absent")
-    collection = Collection([read_site(path)])
+    collection = SiteCollection([read_site(path)])
     fresh = {}
     for name in ("uniform", "adaptive"):
         log = Simulation(collection, make_policy(name), days=30).run()

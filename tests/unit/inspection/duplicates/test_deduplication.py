@@ -15,7 +15,7 @@ from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.crawl.reading import make_canonicalizer, make_reader
 from crawlproject.errors import BadSetting
-from crawlproject.evaluation.simulation.run import Rehearsal
+from crawlproject.evaluation.simulation.run import CrawlSimulation
 from crawlproject.inspection.duplicates.url_rule import UrlRule
 from crawlproject.inspection.duplicates.url_rule_store import OFF, UrlRuleStore, read_rules
 from crawlproject.options import read_options
@@ -71,7 +71,7 @@ def rehearse(web: Any, folder: Path, pages: int, **settings: object) -> Crawl:
     options = read_options({**QUICK, "CRAWL_MAX_PAGES": pages, **settings})
     analyzer = Analyzer("en")
     cache = PageCache(web, make_reader(options, analyzer, make_canonicalizer(options)), options)
-    rehearsal = Rehearsal(TOPIC, options, web, agent="test", folder=folder)
+    rehearsal = CrawlSimulation(TOPIC, options, web, agent="test", folder=folder)
     return rehearsal.run(JudgedPages(cache, TopicJudge(TOPIC.keywords, analyzer)))
 
 

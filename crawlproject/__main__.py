@@ -1,6 +1,4 @@
-"""The command ``topical``, and the process of a crawl that a program started.
-
-``topical`` has the sub-commands of ``scrapy``, outside of a Scrapy project, and ``topical crawl TOPIC``.
+"""The command ``topical``: the sub-commands of ``scrapy`` outside of a Scrapy project, and ``topical crawl TOPIC``.
 
 Scrapy's own runner looks for a project around the current folder; this one takes the installed settings, and imports only the
 sub-command that is asked for.
@@ -11,7 +9,6 @@ from __future__ import annotations
 import argparse
 import difflib
 import os
-import pickle
 import sys
 from collections.abc import Iterator, Sequence
 from importlib import import_module
@@ -28,8 +25,7 @@ import crawlproject
 from crawlproject import commands
 from crawlproject.commands.crawl import CrawlCommand
 from crawlproject.components.completion import SHELLS, script
-from crawlproject.components.subcommand import BAD_INPUT, Subcommand, reporting_errors
-from crawlproject.orderings.registry import ordering
+from crawlproject.components.subcommand import BAD_INPUT, Subcommand
 
 PROGRAM = "topical"
 SETTINGS = "crawlproject.settings"
@@ -90,23 +86,6 @@ def main() -> None:
     """Run the command line; ends the process with its exit code."""
     os.environ.setdefault(ENVVAR, SETTINGS)  # crawls that a command starts read the same settings
     sys.exit(run(sys.argv[1:]))
-
-
-def crawl_as_told() -> None:
-    """Crawl what a program says on standard input (``crawlproject.library.crawling``); ends as ``scrapy crawl`` does."""
-    wish = pickle.load(sys.stdin.buffer)  # from the process that started this one
-    for name, cls in wish["orderings"].items():
-        ordering(name)(cls)
-    os.environ.setdefault(ENVVAR, SETTINGS)
-    settings = get_project_settings()
-    settings.setdict(wish["settings"], priority="cmdline")
-    command = CrawlCommand()
-    command.settings = settings
-    command.crawler_process = process = AsyncCrawlerProcess(settings)
-    with reporting_errors(command):
-        command.crawl(process.create_crawler(SPIDER), {"topic": wish["topic"]})
-    sys.stderr.flush()
-    sys.exit(command.exitcode)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -186,3 +165,7 @@ def _overview() -> Iterator[str]:
     for name in command_names():
         yield f"  {name:<11} {make_command(name).short_desc()}"
     yield f"\n{PROGRAM} COMMAND --help says more. To begin: {PROGRAM} crawl demo -s VIRTUAL_WEB=sample"
+
+
+if __name__ == "__main__":
+    main()
