@@ -213,4 +213,6 @@ def stored_page(crawl: Crawl, visit: Visit, inherited: tuple[float, ...]) -> Pag
     judged = replace(
         page, relevance=visit.relevance, spam=visit.spam, duplicate_of=visit.duplicate_of, signs=visit.signs
     )
+    if crawl.topics is not None:  # also those that joined later
+        judged = replace(crawl.steps.score_page(judged), relevance=visit.relevance)
     return crawl.steps.score_links(judged)

@@ -24,6 +24,7 @@ SATURATED = "saturated"
 DEAD_END = "frontier empty"
 NO_NETWORK = "no network"
 ROUND = "round over"  # of revisits
+TOPICS_HAVE_ENOUGH = "topics have enough"  # each of several has the pages that it wanted
 
 EVERY = 20  # pages between two looks at the frontier
 

@@ -36,6 +36,8 @@ _ENDINGS = {
     "finished": "nothing was left to fetch",
     "page budget": "the page budget was spent",
     "round over": "the round of visits to known pages was done",
+    "topics have enough": "each topic has as many relevant pages as it wanted",
+    "topic left": "the topic left the crawl, which may go on with others",
     "time budget": "the time budget was spent",
     "saturated": "the crawl was saturated: it found little, and the waiting URLs promised little",
     "frontier empty": "nothing was left to fetch",

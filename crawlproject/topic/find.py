@@ -25,9 +25,9 @@ def find_topic(asked: str) -> Topic:
     """The topic that ``asked`` names or contains. Raises ``BadTopic``, which names the input and what is expected.
 
     Text with a line break is TOML, and so is text with a ``=`` that is not the name of a file; it must give the topic a
-    ``name``, which names the crawl folder.
-    A folder of topic files is one topic, with those as its members. Paths of example files are relative to the topic file, or for TOML text to the
-    current folder. A file takes precedence over a topic of the project.
+    ``name``, which names the crawl folder. A folder of topic files is one topic, with those as its members. Paths of example
+    files are relative to the topic file, or for TOML text to the current folder. A file takes precedence over a topic of the
+    project.
     """
     if "\n" in asked:
         return _read_text(asked)

@@ -37,7 +37,7 @@ class AdaptiveForTopics(Adaptive):
 
     # ------------------------------------------------------------ topics
 
-    def join(self, context: OrderingContext, weight: float = 1.0) -> None:
+    def join(self, context: OrderingContext, weight: float = 1.0, place: int | None = None) -> None:
         """A topic joins: all that waits gets new scores. Raises ``ValueError`` as ``FairShare.join``."""
         self.share.join(context.topic.name, weight)
         kinds = kinds_of(self.without)

@@ -20,8 +20,11 @@ class TopicsOrdering(Protocol):
 
     share: FairShare
 
-    def join(self, context: OrderingContext, weight: float = 1.0) -> None:
-        """A topic joins, which has this weight. Raises ``ValueError`` for a name that is there, and a weight of 0 or less."""
+    def join(self, context: OrderingContext, weight: float = 1.0, place: int | None = None) -> None:
+        """A topic joins, which has this weight; its ``place`` among all that ever joined is the next, unless it is given.
+
+        Raises ``ValueError`` for a name that is there, and a weight of 0 or less.
+        """
         ...
 
     def leave(self, name: str) -> None:

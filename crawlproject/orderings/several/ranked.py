@@ -50,6 +50,7 @@ class RankedTopics(BaseOrdering):
         self._orderings: list[BaseOrdering] = []  # in the order of ``share``
         self._judges: list[Any] = []
         self._places: list[int] = []  # of each topic's values among those that are inherited
+        self._next_place = 0
         self._table = ScoreTable()
         self._pages = self._revised_at = 0
         self._latest: tuple[Page, list[Page]] | None = None
@@ -57,13 +58,15 @@ class RankedTopics(BaseOrdering):
 
     # ------------------------------------------------------------ topics
 
-    def join(self, context: OrderingContext, weight: float = 1.0) -> None:
+    def join(self, context: OrderingContext, weight: float = 1.0, place: int | None = None) -> None:
         """A topic joins: what is found from now on is scored for it, too. Raises ``ValueError`` as ``FairShare.join``."""
         ordering = self._make(context)
         self.share.join(context.topic.name, weight)
         self._orderings.append(ordering)
         self._judges.append(context.judge)
-        self._places.append(max(self._places, default=-1) + 1)
+        self._next_place = max(self._next_place, 0 if place is None else place)
+        self._places.append(self._next_place if place is None else place)
+        self._next_place += 1
         self._table.add_topic()
         self.commit = max(self.commit, ordering.commit)
         self.weigh_anew()
