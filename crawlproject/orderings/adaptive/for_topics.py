@@ -65,9 +65,9 @@ class AdaptiveForTopics(Adaptive):
     def weigh_anew(self) -> None:
         """The weights have changed: all rows are scored again when the frontier asks next."""
         self._latest = None
-        self._scored_at = -REVISE_EVERY
-        self._active.near = -np.inf
-        if self._models:
+        if self._pages:
+            self._scored_at = -REVISE_EVERY
+            self._active.near = -np.inf
             self._learn_all()
 
     def learn_earlier(self, name: str, page: Page) -> None:
@@ -102,14 +102,14 @@ class AdaptiveForTopics(Adaptive):
         for model, worth in zip(models, worths.tolist(), strict=True):
             model.meet(rows, fresh, worth)
         prospects = np.broadcast_to(self._promise(page, rows, fresh), worths.shape)
-        for number, model in enumerate(models):
-            outcome = np.array([worths[number], prospects[number]])
-            model.learn(page.url, row, None if promised is None else promised[number], outcome)
-        whole = np.array([worths.sum(), prospects.sum()])  # keeps the groups alive; nobody asks for its mean
+        whole = np.array([worths.sum(), prospects.sum()])  # first: that keeps the groups alive, though nobody asks for it
         if row is None:
             self._evidence.learn_host(host_of(page.url), whole)
         else:
             self._evidence.learn(self._table.groups[row], whole)
+        for number, model in enumerate(models):
+            outcome = np.array([worths[number], prospects[number]])
+            model.learn(page.url, row, None if promised is None else promised[number], outcome)
         self.failed(page.url)
 
     def listed(self, page: Page) -> None:

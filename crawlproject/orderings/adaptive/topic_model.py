@@ -104,8 +104,7 @@ class TopicModel:
 
     def values(self, rows: Rows) -> tuple[Vector, Vector]:
         """The predicted worth of each row, and its value."""
-        found = self._evidence.of(rows)
-        worth, behind = found[0] @ self._ridge.weights[0], found[1] @ self._ridge.weights[1]
+        worth, behind = np.einsum("orf,of->or", self._evidence.of(rows), self._ridge.weights)
         return worth, worth + self._prospect * behind_of(behind)
 
     def end(self) -> None:
