@@ -7,7 +7,7 @@
 crawl need for the mean recall that the crawls one after the other reach together; and, as a control, what does it reach with the
 same number of fetches? ``distinct``: the fetches of the crawls one after the other if each had the answers of those before.
 
-``cpu``: the pages of one crawl of all topics go through the steps of a page, from bytes to frontier, in one fixed order, once with
+``cpu``: the pages of a crawl of all topics go through the steps of a page, from bytes to frontier, in one fixed order, once with
 the first topic alone (as a crawl of one topic), then with more of them. CPU seconds of this process; the best of ``--repeats``.
 """
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -78,8 +77,8 @@ class TopicView:
     def catch_up(self, goes_on: Callable[[], bool] = lambda: True) -> bool:
         """Read what is new in the crawl, a page at a time while ``goes_on()``; whether nothing is left."""
         items = self._items.raw()
-        for line in self._history.raw():
-            self._add(visit_from(parse_line(line, self._whole / HISTORY), self._history.here), items)
+        for line in self._history:
+            self._add(dict(line), items)
             self._since_save += 1
             if self._since_save >= _SAVE_EVERY:
                 self.save()
@@ -87,20 +86,20 @@ class TopicView:
                 return False
         return True
 
-    def _add(self, visit: Visit, items: Iterator[bytes]) -> None:
-        relevance = 0.0
-        if visit.is_page:
-            known = visit.topics.get(self.topic.name)
-            if known is None and visit.number == 1:
-                known = self._judge(visit)
-            relevance = known or 0.0
-        if visit.md5:
-            self._add_item(visit, relevance, items)
-        self._own_history.append(replace(visit, relevance=relevance, topics={}))
+    def _add(self, line: dict[str, Any], items: Iterator[bytes]) -> None:
+        """A line of the history; most are written on without a ``Visit`` of them."""
+        relevance = (line.get("topics") or {}).get(self.topic.name)
+        if relevance is None and line["md5"] and line.get("number", 1) == 1:
+            relevance = self._judge(visit_from(line, self._history.here))
+        line["relevance"] = relevance or 0.0
+        line["topics"] = {}
+        if line["md5"]:
+            self._add_item(line["url"], line["relevance"], items)
+        self._own_history.append(line)
 
-    def _add_item(self, visit: Visit, relevance: float, items: Iterator[bytes]) -> None:
+    def _add_item(self, url: str, relevance: float, items: Iterator[bytes]) -> None:
         """The item of a visit, if its page is relevant; and what was taken back before it, whoever had that."""
-        start = b'{"url":' + orjson.dumps(visit.url) + b","
+        start = b'{"url":' + orjson.dumps(url) + b","
         while (line := self._next_item(items)) is not None:
             if not line.endswith(b'"state":""}\n'):
                 self._own_items.append_lines(line)

@@ -51,6 +51,7 @@ class Adaptive(BaseOrdering):
 
     learns = True
     reads_tag_paths = True
+    turns = TURNS
 
     def __init__(
         self,
@@ -271,14 +272,14 @@ class Adaptive(BaseOrdering):
     def _score_all(self) -> Iterator[tuple[str, float]]:
         """Score the table by what is known now; what the frontier has to be told.
 
-        Of the rows that are far from being active, only each ``TURNS``-th is scored.
+        Of the rows that are far from being active, only each ``turns``-th is scored.
         """
         self._learn_all()
         table, rows = self._table, self._table.waiting()
         if not len(rows):
             return
-        self._turn = (self._turn + 1) % TURNS
-        due = rows[(table.value[rows] >= self._active.near) | (rows % TURNS == self._turn)]
+        self._turn = (self._turn + 1) % self.turns
+        due = rows[(table.value[rows] >= self._active.near) | (rows % self.turns == self._turn)]
         table.value[due] = self._values(due)[1]
         values = table.value[rows]
         told = self._active.choose(rows, values)

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crawlproject.orderings.adaptive.adaptive import REVISE_EVERY, Adaptive
+from crawlproject.orderings.adaptive.adaptive import REVISE_EVERY, TURNS, Adaptive
 from crawlproject.orderings.adaptive.link_features import kinds_of
 from crawlproject.orderings.adaptive.link_table import Rows
 from crawlproject.orderings.adaptive.topic_model import TopicModel
 from crawlproject.orderings.base import OrderingContext
 from crawlproject.orderings.several.fair_share import FairShare
+from crawlproject.pages.text.terms import counts_of_some
 from crawlproject.records import CrawlUrl, Page
 from crawlproject.urls.hosts import host_of
 
@@ -34,6 +35,7 @@ class AdaptiveForTopics(Adaptive):
         super().__init__(context, **parameters)
         self.share = share
         self._models: list[TopicModel] = []  # in the order of ``share``
+        self._keywords: dict[str, None] = {}  # of all that ever joined
 
     # ------------------------------------------------------------ topics
 
@@ -51,6 +53,8 @@ class AdaptiveForTopics(Adaptive):
             without=kinds,
         )
         self._models.append(model)
+        self._keywords |= dict.fromkeys(model.query)
+        self._share_turns()
         for url in context.topic.seeds:
             self._ended.add(url)
         self.weigh_anew()
@@ -60,7 +64,12 @@ class AdaptiveForTopics(Adaptive):
         index = self.share.names.index(name)
         self.share.leave(name)
         self._models.pop(index).end()
+        self._share_turns()
         self.weigh_anew()
+
+    def _share_turns(self) -> None:
+        """The more topics, the less often what is far from being fetched is scored: that takes half of the time of one more."""
+        self.turns = TURNS + TURNS * max(0, len(self._models) - 1) // 2
 
     def weigh_anew(self) -> None:
         """The weights have changed: all rows are scored again when the frontier asks next."""
@@ -84,7 +93,8 @@ class AdaptiveForTopics(Adaptive):
         self._pages += 1
         text = self._terms.numbers(page.terms)
         numbers, counts = self._terms.observe(text)
-        worths = np.array([model.worth(page) for model in models])
+        of_keywords = counts_of_some(page.counts, self._keywords)
+        worths = np.array([model.worth(page, of_keywords) for model in models])
         wanted = worths[share.weights > 0]
         self._active.observe(float(wanted.max()) if len(wanted) else 0.0)
         for model, worth in zip(models, worths.tolist(), strict=True):
@@ -102,7 +112,9 @@ class AdaptiveForTopics(Adaptive):
         for model, worth in zip(models, worths.tolist(), strict=True):
             model.meet(rows, fresh, worth)
         prospects = np.broadcast_to(self._promise(page, rows, fresh), worths.shape)
-        whole = np.array([worths.sum(), prospects.sum()])  # first: that keeps the groups alive, though nobody asks for it
+        whole = np.array(
+            [worths.sum(), prospects.sum()]
+        )  # first: that keeps the groups alive, though nobody asks for it
         if row is None:
             self._evidence.learn_host(host_of(page.url), whole)
         else:

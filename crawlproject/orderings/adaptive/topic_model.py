@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import numpy.typing as npt
 
@@ -9,7 +11,7 @@ from crawlproject.orderings.adaptive.bm25 import CONTRAST, Bm25Worth
 from crawlproject.orderings.adaptive.document_frequencies import TermStatistics
 from crawlproject.orderings.adaptive.link_features import LinkFeatures
 from crawlproject.orderings.adaptive.link_table import LinkTable, Mask, Rows, TopicColumns
-from crawlproject.orderings.adaptive.ridge import Ridge, behind_of
+from crawlproject.orderings.adaptive.ridge import FAR_BEHIND, Ridge, behind_of
 from crawlproject.orderings.base import OrderingContext
 from crawlproject.orderings.learning.term_ids import Numbers
 from crawlproject.pages.text.terms import counted
@@ -38,7 +40,7 @@ class TopicModel:
         self._table = table
         self._terms = terms
         self._prospect = prospect
-        query = tuple(context.judge.query)
+        self.query = query = tuple(context.judge.query)
         keywords = terms.numbers(query)
         self._worth = Bm25Worth(terms, dict(zip(query, keywords.tolist(), strict=True)))
         self._columns = TopicColumns(table)
@@ -48,16 +50,17 @@ class TopicModel:
 
     # ------------------------------------------------------------ pages
 
-    def worth(self, page: Page) -> float:
-        """What a page is worth. A person who says that a page is relevant means the topic that it is closest to."""
+    def worth(self, page: Page, counts: Mapping[str, int]) -> float:
+        """What a page is worth, whose keywords have these ``counts``.
+
+        A person who says that a page is relevant means the topic that it is closest to.
+        """
         relevance = page.topics.get(self.name, 0.0)
         if JUDGED in page.signs:
             closest = relevance >= max(page.topics.values(), default=0.0)
-            return page.signs[JUDGED] if closest else 0.0 if not page.signs[JUDGED] else self._unjudged(page, relevance)
-        return self._unjudged(page, relevance)
-
-    def _unjudged(self, page: Page, relevance: float) -> float:
-        return relevance**CONTRAST if self._judge.by_meaning else self._worth(page.counts, len(page.terms))
+            if closest or not page.signs[JUDGED]:
+                return page.signs[JUDGED]
+        return relevance**CONTRAST if self._judge.by_meaning else self._worth(counts, len(page.terms))
 
     def observe(self, worth: float, numbers: Numbers, counts: Rows) -> None:
         """A page was fetched: its distinct terms, and how often it has each."""
@@ -77,7 +80,7 @@ class TopicModel:
 
     def learn_earlier(self, page: Page, rows: Rows) -> None:
         """Learn from a page that was fetched before this topic joined; ``rows`` are those of its links that still wait."""
-        worth = self.worth(page)
+        worth = self.worth(page, page.counts)
         self._evidence.feedback.observe(worth, *counted(self._terms.numbers(page.terms)))
         self._columns.meet(rows, np.zeros(len(rows), bool), worth)
         prospect = 0.0
@@ -99,8 +102,10 @@ class TopicModel:
 
     def value(self, evidence: Vector) -> float:
         """The value that this evidence about a row promises."""
-        worth, behind = (evidence * self._ridge.weights).sum(axis=1)
-        return float(worth + self._prospect * behind_of(float(behind)))
+        worth, behind = np.einsum("of,of->o", evidence, self._ridge.weights).tolist()
+        return float(
+            worth + self._prospect * min(max(behind, 0.0), FAR_BEHIND)
+        )  # ``behind_of`` takes ten times as long
 
     def values(self, rows: Rows) -> tuple[Vector, Vector]:
         """The predicted worth of each row, and its value."""

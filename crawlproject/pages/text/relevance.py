@@ -43,6 +43,12 @@ class TopicJudge:
         product = dot(self.query, counts)
         return cosine_of(product, self._query_norm, squared_norm(counts)) if product else 0.0
 
+    def relevance_of(self, some: Mapping[str, int], squared: float) -> float:
+        """``relevance`` of a document of which the counts of all keywords are known, and the squared norm of all its counts."""
+        return cosine_of(
+            sum([weight * some.get(term, 0) for term, weight in self.query.items()]), self._query_norm, squared
+        )
+
     def span_score(self, terms: Sequence[str], span: Span) -> float:
         """The cosine of one span of ``terms`` with the keywords."""
         return self.relevance(Counter(terms[span.start : span.end]))

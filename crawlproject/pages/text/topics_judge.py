@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.pages.text.terms import counts_of_some
 from crawlproject.pages.text.vectors import squared_norm
 from crawlproject.records import Page, Span
 
@@ -45,7 +46,10 @@ class TopicsJudge(TopicJudge):
 
     def topics(self, counts: Mapping[str, int]) -> dict[str, float]:
         """The relevance to each topic by its name, 0 to 1."""
-        return {name: judge.relevance(counts) for name, judge in self._judges.items()}
+        if self.by_meaning:
+            return {name: judge.relevance(counts) for name, judge in self._judges.items()}
+        some, norm = counts_of_some(counts, self.query), squared_norm(counts)
+        return {name: judge.relevance_of(some, norm) for name, judge in self._judges.items()}
 
     def with_relevance(self, page: Page) -> Page:
         """``page`` with its relevance to each topic, and the highest of them."""
