@@ -45,7 +45,7 @@ from crawlproject.crawl.scarcity import Scarcity
 from crawlproject.crawl.shared_learning import SharedLearning
 from crawlproject.crawl.sitemaps import Sitemaps
 from crawlproject.crawl.stats import CrawlStats
-from crawlproject.crawl.stopping import NO_NETWORK, PAGE_BUDGET, ROUND, TOPICS_HAVE_ENOUGH, Stopping
+from crawlproject.crawl.stopping import NO_NETWORK, OVER, PAGE_BUDGET, ROUND, TOPICS_HAVE_ENOUGH, Stopping
 from crawlproject.frontier.base import Frontier, SharedFrontier
 from crawlproject.inspection.rendering import RenderPolicy
 from crawlproject.options import Options
@@ -297,4 +297,4 @@ class Crawl:
         finally:
             self.folder.close(reason, now, {**(stats or {}), **self.stats.counters(), **shown})
             if self.topics is not None:
-                self.topics.close()
+                self.topics.close(over=reason in OVER)

@@ -25,7 +25,7 @@ from crawlproject.storage.tail import ITEMS, START, TailPosition, TailReader
 
 FOLDER = "topics"
 PLACE = "view.json"
-_LINKED = ("pages", "links.jsonl", "frontier", "refused.json", "robots.jsonl", "sitemaps.jsonl", "lock")
+_LINKED = ("pages", "links.jsonl", "frontier", "refused.json", "robots.jsonl", "sitemaps.jsonl")
 _SAVE_EVERY = 500  # lines of the history
 
 Judge = Callable[[Visit], float | None]

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from crawlproject.crawl.crawl import Crawl
     from crawlproject.pages.text.relevance import TopicJudge
 
+JUDGED_AT_THE_END = 200  # stored pages that are judged when a crawl is interrupted: it ends at once
 LEFT_THE_CRAWL = "topic left"  # why the view of a topic ended
 
 
@@ -59,6 +60,7 @@ class CrawlTopics:
         self._log: TopicsLog | None = None
         self._keeps_pages = False
         self._replaying = True
+        self._judged = 0  # stored pages, for topics that joined
         self._joined_now: set[str] = set()  # while this process crawls
 
     @property
@@ -148,6 +150,10 @@ class CrawlTopics:
             if relevance >= self._relevant:
                 self._count(name)
 
+    def found_by_name(self) -> dict[str, int]:
+        """How many relevant pages each topic has, duplicates left out."""
+        return {name: self.found[name] for name in self.members}
+
     def have_enough(self) -> bool:
         """Whether every topic has the ``pages`` that it wanted."""
         return all(0 < member.pages <= self.found[name] for name, member in self.members.items())
@@ -162,9 +168,14 @@ class CrawlTopics:
             done = view.catch_up(goes_on) and done
         return done
 
-    def close(self) -> None:
-        """Note how the crawl stands, and close the files. The crawl has noted why it ended."""
+    def close(self, *, over: bool) -> None:
+        """Note how the crawl stands, and close the files. The crawl has noted why it ended; ``over``: it need not go on.
+
+        What is left to judge for topics that joined is judged now if the crawl is over, else most of it when it goes on.
+        """
         manifest = self.crawl.folder.manifest.found
+        most = self._judged + JUDGED_AT_THE_END
+        self.catch_up(lambda: over or self._judged < most)
         for view in self._views.values():
             view.describe(manifest)
             view.close()
@@ -213,6 +224,7 @@ class CrawlTopics:
         page = stored_page(self.crawl, visit, ()) if visit.md5 else None
         if page is None:
             return None
+        self._judged += 1
         relevance = page.topics[name]
         if name in self._joined_now:
             self._ordering.learn_earlier(name, page)
