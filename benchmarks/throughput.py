@@ -102,7 +102,9 @@ class Bench:
         return [sys.executable, "-c", TOPICAL, extension, str(self.topic), str(place), str(pages), *more]
 
     def environment(self, report: Path) -> dict[str, str]:
-        return {**os.environ, "http_proxy": self.proxy, "METER_FILE": str(report), "PYTHONPATH": str(ROOT)}
+        # Each request reads the whole environment for its proxy, in every crawler: a large one would blur what they cost.
+        kept = {name: os.environ[name] for name in ("HOME", "LANG", "PATH") if name in os.environ}
+        return {**kept, "http_proxy": self.proxy, "METER_FILE": str(report), "PYTHONPATH": str(ROOT)}
 
     def _rival(self, module: str, pages: int, report: Path) -> list[str]:
         job = self.folder / "job.json"

@@ -129,6 +129,7 @@ class Options(BaseModel):
     crawl_rate: Seconds
     crawl_new_share: Literal["price"] | Annotated[float, Field(ge=0, le=1)]
     crawl_revisit_min: Seconds
+    crawl_clicks: str
     crawl_keep_pages: Count
     crawl_change_hook: Annotated[str, Field(exclude=True)]  # may carry a token, and is not to run from a folder
     crawl_hook_pages: Count

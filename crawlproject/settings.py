@@ -110,6 +110,7 @@ CRAWL_REVISIT_ROUND = 0  # fetches after which such a crawl ends, as soon as pol
 CRAWL_RATE = 0.0  # fetches an hour after the first harvest, new pages and old; 0 = as many a week as there are pages
 CRAWL_NEW_SHARE = "price"  # of these fetches while new URLs wait, 0 to 1; price: what is worth more at the moment
 CRAWL_REVISIT_MIN = 3_600.0  # seconds between two visits of a page, at least
+CRAWL_CLICKS = ""  # a file of clicks: then pages are worth visits by their clicks, not by their relevance
 CRAWL_KEEP_PAGES = 0  # pages of a collection that is visited again, the most relevant; 0 = CRAWL_MAX_PAGES
 CRAWL_CHANGE_HOOK = ""  # command, or http(s) URL, that is given JSON for each change of a relevant page, and at the end
 CRAWL_HOOK_PAGES = 0  # new relevant pages after which it is told of them, each time; 0 = never

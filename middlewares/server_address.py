@@ -49,6 +49,7 @@ class ServerAddressMiddleware:
         self.crawler = crawler
         self._look_up = look_up or _ask_system
         self._addresses: ServerAddresses | None = None
+        self._proxied = frozenset(getproxies())  # schemes: reading the environment costs more than a link
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -59,7 +60,7 @@ class ServerAddressMiddleware:
         if crawl is None or request.meta.get(ROBOTS) or not request.url.startswith(("http:", "https:")):
             return None
         host, addresses = host_of(request.url), self._of(crawl)
-        if addresses.knows(host) or _is_proxied(request):
+        if addresses.knows(host) or self._is_proxied(request):
             return None
         found = [address for address in await self._look_up(urlsplit(request.url).hostname or "") if _tells(address)]
         if addresses.found(host, found) or not _is_leased(crawl, request):
@@ -72,6 +73,15 @@ class ServerAddressMiddleware:
         if self._addresses is not None and (seconds := request.meta.get("download_latency")):
             self._addresses.answered(host_of(request.url), seconds)
         return response
+
+    def _is_proxied(self, request: Request) -> bool:
+        """Whether a proxy fetches it, by ``meta`` or by the environment: it looks up the name, nobody here does."""
+        if "proxy" in request.meta:
+            return bool(request.meta["proxy"])
+        if not self._proxied:
+            return False
+        parts = urlsplit(request.url)
+        return parts.scheme in self._proxied and not proxy_bypass(parts.hostname or "")
 
     def _of(self, crawl: Crawl) -> ServerAddresses:
         if self._addresses is None:
@@ -92,14 +102,6 @@ def _tells(text: str) -> bool:
     """Whether an address says which server it is."""
     address = read_address(text)
     return address is not None and not address.is_loopback
-
-
-def _is_proxied(request: Request) -> bool:
-    """Whether a proxy fetches it, by ``meta`` or by the environment: it looks up the name, nobody here does."""
-    if "proxy" in request.meta:
-        return bool(request.meta["proxy"])
-    parts = urlsplit(request.url)
-    return parts.scheme in getproxies() and not proxy_bypass(parts.hostname or "")
 
 
 def _is_leased(crawl: Crawl, request: Request) -> bool:

@@ -14,6 +14,7 @@ from crawlproject.crawl.log_recovery import recover_logs
 from crawlproject.crawl.prior_pages import PriorPages
 from crawlproject.crawl.reading import make_canonicalizer, make_reader, topic_in_canonical_urls
 from crawlproject.crawl.replay import replay
+from crawlproject.crawl.revisits.outcomes import revisit_policy
 from crawlproject.crawl.revisits.revisits import Revisits
 from crawlproject.errors import BadCrawlDir, BadInput, BadSetting
 from crawlproject.frontier.base import Frontier
@@ -23,7 +24,6 @@ from crawlproject.orderings.base import BaseOrdering, Graph, PageArchive
 from crawlproject.pages.robots_txt import product_token
 from crawlproject.pages.text.assembly import make_analyzer, make_judge
 from crawlproject.records import Topic
-from crawlproject.revisits.registry import make_policy
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.storage.folder_lock import holder_of
 from crawlproject.storage.open_archive import open_archive
@@ -138,7 +138,7 @@ def _revisits(options: Options, folder: CrawlFolder, frontier: Frontier) -> Revi
     if options.frontier == "redis":
         wish = "wants FRONTIER memory or disk: the workers of a Redis frontier visit each page once"
         raise BadSetting("setting CRAWL_REVISIT", wish)
-    return Revisits(make_policy(options.crawl_revisit), folder, frontier, options)
+    return Revisits(revisit_policy(options), folder, frontier, options)
 
 
 def _open_folder(

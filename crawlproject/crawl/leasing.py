@@ -7,6 +7,7 @@ the URL is held there.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from heapq import nlargest
 from itertools import islice
@@ -75,6 +76,7 @@ class Leasing:
         self.told: SharedLearning | None = None  # tells other workers
         self._shared = frontier if isinstance(frontier, SharedFrontier) else None
         self._refused = 0  # URLs, when their turn came
+        self._blocked_at_most = math.inf  # hosts: a look at all of them costs more than a fetch
         # By key; None: those of a run before were not looked for yet.
         self._held: dict[str, CrawlUrl] | None = None if looks_back else {}
 
@@ -124,6 +126,7 @@ class Leasing:
         host = host_of(url.url)
         self._frontier.hold(url.key, url.not_before)
         self._frontier.block_host(host, until)
+        self._blocked_at_most += 1
         self._ordering.host_blocked(host)
         if self.told is not None:
             self.told.host_blocked(host, until)
@@ -143,10 +146,15 @@ class Leasing:
 
         Those of sites without merit wait on.
         """
-        blocked = [found for found in self._frontier.blocked() if found.best is not None]
-        if not blocked or self._frontier.hosts() > len(blocked) + self._frontier.leases():
+        least = self._frontier.hosts() - self._frontier.leases()  # that have to be blocked
+        if self._blocked_at_most < least and self._shared is None:
             return False
-        ranked = ((self._release_order(found.host, now), found.best, found.host) for found in blocked)
+        found = list(self._frontier.blocked())
+        self._blocked_at_most = len(found)
+        blocked = [each for each in found if each.best is not None]
+        if not blocked or len(blocked) < least:
+            return False
+        ranked = ((self._release_order(each.host, now), each.best, each.host) for each in blocked)
         best = nlargest(_RELEASED, (item for item in ranked if item[0] > _HONEST))
         for _, _, host in best:
             self._release(host)

@@ -7,19 +7,16 @@ from __future__ import annotations
 
 from bisect import insort
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf, log2
+from math import log2
 from pathlib import Path
 
 import numpy as np
 
-from crawlproject.errors import BadInput
 from crawlproject.evaluation.measures import Curve, final_url
-from crawlproject.urls.canonical import Canonicalizer, canonical_or_none
-
-WISH = "expected a query, a URL and a number of clicks above 0, with tabs between them"
+from crawlproject.storage.click_file import clicks_by_url, read_clicks
 
 
 @dataclass(frozen=True)
@@ -30,28 +27,12 @@ class ClickLog:
 
     @classmethod
     def read(cls, path: Path) -> ClickLog:
-        """Read a file with a query, a URL and a number on each line, tabs between them; clicks of several lines add up.
-
-        Empty lines, and those that begin with #, do not count. Raises ``BadInput``, which names file and line.
-        """
-        canonicalize = Canonicalizer()
-        clicks: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
-        for place, line in _lines(path):
-            query, url, number = _fields(place, line)
-            canonical = canonical_or_none(canonicalize, url)
-            if canonical is None:
-                raise BadInput(place, f"expected an http or https URL, not {url!r}")
-            clicks[query][canonical] += number
-        if not clicks:
-            raise BadInput(str(path), WISH)
-        return cls(clicks)
+        """The clicks of a file (``storage.click_file``). Raises ``BadInput``."""
+        return cls(read_clicks(path))
 
     def click_share(self, pages: Sequence[str], redirects: Mapping[str, str]) -> Curve:
         """The clicks that the crawled pages attracted, as a share of all clicks."""
-        weights: defaultdict[str, float] = defaultdict(float)
-        for query in self._final(redirects).values():
-            for url, number in query.items():
-                weights[url] += number
+        weights = dict(clicks_by_url(self._final(redirects)))
         found = [weights.pop(page, 0.0) for page in pages]
         return np.cumsum(np.array(found, dtype=np.float64)) / self._total
 
@@ -92,24 +73,3 @@ class ClickLog:
 def _dcg(gains: Sequence[float]) -> float:
     """The discounted cumulative gain of the best ranking; ``gains`` are sorted, the least first."""
     return sum(gain / log2(rank + 1) for rank, gain in enumerate(reversed(gains), start=1))
-
-
-def _lines(path: Path) -> Iterator[tuple[str, str]]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as wrong:
-        raise BadInput(f"--clicks {path}", f"expected a readable file in UTF-8: {wrong}") from None
-    for number, line in enumerate(text.splitlines(), start=1):
-        if line.strip() and not line.startswith("#"):
-            yield f"{path}, line {number}", line
-
-
-def _fields(place: str, line: str) -> tuple[str, str, float]:
-    try:
-        query, url, count = line.split("\t")
-        clicks = float(count)
-    except ValueError:
-        raise BadInput(place, WISH) from None
-    if not 0 < clicks < inf:
-        raise BadInput(place, WISH)
-    return query, url, clicks

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from crawlproject.crawl.revisits.groups import PageGroups
-from crawlproject.crawl.revisits.outcomes import outcome_of
+from crawlproject.crawl.revisits.outcomes import Outcomes, revisit_policy
 from crawlproject.crawl.revisits.revisits import rate_of
 from crawlproject.options import Options
 from crawlproject.records import CHANGED, GONE, MOVED
 from crawlproject.revisits.base import RevisitPolicy
-from crawlproject.revisits.registry import make_policy
 from crawlproject.storage.change_log import RETIRED, read_changes
 from crawlproject.storage.read import read_visits
 
@@ -41,8 +39,8 @@ class ReplayedPolicy:
 
 
 def replay_policy(folder: Path, options: Options) -> ReplayedPolicy:
-    """Replay the visits of a crawl, all of them. Raises ``BadCrawlDir``, ``BadSetting``."""
-    policy, groups = make_policy(options.crawl_revisit), PageGroups()
+    """Replay the visits of a crawl, all of them. Raises ``BadCrawlDir``, ``BadSetting``, ``BadInput``."""
+    policy, outcomes = revisit_policy(options), Outcomes(options.crawl_clicks)
     pages: dict[str, WatchedPage] = {}
     now = 0.0
     for visit in read_visits(folder):
@@ -57,7 +55,7 @@ def replay_policy(folder: Path, options: Options) -> ReplayedPolicy:
             page.visits += 1
             page.changes += visit.change == CHANGED
             page.present = visit.change not in (GONE, MOVED)
-        policy.observe(outcome_of(page.row, visit, groups))
+        policy.observe(outcomes.of(page.row, visit))
     for change in read_changes(folder):
         if change.change == RETIRED and (page := pages.get(change.url)) and page.at <= change.at:
             page.present = False

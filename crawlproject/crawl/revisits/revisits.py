@@ -9,10 +9,9 @@ from itertools import islice
 from math import inf
 
 from crawlproject.crawl.listing import Entry
-from crawlproject.crawl.revisits.groups import PageGroups
 from crawlproject.crawl.revisits.hints import Hints
 from crawlproject.crawl.revisits.keys import key_of, score_of
-from crawlproject.crawl.revisits.outcomes import outcome_of
+from crawlproject.crawl.revisits.outcomes import Outcomes
 from crawlproject.crawl.revisits.pace import Pace
 from crawlproject.crawl.revisits.rereads import Rereads
 from crawlproject.crawl.revisits.tally import NEW, Tally
@@ -55,7 +54,7 @@ class Revisits:
         self._frontier = frontier
         self._options = options
         self._keep = options.crawl_keep_pages or options.crawl_max_pages
-        self._groups = PageGroups()
+        self._outcomes = Outcomes(options.crawl_clicks)
         self._in_line = 0  # revisits that wait or are leased
         self._earlier: set[int] = set()  # rows that are due earlier since the last visit
         self._new_worth: deque[float] = deque(maxlen=_RECENT)
@@ -84,7 +83,7 @@ class Revisits:
             return
         if visit.number > 1:
             self._earlier.update(each.row for each in self.hints.shown(visit, page.row))
-        self._earlier.update(self.policy.observe(outcome_of(page.row, visit, self._groups)))
+        self._earlier.update(self.policy.observe(self._outcomes.of(page.row, visit)))
         self._seen_since_plan += 1
 
     # ------------------------------------------------------------ the schedule

@@ -7,7 +7,7 @@ J. Wolf, M. Squillante, P. Yu, J. Sethuraman, L. Ozsen: Optimal crawling strateg
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from types import MappingProxyType
 
 import numpy as np
@@ -24,9 +24,9 @@ QUANTILES = 256
 class Embarrassment(IntervalPolicy):
     """The freshness optimum with c(p), the probability that p is opened, as the weight of p.
 
-    ``clicks`` gives c by row (a click log). Without one, c falls with the rank of a page by weight: c ∝ rank ** -``skew``, as
-    clicks fall with the position of a result. Visits of a host that changes at certain hours wait for the end of such an
-    hour, up to a quarter of the interval. 4 bytes a page more than ``freshness``, 124 a host.
+    c falls with the rank of a page by weight, as clicks fall with the position of a result: c ∝ rank ** -``skew``. With 0, the
+    weight itself is the probability (a file of clicks). Visits of a host that changes at certain hours wait for the end of such
+    an hour, up to a quarter of the interval. 4 bytes a page more than ``freshness``, 124 a host.
     """
 
     name = "embarrassment"
@@ -35,14 +35,13 @@ class Embarrassment(IntervalPolicy):
     def __init__(self, *, estimator: str = "group_prior", skew: float = 1.0) -> None:
         super().__init__(estimator=estimator)
         self.skew = skew
-        self.clicks: Mapping[int, float] = {}
         self.times = QuasiDeterministic()
         self._levels = np.zeros(QUANTILES)  # quantiles of the weights, from the last plan
         self._chances = np.ones(QUANTILES)
 
     def observe(self, outcome: Outcome) -> Iterable[int]:
         self.pages.grow(outcome.row + 1)
-        self.pages["probability"][outcome.row] = self._chance(outcome.row, outcome.weight)
+        self.pages["probability"][outcome.row] = self._chance(outcome.weight)
         return super().observe(outcome)
 
     def learn(self, outcome: Outcome, interval: float) -> None:
@@ -53,7 +52,9 @@ class Embarrassment(IntervalPolicy):
 
     def plan(self, now: float, rate: float, new_value: float | None = None) -> float:
         weights = self.pages["weight"].astype(np.float64)
-        if len(weights):
+        if not self.skew:
+            self.pages["probability"][:] = weights
+        elif len(weights):
             ranks = np.arange(1, len(weights) + 1, dtype=np.float64)
             chances = ranks**-self.skew
             chances *= len(weights) / chances.sum()
@@ -64,9 +65,6 @@ class Embarrassment(IntervalPolicy):
             first, last = (np.searchsorted(-weights[order], -weights, side=side) for side in ("left", "right"))
             total = np.concatenate([[0.0], chances.cumsum()])
             self.pages["probability"][:] = (total[last] - total[first]) / (last - first)
-            for row, clicks in self.clicks.items():
-                if row < len(weights):
-                    self.pages["probability"][row] = clicks
         return super().plan(now, rate, new_value)
 
     def intervals(self, price: float, rows: Rows = ALL) -> Array:
@@ -87,7 +85,7 @@ class Embarrassment(IntervalPolicy):
             due[row] = self.next_visit(row)
         return due
 
-    def _chance(self, row: int, weight: float) -> float:
-        if row in self.clicks:
-            return self.clicks[row]
+    def _chance(self, weight: float) -> float:
+        if not self.skew:
+            return weight
         return float(np.interp(weight, self._levels, self._chances))

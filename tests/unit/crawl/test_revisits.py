@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
 from hashlib import md5
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from support.timedcrawl import DAY, START, TimedCrawl
 from support.webs import DictWeb, page
 
+from crawlproject.errors import BadInput
 from crawlproject.records import Topic
 from crawlproject.storage.change_log import read_changes
 from crawlproject.storage.collection import Collection
@@ -204,3 +206,17 @@ def test_rounds_one_after_the_other_have_their_fetches(tmp_path: Path, frontier:
         assert {url for _, url, _, _ in crawl.asked} == set(web.replies) and len(crawl.asked) == 21
         assert crawl.crawl.revisits is not None and crawl.crawl.revisits.tally["same"] == 21
         now = crawl.now
+
+
+def test_pages_that_readers_click_are_visited_more_often(tmp_path: Path) -> None:
+    (tmp_path / "clicks.tsv").write_text(f"reef\t{ROOT}p3\t90\nreef\t{ROOT}p1\t1\n")
+    folder, clicks = tmp_path / "crawl", str(tmp_path / "clicks.tsv")
+    started(folder, site(), CRAWL_REVISIT="embarrassment", CRAWL_CLICKS=clicks).run(6 * DAY).close()
+    visits = Counter(visit.url for visit in read_visits(folder))
+    assert visits[f"{ROOT}p3"] > 3 * max(count for url, count in visits.items() if url != f"{ROOT}p3")
+
+
+def test_a_file_of_clicks_that_is_none_is_told(tmp_path: Path) -> None:
+    (tmp_path / "clicks.tsv").write_text("reef\n")
+    with pytest.raises(BadInput, match=r"clicks.tsv, line 1: expected a query"):
+        started(tmp_path / "crawl", site(), CRAWL_CLICKS=str(tmp_path / "clicks.tsv"))

@@ -129,14 +129,23 @@ def test_content_prefers_what_stays_to_what_is_overwritten() -> None:
     assert policy.next_visit(1) < policy.next_visit(0)
 
 
-def test_embarrassment_takes_clicks_from_a_log() -> None:
-    policy = make_policy("embarrassment")
-    policy.clicks = {0: 0.5, 1: 0.01}  # type: ignore[attr-defined]
-    for visit in range(5):
-        for row in range(2):
-            policy.observe(Outcome(row, visit * DAY, first=visit == 0, changed=visit == 3, host=row, template=row))
-    policy.plan(4 * DAY, 0.2 / DAY)
-    assert policy.next_visit(0) < policy.next_visit(1)
+@pytest.mark.parametrize(("skew", "is_equal"), [(0.0, False), (1.0, True)])
+def test_without_a_skew_embarrassment_takes_the_weight_for_the_probability(skew: float, is_equal: bool) -> None:
+    """As if the first page had eight times the clicks of the others; ranks alone would have it twice as often."""
+
+    def next_visits(weight: float) -> np.ndarray:
+        policy = make_policy("embarrassment", {"skew": skew})
+        for visit in range(5):
+            for row in range(3):
+                now = visit * DAY
+                outcome = Outcome(row, now, first=visit == 0, changed=visit == 3, host=row, template=row)
+                policy.observe(outcome._replace(weight=weight if row == 0 else 0.1))
+        policy.plan(4 * DAY, 0.3 / DAY)
+        return policy.next_visits()
+
+    some, more = next_visits(0.11), next_visits(0.8)
+    assert some[0] <= some[1] and more[0] < more[1]
+    assert bool(more[0] == pytest.approx(some[0])) == is_equal
 
 
 def test_nutch_stretches_by_a_seventh_tenth_and_shrinks_by_a_fifth() -> None:
