@@ -44,8 +44,9 @@ class TopicCrawl(CrawlCommand):
 
     def long_desc(self) -> str:
         return (
-            "Crawl TOPIC, a topic file, a folder of topic files or the name of a bundled topic, into CRAWL_DIR (default: crawls/NAME "
-            "here), or go on with the crawl in it. Exit code 2: bad input; 3: stopped early, the same command goes on."
+            "Crawl TOPIC, a topic file, a folder of topic files or the name of a bundled topic, into CRAWL_DIR (default: "
+            "crawls/NAME here), or go on with the crawl in it. Exit code 2: bad input; 3: stopped early, the same command goes "
+            "on."
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:

@@ -21,7 +21,7 @@ class StoredPage:
 
     ``relevance``, ``score``, ``context_score`` and ``spam`` are 0 to 1 for most orderings, ``at`` is in seconds since 1970,
     ``parent`` the page that led here (None for a seed), ``published`` ``YYYY-MM-DD`` or empty. ``text_main`` is empty unless
-    ``PAGE_MAIN_TEXT`` was set; ``rendered``: scripts made it.
+    ``PAGE_MAIN_TEXT`` was set; ``rendered``: scripts made it. ``topics``: the relevance to each of several.
     """
 
     url: str
@@ -45,6 +45,7 @@ class StoredPage:
     digest: str
     content_type: str
     rendered: bool
+    topics: Mapping[str, float]
     version: int
 
 

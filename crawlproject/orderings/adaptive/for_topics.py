@@ -6,7 +6,7 @@ so a further topic costs its predictions, and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,7 @@ class AdaptiveForTopics(Adaptive):
         self.share = share
         self._models: list[TopicModel] = []  # in the order of ``share``
         self._keywords: dict[str, None] = {}  # of all that ever joined
+        self._promises: tuple[Vector, Sequence[float]] | None = None  # of the latest evidence about a row
 
     # ------------------------------------------------------------ topics
 
@@ -90,6 +91,7 @@ class AdaptiveForTopics(Adaptive):
         models, share = self._models, self.share
         row = self._table.row(page.url)
         promised = self._evidence_of(row) if row is not None else None
+        expected = self._promised(row) if row is not None else None
         self._pages += 1
         text = self._terms.numbers(page.terms)
         numbers, counts = self._terms.observe(text)
@@ -102,12 +104,7 @@ class AdaptiveForTopics(Adaptive):
         if self._pages < REVISE_EVERY:  # at first, learn from every page at once
             self._learn_all()
         if len(models) > 1:
-            expected = (
-                [model.value(seen) for model, seen in zip(models, promised, strict=True)]
-                if promised is not None
-                else worths
-            )
-            share.fetched(np.asarray(expected))
+            share.fetched(np.array(expected) if expected is not None else worths)
         rows, fresh = self._note_links(page, text, float(share.values(worths)))
         for model, worth in zip(models, worths.tolist(), strict=True):
             model.meet(rows, fresh, worth)
@@ -136,8 +133,7 @@ class AdaptiveForTopics(Adaptive):
         row = self._table.row(url.url)
         if row is None:
             return {}
-        evidence = self._evidence_of(row)
-        of_topics = (model.value(found) for model, found in zip(self._models, evidence, strict=True))
+        of_topics = self._promised(row)
         weighed = (weight * value for weight, value in zip(self.share.weights.tolist(), of_topics, strict=True))
         parts = dict(zip(self.share.names, weighed, strict=True))
         parts["exploration"] = self._active.raised_by(row)
@@ -152,6 +148,14 @@ class AdaptiveForTopics(Adaptive):
         if self._latest is None or self._latest[0] != asked:
             self._latest = asked, np.array([model.evidence(row) for model in self._models])
         return self._latest[1]
+
+    def _promised(self, row: int) -> Sequence[float]:
+        """The value of one row to each topic. ``explain`` and ``observe`` ask one after the other."""
+        evidence = self._evidence_of(row)
+        if self._promises is None or self._promises[0] is not evidence:
+            found = [model.value(seen) for model, seen in zip(self._models, evidence, strict=True)]
+            self._promises = evidence, found
+        return self._promises[1]
 
     def _values(self, rows: Rows) -> tuple[Vector, Vector]:
         """The predicted worth of each row to each topic, (topics, rows), and its value to all."""

@@ -134,7 +134,9 @@ class TermCounts(Mapping[str, int]):
     def some(self, terms: Iterable[str]) -> dict[str, int]:
         """The counts of those of ``terms`` that occur."""
         wanted = {self._terms.find(term): term for term in terms}
-        places = np.flatnonzero(np.isin(self.numbers, np.fromiter(wanted, self.numbers.dtype, len(wanted))))
+        ordered = np.array(sorted(wanted), self.numbers.dtype)
+        nearest = np.minimum(np.searchsorted(ordered, self.numbers), len(ordered) - 1)
+        places = np.flatnonzero(ordered[nearest] == self.numbers) if len(ordered) else ordered
         found = zip(self.numbers[places].tolist(), self.counts[places].tolist(), strict=True)
         return {wanted[number]: count for number, count in found}
 
