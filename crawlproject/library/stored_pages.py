@@ -66,7 +66,7 @@ class StoredPages:
             yield StoredPage(**{name: item[name] for name in _NAMES})
 
     def to_arrow(self) -> pyarrow.Table:
-        """A table with a column for each field of ``StoredPage``; ``at`` is a time stamp in UTC, ``parts`` and ``topics`` maps."""
+        """A table with a column for each field of ``StoredPage``; ``at`` is a time stamp, ``parts`` and ``topics`` are maps."""
         from crawlproject.exporting.tables import arrow_table
 
         return arrow_table(read_items(self._folder, self._selection), _NAMES)

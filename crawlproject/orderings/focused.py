@@ -14,6 +14,8 @@ from crawlproject.orderings.learning.waiting_urls import WaitingUrls
 from crawlproject.records import CrawlUrl, Link, Page
 from crawlproject.urls.hosts import host_of
 
+_FOCUS = ("soft", "hard", "parents")
+
 
 class _Worth(NamedTuple):
     """A waiting URL: the best ``R`` of its linking pages, and the score given by a hub (0: none)."""
@@ -30,8 +32,9 @@ class Focused(BaseOrdering):
     """``R(p)`` of the page p that holds the link: the sum of ``P(c|p)`` over the good classes c (000 eq. 6).
 
     A naive Bayes classifier separates the good classes, those of ``examples.positive``, from the others; ``taxonomy_of``
-    says where they come from, with ``sample`` pages drawn from the archive. ``focus`` is "soft" or "hard"; with "hard",
-    links are followed only if the likeliest class of their page is good.
+    says where they come from, with ``sample`` pages drawn from the archive. ``focus`` is "soft", "hard" or
+    "parents"; with "hard", links are followed only if the likeliest class of their page is good; with "parents", also if it is
+    a parent topic of a good one, as 004 describes it.
 
     A distiller finds hubs after ``distill_every`` pages (0: never), and again each time the crawl has grown by a tenth and
     at least that many pages. Waiting links of the best ``hubs`` are raised to the hub score relative to the best hub,
@@ -54,8 +57,8 @@ class Focused(BaseOrdering):
         hubs: int = 10,
     ) -> None:
         super().__init__(context)
-        if focus not in ("soft", "hard"):
-            raise BadSetting("setting ORDERING_FOCUS", f"expected soft or hard, not {focus!r}")
+        if focus not in _FOCUS:
+            raise BadSetting("setting ORDERING_FOCUS", f"expected {', '.join(_FOCUS)}; not {focus!r}")
         self.focus = focus
         self.sample = sample
         self.distill_every = distill_every
@@ -110,6 +113,8 @@ class Focused(BaseOrdering):
         self._page = page
         self._relevance = self._taxonomy.relevance(page.counts)
         self._followed = self.focus == "soft" or self._taxonomy.is_good(page.counts)
+        if self.focus == "parents":
+            self._followed = self._followed or self._taxonomy.is_parent(page.counts)
 
     def _raise_links_of_hubs(self) -> Iterable[tuple[str, float]]:
         for score, targets in self._distiller.best_hubs(self.hubs):

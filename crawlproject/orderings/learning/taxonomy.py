@@ -54,6 +54,15 @@ class Taxonomy:
         """Whether the likeliest leaf is good, or below a good node: the rule of hard focus (000 section 3.3)."""
         return self.likeliest(counts)[0][-1] == GOOD
 
+    def is_parent(self, counts: Counts) -> bool:
+        """Whether the likeliest leaf is a parent topic of a good one: the examples of its class that are not good.
+
+        The root is none: it is about everything.
+        """
+        *above, last = self.likeliest(counts)[0]
+        below = (leaf for leaf in self.leaves if leaf[-1] == GOOD and len(leaf) > len(above) + 1)
+        return last == OTHER and bool(above) and any(leaf[: len(above)] == tuple(above) for leaf in below)
+
     def likeliest(self, counts: Counts) -> tuple[Path, float]:
         """The leaf with the highest probability, the first of several, and that probability."""
         return max(self.probabilities(counts).items(), key=lambda leaf: leaf[1])

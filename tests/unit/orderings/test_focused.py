@@ -39,8 +39,24 @@ def test_a_hard_focus_does_not_follow_links_of_bad_pages() -> None:
     ordering = focused(focus="hard")
     assert seen(ordering, RAIL) == [None]
     assert seen(ordering, REEF) != [None]
-    with pytest.raises(BadSetting, match="ORDERING_FOCUS: expected soft or hard, not 'firm'"):
+    with pytest.raises(BadSetting, match="ORDERING_FOCUS: expected soft, hard, parents; not 'firm'"):
         focused(focus="firm")
+
+
+def test_links_of_pages_about_a_parent_topic_are_followed() -> None:
+    """004 section 4.2.1: "if the user indicated an interest in bicycling, [it] follows links from pages about sports"."""
+    sports = {"positive": [a_text_page("file:///e/sports/bicycling/1.html", "bicycle")]}
+    others = {"sports/1": "league", "sports/tennis/1": "racket", "cooking/1": "bread", "2": "weather"}
+    sports["negative"] = [a_text_page(f"file:///e/{name}.html", text) for name, text in others.items()]
+    followed = {}
+    for focus in ("soft", "hard", "parents"):
+        ordering = Focused(a_context(**sports), focus=focus)
+        pages = {text: a_text_page(f"http://{text}.example/", text, "http://z.example/") for text in others.values()}
+        pages["bicycle"] = a_text_page("http://b.example/", "bicycle", "http://z.example/")
+        followed[focus] = {text for text, page in pages.items() if seen(ordering, page) != [None]}
+    assert followed["hard"] == {"bicycle"}
+    assert followed["parents"] == {"bicycle", "league"}, "not another sport, and not the root"
+    assert followed["soft"] == {"bicycle", *others.values()}
 
 
 def test_the_score_of_a_url_is_that_of_its_best_page() -> None:
