@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
 
 from scrapy.cmdline import ScrapyArgumentParser
@@ -43,15 +44,16 @@ class TopicCrawl(CrawlCommand):
 
     def long_desc(self) -> str:
         return (
-            "Crawl TOPIC, a topic file or the name of a bundled topic, into CRAWL_DIR (default: crawls/NAME here), or go on "
-            "with the crawl in it. Exit code 2: bad input; 3: stopped early, the same command goes on."
+            "Crawl TOPIC, a topic file, a folder of topic files or the name of a bundled topic, into CRAWL_DIR (default: "
+            "crawls/NAME here), or go on with the crawl in it. Exit code 2: bad input; 3: stopped early, the same command goes "
+            "on."
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        if args != [SPIDER] or "topic" not in opts.spargs:
+        if args != [SPIDER] or not opts.spargs.keys() & {"topic", "topics"}:
             if len(args) != 1:
                 raise UsageError(f"expected one topic: {PROGRAM} crawl TOPIC", print_help=False)
-            opts.spargs["topic"] = args[0]
+            opts.spargs["topics" if Path(args[0]).is_dir() else "topic"] = args[0]
         super().run([SPIDER], opts)
 
 

@@ -150,6 +150,7 @@ class Options(BaseModel):
     crawl_keep_pages: Count
     crawl_change_hook: Annotated[str, Field(exclude=True)]  # may carry a token, and is not to run from a folder
     crawl_hook_pages: Count
+    crawl_fairness: Annotated[float, Field(ge=0, le=1)]
     crawl_seed: int
     crawl_allowed_domains: Names
     crawl_allowed_addresses: Names

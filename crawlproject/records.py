@@ -49,6 +49,9 @@ class Topic:
     ``seeds`` start the crawl. ``targets`` are for evaluation only: no ordering may see them. ``positive`` and
     ``negative`` are example URLs or file paths, for orderings that learn from examples. ``settings`` are overrides of
     the project's settings for this topic.
+
+    In a crawl of several topics ``weight`` says how much this one counts, and ``pages`` how many relevant pages it wants (0: as
+    many as there are). ``members`` are the topics of such a crawl; the other fields are then those of all together.
     """
 
     name: str
@@ -60,6 +63,9 @@ class Topic:
     positive: tuple[str, ...] = ()
     negative: tuple[str, ...] = ()
     settings: Mapping[str, object] = field(default_factory=dict)
+    weight: float = 1.0
+    pages: int = 0
+    members: tuple[Topic, ...] = ()
 
 
 class Span(NamedTuple):
@@ -101,7 +107,8 @@ class Page:
 
     ``published`` is the day of publication as the page states it, ``YYYY-MM-DD``, or empty. ``redirect`` is the canonical
     URL that a browser would show in its place: it is no page then, but a redirect. ``text_main`` makes the main content if asked.
-    ``related`` are URLs by what they are to the page, where that is wanted (``pages/html/related.py``).
+    ``related`` are URLs by what they are to the page, where that is wanted (``pages/html/related.py``). ``topics`` is, in a
+    crawl of several topics, the relevance to each by its name; ``relevance`` is then the highest of them.
     """
 
     url: str
@@ -125,6 +132,7 @@ class Page:
     redirect: str = ""
     text_main: Callable[[], str] = str
     related: Sequence[tuple[str, str]] = ()
+    topics: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def repeats(self) -> bool:
@@ -210,7 +218,7 @@ class Visit:
 
     A page that is visited again has a line for each visit. ``number`` counts them from 1, ``change`` says what the visit
     showed (empty: nothing, as it failed), and ``novelty``, 0 to 1, which share of the text is new. ``version`` counts the texts
-    of the page from 1; such a line has an ``md5`` only when it stored another text.
+    of the page from 1; such a line has an ``md5`` only when it stored another text. ``topics`` is that of the page.
     """
 
     url: str
@@ -241,6 +249,7 @@ class Visit:
     version: int = 1
     change: str = ""
     novelty: float = 0.0
+    topics: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def is_page(self) -> bool:

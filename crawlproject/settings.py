@@ -114,6 +114,9 @@ CRAWL_CLICKS = ""  # a file of clicks: then pages are worth visits by their clic
 CRAWL_KEEP_PAGES = 0  # pages of a collection that is visited again, the most relevant; 0 = CRAWL_MAX_PAGES
 CRAWL_CHANGE_HOOK = ""  # command, or http(s) URL, that is given JSON for each change of a relevant page, and at the end
 CRAWL_HOOK_PAGES = 0  # new relevant pages after which it is told of them, each time; 0 = never
+CRAWL_FAIRNESS = (
+    0.5  # share of its quota of fetches that each of several topics is sure of, 0 to 1 (orderings/several/)
+)
 CRAWL_SEED = 1  # of the random generator: same seed, same choices
 CRAWL_ALLOWED_DOMAINS: list[str] = []  # stay on these domains and their sub-domains; empty: the whole web
 CRAWL_ALLOWED_ADDRESSES: list[str] = []  # besides the public Internet: networks, addresses, host, host:port

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
 MAX_CONTENT_TYPE = 200  # characters of the header that are noted
-ARGUMENTS = ("topic", "ordering")
+ARGUMENTS = ("topic", "topics", "ordering")
 ASSEMBLE = "assemble"  # argument of a program, not of a command line: puts the crawl together, as ``assemble`` does
 SCRAPYD = "_"  # arguments that Scrapyd adds begin with it
 logger = logging.getLogger(__name__)
@@ -61,7 +61,7 @@ VIRTUAL_HANDLER = "crawlproject.components.virtual_web_handler.VirtualWebDownloa
 
 
 class TopicalSpider(scrapy.Spider):
-    """``scrapy crawl topical -a topic=TOPIC [-a ordering=NAME]``.
+    """``scrapy crawl topical -a topic=TOPIC [-a ordering=NAME]``, or ``-a topics=DIR`` for the topics of a folder.
 
     ``topic`` is a topic file (TOML), the name of a topic of the project, the text of a topic file, or a ``Topic``. Its
     ``[crawl]`` table overrides the project's settings and is overridden by ``-s`` and by what a script sets; ``ordering``
@@ -76,14 +76,11 @@ class TopicalSpider(scrapy.Spider):
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         unknown = [name for name in kwargs if name not in (*ARGUMENTS, ASSEMBLE) and not name.startswith(SCRAPYD)]
         if unknown:
-            raise BadInput(f"-a {unknown[0]}", f"there is no such argument; there is {' and '.join(ARGUMENTS)}")
-        if not kwargs.get("topic"):
-            raise BadInput("topic", "say which topic to crawl: -a topic=TOPIC")
-        asked = kwargs["topic"]
+            raise BadInput(f"-a {unknown[0]}", f"there is no such argument; there is {', '.join(ARGUMENTS)}")
         put_together = kwargs.pop(ASSEMBLE, assemble)
         if not callable(put_together):
-            raise BadInput(f"-a {ASSEMBLE}", f"there is no such argument; there is {' and '.join(ARGUMENTS)}")
-        topic = asked if isinstance(asked, Topic) else find_topic(asked)
+            raise BadInput(f"-a {ASSEMBLE}", f"there is no such argument; there is {', '.join(ARGUMENTS)}")
+        topic = _asked_topic(kwargs.get("topic"), kwargs.get("topics"))
         apply_topic_settings(crawler.settings, topic.settings)
         if kwargs.get("ordering"):
             crawler.settings.set("ORDERING", kwargs["ordering"], priority="cmdline")
@@ -105,6 +102,10 @@ class TopicalSpider(scrapy.Spider):
         spider._hinted = set()
         spider.crawl = put_together(topic, options, clock=time, folder=folder, cache_dir=cache_dir(), agent=agent)
         attach(crawler, spider.crawl)
+        if spider.crawl.topics is not None and (folder_of_topics := _folder_of_topics(kwargs)):
+            from crawlproject.components.topics_folder import TopicsFolder
+
+            TopicsFolder(crawler, folder_of_topics, spider.crawl.topics).connect()
         return spider
 
     async def start(self) -> AsyncIterator[Any]:
@@ -180,6 +181,23 @@ class TopicalSpider(scrapy.Spider):
         """The open lease that a request was made for; None when there is none, or when the crawl stops."""
         key = lease_key(request, self.crawl.canonicalize)
         return None if key is None or stopped(self.crawler) else self.crawl.frontier.leased(key)
+
+
+def _asked_topic(topic: Any, topics: Any) -> Topic:
+    """The topic to crawl, or those of a folder together."""
+    if bool(topic) == bool(topics):
+        raise BadInput("topic", "say which topic to crawl: -a topic=TOPIC, or -a topics=DIR for those of a folder")
+    if topics:
+        from crawlproject.topic.folder import load_topics
+
+        return load_topics(topics)
+    return topic if isinstance(topic, Topic) else find_topic(topic)
+
+
+def _folder_of_topics(arguments: dict[str, Any]) -> Path | None:
+    """The folder that topics may join from; None when they were given as objects."""
+    asked = arguments.get("topics") or arguments.get("topic")
+    return Path(asked) if isinstance(asked, str | Path) else None
 
 
 def _headers_of(response: Response) -> dict[str, str]:

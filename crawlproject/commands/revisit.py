@@ -54,8 +54,8 @@ class RevisitCommand(CrawlCommand):
         if opts.pages is not None and opts.pages < 1:
             raise UsageError("--pages must be at least 1", print_help=False)
         # Scrapy imports all commands at every start, so heavy imports are local.
+        from crawlproject.crawl.several.stored import stored_topic
         from crawlproject.storage.merge_workers import whole_folder
-        from crawlproject.storage.read import topic_of
 
         with reporting_errors(self):
             folder = whole_folder(Path(args[0]))
@@ -65,7 +65,7 @@ class RevisitCommand(CrawlCommand):
             settings.set("CRAWL_DIR", str(folder), priority="cmdline")
             settings.set("CRAWL_REVISIT_ROUND", opts.pages or _tenth(folder), priority="cmdline")
             crawler = self._create_crawler("topical")
-            self.crawl(crawler, {"topic": topic_of(info, _settings_of(info))})
+            self.crawl(crawler, {"topic": stored_topic(folder, _settings_of(info))})
             crawl = crawl_of(crawler)
             if crawl is not None and crawl.revisits is not None:
                 print("\n".join(_summary(crawl.revisits.tally, folder, time())))

@@ -27,7 +27,7 @@ SETTINGS: dict[str, Any] = {
     "FRONTIER_BATCH_SIZE": 1,  # the reader's site may fill the budget
     "TRAP_MAX_URLS_PER_HOST": 0,  # links are offered again for each page at hand
     "TRAP_TEMPLATES": False,
-    "TRAP_REDUNDANT": True,
+    "TRAP_REDUNDANT": "always",
     "CRAWL_SITE_BUDGET": 0.0,
     "CRAWL_MAX_PAGES": 0,
     "CRAWL_MAX_SECONDS": 0.0,

@@ -39,6 +39,7 @@ class PageItem:
     digest: str = ""
     content_type: str = ""
     rendered: bool = False
+    topics: Mapping[str, float] = field(default_factory=dict)
     version: int = 1
     state: str = ""
 
@@ -50,6 +51,7 @@ class PageItem:
         self.robots_tag = robots_tag
         self.visit: Visit | None = None
         self.parts = {}
+        self.topics = {}
 
     def __repr__(self) -> str:
         """Short: Scrapy writes an item to the log when a pipeline drops it or fails on it."""

@@ -65,7 +65,7 @@ class AddressPolicy:
         for entry in allowed:
             self._allow(entry.strip().lower())
         for seed in seeds:
-            self._allow_seed(seed)
+            self.allow_seed(seed)
 
     def refusal(self, url: str) -> str | None:
         """Why a URL may not be asked, as far as its spelling tells; None: it may, if its address is allowed."""
@@ -117,7 +117,8 @@ class AddressPolicy:
         else:
             self._places.add((host, port))
 
-    def _allow_seed(self, url: str) -> None:
+    def allow_seed(self, url: str) -> None:
+        """The operator names one more seed."""
         try:
             parts = urlsplit(url)
             place = (parts.hostname or "").rstrip("."), parts.port or _PORTS.get(parts.scheme, 0)

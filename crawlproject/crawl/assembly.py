@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from crawlproject.crawl.chosen_ordering import choose_ordering, parameters_in_use
 from crawlproject.crawl.crawl import Crawl
@@ -27,6 +28,9 @@ from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.storage.folder_lock import holder_of
 from crawlproject.storage.open_archive import open_archive
 
+if TYPE_CHECKING:
+    from crawlproject.crawl.several.crawl_topics import CrawlTopics
+
 
 def assemble(
     topic: Topic,
@@ -48,9 +52,8 @@ def assemble(
     targets to an ordering that needs them, with the ``graph`` of its web. ``archive`` is the rehearsed web, for orderings
     that need an archive and are given none by ``ORDERING_ARCHIVE``. ``cache_dir`` keeps the indexes of archives; unless
     given, the crawl folder does. ``agent`` is the User-Agent. ``frontier`` is one that others crawl from as well, in place of
-    the one that the settings ask for. ``choose`` makes the ordering, from the arguments of ``choose_ordering``. Raises
-    ``BadInput`` (topic, settings, crawl folder) and
-    ``StorageFailed``.
+    the one that the settings ask for. ``choose`` makes the ordering, from the arguments of ``choose_ordering``. A topic with
+    members is a crawl of several. Raises ``BadInput`` (topic, settings, crawl folder) and ``StorageFailed``.
     """
     canonicalize = make_canonicalizer(options)
     topic = topic_in_canonical_urls(topic, canonicalize)
@@ -59,11 +62,28 @@ def assemble(
     new_reader = partial(make_reader, options, judge.analyzer, canonicalize)
     place = _place(topic, options, folder)
     prior_pages = PriorPages(options, judge, canonicalize, new_reader, cache_dir=cache_dir or place, rehearsed=archive)
-    new_ordering = partial(
-        choose, topic, options, judge, prior_pages, graph=graph, crawl_folder=None if rehearsal else place
-    )
-    ordering = new_ordering()
-    crawl_folder = _open_folder(place, topic, options, ordering, keeps_pages=not rehearsal, clock=clock)
+    topics: CrawlTopics | None = None
+    new_ordering: Callable[[], BaseOrdering] | None = None
+    if topic.members:
+        from crawlproject.crawl.several.opening import open_topics
+
+        judge, ordering, topics = open_topics(
+            topic,
+            options,
+            judge,
+            place,
+            canonicalize=canonicalize,
+            new_reader=new_reader,
+            cache_dir=cache_dir or place,
+            graph=graph,
+            rehearsal=rehearsal,
+            rehearsed=archive,
+        )
+    else:
+        crawl_place = None if rehearsal else place
+        new_ordering = partial(choose, topic, options, judge, prior_pages, graph=graph, crawl_folder=crawl_place)
+        ordering = new_ordering()
+    crawl_folder = _open_folder(place, topic, options, keeps_pages=not rehearsal, clock=clock)
     try:
         if frontier is None:
             frontier = _open_frontier(options, crawl_folder, ordering, topic, rehearsal=rehearsal, clock=clock)
@@ -85,10 +105,15 @@ def assemble(
             inspection=inspection,
             revisits=revisits,
             agent=agent,
+            topics=topics,
         )
         crawl.new_ordering = new_ordering
+        if topics is not None:
+            topics.begin(crawl, clock())
         recover_logs(crawl)
         replay(crawl, clock())
+        if topics is not None:
+            topics.replayed()
         inspection.deduplication.store_rules()
         crawl.add_seeds()
         if crawl.forms is not None:
@@ -120,22 +145,11 @@ def _revisits(options: Options, folder: CrawlFolder, frontier: Frontier) -> Revi
 
 
 def _open_folder(
-    place: Path,
-    topic: Topic,
-    options: Options,
-    ordering: BaseOrdering,
-    *,
-    keeps_pages: bool,
-    clock: Callable[[], float],
+    place: Path, topic: Topic, options: Options, *, keeps_pages: bool, clock: Callable[[], float]
 ) -> CrawlFolder:
     """The crawl folder at ``place``, with its manifest begun and its WARC files open."""
     folder = CrawlFolder(
-        place,
-        topic,
-        options.ordering,
-        parameters_in_use(ordering, options),
-        bodies=keeps_pages,
-        versions=options.page_versions,
+        place, topic, options.ordering, parameters_in_use(options), bodies=keeps_pages, versions=options.page_versions
     )
     folder.manifest.begin(options.model_dump(), options.virtual_web, clock())
     if options.crawl_warc and keeps_pages:

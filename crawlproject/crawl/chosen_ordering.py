@@ -26,11 +26,25 @@ def choose_ordering(
     crawl_folder: Path | None,
 ) -> BaseOrdering:
     """Raises ``BadInput``. ``crawl_folder`` is None in a rehearsal; only an ordering that needs targets sees them."""
+    context = context_of(topic, options, judge, prior_pages, graph=graph, crawl_folder=crawl_folder)
+    return make_ordering(options.ordering, context, options.ordering_parameters)
+
+
+def context_of(
+    topic: Topic,
+    options: Options,
+    judge: TopicJudge,
+    prior_pages: PriorPages,
+    *,
+    graph: Graph | None,
+    crawl_folder: Path | None,
+) -> OrderingContext:
+    """What the ordering of ``topic`` may know before the crawl. Raises and takes the same as ``choose_ordering``."""
     cls = ordering_class(options.ordering)
     judgments = read_judgments(crawl_folder) if cls.reads_examples and crawl_folder else {}
     wanted = cls.reads_examples and bool(topic.positive or topic.negative or judgments)
     examples = prior_pages.examples(crawl_folder) if wanted else None
-    context = OrderingContext(
+    return OrderingContext(
         topic=dataclasses.replace(topic, targets=()),
         judge=judge,
         random=Random(options.crawl_seed),
@@ -42,10 +56,9 @@ def choose_ordering(
         said_relevant=examples.found(url for url, said in judgments.items() if said) if examples else (),
         said_irrelevant=examples.found(url for url, said in judgments.items() if not said) if examples else (),
     )
-    return make_ordering(options.ordering, context, options.ordering_parameters)
 
 
-def parameters_in_use(ordering: BaseOrdering, options: Options) -> dict[str, Any]:
+def parameters_in_use(options: Options) -> dict[str, Any]:
     """The parameters that the ordering runs with: given ones, as numbers, over defaults."""
-    given, own = options.ordering_parameters, parameters_of(type(ordering))
+    given, own = options.ordering_parameters, parameters_of(ordering_class(options.ordering))
     return {name: type(default)(given.get(name, default)) for name, default in own.items()}

@@ -46,7 +46,7 @@ from crawlproject.crawl.scarcity import Scarcity
 from crawlproject.crawl.shared_learning import SharedLearning
 from crawlproject.crawl.sitemaps import Sitemaps
 from crawlproject.crawl.stats import CrawlStats
-from crawlproject.crawl.stopping import NO_NETWORK, PAGE_BUDGET, ROUND, Stopping
+from crawlproject.crawl.stopping import NO_NETWORK, OVER, PAGE_BUDGET, ROUND, TOPICS_HAVE_ENOUGH, Stopping
 from crawlproject.frontier.base import Frontier, SharedFrontier
 from crawlproject.inspection.rendering import RenderPolicy
 from crawlproject.options import Options
@@ -61,10 +61,11 @@ from crawlproject.webs.base import Reply
 if TYPE_CHECKING:
     from crawlproject.crawl.forms import Forms
     from crawlproject.crawl.relearning import Relearning
+    from crawlproject.crawl.several.crawl_topics import CrawlTopics
 
 
 class Crawl:
-    """The crawl of one topic. Not thread-safe; every method is quick enough for an event loop.
+    """The crawl of one topic, or of several (``topics``). Not thread-safe; every method is quick enough for an event loop.
 
     Methods that write raise ``StorageFailed`` when the disk refuses.
     """
@@ -83,8 +84,10 @@ class Crawl:
         inspection: Inspection,
         revisits: Revisits | None = None,
         agent: str = "",
+        topics: CrawlTopics | None = None,
     ) -> None:
         self.topic = topic
+        self.topics = topics  # of a crawl of several
         self.options = options
         self.canonicalize = canonicalize
         self.ordering = ordering
@@ -110,7 +113,8 @@ class Crawl:
         if options.crawl_render != "never":
             self.rendering = Rendering(RenderPolicy(options.crawl_render), options.crawl_render_cost)
         renders = (self.rendering.policy,) if self.rendering else ()
-        self.learners = (*inspection.learners, self.tracker, self.stopping, feed, *own, *renders)
+        several = (topics,) if topics else ()
+        self.learners = (*inspection.learners, self.tracker, self.stopping, feed, *own, *renders, *several)
         self.learners_again = (*own, self.tracker.hosts, *renders)  # of further visits
 
         self._robots = robots = KnownRobots(options.crawl_robots_cache_size)
@@ -242,6 +246,8 @@ class Crawl:
                 return ROUND
         elif self.budget.is_spent:
             return PAGE_BUDGET
+        if self.topics is not None and self.topics.have_enough():
+            return TOPICS_HAVE_ENOUGH
         return self.stopping.reason(now, self.frontier.best) or (NO_NETWORK if self.connections.is_over(now) else "")
 
     def _has_to_wait(self, now: float) -> bool:
@@ -302,3 +308,5 @@ class Crawl:
                 self.revisits.end()
         finally:
             self.folder.close(reason, now, {**(stats or {}), **self.stats.counters(), **shown})
+            if self.topics is not None:
+                self.topics.close(over=reason in OVER)

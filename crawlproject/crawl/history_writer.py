@@ -71,6 +71,7 @@ class HistoryWriter:
             parts=self._ordering.explain(url),
             duplicate_of=page.duplicate_of,
             spam=page.spam,
+            topics=page.topics,
         )
 
     def recent_relevance(self) -> float:

@@ -85,8 +85,8 @@ class PageSteps:
         What needs a browser cannot be judged: it counts as the mean of the latest pages, for the sake of its links.
         """
         if page.needs_browser:
-            return replace(page, relevance=self._history.recent_relevance() or self._relevant)
-        return replace(page, relevance=self._judge.relevance(page.counts))
+            return self._judge.presumed(page, self._history.recent_relevance() or self._relevant)
+        return self._judge.with_relevance(page)
 
     def score_links(self, page: Page) -> Page:
         """The page whose links carry their context scores (003 section 4.4)."""

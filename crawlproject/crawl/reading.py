@@ -66,7 +66,8 @@ def make_reader(
 
 
 def topic_in_canonical_urls(topic: Topic, canonicalize: Callable[..., str]) -> Topic:
-    """The topic with seeds and targets in the spelling of this crawl, each once."""
+    """The topic, and its members, with seeds and targets in the spelling of this crawl, each once."""
     seeds = tuple(dict.fromkeys(canonicalize(seed) for seed in topic.seeds))
     targets = tuple(dict.fromkeys(canonicalize(target) for target in topic.targets))
-    return dataclasses.replace(topic, seeds=seeds, targets=targets)
+    members = tuple(topic_in_canonical_urls(member, canonicalize) for member in topic.members)
+    return dataclasses.replace(topic, seeds=seeds, targets=targets, members=members)

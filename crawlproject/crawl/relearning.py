@@ -24,7 +24,7 @@ from crawlproject.storage.judgments import read_judgments
 
 def relearn(crawl: Crawl) -> Relearning | None:
     """Begin to learn from the judgments in the crawl folder; None when they are known. Raises ``BadCrawlDir``."""
-    assert crawl.new_ordering is not None, "the assembly sets it"
+    assert crawl.new_ordering is not None, "can_relearn was asked"
     judgments = read_judgments(crawl.folder.path)
     if judgments == crawl.ordering_feed.judgments:
         return None
@@ -32,8 +32,12 @@ def relearn(crawl: Crawl) -> Relearning | None:
 
 
 def can_relearn(crawl: Crawl) -> bool:
-    """Whether judgments matter to its ordering. Workers of a shared frontier learned from others, whose pages are not here."""
-    return crawl.options.ordering not in UNJUDGED and not isinstance(crawl.frontier, SharedFrontier)
+    """Whether judgments matter to its ordering, which is one topic's.
+
+    Workers of a shared frontier learned from others, whose pages are not here.
+    """
+    own = crawl.new_ordering is not None and not isinstance(crawl.frontier, SharedFrontier)
+    return own and crawl.options.ordering not in UNJUDGED
 
 
 class Relearning:

@@ -126,4 +126,6 @@ def stored_page(
     judged = replace(
         page, relevance=visit.relevance, spam=visit.spam, duplicate_of=visit.duplicate_of, signs=visit.signs
     )
+    if crawl.topics is not None:  # also those that joined later
+        judged = replace(steps.score_page(judged), relevance=visit.relevance)
     return steps.score_links(judged)

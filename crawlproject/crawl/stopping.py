@@ -24,6 +24,10 @@ SATURATED = "saturated"
 DEAD_END = "frontier empty"
 NO_NETWORK = "no network"
 ROUND = "round over"  # of revisits
+TOPICS_HAVE_ENOUGH = "topics have enough"  # each of several has the pages that it wanted
+OVER = frozenset(
+    (PAGE_BUDGET, TIME_BUDGET, SATURATED, DEAD_END, ROUND, TOPICS_HAVE_ENOUGH, "finished")
+)  # it need not go on
 
 EVERY = 20  # pages between two looks at the frontier
 

@@ -37,6 +37,7 @@ MAPPING: Mapping[str, Any] = {
             "digest": _KEYWORD,
             "content_type": _KEYWORD,
             "rendered": {"type": "boolean"},
+            "topics": {"type": "object", "enabled": False},
             "version": {"type": "integer"},
             "state": _KEYWORD,
         }

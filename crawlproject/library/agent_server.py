@@ -20,6 +20,7 @@ from mcp.types import ToolAnnotations
 
 import crawlproject
 from crawlproject.components.explanation import canonical_in
+from crawlproject.crawl.several.stored import stored_topic
 from crawlproject.errors import TopicalError
 from crawlproject.exporting.index import search as search_index
 from crawlproject.exporting.index import update
@@ -28,7 +29,7 @@ from crawlproject.library.crawling import crawl
 from crawlproject.library.page_markdown import page_markdown
 from crawlproject.library.stored_crawl import StoredCrawl
 from crawlproject.options import Options
-from crawlproject.storage.read import CrawlInfo, read_info, topic_of
+from crawlproject.storage.read import CrawlInfo, read_info
 
 MOST_HITS = 50
 MOST_CHARACTERS = 20_000  # of a page in one answer
@@ -146,7 +147,7 @@ def _crawling(stored: StoredCrawl, most: int, settings: Mapping[str, Any]) -> Ca
             info = read_info(stored.folder)
             chosen = {**_settings_of(info), **settings, "CRAWL_MAX_SECONDS": SECONDS}
             try:
-                crawl(topic_of(info), stored.folder, ordering=info.ordering, progress=False,
+                crawl(stored_topic(stored.folder), stored.folder, ordering=info.ordering, progress=False,
                       **{**chosen, "CRAWL_MAX_PAGES": before + min(pages, left)})  # fmt: skip
             except TopicalError as wrong:
                 raise ToolError(str(wrong)) from None

@@ -21,7 +21,7 @@ class StoredPage:
 
     ``relevance``, ``score``, ``context_score`` and ``spam`` are 0 to 1 for most orderings, ``at`` is in seconds since 1970,
     ``parent`` the page that led here (None for a seed), ``published`` ``YYYY-MM-DD`` or empty. ``text_main`` is empty unless
-    ``PAGE_MAIN_TEXT`` was set; ``rendered``: scripts made it.
+    ``PAGE_MAIN_TEXT`` was set; ``rendered``: scripts made it. ``topics``: the relevance to each of several.
     """
 
     url: str
@@ -45,9 +45,11 @@ class StoredPage:
     digest: str
     content_type: str
     rendered: bool
+    topics: Mapping[str, float]
     version: int
 
 
+_MAPS = ("parts", "topics")
 _NAMES = tuple(field.name for field in fields(StoredPage))
 
 
@@ -64,7 +66,7 @@ class StoredPages:
             yield StoredPage(**{name: item[name] for name in _NAMES})
 
     def to_arrow(self) -> pyarrow.Table:
-        """A table with a column for each field of ``StoredPage``; ``at`` is a time stamp in UTC, ``parts`` a map."""
+        """A table with a column for each field of ``StoredPage``; ``at`` is a time stamp, ``parts`` and ``topics`` are maps."""
         from crawlproject.exporting.tables import arrow_table
 
         return arrow_table(read_items(self._folder, self._selection), _NAMES)
@@ -78,11 +80,12 @@ class StoredPages:
         import polars
 
         table = self.to_arrow()
-        parts = [dict(pairs or ()) for pairs in table.column("parts").to_pylist()]
-        frame = polars.from_arrow(table.drop_columns(["parts"]))
+        maps = {name: [dict(pairs or ()) for pairs in table.column(name).to_pylist()] for name in _MAPS}
+        frame = polars.from_arrow(table.drop_columns(list(_MAPS)))
         assert isinstance(frame, polars.DataFrame)
         # polars has no maps: a structure with a field for each part, which an ordering gives all pages alike
-        return frame.with_columns(polars.Series("parts", parts, dtype=_structure(parts))).select(table.column_names)
+        columns = [polars.Series(name, values, dtype=_structure(values)) for name, values in maps.items()]
+        return frame.with_columns(columns).select(table.column_names)
 
 
 def _structure(parts: list[dict[str, float]]) -> polars.Struct:

@@ -155,9 +155,14 @@ def make_ordering(name: str, context: OrderingContext, parameters: Mapping[str, 
         raise BadSetting(
             f"ordering {name}", "needs to know the targets: use it in a rehearsal, with a topic that has targets"
         )
+    return cls(context, **own_parameters(name, parameters))
+
+
+def own_parameters(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of ``parameters`` that the ordering ``name`` has, each of the right type. Raises ``BadSetting``."""
     _refuse_unknown(parameters)
-    own = parameters_of(cls)
-    return cls(context, **{key: _like(own[key], key, value) for key, value in parameters.items() if key in own})
+    own = parameters_of(ordering_class(name))
+    return {key: _like(own[key], key, value) for key, value in parameters.items() if key in own}
 
 
 def _refuse_unknown(parameters: Mapping[str, Any]) -> None:

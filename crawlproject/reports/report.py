@@ -22,6 +22,7 @@ from crawlproject.reports.probe_findings import read_probes
 from crawlproject.reports.problems import SPAM
 from crawlproject.reports.reasons import WORDS
 from crawlproject.reports.summary import CrawlSummary, summarise
+from crawlproject.reports.topics import read_topic_rows
 from crawlproject.reports.why.causes import options_of
 from crawlproject.reports.why.path import paths_to
 from crawlproject.storage.crawl_files import REPORT, REPORT_SIGNS, replace_signed
@@ -36,6 +37,8 @@ _ENDINGS = {
     "finished": "nothing was left to fetch",
     "page budget": "the page budget was spent",
     "round over": "the round of visits to known pages was done",
+    "topics have enough": "each topic has as many relevant pages as it wanted",
+    "topic left": "the topic left the crawl, which may go on with others",
     "time budget": "the time budget was spent",
     "saturated": "the crawl was saturated: it found little, and the waiting URLs promised little",
     "frontier empty": "nothing was left to fetch",
@@ -110,6 +113,7 @@ def write_report(crawl_dir: Path) -> Path:
         charts=_charts(summary, threshold),
         refused=read_refused(crawl_dir),
         targets=_targets(crawl_dir, info),
+        topics=read_topic_rows(crawl_dir, threshold),
     )
     path = crawl_dir / REPORT
     replace_signed(path, page, REPORT_SIGNS)

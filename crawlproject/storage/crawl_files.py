@@ -24,6 +24,7 @@ _LOGS = (
     "rules.jsonl",
     "sitemaps.jsonl",
     "sketches.jsonl",
+    "topics.jsonl",
 )
 _FILES = frozenset(_LOGS) | {
     MANIFEST,
@@ -41,6 +42,8 @@ _FILES = frozenset(_LOGS) | {
     "report.json",
     "sketches.others.jsonl",
     "topic.toml",
+    "topics",
+    "view.json",
     "warc",
     "workers",
 }

@@ -81,6 +81,7 @@ def item_fields(page: Page, visit: Visit) -> dict[str, object]:
         "digest": visit.digest,
         "content_type": visit.content_type,
         "rendered": RENDERED in visit.signs,
+        "topics": page.topics,
         "version": visit.version,
         "state": "",
     }

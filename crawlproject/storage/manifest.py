@@ -15,6 +15,8 @@ from crawlproject.storage.append_log import write_atomically
 
 NAME = "crawl.json"
 VERSION = 1
+PART_OF = "part_of"  # key of the folder of the whole crawl, in what shows one of its topics
+_NOT_IN_MANIFEST = frozenset(("settings", "members", "weight", "pages"))
 
 
 class Manifest:
@@ -26,7 +28,7 @@ class Manifest:
     def __init__(self, folder: Path, topic: Topic, ordering: str, parameters: Mapping[str, Any]) -> None:
         self._path = folder / NAME
         self.asked: dict[str, Any] = {
-            "topic": {key: value for key, value in dataclasses.asdict(topic).items() if key != "settings"},
+            "topic": topic_fields(topic),
             "ordering": ordering,
             "parameters": dict(parameters),
         }
@@ -54,6 +56,11 @@ class Manifest:
         }
         self._write()
 
+    def note_topic(self, topic: Topic) -> None:
+        """The topics of a crawl of several are these from now on."""
+        self.asked["topic"] = self.found["topic"] = topic_fields(topic)
+        self._write()
+
     def note_setting(self, name: str, value: object) -> None:
         """Add a setting that is not one of ours; it is written when the crawl ends."""
         self.found["settings"][name] = value
@@ -65,7 +72,16 @@ class Manifest:
 
     def _refuse_another_crawl(self) -> None:
         wish = "choose another CRAWL_DIR, or remove this folder to start over"
-        for key in ("name", "keywords", "seeds"):
+        if PART_OF in self.found:
+            whole = self._path.parent / str(self.found[PART_OF])
+            raise BadCrawlDir(
+                str(self._path.parent), f"shows one topic of the crawl in {whole.resolve()}; resume that one"
+            )
+        several = "members" in self.asked["topic"]
+        if several != ("members" in self.found["topic"]):
+            what = "one topic, not of several" if several else "several topics, not of one"
+            raise BadCrawlDir(str(self._path.parent), f"holds a crawl of {what}; {wish}")
+        for key in ("name",) if several else ("name", "keywords", "seeds"):  # topics join and leave
             found, asked = self.found["topic"].get(key), self.asked["topic"][key]
             if found != (list(asked) if isinstance(asked, tuple) else asked):
                 raise BadCrawlDir(str(self._path.parent), f"holds a crawl of another topic ({key} differs); {wish}")
@@ -76,6 +92,12 @@ class Manifest:
     def _write(self) -> None:
         document = orjson.dumps(self.found, option=orjson.OPT_INDENT_2, default=str)
         write_atomically(self._path, [document])
+
+
+def topic_fields(topic: Topic) -> dict[str, Any]:
+    """A topic as the manifest has it; of several topics there are the names."""
+    fields = {key: value for key, value in dataclasses.asdict(topic).items() if key not in _NOT_IN_MANIFEST}
+    return fields | ({"members": [member.name for member in topic.members]} if topic.members else {})
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:

@@ -7,7 +7,7 @@ reader sees some lines again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import md5
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -57,6 +57,13 @@ class TailReader:
             self._tail = b""
 
     def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        return self._raw(lambda line: parse_line(line, self._path, self._lines + 1))
+
+    def raw(self) -> Iterator[bytes]:
+        """The lines as they are."""
+        return self._raw(bytes)
+
+    def _raw(self, read: Callable[[bytes], Any]) -> Iterator[Any]:
         if not self._path.exists():
             return
         with self._path.open("rb") as file:
@@ -64,7 +71,7 @@ class TailReader:
             for line in file:
                 if not line.endswith(b"\n"):
                     return
-                record = parse_line(line, self._path, self._lines + 1)
+                record = read(line)
                 self._offset += len(line)
                 self._lines += 1
                 self._tail = line[-_TAIL:] if len(line) >= _TAIL else (self._tail + line)[-_TAIL:]

@@ -97,6 +97,25 @@ def checked_language(language: str) -> str:
     return language
 
 
+def as_number(value: object) -> object:
+    """A whole number is a number, too; true and false are none."""
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def checked_weight(weight: float) -> float:
+    """Above 0, and finite."""
+    if not 0 < weight < float("inf"):
+        raise ValueError(f"{weight!r} must be a number above 0, such as 2.0")
+    return weight
+
+
+def checked_pages(pages: int) -> int:
+    """0 or more."""
+    if pages < 0:
+        raise ValueError(f"{pages!r} must be a number of pages, or 0 for no limit")
+    return pages
+
+
 def checked_settings(settings: dict[str, object]) -> dict[str, object]:
     """Only settings of this project, with valid types. The error names all wrong settings."""
     wrong = {name: wish for name, value in settings.items() if (wish := _setting_wish(name, value))}

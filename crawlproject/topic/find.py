@@ -13,6 +13,7 @@ from pathlib import Path
 from crawlproject.errors import BadTopic
 from crawlproject.records import Topic
 from crawlproject.settings import installed
+from crawlproject.topic.folder import load_topics, topic_files
 from crawlproject.topic.parse import load_topic, parse_topic
 
 PACKAGE = "crawlproject.topics" if installed else "topics"
@@ -24,14 +25,17 @@ def find_topic(asked: str) -> Topic:
     """The topic that ``asked`` names or contains. Raises ``BadTopic``, which names the input and what is expected.
 
     Text with a line break is TOML, and so is text with a ``=`` that is not the name of a file; it must give the topic a
-    ``name``, which names the crawl folder. Paths of example files are relative to the topic file, or for TOML text to the
-    current folder. A file takes precedence over a topic of the project.
+    ``name``, which names the crawl folder. A folder of topic files is one topic, with those as its members. Paths of example
+    files are relative to the topic file, or for TOML text to the current folder. A file takes precedence over a topic of the
+    project.
     """
     if "\n" in asked:
         return _read_text(asked)
     path = Path(asked)
     if _is_there(path) and path.is_file():
         return load_topic(path)
+    if _is_there(path) and path.is_dir() and topic_files(path):
+        return load_topics(path)
     named = _topics().get(asked)
     if named is not None:
         return _read_named(asked, named)

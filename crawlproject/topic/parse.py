@@ -6,6 +6,8 @@ name = "climate"                             # default: the file's name without 
 language = "en"                              # a language that spaCy has stop words for
 description = "Working with gridded data."   # for evaluation, and for orderings that ask for it
 targets = ["https://xarray.dev/"]            # for evaluation only
+weight = 2.0                                 # in a crawl of several topics: how much this one counts, default 1
+pages = 500                                  # the same: so many relevant pages are enough; 0, the default: no limit
 [examples]
 positive = ["https://docs.xarray.dev/"]      # URLs, files, folders; a relative path starts at the topic file
 negative = ["off-topic.html"]
@@ -28,13 +30,16 @@ from crawlproject.errors import BadTopic
 from crawlproject.records import Topic
 from crawlproject.topic.fields import (
     WrongSettings,
+    as_number,
     checked_example,
     checked_keywords,
     checked_language,
     checked_name,
+    checked_pages,
     checked_seeds,
     checked_settings,
     checked_url,
+    checked_weight,
     example_files,
     split_keywords,
     unknown_field,
@@ -67,6 +72,8 @@ class TopicFile(_Table):
     language: Annotated[str, AfterValidator(checked_language)] = "en"
     description: str = ""
     targets: list[Url] = []
+    weight: Annotated[float, BeforeValidator(as_number), AfterValidator(checked_weight)] = 1.0
+    pages: Annotated[int, AfterValidator(checked_pages)] = 0
     examples: Examples = Field(default_factory=Examples)
     crawl: Annotated[dict[str, object], AfterValidator(checked_settings)] = {}
 
@@ -111,6 +118,8 @@ def parse_topic(text: str, place: str, folder: Path | None = None, *, named: boo
         positive=_distinct(chain.from_iterable(map(example_files, file.examples.positive))),
         negative=_distinct(chain.from_iterable(map(example_files, file.examples.negative))),
         settings=file.crawl,
+        weight=file.weight,
+        pages=file.pages,
     )
 
 
@@ -155,6 +164,8 @@ def _field(location: tuple[int | str, ...]) -> str:
 
 _TYPE_WISHES = {
     "string_type": 'must be text in quotes, such as "solar power"',
+    "float_type": "must be a number, such as 2.0",
+    "int_type": "must be a whole number, such as 500",
     "list_type": 'must be a list of texts, such as ["first", "second"]',
     "dict_type": "must be a table of settings, such as [crawl] with lines below it",
     "model_type": "must be a table, such as [examples] with the lines positive and negative below it",

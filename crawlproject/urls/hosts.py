@@ -22,3 +22,8 @@ def origin_of(url: str) -> str:
 def _authority_of(url: str) -> str:
     start = 8 if url[4] == "s" else 7
     return url[start : url.index("/", start)]
+
+
+def folder_of(url: str) -> str:
+    """A URL up to its last slash, which is left out."""
+    return url.rpartition("/")[0]

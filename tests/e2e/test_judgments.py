@@ -111,7 +111,7 @@ def test_the_crawl_goes_on_while_it_learns(ordering: str, tmp_path: Path, archiv
     assert learning is not None
     for number in range(20):
         learning.step()
-        crawl_on(crawl, web, 1, start=1000.0 + FETCHES + number)
+        crawl_on(crawl, web, 1, begin=1000.0 + FETCHES + number)
     while not learning.step():
         pass
     live = waiting_scores(crawl)

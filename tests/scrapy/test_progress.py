@@ -35,7 +35,7 @@ class Quiet(scrapy.Spider):
     @classmethod
     def from_crawler(cls, crawler, *args, **kwargs):
         if "plain" not in sys.argv:
-            crawler.topical_crawl = SimpleNamespace(stats=source)
+            crawler.topical_crawl = SimpleNamespace(stats=source, topics=None)
         return super().from_crawler(crawler, *args, **kwargs)
 
     async def parse(self, response):

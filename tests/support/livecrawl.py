@@ -32,10 +32,10 @@ def finish(crawl: Crawl, url: CrawlUrl, page: Page, body: bytes, fetch: Fetch, *
     return page
 
 
-def crawl_on(crawl: Crawl, web: Any, fetches: int, *, kill: bool = False, start: float = 1000.0) -> None:
-    """Up to so many fetches, one a second from ``start`` on; ``kill``: the last page is in the history, and that is all."""
+def crawl_on(crawl: Crawl, web: Any, fetches: int, *, kill: bool = False, begin: float = 1000.0) -> None:
+    """Up to so many fetches, one a second from ``begin`` on; ``kill``: the last page is in the history, and that is all."""
     for number in range(fetches):
-        url = crawl.take(now := start + number)
+        url = crawl.take(now := begin + number)
         if url is None:
             break
         reply = web.get(url.url)

@@ -86,3 +86,14 @@ class DictArchive:
     def links(self, url: str) -> list[str] | None:
         page = self.pages.get(url)
         return None if page is None else [link.url for link in page.links]
+
+
+def a_linked_page(url: str, text: str = "", *links: tuple[str, str, str], depth: int = 0) -> Page:
+    """A page of this text whose links are ``(url, anchor, tag path)``; a link's context is its anchor."""
+    terms: list[str] = ANALYZER.terms(text)
+    made = []
+    for target, anchor, path in links:
+        span = Span(len(terms), len(terms) + len(ANALYZER.terms(anchor)))
+        terms += ANALYZER.terms(anchor)
+        made.append(Link(target, anchor, span, span, 0.0, path))
+    return Page(url, terms=terms, counts=Counter(terms), links=tuple(made), depth=depth)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -152,6 +152,9 @@ class Progress:
             self._status.close()
         elapsed = self._clock() - self._started
         self._print(summary_line(source, source.pages - self._pages_before, elapsed, self._reason))
+        crawl = crawl_of(self._crawler)
+        if crawl is not None and crawl.topics is not None:
+            self._print("\n".join(topic_lines(crawl.topics.found_by_name(), crawl.folder.path / "topics")))
 
 
 def _log_level(crawler: Crawler) -> int:
@@ -193,6 +196,12 @@ def summary_line(source: ProgressSource, new_pages: int, elapsed: float, reason:
     if report is not None and report.exists():
         lines.append(f"Report: {report}")
     return "\n".join(lines)
+
+
+def topic_lines(found: Mapping[str, int], folder: Path) -> Iterator[str]:
+    """The result of each topic of several: its relevant pages, and where its report is."""
+    for name, pages in found.items():
+        yield f"{name}: {counted(pages, 'relevant page')}. Report: {folder / name / 'report.html'}"
 
 
 def clock_time(seconds: float) -> str:

@@ -88,6 +88,7 @@ class RevisitSteps(PageSteps):
             version=known.version + bool(new),
             change=BACK if known.state == MISSING else CHANGED if new else SAME,
             novelty=new,
+            topics=page.topics if new else {},
         )
 
     def keep(self, page: Page, visit: Visit) -> None:

@@ -15,13 +15,14 @@ from crawlproject.evaluation.simulation.web_graph import graph_of, least_pages, 
 from crawlproject.options import Options, read_options, refuse_unknown
 from crawlproject.orderings.base import Graph
 from crawlproject.pages.robots_txt import product_token
-from crawlproject.pages.text.assembly import make_analyzer, make_judge
+from crawlproject.pages.text.assembly import make_analyzer, make_topics_judge
 from crawlproject.records import Topic
 from crawlproject.storage.append_log import write_atomically
 from crawlproject.storage.crawl_files import MANIFEST, refuse_foreign_files
 from crawlproject.storage.manifest import read_manifest
 from crawlproject.storage.probe_log import NAME as PROBES
 from crawlproject.storage.tail import ITEMS
+from crawlproject.storage.topics_log import NAME as TOPICS
 from crawlproject.webs.archived_pages import ArchivedPages
 from crawlproject.webs.base import Web
 from crawlproject.webs.page_cache import JudgedPages, PageCache
@@ -129,7 +130,7 @@ class Runner:
     def _judged(self, topic: Topic, cache: PageCache, options: Options) -> JudgedPages:
         """The pages as the latest topic sees them: one topic's runs come one after the other."""
         if self._latest is None or self._latest[:2] != (topic, cache):
-            judge = make_judge(topic.keywords, cache.reader.analyzer, options)
+            judge = make_topics_judge(topic, cache.reader.analyzer, options)
             self._latest = topic, cache, JudgedPages(cache, judge)
         return self._latest[2]
 
@@ -206,7 +207,7 @@ def finished(folder: Path, topic: Topic, options: Options, concurrency: int) -> 
                 _refuse_other(folder, f"{name.upper()} {held[name]!r}, not {value!r}", held[name], value)
         return True
     refuse_foreign_files(folder)
-    for name in ("history.jsonl", "refused.json", PROBES, MANIFEST):  # the last one says whose the others are
+    for name in ("history.jsonl", "refused.json", PROBES, TOPICS, MANIFEST):  # the last one says whose the others are
         (folder / name).unlink(missing_ok=True)
     return False
 

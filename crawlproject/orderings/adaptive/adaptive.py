@@ -17,14 +17,14 @@ from crawlproject.orderings.adaptive.active_set import STALE, ActiveSet
 from crawlproject.orderings.adaptive.bm25 import CONTRAST, Bm25Worth
 from crawlproject.orderings.adaptive.document_frequencies import TermStatistics
 from crawlproject.orderings.adaptive.link_features import KINDS, LinkFeatures, kinds_of
-from crawlproject.orderings.adaptive.link_table import WORDS_KEPT, LinkTable, Rows
-from crawlproject.orderings.adaptive.ridge import Ridge
+from crawlproject.orderings.adaptive.link_table import WORDS_KEPT, LinkTable, Mask, Rows
+from crawlproject.orderings.adaptive.ridge import Ridge, behind_of
 from crawlproject.orderings.adaptive.url_set import UrlSet
 from crawlproject.orderings.adaptive.url_words import UrlWords
 from crawlproject.orderings.base import SEEDS_FIRST, BaseOrdering, OrderingContext
 from crawlproject.orderings.learning.term_ids import Numbers
 from crawlproject.records import JUDGED, CrawlUrl, Link, Page
-from crawlproject.urls.hosts import host_of
+from crawlproject.urls.hosts import folder_of, host_of
 
 Vector = npt.NDArray[np.float64]
 
@@ -51,6 +51,7 @@ class Adaptive(BaseOrdering):
 
     learns = True
     reads_tag_paths = True
+    turns = TURNS
 
     def __init__(
         self,
@@ -110,7 +111,7 @@ class Adaptive(BaseOrdering):
             return {}
         evidence = self._evidence_of(row)
         parts = dict(zip(KINDS, (evidence[0] * self._ridge.weights[0]).tolist(), strict=True))
-        parts["behind"] = self.prospect * float(_behind(evidence[1] @ self._ridge.weights[1]))
+        parts["behind"] = self.prospect * float(behind_of(evidence[1] @ self._ridge.weights[1]))
         parts["exploration"] = self._active.raised_by(row)
         parts["learned since"] = url.score - sum(parts.values())
         return dict(sorted(((name, part) for name, part in parts.items() if part), key=lambda item: -item[1]))
@@ -123,19 +124,13 @@ class Adaptive(BaseOrdering):
         self._pages += 1
         text = self._terms.numbers(page.terms)
         numbers, counts = self._terms.observe(text)
-        if JUDGED in page.signs:
-            worth = page.signs[JUDGED]
-        elif self.context.judge.by_meaning:
-            worth = page.relevance**CONTRAST
-        else:
-            worth = self._worth(page.counts, len(page.terms))
+        worth = self._worth_of(page)
         self._active.observe(worth)
         self._evidence.feedback.observe(worth, numbers, counts)
         if self._pages < REVISE_EVERY:  # at first, learn from every page at once
-            self._evidence.refresh()
-            self._ridge.solve()
+            self._learn_all()
         rows, fresh = self._note_links(page, text, worth)
-        outcome = np.array([worth, self._promise(page, rows, fresh)])
+        outcome = np.array([worth, float(self._promise(page, rows, fresh))])
         if row is None or promised is None:
             self._evidence.learn_host(host_of(page.url), outcome)
         else:
@@ -171,7 +166,7 @@ class Adaptive(BaseOrdering):
         self._ended.add(url)
         self._latest = None
         row = self._table.rename(url, target)
-        self._evidence.move(self._table.groups[row], host_of(target), _folder(target))
+        self._evidence.move(self._table.groups[row], host_of(target), folder_of(target))
 
     def _forget(self, url: str) -> None:
         """End the row of ``url``, if there is one."""
@@ -186,9 +181,16 @@ class Adaptive(BaseOrdering):
         self._evidence.leave(self._table.groups[rows])
         self._table.remove(rows)
 
+    def _worth_of(self, page: Page) -> float:
+        if JUDGED in page.signs:
+            return page.signs[JUDGED]
+        if self.context.judge.by_meaning:
+            return page.relevance**CONTRAST
+        return self._worth(page.counts, len(page.terms))
+
     # ------------------------------------------------------------ links become rows
 
-    def _note_links(self, page: Page, text: Numbers, worth: float) -> tuple[Rows, Vector]:
+    def _note_links(self, page: Page, text: Numbers, worth: float) -> tuple[Rows, Mask]:
         """The rows of the page's links that wait, each once, and which of them are new; ``text`` are its terms."""
         self._latest = None
         table, ended = self._table, self._ended
@@ -220,7 +222,7 @@ class Adaptive(BaseOrdering):
         """The groups of links of the page ``parent`` by their rows."""
         urls, host = [link.url for link in links.values()], host_of(parent)
         places = [(host, link.tag_path) for link in links.values()]
-        groups = self._evidence.join(list(map(host_of, urls)), list(map(_folder, urls)), places, parent)
+        groups = self._evidence.join(list(map(host_of, urls)), list(map(folder_of, urls)), places, parent)
         self._table.groups[list(links)] = groups
 
     def _describe(self, links: Mapping[int, Link], text: Numbers) -> None:
@@ -247,10 +249,10 @@ class Adaptive(BaseOrdering):
     def _values(self, rows: Rows) -> tuple[Vector, Vector]:
         """The predicted worth of each row, and its value."""
         worth, behind = np.einsum("orf,of->or", self._evidence.of(rows), self._ridge.weights)
-        return worth, worth + self.prospect * _behind(behind)
+        return worth, worth + self.prospect * behind_of(behind)
 
-    def _promise(self, page: Page, rows: Rows, fresh: Vector) -> float:
-        """Score the rows of a page's links; the mean predicted worth of the best that are new."""
+    def _promise(self, page: Page, rows: Rows, fresh: Mask) -> float | Vector:
+        """Score the rows of a page's links; the mean predicted worth of the best that are new (of several topics, for each)."""
         if not len(rows):
             return 0.0
         worth, values = self._values(rows)
@@ -259,21 +261,25 @@ class Adaptive(BaseOrdering):
         self._scores[page.url] = dict(zip(self._table.urls(rows), values.tolist(), strict=True))
         if len(self._scores) > UNDER_WAY:
             del self._scores[next(iter(self._scores))]
-        best = np.sort(np.clip(worth[fresh], 0.0, 1.0))[-BEST_LINKS:]
-        return float(best.sum()) / BEST_LINKS
+        best = np.sort(np.clip(worth[..., fresh], 0.0, 1.0))[..., -BEST_LINKS:]
+        return np.asarray(best.sum(axis=-1) / BEST_LINKS)
+
+    def _learn_all(self) -> None:
+        """Let all that was learned count from now on."""
+        self._evidence.refresh()
+        self._ridge.solve()
 
     def _score_all(self) -> Iterator[tuple[str, float]]:
         """Score the table by what is known now; what the frontier has to be told.
 
-        Of the rows that are far from being active, only each ``TURNS``-th is scored.
+        Of the rows that are far from being active, only each ``turns``-th is scored.
         """
-        self._evidence.refresh()
-        self._ridge.solve()
+        self._learn_all()
         table, rows = self._table, self._table.waiting()
         if not len(rows):
             return
-        self._turn = (self._turn + 1) % TURNS
-        due = rows[(table.value[rows] >= self._active.near) | (rows % TURNS == self._turn)]
+        self._turn = (self._turn + 1) % self.turns
+        due = rows[(table.value[rows] >= self._active.near) | (rows % self.turns == self._turn)]
         table.value[due] = self._values(due)[1]
         values = table.value[rows]
         told = self._active.choose(rows, values)
@@ -284,15 +290,6 @@ class Adaptive(BaseOrdering):
             stale = surplus[np.abs(values[surplus] - table.told[rows[surplus]]) > STALE]
             yield from zip(table.urls(rows[stale]), values[stale].tolist(), strict=True)
             self._remove(rows[surplus])
-
-
-def _behind(predicted: float | Vector) -> float | Vector:
-    """A prospect is at least nothing; far above 1 it is a slip of the regression."""
-    return np.clip(predicted, 0.0, 1.5)
-
-
-def _folder(url: str) -> str:
-    return url.rpartition("/")[0]
 
 
 def _refuse_below(name: str, value: float, least: float) -> None:

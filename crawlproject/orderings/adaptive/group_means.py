@@ -4,12 +4,30 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 Vector = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]
+
+
+class Means(Protocol):
+    """Means of the groups that a ``GroupMeans`` numbers."""
+
+    @property
+    def sums(self) -> Vector: ...
+    @property
+    def members(self) -> Vector: ...
+
+    def add(self, number: int, values: Vector) -> None:
+        """Add a member to a group that is used."""
+        ...
+
+    def means(self, numbers: Rows, priors: Vector) -> Vector:
+        """The shrunk means, one row for each of ``numbers``; ``priors`` has the same shape, or is one row for all."""
+        ...
 
 
 class GroupMeans:
@@ -23,15 +41,16 @@ class GroupMeans:
     """
 
     def __init__(self, width: int, strength: float, remembered: int = 16_384) -> None:
-        self._strength = strength
+        self.strength = strength
         self._remembered = remembered
         self._numbers: dict[Hashable, int] = {}
         self._names: list[Hashable] = []
         self._users: list[int] = []
         self._unused: OrderedDict[int, None] = OrderedDict()  # with members, the one left first in front
         self._free: list[int] = []
-        self.sums = np.zeros((1024, width))
-        self.members = np.zeros(1024)
+        self.sums: Vector = np.zeros((1024, width))
+        self.members: Vector = np.zeros(1024)
+        self.others: list[OtherMeans] = []  # of the same groups
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -80,7 +99,7 @@ class GroupMeans:
     def means(self, numbers: Rows, priors: Vector) -> Vector:
         """The shrunk means, one row for each of ``numbers``; ``priors`` has the same shape, or is one row for all."""
         members = self.members[numbers][:, None]
-        return (self.sums[numbers] + self._strength * priors) / (members + self._strength)
+        return (self.sums[numbers] + self.strength * priors) / (members + self.strength)
 
     def _new(self, name: Hashable) -> int:
         if self._free:
@@ -88,6 +107,8 @@ class GroupMeans:
             self._names[number] = name
             self.sums[number] = 0.0
             self.members[number] = 0.0
+            for other in self.others:
+                other.clear(number)
         else:
             number = len(self._names)
             self._names.append(name)
@@ -102,3 +123,45 @@ class GroupMeans:
         del self._numbers[self._names[number]]
         self._names[number] = None
         self._free.append(number)
+
+
+class OtherMeans:
+    """Means of other values over the groups of a ``GroupMeans``, which numbers them; in use once it is among its ``others``."""
+
+    def __init__(self, groups: GroupMeans) -> None:
+        self._groups = groups
+        self._sums = np.zeros_like(groups.sums)
+        self._members = np.zeros_like(groups.members)
+
+    @property
+    def sums(self) -> Vector:
+        self._grow()
+        return self._sums
+
+    @property
+    def members(self) -> Vector:
+        self._grow()
+        return self._members
+
+    def add(self, number: int, values: Vector) -> None:
+        """Add a member to a group that is used."""
+        self._grow()
+        self._sums[number] += values
+        self._members[number] += 1
+
+    def means(self, numbers: Rows, priors: Vector) -> Vector:
+        """As those of ``GroupMeans``."""
+        members = self.members[numbers][:, None]
+        return (self._sums[numbers] + self._groups.strength * priors) / (members + self._groups.strength)
+
+    def clear(self, number: int) -> None:
+        """The number is that of another group from now on."""
+        self._grow()
+        self._sums[number] = 0.0
+        self._members[number] = 0.0
+
+    def _grow(self) -> None:
+        missing = len(self._groups.members) - len(self._members)
+        if missing:
+            self._sums = np.concatenate([self._sums, np.zeros((missing, self._sums.shape[1]))])
+            self._members = np.concatenate([self._members, np.zeros(missing)])

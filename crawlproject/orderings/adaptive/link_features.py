@@ -6,15 +6,15 @@ worth, its mean prospect predicts prospect.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from crawlproject.errors import BadSetting
 from crawlproject.orderings.adaptive.document_frequencies import TermStatistics
-from crawlproject.orderings.adaptive.group_means import GroupMeans
-from crawlproject.orderings.adaptive.link_table import ANCHOR, AROUND, COLUMNS, WORDS, Groups, LinkTable, Rows
+from crawlproject.orderings.adaptive.group_means import GroupMeans, Means, OtherMeans
+from crawlproject.orderings.adaptive.link_table import ANCHOR, AROUND, COLUMNS, WORDS, Columns, Groups, Rows
 from crawlproject.orderings.adaptive.rocchio import RelevanceFeedback
 from crawlproject.orderings.learning.term_ids import Numbers
 
@@ -53,16 +53,15 @@ FULL_FEEDBACK = 2.0  # the same for the weights of feedback
 class LinkFeatures:
     """The evidence about rows of a ``LinkTable``. ``without`` names kinds of evidence to leave out (for ablation)."""
 
-    def __init__(
-        self, table: LinkTable, terms: TermStatistics, keywords: Numbers, without: tuple[str, ...] = ()
-    ) -> None:
+    def __init__(self, table: Columns, terms: TermStatistics, keywords: Numbers, without: tuple[str, ...] = ()) -> None:
         self.feedback = RelevanceFeedback(terms)
         self.prior = np.array(list(PRIOR.values())).T
         self._counts = np.array([kind not in without for kind in KINDS], dtype=float)
         self._table = table
         self._terms = terms
         self._keywords = keywords
-        self._means = tuple(GroupMeans(2, SHRINK, remembered) for remembered in REMEMBERED)
+        self._groups = tuple(GroupMeans(2, SHRINK, remembered) for remembered in REMEMBERED)
+        self._means: tuple[Means, ...] = self._groups
         self._keyword_weights = np.zeros(1)
         self._feedback_weights = np.zeros(1)
         self._outcomes = np.array([0.05, 0.05])  # the sum of all, starting with one weak page
@@ -71,19 +70,19 @@ class LinkFeatures:
     def join(self, hosts: Sequence[str], folders: Sequence[str], places: Sequence[Place], family: str) -> Rows:
         """The numbers of four groups for each of some rows, which use them until ``leave``: (rows, 4)."""
         names = (hosts, folders, places, (family,) * len(hosts))
-        found = [means.join_all(column) for means, column in zip(self._means, names, strict=True)]
+        found = [means.join_all(column) for means, column in zip(self._groups, names, strict=True)]
         return np.array(found, np.int64).reshape(len(found), -1).T
 
     def leave(self, groups: Rows) -> None:
         """Rows no longer use their groups, (rows, 4)."""
-        for means, column in zip(self._means, groups.T.tolist(), strict=True):
+        for means, column in zip(self._groups, groups.T.tolist(), strict=True):
             means.leave_all(column)
 
     def move(self, groups: Rows, host: str, folder: str) -> None:
         """The URL of a row is another one: it changes its groups of ``host`` and ``folder``."""
         for column, name in enumerate((host, folder)):
-            number = self._means[column].join(name)
-            self._means[column].leave(int(groups[column]))
+            number = self._groups[column].join(name)
+            self._groups[column].leave(int(groups[column]))
             groups[column] = number
 
     def learn(self, groups: Rows, outcome: Vector) -> None:
@@ -95,19 +94,36 @@ class LinkFeatures:
 
     def learn_host(self, host: str, outcome: Vector) -> None:
         """Learn the outcome of a URL without a row, of which only the host is known."""
+        self.learn_elsewhere({0: host}, outcome)
+
+    def learn_elsewhere(self, names: Mapping[int, str], outcome: Vector) -> None:
+        """Learn the outcome of a URL that has no row any more, of groups by their place in ``Groups``."""
         self._outcomes += outcome
         self._pages += 1
-        hosts = self._means[0]
-        number = hosts.join(host)
-        hosts.add(number, outcome)
-        hosts.leave(number)
+        for kind, name in names.items():
+            number = self._groups[kind].join(name)
+            self._means[kind].add(number, outcome)
+            self._groups[kind].leave(number)
 
-    def refresh(self) -> None:
-        """Update the weights of the terms from the pages seen so far."""
-        idfs = self._terms.idfs()
+    def share(self, groups: LinkFeatures) -> None:
+        """Learn other outcomes from now on, of groups that are numbered by ``groups``. Before anything was learned."""
+        self._groups = groups._groups
+        others = [OtherMeans(means) for means in self._groups]
+        for means, other in zip(self._groups, others, strict=True):
+            means.others.append(other)
+        self._means = tuple(others)
+
+    def end_share(self) -> None:
+        """The outcomes of this one are of no use any more."""
+        for means, other in zip(self._groups, self._means, strict=True):
+            means.others.remove(other)  # type: ignore[arg-type]
+
+    def refresh(self, idfs: Vector | None = None) -> None:
+        """Update the weights of the terms from the pages seen so far; ``idfs`` are those of the terms, if they are known."""
+        idfs = self._terms.idfs() if idfs is None else idfs
         self._keyword_weights = np.zeros_like(idfs)
         self._keyword_weights[self._keywords] = idfs[self._keywords] / idfs[self._keywords].sum()
-        self._feedback_weights = self.feedback.weights(self._keywords)
+        self._feedback_weights = self.feedback.weights(self._keywords, idfs)
 
     def of(self, rows: Rows) -> Vector:
         """The evidence, of shape (2, rows, kinds): for worth, and for prospect."""

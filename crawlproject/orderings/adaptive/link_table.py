@@ -7,7 +7,7 @@ worth their place are removed, too: their URLs wait in the frontier with the las
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,8 @@ except Exception:  # not built, or in a zip file
     evidence = None  # type: ignore[assignment]
 
 Rows = npt.NDArray[np.int64]
+Vector = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
 
 # Columns of ``LinkTable.terms``.
 ANCHOR = slice(0, 8)  # the first terms of the anchor
@@ -44,6 +46,21 @@ class Groups(NamedTuple):
     family: int
 
 
+class Columns(Protocol):
+    """What evidence about links is made of, by row: the columns of ``LinkTable`` that say so."""
+
+    @property
+    def terms(self) -> Numbers: ...
+    @property
+    def groups(self) -> Rows: ...
+    @property
+    def best(self) -> Vector: ...
+    @property
+    def total(self) -> Vector: ...
+    @property
+    def links(self) -> Vector: ...
+
+
 class LinkTable:
     """Rows of waiting URLs.
 
@@ -57,11 +74,11 @@ class LinkTable:
         self._free: list[int] = []
         self._urls: list[str] = []
         self._waits = np.zeros(rows, dtype=bool)
-        self.terms = np.zeros((rows, WIDTH), dtype=np.int32)
-        self.groups = np.zeros((rows, len(Groups._fields)), dtype=np.int64)
-        self.best = np.zeros(rows)
-        self.total = np.zeros(rows)
-        self.links = np.zeros(rows)
+        self.terms: Numbers = np.zeros((rows, WIDTH), dtype=np.int32)
+        self.groups: Rows = np.zeros((rows, len(Groups._fields)), dtype=np.int64)
+        self.best: Vector = np.zeros(rows)
+        self.total: Vector = np.zeros(rows)
+        self.links: Vector = np.zeros(rows)
         self.told = np.zeros(rows)
         self.value = np.zeros(rows)
 
@@ -136,6 +153,50 @@ class LinkTable:
                 column = getattr(self, name)
                 setattr(self, name, np.concatenate([column, np.zeros_like(column)]))
         return row
+
+
+class TopicColumns:
+    """The columns of a ``table`` whose parents are worth something else: ``best`` and ``total`` are of another topic."""
+
+    def __init__(self, table: LinkTable) -> None:
+        self._table = table
+        self._best = np.zeros(0)
+        self._total = np.zeros(0)
+
+    @property
+    def terms(self) -> Numbers:
+        return self._table.terms
+
+    @property
+    def groups(self) -> Rows:
+        return self._table.groups
+
+    @property
+    def links(self) -> Vector:
+        return self._table.links
+
+    @property
+    def best(self) -> Vector:
+        self._grow()
+        return self._best
+
+    @property
+    def total(self) -> Vector:
+        self._grow()
+        return self._total
+
+    def meet(self, rows: Rows, fresh: Mask, worth: float) -> None:
+        """A page of this worth links to ``rows``, which are different; it is the first to link to those that are ``fresh``."""
+        best, total = self.best, self.total
+        best[rows] = np.where(fresh, worth, np.maximum(best[rows], worth))
+        total[rows] = np.where(fresh, worth, total[rows] + worth)
+
+    def _grow(self) -> None:
+        missing = len(self._table.best) - len(self._best)
+        if missing:
+            self._best, self._total = (
+                np.concatenate([column, np.zeros(missing)]) for column in (self._best, self._total)
+            )
 
 
 def _first_terms(text: Numbers, spans: Rows, width: int) -> Numbers:

@@ -7,6 +7,8 @@ import numpy.typing as npt
 
 Vector = npt.NDArray[np.float64]
 
+FAR_BEHIND = 1.5  # most that a prediction of what lies behind a link counts for
+
 
 class Ridge:
     """The weights ``w`` that minimise ``sum (y - w.x)^2 + strength * |w - prior|^2`` over the examples so far.
@@ -29,3 +31,8 @@ class Ridge:
     def solve(self) -> None:
         """Update ``weights``; costs one small linear system per output."""
         self.weights = np.asarray(np.linalg.solve(self._gram, self._moments[:, :, None])[:, :, 0], dtype=np.float64)
+
+
+def behind_of(predicted: float | Vector) -> float | Vector:
+    """What lies behind a link, as predicted: at least nothing; far above 1 it is a slip of the regression."""
+    return np.clip(predicted, 0.0, FAR_BEHIND)

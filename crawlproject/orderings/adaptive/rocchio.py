@@ -41,9 +41,12 @@ class RelevanceFeedback:
         else:
             heapq.heapreplace(self._best, page)
 
-    def weights(self, keywords: Numbers) -> Vector:
-        """A weight from 0 to 1 for every term number; the ``keywords`` have their idf in units of the highest of them."""
-        idfs = self._table.idfs()
+    def weights(self, keywords: Numbers, idfs: Vector | None = None) -> Vector:
+        """A weight from 0 to 1 for every term number; the ``keywords`` have their idf in units of the highest of them.
+
+        ``idfs`` are those of the terms, if they are known.
+        """
+        idfs = self._table.idfs() if idfs is None else idfs
         sums = np.zeros_like(idfs)
         for worth, _, numbers, weights in self._best:
             sums[numbers] += worth * weights

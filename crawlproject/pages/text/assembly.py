@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from crawlproject.options import Options
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.pages.text.topics_judge import TopicsJudge
+from crawlproject.records import Topic
 
 
 def make_analyzer(language: str, options: Options) -> Analyzer:
@@ -22,3 +24,11 @@ def make_judge(keywords: Sequence[str], analyzer: Analyzer, options: Options) ->
     from crawlproject.pages.text.term_vectors import load_term_vectors
 
     return SemanticJudge(keywords, analyzer, load_term_vectors(options.topic_vectors, analyzer))
+
+
+def make_topics_judge(topic: Topic, analyzer: Analyzer, options: Options) -> TopicJudge:
+    """The judge of a topic, or of several at a time if it has members. Raises as ``make_judge``."""
+    whole = make_judge(topic.keywords, analyzer, options)
+    if not topic.members:
+        return whole
+    return TopicsJudge(whole, {each.name: make_judge(each.keywords, analyzer, options) for each in topic.members})

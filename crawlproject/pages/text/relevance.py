@@ -48,6 +48,12 @@ class TopicJudge:
         product = dot(self.query, counts)
         return cosine_of(product, self._query_norm, squared_norm(counts)) if product else 0.0
 
+    def relevance_of(self, some: Mapping[str, int], squared: float) -> float:
+        """``relevance`` of a document of which the counts of all keywords are known, and the squared norm of all its counts."""
+        return cosine_of(
+            sum([weight * some.get(term, 0) for term, weight in self.query.items()]), self._query_norm, squared
+        )
+
     def span_score(self, terms: Sequence[str], span: Span) -> float:
         """The cosine of one span of ``terms`` with the keywords."""
         return self.relevance(Counter(terms[span.start : span.end]))
@@ -82,7 +88,15 @@ class TopicJudge:
         """``page`` with its relevance and the context score of each link filled in."""
         scores = self.context_scores(page.terms, [link.context_span for link in page.links])
         links = [with_context_score(link, score) for link, score in zip(page.links, scores, strict=True)]
-        return replace(page, relevance=self.relevance(page.counts), links=tuple(links))
+        return replace(self.with_relevance(page), links=tuple(links))
+
+    def with_relevance(self, page: Page) -> Page:
+        """``page`` with its relevance filled in."""
+        return replace(page, relevance=self.relevance(page.counts))
+
+    def presumed(self, page: Page, relevance: float) -> Page:
+        """``page`` with this relevance, as it cannot be judged."""
+        return replace(page, relevance=relevance)
 
 
 def with_context_score(link: Link, score: float) -> Link:

@@ -7,7 +7,7 @@ the numbers has a way that gives the same for a list.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence, ValuesView
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
 from typing import Any, overload
 
 import numpy as np
@@ -131,6 +131,15 @@ class TermCounts(Mapping[str, int]):
         place = np.flatnonzero(self.numbers == self._terms.find(term))
         return int(self.counts[place[0]]) if len(place) else default
 
+    def some(self, terms: Iterable[str]) -> dict[str, int]:
+        """The counts of those of ``terms`` that occur."""
+        wanted = {self._terms.find(term): term for term in terms}
+        ordered = np.array(sorted(wanted), self.numbers.dtype)
+        nearest = np.minimum(np.searchsorted(ordered, self.numbers), len(ordered) - 1)
+        places = np.flatnonzero(ordered[nearest] == self.numbers) if len(ordered) else ordered
+        found = zip(self.numbers[places].tolist(), self.counts[places].tolist(), strict=True)
+        return {wanted[number]: count for number, count in found}
+
     def items(self) -> ItemsView[str, int]:
         return self._counted().items()
 
@@ -159,6 +168,13 @@ def counted(numbers: Numbers) -> tuple[Numbers, npt.NDArray[np.int64]]:
 def counts_of(terms: Sequence[str]) -> Mapping[str, int]:
     """How often each term occurs, in the order in which they occur first."""
     return TermCounts(terms) if isinstance(terms, Terms) else Counter(terms)
+
+
+def counts_of_some(counts: Mapping[str, int], terms: Iterable[str]) -> dict[str, int]:
+    """Those of ``counts`` that are of ``terms``: one pass, where asking for each is a pass for each."""
+    if not isinstance(counts, TermCounts):
+        return {term: counts[term] for term in terms if term in counts}
+    return counts.some(terms)
 
 
 def frequencies(counts: Mapping[str, int]) -> list[int]:

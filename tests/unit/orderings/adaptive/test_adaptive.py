@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import tracemalloc
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
 import pytest
-from support.pages import ANALYZER, a_context
+from support.pages import a_context
+from support.pages import a_linked_page as a_page
 from support.webs import DictWeb, page
 
 from crawlproject.errors import BadSetting
@@ -18,24 +18,13 @@ from crawlproject.evaluation.simulation.runner import Runner
 from crawlproject.orderings.adaptive.active_set import RECENT, WIDEST
 from crawlproject.orderings.adaptive.adaptive import REVISE_EVERY, Adaptive
 from crawlproject.orderings.adaptive.link_features import KINDS
-from crawlproject.records import CrawlUrl, Link, Page, Span, Topic
+from crawlproject.records import CrawlUrl, Page, Topic
 from crawlproject.storage.append_log import read_lines
 from crawlproject.webs.base import Reply
 
 GOOD, BAD = "html body main a", "html body footer a"
 PORTAL = "http://portal.example/"
 IMPATIENT = {"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, "FRONTIER_BATCH_SIZE": 1}
-
-
-def a_page(url: str, text: str = "", *links: tuple[str, str, str], depth: int = 0) -> Page:
-    """A page of this text whose links are ``(url, anchor, tag path)``; a link's context is its anchor."""
-    terms: list[str] = ANALYZER.terms(text)
-    made = []
-    for target, anchor, path in links:
-        span = Span(len(terms), len(terms) + len(ANALYZER.terms(anchor)))
-        terms += ANALYZER.terms(anchor)
-        made.append(Link(target, anchor, span, span, 0.0, path))
-    return Page(url, terms=terms, counts=Counter(terms), links=tuple(made), depth=depth)
 
 
 def adaptive(**parameters: object) -> Adaptive:

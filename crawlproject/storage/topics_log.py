@@ -1,0 +1,92 @@
+"""``topics.jsonl``: which topics a crawl of several has, and when each joined and left. A line an event."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from crawlproject.records import Topic
+from crawlproject.storage.append_log import AppendLog, read_lines, unexpected
+
+NAME = "topics.jsonl"
+JOINED = "joined"
+LEFT = "left"
+_FIELDS = frozenset(field.name for field in dataclasses.fields(Topic)) - {"settings", "members"}
+
+
+@dataclass(frozen=True, slots=True)
+class TopicEvent:
+    """``topic`` joined or left ``at`` that time, in seconds since the epoch, when the crawl had stored so many ``pages``."""
+
+    topic: Topic
+    event: str
+    at: float
+    pages: int
+
+
+@dataclass(slots=True)
+class TopicState:
+    """What the log says of a topic: as it was when it last joined, its ``place`` among all that ever joined, from 0, when it
+    first joined and, unless it is there now, when it left."""
+
+    topic: Topic
+    place: int
+    joined: float
+    joined_at_page: int
+    left: float | None = None
+
+
+class TopicsLog:
+    """Appends events. Raises ``StorageFailed``."""
+
+    def __init__(self, folder: Path) -> None:
+        self._log = AppendLog(folder / NAME)
+
+    def append(self, event: TopicEvent) -> None:
+        fields = dataclasses.asdict(event.topic)
+        topic = {name: value for name, value in fields.items() if name in _FIELDS}
+        self._log.append({"event": event.event, "at": event.at, "pages": event.pages, "topic": topic})
+        self._log.sync()
+
+    def close(self) -> None:
+        self._log.close()
+
+
+def read_topics(folder: Path) -> dict[str, TopicState]:
+    """The topics of a crawl by name, in the order in which they first joined; none in a crawl of one topic.
+
+    Raises ``BadCrawlDir`` for a damaged line.
+    """
+    found: dict[str, TopicState] = {}
+    for event in _events(folder):
+        name, known = event.topic.name, found.get(event.topic.name)
+        if event.event == LEFT:
+            if known:
+                known.left = event.at
+        elif known:
+            known.topic, known.left = event.topic, None
+        else:
+            found[name] = TopicState(event.topic, len(found), event.at, event.pages)
+    return found
+
+
+def _events(folder: Path) -> Iterator[TopicEvent]:
+    path = folder / NAME
+    for number, line in enumerate(read_lines(path), start=1):
+        try:
+            topic = _topic(line["topic"])
+            yield TopicEvent(topic, str(line["event"]), float(line["at"]), int(line["pages"]))
+        except (KeyError, TypeError, ValueError) as damage:
+            raise unexpected(path, number, damage) from damage
+
+
+def _topic(fields: dict[str, Any]) -> Topic:
+    values: dict[str, Any] = {name: value for name, value in fields.items() if name in _FIELDS}
+    return Topic(**{name: _frozen(value) for name, value in values.items()})
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

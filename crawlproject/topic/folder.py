@@ -1,0 +1,88 @@
+"""The topics of a folder, for one crawl of all of them: ``DIR/*.toml``, each a topic file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+
+from crawlproject.errors import BadTopic
+from crawlproject.records import Topic
+from crawlproject.topic.fields import checked_name
+from crawlproject.topic.parse import load_topic
+
+
+def topic_files(folder: Path) -> list[Path]:
+    """The topic files in a folder, in alphabetical order. Raises ``BadTopic`` when it cannot be read."""
+    try:
+        found = sorted(path for path in folder.iterdir() if path.suffix == ".toml" and not path.name.startswith("."))
+    except OSError as error:
+        raise BadTopic(str(folder), f"expected a folder of topic files: {error.strerror}") from None
+    return [path for path in found if path.is_file()]
+
+
+def load_topics(folder: str | Path) -> Topic:
+    """All topics of a folder, as one that has them as its ``members``; it is named after the folder.
+
+    Raises ``BadTopic``, which names the file, the field and what is expected: for a wrong file, and for topics that cannot be
+    crawled together.
+    """
+    folder = Path(folder)
+    files = topic_files(folder)
+    if not files:
+        raise BadTopic(str(folder), "expected topic files in it, such as climate.toml")
+    named = {file: load_topic(file) for file in files}
+    refuse_conflicts({str(file): topic for file, topic in named.items()})
+    try:
+        name = checked_name(folder.resolve().name)
+    except ValueError as wrong:
+        raise BadTopic(str(folder), str(wrong)) from None
+    return together(name, tuple(named.values()))
+
+
+def together(name: str, members: tuple[Topic, ...]) -> Topic:
+    """The topic of a crawl that has these topics: what any of them has."""
+    first = members[0]
+    settings = {key: value for topic in members for key, value in topic.settings.items()}
+    return Topic(
+        name=name,
+        keywords=_of_all(topic.keywords for topic in members),
+        seeds=_of_all(topic.seeds for topic in members),
+        language=first.language,
+        targets=_of_all(topic.targets for topic in members),
+        settings=settings,
+        members=tuple(replace(topic, settings={}) for topic in members),
+    )
+
+
+def refuse_conflicts(topics: dict[str, Topic]) -> None:
+    """Raise ``BadTopic`` when topics, by the place where they were read, cannot be crawled together."""
+    for place, wish in _conflicts(topics):
+        raise BadTopic(place, wish)
+
+
+def _conflicts(topics: dict[str, Topic]) -> Iterator[tuple[str, str]]:
+    """Topics share the reader of pages and the settings of the crawl; a folder of the crawl has the name of each."""
+    names: dict[str, str] = {}
+    settings: dict[str, tuple[str, object]] = {}
+    language: tuple[str, str] | None = None
+    for place, topic in topics.items():
+        if topic.name in names:
+            yield place, f"name: {topic.name!r} is the name of the topic in {names[topic.name]}, too; give it another"
+        names[topic.name] = place
+        if language and language[0] != topic.language:
+            yield (
+                place,
+                f"language: {topic.language!r}, but {language[1]} has {language[0]!r}; one crawl reads pages in one language",
+            )
+        language = language or (topic.language, place)
+        for key, value in topic.settings.items():
+            there = settings.setdefault(key, (place, value))
+            if there[1] != value:
+                wish = f"{value!r}, but {there[0]} has {there[1]!r}; the topics of a crawl share its settings: write the same"
+                yield place, f"crawl.{key}: {wish}, or leave it out of all and give it with -s"
+
+
+def _of_all(values: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(chain.from_iterable(values)))
