@@ -27,18 +27,12 @@ AGENT = "agent"  # number of the agent that fetched the page, in orderings that 
 NOVELTY = "novelty"  # which share of a page's text is new on its host, 0 to 1; a sign of pages that say nothing new
 CLIQUE = "clique"  # how much the page's site is part of a link farm, 0 to 1; a sign of the pages of such sites
 SUSPECTS = "suspects"  # how many sites with spam the site of such a page links to
-NEEDS_BROWSER = (
-    "needs_browser"  # 1 for a page whose text is made by scripts; also its ``Visit.error`` when none were run
-)
+NEEDS_BROWSER = "needs_browser"  # 1 for a page made by scripts; also its ``Visit.error`` when none were run
 RENDERED = "rendered"  # of a page whose scripts were run in a browser: how many fetches that counts for
 NOT_KEPT = "noindex"  # ``Visit.error`` of a page that was read and asked not to be kept
 NOT_STORED = (NOT_KEPT, NEEDS_BROWSER)  # ``Visit.error`` of what was read, and whose links are followed all the same
-JUDGED = (
-    "judged"  # what a person said about the page: 1 relevant, 0 not; orderings see it in place of its own relevance
-)
-SHOWN_BEFORE = (
-    "shown_before"  # of a page with nothing new: 1 if the page that links to it shows the same, 0.5 if others do
-)
+JUDGED = "judged"  # what a person said of the page: 1 relevant, 0 not; orderings see it in place of its own relevance
+SHOWN_BEFORE = "shown_before"  # of a page with nothing new: 1 if its parent shows the same, 0.5 if others do
 OWN_LINKS = "own_links"  # 1 for a duplicate whose links lead elsewhere than those of the first page with its text
 
 
@@ -298,9 +292,8 @@ def _no_page() -> None:
 class FetchEvent:
     """A fetch that ended, live or read from the crawl folder: what every learner of a crawl applies.
 
-    ``visit`` is its line of the history. ``links`` are the targets of its links, as in the link log. ``page`` returns the page
-    as it was read and judged, or what a sitemap lists; None when there is none or its file is gone. A replay reads the page
-    when it is asked for, once.
+    ``visit`` is its line of the history, ``links`` the targets of its links. ``page`` returns the page as it was judged, or
+    what a sitemap lists; None when there is none or its file is gone. A replay reads it when it is asked for, once.
     """
 
     visit: Visit

@@ -25,12 +25,9 @@ from crawlproject.crawl.entry_rules import EntryRules
 from crawlproject.crawl.feeds import Feeds
 from crawlproject.crawl.history_writer import HistoryWriter
 from crawlproject.crawl.inspectors import Inspection
-from crawlproject.crawl.kinds.handler import FetchPlan, Handler
-from crawlproject.crawl.kinds.listing import ListingHandler
-from crawlproject.crawl.kinds.page import PageHandler, PageParts
-from crawlproject.crawl.kinds.probe import ProbeHandler
-from crawlproject.crawl.kinds.reread import RereadHandler
-from crawlproject.crawl.kinds.revisit import RevisitHandler
+from crawlproject.crawl.kinds.handler import FetchPlan
+from crawlproject.crawl.kinds.handlers import make_handlers
+from crawlproject.crawl.kinds.page import PageParts
 from crawlproject.crawl.leasing import Leasing
 from crawlproject.crawl.listing import ListingReader
 from crawlproject.crawl.normalization import Normalization
@@ -48,12 +45,13 @@ from crawlproject.crawl.sitemaps import Sitemaps
 from crawlproject.crawl.stats import CrawlStats
 from crawlproject.crawl.stopping import NO_NETWORK, OVER, PAGE_BUDGET, ROUND, TOPICS_HAVE_ENOUGH, Stopping
 from crawlproject.frontier.base import Frontier, SharedFrontier
+from crawlproject.inspection.learner import Learner
 from crawlproject.inspection.rendering import RenderPolicy
 from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.relevance import TopicJudge
-from crawlproject.records import FEED, PAGE, PROBE, QUERY, REREAD, REVISIT, SITEMAP, CrawlUrl, Fetch, Page, Topic
+from crawlproject.records import FEED, REVISIT, SITEMAP, CrawlUrl, Fetch, Page, Topic
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.hosts import host_of
 from crawlproject.webs.base import Reply
@@ -99,31 +97,23 @@ class Crawl:
         self.connections = Connections(delay=options.crawl_retry_delay, patience=options.crawl_max_outage)
         self.stats = CrawlStats(folder, frontier, inspection, reader, self.connections, options.crawl_max_pages)
         self.budget = PageBudget(options.crawl_max_pages, folder.history, frontier)
-        self.stopping = Stopping(
-            floor=options.crawl_min_harvest,
-            window=options.crawl_harvest_window,
-            relevant=options.page_relevant,
-            seconds=options.crawl_max_seconds,
-        )
+        floor, window, relevant = options.crawl_min_harvest, options.crawl_harvest_window, options.page_relevant
+        self.stopping = Stopping(floor=floor, window=window, relevant=relevant, seconds=options.crawl_max_seconds)
         self.ordering_feed = feed = OrderingFeed(ordering)
         self.new_ordering: Callable[[], BaseOrdering] | None = None  # makes one that knows no page of this crawl
         self.relearning: Relearning | None = None  # what learns from judgments just now
-        own = (revisits,) if revisits else ()
         self.rendering: Rendering | None = None
         if options.crawl_render != "never":
             self.rendering = Rendering(RenderPolicy(options.crawl_render), options.crawl_render_cost)
-        renders = (self.rendering.policy,) if self.rendering else ()
-        several = (topics,) if topics else ()
-        self.learners = (*inspection.learners, self.tracker, self.stopping, feed, *own, *renders, *several)
-        self.learners_again = (*own, self.tracker.hosts, *renders)  # of further visits
-
+        browser = self.rendering.policy if self.rendering else None
+        own: list[Learner] = [part for part in (revisits, browser) if part is not None]
+        self.learners: list[Learner] = [*inspection.learners, self.tracker, self.stopping, feed, *own]
+        self.learners += [topics] if topics is not None else []
+        self.learners_again = [*own, self.tracker.hosts]  # of further visits
         self._robots = robots = KnownRobots(options.crawl_robots_cache_size)
-        rules = EntryRules(
-            options.crawl_allowed_domains,
-            make_traps(options, frontier),
-            (self.tracker.hosts, robots),
-            inspection.redundant,
-        )
+        filters = self.tracker.hosts, robots
+        traps = make_traps(options, frontier)
+        rules = EntryRules(options.crawl_allowed_domains, traps, filters, inspection.redundant)
         self.admission = admission = Admission(
             rules=rules,
             canonicalize=canonicalize,
@@ -142,7 +132,7 @@ class Crawl:
             from crawlproject.crawl.forms import Forms
 
             self.forms = Forms(topic, options, admission, canonicalize, frontier, judge, folder.pages.load)
-            self.learners = (*self.learners, self.forms)
+            self.learners.append(self.forms)
         self._history = history = HistoryWriter(folder, ordering, self.learners, self.learners_again)
         most = options.crawl_sitemap_urls
         self.sitemaps = Sitemaps(canonicalize, judge, per_host=options.crawl_sitemaps, most=most)
@@ -154,21 +144,19 @@ class Crawl:
         parts |= {"judge": judge, "options": options, "outlinks": outlinks, "reader": reader}
         self.steps = steps = PageSteps(**parts, revisits=revisits, forms=self.forms)
         of_pages = PageParts(admission, frontier, history, inspection, ordering, steps)
-        self.kinds: dict[str, Handler] = {
-            PAGE: PageHandler(of_pages),
-            **{kind: ListingHandler(of_pages, read, outlinks, revisits) for kind, read in listings.items()},
-            PROBE: ProbeHandler(canonicalize, frontier, inspection, options, rules, steps),
-        }
-        if self.forms is not None:
-            from crawlproject.crawl.kinds.query import QueryHandler
-
-            self.kinds |= {QUERY: QueryHandler(of_pages, self.forms, agent)}
         self._steps_of_revisits = again = RevisitSteps(**parts, revisits=revisits) if revisits else None
-        if revisits and again:
-            self.kinds |= {
-                REVISIT: RevisitHandler(admission, frontier, inspection.holds, revisits, canonicalize, again),
-                REREAD: RereadHandler(admission, frontier, inspection.holds, revisits, listings, outlinks),
-            }
+        self.kinds = make_handlers(
+            of_pages,
+            options,
+            rules,
+            canonicalize=canonicalize,
+            listings=listings,
+            outlinks=outlinks,
+            forms=self.forms,
+            revisits=revisits,
+            revisit_steps=again,
+            agent=agent,
+        )
         self._leasing = leasing = Leasing(
             frontier,
             admission,
