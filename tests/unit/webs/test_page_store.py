@@ -25,7 +25,17 @@ from crawlproject.webs.page_store import PageStore
 
 URL = "http://a.example/"
 REPLY = Reply(URL, 203, seconds=0.25)
-KNOWN_BY_THE_CRAWL = {"page_type", "duplicate_of", "spam", "depth", "parent", "score", "relevance", "inherited"}
+KNOWN_BY_THE_CRAWL = {
+    "page_type",
+    "duplicate_of",
+    "spam",
+    "depth",
+    "parent",
+    "score",
+    "relevance",
+    "topics",
+    "inherited",
+}
 LEFT_OUT = {"published", "text", "text_main", "related", *KNOWN_BY_THE_CRAWL}
 
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
