@@ -145,13 +145,13 @@ class TopicCommand(Subcommand):
     def _seeds(self, keywords: list[str], opts: argparse.Namespace) -> dict[str, str]:
         """Seeds that were found for the keywords, each with where it is from. Raises ``BadInput``."""
         from crawlproject.components.dashboard.crawls import SEARCHED, latest_crawls
-        from crawlproject.components.seed_search import SeedSearch
+        from crawlproject.components.seed_search import NO_SEEDS, SeedSearch
         from crawlproject.options import read_options
 
         assert self.settings is not None, "scrapy.cmdline sets it"
         search = SeedSearch(read_options(self.settings.copy_to_dict()), str(self.settings["USER_AGENT"]))
         found = search.find(keywords, latest_crawls(opts.crawls, SEARCHED), opts.language or "en", opts.seeds)
-        for note in found.notes:
+        for note in (*found.notes, *([] if found.seeds else [NO_SEEDS])):
             _note(f"  {note}")
         for seed in found.seeds:
             print(f"Seed: {seed.url}  {seed.title} ({seed.source})")

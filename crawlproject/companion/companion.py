@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import isfinite, log2
@@ -69,12 +69,12 @@ class Companion:
     def take_profile(self, profile: Profile) -> None:
         """This is the profile now: the person has edited it, or begins anew."""
         self.profile = profile
-        weights: Counter[str] = Counter()
+        weights = defaultdict[str, float](float)
         for word, weight in profile.interests.items():
             for term in self._analyzer.terms(word)[:1]:
-                weights[term] += weight  # type: ignore[assignment]
+                weights[term] += weight
                 self._words[term] = word
-        self.interests = Interests(weights)
+        self.interests = Interests(dict(weights))
         self.ahead.pace.paused = profile.paused
 
     # ------------------------------------------------------------ what the person does
@@ -127,6 +127,11 @@ class Companion:
         self._left(now)
         self.at_hand = None
         self.ahead.stop()
+
+    def settle(self, now: float) -> None:
+        """Learn from the page at hand what could not be learned before it was fetched. Raises ``StorageFailed``."""
+        if self.at_hand is not None:
+            self._settle(self.at_hand, now)
 
     def pause(self, paused: bool, now: float) -> None:
         """While it is paused, nothing is fetched, learned or remembered. Raises ``StorageFailed``."""
@@ -209,11 +214,6 @@ class Companion:
         if found is None:
             raise BadInput("url", f"expected the http or https address of a page, not {url[:100]!r}")
         return found
-
-    def settle(self, now: float) -> None:
-        """Learn from the page at hand what could not be learned before it was fetched. Raises ``StorageFailed``."""
-        if self.at_hand is not None:
-            self._settle(self.at_hand, now)
 
     def _left(self, now: float) -> None:
         """The page at hand is left; was it hardly looked at, that says something, too."""

@@ -78,7 +78,10 @@ class SeedSearch:
         sources.append(self._from_crawls(crawls, judge, " ".join(keywords), notes))
         if self._options.seed_search_url:
             sources.append(self._from_service(" ".join(keywords), notes))
-        return SeedsFound(tuple(choose_seeds(map(self._public, sources), most)), tuple(notes))
+        public = list(map(self._public, sources))
+        if left_out := sum(map(len, sources)) - sum(map(len, public)):
+            notes.append(f"{counted(left_out, 'page')} left out: in your own network, or on hosts that do not exist")
+        return SeedsFound(tuple(choose_seeds(public, most)), tuple(notes))
 
     def _public(self, seeds: Iterable[FoundSeed]) -> list[FoundSeed]:
         return [seed for seed in seeds if self._options.virtual_web or is_public_seed(self._safety, seed.url)]

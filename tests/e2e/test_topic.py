@@ -49,6 +49,7 @@ def test_a_query_alone_finds_its_seeds(tmp_path: Path) -> None:
     path.unlink()
     nothing = scrapy(*alone[:-1], tmp_path / "none")
     assert nothing.returncode == 2 and "where no seeds were found" in nothing.stderr and not path.exists()
+    assert "none were found in earlier crawls, SEED_FILES and SEED_SEARCH_URL" in nothing.stderr
 
 
 def test_a_topic_by_asking(tmp_path: Path) -> None:

@@ -113,6 +113,7 @@ def test_a_search_service_is_asked(tmp_path: Path) -> None:
         ("https://reef.org/a", "All about reefs", "127.0.0.1"),
         ("https://reef.org/b", "https://reef.org/b", "127.0.0.1"),
     ]
+    assert found.notes == ("1 page left out: in your own network, or on hosts that do not exist",)
 
 
 @pytest.mark.parametrize(
