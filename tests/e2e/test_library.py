@@ -67,7 +67,9 @@ def test_an_interrupted_crawl_is_stopped_and_goes_on(tmp_path: Path) -> None:
     code = "from crawlproject import crawl\ncrawl('demo', 'crawl', pages=60, VIRTUAL_WEB='sample', POLITENESS_MIN_DELAY={})"
     environ = {**os.environ, "PYTHONPATH": str(ROOT)}
     quiet = subprocess.DEVNULL
-    slow = [sys.executable, "-c", code.format(2)]
+    # A shell starts what it runs in the background with SIGINT ignored, and that is inherited.
+    ctrl_c = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    slow = [sys.executable, "-c", ctrl_c + code.format(0.3)]
     with subprocess.Popen(slow, cwd=tmp_path, env=environ, stderr=quiet, start_new_session=True) as process:
         deadline = time.monotonic() + 60
         while not (tmp_path / "crawl" / "history.jsonl").exists() or len(history(tmp_path / "crawl")) < 3:
