@@ -103,7 +103,7 @@ class SeedsCommand(Subcommand):
 
 
 @dataclass(frozen=True)
-class Source:
+class SeedSource:
     """The links of every page, the page at a URL after redirects (None where there is none), and the terms of a text."""
 
     links: Iterable[tuple[str, Sequence[str]]]
@@ -112,7 +112,7 @@ class Source:
 
 
 @contextmanager
-def opened(source: str, topic: Topic, settings: dict[str, Any], *, agent: str) -> Iterator[Source]:
+def opened(source: str, topic: Topic, settings: dict[str, Any], *, agent: str) -> Iterator[SeedSource]:
     """A web, or an earlier crawl, which may have links but no pages."""
     from crawlproject.crawl.reading import make_canonicalizer
     from crawlproject.evaluation.simulation.runner import read_pages
@@ -132,7 +132,7 @@ def opened(source: str, topic: Topic, settings: dict[str, Any], *, agent: str) -
     except BadWeb:
         if not is_crawl:
             raise
-        yield Source(read_links(folder), lambda url: None, make_analyzer(topic.language, options).terms)
+        yield SeedSource(read_links(folder), lambda url: None, make_analyzer(topic.language, options).terms)
         return
     for warning in web.warnings:
         print(f"{program}: web {source}: {warning}", file=sys.stderr)
@@ -141,7 +141,7 @@ def opened(source: str, topic: Topic, settings: dict[str, Any], *, agent: str) -
     judged = JudgedPages(pages, TopicJudge(topic.keywords, pages.reader.analyzer))
     try:
         links = read_links(folder) if is_crawl else pages.all_links(canonicalize)
-        yield Source(links, ArchivedPages(pages, judged, canonicalize).page, pages.reader.analyzer.terms)
+        yield SeedSource(links, ArchivedPages(pages, judged, canonicalize).page, pages.reader.analyzer.terms)
     finally:
         pages.close()
         web.close()

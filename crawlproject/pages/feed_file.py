@@ -46,7 +46,7 @@ def read_feed(body: bytes, *, max_entries: int = MAX_ENTRIES) -> FeedFile:
     first = next(chunks, b"")
     if first.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{":
         return _from_json(b"".join(chained(first, chunks)), max_entries)
-    events = _Entries(max_entries)
+    events = _FeedEvents(max_entries)
     read_events(chained(first, chunks), events)
     return FeedFile(tuple(events.entries), events.next)
 
@@ -64,7 +64,7 @@ def moment(date: str) -> float:
         return 0.0
 
 
-class _Entries(EntryEvents):
+class _FeedEvents(EntryEvents):
     """Receives the events of an XML feed."""
 
     names = ("item", "entry")

@@ -48,7 +48,7 @@ def _from_text(body: bytes, limit: int) -> Iterator[SitemapEntry]:
             yield SitemapEntry(url)
 
 
-class _Entries(EntryEvents):
+class _SitemapEvents(EntryEvents):
     """Receives the events of a document: entries by their elements' local names, in whatever namespace."""
 
     names = ("url", "sitemap", "item", "entry")
@@ -78,6 +78,6 @@ class _Entries(EntryEvents):
 
 
 def _from_xml(pieces: Iterable[bytes], limit: int) -> SitemapFile:
-    entries = _Entries(limit)
+    entries = _SitemapEvents(limit)
     read_events(pieces, entries)
     return SitemapFile(tuple(entries.pages), tuple(entries.sitemaps))

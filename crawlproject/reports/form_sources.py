@@ -15,7 +15,7 @@ from crawlproject.storage.read import read_links, read_visits
 
 
 @dataclass(slots=True)
-class FormSource:
+class SourceRow:
     """A source, by the ``address`` that its queries go to.
 
     ``fetches`` are result pages, redirects and failures; ``queries`` the different words or options asked for. ``pages`` of what
@@ -54,7 +54,7 @@ class FormSource:
             self.listed[item].add(visit.anchor)
 
 
-def read_sources(folder: Path, threshold: float) -> list[FormSource]:
+def read_sources(folder: Path, threshold: float) -> list[SourceRow]:
     """The sources of a crawl, those with the most relevant pages first; none when no form was asked.
 
     ``threshold`` is the relevance from which a page is relevant. Raises ``BadCrawlDir`` for a damaged folder.
@@ -62,11 +62,11 @@ def read_sources(folder: Path, threshold: float) -> list[FormSource]:
     queries = {visit.url: visit for visit in read_visits(folder) if QUERY in visit.signs}
     if not queries:
         return []
-    sources: dict[str, FormSource] = {}
+    sources: dict[str, SourceRow] = {}
 
-    def source_of(url: str) -> FormSource:
+    def source_of(url: str) -> SourceRow:
         address = url.partition("?")[0]
-        return sources.setdefault(address, FormSource(address))
+        return sources.setdefault(address, SourceRow(address))
 
     links = {url: targets for url, targets in read_links(folder) if url in queries}
     for url, visit in queries.items():

@@ -9,7 +9,7 @@ from crawlproject.orderings.learning.naive_bayes import Counts
 from crawlproject.records import Page
 
 
-class _Seen(NamedTuple):
+class _FetchedPage(NamedTuple):
     counts: Counts
     links: tuple[str, ...]
 
@@ -24,7 +24,7 @@ class CrawlLayers:
     def __init__(self, farthest: int, pages: int) -> None:
         self._farthest = farthest
         self._most = pages
-        self._seen: dict[str, _Seen] = {}  # the oldest first
+        self._seen: dict[str, _FetchedPage] = {}  # the oldest first
         self._sources: defaultdict[str, list[str]] = defaultdict(list)  # pages by what they link to
         self._distances: dict[str, int] = {}
 
@@ -34,7 +34,7 @@ class CrawlLayers:
         if url in self._seen:
             return
         links = tuple({link.url: None for link in page.links if link.url != url})
-        self._seen[url] = _Seen(page.counts, links)
+        self._seen[url] = _FetchedPage(page.counts, links)
         for target in links:
             self._sources[target].append(url)
         beyond = self._farthest + 1

@@ -12,7 +12,7 @@ SHARE = 64  # links of one page that are scored at once
 
 
 @dataclass(slots=True, eq=False)
-class Source:
+class LinkSource:
     """A fetched page with waiting links, and the results of its fetched links."""
 
     words: np.ndarray
@@ -27,11 +27,11 @@ class Source:
 class Candidate:
     """A waiting URL: the pages that link to it, and its tokens."""
 
-    sources: list[Source]
+    sources: list[LinkSource]
     tokens: np.ndarray
 
 
-def links_in_turn(sources: Iterable[Source]) -> Iterator[str]:
+def links_in_turn(sources: Iterable[LinkSource]) -> Iterator[str]:
     """Some waiting links of each page, least recently scored first."""
     for source in sources:
         for url in list(islice(source.waiting, SHARE)):

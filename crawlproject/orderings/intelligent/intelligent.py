@@ -9,7 +9,7 @@ from itertools import islice
 import numpy as np
 
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
-from crawlproject.orderings.intelligent.candidates import Candidate, Source, links_in_turn
+from crawlproject.orderings.intelligent.candidates import Candidate, LinkSource, links_in_turn
 from crawlproject.orderings.intelligent.interest_ratio import InterestRatios, log_interest
 from crawlproject.orderings.learning.waiting_urls import WaitingUrls
 from crawlproject.records import CrawlUrl, Link, Page
@@ -67,8 +67,8 @@ class Intelligent(BaseOrdering):
         self._origins = InterestRatios(significance)
         self._origin = self._origins.numbers(["irrelevant page", "relevant page"])
         self._waiting: WaitingUrls[Candidate] = WaitingUrls()
-        self._turns: dict[Source, None] = {}  # sources with waiting links, least recently revised first
-        self._touched: dict[Source, None] = {}  # sources of the latest page
+        self._turns: dict[LinkSource, None] = {}  # sources with waiting links, least recently revised first
+        self._touched: dict[LinkSource, None] = {}  # sources of the latest page
         self._relevance = 0.0
         self._pages = 0
         self._weights = np.array([content_weight, url_weight, link_weight, sibling_weight])
@@ -143,7 +143,7 @@ class Intelligent(BaseOrdering):
             self._leave(source, url)
         return candidate
 
-    def _leave(self, source: Source, url: str) -> None:
+    def _leave(self, source: LinkSource, url: str) -> None:
         source.waiting.pop(url, None)
         if not source.waiting:
             self._turns.pop(source, None)
@@ -153,7 +153,7 @@ class Intelligent(BaseOrdering):
     def _find_links(self, page: Page, relevant: bool) -> None:
         self._page = page
         frequent = sorted(page.counts, key=page.counts.__getitem__, reverse=True)[:WORDS]
-        source = Source(self._words.numbers(frequent), relevant)
+        source = LinkSource(self._words.numbers(frequent), relevant)
         source.content = float(self._words.logarithms(source.words).sum())
         urls = dict.fromkeys(link.url for link in page.links)
         for url in urls:
@@ -198,7 +198,7 @@ class Intelligent(BaseOrdering):
         )
         return self._weights * np.column_stack(logarithms).clip(-BOUND, BOUND)
 
-    def _next_sources(self) -> list[Source]:
+    def _next_sources(self) -> list[LinkSource]:
         """The pages whose links are scored again: a link of theirs was just fetched, or it is their turn."""
         sources = [source for source in self._touched if source.waiting]
         self._touched.clear()

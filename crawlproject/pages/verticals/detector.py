@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
-from crawlproject.pages.verticals.layout import Document, best_group, read_layout
+from crawlproject.pages.verticals.layout import LayoutDocument, best_group, read_layout
 from crawlproject.pages.verticals.repeated_parts import Path
 from crawlproject.pages.verticals.site_template import GeneralTemplate, Layout
 from crawlproject.pages.verticals.structured_data import text_of
@@ -26,7 +26,7 @@ class DetectedTemplate(GeneralTemplate):
         self.paths = paths or {}
 
     def layout(self, url: str, body: bytes, content_type: str = "") -> Layout:
-        document = Document(url, body, content_type)
+        document = LayoutDocument(url, body, content_type)
         return Layout() if document.root is None else read_layout(document, self.paths)
 
 
@@ -37,7 +37,7 @@ def detect_template(pages: Iterable[tuple[str, bytes, str]]) -> DetectedTemplate
     for number, (url, body, content_type) in enumerate(pages):
         if number >= PAGES:
             break
-        document = Document(url, body, content_type)
+        document = LayoutDocument(url, body, content_type)
         if document.root is None:
             continue
         kind, parts = best_group(document)

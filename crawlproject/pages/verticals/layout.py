@@ -17,7 +17,7 @@ from urllib.parse import urljoin
 from crawlproject.pages.html.encoding import decode
 from crawlproject.pages.html.publication_date import day_of
 from crawlproject.pages.main_content.tree import read_tree
-from crawlproject.pages.verticals.repeated_parts import Frame, Part, Path
+from crawlproject.pages.verticals.repeated_parts import Part, PartFrame, Path
 from crawlproject.pages.verticals.site_template import ARTICLE, ENTRY, LISTING, POST, THREAD, Layout, Unit
 from crawlproject.pages.verticals.structured_data import Thing, open_graph_type, text_of, things_in
 from crawlproject.pages.verticals.unit_fields import Fields, fields_of, is_bylined
@@ -38,7 +38,7 @@ _MOST_OF = 0.6  # of the parts of a group say what it is
 _HALF = 0.5  # of the text of a page that a listing is made of
 
 
-class Document:
+class LayoutDocument:
     """A parsed page: its tree, what it says about itself, and its repeated parts."""
 
     def __init__(self, url: str, body: bytes, content_type: str = "") -> None:
@@ -46,18 +46,18 @@ class Document:
         self.url = url
         self.root: Any | None = read_tree(self.markup)
         self.things: list[Thing] = [] if self.root is None else things_in(self.markup, self.root)
-        self.frame = frame = None if self.root is None else Frame(self.root)
+        self.frame = frame = None if self.root is None else PartFrame(self.root)
         self.groups: dict[Path, list[Part]] = {} if frame is None else frame.groups()
         self.size = 0 if frame is None else frame.size
 
 
 def layout_of(url: str, body: bytes, content_type: str = "") -> Layout:
     """The layout of one page, of whose site nothing is known."""
-    document = Document(url, body, content_type)
+    document = LayoutDocument(url, body, content_type)
     return Layout() if document.root is None else read_layout(document)
 
 
-def read_layout(document: Document, known: dict[Path, str] | None = None) -> Layout:
+def read_layout(document: LayoutDocument, known: dict[Path, str] | None = None) -> Layout:
     """The layout of a page; ``known`` are the paths of units on other pages of its site, with what they are."""
     if found := _said_layout(document):
         return found
@@ -74,7 +74,7 @@ def read_layout(document: Document, known: dict[Path, str] | None = None) -> Lay
     return Layout(ARTICLE, (article,)) if article is not None else Layout()
 
 
-def best_group(document: Document, known: dict[Path, str] | None = None) -> tuple[str, list[Part]]:
+def best_group(document: LayoutDocument, known: dict[Path, str] | None = None) -> tuple[str, list[Part]]:
     """The repeated parts that are the units of a page, and what they are; empty when none are.
 
     Of groups one in the other, the outer one that has as many parts: it has author and day, too.
@@ -112,7 +112,7 @@ def kind_of(url: str, parts: Sequence[Part]) -> str:
     return POST if signed >= enough and own >= max(_FEW, linked) else ""
 
 
-def _said_layout(document: Document) -> Layout | None:
+def _said_layout(document: LayoutDocument) -> Layout | None:
     """The layout as structured data has it."""
     types = {name for thing in document.things for name in thing.types}
     posts = [thing for thing in document.things if thing.types & POSTS or (thing.types & THREADS and _text(thing))]
@@ -141,7 +141,7 @@ def _said_layout(document: Document) -> Layout | None:
     return None
 
 
-def _said_unit(document: Document, kind: str, thing: Thing) -> Unit:
+def _said_unit(document: LayoutDocument, kind: str, thing: Thing) -> Unit:
     values = thing.values
     title = values.get("headline") or values.get("name", "")
     url = values.get("url", "")
@@ -155,7 +155,7 @@ def _text(thing: Thing) -> str:
     return thing.values.get("text") or thing.values.get("commenttext") or thing.values.get("articlebody", "")
 
 
-def _article(document: Document, posts: Sequence[Any] = (), *, guess: bool = False) -> Unit | None:
+def _article(document: LayoutDocument, posts: Sequence[Any] = (), *, guess: bool = False) -> Unit | None:
     """The one article of a page, without the ``posts`` below it, if it says that it is one, or, with ``guess``, looks like it."""
     frame = document.frame
     assert document.root is not None and frame is not None
@@ -193,7 +193,7 @@ def _title_of(root: Any) -> str:
     return ""
 
 
-def _unit(document: Document, kind: str, element: Any, others: Set[Any] = frozenset()) -> Unit:
+def _unit(document: LayoutDocument, kind: str, element: Any, others: Set[Any] = frozenset()) -> Unit:
     """The unit in ``element``, without ``others`` that stand in it: replies to a post."""
     fields = fields_of(element, document.url)
     if kind == POST:

@@ -48,7 +48,7 @@ def path_of(element: Any) -> Path:
     return ("" if "." in mine or parent is None else _name_of(parent), mine)
 
 
-class Frame:
+class PartFrame:
     """The elements of a page that are menus, margins, headers or footers, and how much text each element has."""
 
     def __init__(self, root: Any) -> None:
