@@ -12,7 +12,7 @@ export SCRAPYD_URL
 SECONDS ?= 60
 
 # Processes of `make test`. Many tests wait for a crawl, so there are more than processors.
-WORKERS ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) * 3 / 2 )))
+WORKERS ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) * 2 )))
 
 .PHONY: help crawl test fuzz lint format bench egg deploy extension image clean
 
