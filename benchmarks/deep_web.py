@@ -20,7 +20,8 @@ from statistics import mean
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python benchmarks/deep_web.py`
 
-from benchmarks.deep_web_sites import PER_PAGE, TOPIC, DeepSite, twenty_sites
+from benchmarks.deep_web_sites import PER_PAGE, TOPIC, DeepSite
+from benchmarks.twenty_deep_sites import twenty_sites
 from crawlproject.deep_web.candidates import Shared
 from crawlproject.deep_web.fields import ValueTable
 from crawlproject.deep_web.selection.registry import SELECTIONS, make_selection

@@ -9,17 +9,17 @@ from typing import Any
 
 from crawlproject.errors import BadSetting
 from crawlproject.revisits.base import RevisitPolicy
-from crawlproject.revisits.policies.adaptive.adaptive import Adaptive
+from crawlproject.revisits.policies.adaptive.adaptive import AdaptiveRevisits
 from crawlproject.revisits.policies.age import Age
 from crawlproject.revisits.policies.buckets import Buckets
-from crawlproject.revisits.policies.capture import Capture
+from crawlproject.revisits.policies.capture import CaptureRevisits
 from crawlproject.revisits.policies.content import Content
 from crawlproject.revisits.policies.embarrassment import Embarrassment
 from crawlproject.revisits.policies.freshness import Freshness
 from crawlproject.revisits.policies.heritrix import Heritrix
 from crawlproject.revisits.policies.impact import Impact
 from crawlproject.revisits.policies.nutch import Nutch
-from crawlproject.revisits.policies.opic import Opic
+from crawlproject.revisits.policies.opic import OpicRevisits
 from crawlproject.revisits.policies.proportional import Proportional
 from crawlproject.revisits.policies.spawning import Spawning
 from crawlproject.revisits.policies.uniform import Uniform
@@ -32,13 +32,13 @@ POLICIES: dict[str, type[RevisitPolicy]] = {
     "content": Content,
     "embarrassment": Embarrassment,
     "impact": Impact,
-    "capture": Capture,
+    "capture": CaptureRevisits,
     "buckets": Buckets,
-    "opic": Opic,
+    "opic": OpicRevisits,
     "spawning": Spawning,
     "nutch": Nutch,
     "heritrix": Heritrix,
-    "adaptive": Adaptive,
+    "adaptive": AdaptiveRevisits,
 }
 
 

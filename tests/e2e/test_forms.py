@@ -20,7 +20,8 @@ import pytest
 from support.crawling import QUICK, crawl, history, kill_after_growth, refusals, stored, topic_file
 from support.httpserver import QuietHandler, listening
 
-from benchmarks.deep_web_sites import DeepItem, DeepSite, DeepWeb, twenty_sites
+from benchmarks.deep_web_sites import DeepItem, DeepSite
+from benchmarks.twenty_deep_sites import DeepWeb, twenty_sites
 from crawlproject.components.virtual_web_server import running
 from crawlproject.reports.form_sources import read_sources
 from crawlproject.reports.report import write_report

@@ -12,7 +12,7 @@ import pyarrow.parquet
 import pytest
 from support.crawling import QUICK, ROOT, command, crawl, environment, history, refusals, scrapy, topic_file
 
-from benchmarks.vertical_sites import CONTENT, WASTED, Site, write
+from benchmarks.vertical_web import CONTENT, WASTED, Site, write
 
 SERIES = 40
 

@@ -11,7 +11,7 @@ from crawlproject.revisits.estimators.base import ALL, Rows
 from crawlproject.revisits.policies.shared import IntervalPolicy
 
 
-class Capture(IntervalPolicy):
+class CaptureRevisits(IntervalPolicy):
     """A visit captures the last update; it is worth weight × e^(-delay / ``patience``), ``patience`` in days.
 
     A visit after t is worth V(t) = λ / κ × (1 - e^(-κ t)) with κ = λ + 1 / patience, and the optimum V(t) - t V'(t) = price,

@@ -12,7 +12,7 @@ from crawlproject.revisits.estimators.base import ALL, Rows
 from crawlproject.revisits.policies.shared import IntervalPolicy
 
 
-class Opic(IntervalPolicy):
+class OpicRevisits(IntervalPolicy):
     """Importance is ``Outcome.weight``. The price is the cash at which a page is visited."""
 
     name = "opic"

@@ -34,7 +34,7 @@ EARLY = 3600.0  # seconds: a visit that is earlier than so was made because ther
 STEER, DAMPING = 0.2, 5.0  # exponent of the correction of a plan, and visits that it is damped by
 
 
-class Adaptive:
+class AdaptiveRevisits:
     """Ours. 41 bytes a page, 0.1 kB a host, 0.6 kB more from 8 pages of it on."""
 
     name = "adaptive"
