@@ -27,6 +27,7 @@ MOST_OPTIONS = 60  # of a menu by which a list is split
 _SEEN = 20_000  # numbers that are remembered
 _LOW = frozenset(("min", "minimum", "from", "low", "lowest", "after", "since", "start", "gte", "ge"))
 _HIGH = frozenset(("max", "maximum", "to", "high", "highest", "before", "until", "end", "lte", "le"))
+_END = re.compile(r"[0-9]{1,10}")  # one more than the numbers seen have: a range may start behind the last
 _INTEGER = re.compile(r"(?<![\d.,])\d{1,9}(?![\d]|[.,]\d)")
 
 
@@ -36,6 +37,11 @@ class NumberRange(NamedTuple):
     low: str
     high: str
     label: str
+
+
+def _number(text: str) -> int | None:
+    """An end of a range; None for anything else, as links of strangers may name."""
+    return int(text) if _END.fullmatch(text) else None
 
 
 def joined(filled: Mapping[str, str]) -> Value:
@@ -143,8 +149,9 @@ class Refinements:
     def _ends(self, numbers: NumberRange, filled: Mapping[str, str]) -> list[int]:
         """Where a range is split: at the quantiles of the numbers seen in it; nowhere when all are one."""
         seen = self._numbers[numbers.label]
-        start = bisect_left(seen, int(filled[numbers.low])) if filled.get(numbers.low) else 0
-        end = bisect_right(seen, int(filled[numbers.high])) if filled.get(numbers.high) else len(seen)
+        low, high = (_number(filled.get(name, "")) for name in (numbers.low, numbers.high))
+        start = 0 if low is None else bisect_left(seen, low)
+        end = len(seen) if high is None else bisect_right(seen, high)
         inside = seen[start:end]
         ends = {inside[len(inside) * part // PARTS] for part in range(1, PARTS)} if inside else set()
         return sorted(ends - {inside[-1]}) if inside else []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -121,3 +122,15 @@ def test_a_query_of_several_fields_is_known_again() -> None:
         assert other.adopt(url, site.home)
         assert other._asked[url].value == source._asked[url].value
         assert joined(parts_of(other._asked[url].value)) == other._asked[url].value  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("end", ["abc", "-3", "1.5", "٣", "9" * 5000])
+def test_an_end_that_is_no_number_is_no_end(end: str) -> None:
+    graph = ValueGraph()
+    refinements = Refinements(FORM, graph)
+    for number in range(1, 9):
+        refinements.learn(f"A thing\nPrice: {number}\n")
+    odd = joined({"q": "reef", "price_min": end, "price_max": end})
+    cut_off(graph, odd, Value("q", "sea"))
+    (part,) = asked_after(refinements, odd)
+    assert parts_of(part) == {"q": "reef", "price_min": end, "price_max": "2"}
