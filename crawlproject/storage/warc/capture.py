@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,11 @@ from crawlproject.storage.warc.record import (
     digest_of,
     identity_of,
     record,
+    warc_fields,
 )
+
+
+GET = "GET"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +28,7 @@ class IndexEntry:
     """A response or revisit in an archive: ``length`` bytes of ``file`` from ``offset``.
 
     ``mime`` is ``warc/revisit`` for a revisit, as in CDX files. ``key`` identifies the fetch of the crawl; see
-    ``CrawlArchive``. ``end`` is the offset behind the records of the exchange.
+    ``CrawlArchive``. ``end`` is the offset behind the records of the exchange. ``method`` is that of the request.
     """
 
     url: str
@@ -36,6 +41,7 @@ class IndexEntry:
     length: int
     end: int
     key: str = ""
+    method: str = GET
 
     @classmethod
     def from_json(cls, line: dict[str, Any]) -> IndexEntry:
@@ -62,11 +68,12 @@ class ArchivedPayloads:
         digest = self._of_url.get(url, "")
         return (digest, self._known[digest]) if digest in self._known else ("", None)
 
-    def add(self, url: str, digest: str, date: str) -> None:
+    def add(self, url: str, digest: str, date: str, method: str = GET) -> None:
         """``url`` was answered with this payload."""
         self._known.setdefault(digest, FirstCapture(url, date))
-        self._of_url.pop(url, None)
-        self._of_url[url] = digest
+        if method == GET:
+            self._of_url.pop(url, None)
+            self._of_url[url] = digest
         for kept in (self._known, self._of_url):
             if len(kept) > self._most:
                 del kept[next(iter(kept))]
@@ -74,13 +81,23 @@ class ArchivedPayloads:
     def note(self, entry: IndexEntry) -> None:
         """Add an entry of the archive that is being resumed."""
         if entry.mime != "warc/revisit" or entry.digest in self._known:
-            self.add(entry.url, entry.digest, entry.date)
+            self.add(entry.url, entry.digest, entry.date, entry.method)
 
 
 def capture(
-    exchange: Exchange, originals: ArchivedPayloads, *, file: str, offset: int, warcinfo: str, key: str = ""
+    exchange: Exchange,
+    originals: ArchivedPayloads,
+    *,
+    file: str,
+    offset: int,
+    warcinfo: str,
+    key: str = "",
+    about: Sequence[tuple[str, str]] = (),
 ) -> tuple[tuple[WrittenRecord, ...], IndexEntry]:
-    """The records of an exchange to be written to ``file`` at ``offset``, and the index entry that finds them."""
+    """The records of an exchange to be written to ``file`` at ``offset``, and the index entry that finds them.
+
+    ``about`` are the fields of a ``metadata`` record that refers to the response.
+    """
     block, start = response_block(exchange)
     digest, date = digest_of(block[start:]), date_of(exchange.at)
     unchanged = exchange.status == _NOT_MODIFIED
@@ -104,7 +121,7 @@ def capture(
         response_fields["WARC-Truncated"] = "length" if exchange.truncated else ""
         main = record("response", response_fields, block, identity=identity)
     if block[start:]:
-        originals.add(exchange.url, digest, date)
+        originals.add(exchange.url, digest, date, exchange.method)
     records = [main]
     if exchange.request is not None:
         request_fields = {
@@ -115,10 +132,28 @@ def capture(
         }
         request_identity = identity_of(identity, "request")
         records.append(record("request", request_fields, request_block(exchange), identity=request_identity))
+    if about:
+        records.append(_metadata(fields, about, identity, warcinfo))
     mime = "warc/revisit" if original or unchanged else content_type(exchange.headers) or "unk"
     end = offset + sum(len(each.data) for each in records)
-    entry = IndexEntry(exchange.url, date, exchange.status, mime, digest, file, offset, len(main.data), end, key)
+    entry = IndexEntry(
+        exchange.url, date, exchange.status, mime, digest, file, offset, len(main.data), end, key, exchange.method
+    )
     return tuple(records), entry
+
+
+def _metadata(
+    fields: dict[str, str], about: Sequence[tuple[str, str]], response: str, warcinfo: str
+) -> WrittenRecord:
+    """As Heritrix describes a response: ``application/warc-fields`` (ISO 28500:2017, 6.6)."""
+    fields = {
+        **fields,
+        "WARC-Warcinfo-ID": f"<{warcinfo}>",
+        "WARC-Concurrent-To": f"<{response}>",
+        "WARC-Refers-To": f"<{response}>",
+        "Content-Type": "application/warc-fields",
+    }
+    return record("metadata", fields, warc_fields(about), identity=identity_of(response, "metadata"))
 
 
 def _revisit(

@@ -21,7 +21,7 @@ class Exchange:
     """``url`` as requested; ``body`` as received, with the transfer encoding removed but not the content encoding.
 
     ``at`` is the end of the fetch in seconds since 1970. ``request`` holds the headers sent, or None if unknown; then no
-    request record is written. ``truncated`` says that the body was not read to its end.
+    request record is written. ``sent`` is the body of the request. ``truncated`` says that the body was not read to its end.
     """
 
     url: str
@@ -34,6 +34,7 @@ class Exchange:
     request: tuple[Header, ...] | None = None
     ip: str = ""
     truncated: bool = False
+    sent: bytes = b""
 
     def can_be_undone(self) -> bool:
         """Whether every reader of the archive can decode the body."""
@@ -95,7 +96,9 @@ def request_block(exchange: Exchange) -> bytes:
     if not any(name.lower() == b"host" for name, _ in headers):
         lines.append(b"Host: " + host.rpartition("@")[2].encode("latin-1", "replace"))
     lines += [_header(name, value) for name, value in headers if name.lower() not in _SECRET]
-    return b"\r\n".join(lines) + b"\r\n\r\n"
+    if exchange.sent and not any(name.lower() == b"content-length" for name, _ in headers):
+        lines.append(b"Content-Length: %d" % len(exchange.sent))
+    return b"\r\n".join(lines) + b"\r\n\r\n" + exchange.sent
 
 
 def content_type(headers: Iterable[Header]) -> str:
