@@ -44,13 +44,7 @@ class PageItem:
     state: str = ""
 
     def __init__(
-        self,
-        page: Page,
-        body: bytes,
-        lease: CrawlUrl,
-        fetch: Fetch,
-        robots_tag: str = "",
-        cookies: Sequence[str] = (),
+        self, page: Page, body: bytes, lease: CrawlUrl, fetch: Fetch, robots_tag: str = "", cookies: Sequence[str] = ()
     ) -> None:
         self.page = page
         self.body = body

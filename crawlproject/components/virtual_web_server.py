@@ -21,6 +21,7 @@ from aiohttp import web as http
 from crawlproject.webs.access_log import AccessLog
 from crawlproject.webs.base import Reply, Web
 from crawlproject.webs.http_answer import answer
+from crawlproject.webs.warc_requests import MOST_SENT
 
 LOOPBACK = "127.0.0.1"
 _GRACE = 0.5  # seconds that open requests have to end when the server stops
@@ -69,7 +70,7 @@ class WebServer:
     async def _handle(self, request: http.BaseRequest) -> http.Response:
         start = time.time()
         url = _asked_url(request)
-        reply = self._reply(request, url)
+        reply = self._reply(request, url, await _sent(request))
         if self._latency and reply.seconds:
             await asyncio.sleep(reply.seconds)
         response = _response(reply)
@@ -91,14 +92,14 @@ class WebServer:
             )
         return response
 
-    def _reply(self, request: http.BaseRequest, url: str) -> Reply:
+    def _reply(self, request: http.BaseRequest, url: str, body: bytes) -> Reply:
         if request.method == "CONNECT":
             return _plain(
                 url, 501, "No tunnel: https pages are at the same URL with http. VIRTUAL_WEB serves them as they are."
             )
         if not url.startswith(("http://", "https://")):
             return _plain(url, 400, "Ask for an absolute URL, as a proxy's client does, or send a Host header.")
-        reply = answer(self._web, request.method, self._held_as(url), request.headers)
+        reply = answer(self._web, request.method, self._held_as(url), request.headers, body)
         if reply.error == "timeout":
             return _plain(url, 504, "The host did not answer in time.", seconds=reply.seconds)
         return reply
@@ -141,6 +142,16 @@ async def _send(response: http.Response, request: http.BaseRequest) -> bool:
     except ConnectionError:
         return False
     return True
+
+
+async def _sent(request: http.BaseRequest) -> bytes:
+    """The body of the request, of which nobody looks at more than ``MOST_SENT`` bytes."""
+    if not request.can_read_body:
+        return b""
+    body = bytearray()
+    async for piece in request.content.iter_any():
+        body += piece[: MOST_SENT - len(body)]
+    return bytes(body)
 
 
 def _response(reply: Reply) -> http.Response:

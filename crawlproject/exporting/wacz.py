@@ -15,6 +15,7 @@ import orjson
 from crawlproject.exporting.selection import Item, Selection, read_items
 from crawlproject.exporting.warc import archive_size, write_warc
 from crawlproject.storage.tail import ITEMS
+from crawlproject.storage.warc.capture import GET
 from crawlproject.storage.warc.cdxj import cdxj_line, idx_head, sorted_lines, zipnum
 from crawlproject.storage.warc.record import date_of
 
@@ -37,7 +38,8 @@ def write_wacz(crawl_dir: Path, manifest: dict[str, Any], file: BinaryIO, select
         with tempfile.TemporaryFile() as unsorted:
             with parts.part(_ARCHIVE, expected=archive_size(crawl_dir)) as part:
                 for entry in write_warc(crawl_dir, manifest, part.write, name=name, now=now):
-                    unsorted.write(cdxj_line(entry))
+                    if entry.method == GET:  # an index has one answer to a URL
+                        unsorted.write(cdxj_line(entry))
             unsorted.seek(0)
             _write_index(parts, unsorted)
         count = 0

@@ -81,6 +81,12 @@ class RequestRules:
         authority = _AUTHORITY.match(url)
         return authority is not None and domain_of(f"{authority[0]}/") == self._site
 
+    def is_question(self, asked: PageRequest) -> bool:
+        """Whether it is a POST of the kind that may be allowed: by a script, to the site of the page, of data."""
+        if asked.method != "POST" or asked.kind not in _DATA or not self.is_own(asked.url) or not asked.body:
+            return False
+        return len(asked.body) <= MOST_SENT and is_query(asked.headers.get("content-type", ""), asked.body)
+
     def headers(self, asked: PageRequest) -> dict[str, str]:
         """What is sent: to the site of the page what its scripts want, its cookies too, but for what the crawler says itself.
 
@@ -99,7 +105,7 @@ class RequestRules:
         if _AUTHORITY.match(asked.url) is None:  # another scheme, or a name and password
             return asked.kind
         if asked.method == "POST":
-            return "" if self._may_post(asked) else "POST"
+            return "" if self._posts > 0 and self.is_question(asked) else "POST"
         if asked.method != "GET":
             return asked.method if asked.method in _METHODS else "method"
         if asked.kind == DOCUMENT:
@@ -107,11 +113,6 @@ class RequestRules:
             near = asked.depth <= DEEPEST and self.is_own(asked.url)
             return "" if near and asked.url.partition(":")[0] == self._page.partition(":")[0] else DOCUMENT
         return "" if asked.kind == SCRIPT or asked.kind in _DATA else asked.kind
-
-    def _may_post(self, asked: PageRequest) -> bool:
-        if asked.kind not in _DATA or self._posts <= 0 or not self.is_own(asked.url) or not asked.body:
-            return False
-        return len(asked.body) <= MOST_SENT and is_query(asked.headers.get("content-type", ""), asked.body)
 
     def _size_refusal(self, asked: PageRequest) -> str:
         if len(asked.url) > LONGEST_URL:

@@ -73,6 +73,15 @@ class Cloaking(Protocol):
         ...
 
 
+@runtime_checkable
+class Posted(Protocol):
+    """A web that answers POST requests, too."""
+
+    def post(self, url: str, body: bytes) -> Reply:
+        """The reply to a POST of ``body``; a 404 for one that is not held."""
+        ...
+
+
 def get_as(web: Web, url: str, agent: str) -> Reply:
     """The reply of any web to a client with the User-Agent ``agent``."""
     return web.get_as(url, agent) if isinstance(web, Cloaking) else web.get(url)

@@ -11,18 +11,21 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from crawlproject.webs.base import Reply, Web, get_as
+from crawlproject.webs.base import Posted, Reply, Web, get_as
 
 METHODS = ("GET", "HEAD")
 _BODYLESS = (204, 304)
 _KEPT_BY_304 = ("cache-control", "date", "etag", "expires", "last-modified", "vary")  # RFC 9110 section 15.4.5
 
 
-def answer(web: Web, method: str, url: str, headers: Mapping[str, str]) -> Reply:
+def answer(web: Web, method: str, url: str, headers: Mapping[str, str], body: bytes = b"") -> Reply:
     """The web's answer to a request. Of ``headers``, only User-Agent, If-Modified-Since and If-None-Match matter.
 
-    405 for a method other than GET and HEAD; 304 for a page that has not changed. ``Reply.body`` is the body to send.
+    405 for a method other than GET and HEAD, and POST where the web answers it; 304 for a page that has not changed.
+    ``Reply.body`` is the body to send, ``body`` that of the request.
     """
+    if method == "POST" and isinstance(web, Posted):
+        return web.post(url, body)
     if method not in METHODS:
         return Reply(url, 405, {"allow": ", ".join(METHODS)})
     reply = get_as(web, url, headers.get("User-Agent", ""))

@@ -1,9 +1,10 @@
 """A WARC file (ISO 28500) as a web.
 
 ``response`` records are served with their HTTP status and headers, ``resource`` records as a 200 with the record's
-content type, ``revisit`` records with their own status and headers and the payload of the original record; ``request`` and
-all other records are not served. Reading a page takes one seek and parses one record. robots.txt is a record like any
-other; if it was not archived it is a 404, which allows everything.
+content type, ``revisit`` records with their own status and headers and the payload of the original record; all other records
+are not served. ``request`` records say which responses answer a POST: these are served for a POST of the same body. Reading
+a page takes one seek and parses one record. robots.txt is a record like any other; if it was not archived it is a 404, which
+allows everything.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple
@@ -21,6 +23,7 @@ from crawlproject.errors import BadWeb
 from crawlproject.webs.base import Reply, not_held, spellings
 from crawlproject.webs.warc_end import Break, first_break
 from crawlproject.webs.warc_index import Capture, RecordLocation, WarcIndex, index_path, keep_index, load_index
+from crawlproject.webs.warc_requests import Asked, asked_by, body_digest, post_name
 
 _DAMAGED = 502  # the status for a record that cannot be read any more
 MAX_BODY = 64 * 2**20  # largest decoded body that is served, in bytes: limits an archived gzip bomb
@@ -56,6 +59,14 @@ class WarcWeb:
     def get(self, url: str) -> Reply:
         place = self._find(url)
         return not_held(url) if place is None else self._reply(url, place)
+
+    def post(self, url: str, body: bytes) -> Reply:
+        """The reply to a POST; ``crawlproject.webs.base.Posted``."""
+        digest = body_digest(body)
+        for name in spellings(url):
+            with suppress(KeyError):
+                return self._reply(url, self._index[post_name(name, digest)])
+        return not_held(url)
 
     def _reply(self, url: str, place: RecordLocation) -> Reply:
         reply = _reply(url, _bytes_at(self._file, place))
@@ -101,15 +112,18 @@ def _captures(file: BinaryIO, place: str, warnings: list[str]) -> Iterator[Captu
     """The served records of a WARC in file order; ``warnings`` lists what is damaged."""
     found = skipped = 0
     last: _Seen | None = None  # it is whole when the next record begins
+    asked: Asked | None = None  # the request record before it
     damage = ""
     try:
         for record in ArchiveIterator(file, parse_http=True, auto_decode="none"):
+            request = asked_by(record)
             if last is not None:
+                last = last.asked_by(request)
                 skipped += last.is_skipped
                 if last.capture is not None:
                     found += 1
                     yield last.capture._replace(length=record.stream_pos - last.start)
-            last = _seen(record)
+            last, asked = _seen(record).asked_by(asked), request or asked
     except OSError as broken:
         damage = f" ({broken})"
         if last is None:
@@ -136,11 +150,26 @@ class _Seen(NamedTuple):
     start: int
     capture: Capture | None
     is_skipped: bool
+    identity: str = ""
+    concurrent: str = ""
+
+    def asked_by(self, asked: Asked | None) -> _Seen:
+        """The same when ``asked`` is not its request, or a GET; else served for its POST, or not at all."""
+        if (
+            self.capture is None
+            or asked is None
+            or asked.is_get
+            or not asked.belongs_to(self.identity, self.concurrent)
+        ):
+            return self
+        return self._replace(capture=self.capture._replace(posted=asked.digest) if asked.digest else None)
 
 
 def _seen(record: WarcRecord) -> _Seen:
     capture = _capture(record)
-    return _Seen(record.stream_pos, capture, capture is None and record.record_type in _SERVED)
+    skipped = capture is None and record.record_type in _SERVED
+    concurrent = record.headers.get("WARC-Concurrent-To") or ""
+    return _Seen(record.stream_pos, capture, skipped, record.record_id or "", concurrent)
 
 
 def _break(file: BinaryIO, start: int, damage: str) -> Break | None:

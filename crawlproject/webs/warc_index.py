@@ -7,7 +7,8 @@ A revisit record has no payload; its row also holds the location of the record w
 
 Each record is indexed under its exact URL, and under its canonical URL unless a record with a better rank has that name.
 Ranks, best first: exact URL, page (2xx), anything else. Of several records with one URL, the last capture wins. A redirect
-to a variant of its own URL is left out; see ``crawlproject.webs.base``.
+to a variant of its own URL is left out; see ``crawlproject.webs.base``. The answer to a POST has a name of its own, with the
+digest of what was sent.
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ from typing import NamedTuple
 
 from crawlproject.errors import InvalidUrl
 from crawlproject.urls.canonical import canonical_url
+from crawlproject.webs.warc_requests import post_name
 
-FORMAT = 3  # increase it when tables or ranking change, so that older indexes are rebuilt
-EXACT, PAGE, OTHER = 3, 2, 1  # ranks of a name
+FORMAT = 4  # increase it when tables or ranking change, so that older indexes are rebuilt
+POSTED, EXACT, PAGE, OTHER = 4, 3, 2, 1  # ranks of a name
 
 _TABLES = """
     CREATE TABLE names (
@@ -47,7 +49,7 @@ class Capture(NamedTuple):
     """A record of an archive: ``length`` compressed bytes from ``start``. ``location`` may be empty.
 
     ``payload`` is the digest of the payload in the record's headers, or empty; ``revisit`` says that the payload is in
-    another record.
+    another record. ``posted`` is the digest of the body of the POST that it answers, or empty.
     """
 
     url: str
@@ -57,6 +59,7 @@ class Capture(NamedTuple):
     length: int
     payload: str = ""
     revisit: bool = False
+    posted: str = ""
 
 
 class RecordLocation(NamedTuple):
@@ -177,6 +180,9 @@ def _names(
 ) -> Iterator[tuple[str, int, int, int | None, int | None, int]]:
     """The rows of a capture: none for a redirect to its own canonical URL."""
     place = capture.start, capture.length, *(payload[:2] if payload else (None, None))
+    if capture.posted:
+        yield _storable(post_name(capture.url, capture.posted)), *place, POSTED
+        return
     canonical = _canonical_or_empty(capture.url)
     if canonical and 300 <= capture.status < 400 and _canonical_or_empty(capture.location, capture.url) == canonical:
         return

@@ -100,7 +100,9 @@ class DevTools(asyncio.Protocol):
             del self._buffer[: end + 1]
             searched = 0
             if not self._is_dropped:
-                self._dispatch(json.loads(message), len(message))  # orjson takes no half of a surrogate pair; pages have them
+                self._dispatch(
+                    json.loads(message), len(message)
+                )  # orjson takes no half of a surrogate pair; pages have them
             self._is_dropped = False
         if len(self._buffer) > LARGEST:
             self._is_dropped = True

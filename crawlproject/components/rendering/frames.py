@@ -64,7 +64,9 @@ class Frames:
         read = [frame for frame in self._parents if frame in self._shown][:MOST_FRAMES]
         if read:
             await send("DOM.enable")
-        return await _Reader(send, {frame: self._parents[frame] for frame in read}, most).read(self._main, is_frame=False)
+        return await _Reader(send, {frame: self._parents[frame] for frame in read}, most).read(
+            self._main, is_frame=False
+        )
 
 
 class _Reader:

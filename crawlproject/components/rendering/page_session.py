@@ -25,6 +25,7 @@ TIMEOUT = "timeout"
 CRASH = "crash"
 EMPTY = "empty"
 
+
 @dataclass(frozen=True, slots=True)
 class PageAnswer:
     """A response for a page."""

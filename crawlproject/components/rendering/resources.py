@@ -51,7 +51,7 @@ _STYLE = PageAnswer(200, (("Content-Type", "text/css"), ("Access-Control-Allow-O
 class Resources:
     """Answers pages: fetches what ``browser_requests.py`` allows.
 
-    Style sheets are empty: scripts wait for them, and nobody looks. Everything else, such as images and fonts, is a network error.
+    Style sheets are empty: scripts wait for them, and nobody looks. Everything else, such as images, is a network error.
     """
 
     def __init__(self, crawler: Crawler, options: Options) -> None:
@@ -60,6 +60,7 @@ class Resources:
         self._agent = product_token(robots_agent(crawler.settings))
         self._scripts: OrderedDict[str, PageAnswer] = OrderedDict()
         self._cached = 0  # bytes
+        self._hinted = False
 
     def answers_for(self, page: str) -> PageAnswers:
         """What answers the requests of the page at a URL, and counts what they cost."""
@@ -137,6 +138,12 @@ class Resources:
         rules = said | robots_rules(tag, self._agent)
         return not rules.bars(time()) and not rules.nofollow
 
+    def hint_at(self, url: str) -> None:
+        """Once a crawl: which setting allows what a page asked for."""
+        if not self._options.crawl_render_posts and not self._hinted:
+            self._hinted = True
+            logger.warning("A page asks for %s by POST, which the setting CRAWL_RENDER_POSTS allows.", url)
+
     def count(self, event: str) -> None:
         count(self._crawler, f"render/requests/{event}")
 
@@ -157,6 +164,8 @@ class PageAnswers:
             return PageAnswer(204, preflight(asked))
         if reason := self._rules.refusal(asked):
             self._resources.count(f"blocked/{reason}")
+            if self._rules.is_question(asked):
+                self._resources.hint_at(asked.url)
             return None
         if asked.kind == SCRIPT and (known := self._resources.script(asked.url)) is not None:
             return known

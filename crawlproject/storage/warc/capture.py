@@ -19,7 +19,6 @@ from crawlproject.storage.warc.record import (
     warc_fields,
 )
 
-
 GET = "GET"
 
 
@@ -142,9 +141,7 @@ def capture(
     return tuple(records), entry
 
 
-def _metadata(
-    fields: dict[str, str], about: Sequence[tuple[str, str]], response: str, warcinfo: str
-) -> WrittenRecord:
+def _metadata(fields: dict[str, str], about: Sequence[tuple[str, str]], response: str, warcinfo: str) -> WrittenRecord:
     """As Heritrix describes a response: ``application/warc-fields`` (ISO 28500:2017, 6.6)."""
     fields = {
         **fields,
