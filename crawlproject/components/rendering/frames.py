@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -15,8 +16,8 @@ SNAPSHOT = files(__package__).joinpath("snapshot.js").read_text(encoding="utf-8"
 # What a browser shows in the place of what it was refused is no content, and data: and blob: have no site.
 _READ = ("http://", "https://", "about:srcdoc")
 _MARK = (
-    "function (mark) { if (this.localName !== 'iframe') return false; const here = document.createElement('div');"
-    " here.textContent = mark; this.replaceWith(here); return true; }"
+    "function (mark) { if (this.localName !== 'iframe') return; const here = document.createElement('div');"
+    " here.textContent = mark; this.replaceWith(here); }"
 )
 
 Send = Callable[..., Awaitable[Params]]  # a command to the session of the page, by its name and parameters
@@ -59,23 +60,27 @@ class Frames:
             frame, depth = self._parents[frame], depth + 1
         return depth
 
-    async def read(self, send: Send, most: int) -> str:
-        """The HTML of the page with that of its frames in it, at most ``most`` characters. Raises ``CommandFailed``."""
+    async def read(self, send: Send, most: int, patience: float) -> str:
+        """The HTML of the page with that of its frames in it, at most ``most`` characters. Raises ``CommandFailed``.
+
+        Frames that are not read after ``patience`` seconds are left out.
+        """
         read = [frame for frame in self._parents if frame in self._shown][:MOST_FRAMES]
         if read:
             await send("DOM.enable")
-        return await _Reader(send, {frame: self._parents[frame] for frame in read}, most).read(
-            self._main, is_frame=False
-        )
+        until = asyncio.get_running_loop().time() + patience
+        reader = _Reader(send, {frame: self._parents[frame] for frame in read}, most, until)
+        return await reader.read(self._main, is_frame=False)
 
 
 class _Reader:
-    """Reads a page once. ``parents``: of the frames that are read."""
+    """Reads a page once. ``parents``: of the frames that are read, ``until`` a time of the event loop."""
 
-    def __init__(self, send: Send, parents: dict[str, str], most: int) -> None:
+    def __init__(self, send: Send, parents: dict[str, str], most: int, until: float) -> None:
         self._send = send
         self._parents = parents
         self._most = most
+        self._until = until
 
     async def read(self, frame: str, *, is_frame: bool) -> str:
         """In a world of our own, where scripts of the page have redefined nothing. A frame's own frames come before it."""
@@ -83,11 +88,11 @@ class _Reader:
         world = made["executionContextId"]
         texts: dict[str, str] = {}
         for child in [child for child, parent in self._parents.items() if parent == frame]:
-            with suppress(CommandFailed):  # it is gone, or is a process of its own
-                text = await self.read(child, is_frame=True)
-                mark = secrets.token_hex(16)
-                if text and await self._mark(child, world, mark):
-                    texts[mark] = text
+            with suppress(CommandFailed, TimeoutError):  # it is gone, or is a process of its own
+                async with asyncio.timeout_at(self._until):
+                    mark = secrets.token_hex(16)
+                    texts[mark] = await self.read(child, is_frame=True)
+                    await self._mark(child, world, mark)
         asked = f"({SNAPSHOT})({self._most}, {str(is_frame).lower()})"
         found = await self._send("Runtime.evaluate", expression=asked, contextId=world, returnByValue=True)
         html = found.get("result", {}).get("value")
@@ -97,15 +102,13 @@ class _Reader:
             html = html.replace(mark, text, 1)  # scripts of the page may have seen it, and written it elsewhere as well
         return html[: self._most]
 
-    async def _mark(self, frame: str, world: int, mark: str) -> bool:
-        """Put ``mark`` in the place of the element of a frame, in the world of its parent; whether that was done."""
+    async def _mark(self, frame: str, world: int, mark: str) -> None:
+        """Put ``mark`` in the place of the element of an inner frame, in the world of its parent."""
         owner = await self._send("DOM.getFrameOwner", frameId=frame)
         node = await self._send("DOM.resolveNode", backendNodeId=owner["backendNodeId"], executionContextId=world)
-        done = await self._send(
+        await self._send(
             "Runtime.callFunctionOn",
             objectId=node["object"]["objectId"],
             functionDeclaration=_MARK,
             arguments=[{"value": mark}],
-            returnByValue=True,
         )
-        return done.get("result", {}).get("value") is True

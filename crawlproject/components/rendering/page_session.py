@@ -21,6 +21,11 @@ MOST_EVENTS = 5_000
 MOST_TOLD = 2**26  # bytes
 RELOADS = 1  # of a page that its scripts have given a cookie to show
 
+BLOCKED, ABORTED = (
+    "BlockedByClient",
+    "Aborted",
+)  # a frame that is aborted stays empty; else it shows an error, at a price
+
 TIMEOUT = "timeout"
 CRASH = "crash"
 EMPTY = "empty"
@@ -122,7 +127,7 @@ class PageSession:
         return await self._end
 
     async def _read(self, most: int) -> Snapshot:
-        html = await self._frames.read(partial(self._devtools.send, session=self._session), most)
+        html = await self._frames.read(partial(self._devtools.send, session=self._session), most, READING / 2)
         return Snapshot(html=html) if html else Snapshot(failure=EMPTY)
 
     async def _close(self) -> None:
@@ -194,7 +199,7 @@ class PageSession:
                 self._document, self._url = None, asked.url
                 return
             if not self._may_reload(asked):
-                self._fail(request)
+                self._fail(request, BLOCKED)
                 if asked.method == "GET":
                     self._finish(Snapshot(redirect=asked.url))
                 return
@@ -211,12 +216,12 @@ class PageSession:
         answer = await self._answer(asked)
         with suppress(BrowserGone):
             if answer is None:
-                self._fail(request)
+                self._fail(request, ABORTED if asked.kind == DOCUMENT else BLOCKED)
             else:
                 self._fulfil(request, answer)
 
-    def _fail(self, request: str) -> None:
-        self._devtools.post("Fetch.failRequest", self._session, requestId=request, errorReason="BlockedByClient")
+    def _fail(self, request: str, reason: str) -> None:
+        self._devtools.post("Fetch.failRequest", self._session, requestId=request, errorReason=reason)
 
     def _fulfil(self, request: str, answer: PageAnswer) -> None:
         self._devtools.post(
