@@ -193,7 +193,7 @@ class Ports(NamedTuple):
     floods: int
 
     def seeds(self, floods: Sequence[str], honest: int, swarm: int = 0) -> list[str]:
-        """The front pages of so many honest hosts and of one host for each of ``floods``, or of ``swarm`` hosts of these kinds."""
+        """The front pages of so many honest hosts, and of one host for each of ``floods`` or ``swarm`` hosts of these kinds."""
         if swarm:
             kinds = [FLOODS.index(floods[n % len(floods)]) + 1 for n in range(swarm)] if floods else []
             hosts = [f"127.1.{kind}.{n + 1}" for n, kind in enumerate(kinds)]

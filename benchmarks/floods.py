@@ -4,9 +4,9 @@
 
 Real sockets on loopback, a crawl of ``--pages`` pages (500) of ``--hosts`` honest hosts (10) without pauses between visits, so
 that what a flood costs the crawler is missing elsewhere. ``--runs`` (3) times in turns: one crawl without floods, and one beside
-each kind. Told are the honest pages for each second of the crawler's CPU, start-up left out, and for each second of the clock,
-each as a share of those without floods (median of the runs), and what the history says of the flooding host. With ``--swarm``
-there are as many flooding hosts, all of one kind, and last of all kinds in turn (``mixed``).
+each kind. Told are the pages for each second of the crawler's CPU, start-up left out, and the honest pages for each second of the
+clock, both also as a share of those without floods (median of the runs), and what the history says of the flooding host. With
+``--swarm`` there are as many flooding hosts, all of one kind, and last of all kinds in turn (``mixed``).
 """
 
 from __future__ import annotations
@@ -80,7 +80,8 @@ def measure(
     ]  # the last ones may wait for a flood in flight: it could fill the budget of pages
     others = [line for line in lines if "//127.0.1." not in line["url"]]
     errors = Counter(line["error"] or ("page" if line["md5"] else "redirect") for line in others)
-    return Rate(len(honest) / cpu, len(most) / (most[-1] - most[0]), errors)
+    stored = sum(bool(line["md5"]) for line in lines)  # a front page, and what a flood leads to, costs what others cost
+    return Rate(stored / cpu, len(most) / (most[-1] - most[0]), errors)
 
 
 def main() -> None:
