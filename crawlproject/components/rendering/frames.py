@@ -30,6 +30,7 @@ class Frames:
         self._main = main
         self._parents: dict[str, str] = {}  # in the order of the document, or nearly
         self._shown: set[str] = set()
+        self._loading: set[str] = set()
 
     def attached(self, frame: str, parent: str) -> None:
         known = frame == self._main or frame in self._parents or len(self._parents) >= MOST_KNOWN
@@ -40,16 +41,30 @@ class Frames:
         """It is gone, or is shown by another process."""
         self._parents.pop(frame, None)
         self._shown.discard(frame)
+        self._loading.discard(frame)
 
     def navigated(self, told: Params) -> None:
         """A frame shows another document: ``told`` is a ``Page.Frame`` of the protocol."""
         if told["id"] == self._main:
-            self._parents.clear()
-            self._shown.clear()
+            for kept in (self._parents, self._shown, self._loading):
+                kept.clear()
         elif told["id"] in self._parents and told["url"].startswith(_READ) and "unreachableUrl" not in told:
             self._shown.add(told["id"])
         else:
             self._shown.discard(told["id"])
+
+    def requested(self, frame: str) -> None:
+        """A frame wants a document, or the page itself another one."""
+        if frame in self._parents or frame == self._main:
+            self._loading.add(frame)
+
+    def loaded(self, frame: str) -> None:
+        """It has its document and what belongs to it, or gets none."""
+        self._loading.discard(frame)
+
+    @property
+    def are_loading(self) -> bool:
+        return bool(self._loading)
 
     def depth(self, frame: str) -> int:
         """0 for the page itself; more than ``DEEPEST`` for frames that are not read."""

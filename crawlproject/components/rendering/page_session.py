@@ -14,6 +14,7 @@ from crawlproject.components.rendering.frames import Frames
 from crawlproject.inspection.browser_requests import DOCUMENT, MOST_SENT, PageRequest
 
 SETTLING = 5_000  # milliseconds of the page's own time: its timers run ahead while nothing is being fetched
+LONGER, LOOK = 2_500, 0.1  # milliseconds more of its time, after seconds of ours, while frames load
 PATIENCE = 5.0  # seconds for opening and closing a page, which take a browser none
 READING = 2.0  # seconds
 # A page that has more to tell is talking the crawler's time away; one with 100 requests has a thousand events.
@@ -122,9 +123,15 @@ class PageSession:
         if not self._end.done():
             if loading.result().get("errorText"):
                 return Snapshot(failure=EMPTY)
-            policy = {"policy": "pauseIfNetworkFetchesPending", "budget": SETTLING}
-            self._devtools.post("Emulation.setVirtualTimePolicy", self._session, **policy)
+            self._settle(SETTLING)
         return await self._end
+
+    def _settle(self, budget: int) -> None:
+        """Let timers run ahead; ``virtualTimeBudgetExpired`` says when they have."""
+        if not self._end.done():
+            policy = {"policy": "pauseIfNetworkFetchesPending", "budget": budget}
+            with suppress(BrowserGone):
+                self._devtools.post("Emulation.setVirtualTimePolicy", self._session, **policy)
 
     async def _read(self, most: int) -> Snapshot:
         html = await self._frames.read(partial(self._devtools.send, session=self._session), most, READING / 2)
@@ -174,8 +181,15 @@ class PageSession:
             self._frames.detached(told["frameId"])
         elif event == "Page.frameNavigated":
             self._frames.navigated(told["frame"])
+            if self._reloads and told["frame"]["id"] == self._target:
+                self._settle(SETTLING)
+        elif event == "Page.frameStoppedLoading":
+            self._frames.loaded(told["frameId"])
         elif event == "Emulation.virtualTimeBudgetExpired":
-            self._finish(None)
+            if self._frames.are_loading:  # of which the page's time knows nothing
+                asyncio.get_running_loop().call_later(LOOK, self._settle, LONGER)
+            else:
+                self._finish(None)
         elif event == "Page.javascriptDialogOpening":
             post("Page.handleJavaScriptDialog", session, accept=False)
         elif event == "Target.attachedToTarget":
@@ -204,7 +218,9 @@ class PageSession:
                     self._finish(Snapshot(redirect=asked.url))
                 return
             self._reloads += 1
-        task = asyncio.ensure_future(self._reply(request, asked))
+        if asked.kind == DOCUMENT:
+            self._frames.requested(told["frameId"])
+        task = asyncio.ensure_future(self._reply(request, told["frameId"], asked))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -212,11 +228,14 @@ class PageSession:
         same = asked.method == "GET" and asked.url == self._url
         return same and self._reloads < RELOADS and "cookie" in asked.headers
 
-    async def _reply(self, request: str, asked: PageRequest) -> None:
+    async def _reply(self, request: str, frame: str, asked: PageRequest) -> None:
         answer = await self._answer(asked)
         with suppress(BrowserGone):
-            if answer is None:
-                self._fail(request, ABORTED if asked.kind == DOCUMENT else BLOCKED)
+            if answer is None and asked.kind == DOCUMENT:
+                self._frames.loaded(frame)
+                self._fail(request, ABORTED)
+            elif answer is None:
+                self._fail(request, BLOCKED)
             else:
                 self._fulfil(request, answer)
 
