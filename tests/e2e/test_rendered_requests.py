@@ -165,6 +165,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Crawled:
             port=port,
             CRAWL_RENDER="needed",
             CRAWL_RENDER_POSTS=1,
+            CRAWL_RENDER_SECONDS=40,  # a busy machine is slow
             CRAWL_WARC=1,
             TRAP_TEMPLATES=0,
         )
@@ -253,6 +254,7 @@ def test_the_archive_can_be_rendered_again(crawled: Crawled, tmp_path: Path) -> 
         "VIRTUAL_WEB": warc,
         "CRAWL_RENDER": "needed",
         "CRAWL_RENDER_POSTS": 1,
+        "CRAWL_RENDER_SECONDS": 40,
         "TRAP_TEMPLATES": 0,
     }
     done = crawl(crawled.topic, tmp_path / "again", **again)

@@ -16,7 +16,7 @@ from crawlproject.inspection.browser_requests import DOCUMENT, MOST_SENT, PageRe
 SETTLING = 5_000  # milliseconds of the page's own time: its timers run ahead while nothing is being fetched
 LONGER, LOOK = 2_500, 0.1  # milliseconds more of its time, after seconds of ours, while frames load
 PATIENCE = 5.0  # seconds for opening and closing a page, which take a browser none
-READING = 2.0  # seconds
+READING = 4.0  # seconds, half of them for frames
 # A page that has more to tell is talking the crawler's time away; one with 100 requests has a thousand events.
 MOST_EVENTS = 5_000
 MOST_TOLD = 2**26  # bytes
