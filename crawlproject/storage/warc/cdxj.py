@@ -14,17 +14,22 @@ import orjson
 
 from crawlproject.storage.warc.capture import IndexEntry
 from crawlproject.storage.warc.record import stamp_of
+from crawlproject.urls.post import POST, as_get, post_of, post_url
 
 _RUN = 100_000  # lines sorted in memory
 _BLOCK = 1024  # lines per compressed block
 
 
 def cdxj_line(entry: IndexEntry) -> bytes:
-    """``SURT timestamp {json}``; the SURT is the URL with its host labels reversed, so that sites sort together."""
+    """``SURT timestamp {json}``; the SURT is the URL with its host labels reversed, so that sites sort together.
+
+    A POST has its method and body in the SURT and in fields of their own, as cdxj-indexer and pywb have it.
+    """
     from surt import surt
 
+    post = post_of(entry.url)
     fields = {
-        "url": entry.url,
+        "url": post.url if post else entry.url,
         "mime": entry.mime,
         "status": str(entry.status),
         "digest": entry.digest,
@@ -32,8 +37,12 @@ def cdxj_line(entry: IndexEntry) -> bytes:
         "offset": str(entry.offset),
         "filename": entry.file,
     }
+    key = entry.url
+    if post:
+        fields |= {"method": POST, "requestBody": post.body}
+        key = as_get(post_url(post.url, f"__wb_method={POST}&{post.body}"))
     return b"%s %s %s\n" % (
-        surt(entry.url).replace(" ", "%20").encode("utf-8", "replace"),
+        surt(key).replace(" ", "%20").encode("utf-8", "replace"),
         stamp_of(entry.date).encode(),
         orjson.dumps(fields),
     )

@@ -1,0 +1,61 @@
+"""Search forms that are sent by POST: which of them are plainly queries.
+
+A POST may change something on a server, so more is asked of such a form than of one that is sent by GET: it says in words that
+it searches, nothing on it says that anything is stored, sent or bought, and it is sent as plain fields.
+"""
+
+from __future__ import annotations
+
+import re
+
+from crawlproject.pages.html.forms import MAX_VALUE, Field, Form
+
+# What a form does that stores, sends, buys or removes, at the beginning of a word and as a whole word, in some languages.
+_CHANGES = re.compile(
+    r"(?<![a-z])(?:delet|remov|insert|updat|creat|subscri|unsubscri|regist|upload|checkout|payment|purchas|donat|approv|publish"
+    r"|confirm|password|newsletter|lösch|loesch|speicher|bestell|supprim|enregistr|achet|elimin|borrar|guardar|compra|aggiungi"
+    r"|cancella|verwijder|opslaan|удал|сохран|купить|отправ"
+    r"|(?:add|save|send|edit|buy|pay|vote|join|reply|ban|book now|log ?in|log ?out|sign ?(?:in|up|out))(?![a-z]))"
+    r"|削除|送信|保存|購入|登録|删除|提交|登录|注册"
+)
+_CHANGES_BY_BUTTON = re.compile(r"(?<![a-z])(?:post|order|report|comment|apply for|contact|reset)(?![a-z])")
+_PERSONAL = re.compile(r"e ?mail|user ?(?:name|id)|passw|captcha|phone|amount|quantity|card ?n")
+_TOKEN_NAME = re.compile(
+    r"csrf|xsrf|token|nonce|authenticity|viewstate|eventvalidation|form build id|antiforgery|session|(?<![a-z])sid(?![a-z])"
+    r"|timestamp|time stamp|honey ?pot|signature|(?<![a-z])hmac(?![a-z])"
+)
+_OPAQUE = re.compile(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[0-9A-Za-z_+/=.:{}~-]{16,}|[0-9]{10,}")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+def says_change(form: Form) -> bool:
+    """Whether anything on a form says that it is for more than to look something up."""
+    hidden = [field for field in form.fields if field.type == "hidden"]
+    path = form.action.partition("://")[2].partition("/")[2]
+    told = [_plain(text) for field in hidden for text in (field.name, field.value or "")]
+    told += [_plain(text) for text in (form.submit, path, *(form.button or ()))]
+    told += [_plain(f"{field.name} {field.label}") for field in form.fields if field.type != "hidden"]
+    if any(map(_CHANGES.search, told)) or _CHANGES_BY_BUTTON.search(_plain(form.submit)):
+        return True
+    return any(_PERSONAL.search(_plain(field.name)) for field in hidden)
+
+
+def is_sent_plainly(form: Form) -> bool:
+    """Whether a POST of the form is a list of names and values."""
+    return form.enctype in ("", "application/x-www-form-urlencoded")
+
+
+def one_time_token(form: Form) -> str:
+    """The name of a hidden field that the server seems to make anew for each visitor or page; empty when there is none."""
+    hidden = (field for field in form.fields if field.type == "hidden")
+    return next((field.name for field in hidden if _is_token(field)), "")
+
+
+def _is_token(field: Field) -> bool:
+    value = field.value or ""
+    # A value as long as what is read of one may have been cut.
+    return bool(_TOKEN_NAME.search(_plain(field.name)) or _OPAQUE.fullmatch(value)) or len(value) >= MAX_VALUE
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[_\W]+", " ", _CAMEL.sub(" ", text)).lower()
