@@ -10,12 +10,12 @@ import re
 
 from crawlproject.pages.html.forms import MAX_VALUE, Field, Form
 
-# What a form does that stores, sends, buys or removes, at the beginning of a word and as a whole word, in some languages.
+# What a form does that stores, sends, buys or removes, in some languages.
 _CHANGES = re.compile(
-    r"(?<![a-z])(?:delet|remov|insert|updat|creat|subscri|unsubscri|regist|upload|checkout|payment|purchas|donat|approv|publish"
-    r"|confirm|password|newsletter|lösch|loesch|speicher|bestell|supprim|enregistr|achet|elimin|borrar|guardar|compra|aggiungi"
-    r"|cancella|verwijder|opslaan|удал|сохран|купить|отправ"
-    r"|(?:add|save|send|edit|buy|pay|vote|join|reply|ban|book now|log ?in|log ?out|sign ?(?:in|up|out))(?![a-z]))"
+    r"(?<![^\W\d])(?:add|approve|ban|book now|buy|checkout|confirm|create|delete|donate|donation|edit|insert|join|log ?in|log ?out"
+    r"|newsletter|password|pay|payment|publish|purchase|register|registration|remove|reply|save|send|sign ?(?:in|out|up)"
+    r"|subscribe|subscription|unsubscribe|update|upload|vote|löschen|speichern|bestellen|senden|kaufen|supprimer|enregistrer"
+    r"|acheter|eliminar|borrar|guardar|comprar|aggiungi|cancella|verwijderen|opslaan|удалить|сохранить|купить|отправить)(?![^\W\d])"
     r"|削除|送信|保存|購入|登録|删除|提交|登录|注册"
 )
 _CHANGES_BY_BUTTON = re.compile(r"(?<![a-z])(?:post|order|report|comment|apply for|contact|reset)(?![a-z])")
