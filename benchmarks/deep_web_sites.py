@@ -214,7 +214,8 @@ class DeepSite:
         title = f"{THEME.name} | {self.host}"
         forms = self._form() if form else ""
         html = f"<!doctype html><html lang=en><title>{title}</title><p><a href='/'>Home</a> <a href='/about'>About us</a></p>"
-        return Reply(url, 200, HTML, f"{html}{forms}{body}{_NO_QUERIES if form else ''}</html>".encode(), 0.05)
+        others = _NO_QUERIES + _NO_POSTS * self.posts if form else ""
+        return Reply(url, 200, HTML, f"{html}{forms}{body}{others}</html>".encode(), 0.05)
 
     def _form(self) -> str:
         match self.kind:
@@ -259,8 +260,9 @@ _NO_QUERIES = """<form action=/login><input name=user><input type=password name=
 <form action=/poll method=post><select name=find><option>yes<option>no</select><button>Vote</button></form>
 <form action=/picture method=post enctype=multipart/form-data><input name=q type=search><button>Search</button></form>
 <form action=/items method=post><input type=hidden name=action value=remove><input name=q type=search><button>Go</button></form>
-<form action=/members method=post><input type=hidden name=csrf_token value=9f86d081884c7d65><input name=q type=search></form>
-<p><a href="/find#POST?q=reef">All</a> <a href="/find?__wb_method=POST&amp;q=coral">Most</a></p>"""
+<form action=/members method=post><input type=hidden name=csrf_token value=9f86d081884c7d65><input name=q type=search></form>"""
+# Links that look like what indexes of archives, and we, call a POST.
+_NO_POSTS = '<p><a href="/find#POST?q=reef">All</a> <a href="/find?__wb_method=POST&amp;q=coral">Most</a></p>'
 
 
 def _names(count: int) -> list[str]:

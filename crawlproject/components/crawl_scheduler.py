@@ -129,7 +129,7 @@ class CrawlScheduler(GuardedScheduler):
         issued = self._leases.issued(key, request)
         if issued is None or request.method != issued.method:
             return False
-        return not is_post(key) or key == post_key(request, self.crawl.canonicalize)
+        return not is_post(key) or _redirects(request) == _redirects(issued)
 
     def _redirected_from(self, request: Request) -> CrawlUrl | None:
         """The open lease that this request is the redirect of."""
@@ -181,3 +181,7 @@ class CrawlScheduler(GuardedScheduler):
                     "No host answers: the crawl stops. Run the same command to resume; what failed is tried again."
                 )
             raise CloseSpider(reason)
+
+
+def _redirects(request: Request) -> int:
+    return request.meta.get("redirect_times", 0)  # type: ignore[no-any-return]

@@ -12,8 +12,8 @@ from crawlproject.pages.html.forms import MAX_VALUE, Field, Form
 
 # What a form does that stores, sends, buys or removes, in some languages.
 _CHANGES = re.compile(
-    r"(?<![^\W\d])(?:add|approve|ban|book now|buy|checkout|confirm|create|delete|donate|donation|edit|insert|join|log ?in|log ?out"
-    r"|newsletter|password|pay|payment|publish|purchase|register|registration|remove|reply|save|send|sign ?(?:in|out|up)"
+    r"(?<![^\W\d])(?:add|approve|ban|book now|buy|checkout|confirm|create|delete|donate|donation|edit|insert|join|log ?in"
+    r"|log ?out|newsletter|password|pay|payment|publish|purchase|register|registration|remove|reply|save|send|sign ?(?:in|out|up)"
     r"|subscribe|subscription|unsubscribe|update|upload|vote|löschen|speichern|bestellen|senden|kaufen|supprimer|enregistrer"
     r"|acheter|eliminar|borrar|guardar|comprar|aggiungi|cancella|verwijderen|opslaan|удалить|сохранить|купить|отправить)(?![^\W\d])"
     r"|削除|送信|保存|購入|登録|删除|提交|登录|注册"

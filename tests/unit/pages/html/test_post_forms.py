@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from crawlproject.pages.html.form_kinds import SEARCH_FORMS, TOKEN_FORMS, is_plain_post, is_query, is_search, wants_token
+from crawlproject.pages.html.form_kinds import (
+    SEARCH_FORMS,
+    TOKEN_FORMS,
+    is_plain_post,
+    is_query,
+    is_search,
+    wants_token,
+)
 from crawlproject.pages.html.forms import Form, read_forms
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.analyzer import Analyzer
