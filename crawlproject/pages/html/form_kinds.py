@@ -74,7 +74,8 @@ def is_plain_post(form: Form) -> bool:
         return False
     shown = [field for field in form.fields if field.type != "hidden"]
     path = form.action.partition("://")[2].partition("/")[2].lower()
-    words = " ".join((form.hints, form.submit, path, *map(_words, shown)))
+    submit = form.submit.replace("submit query", "")  # what some browsers write on any button
+    words = " ".join((form.hints, submit, path, *map(_words, shown)))
     return bool(_SEARCH.search(words)) or any(field.type == "search" for field in shown)
 
 

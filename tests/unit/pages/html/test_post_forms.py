@@ -37,12 +37,16 @@ QUERIES = {
         "<select name=genre><option>Novels<option>Poetry</select><button>Find books</button>"
     ),
     "fixed fields": form(f"<input type=hidden name=lang value=en><input type=hidden name=op value=search>{SEARCH}"),
+    "a path": form(f"<input type=hidden name=index value=/mnt/linc/ftp1/pub/cs2>{SEARCH}"),
+    "words with numbers": form(f"<input type=hidden name=where value=search_theme_form2>{SEARCH}"),
     "dates": form(f"<label>Created after <input type=date name=after></label>{SEARCH}"),
     "as browsers do without saying": form(SEARCH, more="enctype=application/x-www-form-urlencoded"),
 }
 NO_QUERIES = {
     "nothing says so": form("<input name=title><button>OK</button>", "/x"),
     "a title and a text": form("<input name=title><input name=text><button>Submit</button>", "/entries"),
+    "any button of some browsers": form("<input name=entry><input type=submit value='Submit Query'>", "/cgi-bin/x.cgi"),
+    "the address says post": form(SEARCH, "/cgi-bin/post-query"),
     "adds": form("<input name=q placeholder='Search tags'><button>Add</button>"),
     "posts": form("<input name=q placeholder='Search'><button>Post</button>"),
     "votes": form("<select name=find><option>yes<option>no</select><button>Vote</button>"),
@@ -73,6 +77,9 @@ TOKENS = {
     "by value": "<input type=hidden name=x value=9f86d081884c7d659a2feaa0c55ad015>",
     "an identifier": "<input type=hidden name=x value=3f2504e0-4f89-11d3-9a0c-0305e82c3301>",
     "a time": "<input type=hidden name=x value=1732330000>",
+    "Joomla": "<input type=hidden name=9541bcc28a10bcd72b0d15738598051d value=1>",
+    "Joomla, for no robot": "<input name=9541bcc28a10bcd72b0d15738598051d>",
+    "base64": "<input type=hidden name=x value='q83vEjRWeJCrze8SNFZ4kA=='>",
     "too long to know": f"<input type=hidden name=x value='{'word ' * 60}'>",
 }
 
