@@ -13,6 +13,9 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from crawlproject.errors import InvalidUrl
+from crawlproject.urls.resolve import MAX_LENGTH
+
 POST = "POST"
 FORM_TYPE = "application/x-www-form-urlencoded"
 _MARK = "#POST?"
@@ -63,4 +66,8 @@ def canonical_request(canonicalize: Callable[[str], str], url: str) -> str:
     The body stays as it is. Raises ``InvalidUrl``.
     """
     post = post_of(url)
-    return canonicalize(url) if post is None else post_url(canonicalize(post.url), post.body)
+    if post is None:
+        return canonicalize(url)
+    if len(url) > MAX_LENGTH:
+        raise InvalidUrl(url, f"longer than {MAX_LENGTH} characters")
+    return post_url(canonicalize(post.url), post.body)
