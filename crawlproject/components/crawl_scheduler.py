@@ -184,4 +184,4 @@ class CrawlScheduler(GuardedScheduler):
 
 
 def _redirects(request: Request) -> int:
-    return request.meta.get("redirect_times", 0)  # type: ignore[no-any-return]
+    return request.meta.get("redirect_times", 0)

@@ -13,6 +13,7 @@ from itertools import islice
 
 from xxhash import xxh3_64_intdigest
 
+from crawlproject.urls.hosts import origin_of
 from crawlproject.urls.view_patterns import view_patterns
 
 FEWEST = 8  # items that an order is known by
@@ -64,7 +65,7 @@ class PathOrders:
         self._known = known
         self._groups: OrderedDict[str, _Lists] = OrderedDict()  # by the pattern of the orders
         self._of_list: dict[str, set[str]] = {}  # groups by the pattern of their list
-        self._any_refused = False
+        self._origins: set[str] = set()  # that have orders which are refused: most links are of others
 
     def add(self, url: str, links: Iterable[str]) -> None:
         """A page was fetched, with these links."""
@@ -87,11 +88,11 @@ class PathOrders:
             gone, _ = self._groups.popitem(last=False)
             self._of_list = {place: kept for place, keys in self._of_list.items() if (kept := keys - {gone})}
         if found:
-            self._any_refused = any(group.refused for group in self._groups.values())
+            self._origins = {origin_of(key) for key, group in self._groups.items() if group.refused}
 
     def is_order(self, url: str) -> bool:
         """Whether ``url`` is another order of a list that is known."""
-        if not self._any_refused or "?" in url:
+        if not self._origins or "?" in url or origin_of(url) not in self._origins:
             return False
         return any(key in self._groups and self._groups[key].refused for key, _, _ in self._orders(url))
 
