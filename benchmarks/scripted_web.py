@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
+from crawlproject.urls.post import Post, post_of
 from crawlproject.webs.base import Reply, not_held
 
 JSON = {"content-type": "application/json"}
@@ -36,8 +37,8 @@ const show = (page) => {
 """
 QUERY = "query Page($path: String) { page(path: $path) { title paragraphs links } }"
 POST = f"""
-const asked = {{ query: "{QUERY}", variables: {{ path: location.pathname }} }};
-fetch("/graphql", {{ method: "POST", headers: {{ "Content-Type": "application/json" }}, body: JSON.stringify(asked) }})
+const asked = new URLSearchParams({{ query: "{QUERY}", path: location.pathname }});
+fetch("/graphql", {{ method: "POST", body: asked }})
   .then((response) => response.json()).then((found) => show(found.data.page));
 """
 FRAME = """
@@ -102,6 +103,8 @@ class ScriptWeb:
         return self._ways[self._number(url) // 2 % len(self._ways)]
 
     def get(self, url: str) -> Reply:
+        if post := post_of(url):
+            return self._posted(url, post)
         parts = urlsplit(url)
         origin = f"{parts.scheme}://{parts.hostname}"
         if parts.path == "/static/js/main.1f2e3d4c.js":
@@ -114,10 +117,10 @@ class ScriptWeb:
             return not_held(url)
         return Reply(url, 200, HTML, (SHELL if self.is_scripted(url) else self._served(url)).encode())
 
-    def post(self, url: str, body: bytes) -> Reply:
+    def _posted(self, url: str, post: Post) -> Reply:
         """The answer to the question of a script."""
-        parts = urlsplit(url)
-        page = f"{parts.scheme}://{parts.hostname}{json.loads(body)['variables']['path']}"
+        parts = urlsplit(post.url)
+        page = f"{parts.scheme}://{parts.hostname}{dict(parse_qsl(post.body)).get('path')}"
         if parts.path != "/graphql" or page not in self._pages:
             return not_held(url)
         return Reply(url, 200, JSON, json.dumps({"data": {"page": self._data(page)}}).encode())

@@ -21,7 +21,6 @@ from aiohttp import web as http
 from crawlproject.webs.access_log import AccessLog
 from crawlproject.webs.base import Reply, Web
 from crawlproject.webs.http_answer import answer
-from crawlproject.webs.warc_requests import MOST_SENT
 
 LOOPBACK = "127.0.0.1"
 _GRACE = 0.5  # seconds that open requests have to end when the server stops
@@ -92,14 +91,14 @@ class WebServer:
             )
         return response
 
-    def _reply(self, request: http.BaseRequest, url: str, body: bytes) -> Reply:
+    def _reply(self, request: http.BaseRequest, url: str, sent: bytes) -> Reply:
         if request.method == "CONNECT":
             return _plain(
                 url, 501, "No tunnel: https pages are at the same URL with http. VIRTUAL_WEB serves them as they are."
             )
         if not url.startswith(("http://", "https://")):
             return _plain(url, 400, "Ask for an absolute URL, as a proxy's client does, or send a Host header.")
-        reply = answer(self._web, request.method, self._held_as(url), request.headers, body)
+        reply = answer(self._web, request.method, self._held_as(url), request.headers, sent)
         if reply.error == "timeout":
             return _plain(url, 504, "The host did not answer in time.", seconds=reply.seconds)
         return reply
@@ -134,6 +133,11 @@ def running(web: Web, port: int = 0, *, latency: bool = False, log: AccessLog | 
         loop.close()
 
 
+async def _sent(request: http.BaseRequest) -> bytes:
+    """The body of a request, as far as a form may be long."""
+    return await request.content.read(_MAX_LINE) if request.can_read_body else b""
+
+
 async def _send(response: http.Response, request: http.BaseRequest) -> bool:
     """Write the whole response now, so that the log knows when it was written; False when the client has left."""
     try:
@@ -142,16 +146,6 @@ async def _send(response: http.Response, request: http.BaseRequest) -> bool:
     except ConnectionError:
         return False
     return True
-
-
-async def _sent(request: http.BaseRequest) -> bytes:
-    """The body of the request, of which nobody looks at more than ``MOST_SENT`` bytes."""
-    if not request.can_read_body:
-        return b""
-    body = bytearray()
-    async for piece in request.content.iter_any():
-        body += piece[: MOST_SENT - len(body)]
-    return bytes(body)
 
 
 def _response(reply: Reply) -> http.Response:

@@ -11,21 +11,23 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from crawlproject.webs.base import Posted, Reply, Web, get_as
+from crawlproject.urls.canonical import canonical_or_none, canonical_url
+from crawlproject.urls.post import POST, body_name, post_url
+from crawlproject.webs.base import Reply, Web, get_as
 
 METHODS = ("GET", "HEAD")
 _BODYLESS = (204, 304)
 _KEPT_BY_304 = ("cache-control", "date", "etag", "expires", "last-modified", "vary")  # RFC 9110 section 15.4.5
 
 
-def answer(web: Web, method: str, url: str, headers: Mapping[str, str], body: bytes = b"") -> Reply:
+def answer(web: Web, method: str, url: str, headers: Mapping[str, str], sent: bytes = b"") -> Reply:
     """The web's answer to a request. Of ``headers``, only User-Agent, If-Modified-Since and If-None-Match matter.
 
-    405 for a method other than GET and HEAD, and POST where the web answers it; 304 for a page that has not changed.
-    ``Reply.body`` is the body to send, ``body`` that of the request.
+    405 for a method other than GET and HEAD, and for a POST of a body ``sent`` whose answer the web does not hold; 304 for a
+    page that has not changed. ``Reply.body`` is the body to send.
     """
-    if method == "POST" and isinstance(web, Posted):
-        return web.post(url, body)
+    if method == POST and (posted := _post_url(url, sent)) in web:
+        return replace(get_as(web, posted, headers.get("User-Agent", "")), url=url)
     if method not in METHODS:
         return Reply(url, 405, {"allow": ", ".join(METHODS)})
     reply = get_as(web, url, headers.get("User-Agent", ""))
@@ -37,6 +39,11 @@ def answer(web: Web, method: str, url: str, headers: Mapping[str, str], body: by
     if reply.status in _BODYLESS:
         return replace(reply, body=b"")
     return reply
+
+
+def _post_url(url: str, sent: bytes) -> str:
+    """What a web knows a POST by."""
+    return post_url(canonical_or_none(canonical_url, url) or "", body_name(sent))
 
 
 def _is_fresh(reply: Reply, headers: Mapping[str, str]) -> bool:

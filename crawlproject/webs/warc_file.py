@@ -2,9 +2,8 @@
 
 ``response`` records are served with their HTTP status and headers, ``resource`` records as a 200 with the record's
 content type, ``revisit`` records with their own status and headers and the payload of the original record; all other records
-are not served. ``request`` records say which responses answer a POST: these are served for a POST of the same body. Reading
-a page takes one seek and parses one record. robots.txt is a record like any other; if it was not archived it is a 404, which
-allows everything.
+are not served, but a ``request`` says whether its response is the answer to a POST. Reading a page takes one seek and parses
+one record. robots.txt is a record like any other; if it was not archived it is a 404, which allows everything.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple
@@ -23,7 +21,7 @@ from crawlproject.errors import BadWeb
 from crawlproject.webs.base import Reply, not_held, spellings
 from crawlproject.webs.warc_end import Break, first_break
 from crawlproject.webs.warc_index import Capture, RecordLocation, WarcIndex, index_path, keep_index, load_index
-from crawlproject.webs.warc_requests import Asked, asked_by, body_digest, post_name
+from crawlproject.webs.warc_requests import Sent, by_request, identities, sent_of
 
 _DAMAGED = 502  # the status for a record that cannot be read any more
 MAX_BODY = 64 * 2**20  # largest decoded body that is served, in bytes: limits an archived gzip bomb
@@ -60,14 +58,6 @@ class WarcWeb:
         place = self._find(url)
         return not_held(url) if place is None else self._reply(url, place)
 
-    def post(self, url: str, body: bytes) -> Reply:
-        """The reply to a POST; ``crawlproject.webs.base.Posted``."""
-        digest = body_digest(body)
-        for name in spellings(url):
-            with suppress(KeyError):
-                return self._reply(url, self._index[post_name(name, digest)])
-        return not_held(url)
-
     def _reply(self, url: str, place: RecordLocation) -> Reply:
         reply = _reply(url, _bytes_at(self._file, place))
         if place.payload is None or reply.status == _DAMAGED:
@@ -102,28 +92,27 @@ def _open_index(path: Path, cache_dir: Path) -> WarcIndex:
         if index is None:
             with path.open("rb") as file:
                 warnings: list[str] = []
-                index = keep_index(kept, _captures(file, place, warnings), warnings)
+                index = keep_index(kept, by_request(_captures(file, place, warnings)), warnings)
     except OSError as unreadable:
         raise BadWeb(place, f"cannot be read: {unreadable}") from None
     return index
 
 
-def _captures(file: BinaryIO, place: str, warnings: list[str]) -> Iterator[Capture]:
-    """The served records of a WARC in file order; ``warnings`` lists what is damaged."""
+def _captures(file: BinaryIO, place: str, warnings: list[str]) -> Iterator[Capture | Sent]:
+    """The served records of a WARC in file order, and what requests say of them; ``warnings`` lists what is damaged."""
     found = skipped = 0
     last: _Seen | None = None  # it is whole when the next record begins
-    asked: Asked | None = None  # the request record before it
     damage = ""
     try:
         for record in ArchiveIterator(file, parse_http=True, auto_decode="none"):
-            request = asked_by(record)
             if last is not None:
-                last = last.asked_by(request)
                 skipped += last.is_skipped
                 if last.capture is not None:
                     found += 1
                     yield last.capture._replace(length=record.stream_pos - last.start)
-            last, asked = _seen(record).asked_by(asked), request or asked
+                if last.sent is not None:
+                    yield last.sent
+            last = _seen(record)
     except OSError as broken:
         damage = f" ({broken})"
         if last is None:
@@ -137,6 +126,8 @@ def _captures(file: BinaryIO, place: str, warnings: list[str]) -> Iterator[Captu
             if last.capture is not None:
                 found += 1
                 yield last.capture
+            if last.sent is not None:
+                yield last.sent
     if skipped:
         warnings.append(f"records without a URL or an HTTP status: {skipped}; they are not served")
     if not found:
@@ -145,31 +136,20 @@ def _captures(file: BinaryIO, place: str, warnings: list[str]) -> Iterator[Captu
 
 
 class _Seen(NamedTuple):
-    """A record of any type at byte ``start``; ``capture`` if it is served, ``is_skipped`` if it ought to be and cannot."""
+    """A record of any type at byte ``start``; ``capture`` if it is served, ``is_skipped`` if it ought to be and cannot.
+
+    ``sent``: what it says of the answer to another method than GET.
+    """
 
     start: int
     capture: Capture | None
     is_skipped: bool
-    identity: str = ""
-    concurrent: str = ""
-
-    def asked_by(self, asked: Asked | None) -> _Seen:
-        """The same when ``asked`` is not its request, or a GET; else served for its POST, or not at all."""
-        if (
-            self.capture is None
-            or asked is None
-            or asked.is_get
-            or not asked.belongs_to(self.identity, self.concurrent)
-        ):
-            return self
-        return self._replace(capture=self.capture._replace(posted=asked.digest) if asked.digest else None)
+    sent: Sent | None
 
 
 def _seen(record: WarcRecord) -> _Seen:
     capture = _capture(record)
-    skipped = capture is None and record.record_type in _SERVED
-    concurrent = record.headers.get("WARC-Concurrent-To") or ""
-    return _Seen(record.stream_pos, capture, skipped, record.record_id or "", concurrent)
+    return _Seen(record.stream_pos, capture, capture is None and record.record_type in _SERVED, sent_of(record))
 
 
 def _break(file: BinaryIO, start: int, damage: str) -> Break | None:
@@ -205,7 +185,7 @@ def _capture(record: WarcRecord) -> Capture | None:
     revisit = record.record_type == WarcRecordType.revisit
     if revisit and not (record.headers.get("WARC-Profile") or "").endswith(_IDENTICAL):
         return None
-    return Capture(url, status, location, record.stream_pos, bound, digest, revisit)
+    return Capture(url, status, location, record.stream_pos, bound, digest, revisit, *identities(record))
 
 
 def _check_reachable(file: BinaryIO, start: int, place: str) -> None:

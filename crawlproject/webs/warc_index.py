@@ -7,8 +7,8 @@ A revisit record has no payload; its row also holds the location of the record w
 
 Each record is indexed under its exact URL, and under its canonical URL unless a record with a better rank has that name.
 Ranks, best first: exact URL, page (2xx), anything else. Of several records with one URL, the last capture wins. A redirect
-to a variant of its own URL is left out; see ``crawlproject.webs.base``. The answer to a POST has a name of its own, with the
-digest of what was sent.
+to a variant of its own URL is left out; see ``crawlproject.webs.base``. The answer to a POST has one name, its ``post_url``, and
+is none of the exact URLs.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from typing import NamedTuple
 
 from crawlproject.errors import InvalidUrl
 from crawlproject.urls.canonical import canonical_url
-from crawlproject.webs.warc_requests import post_name
+from crawlproject.urls.post import is_post
 
 FORMAT = 4  # increase it when tables or ranking change, so that older indexes are rebuilt
-POSTED, EXACT, PAGE, OTHER = 4, 3, 2, 1  # ranks of a name
+EXACT, PAGE, OTHER = 3, 2, 1  # ranks of a name
 
 _TABLES = """
     CREATE TABLE names (
@@ -46,10 +46,11 @@ _GET = "SELECT start, length, payload_start, payload_length FROM names WHERE nam
 
 
 class Capture(NamedTuple):
-    """A record of an archive: ``length`` compressed bytes from ``start``. ``location`` may be empty.
+    """A record of an archive: ``length`` compressed bytes from ``start``. ``location`` may be empty. ``identity`` and
+    ``concurrent`` are its ``WARC-Record-ID`` and ``WARC-Concurrent-To``.
 
     ``payload`` is the digest of the payload in the record's headers, or empty; ``revisit`` says that the payload is in
-    another record. ``posted`` is the digest of the body of the POST that it answers, or empty.
+    another record.
     """
 
     url: str
@@ -59,7 +60,8 @@ class Capture(NamedTuple):
     length: int
     payload: str = ""
     revisit: bool = False
-    posted: str = ""
+    identity: str = ""
+    concurrent: str = ""
 
 
 class RecordLocation(NamedTuple):
@@ -180,8 +182,8 @@ def _names(
 ) -> Iterator[tuple[str, int, int, int | None, int | None, int]]:
     """The rows of a capture: none for a redirect to its own canonical URL."""
     place = capture.start, capture.length, *(payload[:2] if payload else (None, None))
-    if capture.posted:
-        yield _storable(post_name(capture.url, capture.posted)), *place, POSTED
+    if is_post(capture.url):
+        yield capture.url, *place, OTHER
         return
     canonical = _canonical_or_empty(capture.url)
     if canonical and 300 <= capture.status < 400 and _canonical_or_empty(capture.location, capture.url) == canonical:

@@ -18,16 +18,15 @@ from crawlproject.storage.warc.record import (
     record,
     warc_fields,
 )
-
-GET = "GET"
+from crawlproject.urls.post import post_of
 
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
-    """A response or revisit in an archive: ``length`` bytes of ``file`` from ``offset``.
+    """A response or revisit in an archive: ``length`` bytes of ``file`` from ``offset``. ``url`` is ``Exchange.identity``.
 
     ``mime`` is ``warc/revisit`` for a revisit, as in CDX files. ``key`` identifies the fetch of the crawl; see
-    ``CrawlArchive``. ``end`` is the offset behind the records of the exchange. ``method`` is that of the request.
+    ``CrawlArchive``. ``end`` is the offset behind the records of the exchange.
     """
 
     url: str
@@ -40,7 +39,6 @@ class IndexEntry:
     length: int
     end: int
     key: str = ""
-    method: str = GET
 
     @classmethod
     def from_json(cls, line: dict[str, Any]) -> IndexEntry:
@@ -67,12 +65,12 @@ class ArchivedPayloads:
         digest = self._of_url.get(url, "")
         return (digest, self._known[digest]) if digest in self._known else ("", None)
 
-    def add(self, url: str, digest: str, date: str, method: str = GET) -> None:
+    def add(self, url: str, digest: str, date: str) -> None:
         """``url`` was answered with this payload."""
-        self._known.setdefault(digest, FirstCapture(url, date))
-        if method == GET:
-            self._of_url.pop(url, None)
-            self._of_url[url] = digest
+        post = post_of(url)
+        self._known.setdefault(digest, FirstCapture(post.url if post else url, date))
+        self._of_url.pop(url, None)
+        self._of_url[url] = digest
         for kept in (self._known, self._of_url):
             if len(kept) > self._most:
                 del kept[next(iter(kept))]
@@ -80,7 +78,7 @@ class ArchivedPayloads:
     def note(self, entry: IndexEntry) -> None:
         """Add an entry of the archive that is being resumed."""
         if entry.mime != "warc/revisit" or entry.digest in self._known:
-            self.add(entry.url, entry.digest, entry.date, entry.method)
+            self.add(entry.url, entry.digest, entry.date)
 
 
 def capture(
@@ -102,7 +100,7 @@ def capture(
     unchanged = exchange.status == _NOT_MODIFIED
     original = originals.get(digest) if block[start:] else None
     if unchanged:  # nothing was sent: what the record tells of is the payload before
-        known, original = originals.of_url(exchange.url)
+        known, original = originals.of_url(exchange.identity)
         digest = known or digest
     identity = identity_of(warcinfo, file, offset, exchange.url)
     fields = {"WARC-Date": date, "WARC-Target-URI": exchange.url}
@@ -120,7 +118,7 @@ def capture(
         response_fields["WARC-Truncated"] = "length" if exchange.truncated else ""
         main = record("response", response_fields, block, identity=identity)
     if block[start:]:
-        originals.add(exchange.url, digest, date, exchange.method)
+        originals.add(exchange.identity, digest, date)
     records = [main]
     if exchange.request is not None:
         request_fields = {
@@ -135,9 +133,7 @@ def capture(
         records.append(_metadata(fields, about, identity, warcinfo))
     mime = "warc/revisit" if original or unchanged else content_type(exchange.headers) or "unk"
     end = offset + sum(len(each.data) for each in records)
-    entry = IndexEntry(
-        exchange.url, date, exchange.status, mime, digest, file, offset, len(main.data), end, key, exchange.method
-    )
+    entry = IndexEntry(exchange.identity, date, exchange.status, mime, digest, file, offset, len(main.data), end, key)
     return tuple(records), entry
 
 
