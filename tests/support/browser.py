@@ -72,7 +72,7 @@ def serving(
 ) -> Iterator[str]:
     """A command that prints an address, of a dashboard unless ``printed`` says otherwise, as a process; gives the address.
 
-    With ``port`` its requests go to the proxy there.
+    With ``port`` its requests go to the proxy there. What it said is in ``serving.log`` of the folder afterwards.
     """
     process = start(*arguments, port=port, DASHBOARD_PORT=0, COMPANION_PORT=0, **settings)
     try:
@@ -85,6 +85,7 @@ def serving(
         except subprocess.TimeoutExpired:
             process.kill()
             raise
+        (folder / "serving.log").write_text("".join(process.said()))
 
 
 def _address(process: Started, printed: str) -> str:
