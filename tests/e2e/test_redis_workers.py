@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -13,8 +12,9 @@ from pathlib import Path
 
 import pytest
 import redis
-from support.crawling import QUICK, ROOT, command, environment, history, refusals, scrapy, stored, topic_file
+from support.crawling import QUICK, history, refusals, scrapy, start, stored, topic_file
 from support.redisserver import PROGRAM, RedisServer, redis_server
+from support.warm import Started
 from support.webs import DictWeb, OverloadedWeb, host_farm, page
 
 from benchmarks.chaos import served
@@ -39,14 +39,12 @@ class Crew:
         self.port = port
         self.topic = topic
         self.settings = {**QUICK, "CRAWL_DIR": folder, "FRONTIER": "redis", "REDIS_URL": server.url, **settings}
-        self.processes: dict[str, subprocess.Popen[str]] = {}
+        self.processes: dict[str, Started] = {}
 
     def start(self, name: str, ordering: str = "dom") -> None:
         chosen = {**self.settings, "CRAWL_WORKER": name, "USER_AGENT": name}
-        arguments = command("crawl", "topical", "-a", f"topic={self.topic}", "-a", f"ordering={ordering}", **chosen)
-        self.processes[name] = subprocess.Popen(
-            arguments, cwd=ROOT, env=environment(self.port), stderr=subprocess.PIPE, text=True
-        )
+        arguments = ("crawl", "topical", "-a", f"topic={self.topic}", "-a", f"ordering={ordering}")
+        self.processes[name] = start(*arguments, port=self.port, **chosen)
 
     def kill(self, name: str) -> None:
         self.processes[name].send_signal(signal.SIGKILL)
