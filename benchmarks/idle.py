@@ -4,8 +4,8 @@
 
 Each web is served on loopback and crawled for so many seconds with the settings as people run them, the budget of pages left out.
 A host answers after ``answer`` seconds and then rests for ``POLITENESS_MIN_DELAY``, so ``hosts / (answer + rest)`` fetches a
-second are ideal, and no more than ``CONCURRENT_REQUESTS / answer``; a fetch of more than 3 s takes its place for 3 s. The fetches of robots.txt count: they are visits too.
-Half of the links of ``domain`` are forbidden by robots.txt, as on a university's hosts.
+second are ideal, and no more than ``CONCURRENT_REQUESTS / answer``; a slow fetch takes its place for 3 s only. The fetches of
+robots.txt count: they are visits too. Half of the links of ``domain`` are forbidden by robots.txt, as on a university's hosts.
 
 The webs are honest: every page has a text of its own, and every page links to pages that exist.
 """
