@@ -118,6 +118,8 @@ class HistoryWriter:
         event = FetchEvent(visit, [link.url for link in page.links] if page else (), lambda: page)
         for learner in self._learners_again:
             learner.apply(event)
+        if self.told is not None:
+            self.told.fetched(event)
 
     def retired(self, page: CollectedPage, now: float) -> None:
         """Say to readers of the items that a page is no part of the collection any more."""

@@ -70,6 +70,11 @@ class History:
         """The URLs in the order of their first visits, read from the file."""
         return (str(line["url"]) for line in read_lines(self._path) if line.get("number", 1) == 1)
 
+    @property
+    def lines(self) -> int:
+        """First visits and further ones."""
+        return len(self._urls) + self.revisits
+
     def close(self) -> None:
         self._log.sync()
         self._log.close()

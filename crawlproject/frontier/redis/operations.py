@@ -87,9 +87,22 @@ def take_of(
     return ("take", now, n, last, *floors, seed, question, int(again), "\n".join(picks))
 
 
-def taken_of(answer: list[bytes]) -> tuple[list[CrawlUrl], float]:
-    """What a take brought, and the spare floor, which it may have lowered."""
-    return records_of(answer[:-1]), float(answer[-1])
+def taken_of(answer: list[bytes]) -> tuple[list[CrawlUrl], list[bytes], float]:
+    """What a take brought, the messages that are attached to it, and the spare floor, which it may have lowered."""
+    *leases, spare = answer
+    told = leases[3::4]
+    del leases[3::4]
+    return records_of(leases), [message for message in told if message], float(spare)
+
+
+def attach_of(url: str, message: bytes, number: float) -> Operation:
+    """Raises ``ValueError`` when ``number`` is not finite."""
+    return ("attach", digest(url), _finite(number, url), message)
+
+
+def pace_of(question: str, now: float, n: int, rate: float, burst: int) -> Operation:
+    """``question`` tells this call from all others of the crawl, so that it can be asked again."""
+    return ("pace", question, now, n, rate, burst)
 
 
 def ask_due_of(now: float, picks: list[str], *, floors: tuple[float, float], seed: int = 0) -> Operation:

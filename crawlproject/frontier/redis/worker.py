@@ -10,7 +10,6 @@ from random import Random
 from redis.exceptions import RedisError
 
 from crawlproject.errors import StorageFailed
-from crawlproject.frontier.base import DONE, FULL, GONE, HOST_FULL
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis import operations
 from crawlproject.frontier.redis.client_thread import ClientThread, PendingCall, Replies
@@ -19,6 +18,7 @@ from crawlproject.frontier.redis.connection import Server
 from crawlproject.frontier.redis.frontier import RedisFrontier
 from crawlproject.frontier.redis.script import FrontierRules
 from crawlproject.frontier.redis.worker_answers import REMEMBERED, WorkerAnswers
+from crawlproject.frontier.shared import DONE, FULL, GONE, HOST_FULL
 from crawlproject.records import CrawlUrl
 
 STALENESS = 1.0  # seconds at most between two looks for what other workers have told
@@ -76,6 +76,7 @@ class RedisWorker(WorkerAnswers):
             heartbeat=min(self._heartbeat, STALENESS) if self._receive is not None else self._heartbeat,
             receives=self._receive is not None,
         )
+        self._exchange.rate = self._rate
         self._exchange.start()
 
     def close(self) -> None:
@@ -111,6 +112,8 @@ class RedisWorker(WorkerAnswers):
     def take(self, now: float) -> CrawlUrl | None:
         if self._exchange is None:
             url = self._strict.take(now)
+            if url is not None and self._receive is not None and self._strict.told:
+                self._receive(self._strict.told)
         else:
             url = self._arrived[0] if self._arrived else None
         if url is not None:
@@ -175,6 +178,14 @@ class RedisWorker(WorkerAnswers):
         if not number or number > log.published(self._strict.slot_of(host)):
             self._send(PendingCall(log.publishing(message, number), host))
 
+    def attach(self, url: str, message: bytes, number: float) -> None:
+        self._send(PendingCall(operations.attach_of(url, message, number), queue_of(url)))
+
+    def set_pace(self, rate: float) -> None:
+        self._rate = rate
+        if self._exchange is not None:
+            self._exchange.rate = rate
+
     def catch_up(self) -> None:
         while self._receive is not None and (messages := self._strict.messages.next(own=not self._caught_up)):
             self._receive(messages)
@@ -223,8 +234,10 @@ class RedisWorker(WorkerAnswers):
         self._arrived.extend(answers.taken)
         self._settled += len(answers.taken)
         self._unanswered -= len(answers.answered)
-        if answers.messages and self._receive is not None:
-            self._receive(answers.messages)
+        if self._receive is not None and (told := [*answers.messages, *answers.told]):
+            self._receive(told)  # before anybody can take what it is about
+        if answers.asked:
+            self._due = answers.due if not answers.taken else 0.0
         columns = list(zip(*answers.counts, strict=True))
         pages = self._counts[4]
         self._counts = tuple(sum(column) for column in columns[:6])

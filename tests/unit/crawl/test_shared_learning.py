@@ -19,8 +19,8 @@ from support.redisserver import empty_database
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.crawl.event_codec import LARGEST, UnreadableMessage, dump_fetch, dump_url, load
-from crawlproject.frontier.base import SharedFrontier
 from crawlproject.frontier.redis.worker import STALENESS
+from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.inspection.duplicates.index import original_of
 from crawlproject.inspection.duplicates.minhash import sketch
 from crawlproject.options import read_options

@@ -260,6 +260,46 @@ function answer_of.block()
   return 0
 end
 
+-- The message that is attached to a URL, or nil.
+local function attached_to(digest)
+  local found = call('HGET', ATTACHED, digest)
+  return found and string.match(found, '^[^\n]*\n(.*)$')
+end
+
+-- digest number message -> 1: whoever leases the URL gets the message, until one of a higher number comes. An empty one: none.
+function answer_of.attach()
+  local digest, number_, message = argument(), number(), argument()
+  local found = call('HGET', ATTACHED, digest)
+  if found and tonumber(string.match(found, '^[^\n]*')) >= number_ then
+    return 0
+  end
+  if message == '' then
+    call('HDEL', ATTACHED, digest)
+  else
+    call('HSET', ATTACHED, digest, exact(number_) .. '\n' .. message)
+  end
+  return 1
+end
+
+-- question now n rate burst -> how many of n fetches may begin now, when all workers have ``rate`` a second, and ``burst`` at
+-- once after a pause. A negative n gives so many back.
+function answer_of.pace()
+  local question, now, n, rate, burst = argument(), time_argument(), number(), number(), number()
+  local last = call('HGET', GRANTS, WORKER) or ''
+  local asked, answer = string.match(last, '^([^\n]*)\n(.*)$')
+  if asked == question then
+    return answer
+  end
+  local next_ = math.max(tonumber(call('GET', PACE) or 0), now - burst / rate)
+  local granted = math.min(n, 0)
+  while granted < n and next_ + granted / rate <= now do
+    granted = granted + 1
+  end
+  call('SET', PACE, exact(next_ + granted / rate))
+  call('HSET', GRANTS, WORKER, question .. '\n' .. granted)
+  return tostring(granted)
+end
+
 -- -> {host, end of its block, rank of the first URL that could be taken without it or '', host, ...}
 function answer_of.blocked()
   local all, answer = call('ZRANGE', BLOCKED, 0, -1, 'WITHSCORES'), {}

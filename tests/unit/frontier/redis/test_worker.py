@@ -14,10 +14,10 @@ from support.eventloop import Loop, crawl
 from support.redisserver import PROGRAM, RedisServer, redis_server
 
 from crawlproject.errors import StorageFailed
-from crawlproject.frontier.base import HOST_FULL
 from crawlproject.frontier.redis.connection import connect
 from crawlproject.frontier.redis.script import FrontierRules
 from crawlproject.frontier.redis.worker import RedisWorker, join
+from crawlproject.frontier.shared import HOST_FULL
 from crawlproject.records import CrawlUrl
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no redis-server on this machine; `make test` installs one")
