@@ -33,9 +33,9 @@ def release_of(url: str, at: float, seconds: float, not_before: float) -> Operat
     return ("release", digest(url), queue_of(url), at, seconds, _finite(not_before, url))
 
 
-def hold_of(url: str, until: float) -> Operation:
-    """Raises ``ValueError`` when ``until`` is not finite."""
-    return ("hold", digest(url), queue_of(url), _finite(until, url))
+def hold_of(url: str, until: float, *, waits: bool = False) -> Operation:
+    """``waits``: only when the URL is not leased. Raises ``ValueError`` when ``until`` is not finite."""
+    return ("hold", digest(url), queue_of(url), _finite(until, url), int(waits))
 
 
 def block_of(host: str, until: float) -> Operation:
@@ -43,8 +43,9 @@ def block_of(host: str, until: float) -> Operation:
     return ("block", host, _finite(until, host))
 
 
-def drop_of(url: str) -> Operation:
-    return ("drop", digest(url), queue_of(url))
+def drop_of(url: str, *, waits: bool = False) -> Operation:
+    """``waits``: only when the URL is not leased."""
+    return ("drop", digest(url), queue_of(url), int(waits))
 
 
 def rescore_of(url: str, score: float) -> Operation:

@@ -136,11 +136,10 @@ class RedisWorker(WorkerAnswers):
             self._end(url, PendingCall(operation, queue_of(url), unpick="" if picked else url, ends=True))
 
     def hold(self, url: str, until: float) -> bool:
-        call = PendingCall(operations.hold_of(url, until), queue_of(url), unpick=url, ends=True)
         if url in self._held:
-            self._end(url, call)
-        else:
-            self._send(call)
+            self._end(url, PendingCall(operations.hold_of(url, until), queue_of(url), unpick=url, ends=True))
+        else:  # it may be on its way here: then its lease goes on
+            self._send(PendingCall(operations.hold_of(url, until, waits=True), queue_of(url)))
         return True
 
     def block_host(self, host: str, until: float) -> None:
@@ -148,7 +147,9 @@ class RedisWorker(WorkerAnswers):
         self._send(PendingCall(operations.block_of(host, until), host))
 
     def drop(self, url: str, *, picked: bool = False) -> None:
-        self._end(url, PendingCall(operations.drop_of(url), queue_of(url), unpick="" if picked else url, ends=True))
+        waits = url not in self._held  # as for ``hold``
+        unpick = "" if picked or waits else url
+        self._end(url, PendingCall(operations.drop_of(url, waits=waits), queue_of(url), unpick=unpick, ends=True))
 
     def rescore(self, url: str, score: float) -> bool:
         self._send(PendingCall(operations.rescore_of(url, score), queue_of(url), CrawlUrl(url, score)))

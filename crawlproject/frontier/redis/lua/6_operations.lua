@@ -154,15 +154,16 @@ function answer_of.release()
   return 1
 end
 
--- digest host not_before -> 1 a lease of this worker ended without a visit, 2 the URL waits, 0 it does neither
+-- digest host not_before waits -> 1 a lease of this worker ended without a visit, 2 the URL waits, 0 it does neither, or
+-- ``waits`` is 1: it is to wait already
 function answer_of.hold()
-  local digest, host, not_before = argument(), argument(), not_before_argument()
+  local digest, host, not_before, only = argument(), argument(), not_before_argument(), argument() == '1'
   local arrival = look_up(digest)
   if not arrival or arrival == '' then
     return 0
   end
   if lease_of(arrival) then
-    if not mine(arrival) then
+    if only or not mine(arrival) then
       return 0
     end
     return_to_queue(arrival, host, digest, not_before)
@@ -176,12 +177,12 @@ function answer_of.hold()
   return 2
 end
 
--- digest host -> 1 a lease of this worker ended, else 0
+-- digest host waits -> 1 a lease of this worker ended, else 0; ``waits`` is 1: no lease is to end
 function answer_of.drop()
-  local digest, host = argument(), argument()
+  local digest, host, only = argument(), argument(), argument() == '1'
   local arrival = look_up(digest)
   local leased = arrival and arrival ~= '' and lease_of(arrival)
-  if arrival == '' or (leased and not mine(arrival)) then
+  if arrival == '' or (leased and (only or not mine(arrival))) then
     return 0
   end
   if leased then
