@@ -101,7 +101,7 @@ class SharedFrontier(Frontier, Protocol):
     def last_due(self) -> float | None:
         """When a take may succeed, as the server said when this worker got nothing last; None: at no time that it knew of.
 
-        0.0 while nothing was asked for, or something was taken.
+        0.0 when that may have changed by what was taken, or sent, since.
         """
         ...
 

@@ -223,7 +223,7 @@ class RedisWorker(WorkerAnswers):
                     self._strict.give_back_pick(call.unpick)
         elif calls:
             self._unanswered += len(calls)
-            self._quiet = False
+            self._quiet, self._due = False, 0.0
             self._exchange.send(calls)
 
     def _deliver(self, call_soon: Callable[[Callable[[], None]], object], answers: Replies) -> None:
@@ -237,7 +237,7 @@ class RedisWorker(WorkerAnswers):
         self._unanswered -= len(answers.answered)
         if self._receive is not None and (told := [*answers.messages, *answers.told]):
             self._receive(told)  # before anybody can take what it is about
-        if answers.asked:
+        if answers.asked and not self._unanswered:
             self._due = answers.due if not answers.taken else 0.0
         columns = list(zip(*answers.counts, strict=True))
         pages = self._counts[4]
