@@ -166,7 +166,7 @@ class SharedLearning:
     def _learn_fetch(self, message: Message, event: FetchEvent) -> None:
         visit = event.visit
         if self._revisits is not None:
-            self._revisits.bring_forward(self._revisits.hear(visit), visit.at)
+            self._revisits.heard(visit)
         if visit.number > 1:
             for learner in self._learners_again:
                 learner.apply(event)

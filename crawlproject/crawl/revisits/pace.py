@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from crawlproject.options import Options
+
+WEEK = 7 * 86_400.0
 _LONGEST_LINE = 86_400.0  # seconds: who would wait longer comes again earlier
 
 
@@ -51,3 +54,8 @@ class Slots:
         last = self._last_in_line if self._last_in_line < now + _LONGEST_LINE else 0.0
         self._last_in_line = max(free, last + 1.0 / self.rate)
         return self._last_in_line
+
+
+def rate_of(options: Options, present: int) -> float:
+    """Fetches a second of a crawl whose collection has ``present`` pages: ``CRAWL_RATE``, or each page once a week."""
+    return options.crawl_rate / 3600.0 or max(1, present) / WEEK

@@ -11,14 +11,14 @@ from crawlproject.crawl.listing import Entry
 from crawlproject.crawl.revisits.hints import HINTED
 from crawlproject.crawl.revisits.keys import SHARED, is_hinted, revisit_key, score_of
 from crawlproject.crawl.revisits.learned import LearnedVisits
-from crawlproject.crawl.revisits.pace import Pace, Slots
+from crawlproject.crawl.revisits.pace import Pace, Slots, rate_of
 from crawlproject.crawl.revisits.shared_collection import SharedCollection
 from crawlproject.crawl.revisits.tally import Tally
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.options import Options
 from crawlproject.pages.text.text_sketch import sketch_of
-from crawlproject.records import GONE, MISSING, MOVED, REVISIT, CrawlUrl
+from crawlproject.records import GONE, MISSING, MOVED, REVISIT, CrawlUrl, Visit
 from crawlproject.revisits.base import RevisitPolicy
 from crawlproject.storage.change_log import RETIRED, PageChange
 from crawlproject.storage.collection import CollectedPage
@@ -28,7 +28,6 @@ from crawlproject.urls.hosts import host_of
 CONFIRM = 86_400.0  # seconds until a page that is missing is looked at once more
 RETRY = 21_600.0  # seconds until the next visit after one that showed nothing
 FORBIDDEN = 30 * 86_400.0  # seconds until a page is asked for again that robots.txt forbids now
-WEEK = 7 * 86_400.0
 _SOON = 600.0  # seconds
 _FAR = 10 * 365.25 * 86_400.0  # seconds: never, as a time that a frontier takes
 _AT_ONCE = 1000  # pages that the frontier is asked about together
@@ -131,11 +130,16 @@ class Revisits(LearnedVisits):
 
     def visit_ended(self, now: float) -> None:
         """Bring forward what the last visits gave reason to, and plan anew now and then."""
-        self.bring_forward(self.earlier, now)
+        self._bring_forward(self.earlier, now)
         self.earlier.clear()
         self._plan_now_and_then(now)
 
-    def bring_forward(self, rows: Iterable[int], now: float) -> None:
+    def heard(self, visit: Visit) -> None:
+        """Another worker has made a visit."""
+        self._bring_forward(self.hear(visit), visit.at)
+        self._plan_now_and_then(visit.at)
+
+    def _bring_forward(self, rows: Iterable[int], now: float) -> None:
         """Let the pages in these rows wait for their next visits as they are due by now."""
         for row in rows:
             page = self.collection[row]
@@ -252,6 +256,8 @@ class Revisits(LearnedVisits):
         page = self.collection.find(url.url)
         if page is None:
             return now + RETRY  # its workers have left nothing of it: somebody has removed that
+        if self.shared is not None:
+            self._plan_now_and_then(now)  # a page that nobody had told of may be new to the policy
         due = 0.0 if self._round or page.row in self.hints.due or self._was_hinted(url) else self.next_visit(page)
         if due > now + _SOON:
             return due
@@ -293,8 +299,3 @@ class Revisits(LearnedVisits):
         """The revisit as the frontier has it; its score says which of those that are due comes first."""
         variant, due = SHARED if self.shared is not None else str(page.row), self.next_visit(page)
         return CrawlUrl(page.url, score_of(page), page.depth, not_before=due, kind=REVISIT, variant=variant)
-
-
-def rate_of(options: Options, present: int) -> float:
-    """Fetches a second of a crawl whose collection has ``present`` pages: ``CRAWL_RATE``, or each page once a week."""
-    return options.crawl_rate / 3600.0 or max(1, present) / WEEK

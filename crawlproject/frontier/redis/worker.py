@@ -84,6 +84,7 @@ class RedisWorker(WorkerAnswers):
 
         Raises ``StorageFailed`` when the server stays away: what did not reach it is fetched again.
         """
+        self._receive = None  # nobody learns any more from what still arrives
         if self._exchange is not None and not self._exchange.close(_PATIENCE):
             raise StorageFailed("Redis was away at the end: what did not reach it will be fetched again")
         self._strict.close()
