@@ -31,7 +31,6 @@ FORBIDDEN = 30 * 86_400.0  # seconds until a page is asked for again that robots
 _SOON = 600.0  # seconds
 _FAR = 10 * 365.25 * 86_400.0  # seconds: never, as a time that a frontier takes
 _AT_ONCE = 1000  # pages that the frontier is asked about together
-_RECENT = 50  # new pages whose worth says what the next one is worth
 
 
 class Revisits(LearnedVisits):
