@@ -26,6 +26,7 @@ from crawlproject.crawl.address_policy import ADDRESS, PORT, make_safety
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.crawl.response_limits import FLOOD
+from crawlproject.crawl.lifetime import stated_lifetime
 from crawlproject.crawl.validators import validator
 from crawlproject.errors import BadInput, StorageFailed
 from crawlproject.options import read_options, refuse_unknown
@@ -138,6 +139,7 @@ class TopicalSpider(scrapy.Spider):
             content_type=content_type,
             etag=validator(headers["etag"]),
             last_modified=validator(headers["last-modified"]),
+            lifetime=stated_lifetime(headers, time()),
         )
         page = None
         with stopping(self.crawler):
@@ -208,6 +210,10 @@ def _headers_of(response: Response) -> dict[str, str]:
         "location": (headers.get(b"Location") or b"").decode("utf-8", "replace"),
         "etag": (headers.get(b"ETag") or b"").decode("latin-1"),
         "last-modified": (headers.get(b"Last-Modified") or b"").decode("latin-1"),
+        "cache-control": b",".join(headers.getlist(b"Cache-Control")).decode("latin-1"),
+        "expires": (headers.get(b"Expires") or b"").decode("latin-1"),
+        "date": (headers.get(b"Date") or b"").decode("latin-1"),
+        "age": (headers.get(b"Age") or b"").decode("latin-1"),
         "x-robots-tag": b"\n".join(headers.getlist(b"X-Robots-Tag")).decode("latin-1"),
     }
 

@@ -156,6 +156,7 @@ class HistoryWriter:
             content_type=fetch.content_type,
             etag=fetch.etag,
             last_modified=fetch.last_modified,
+            lifetime=fetch.lifetime,
             **fields,
         )
 

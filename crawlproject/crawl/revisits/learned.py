@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from crawlproject.crawl.revisits.hints import Hints
+from crawlproject.crawl.revisits.lifetimes import Lifetimes
 from crawlproject.crawl.revisits.outcomes import Outcomes
 from crawlproject.crawl.revisits.rereads import Rereads
 from crawlproject.crawl.revisits.shared_collection import SharedCollection
@@ -41,6 +42,7 @@ class LearnedVisits:
         self.earlier: set[int] = set()  # rows that are due earlier since the last visit
         self.new_worth: deque[float] = deque(maxlen=_RECENT)
         self.seen_since_plan = 0  # visits, first ones and others
+        self.lifetimes = Lifetimes(options.crawl_revisit_min)
         self._outcomes = Outcomes(options.crawl_clicks)
         folder.beside += [self.collection, self.changes]
 
@@ -100,6 +102,7 @@ class LearnedVisits:
         if is_new:
             self.new_worth.append(visit.relevance)
         hinted = [each.row for each in self.hints.shown(visit, page.row)] if visit.number > 1 else ()
+        self.lifetimes.shown(visit, page.row)
         self.seen_since_plan += 1
         return hinted, self.policy.observe(self._outcomes.of(page.row, visit))
 

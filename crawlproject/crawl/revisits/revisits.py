@@ -115,7 +115,8 @@ class Revisits(LearnedVisits):
 
     def next_visit(self, page: CollectedPage) -> float:
         """When a page is visited again, in seconds since the epoch: at least ``CRAWL_REVISIT_MIN`` after its last visit."""
-        return min(max(self.policy.next_visit(page.row), page.at + self._options.crawl_revisit_min), page.at + _FAR)
+        due = self.lifetimes.next_visit(page, self.policy.next_visit(page.row))
+        return min(max(due, page.at + self._options.crawl_revisit_min), page.at + _FAR)
 
     def due_after(self, page: CollectedPage, change: str, now: float) -> float:
         """When a page is visited again after a visit at ``now`` that showed ``change``; ``inf``: never."""
