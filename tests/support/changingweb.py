@@ -40,15 +40,25 @@ class ChangingWeb:
 
     A third of the pages never change, a third now and then, a sixth often, and a site now and then changes as a whole. On each
     site a page is gone, one moves, and some are new in the course of time; front pages link to all that are there. Every
-    page shows the time at which it was asked for. Servers send entity tags, dates, or nothing.
+    page shows the time at which it was asked for. Servers send entity tags, dates, or nothing. ``lifetimes``: when a page
+    will change, they say: ``honest``, ``useless`` (at once), ``lying`` (in a year), ``short`` (in six hours); else nothing.
     """
 
     warnings: Sequence[str] = ()
 
     def __init__(
-        self, clock: Callable[[], float], *, start: float, span: float, sites: int = 10, pages: int = 29, seed: int = 7
+        self,
+        clock: Callable[[], float],
+        *,
+        start: float,
+        span: float,
+        sites: int = 10,
+        pages: int = 29,
+        seed: int = 7,
+        lifetimes: str = "",
     ) -> None:
         self.clock = clock
+        self.lifetimes = lifetimes
         self.start = start
         random = Random(seed)
         samples = [page for page in SampleWeb().plan.pages.values() if page.kind == "article"]
@@ -100,7 +110,15 @@ class ChangingWeb:
             headers["last-modified"] = formatdate(
                 max([page.born, *[at for at in page.changes if at <= now]]), usegmt=True
             )
+        if self.lifetimes:
+            headers["cache-control"] = f"public, max-age={self._lifetime(page, now)}"
         return Reply(url, 200, headers, body)
+
+    def _lifetime(self, page: ChangingPage, now: float) -> int:
+        if self.lifetimes == "honest":
+            coming = [at for at in (*page.changes, page.gone, page.moved) if at > now]
+            return int(min([*coming, now + 1e9]) - now) + 1
+        return {"useless": 0, "lying": 31_536_000, "short": 21_600}[self.lifetimes]
 
     def _links(self, page: ChangingPage, now: float) -> list[str]:
         own = self._of_site.get(page.url)

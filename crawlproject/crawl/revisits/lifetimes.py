@@ -11,8 +11,8 @@ from crawlproject.revisits.table import Table
 from crawlproject.storage.collection import CollectedPage
 from crawlproject.urls.hosts import host_of
 
-_CHANGES = 0.1  # that are expected in a lifetime which is believed
-_PRIOR = 0.5  # changes of each host before any was seen
+_CHANGES = 0.05  # that are expected in a lifetime which is believed
+_PRIOR = 1.0  # changes of each host before any was seen
 _LATE = 1.5  # lifetimes after a visit: a change that is found by then may have been made at the end of the lifetime
 _EARLY = 0.5  # of the interval that is planned: the earliest end of a lifetime that a visit is brought forward to
 _TRIED = 2.0, 1.0  # ends of lifetimes at which a page had changed, and had not, before any was tried
