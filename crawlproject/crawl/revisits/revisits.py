@@ -115,8 +115,8 @@ class Revisits(LearnedVisits):
 
     def next_visit(self, page: CollectedPage) -> float:
         """When a page is visited again, in seconds since the epoch: at least ``CRAWL_REVISIT_MIN`` after its last visit."""
-        due = self.lifetimes.next_visit(page, self.policy.next_visit(page.row))
-        return min(max(due, page.at + self._options.crawl_revisit_min), page.at + _FAR)
+        due, least = self.lifetimes.next_visit(page, self.policy.next_visit(page.row)), self._options.crawl_revisit_min
+        return min(max(due, page.at + least), page.at + _FAR)
 
     def due_after(self, page: CollectedPage, change: str, now: float) -> float:
         """When a page is visited again after a visit at ``now`` that showed ``change``; ``inf``: never."""
@@ -203,8 +203,7 @@ class Revisits(LearnedVisits):
                 used = self.policy.plan(now, rate / 2)
         else:
             used = self.policy.plan(now, rate * (1.0 - float(share)))
-        workers = 1 if self.shared is None else len(self.shared.shares)
-        self._slots.rate = 0.0 if self._round else used / workers
+        self._slots.rate = 0.0 if self._round else used / (1 if self.shared is None else len(self.shared.shares))
         pace = rate if self.is_harvested and not self._round else 0.0
         if self.shared is None:
             self.pace.rate = pace
@@ -256,8 +255,8 @@ class Revisits(LearnedVisits):
         page = self.collection.find(url.url)
         if page is None:
             return now + RETRY  # its workers have left nothing of it: somebody has removed that
-        if self.shared is not None:
-            self._plan_now_and_then(now)  # a page that nobody had told of may be new to the policy
+        if self.shared is not None:  # a page that nobody had told of may be new to the policy
+            self._plan_now_and_then(now)
         due = 0.0 if self._round or page.row in self.hints.due or self._was_hinted(url) else self.next_visit(page)
         if due > now + _SOON:
             return due
