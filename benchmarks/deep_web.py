@@ -1,6 +1,6 @@
 """Coverage against fetches behind search forms: published query selection, ours, and an oracle.
 
-    python benchmarks/deep_web.py [--limit 200] [--scale 1.0] [--sites search]
+    python benchmarks/deep_web.py [--limit 200] [--scale 1.0] [--sites search] [--post]
 
 Every policy drives the same ``FormSource`` as a crawl does, on generated sites (``benchmarks/deep_web_sites.py``). A fetch is a
 result page. The oracle knows every list: it takes the result page that shows the most new items (relevant ones) of all, one
@@ -14,6 +14,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import partial
 from heapq import heapify, heappop, heappush
 from pathlib import Path
 from statistics import mean
@@ -34,6 +35,7 @@ from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.urls.canonical import Canonicalizer
+from crawlproject.urls.post import canonical_request
 
 RELEVANT = 0.1  # PAGE_RELEVANT
 MARKS = (25, 50, 100, 200, 400)  # fetches at which coverage is shown
@@ -61,7 +63,7 @@ class Lab:
             forms[0],
             site.home,
             links=[link.url for link in home.links],
-            canonicalize=lambda url: self.canonicalize(url, None),
+            canonicalize=partial(canonical_request, self.canonicalize),
             judge=self.judge,
             relevant=relevant,
             selection=make_selection(selection),
@@ -133,6 +135,7 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=200, help="result pages of a source")
     parser.add_argument("--scale", type=float, default=1.0, help="of the sites")
     parser.add_argument("--seed", type=int, default=0, help="of other sites than those the policies were tuned on")
+    parser.add_argument("--post", action="store_true", help="the same sites with forms that are sent by POST")
     parser.add_argument("--sites", default="", help="only sites whose host begins with this")
     parser.add_argument("--only", choices=("all", "topic"), default="", help="what is counted")
     parser.add_argument("--policies", nargs="*", default=list(SELECTIONS))
@@ -144,7 +147,7 @@ def main() -> None:
     print(
         f"# items known after {' '.join(map(str, marks))} fetches: all (relevant = 0), then on the topic (relevant = {RELEVANT})"
     )
-    for site in twenty_sites(arguments.scale, arguments.seed):
+    for site in twenty_sites(arguments.scale, arguments.seed, posts=arguments.post):
         if not site.host.startswith(arguments.sites):
             continue
         real = len(site.relevant)

@@ -18,6 +18,7 @@ from random import Random
 from typing import Literal
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from crawlproject.urls.post import as_get, post_of
 from crawlproject.webs.base import Reply, not_held
 from crawlproject.webs.sample.themes import EVERYDAY, THEMES, Theme
 
@@ -50,7 +51,8 @@ class DeepItem:
 class DeepSite:
     """One site. ``on_topic`` is the share of its items about the topic, ``cap`` the most results of one query (0: all).
 
-    ``pure``: the attributes of an item follow from each other, as the publisher of an author's books does.
+    ``pure``: the attributes of an item follow from each other, as the publisher of an author's books does. ``posts``: the form is
+    sent by POST, and a query by GET has no answer but for its further pages.
     """
 
     host: str
@@ -60,6 +62,7 @@ class DeepSite:
     cap: int = 0
     paging: str = "next"
     pure: bool = False
+    posts: bool = False
     asked: Counter[str] = field(default_factory=Counter)  # requests to forms that are no queries, by path
 
     @cached_property
@@ -132,8 +135,12 @@ class DeepSite:
     # ------------------------------------------------------------ answers
 
     def get(self, url: str) -> Reply:
-        split = urlsplit(url)
+        post = post_of(url)
+        split = urlsplit(as_get(url))
         sent = dict(parse_qsl(split.query))
+        if post is not None and not (self.posts and post.url == f"{self.home}find"):
+            self.asked[f"POST {split.path}"] += 1
+            return not_held(url)
         if split.path == "/":
             return self._page(url, f"<p>{self.host} has {self.size} pages on {THEME.about}.</p>" + self._latest())
         if split.path == "/robots.txt":
@@ -141,6 +148,8 @@ class DeepSite:
         if split.path == "/about":
             return self._page(url, "<p>We collect everything.</p>")
         if split.path == "/find":
+            if self.posts and post is None and not {"page", "start"} & sent.keys():
+                return self._page(url, "<p>Please use the form.</p>")
             return self._page(url, self._results(sent))
         if split.path.startswith("/item/") and split.path[6:].isdecimal() and int(split.path[6:]) < self.size:
             item = self.items[int(split.path[6:])]
@@ -205,7 +214,8 @@ class DeepSite:
         title = f"{THEME.name} | {self.host}"
         forms = self._form() if form else ""
         html = f"<!doctype html><html lang=en><title>{title}</title><p><a href='/'>Home</a> <a href='/about'>About us</a></p>"
-        return Reply(url, 200, HTML, f"{html}{forms}{body}{_NO_QUERIES if form else ''}</html>".encode(), 0.05)
+        others = _NO_QUERIES + _NO_POSTS * self.posts if form else ""
+        return Reply(url, 200, HTML, f"{html}{forms}{body}{others}</html>".encode(), 0.05)
 
     def _form(self) -> str:
         match self.kind:
@@ -223,7 +233,8 @@ class DeepSite:
                 return ""
             case _:
                 inner = _input("q", "Search")
-        return f"<form action=/find>{inner}<input type=submit value=Search></form>"
+        how = " method=post" if self.posts else ""
+        return f"<form action=/find{how}>{inner}<input type=submit value=Search></form>"
 
 
 def _input(name: str, label: str = "") -> str:
@@ -242,7 +253,16 @@ _NO_QUERIES = """<form action=/login><input name=user><input type=password name=
 <form action=/pay><input name=q><input name=card_number><button>Go</button></form>
 <form action=/upload><input type=file name=q><button>Search</button></form>
 <form action=/delete><input type=hidden name=id value=7><button>Delete</button></form>
-<form action=/find method=post><input name=q><button>Search</button></form>"""
+<form action=/signin method=post><input name=q type=search><input type=password name=word><button>Search</button></form>
+<form action=/write method=post><input name=subject><textarea name=q></textarea><button>Find us</button></form>
+<form action=/review method=post><input name=title><button>Post</button></form>
+<form action=/tags method=post><input name=q placeholder="Search tags"><button>Add</button></form>
+<form action=/poll method=post><select name=find><option>yes<option>no</select><button>Vote</button></form>
+<form action=/picture method=post enctype=multipart/form-data><input name=q type=search><button>Search</button></form>
+<form action=/items method=post><input type=hidden name=action value=remove><input name=q type=search><button>Go</button></form>
+<form action=/members method=post><input type=hidden name=csrf_token value=9f86d081884c7d65><input name=q type=search></form>"""
+# Links that look like what indexes of archives, and we, call a POST.
+_NO_POSTS = '<p><a href="/find#POST?q=reef">All</a> <a href="/find?__wb_method=POST&amp;q=coral">Most</a></p>'
 
 
 def _names(count: int) -> list[str]:

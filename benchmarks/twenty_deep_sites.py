@@ -47,10 +47,11 @@ class DeepWeb:
         )
 
 
-def twenty_sites(scale: float = 1.0, seed: int = 0) -> list[DeepSite]:
+def twenty_sites(scale: float = 1.0, seed: int = 0, *, posts: bool = False) -> list[DeepSite]:
     """The sites of the benchmark; ``scale`` multiplies their sizes.
 
-    With a ``seed`` they have other items, sizes (by 0.5 to 1.5), shares on the topic, caps and ways to turn pages.
+    With a ``seed`` they have other items, sizes (by 0.5 to 1.5), shares on the topic, caps and ways to turn pages. ``posts``: the
+    same sites with forms that are sent by POST.
     """
     # kind, items, share on the topic, most results of a query, whether attributes follow from each other
     plan: list[tuple[Kind, int, float, int, bool]] = [
@@ -96,6 +97,7 @@ def twenty_sites(scale: float = 1.0, seed: int = 0) -> list[DeepSite]:
             cap,
             PAGINGS[(number + seed) % 3],
             pure,
+            posts,
         )
         for number, (kind, size, share, cap, pure) in enumerate(plan, 1)
     ]

@@ -186,7 +186,8 @@ class RobotsMiddleware:
 
     def _name_sitemaps(self, request: Request, rules: RobotsRules) -> None:
         crawl = crawl_of(self.crawler)
-        lease = crawl.frontier.leased(crawl.canonicalize(request.url)) if crawl else None
+        key = lease_key(request, crawl.canonicalize) if crawl else None
+        lease = crawl.frontier.leased(key) if crawl and key else None
         if crawl and lease:
             crawl.name_sitemaps(rules.sitemaps, lease)
 

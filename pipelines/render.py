@@ -13,6 +13,7 @@ from crawlproject.components.running import crawl_of, stopped, stopping
 from crawlproject.crawl.rendering import HTML
 from crawlproject.options import read_options
 from crawlproject.urls.canonical import canonical_or_none
+from crawlproject.urls.post import post_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -57,7 +58,7 @@ class RenderPipeline:
             return item
         if not renderer.is_available or not crawl.rendering.policy.wants(item.page):
             return item
-        snapshot = await renderer.render(item.page.url, item.body, item.fetch.content_type)
+        snapshot = await renderer.render(_address(item), item.body, item.fetch.content_type)
         if stopped(self.crawler):
             raise DropItem("the crawl stops; the page is fetched again after a resume", log_level="DEBUG")
         if snapshot is None:
@@ -76,8 +77,14 @@ class RenderPipeline:
     def _redirect(self, item: PageItem, href: str, crawl: Crawl) -> bool:
         """Whether the lease has ended with a redirect; not for one to the same page."""
         target = canonical_or_none(crawl.canonicalize, href, item.page.url)
-        if target is None or target == item.page.url:
+        if target is None or target == _address(item):
             return False
         with stopping(self.crawler):
             crawl.redirect(item.lease, target, item.fetch)
         return True
+
+
+def _address(item: PageItem) -> str:
+    """What a browser shows as the address of a page."""
+    post = post_of(item.page.url)
+    return post.url if post else item.page.url

@@ -33,6 +33,7 @@ from crawlproject.options import read_options, refuse_unknown
 from crawlproject.pages.text.printable import printable
 from crawlproject.records import CrawlUrl, Topic
 from crawlproject.topic.find import find_topic
+from crawlproject.urls.post import FORM_TYPE, POST
 from crawlproject.webs.base import Reply
 from crawlproject.webs.open import open_web
 
@@ -118,13 +119,23 @@ class TopicalSpider(scrapy.Spider):
     def page_request(self, url: CrawlUrl) -> scrapy.Request:
         """The request for a URL that the frontier gave."""
         plan = self.crawl.plan(url)
-        meta: dict[str, Any] = {LEASE: url.key} if url.variant else {}
+        meta: dict[str, Any] = {LEASE: url.key} if url.variant or plan.post else {}
         if plan.one_try:
             meta |= {"dont_redirect": True, "dont_retry": True}
         if plan.any_type:
             meta |= {ANY_TYPE: True, "dont_obey_traps": True}
         headers = {**plan.headers, **({"User-Agent": plan.user_agent} if plan.user_agent else {})} or None
-        return scrapy.Request(url.url, callback=self.parse, errback=self.failed, headers=headers, meta=meta)
+        if plan.post is None:
+            return scrapy.Request(url.url, callback=self.parse, errback=self.failed, headers=headers, meta=meta)
+        return scrapy.Request(
+            plan.post.url,
+            method=POST,
+            body=plan.post.body,
+            callback=self.parse,
+            errback=self.failed,
+            headers={**(headers or {}), "Content-Type": FORM_TYPE},
+            meta=meta,
+        )
 
     def parse(self, response: Response, **kwargs: Any) -> Iterator[PageItem]:
         """One response, at most one item; what is no page ends here with a reason."""

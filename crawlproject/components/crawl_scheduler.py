@@ -22,12 +22,13 @@ from scrapy.exceptions import CloseSpider
 from crawlproject.components.clock import time
 from crawlproject.components.guarded_scheduler import GuardedScheduler
 from crawlproject.components.leases import Leases
-from crawlproject.components.meta import fetch_of
-from crawlproject.components.request_json import canonical_identity, lease_key
+from crawlproject.components.meta import LEASE, fetch_of
+from crawlproject.components.request_json import canonical_identity, lease_key, post_key
 from crawlproject.components.running import count
 from crawlproject.components.spider_requests import SpiderRequests
 from crawlproject.crawl.stopping import NO_NETWORK
 from crawlproject.urls.canonical import canonical_or_none
+from crawlproject.urls.post import is_post
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -121,20 +122,24 @@ class CrawlScheduler(GuardedScheduler):
             self._leases.wait_again(key, request, now)
             return True
         source = self._redirected_from(request)
-        return self._own.put(request) if source is None else self._redirect(source, key, request, now)
+        return self._own.put(request) if source is None else self._redirect(source, request, now)
 
     def _continues(self, request: Request, key: str) -> bool:
         """Whether a middleware made this request of the one that was issued for ``key``."""
         issued = self._leases.issued(key, request)
-        return issued is not None and request.method == issued.method
+        if issued is None or request.method != issued.method:
+            return False
+        return not is_post(key) or _redirects(request) == _redirects(issued)
 
     def _redirected_from(self, request: Request) -> CrawlUrl | None:
         """The open lease that this request is the redirect of."""
         passed = request.meta.get("redirect_urls")
+        if passed and is_post(key := request.meta.get(LEASE, "")):  # it may go on as a GET
+            return self.frontier.leased(key) if self._leases.issued(key, request) else None
         source = canonical_or_none(self.crawl.canonicalize, passed[-1]) if passed else None
         return self.frontier.leased(source) if source and self._continues(request, source) else None
 
-    def _redirect(self, source: CrawlUrl, target: str | None, request: Request, now: float) -> bool:
+    def _redirect(self, source: CrawlUrl, request: Request, now: float) -> bool:
         reason = request.meta.get("redirect_reasons", [0])[-1]
         fetch = fetch_of(request, reason if isinstance(reason, int) else 200, now)
         self._leases.forget(source.key)
@@ -143,12 +148,18 @@ class CrawlScheduler(GuardedScheduler):
                 accepted = self._own.put(request)
                 self.frontier.done(source.key, fetch.rests_from, fetch.seconds)
             return accepted
+        target = canonical_or_none(self.crawl.canonicalize, request.url)
         if target is None:
             self.crawl.fail(source, "redirect to no URL", fetch)
             return False
         accepted = self.crawl.redirect(source, target, fetch)
-        if accepted:
-            self._leases.keep(target, request.replace(url=target))  # keeps count of the redirects so far
+        request = request.replace(url=target)
+        if post := post_key(request, self.crawl.canonicalize):
+            request.meta[LEASE] = post
+        else:
+            request.meta.pop(LEASE, None)
+        if accepted and (not post or post in self.frontier):
+            self._leases.keep(post or target, request)  # keeps count of the redirects so far
         return accepted
 
     # ------------------------------------------------------------ ends
@@ -170,3 +181,7 @@ class CrawlScheduler(GuardedScheduler):
                     "No host answers: the crawl stops. Run the same command to resume; what failed is tried again."
                 )
             raise CloseSpider(reason)
+
+
+def _redirects(request: Request) -> int:
+    return request.meta.get("redirect_times", 0)

@@ -7,6 +7,7 @@ from time import time
 from typing import TYPE_CHECKING, TextIO
 
 from crawlproject.errors import BadInput, InvalidUrl
+from crawlproject.urls.post import canonical_request
 from crawlproject.urls.typed import with_scheme
 
 if TYPE_CHECKING:
@@ -49,8 +50,10 @@ def canonical_in(folder: Path, asked: str) -> str:
     """The canonical form of ``asked`` in this crawl. Raises ``BadInput`` for an invalid URL."""
     try:
         canonical = canonicalizer_of(folder)
-        url = canonical(with_scheme(asked))
-        plain = canonical(f"http://{asked}") if url.startswith("https:") and "://" not in asked else url
+        url = canonical_request(canonical, with_scheme(asked))
+        plain = (
+            canonical_request(canonical, f"http://{asked}") if url.startswith("https:") and "://" not in asked else url
+        )
         return plain if plain != url and _knows(folder, plain) and not _knows(folder, url) else url
     except InvalidUrl as invalid:
         raise BadInput(f"URL {asked!r}", f"expected a URL that can be crawled: {invalid.why}") from None

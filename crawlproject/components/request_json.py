@@ -15,6 +15,7 @@ from scrapy.utils.request import fingerprint, request_from_dict
 from crawlproject.components.json_values import find, from_plain, to_plain
 from crawlproject.components.meta import LEASE
 from crawlproject.urls.canonical import canonical_or_none
+from crawlproject.urls.post import POST, is_form_body, post_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,6 +51,13 @@ def lease_key(request: Request, canonicalize: Callable[[str], str]) -> str | Non
     """What the frontier knows a request of the topical crawl by: the key it names, else its canonical URL if it has one."""
     key: str | None = request.meta.get(LEASE)
     return key or canonical_or_none(canonicalize, request.url)
+
+
+def post_key(request: Request, canonicalize: Callable[[str], str]) -> str:
+    """What the frontier of the topical crawl knows a POST by; empty for any other request."""
+    url = canonical_or_none(canonicalize, request.url) if request.method == POST else None
+    body = request.body.decode("ascii", "replace")
+    return post_url(url, body) if url and is_form_body(body) else ""
 
 
 def canonical_identity(request: Request, canonicalize: Callable[[str], str]) -> str:

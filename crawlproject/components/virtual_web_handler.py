@@ -71,7 +71,7 @@ class VirtualWebDownloadHandler(BaseDownloadHandler):
 
     async def download_request(self, request: Request) -> Response:
         started = monotonic()
-        reply = answer(self._web, request.method, request.url, _text(request.headers))
+        reply = answer(self._web, request.method, request.url, _text(request.headers), request.body)
         await self._wait(request, reply)
         request.meta["download_latency"] = monotonic() - started
         if reply.error == "timeout":

@@ -69,7 +69,7 @@ class WebServer:
     async def _handle(self, request: http.BaseRequest) -> http.Response:
         start = time.time()
         url = _asked_url(request)
-        reply = self._reply(request, url)
+        reply = self._reply(request, url, await _sent(request))
         if self._latency and reply.seconds:
             await asyncio.sleep(reply.seconds)
         response = _response(reply)
@@ -91,14 +91,14 @@ class WebServer:
             )
         return response
 
-    def _reply(self, request: http.BaseRequest, url: str) -> Reply:
+    def _reply(self, request: http.BaseRequest, url: str, sent: bytes) -> Reply:
         if request.method == "CONNECT":
             return _plain(
                 url, 501, "No tunnel: https pages are at the same URL with http. VIRTUAL_WEB serves them as they are."
             )
         if not url.startswith(("http://", "https://")):
             return _plain(url, 400, "Ask for an absolute URL, as a proxy's client does, or send a Host header.")
-        reply = answer(self._web, request.method, self._held_as(url), request.headers)
+        reply = answer(self._web, request.method, self._held_as(url), request.headers, sent)
         if reply.error == "timeout":
             return _plain(url, 504, "The host did not answer in time.", seconds=reply.seconds)
         return reply
@@ -131,6 +131,11 @@ def running(web: Web, port: int = 0, *, latency: bool = False, log: AccessLog | 
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
+
+
+async def _sent(request: http.BaseRequest) -> bytes:
+    """The body of a request, as far as a form may be long."""
+    return await request.content.read(_MAX_LINE) if request.can_read_body else b""
 
 
 async def _send(response: http.Response, request: http.BaseRequest) -> bool:

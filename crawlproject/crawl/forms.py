@@ -17,6 +17,8 @@ from crawlproject.pages.html.form_kinds import SEARCH_FORMS
 from crawlproject.pages.html.forms import read_forms
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import QUERY, CrawlUrl, FetchEvent, Topic
+from crawlproject.urls.domains import domain_of
+from crawlproject.urls.post import canonical_request, is_post
 
 TRIES = 20  # queries of a source that are offered before it waits for another turn
 
@@ -50,7 +52,7 @@ class Forms:
         self._relevant = options.page_relevant
         self._pages: dict[str, tuple[int, float]] = {}  # depth and score of the pages that forms were found on
         self.sources = Sources(
-            canonicalize=partial(canonicalize, base=None),
+            canonicalize=partial(canonical_request, canonicalize),
             judge=judge,
             keywords=topic.keywords,
             limit=options.crawl_forms,
@@ -124,5 +126,10 @@ class Forms:
 
 
 def is_respelled(url: str, target: str) -> bool:
-    """Whether a query was redirected to another spelling of itself, not to what it found."""
+    """Whether a query was redirected to another spelling of itself, not to what it found.
+
+    A POST is mostly answered by a redirect to its answer, wherever that stands on the site.
+    """
+    if is_post(url):
+        return bool(target) and domain_of(target) == domain_of(url)
     return bool(target) and target.partition("?")[0] == url.partition("?")[0]

@@ -14,6 +14,7 @@ from crawlproject.records import (
     CRAWL_DELAY,
     NEEDS_BROWSER,
     NOT_KEPT,
+    POSTED,
     QUERY,
     RETRY_AFTER,
     CrawlUrl,
@@ -26,6 +27,7 @@ from crawlproject.storage.change_log import RETIRED
 from crawlproject.storage.collection import CollectedPage
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.hosts import host_of
+from crawlproject.urls.post import is_post
 
 if TYPE_CHECKING:
     from crawlproject.crawl.shared_learning import SharedLearning
@@ -162,10 +164,17 @@ class HistoryWriter:
 
     def _signs(self, url: CrawlUrl, fetch: Fetch, signs: Mapping[str, float]) -> Mapping[str, float]:
         """The signs of a visit: those of its page, the rest that its host asks for, the agent that fetched it, and
-        that it was a query."""
+        that it was a query, and a POST."""
         delay = self._crawl_delays.get(host_of(url.url)) if self._crawl_delays else None
         agent = self._ordering.agent(url)
         query = 1.0 if url.kind == QUERY else None
-        own = ((CRAWL_DELAY, delay), (RETRY_AFTER, fetch.asked_rest or None), (AGENT, agent), (QUERY, query))
+        post = query if query and is_post(url.url) else None
+        own = (
+            (CRAWL_DELAY, delay),
+            (RETRY_AFTER, fetch.asked_rest or None),
+            (AGENT, agent),
+            (QUERY, query),
+            (POSTED, post),
+        )
         found = {name: float(value) for name, value in own if value is not None}
         return {**signs, **found} if found else signs

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from crawlproject.urls.post import is_post
+
 
 class UrlNormalizer(Protocol):
     """A learned rule: different URLs, similar text."""
@@ -24,8 +26,13 @@ class Normalization:
         self._normalizers = normalizers
 
     def rewrites(self, url: str) -> list[tuple[str, str]]:
-        """Each URL on the way to the one to crawl in place of ``url``, with its successor; none when no rule applies."""
-        found = []
+        """Each URL on the way to the one to crawl in place of ``url``, with its successor; none when no rule applies.
+
+        None applies to a POST.
+        """
+        found: list[tuple[str, str]] = []
+        if is_post(url):
+            return found
         for normalizer in self._normalizers:
             variant = normalizer.normalized(url)
             if variant != url:
@@ -35,5 +42,7 @@ class Normalization:
 
     def is_replaced(self, url: str, known: Callable[[str], bool]) -> bool:
         """Whether a variant that would be crawled in place of ``url`` is ``known``."""
+        if is_post(url):
+            return False
         variants = {normalizer.normalized(url) for normalizer in self._normalizers} - {url}
         return any(known(variant) for variant in variants)

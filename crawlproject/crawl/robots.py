@@ -55,10 +55,10 @@ class RobotsRules:
             self.forbids_some = any(rule.startswith("Disallow:") for rule in rules)
 
     def allows(self, url: str) -> bool:
-        """Whether the crawler may fetch ``url``."""
+        """Whether the crawler may fetch ``url``; for a POST, where it is sent."""
         if self._parser is None:
             return not self.unreachable
-        return self._parser.can_fetch(in_query(url), "*")
+        return self._parser.can_fetch(in_query(url.partition("#")[0]), "*")
 
     def crawl_delay(self, limit: float) -> float:
         """Seconds between visits that the host asks for, at most ``limit``; 0 when it asks for none."""

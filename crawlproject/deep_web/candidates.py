@@ -14,6 +14,7 @@ from crawlproject.deep_web.surface_words import SurfaceWords
 from crawlproject.deep_web.value_graph import Value, ValueGraph
 from crawlproject.pages.html.forms import Form
 from crawlproject.pages.text.analyzer import Analyzer
+from crawlproject.urls.post import as_get
 
 TRIED = 3  # answers to a menu after which it is known whether it makes a difference
 ITEM_TERMS = 300  # terms of an item's page that are its values
@@ -110,7 +111,7 @@ class Candidates:
 
     def asked_by(self, url: str) -> Value | None:
         """The value that the URL of a query asks for; None when it asks for none."""
-        sent, alone = dict(parse_qsl(urlsplit(url).query)), dict(parse_qsl(urlsplit(address(self._form, {})).query))
+        sent, alone = (dict(parse_qsl(urlsplit(as_get(each)).query)) for each in (url, address(self._form, {})))
         ends = [name for found in ranges_in(self._form) for name in (found.low, found.high)]
         asking = {self.keyword, *self._menus, *self._attributes, *ends}
         names = [field.name for field in self._form.fields if field.name in asking]

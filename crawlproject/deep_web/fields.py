@@ -9,6 +9,7 @@ from typing import Literal
 from urllib.parse import urlencode
 
 from crawlproject.pages.html.forms import TEXT_TYPES, Field, Form
+from crawlproject.urls.post import post_url
 
 Role = Literal["keyword", "category", "attribute", "fixed"]
 
@@ -67,7 +68,7 @@ def label_of(field: Field) -> str:
 
 
 def address(form: Form, filled: Mapping[str, str]) -> str:
-    """The URL that a browser asks for when somebody fills these fields and submits the form."""
+    """The URL that a browser asks for when somebody fills these fields and submits the form; see ``post_url`` for a POST."""
     sent: list[tuple[str, str]] = []
     for field in form.fields:
         value = filled.get(field.name, "" if field.type in TEXT_TYPES else _unfilled(field))
@@ -75,7 +76,8 @@ def address(form: Form, filled: Mapping[str, str]) -> str:
             sent.append((field.name, value))
     if form.button:
         sent.append(form.button)
-    return f"{form.action.partition('?')[0]}?{urlencode(sent)}"
+    body = urlencode(sent)
+    return post_url(form.action, body) if form.method == "post" else f"{form.action.partition('?')[0]}?{body}"
 
 
 def _unfilled(field: Field) -> str | None:

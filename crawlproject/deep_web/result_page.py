@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import Link, Page
+from crawlproject.urls.post import as_get
 
 LONGEST = 150  # terms of a page that belong to one item at most
 
@@ -59,7 +60,7 @@ def read_results(page: Page, furniture: Collection[str], judge: TopicJudge, *, n
 
 
 def _following(page: Page, number: int) -> Iterator[str]:
-    asked = set(parse_qsl(urlsplit(page.url).query))
+    asked = set(parse_qsl(urlsplit(as_get(page.url)).query))
     views = [link for link in page.links if is_view(link.url, page.url)]
     for link in views:
         if _NEXT.fullmatch(link.anchor) and _adds_to(asked, link.url):
@@ -70,9 +71,12 @@ def _following(page: Page, number: int) -> Iterator[str]:
 
 
 def is_view(url: str, of: str) -> bool:
-    """Whether ``url`` is another view of the result page ``of``: an address that begins like it and asks for the same fields."""
+    """Whether ``url`` is another view of the result page ``of``: an address that begins like it and asks for the same fields.
+
+    What a form sent by POST, the links on the answer say in their query.
+    """
     path, mark, asked = url.partition("?")
-    before, _, filled = of.partition("?")
+    before, _, filled = as_get(of).partition("?")
     if not mark or not path.startswith(before):
         return False
     return {name for name, _ in parse_qsl(asked, keep_blank_values=True)} >= {name for name, _ in parse_qsl(filled)}

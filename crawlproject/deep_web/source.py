@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import NamedTuple
 
 from crawlproject.deep_web.candidates import Candidates, Shared
+from crawlproject.deep_web.query import Query
 from crawlproject.deep_web.refinement import Refinements
 from crawlproject.deep_web.result_page import ListedItem, ResultPage, read_results
 from crawlproject.deep_web.selection.base import Choice, QuerySelection
 from crawlproject.deep_web.size import chao
 from crawlproject.deep_web.surface_words import nonsense
 from crawlproject.deep_web.value_graph import Value, ValueGraph
+from crawlproject.errors import InvalidUrl
 from crawlproject.pages.html.forms import Form
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import Page
@@ -21,19 +22,6 @@ FEWEST = 10  # items, likewise
 LEAST_RELEVANT = 0.05  # share of relevant items that a source must have by then
 SILENT = 3  # answers without any item after which there is nothing behind a form
 PATIENCE = 10  # lists in a row without anything relevant and new
-
-
-class Query(NamedTuple):
-    """One result page to be fetched: page ``number`` of the list for ``value``, None in the query for a word that nobody uses.
-
-    ``text`` is what is filled in; ``parent`` is the page before it, the first time the page that the form is on.
-    """
-
-    url: str
-    value: Value | None
-    text: str
-    parent: str
-    number: int = 1
 
 
 class FormSource:
@@ -82,6 +70,7 @@ class FormSource:
         self._paused: list[tuple[float, Query]] = []  # lists that go on, and what their last page brought
         self._first: tuple[Query, Page] | None = None  # of a form of menus: waits for the second answer
         self._compared = bool(self._candidates.takes_text)
+        self._moves = 0  # redirects in a row without an answer
         self._dry = 0  # lists in a row that brought nothing relevant and new
         self._brought = 0.0  # by the list at hand
 
@@ -105,7 +94,8 @@ class FormSource:
     def _next(self) -> Query | None:
         if self._candidates.takes_text and not self._asked:
             word = nonsense(self.form.action)
-            return Query(self._canonicalize(self._candidates.address_of_text(word)), None, word, self.page)
+            url = self._url(self._candidates.address_of_text(word))
+            return Query(url, None, word, self.page) if url else None
         if self._following is not None:
             return self._following
         for value in self._candidates.topic[:SAMPLE]:
@@ -125,9 +115,16 @@ class FormSource:
     def _query(self, value: Value) -> Query | None:
         """The query for a value; None when it was asked, or when nobody can ask it."""
         text = self._candidates.text(value)
-        url = self._canonicalize(self._candidates.address(value)) if text else ""
+        url = self._url(self._candidates.address(value)) if text else ""
         self._candidates.close(value)
         return Query(url, value, text, self.page) if url and url not in self._asked else None
+
+    def _url(self, address: str) -> str:
+        """The canonical form of an address; empty when it is none, as when it is too long."""
+        try:
+            return self._canonicalize(address)
+        except InvalidUrl:
+            return ""
 
     # ------------------------------------------------------------ what came
 
@@ -157,6 +154,7 @@ class FormSource:
         self._forget(url)
         self.out = ""
         self.fetches += 1
+        self._moves = 0
         if page is not None:
             self._shared.words.learn(page.text)
         if query.value is None:
@@ -170,7 +168,10 @@ class FormSource:
         return True
 
     def moved(self, url: str, parent: str, target: str) -> bool:
-        """A query was redirected to another spelling of itself, which is out now. False: it is no query of this form."""
+        """A query was redirected to another spelling of itself, or to its answer, which is out now.
+
+        False: it is no query of this form.
+        """
         query = self._query_of(url, parent)
         if query is None:
             return False
@@ -179,6 +180,9 @@ class FormSource:
         self._forget(url)
         self.out = target
         self.fetches += 1
+        self._moves += 1
+        if self._moves > SILENT:  # to pages that were known
+            self.reason = "no results"
         return True
 
     def described(self, page: Page) -> None:

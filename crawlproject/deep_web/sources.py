@@ -6,15 +6,17 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 
 from crawlproject.deep_web.candidates import Shared
-from crawlproject.deep_web.fields import ValueTable
+from crawlproject.deep_web.fields import ValueTable, address
 from crawlproject.deep_web.selection.base import QuerySelection
 from crawlproject.deep_web.source import FormSource
 from crawlproject.deep_web.surface_words import SurfaceWords
+from crawlproject.errors import InvalidUrl
 from crawlproject.pages.html.form_kinds import is_query
 from crawlproject.pages.html.forms import Form
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import Page
 from crawlproject.urls.domains import domain_of
+from crawlproject.urls.post import post_of, post_url
 
 MAX_SOURCES = 10_000  # that are remembered; later forms are left alone
 
@@ -61,10 +63,11 @@ class Sources:
     def found(self, page: str, links: Collection[str], forms: Iterable[Form]) -> None:
         """A page has these forms, and links."""
         for form in forms:
-            key = form.action.partition("?")[0], frozenset(field.name for field in form.fields)
+            place = form.action if form.method == "post" else form.action.partition("?")[0]
+            key = place, frozenset(field.name for field in form.fields)
             if key in self._sources or len(self._sources) >= MAX_SOURCES or not is_query(form):
                 continue
-            if domain_of(form.action) == domain_of(page):
+            if (example := self._example(form)) and domain_of(example) == domain_of(page):
                 source = self._sources[key] = FormSource(
                     form,
                     page,
@@ -131,5 +134,18 @@ class Sources:
         known = self._asked.get(url) or self._asked.get(parent)
         if known is not None:
             return [known]
-        path = url.partition("?")[0]
-        return [source for (action, _), source in self._sources.items() if self._canonicalize(action) == path]
+        place = place_of(url)
+        return [source for source in self._sources.values() if place_of(self._example(source.form)) == place]
+
+    def _example(self, form: Form) -> str:
+        """The URL of a query that asks for nothing; empty when the form leads to no URL."""
+        try:
+            return self._canonicalize(address(form, {}))
+        except InvalidUrl:
+            return ""
+
+
+def place_of(url: str) -> str:
+    """Where a query goes, whatever it asks for: its URL without what was filled in."""
+    post = post_of(url)
+    return url.partition("?")[0] if post is None else post_url(post.url, "")

@@ -17,6 +17,7 @@ from crawlproject.exporting.warc import archive_size, write_warc
 from crawlproject.storage.tail import ITEMS
 from crawlproject.storage.warc.cdxj import cdxj_line, idx_head, sorted_lines, zipnum
 from crawlproject.storage.warc.record import date_of
+from crawlproject.urls.post import is_post
 
 VERSION = "1.1.1"
 _LARGE = 1_800_000_000  # bytes; the limit of a file in a zip without large headers
@@ -44,14 +45,19 @@ def write_wacz(crawl_dir: Path, manifest: dict[str, Any], file: BinaryIO, select
         text = (crawl_dir / ITEMS).stat().st_size
         with parts.part(_PAGES, ZIP_DEFLATED, expected=text) as part:
             part.write(_line({"format": "json-pages-1.0", "id": "pages", "title": "All pages", "hasText": True}))
-            for item in read_items(crawl_dir, selection):
+            for item in _shown(read_items(crawl_dir, selection)):
                 part.write(_line(_page(item)))
                 count += 1
-        others = (item for item in read_items(crawl_dir) if not selection.takes(item))
+        others = _shown(item for item in read_items(crawl_dir) if not selection.takes(item))
         _write_others(parts, others, text)
         topic = manifest["topic"]
         _write_description(package, parts, str(topic.get("name") or "crawl"), str(topic.get("description") or ""), now)
     return count
+
+
+def _shown(items: Iterable[Item]) -> Iterator[Item]:
+    """The items that a replay can open by their URL: an answer to POST is in the archive and its index only."""
+    return (item for item in items if not is_post(item["url"]))
 
 
 class _Parts:

@@ -13,7 +13,7 @@ from functools import cache, partial
 from crawlproject.errors import InvalidUrl
 from crawlproject.pages.content_features import signs_of
 from crawlproject.pages.html.document import Document, RawLink
-from crawlproject.pages.html.form_kinds import SEARCH_FORMS, is_query
+from crawlproject.pages.html.form_kinds import SEARCH_FORMS, TOKEN_FORMS, is_query, wants_token
 from crawlproject.pages.html.forms import read_forms
 from crawlproject.pages.html.link_context import AggregationNodes
 from crawlproject.pages.html.meta_robots import robots_rules
@@ -37,8 +37,8 @@ class Reader:
     ``max_links``, ``max_text`` and ``tag_paths`` are those of ``parse_document``. ``obey_nofollow`` drops links with
     ``rel="nofollow"``; ``obey_meta_robots`` obeys ``noindex`` and ``nofollow`` of ``<meta name="robots">`` and of
     ``X-Robots-Tag``, those for all robots and those for ``agent``, a product token. ``forms`` counts the search forms of a
-    page as its sign ``SEARCH_FORMS``. ``main_content``: pages can tell theirs (``Page.text_main``); ``related``: they say what
-    they belong to. Raises ``BadInput`` for a wrong ``aggregation_level``.
+    page as its signs ``SEARCH_FORMS`` and ``TOKEN_FORMS``. ``main_content``: pages can tell theirs (``Page.text_main``);
+    ``related``: they say what they belong to. Raises ``BadInput`` for a wrong ``aggregation_level``.
 
     ``counters`` says what became of links and texts: ``links/kept``, ``links/self`` (to the page itself),
     ``links/invalid``, ``links/nofollow``, ``links/meta-nofollow``, ``links/over-limit``, ``text/truncated``.
@@ -121,8 +121,10 @@ class Reader:
         terms, links = self._link_terms(document.text, kept)
         counts = counts_of(terms)
         signs = signs_of(document, counts, len(terms), body)
-        if self._forms and (queries := sum(map(is_query, read_forms(body, url, content_type)))):
-            signs[SEARCH_FORMS] = float(queries)
+        if self._forms and (forms := read_forms(body, url, content_type)):
+            for name, test in ((SEARCH_FORMS, is_query), (TOKEN_FORMS, wants_token)):
+                if found := sum(map(test, forms)):
+                    signs[name] = float(found)
         return Page(
             url=url,
             title=document.title,

@@ -10,8 +10,11 @@ from pathlib import Path
 from crawlproject.deep_web.result_page import is_view
 from crawlproject.deep_web.size import chao
 from crawlproject.deep_web.source import nonsense
+from crawlproject.pages.html.form_kinds import TOKEN_FORMS
 from crawlproject.records import QUERY, Visit
 from crawlproject.storage.read import read_links, read_visits
+from crawlproject.urls.hosts import host_of
+from crawlproject.urls.post import post_of
 
 
 @dataclass(slots=True)
@@ -54,6 +57,18 @@ class SourceRow:
             self.listed[item].add(visit.anchor)
 
 
+def read_token_forms(folder: Path) -> dict[str, str]:
+    """Hosts whose search forms were not asked since they want a token that is good for one time, with a page of each.
+
+    Raises ``BadCrawlDir`` for a damaged folder.
+    """
+    found: dict[str, str] = {}
+    for visit in read_visits(folder):
+        if TOKEN_FORMS in visit.signs:
+            found.setdefault(host_of(visit.url), visit.url)
+    return found
+
+
 def read_sources(folder: Path, threshold: float) -> list[SourceRow]:
     """The sources of a crawl, those with the most relevant pages first; none when no form was asked.
 
@@ -63,17 +78,19 @@ def read_sources(folder: Path, threshold: float) -> list[SourceRow]:
     if not queries:
         return []
     sources: dict[str, SourceRow] = {}
-
-    def source_of(url: str) -> SourceRow:
-        address = url.partition("?")[0]
-        return sources.setdefault(address, SourceRow(address))
-
+    of: dict[str, SourceRow] = {}  # by the URL of a result page, or where it redirected to
     links = {url: targets for url, targets in read_links(folder) if url in queries}
     for url, visit in queries.items():
-        source_of(url).add(visit, links.get(url, ()))
+        if (row := of.get(url) or of.get(visit.parent or "")) is None:
+            post = post_of(url)
+            address = post.url if post else url.partition("?")[0]
+            row = sources.setdefault(address, SourceRow(address))
+        of[url] = row
+        of.setdefault(visit.redirect, row)
+        row.add(visit, links.get(url, ()))
     for visit in read_visits(folder):
         if visit.is_page and visit.parent in queries and visit.url not in queries:
-            source = source_of(visit.parent or "")
+            source = of[visit.parent]
             source.pages += 1
             source.relevant += visit.relevance >= threshold
     return sorted(sources.values(), key=lambda source: (-source.relevant, source.address))

@@ -15,7 +15,7 @@ from crawlproject.inspection.duplicates.url_rule_store import read_rules
 from crawlproject.reports import html, trends
 from crawlproject.reports.evidence import EVIDENCE, EVIDENCE_SIGNS, evidence, numbers
 from crawlproject.reports.excerpts import excerpts
-from crawlproject.reports.form_sources import read_sources
+from crawlproject.reports.form_sources import read_sources, read_token_forms
 from crawlproject.reports.freshness import estimate_freshness
 from crawlproject.reports.plots import Chart
 from crawlproject.reports.probe_findings import read_probes
@@ -100,6 +100,7 @@ def write_report(crawl_dir: Path) -> Path:
         rules=_learned_rules(crawl_dir),
         probed=read_probes(crawl_dir),
         sources=read_sources(crawl_dir, threshold),
+        token_forms=read_token_forms(crawl_dir),
         fresh=estimate_freshness(crawl_dir, options_of(info)),
         spam_from=SPAM,
         summary=summary,

@@ -18,6 +18,7 @@ from crawlproject.records import BACK, CHANGED, GONE, MISSING, MOVED, Visit
 from crawlproject.storage.change_log import RETIRED, read_changes
 from crawlproject.storage.read import HISTORY, visit_from
 from crawlproject.storage.tail import TailPosition, TailReader
+from crawlproject.urls.post import is_post
 
 NAME = "collection.sqlite"
 _VERSION = 1
@@ -169,7 +170,7 @@ class Collection:
 
     def _apply(self, visit: Visit) -> None:
         if visit.number == 1:
-            if visit.md5 and not visit.duplicate_of:
+            if visit.md5 and not visit.duplicate_of and not is_post(visit.url):  # nobody asks a POST again
                 self._add(visit)
             return
         values: dict[str, object] = {"number": visit.number}

@@ -8,7 +8,7 @@ def host_of(url: str) -> str:
 
     Without the port; an IPv6 address keeps its brackets.
     """
-    authority = _authority_of(url)
+    authority = url.split("/", 3)[2]
     if ":" not in authority:
         return authority
     return authority[: authority.index("]") + 1] if authority[0] == "[" else authority.partition(":")[0]
@@ -17,11 +17,6 @@ def host_of(url: str) -> str:
 def origin_of(url: str) -> str:
     """``scheme://host[:port]`` of a canonical URL: the unit of robots.txt (RFC 9309 section 2.3)."""
     return url[: url.index("/", 8)]
-
-
-def _authority_of(url: str) -> str:
-    start = 8 if url[4] == "s" else 7
-    return url[start : url.index("/", start)]
 
 
 def folder_of(url: str) -> str:

@@ -5,7 +5,7 @@ long if asked to, and a rehearsal advances its clock.
 
 **Lookup.** The exact URL comes first, then the canonical URL: the crawler may request ``http://h/dir/`` where an archive
 holds only ``http://h/dir/index.html``. A redirect between variants of one URL would be a loop for a crawler of canonical
-URLs, so no web serves it. ``http`` and ``https`` are different.
+URLs, so no web serves it. ``http`` and ``https`` are different. The answer to a POST is looked up by ``post_url``.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 from crawlproject.errors import InvalidUrl
 from crawlproject.urls.canonical import canonical_url
+from crawlproject.urls.post import is_post
 
 # Why there was no HTTP reply; empty if there was one.
 Failure = Literal["", "timeout", "connection refused"]
@@ -52,7 +53,7 @@ class Web(Protocol):
         ...
 
     def urls(self) -> Iterator[str]:
-        """The stored URLs, in no particular order: a finite number, though a web may answer more URLs."""
+        """The stored URLs, in no particular order: a finite number, though a web may answer more, such as those of a POST."""
         ...
 
     def __contains__(self, url: str) -> bool:
@@ -86,6 +87,8 @@ def media_type(content_type: str) -> str:
 def spellings(url: str) -> Iterator[str]:
     """The names under which to look up a URL, best first: as requested, then canonical."""
     yield url
+    if is_post(url):
+        return
     try:
         canonical = canonical_url(url)
     except InvalidUrl:

@@ -16,6 +16,7 @@ from crawlproject.errors import BadWeb
 from crawlproject.records import GONE, MOVED
 from crawlproject.storage.append_log import read_lines, unexpected
 from crawlproject.urls.naming import page_path
+from crawlproject.urls.post import is_post
 from crawlproject.webs.base import Failure, Reply, not_held, spellings
 
 HISTORY = "history.jsonl"
@@ -56,7 +57,7 @@ class CrawledWeb:
         return self._robots.get(url) or not_held(url)
 
     def urls(self) -> Iterator[str]:
-        return (url for url, visit in self._visits.items() if visit.md5 or visit.redirect)
+        return (url for url, visit in self._visits.items() if (visit.md5 or visit.redirect) and not is_post(url))
 
     def __contains__(self, url: str) -> bool:
         return url in self._robots or any(name in self._visits for name in spellings(url))

@@ -11,6 +11,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+from crawlproject.urls.canonical import canonical_or_none, canonical_url
+from crawlproject.urls.post import POST, is_form_body, post_url
 from crawlproject.webs.base import Reply, Web, get_as
 
 METHODS = ("GET", "HEAD")
@@ -18,11 +20,14 @@ _BODYLESS = (204, 304)
 _KEPT_BY_304 = ("cache-control", "date", "etag", "expires", "last-modified", "vary")  # RFC 9110 section 15.4.5
 
 
-def answer(web: Web, method: str, url: str, headers: Mapping[str, str]) -> Reply:
+def answer(web: Web, method: str, url: str, headers: Mapping[str, str], sent: bytes = b"") -> Reply:
     """The web's answer to a request. Of ``headers``, only User-Agent, If-Modified-Since and If-None-Match matter.
 
-    405 for a method other than GET and HEAD; 304 for a page that has not changed. ``Reply.body`` is the body to send.
+    405 for a method other than GET and HEAD, and for a POST of a body ``sent`` whose answer the web does not hold; 304 for a
+    page that has not changed. ``Reply.body`` is the body to send.
     """
+    if method == POST and (posted := _post_url(url, sent)) in web:
+        return replace(get_as(web, posted, headers.get("User-Agent", "")), url=url)
     if method not in METHODS:
         return Reply(url, 405, {"allow": ", ".join(METHODS)})
     reply = get_as(web, url, headers.get("User-Agent", ""))
@@ -34,6 +39,12 @@ def answer(web: Web, method: str, url: str, headers: Mapping[str, str]) -> Reply
     if reply.status in _BODYLESS:
         return replace(reply, body=b"")
     return reply
+
+
+def _post_url(url: str, sent: bytes) -> str:
+    """What a web knows a POST by; for a body that is no form's, a URL that no web knows."""
+    body = sent.decode("ascii", "replace")
+    return post_url(canonical_or_none(canonical_url, url) or "", body) if is_form_body(body) else ""
 
 
 def _is_fresh(reply: Reply, headers: Mapping[str, str]) -> bool:

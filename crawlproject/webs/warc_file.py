@@ -1,9 +1,9 @@
 """A WARC file (ISO 28500) as a web.
 
 ``response`` records are served with their HTTP status and headers, ``resource`` records as a 200 with the record's
-content type, ``revisit`` records with their own status and headers and the payload of the original record; ``request`` and
-all other records are not served. Reading a page takes one seek and parses one record. robots.txt is a record like any
-other; if it was not archived it is a 404, which allows everything.
+content type, ``revisit`` records with their own status and headers and the payload of the original record; all other records
+are not served, but a ``request`` says whether its response is the answer to a POST. Reading a page takes one seek and parses
+one record. robots.txt is a record like any other; if it was not archived it is a 404, which allows everything.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from crawlproject.errors import BadWeb
 from crawlproject.webs.base import Reply, not_held, spellings
 from crawlproject.webs.warc_end import Break, first_break
 from crawlproject.webs.warc_index import Capture, RecordLocation, WarcIndex, index_path, keep_index, load_index
+from crawlproject.webs.warc_requests import Sent, by_request, identities, sent_of
 
 _DAMAGED = 502  # the status for a record that cannot be read any more
 MAX_BODY = 64 * 2**20  # largest decoded body that is served, in bytes: limits an archived gzip bomb
@@ -91,14 +92,14 @@ def _open_index(path: Path, cache_dir: Path) -> WarcIndex:
         if index is None:
             with path.open("rb") as file:
                 warnings: list[str] = []
-                index = keep_index(kept, _captures(file, place, warnings), warnings)
+                index = keep_index(kept, by_request(_captures(file, place, warnings)), warnings)
     except OSError as unreadable:
         raise BadWeb(place, f"cannot be read: {unreadable}") from None
     return index
 
 
-def _captures(file: BinaryIO, place: str, warnings: list[str]) -> Iterator[Capture]:
-    """The served records of a WARC in file order; ``warnings`` lists what is damaged."""
+def _captures(file: BinaryIO, place: str, warnings: list[str]) -> Iterator[Capture | Sent]:
+    """The served records of a WARC in file order, and what requests say of them; ``warnings`` lists what is damaged."""
     found = skipped = 0
     last: _Seen | None = None  # it is whole when the next record begins
     damage = ""
@@ -109,6 +110,8 @@ def _captures(file: BinaryIO, place: str, warnings: list[str]) -> Iterator[Captu
                 if last.capture is not None:
                     found += 1
                     yield last.capture._replace(length=record.stream_pos - last.start)
+                if last.sent is not None:
+                    yield last.sent
             last = _seen(record)
     except OSError as broken:
         damage = f" ({broken})"
@@ -123,6 +126,8 @@ def _captures(file: BinaryIO, place: str, warnings: list[str]) -> Iterator[Captu
             if last.capture is not None:
                 found += 1
                 yield last.capture
+            if last.sent is not None:
+                yield last.sent
     if skipped:
         warnings.append(f"records without a URL or an HTTP status: {skipped}; they are not served")
     if not found:
@@ -131,16 +136,20 @@ def _captures(file: BinaryIO, place: str, warnings: list[str]) -> Iterator[Captu
 
 
 class _Seen(NamedTuple):
-    """A record of any type at byte ``start``; ``capture`` if it is served, ``is_skipped`` if it ought to be and cannot."""
+    """A record of any type at byte ``start``; ``capture`` if it is served, ``is_skipped`` if it ought to be and cannot.
+
+    ``sent``: what it says of the answer to another method than GET.
+    """
 
     start: int
     capture: Capture | None
     is_skipped: bool
+    sent: Sent | None
 
 
 def _seen(record: WarcRecord) -> _Seen:
     capture = _capture(record)
-    return _Seen(record.stream_pos, capture, capture is None and record.record_type in _SERVED)
+    return _Seen(record.stream_pos, capture, capture is None and record.record_type in _SERVED, sent_of(record))
 
 
 def _break(file: BinaryIO, start: int, damage: str) -> Break | None:
@@ -176,7 +185,7 @@ def _capture(record: WarcRecord) -> Capture | None:
     revisit = record.record_type == WarcRecordType.revisit
     if revisit and not (record.headers.get("WARC-Profile") or "").endswith(_IDENTICAL):
         return None
-    return Capture(url, status, location, record.stream_pos, bound, digest, revisit)
+    return Capture(url, status, location, record.stream_pos, bound, digest, revisit, *identities(record))
 
 
 def _check_reachable(file: BinaryIO, start: int, place: str) -> None:

@@ -7,7 +7,8 @@ A revisit record has no payload; its row also holds the location of the record w
 
 Each record is indexed under its exact URL, and under its canonical URL unless a record with a better rank has that name.
 Ranks, best first: exact URL, page (2xx), anything else. Of several records with one URL, the last capture wins. A redirect
-to a variant of its own URL is left out; see ``crawlproject.webs.base``.
+to a variant of its own URL is left out; see ``crawlproject.webs.base``. The answer to a POST has one name, its ``post_url``, and
+is none of the exact URLs.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ from typing import NamedTuple
 
 from crawlproject.errors import InvalidUrl
 from crawlproject.urls.canonical import canonical_url
+from crawlproject.urls.post import is_post
 
-FORMAT = 3  # increase it when tables or ranking change, so that older indexes are rebuilt
+FORMAT = 4  # increase it when tables or ranking change, so that older indexes are rebuilt
 EXACT, PAGE, OTHER = 3, 2, 1  # ranks of a name
 
 _TABLES = """
@@ -44,7 +46,8 @@ _GET = "SELECT start, length, payload_start, payload_length FROM names WHERE nam
 
 
 class Capture(NamedTuple):
-    """A record of an archive: ``length`` compressed bytes from ``start``. ``location`` may be empty.
+    """A record of an archive: ``length`` compressed bytes from ``start``. ``location`` may be empty. ``identity`` and
+    ``concurrent`` are its ``WARC-Record-ID`` and ``WARC-Concurrent-To``.
 
     ``payload`` is the digest of the payload in the record's headers, or empty; ``revisit`` says that the payload is in
     another record.
@@ -57,6 +60,8 @@ class Capture(NamedTuple):
     length: int
     payload: str = ""
     revisit: bool = False
+    identity: str = ""
+    concurrent: str = ""
 
 
 class RecordLocation(NamedTuple):
@@ -177,6 +182,9 @@ def _names(
 ) -> Iterator[tuple[str, int, int, int | None, int | None, int]]:
     """The rows of a capture: none for a redirect to its own canonical URL."""
     place = capture.start, capture.length, *(payload[:2] if payload else (None, None))
+    if is_post(capture.url):
+        yield capture.url, *place, OTHER
+        return
     canonical = _canonical_or_empty(capture.url)
     if canonical and 300 <= capture.status < 400 and _canonical_or_empty(capture.location, capture.url) == canonical:
         return

@@ -22,8 +22,9 @@ from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.frontier.politeness import Politeness
 from crawlproject.frontier.redis.frontier import RedisFrontier
 from crawlproject.frontier.redis.script import FrontierRules
-from crawlproject.records import CrawlUrl
+from crawlproject.records import QUERY, CrawlUrl
 from crawlproject.urls.hosts import host_of
+from crawlproject.urls.post import post_url
 
 
 def memory(folder: Path, *, min_delay: float, factor: float, seed: int, **options: Any) -> Frontier:
@@ -136,6 +137,21 @@ def test_the_record_comes_back_as_it_was_put(make):
     record = url("a/", 0.25, depth=3, parent="http://p.test/", anchor="Grüße", context_score=0.5, inherited=(0.1, 0.2))
     frontier.put(record)
     assert frontier.take(0.0) == record
+
+
+def test_requests_to_one_place_are_told_apart(make: Make) -> None:
+    place = "http://a.test/find"
+    records = [CrawlUrl(place, 0.9), *(CrawlUrl(post_url(place, f"q={word}"), 0.5, kind=QUERY) for word in "abc")]
+    frontier = make(records)
+    assert len(frontier) == 4 and frontier.hosts() == 1, "they share the host and its rest"
+    taken = [frontier.take(0.0)]
+    assert frontier.take(0.0) is None
+    while (last := taken[-1]) is not None:
+        assert not frontier.put(replace(last, score=2.0)) and frontier.leased(last.key) == last
+        frontier.done(last.key, 0.0, 0.0)
+        assert last.key in frontier and not frontier.put(last)
+        taken.append(frontier.take(0.0))
+    assert taken == [*records, None]
 
 
 @pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf])

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from crawlproject.frontier.base import Frontier
 from crawlproject.records import CrawlUrl
+from crawlproject.urls.post import post_url
 
 
 def url(path: str, score: float = 0.0, **fields: Any) -> CrawlUrl:
@@ -28,7 +29,7 @@ class Step(NamedTuple):
 
 
 def random_steps(seed: int, *, hosts: int = 40, pages: int = 60, floors: float = 0.0) -> Iterator[Step]:
-    """Operations without end; scores and URLs are few, so that everything meets everything.
+    """Operations without end; scores and URLs are few, so that everything meets everything. Some URLs are those of a POST.
 
     ``floors`` is the share of those that set a floor.
     """
@@ -36,7 +37,8 @@ def random_steps(seed: int, *, hosts: int = 40, pages: int = 60, floors: float =
     now = 0.0
 
     def some_url() -> str:
-        return f"http://h{int(random.paretovariate(0.6)) % hosts}.test/{random.randrange(pages)}"
+        place, page = f"http://h{int(random.paretovariate(0.6)) % hosts}.test", random.randrange(pages)
+        return post_url(f"{place}/{page % 7}", f"q={page}") if page % 5 == 4 else f"{place}/{page}"
 
     while True:
         if floors and random.random() < floors:

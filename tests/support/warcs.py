@@ -40,9 +40,10 @@ def records(path: Path) -> list[tuple[str, str, Any, bytes]]:
     return found
 
 
-def cdxj(path: Path) -> list[str]:
+def cdxj(path: Path, *more: str) -> list[str]:
     """The lines of cdxj-indexer, sorted; in a process of its own, since ``wacz`` changes what it writes."""
-    command = [sys.executable, "-W", "ignore", "-c", "from cdxj_indexer.main import main; main()", "--sort", str(path)]
+    command = [sys.executable, "-W", "ignore", "-c", "from cdxj_indexer.main import main; main()", "--sort"]
+    command += [*more, str(path)]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
 
 

@@ -9,7 +9,7 @@ from scrapy import signals
 from crawlproject.components.clock import time
 from crawlproject.components.meta import ENDED_AT, LEASE, ROBOTS, TAKEN_AT
 from crawlproject.components.running import crawl_of, stopped, stopping
-from crawlproject.records import REVISIT
+from crawlproject.records import QUERY, REVISIT
 from crawlproject.storage.warc.exchange import Exchange, Header
 
 if TYPE_CHECKING:
@@ -45,12 +45,12 @@ class WarcRecorder:
         crawl = crawl_of(self.crawler)
         if crawl is None or crawl.folder.archive is None or stopped(self.crawler):
             return
-        if LEASE in request.meta:
-            lease = crawl.frontier.leased(request.meta[LEASE])
-            if lease is None or lease.kind != REVISIT:  # a fetch that does not enter the history
-                return
+        lease = crawl.frontier.leased(request.meta[LEASE]) if LEASE in request.meta else None
+        if LEASE in request.meta and (lease is None or lease.kind not in (REVISIT, QUERY)):
+            return  # a fetch that does not enter the history
         if TAKEN_AT in request.meta:
-            crawl.folder.archive.received(crawl.canonicalize(request.url), exchange_of(request, response))
+            url = lease.url if lease else crawl.canonicalize(request.url)
+            crawl.folder.archive.received(url, exchange_of(request, response))
         elif ROBOTS in request.meta:
             with stopping(self.crawler):
                 crawl.folder.archive.add(exchange_of(request, response))
@@ -68,6 +68,7 @@ def exchange_of(request: Request, response: Response) -> Exchange:
         request=_pairs(request.headers),
         ip=str(response.ip_address or ""),
         truncated="download_stopped" in response.flags or "partial" in response.flags,
+        sent=request.body,
     )
 
 

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from crawlproject.pages.text.printable import printable
 from crawlproject.records import CrawlUrl, Fetch, Page
+from crawlproject.urls.post import Post
 from crawlproject.webs.base import Reply, media_type
 from crawlproject.webs.page_cache import wanted
 
@@ -19,13 +20,15 @@ class FetchPlan:
     """How a URL is to be fetched, besides as a page of ``PAGE_CONTENT_TYPES`` by this crawler.
 
     ``user_agent`` is the name to go by, empty for the crawler's own. ``one_try``: the first reply counts, even a redirect or an
-    error. ``any_type``: whatever its content type and file extension. ``headers`` are sent besides the usual ones.
+    error. ``any_type``: whatever its content type and file extension. ``headers`` are sent besides the usual ones. ``post`` is
+    sent in place of a GET.
     """
 
     user_agent: str = ""
     one_try: bool = False
     any_type: bool = False
     headers: Mapping[str, str] = field(default_factory=dict)
+    post: Post | None = None
 
 
 class Handler(Protocol):

@@ -8,7 +8,11 @@ from crawlproject.crawl.forms import Forms, is_respelled
 from crawlproject.crawl.kinds.handler import FetchPlan
 from crawlproject.crawl.kinds.page import PageHandler, PageParts
 from crawlproject.records import PAGE, QUERY, CrawlUrl, Fetch, Page
+from crawlproject.urls.domains import domain_of
+from crawlproject.urls.post import post_of, post_url
 from crawlproject.webs.base import Reply
+
+_REPEATED = (307, 308)  # redirects that keep method and body (RFC 9110 section 15.4)
 
 
 class QueryHandler(PageHandler):
@@ -23,7 +27,8 @@ class QueryHandler(PageHandler):
         self._agent = agent
 
     def plan(self, url: CrawlUrl) -> FetchPlan:
-        return FetchPlan(user_agent=f"{self._agent} (query of a search form)" if self._agent else "")
+        agent = f"{self._agent} (query of a search form)" if self._agent else ""
+        return FetchPlan(user_agent=agent, post=post_of(url.url))
 
     def receive(self, url: CrawlUrl, reply: Reply, fetch: Fetch, page: Page | None = None) -> Page | None:
         page = super().receive(url, reply, fetch, page)
@@ -41,7 +46,14 @@ class QueryHandler(PageHandler):
             self._forms.ask()
 
     def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:
-        """The target is the same query in another spelling, or a page: the only item that was found, or a notice."""
+        """The target is the same query in another spelling, or a page: the only item that was found, or a notice.
+
+        A POST is sent once more where the server says so (307, 308) and the path on the site is the same, as behind ``http``;
+        any other target is asked for by GET.
+        """
+        post = post_of(url.url)
+        if post is not None and fetch.status in _REPEATED and _place_of(post.url) == _place_of(target):
+            target = post_url(target, post.body)
         self._history.end(url, fetch, redirect=target)
         respelled = is_respelled(url.url, target)
         with self._frontier.batch():
@@ -52,3 +64,8 @@ class QueryHandler(PageHandler):
             self._forms.ask()
             self._frontier.done(url.key, fetch.rests_from, fetch.seconds)
         return offered
+
+
+def _place_of(url: str) -> tuple[str, str]:
+    """Site and path, whatever the scheme and the host name are."""
+    return domain_of(url), url.partition("?")[0].partition("://")[2].partition("/")[2]

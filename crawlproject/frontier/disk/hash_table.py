@@ -18,6 +18,11 @@ import numpy as np
 
 from crawlproject.frontier.disk.mapped_file import MappedFile
 
+try:
+    from crawlproject.frontier.disk import hash_slots
+except Exception:  # not built, or in a zip file
+    hash_slots = None  # type: ignore[assignment]
+
 _SLOTS = 4096  # of a segment; a slot is 16 bytes, so a segment is 64 KiB
 _FULL = 2700  # entries at which a segment is split: linear probing is quick up to two thirds
 _SEGMENT = 16 * _SLOTS
@@ -58,39 +63,44 @@ class HashTable:
 
     def get(self, digest: bytes) -> int | None:
         """The number that was set for this digest, or None."""
+        if hash_slots is not None:
+            return hash_slots.find(self._views, self._directory, self._mask, digest)
+        words, slot, _, _ = self._slot(digest)
+        value = words[slot + 1]
+        return (value & _NUMBER) - 1 if value else None
+
+    def set(self, digest: bytes, number: int) -> None:
+        """Remember the number; it replaces the one that was set before."""
+        if hash_slots is not None and hash_slots.put(
+            self._views, self._directory, self._mask, self._counts, _FULL, digest, number
+        ):
+            return
+        words, slot, key, tag = self._slot(digest)
+        if not words[slot + 1]:
+            segment = self._directory[(key >> 36) & self._mask]
+            count = self._counts[segment]
+            if count < 0:
+                count = int(np.count_nonzero(np.frombuffer(words, np.uint64)[1::2]))
+            if count >= _FULL:
+                self._counts[segment] = count
+                self._split(segment, (key >> 36) & self._mask)
+                self.set(digest, number)
+                return
+            words[slot] = key
+            self._counts[segment] = count + 1
+        words[slot + 1] = tag << _NUMBER_BITS | (number + 1)
+
+    def _slot(self, digest: bytes) -> tuple[memoryview, int, int, int]:
+        """The segment of a digest, the place in it where it is or would be, and the two parts that are compared."""
         key, other = _KEY.unpack(digest)
         words = self._views[self._directory[(key >> 36) & self._mask]]
         tag = other & _TAG
         slot = 2 * ((key >> 24) & (_SLOTS - 1))
         while value := words[slot + 1]:
             if words[slot] == key and value >> _NUMBER_BITS == tag:
-                return (value & _NUMBER) - 1
+                break
             slot = (slot + 2) & (2 * _SLOTS - 1)
-        return None
-
-    def set(self, digest: bytes, number: int) -> None:
-        """Remember the number; it replaces the one that was set before."""
-        key, other = _KEY.unpack(digest)
-        segment = self._directory[(key >> 36) & self._mask]
-        words = self._views[segment]
-        tag = other & _TAG
-        slot = 2 * ((key >> 24) & (_SLOTS - 1))
-        while value := words[slot + 1]:
-            if words[slot] == key and value >> _NUMBER_BITS == tag:
-                words[slot + 1] = tag << _NUMBER_BITS | (number + 1)
-                return
-            slot = (slot + 2) & (2 * _SLOTS - 1)
-        count = self._counts[segment]
-        if count < 0:
-            count = int(np.count_nonzero(np.frombuffer(words, np.uint64)[1::2]))
-        if count >= _FULL:
-            self._counts[segment] = count
-            self._split(segment, (key >> 36) & self._mask)
-            self.set(digest, number)
-            return
-        words[slot] = key
-        words[slot + 1] = tag << _NUMBER_BITS | (number + 1)
-        self._counts[segment] = count + 1
+        return words, slot, key, tag
 
     def pieces(self) -> int:
         return len(self._segments.maps) + len(self._headers.maps)

@@ -75,10 +75,14 @@ class PagedSchedule(HostSchedule):
             self._count_held(entry.host, 1)
         elif self.takes(entry.rank, entry.host):
             self._rows.set_state(entry.arrival, PAGED)
-            super().add(entry._replace(not_before=0.0))
+            self.add_paged(entry._replace(not_before=0.0) if entry.not_before else entry)
         else:
             self._rows.set_state(entry.arrival, SHARED)
             self.shared.push((entry.rank, entry.arrival))
+
+    def add_paged(self, entry: DiskEntry) -> None:
+        """A URL that is not held enters the queue of its host; its row says so already."""
+        super().add(entry)
 
     def remove(self, entry: DiskEntry) -> None:
         """It no longer waits, or not here. Its row is still that of a waiting URL."""
@@ -95,7 +99,7 @@ class PagedSchedule(HostSchedule):
             self.calendar.ahead -= 1
             super().remove(entry)
         else:
-            super().remove(entry._replace(not_before=0.0))
+            super().remove(entry._replace(not_before=0.0) if entry.not_before else entry)
 
     def replace(self, old: DiskEntry, new: DiskEntry) -> None:
         if self._rows[new.arrival].state == LATER and old.not_before == new.not_before:

@@ -146,10 +146,9 @@ class DiskStore(DiskUrls):
             return
         host = self.host_of(record.url)
         number = files.new(record.key, host)
-        self._rows.changed[number] = UrlRow(record.score, files.urls.add(record), host, SHARED)
         if record.not_before:
             files.hold(number, record.not_before)
-        self._queues.enter_new(-record.score, number, host, record.not_before)
+        self._queues.enter_new(number, UrlRow(record.score, files.urls.add(record), host, SHARED), record.not_before)
 
     def rescore(self, url: str, score: float) -> None:
         number = self._known(url)
@@ -179,7 +178,7 @@ class DiskStore(DiskUrls):
     def refetch(self, url: str, refetch_at: float, score: float) -> None:
         number, _ = self._leases.pop(url)
         self._return(number, refetch_at, score)
-        self._queues.enter_new(-score, number, self._rows[number].host, refetch_at)
+        self._queues.enter_new(number, self._rows[number], refetch_at)
 
     def end(self, url: str) -> None:
         lease = self._leases.pop(url, None)

@@ -19,7 +19,7 @@ from crawlproject.frontier.disk.host_paging import PagedSchedule
 from crawlproject.frontier.disk.paged_host_queue import DiskEntry, PagedHostQueue
 from crawlproject.frontier.disk.spill_file import SpillFile
 from crawlproject.frontier.disk.spilled_queue import Entry, SpilledQueue
-from crawlproject.frontier.disk.url_table import HELD, LATER, LEASED, PAGED, SHARED, UNKNOWN, WAITING
+from crawlproject.frontier.disk.url_table import HELD, LATER, LEASED, PAGED, SHARED, UNKNOWN, WAITING, UrlRow
 from crawlproject.frontier.host_queue import HostQueue
 from crawlproject.frontier.k_rule import KRule
 
@@ -79,13 +79,19 @@ class UrlQueues:
 
     # ------------------------------------------------------------ URLs come and leave
 
-    def enter_new(self, rank: float, number: int, host: int, not_before: float) -> None:
-        """A URL that was not known waits."""
+    def enter_new(self, number: int, row: UrlRow, not_before: float) -> None:
+        """A URL that was not known waits; ``row`` has the state ``SHARED``."""
+        score, offset, host, _ = row
+        rank = -score
+        self._rows.changed[number] = row  # first, for a queue that spills looks at it
         self._entered(rank, number, host)
-        if not_before or self.candidates is not None or self.pool.takes(rank, host):
+        if not_before or self.candidates is not None:
             self.schedule.add(DiskEntry(rank, number, host, not_before))
+        elif self.pool.takes(rank, host):  # from here on what the schedule would do, without the way there
+            self._rows.changed[number] = UrlRow(score, offset, host, PAGED)
+            self.pool.add_paged(DiskEntry(rank, number, host, 0.0))
         else:
-            self.pool.shared.push((rank, number))  # what the schedule would do, without the way there
+            self.pool.shared.push((rank, number))
         self.pool.turn(host)
 
     def enter_again(self, entry: DiskEntry) -> None:

@@ -17,6 +17,7 @@ from crawlproject.inspection.duplicates.url_rule import UrlRule, parts_of, propo
 from crawlproject.inspection.duplicates.url_variants import UrlVariants, digest_of
 from crawlproject.inspection.duplicates.wilson_bound import wilson_lower_bound
 from crawlproject.records import FetchEvent
+from crawlproject.urls.post import is_post
 
 CONFIRMED_FROM = 0.6
 WITHDRAWN_BELOW = 0.4
@@ -89,8 +90,10 @@ class UrlRuleLearner:
         self._hosts: OrderedDict[str, dict[UrlRule, RuleEvidence]] = OrderedDict()
 
     def apply(self, event: FetchEvent) -> None:
-        """Evidence is what a page says: that of a duplicate is the text of the first page."""
+        """Evidence is what a page says: that of a duplicate is the text of the first page. Not what was sent by POST."""
         visit = event.visit
+        if is_post(visit.url) or is_post(visit.duplicate_of):
+            return
         if not visit.is_page:
             if visit.error:
                 self.variants.failed(visit.url)

@@ -22,6 +22,7 @@ from crawlproject.pages.page_types import SOFT_404
 from crawlproject.records import PROBE, CrawlUrl, Fetch, FetchEvent, Page
 from crawlproject.storage.probe_log import CLOAKED, HONEST, OPEN, UNDECIDED, Finding
 from crawlproject.urls.hosts import host_of
+from crawlproject.urls.post import post_of
 
 _UNWELCOME = 10_000  # hosts that turned a probe away and are remembered
 _ENDED = 10_000  # steps that ended lately: many times what can be in flight when a crawl is killed
@@ -68,9 +69,10 @@ class Probes:
         """The probes that are to wait now that ``page`` was kept."""
         if not page.is_kept or (self._unwelcome and host_of(page.url) in self._unwelcome):
             return
-        if self._share and self._is_chosen(page.url) and can_be_judged(page):
+        post = post_of(page.url)
+        if self._share and post is None and self._is_chosen(page.url) and can_be_judged(page):
             yield self._record(page, page.url, BROWSER, copy_of(page).numbers())
-        if url := self._missing.asked_for(page.url):
+        if url := self._missing.asked_for(post.url if post else page.url):
             yield self._record(page, url, MISSING)
 
     def _is_chosen(self, url: str) -> bool:

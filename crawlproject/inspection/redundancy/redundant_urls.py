@@ -17,6 +17,7 @@ from xxhash import xxh3_64_intdigest
 
 from crawlproject.inspection.duplicates.url_variants import AUDITED
 from crawlproject.inspection.duplicates.wilson_bound import wilson_lower_bound
+from crawlproject.inspection.redundancy.path_orders import PathOrders
 from crawlproject.pages.verticals.site_template import SiteTemplates
 from crawlproject.records import QUERY, SHOWN_BEFORE, FetchEvent
 from crawlproject.urls.hosts import host_of
@@ -70,6 +71,7 @@ class RedundantUrls:
         self._known = known
         self._learns = learns
         self._sites: OrderedDict[str, _Site] = OrderedDict()
+        self._orders = PathOrders(known)
 
     def apply(self, event: FetchEvent) -> None:
         """A fetch that brought no page says nothing, unless it led to another view, such as a log-in. Nor do pages that others
@@ -80,6 +82,8 @@ class RedundantUrls:
         led_away = bool(visit.redirect) and self.is_view(visit.redirect)
         if not visit.is_page and not led_away:
             return
+        if visit.is_page:
+            self._orders.add(visit.url, event.links)
         shown = 1.0 if led_away else visit.signs.get(SHOWN_BEFORE, 0.0)
         if not shown and visit.duplicate_of:
             shown = 1.0 if visit.duplicate_of == visit.parent else 0.5
@@ -109,6 +113,8 @@ class RedundantUrls:
 
     def is_view(self, url: str) -> bool:
         """Whether ``url`` leads to what other pages show, as far as is known."""
+        if self._orders.is_order(url):
+            return True
         site = self._sites.get(host_of(url))
         if site is not None:
             for pattern in view_patterns(url):

@@ -71,7 +71,7 @@ class ActiveSet:
             self.near = float(np.partition(values, -NEAR * size)[-NEAR * size])
         if 0 < size < len(rows):
             self.floor = float(np.partition(values, -size)[-size])
-            others = explored(values, self._table.groups[rows, 0], self.floor, self._explore, self.near)
+            others = explored(values, self._table.groups[rows, 0], self.floor, self._explore)
             wanted[others] = self.floor
             self._raised = dict(zip(rows[others].tolist(), values[others].tolist(), strict=True))
         active, was_active = wanted >= self.floor, told[rows] >= self.floor
@@ -96,20 +96,18 @@ class ActiveSet:
         return round(self._size * min(WIDEST, max(1.0, (LOST / max(self._harvest, 1e-6)) ** 2)))
 
 
-def explored(scores: Vector, hosts: Rows, floor: float, explore: float, near: float = -math.inf) -> Rows:
+def explored(scores: Vector, hosts: Rows, floor: float, explore: float) -> Rows:
     """The places of the best URL of each of the next best hosts, of which no URL reaches the floor.
 
     There are at most ``explore`` times as many as hosts with such URLs, which bounds the cost of exploration: when hosts take
-    turns, a share ``explore / (1 + explore)`` of the fetches. Ties go to the first. URLs that score ``near`` or more are looked
-    at first: most often they are on hosts enough.
+    turns, a share ``explore / (1 + explore)`` of the fetches. Ties go to the first.
     """
-    places = np.flatnonzero(scores >= near)
-    order = places[np.argsort(-scores[places], kind="stable")]
-    familiar = np.unique(hosts[scores >= floor])
-    _, first = np.unique(hosts[order], return_index=True)
-    best_of_host = order[np.sort(first)]
-    strangers = best_of_host[~np.isin(hosts[best_of_host], familiar)]
-    most = ceil(explore * max(len(familiar), FEWEST_HOSTS))
-    if len(strangers) < most and len(places) < len(scores):
-        return explored(scores, hosts, floor, explore)
-    return strangers[:most]
+    if not len(scores):
+        return np.zeros(0, np.int64)
+    best = np.full(int(hosts.max()) + 1, -math.inf)
+    np.maximum.at(best, hosts, scores)
+    leaders = np.flatnonzero((scores == best[hosts]) & (scores < floor))
+    _, first = np.unique(hosts[leaders], return_index=True)
+    strangers = leaders[np.sort(first)]
+    most = ceil(explore * max(int(np.count_nonzero(best >= floor)), FEWEST_HOSTS))
+    return strangers[np.argsort(-scores[strangers], kind="stable")[:most]]

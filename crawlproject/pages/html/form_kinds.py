@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from crawlproject.pages.html.forms import TEXT_TYPES, Field, Form
+from crawlproject.pages.html.post_forms import is_sent_plainly, one_time_token, says_change
 
 SEARCH_BOX = "search"  # one field for free text
 ADVANCED = "advanced"  # several fields, or menus
@@ -17,6 +18,7 @@ SUBSCRIPTION = "subscription"
 OTHER = "other"
 
 SEARCH_FORMS = "search_forms"  # sign of a page: how many of its forms are queries
+TOKEN_FORMS = "token_forms"  # and how many would be, but for a hidden field that is good for one time
 
 # Search, find, look up, filter, in the languages most sites are in.
 _SEARCH = re.compile(
@@ -55,8 +57,26 @@ def kind_of(form: Form) -> str:
 
 
 def is_query(form: Form) -> bool:
-    """Whether the form may be filled in by a crawler: it is a search form whose answers are plain URLs (``get``)."""
-    return form.method == "get" and form.action.startswith(("http://", "https://")) and is_search(form)
+    """Whether the form may be filled in by a crawler: it is a search form, and if it is sent by POST, plainly so."""
+    if form.method == "get":
+        return form.action.startswith(("http://", "https://")) and is_search(form)
+    return is_plain_post(form) and not one_time_token(form)
+
+
+def wants_token(form: Form) -> bool:
+    """Whether the form would be a query, but for a hidden field that looks as if it were good for one time."""
+    return form.method == "post" and bool(one_time_token(form)) and is_plain_post(form)
+
+
+def is_plain_post(form: Form) -> bool:
+    """Whether the form is plainly for searching, though it is sent by POST. Its hidden fields may still want a person."""
+    if form.method != "post" or not is_sent_plainly(form) or not is_search(form) or says_change(form):
+        return False
+    shown = [field for field in form.fields if field.type != "hidden"]
+    path = form.action.partition("://")[2].partition("/")[2].lower()
+    submit = form.submit.replace("submit query", "")  # what some browsers write on any button
+    words = " ".join((form.hints, submit, path, *map(_words, shown)))
+    return bool(_SEARCH.search(words)) or any(field.type == "search" for field in shown)
 
 
 def is_search(form: Form) -> bool:

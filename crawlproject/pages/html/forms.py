@@ -20,7 +20,7 @@ BUTTONS = frozenset(("submit", "image", "button", "reset"))
 _DATES = frozenset(("date", "month", "week", "time", "datetime-local"))
 _TYPES = TEXT_TYPES | BUTTONS | _DATES | {"hidden", "password", "checkbox", "radio", "file", "email", "tel", "url"}
 _NUMBERS = frozenset(("number", "range", "color"))
-_LONGEST = 200  # characters of a label, a name or a value
+MAX_VALUE = 200  # characters of a label, a name or a value
 _CONTROLS = frozenset(("input", "select", "textarea", "button"))
 _PARTS = frozenset(("script", "style", "option", "button", "select", "textarea"))  # whose text is no label of another
 
@@ -54,7 +54,8 @@ class Form:
     """A form. ``action`` is an absolute URL without a fragment, ``method`` is ``get`` or ``post``.
 
     ``submit`` is the text of its buttons, ``hints`` the names, classes and roles by which its author calls it, and its
-    heading or legend; both are in lower case. Buttons are no fields, but the first that is sent is ``button``.
+    heading or legend; both are in lower case. Buttons are no fields, but the first that is sent is ``button``. ``enctype`` is
+    how the form says that a POST is to be written, in lower case; empty: as ``application/x-www-form-urlencoded``.
     """
 
     action: str
@@ -63,6 +64,7 @@ class Form:
     submit: str = ""
     hints: str = ""
     button: tuple[str, str] | None = None
+    enctype: str = ""
 
 
 def read_forms(body: bytes, url: str, content_type: str = "") -> tuple[Form, ...]:
@@ -116,7 +118,8 @@ class _FormReader:
         hints += [_text(heading) for heading in element.iter("legend", "h1", "h2", "h3", "h4")]
         method = "post" if _attribute(element, "method").lower() == "post" else "get"
         fields = tuple(self._fields.values())
-        return Form(action, method, fields, " ".join(self._submit).lower(), " ".join(hints).lower(), self._button)
+        submit, enctype = " ".join(self._submit).lower(), _attribute(element, "enctype").lower()
+        return Form(action, method, fields, submit, " ".join(hints).lower(), self._button, enctype)
 
     def _add(self, control: etree._Element) -> None:
         kind = _type_of(control)
@@ -225,15 +228,15 @@ def _text(element: etree._Element, *, options: bool = False) -> str:
         if piece:
             pieces.append(piece)
             length += len(piece)
-        if length > 4 * _LONGEST:
+        if length > 4 * MAX_VALUE:
             break
     return _fold(" ".join(pieces))
 
 
 def _attribute(element: etree._Element, name: str) -> str:
     value = element.get(name)
-    return value.strip()[:_LONGEST] if value else ""
+    return value.strip()[:MAX_VALUE] if value else ""
 
 
 def _fold(text: str) -> str:
-    return " ".join(text[: 4 * _LONGEST].split())[:_LONGEST].rstrip(" :*")
+    return " ".join(text[: 4 * MAX_VALUE].split())[:MAX_VALUE].rstrip(" :*")

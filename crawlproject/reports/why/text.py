@@ -27,6 +27,7 @@ from crawlproject.reports.why.part_words import MEANINGS
 from crawlproject.reports.why.path import Step
 from crawlproject.storage.refusals import SHOWN
 from crawlproject.urls.naming import page_path
+from crawlproject.urls.post import post_of
 
 PAGES = "pages"
 _NO_SCORE = 1e15  # higher scores only mean that seeds come first
@@ -106,6 +107,8 @@ def _fetched(found: UrlStatus, visit: Visit) -> Iterable[str | Table | LinkRows]
     if visit.parts:
         yield _parts_table(visit.parts)
     yield from _origin(visit.parent, visit.anchor, visit.context_score, visit.depth)
+    if post := post_of(visit.url):
+        yield f"It is the answer of {post.url} to a search form that sends by POST: {post.body}"
     yield f"Result: {_outcome(visit)}."
     yield from _findings(found, visit)
 

@@ -16,11 +16,12 @@ from crawlproject.storage.warc.record import (
     identity_of,
     record,
 )
+from crawlproject.urls.post import post_of
 
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
-    """A response or revisit in an archive: ``length`` bytes of ``file`` from ``offset``.
+    """A response or revisit in an archive: ``length`` bytes of ``file`` from ``offset``. ``url`` is ``Exchange.identity``.
 
     ``mime`` is ``warc/revisit`` for a revisit, as in CDX files. ``key`` identifies the fetch of the crawl; see
     ``CrawlArchive``. ``end`` is the offset behind the records of the exchange.
@@ -64,7 +65,8 @@ class ArchivedPayloads:
 
     def add(self, url: str, digest: str, date: str) -> None:
         """``url`` was answered with this payload."""
-        self._known.setdefault(digest, FirstCapture(url, date))
+        post = post_of(url)
+        self._known.setdefault(digest, FirstCapture(post.url if post else url, date))
         self._of_url.pop(url, None)
         self._of_url[url] = digest
         for kept in (self._known, self._of_url):
@@ -86,7 +88,7 @@ def capture(
     unchanged = exchange.status == _NOT_MODIFIED
     original = originals.get(digest) if block[start:] else None
     if unchanged:  # nothing was sent: what the record tells of is the payload before
-        known, original = originals.of_url(exchange.url)
+        known, original = originals.of_url(exchange.identity)
         digest = known or digest
     identity = identity_of(warcinfo, file, offset, exchange.url)
     fields = {"WARC-Date": date, "WARC-Target-URI": exchange.url}
@@ -104,7 +106,7 @@ def capture(
         response_fields["WARC-Truncated"] = "length" if exchange.truncated else ""
         main = record("response", response_fields, block, identity=identity)
     if block[start:]:
-        originals.add(exchange.url, digest, date)
+        originals.add(exchange.identity, digest, date)
     records = [main]
     if exchange.request is not None:
         request_fields = {
@@ -117,7 +119,7 @@ def capture(
         records.append(record("request", request_fields, request_block(exchange), identity=request_identity))
     mime = "warc/revisit" if original or unchanged else content_type(exchange.headers) or "unk"
     end = offset + sum(len(each.data) for each in records)
-    entry = IndexEntry(exchange.url, date, exchange.status, mime, digest, file, offset, len(main.data), end, key)
+    entry = IndexEntry(exchange.identity, date, exchange.status, mime, digest, file, offset, len(main.data), end, key)
     return tuple(records), entry
 
 

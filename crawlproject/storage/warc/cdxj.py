@@ -9,22 +9,28 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from hashlib import sha256
 from itertools import islice
+from urllib.parse import unquote_plus
 
 import orjson
 
 from crawlproject.storage.warc.capture import IndexEntry
 from crawlproject.storage.warc.record import stamp_of
+from crawlproject.urls.post import POST, post_of
 
 _RUN = 100_000  # lines sorted in memory
 _BLOCK = 1024  # lines per compressed block
 
 
 def cdxj_line(entry: IndexEntry) -> bytes:
-    """``SURT timestamp {json}``; the SURT is the URL with its host labels reversed, so that sites sort together."""
+    """``SURT timestamp {json}``; the SURT is the URL with its host labels reversed, so that sites sort together.
+
+    A POST has its method and its decoded body in the SURT and in fields of their own, as cdxj-indexer and pywb have it.
+    """
     from surt import surt
 
+    post = post_of(entry.url)
     fields = {
-        "url": entry.url,
+        "url": post.url if post else entry.url,
         "mime": entry.mime,
         "status": str(entry.status),
         "digest": entry.digest,
@@ -32,8 +38,13 @@ def cdxj_line(entry: IndexEntry) -> bytes:
         "offset": str(entry.offset),
         "filename": entry.file,
     }
+    key = entry.url
+    if post:
+        sent = unquote_plus(post.body)
+        fields |= {"requestBody": sent, "method": POST}
+        key = f"{post.url}{'&' if '?' in post.url else '?'}__wb_method={POST}&{sent}"
     return b"%s %s %s\n" % (
-        surt(entry.url).replace(" ", "%20").encode("utf-8", "replace"),
+        surt(key).replace(" ", "%20").encode("utf-8", "replace"),
         stamp_of(entry.date).encode(),
         orjson.dumps(fields),
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from http import HTTPStatus
 
 from crawlproject.records import Visit
+from crawlproject.urls.post import FORM_TYPE, POST, is_form_body, post_of, post_url
 
 Header = tuple[bytes, bytes]
 
@@ -21,7 +22,7 @@ class Exchange:
     """``url`` as requested; ``body`` as received, with the transfer encoding removed but not the content encoding.
 
     ``at`` is the end of the fetch in seconds since 1970. ``request`` holds the headers sent, or None if unknown; then no
-    request record is written. ``truncated`` says that the body was not read to its end.
+    request record is written. ``truncated`` says that the body was not read to its end. ``sent`` is the body of a POST.
     """
 
     url: str
@@ -34,6 +35,15 @@ class Exchange:
     request: tuple[Header, ...] | None = None
     ip: str = ""
     truncated: bool = False
+    sent: bytes = b""
+
+    @property
+    def identity(self) -> str:
+        """``url``, for a POST as ``post_url`` writes it."""
+        body = self.sent.decode("ascii", "replace")
+        return (
+            post_url(self.url, body) if self.method == POST and "#" not in self.url and is_form_body(body) else self.url
+        )
 
     def can_be_undone(self) -> bool:
         """Whether every reader of the archive can decode the body."""
@@ -60,6 +70,9 @@ def reconstructed(visit: Visit, body: bytes = b"") -> Exchange:
     if visit.redirect:
         headers.append((b"Location", visit.redirect.encode("utf-8", "replace")))
         status = status if 300 <= status < 400 else 301  # a page with a meta refresh
+    if post := post_of(visit.url):
+        said, sent = ((b"Content-Type", FORM_TYPE.encode()),), post.body.encode()
+        return Exchange(post.url, status, tuple(headers), body, visit.at, method=POST, request=said, sent=sent)
     return Exchange(visit.url, status, tuple(headers), body, visit.at)
 
 
@@ -94,8 +107,10 @@ def request_block(exchange: Exchange) -> bytes:
     headers = exchange.request or ()
     if not any(name.lower() == b"host" for name, _ in headers):
         lines.append(b"Host: " + host.rpartition("@")[2].encode("latin-1", "replace"))
+    if exchange.sent and not any(name.lower() == b"content-length" for name, _ in headers):
+        lines.append(b"Content-Length: %d" % len(exchange.sent))
     lines += [_header(name, value) for name, value in headers if name.lower() not in _SECRET]
-    return b"\r\n".join(lines) + b"\r\n\r\n"
+    return b"\r\n".join(lines) + b"\r\n\r\n" + exchange.sent
 
 
 def content_type(headers: Iterable[Header]) -> str:

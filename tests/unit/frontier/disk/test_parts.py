@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlproject.errors import BadCrawlDir
+from crawlproject.frontier.disk import hash_table
 from crawlproject.frontier.disk.hash_table import HashTable
 from crawlproject.frontier.disk.journal import DiskJournal, Frame, Summary
 from crawlproject.frontier.disk.spill_file import SpillFile
@@ -30,6 +31,16 @@ def digest(number: int) -> bytes:
 # ---------------------------------------------------------------- the hash table
 
 
+@pytest.fixture(params=["compiled", "in Python"])
+def each_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Segments are looked into by compiled code, and without it."""
+    if request.param == "in Python":
+        monkeypatch.setattr(hash_table, "hash_slots", None)
+    elif hash_table.hash_slots is None:
+        pytest.skip("not compiled")
+
+
+@pytest.mark.usefixtures("each_way")
 def test_a_table_finds_what_was_set_and_nothing_else(tmp_path: Path) -> None:
     table = HashTable(tmp_path / "t")
     for number in range(30_000):
@@ -45,6 +56,7 @@ def test_a_table_finds_what_was_set_and_nothing_else(tmp_path: Path) -> None:
     assert again.get(digest(30_000)) == 5
 
 
+@pytest.mark.usefixtures("each_way")
 def test_keys_that_crowd_in_one_place_and_run_over_its_end_are_found(tmp_path: Path) -> None:
     """Digests whose home is one of the last slots of a segment: they run over to its beginning."""
     table = HashTable(tmp_path / "t")
@@ -54,9 +66,11 @@ def test_keys_that_crowd_in_one_place_and_run_over_its_end_are_found(tmp_path: P
     for number, key in enumerate(keys):
         table.set(key, number)
     assert [table.get(key) for key in keys] == list(range(6000))
-    assert [HashTable(tmp_path / "t").get(key) for key in keys] == list(range(6000))
+    again = HashTable(tmp_path / "t")
+    assert [again.get(key) for key in keys] == list(range(6000))
 
 
+@pytest.mark.usefixtures("each_way")
 def test_88_bits_are_compared(tmp_path: Path) -> None:
     table = HashTable(tmp_path / "t")
     table.set(bytes(16), 1)
@@ -65,6 +79,7 @@ def test_88_bits_are_compared(tmp_path: Path) -> None:
     assert table.get(bytes(10) + b"\1" + bytes(5)) is None
 
 
+@pytest.mark.usefixtures("each_way")
 @pytest.mark.parametrize("step", range(1, 6))
 def test_a_split_that_was_killed_at_any_store_leaves_the_table_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int

@@ -161,3 +161,12 @@ def test_a_given_rule_is_withdrawn_when_this_crawl_sees_otherwise():
     for number in range(6):
         crawl.fetch(f"{A}/x?sid={number}")
     assert crawl.changes == [(str(SID), False)]
+
+
+def test_answers_to_post_teach_nothing():
+    crawl = Crawled()
+    for page in range(8):
+        crawl.fetch(f"{A}/{page}#POST?sid={page}1")
+        crawl.fetch(f"{A}/{page}#POST?sid={page}2", f"{A}/{page}#POST?sid={page}1")
+        crawl.fetch(f"{A}/{page}?sid={page}", f"{A}/{page}#POST?sid={page}1")
+    assert crawl.changes == [] and list(crawl.learner.evidence()) == []

@@ -20,6 +20,7 @@ from crawlproject.inspection.probes.soft_404 import Soft404Detector
 from crawlproject.options import read_options
 from crawlproject.records import PROBE, CrawlUrl, Fetch, Page
 from crawlproject.storage.probe_log import ProbeLog, read_findings
+from crawlproject.urls.post import is_post, post_url
 
 URL = "http://www.a.example/dir/page.html"
 
@@ -67,6 +68,14 @@ def test_what_is_wanted_after_a_page(tmp_path: Path) -> None:
         assert (record.parent, record.depth) == (URL, 3)
         assert 0.75 < record.score < 0.7500001, "just before what waits"
     assert [record.url for record in probes.wanted(page)] == [browser.url, missing.url], "a page that is fetched again"
+
+
+def test_an_answer_to_a_post_is_not_fetched_as_a_browser() -> None:
+    probes = some_probes()
+    page = a_page(post_url("http://www.a.example/find", "q=reef"))
+    probes.apply(page_event(page))
+    (missing,) = probes.wanted(page)
+    assert missing.variant == MISSING and not is_post(missing.url) and "#" not in missing.url
 
 
 def test_what_is_not_wanted() -> None:

@@ -114,7 +114,6 @@ NO_QUERIES = {
     "basket": "<form action=/cart?find><input name=s><select name=size><option>1<option>2</select></form>",
     "quantity": "<form action=/items><input name=q><input name=qty></form>",
     "delete": "<form action=/search/delete.php><input type=search name=q></form>",
-    "post": "<form action=/s method=post><input type=search name=q></form>",
     "language": "<form action=/go><select name=lang><option>de<option>en</select><button>Search</button></form>",
     "no field": "<form action=/search><button>Search</button></form>",
     "code": "<form action=/redeem><input name=code><button>Redeem</button></form>",
@@ -141,4 +140,3 @@ def test_the_kinds_have_names() -> None:
     assert kind_of(form(NO_QUERIES["login"])) == LOGIN
     assert kind_of(form(NO_QUERIES["newsletter"])) == SUBSCRIPTION
     assert kind_of(form(NO_QUERIES["contact"])) == OTHER
-    assert kind_of(form(NO_QUERIES["post"])) == SEARCH_BOX

@@ -1,0 +1,6 @@
+from array import array
+
+def find(views: list[memoryview], directory: array[int], mask: int, digest: bytes) -> int | None: ...
+def put(
+    views: list[memoryview], directory: array[int], mask: int, counts: array[int], full: int, digest: bytes, number: int
+) -> bool: ...

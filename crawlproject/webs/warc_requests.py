@@ -1,0 +1,74 @@
+"""What the ``request`` records of a WARC say of the responses beside them: which ones answer a POST.
+
+Tools write a request before its response or behind it, and name one in the other (``WARC-Concurrent-To``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from fastwarc.warc import WarcRecord, WarcRecordType
+
+from crawlproject.urls.canonical import canonical_or_none, canonical_url
+from crawlproject.urls.post import FORM_TYPE, POST, is_form_body, post_url
+from crawlproject.urls.resolve import MAX_LENGTH
+from crawlproject.webs.base import media_type
+from crawlproject.webs.warc_index import Capture
+
+
+class Sent(NamedTuple):
+    """A request by another method than GET: ``url`` is that of a POST by a form, or empty."""
+
+    url: str
+    identity: str
+    concurrent: str
+
+
+def sent_of(record: WarcRecord) -> Sent | None:
+    """What a record says of a response; None for a GET, and for what is no HTTP request."""
+    if record.record_type != WarcRecordType.request or record.http_headers is None:
+        return None
+    method = (record.http_headers.status_line or "GET").partition(" ")[0]
+    if method in ("GET", "HEAD"):
+        return None
+    place = canonical_or_none(canonical_url, (record.headers.get("WARC-Target-URI") or "").strip("<> "))
+    url = ""
+    if method == POST and place and media_type(record.http_headers.get("Content-Type") or "") == FORM_TYPE:
+        body = record.reader.read(MAX_LENGTH).decode("ascii", "replace")
+        url = post_url(place, body) if is_form_body(body) else ""
+    return Sent(url, *identities(record))
+
+
+def identities(record: WarcRecord) -> tuple[str, str]:
+    """``WARC-Record-ID`` and ``WARC-Concurrent-To`` of a record; empty where it has none."""
+    identity, concurrent = (record.headers.get(name) or "" for name in ("WARC-Record-ID", "WARC-Concurrent-To"))
+    return identity.strip(), concurrent.strip()
+
+
+def by_request(parts: Iterable[Capture | Sent]) -> Iterator[Capture]:
+    """The captures of an archive in file order. What answers a POST is known by its ``post_url``; what answers another method is
+    left out."""
+    held: Capture | None = None  # its request may come next
+    sent: Sent | None = None
+    for part in parts:
+        if isinstance(part, Sent):
+            sent = part
+            if held is not None and _belong(sent, held):
+                held = _answer(held, sent)
+            continue
+        if held is not None:
+            yield held
+        held = _answer(part, sent) if sent is not None and _belong(sent, part) else part
+        sent = None
+    if held is not None:
+        yield held
+
+
+def _belong(sent: Sent, capture: Capture) -> bool:
+    named = (sent.concurrent, capture.identity), (capture.concurrent, sent.identity)
+    return any(one and one == other for one, other in named)
+
+
+def _answer(capture: Capture, sent: Sent) -> Capture | None:
+    return capture._replace(url=sent.url) if sent.url else None

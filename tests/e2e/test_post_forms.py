@@ -1,0 +1,260 @@
+"""Search forms that are sent by POST, over real sockets: asked like those by GET, and nothing else is ever sent."""
+
+from __future__ import annotations
+
+from collections import Counter
+from html import escape
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import pytest
+from support.crawling import QUICK, crawl, history, kill_after_growth, refusals, scrapy, stored, topic_file
+from support.httpserver import QuietHandler, listening
+
+from benchmarks.deep_web_sites import DeepSite
+from benchmarks.twenty_deep_sites import DeepWeb, twenty_sites
+from crawlproject.components.virtual_web_server import running
+from crawlproject.reports.form_sources import read_sources, read_token_forms
+from crawlproject.reports.report import write_report
+from crawlproject.urls.post import is_post, post_of
+from crawlproject.webs.access_log import Access, AccessLog, read_log
+from crawlproject.webs.base import Reply
+from crawlproject.webs.open import open_web
+
+LIMIT = 12
+
+
+def queries(folder: Path) -> list[dict[str, Any]]:
+    return [line for line in history(folder) if line["signs"].get("query")]
+
+
+def posts(log: Path) -> list[Access]:
+    return [access for access in read_log(log) if access["method"] == "POST"]
+
+
+def some_sites(*, by_post: bool) -> DeepWeb:
+    """A site of each kind, and one whose robots.txt forbids its script."""
+    kinds = {site.kind: site for site in twenty_sites(0.02, posts=by_post)}
+    forbidden = DeepSite("forbidden.example", "search", 50, posts=by_post)
+    plain = forbidden.get
+    rules = Reply("", 200, {"content-type": "text/plain"}, b"User-agent: *\nDisallow: /find$\nDisallow: /find?\n")
+    forbidden.get = lambda url: rules if url.endswith("/robots.txt") else plain(url)  # type: ignore[method-assign]
+    return DeepWeb([*kinds.values(), forbidden])
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, tuple[DeepWeb, Path]]:
+    """The same sites with forms by GET and by POST, crawled."""
+    found = {}
+    for by_post in (False, True):
+        folder = tmp_path_factory.mktemp("post" if by_post else "get")
+        web = some_sites(by_post=by_post)
+        with AccessLog(folder / "log") as log, running(web, log=log) as server:
+            topic, settings = (
+                topic_file(folder, web.ENTRANCE),
+                {"CRAWL_FORMS": LIMIT, "CRAWL_WARC": 1, "CONCURRENT_REQUESTS": 1},
+            )
+            done = crawl(topic, folder / "crawl", port=server.port, **settings)
+        assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
+        found[by_post] = web, folder
+    return found
+
+
+def reached(web: DeepWeb, folder: Path) -> dict[str, int]:
+    found = stored(folder / "crawl")
+    return {host: len({site.url_of(number) for number in range(site.size)} & found) for host, site in web.sites.items()}
+
+
+def test_what_is_behind_a_form_is_found_whatever_way_it_is_sent(crawled: dict[bool, tuple[DeepWeb, Path]]) -> None:
+    by_get, by_post = (reached(*crawled[method]) for method in (False, True))
+    assert by_get.keys() == by_post.keys()
+    for host, items in by_get.items():
+        assert abs(by_post[host] - items) <= 0.05 * items, (host, items, by_post[host])
+    assert sum(count > 20 for count in by_post.values()) >= 3
+
+
+def test_nothing_is_sent_but_queries_and_no_link_makes_one(crawled: dict[bool, tuple[DeepWeb, Path]]) -> None:
+    web, folder = crawled[True]
+    assert not web.no_queries() and not crawled[False][0].no_queries()
+    assert not posts(crawled[False][1] / "log")
+    sent, asked = posts(folder / "log"), [line for line in queries(folder / "crawl") if is_post(line["url"])]
+    assert len(sent) == len(asked) > 20 and {urlsplit(access["url"]).path for access in sent} == {"/find"}
+    assert all(access["agent"].endswith("(query of a search form)") for access in sent)
+    assert not [access for access in sent if access["host"] == "forbidden.example"]
+    assert refusals(folder / "crawl")["robots/forbidden"] >= 1
+    # Every page links to #POST?q=reef and to ?__wb_method=POST&q=coral: these are plain links.
+    plain = [access for access in read_log(folder / "log") if access["method"] == "GET"]
+    assert any(access["url"].endswith("/find") for access in plain)
+    assert any("__wb_method=POST" in access["url"] for access in plain)
+    assert max(Counter(urlsplit(line["url"]).hostname for line in queries(folder / "crawl")).values()) == LIMIT
+
+
+def test_records_say_what_was_sent(crawled: dict[bool, tuple[DeepWeb, Path]]) -> None:
+    _, folder = crawled[True]
+    lines = [line for line in queries(folder / "crawl") if is_post(line["url"]) and line["md5"]]
+    assert lines and all(line["signs"]["post"] == 1 for line in lines)
+    assert not [line for line in history(folder / "crawl") if "post" in line["signs"] and not is_post(line["url"])]
+    line = next(line for line in lines if line["anchor"] == "coral")
+    done = scrapy("why", folder / "crawl", line["url"])
+    assert done.returncode == 0 and "sends by POST: q=coral" in done.stdout, done.stdout
+    # Its further pages are asked for as the site links to them.
+    assert [line for line in queries(folder / "crawl") if is_post(line["parent"]) and not is_post(line["url"])]
+
+
+def test_the_report_lists_sources_and_forms_with_tokens(crawled: dict[bool, tuple[DeepWeb, Path]]) -> None:
+    web, folder = crawled[True]
+    sources = {urlsplit(source.address).hostname: source for source in read_sources(folder / "crawl", 0.1)}
+    assert sum(source.fetches for source in sources.values()) == len(queries(folder / "crawl"))
+    assert all(
+        source.address.endswith("/find") and source.items <= web.sites[host or ""].size
+        for host, source in sources.items()
+    )
+    assert read_token_forms(folder / "crawl").keys() == set(web.sites)
+    assert "one-time token" in write_report(folder / "crawl").read_text()
+
+
+def test_the_archive_has_the_requests_and_serves_their_answers(
+    tmp_path: Path, crawled: dict[bool, tuple[DeepWeb, Path]]
+) -> None:
+    _, folder = crawled[True]
+    target = tmp_path / "crawl.warc.gz"
+    assert scrapy("export", folder / "crawl", "--to", "warc", target).returncode == 0
+    web, pages = open_web(target, cache_dir=tmp_path / "cache"), open_web(folder / "crawl", cache_dir=tmp_path)
+    asked = [line["url"] for line in queries(folder / "crawl") if is_post(line["url"]) and line["md5"]]
+    for url in asked:
+        assert web.get(url).body == pages.get(url).body and web.get(url).status == 200
+        assert (post := post_of(url)) and b"results</p>" not in web.get(post.url).body
+    assert not [url for opened in (web, pages) for url in opened.urls() if is_post(url)]
+    again = crawl(
+        topic_file(tmp_path, DeepWeb.ENTRANCE), tmp_path / "again", VIRTUAL_WEB=target, CRAWL_FORMS=LIMIT, CRAWL_WARC=1
+    )
+    assert again.returncode == 0 and "Traceback" not in again.stderr, again.stderr
+    served = [line["url"] for line in queries(tmp_path / "again") if is_post(line["url"]) and line["md5"]]
+    assert len(set(served) & set(asked)) > 0.8 * len(asked)
+
+
+@pytest.mark.parametrize("frontier", ["memory", "disk"])
+def test_a_killed_crawl_goes_on_with_its_queries(tmp_path: Path, frontier: str) -> None:
+    kinds = ("search", "books", "listing")
+    web = DeepWeb([site for site in some_sites(by_post=True).sites.values() if site.kind in kinds])
+    topic, folder = topic_file(tmp_path, web.ENTRANCE), tmp_path / "crawl"
+    settings = {"CRAWL_DIR": folder, "CRAWL_FORMS": LIMIT, "FRONTIER": frontier, "CRAWL_MAX_PAGES": 90}
+    with AccessLog(tmp_path / "log") as log, running(web, log=log) as server:
+        for lines in (13, 23):
+            kill_after_growth(folder, lines, {**QUICK, **settings}, server.port, topic)
+        done = crawl(topic, folder, port=server.port, ordering="adaptive", **settings)
+    assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
+    urls = [line["url"] for line in history(folder)]
+    assert len(urls) == len(set(urls)) and len(stored(folder)) == 90 and not web.no_queries()
+    asked = Counter(urlsplit(line["url"]).hostname for line in queries(folder))
+    first = [line for line in queries(folder) if line["parent"].endswith("example/")]
+    assert 6 <= max(asked.values()) <= LIMIT and len({line["url"] for line in first}) == len(first)
+    sent, kept = len(posts(tmp_path / "log")), sum(is_post(line["url"]) for line in queries(folder))
+    assert kept <= sent <= kept + 2 * 16, "only what was in flight at a kill is sent twice"
+
+
+# ---------------------------------------------------------------- servers that redirect
+
+
+class Library(QuietHandler):
+    """A catalogue whose form is answered with a redirect to the list (Post/Redirect/Get), or after one to another path."""
+
+    how: int
+    target: str
+    log: list[tuple[str, str, str]]
+
+    def do_GET(self) -> None:
+        split = urlsplit(self.path)
+        self.log.append(("GET", split.path, split.query))
+        if split.path == "/robots.txt":
+            self.answer(404, "")
+        elif split.path == "/results":
+            self.answer(200, self.results(parse_qs(split.query).get("words", [""])[0]))
+        elif split.path.startswith("/book/"):
+            self.answer(200, f"<h1>Book {split.path[6:]}</h1><p>A book on the coral reef, number {split.path[6:]}.</p>")
+        else:
+            hidden = "<input type=hidden name=in value='all &amp; more'>"
+            form = f"<form method=post action=/search>{hidden}<input name=words><button>Search</button></form>"
+            self.answer(200, f"<title>Coral reef library</title><p>Coral reef books</p>{form}")
+
+    def do_POST(self) -> None:
+        sent = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        assert self.headers["Content-Type"] == "application/x-www-form-urlencoded"
+        self.log.append(("POST", self.path, sent))
+        words = parse_qs(sent).get("words", [""])[0]
+        if self.how >= 500 and len([each for each in self.log if each == ("POST", self.path, sent)]) < 2:
+            self.answer(self.how, "later")
+        elif self.path == "/search" and self.how < 400:
+            self.send_response(self.how)
+            self.send_header("Location", self.target.format(escape(urlencode({"words": words}))))
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+        else:
+            self.answer(200, self.results(words))
+
+    def results(self, words: str) -> str:
+        base = sum(map(ord, words)) % 40 if words in ("coral", "reef") else None
+        books = [] if base is None else range(base, base + 10)
+        return "<p>Results</p>" + "".join(f"<p><a href=/book/{number}>Coral reef {number}</a></p>" for number in books)
+
+    def answer(self, status: int, html: str) -> None:
+        body = f"<!doctype html><html lang=en>{html}</html>".encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+def crawl_library(tmp_path: Path, how: int, target: str) -> list[tuple[str, str, str]]:
+    log: list[tuple[str, str, str]] = []
+    with listening(type("Shelf", (Library,), {"how": how, "target": target, "log": log})) as port:
+        local = {"CRAWL_ALLOWED_ADDRESSES": "127.0.0.1", "CRAWL_ALLOWED_PORTS": str(port)}
+        topic = topic_file(tmp_path, f"http://127.0.0.1:{port}/")
+        done = crawl(topic, tmp_path / "crawl", CRAWL_FORMS=12, CRAWL_WARC=1, **local)
+    assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
+    return log
+
+
+@pytest.mark.parametrize("how", [301, 302, 303])
+def test_an_answer_behind_a_redirect_is_asked_for_by_get(tmp_path: Path, how: int) -> None:
+    log = crawl_library(tmp_path, how, "/results?{}")
+    sent = [sent for method, path, sent in log if method == "POST"]
+    assert "in=all+%26+more&words=coral" in sent and "in=all+%26+more&words=reef" in sent
+    assert len(sent) == len(set(sent)) and not [
+        path for method, path, _ in log if method == "POST" and path != "/search"
+    ]
+    assert [query for method, path, query in log if path == "/results"] and sum(
+        "/book/" in path for _, path, _ in log
+    ) >= 15
+    moved = [line for line in queries(tmp_path / "crawl") if line["redirect"]]
+    answers = [line for line in queries(tmp_path / "crawl") if "/results" in line["url"]]
+    assert len(moved) == len(answers) == len(sent)
+    (source,) = read_sources(tmp_path / "crawl", 0.1)
+    assert source.fetches == 2 * len(sent) and source.items >= 15
+
+
+def test_a_query_that_fails_is_sent_again_as_it_was(tmp_path: Path) -> None:
+    log = crawl_library(tmp_path, 503, "")
+    sent = Counter(sent for method, _, sent in log if method == "POST")
+    assert set(sent.values()) == {2} and "in=all+%26+more&words=coral" in sent
+    assert sum("/book/" in path for _, path, _ in log) >= 15
+    assert [line["status"] for line in queries(tmp_path / "crawl")] == [200] * len(sent)
+
+
+def test_answers_at_a_page_that_is_known_are_given_up(tmp_path: Path) -> None:
+    log = crawl_library(tmp_path, 302, "/")
+    assert len([path for method, path, _ in log if method == "POST"]) == 1
+    assert [path for method, path, _ in log if path == "/"] == ["/"]
+
+
+def test_a_redirect_that_keeps_the_method_leads_to_the_same_path_only(tmp_path: Path) -> None:
+    log = crawl_library(tmp_path, 307, "/elsewhere")
+    assert {path for method, path, _ in log if method == "POST"} == {"/search"}
+    assert ("GET", "/elsewhere", "") in log
+
+
+def test_a_redirect_to_itself_ends(tmp_path: Path) -> None:
+    log = crawl_library(tmp_path, 308, "/search")
+    assert 1 <= len([path for method, path, _ in log if method == "POST"]) <= 2
