@@ -203,7 +203,7 @@ class Revisits(LearnedVisits):
                 used = self.policy.plan(now, rate / 2)
         else:
             used = self.policy.plan(now, rate * (1.0 - float(share)))
-        self._slots.rate = 0.0 if self._round else used / (1 if self.shared is None else len(self.shared.shares))
+        self._slots.rate = 0.0 if self._round else used / (1 if self.shared is None else self.shared.workers(now))
         pace = rate if self.is_harvested and not self._round else 0.0
         if self.shared is None:
             self.pace.rate = pace

@@ -134,6 +134,11 @@ class SharedCollection:
         """So many fetches a second are for all workers together; 0: any number."""
         self._frontier.set_pace(rate)
 
+    def workers(self, now: float) -> int:
+        """Workers that were heard of lately, this one included: the hosts of others are theirs from now on."""
+        self.shares.pass_time(now)
+        return len(self.shares)
+
     def is_own(self, host: str) -> bool:
         """Whether this worker keeps the times of a host's pages true."""
         return self.shares.is_own(host)
