@@ -28,213 +28,33 @@ import argparse
 import json
 import math
 import sys
-import tempfile
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from random import Random
 from statistics import fmean
 
+from benchmarks.companion_walk import ANCHORS, NONE, accompany
+from benchmarks.simulated_reader import Reader, Step
 from crawlproject import settings as defaults
-from crawlproject.companion.companion import Companion
-from crawlproject.companion.interests import Interests, page_vector
-from crawlproject.companion.look_ahead import NO_TOPIC, SETTINGS, LookAhead, choose_following
-from crawlproject.companion.pace import AheadPace
-from crawlproject.companion.profile import Profile
+from crawlproject.companion.look_ahead import SETTINGS
 from crawlproject.components.subcommand import cache_dir
-from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.reading import make_canonicalizer, topic_in_canonical_urls
 from crawlproject.evaluation.significance import holm, paired_t_test, standard_error
-from crawlproject.evaluation.simulation.run import CrawlSimulation
 from crawlproject.evaluation.simulation.runner import read_pages
-from crawlproject.options import Options, read_options
+from crawlproject.options import read_options
 from crawlproject.pages.text.assembly import make_judge
-from crawlproject.pages.text.relevance import TopicJudge
-from crawlproject.records import Page, Topic
+from crawlproject.records import Topic
 from crawlproject.topic.parse import load_topic
-from crawlproject.urls.canonical import canonical_or_none
-from crawlproject.webs.base import Reply
+from crawlproject.webs.archived_pages import ArchivedPages
 from crawlproject.webs.open import open_web
-from crawlproject.webs.page_cache import PageCache, location
 from crawlproject.webs.page_cache_folder import PageCacheFolder
 
-NONE, ANCHORS = "none", "anchors"
 POLICIES = (NONE, ANCHORS, "breadth_first", "best_first", "dom", "shark_search", "adaptive")
 MEASURES = ("early", "early2", "precision", "found", "read", "fetches")
 TESTED = ("early", "early2", "precision", "found", "read")
 EARLY = 3  # clicks
-BACK = 0.1  # chance of going back, at any page
-SAVES = 1 / 7
-
-
-class ReadersWeb:
-    """What a browser shows at a URL, after redirects."""
-
-    def __init__(self, cache: PageCache, canonicalize: Callable[..., str]) -> None:
-        self.cache = cache
-        self._canonicalize = canonicalize
-
-    def page(self, url: str) -> Page | None:
-        for _ in range(6):
-            reply, page = self.cache.get(url)
-            if page is not None or not location(reply):
-                return page
-            target = canonical_or_none(self._canonicalize, location(reply), url)
-            if target is None or target == url:
-                return None
-            url = target
-        return None
-
-
-@dataclass(frozen=True)
-class Step:
-    """A page that the reader opens, for so many seconds. ``is_target``: of the topic, and opened for the first time."""
-
-    page: Page
-    seconds: float
-    is_target: bool
-    saved: bool
-
-
-class Reader:
-    """One simulated person. Draws the same chances whatever is suggested."""
-
-    def __init__(
-        self, web: ReadersWeb, topic: Topic, judge: TopicJudge, number: int, *, noise: float, follow: float
-    ) -> None:
-        self.steps: list[Step] = []
-        self.opened: set[str] = set()
-        self._web = web
-        self._targets = {*topic.targets}
-        self._judge = judge
-        self._noise = noise
-        self._follow = follow
-        self._random = Random(f"{topic.name} {number}")
-        self._path: list[Page] = []
-        self._page = web.page(topic.seeds[number % len(topic.seeds)])
-
-    def read(self) -> Step | None:
-        """Open the next page; None: there is none."""
-        page, random = self._page, self._random
-        if page is None:
-            return None
-        found = page.url in self._targets and page.url not in self.opened
-        self.opened.add(page.url)
-        long, short, saved = random.uniform(40, 180), random.uniform(5, 25), random.random() < SAVES
-        step = Step(page, long if found else short, found, found and saved)
-        self.steps.append(step)
-        return step
-
-    def click(self, suggested: Sequence[str]) -> None:
-        """Choose the page that is read next."""
-        assert self._page is not None
-        random, page = self._random, self._page
-        follows, goes_back = random.random() < self._follow, random.random() < BACK
-        chances = Random(random.random())
-        chosen = self._first(suggested) if follows else None
-        if chosen is None and not (goes_back and self._path):
-            chosen = self._first(self._links(page, chances))
-        if chosen is None:
-            self._page = self._path.pop() if self._path else None
-        else:
-            self._path.append(page)
-            self._page = chosen
-
-    def _links(self, page: Page, random: Random) -> list[str]:
-        """The links of a page, the most attractive first."""
-        scored = [
-            (
-                self._judge.span_score(page.terms, link.anchor_span)
-                - self._noise * math.log(-math.log(random.random() or 0.5)),
-                link.url,
-            )
-            for link in page.links
-        ]
-        return [url for _, url in sorted(scored, reverse=True) if url not in self.opened][:20]
-
-    def _first(self, urls: Sequence[str]) -> Page | None:
-        found = (page for url in urls if (page := self._web.page(url)) is not None)
-        return next((page for page in found if page.url not in self.opened), None)
-
-
-class PagesAsJudged:
-    """The pages of a rehearsal with the scores that the present keywords give."""
-
-    def __init__(self, cache: PageCache, judged: Callable[[Page], Page]) -> None:
-        self._cache = cache
-        self._judged = judged
-
-    def get(self, url: str) -> tuple[Reply, Page | None]:
-        reply, page = self._cache.get(url)
-        return reply, self._judged(page) if page else None
-
-
-def accompany(
-    web: ReadersWeb, reader: Reader, clicks: int, policy: str, options: Options
-) -> tuple[list[set[str]], int]:
-    """What is suggested at the end of each step, and the number of fetches."""
-    looks = policy not in (NONE, ANCHORS)
-    chosen = options.model_copy(update={"ordering": policy if looks else "breadth_first"})
-    with tempfile.TemporaryDirectory() as folder:
-        rehearsal = CrawlSimulation(
-            NO_TOPIC,
-            chosen,
-            web.cache.web,
-            agent=defaults.USER_AGENT,
-            folder=Path(folder),
-            concurrency=4,
-            open_crawl=partial(assemble, choose=choose_following),
-        )
-        pace = AheadPace(options.companion_fetches if looks else 0, options.companion_rate)
-        ahead = LookAhead(rehearsal.crawl, pace, options.companion_clicks)
-        analyzer, most = web.cache.reader.analyzer, options.companion_suggestions
-        companion = Companion(ahead, Profile(), analyzer, lambda profile: None, most=most)
-        pages = PagesAsJudged(web.cache, ahead.following.judged)
-        shown: list[set[str]] = []
-        while len(shown) <= clicks and (step := reader.read()) is not None:
-            companion.open(step.page.url, step.page.title, step.page.counts, {}, rehearsal.now)
-            if not looks:
-                ahead.following.frequencies.observe(step.page.counts)
-            _pass(rehearsal, pages, rehearsal.now + step.seconds)
-            companion.stay(step.page.url, step.seconds, rehearsal.now)
-            if step.saved:
-                companion.judge(step.page.url, "saved", rehearsal.now)
-            found = [each.url for each in companion.suggestions()] if looks else []
-            if policy == ANCHORS:
-                found = _anchors(companion, step.page, reader.opened, most)
-            shown.append({*found})
-            reader.click(found)
-        rehearsal.close()
-        return shown, pace.total
-
-
-def _anchors(companion: Companion, page: Page, opened: set[str], most: int) -> list[str]:
-    interests: Interests = companion.interests
-    frequencies = companion.ahead.following.frequencies
-    scored: dict[str, float] = {}
-    for link in page.links:
-        counts = Counter(page.terms[link.context_span.start : link.context_span.end])
-        counts.update(page.terms[link.anchor_span.start : link.anchor_span.end])
-        likeness = interests.likeness(page_vector(counts, frequencies)) if counts else 0.0
-        if likeness > 0 and link.url not in opened:
-            scored[link.url] = max(likeness, scored.get(link.url, 0.0))
-    return sorted(scored, key=lambda url: -scored[url])[:most]
-
-
-def _pass(rehearsal: CrawlSimulation, pages: PagesAsJudged, until: float) -> None:
-    """Crawl until that time."""
-    while True:
-        if rehearsal.begin_fetch(pages):  # type: ignore[arg-type]
-            continue
-        event = rehearsal.next_event()
-        if event is None or event > until:
-            rehearsal.pass_time(until)
-            return
-        rehearsal.pass_time(event)
 
 
 def measures(steps: Sequence[Step], suggested: Sequence[set[str]], fetches: int, targets: set[str]) -> dict[str, float]:
@@ -271,14 +91,14 @@ def run(
     canonicalize = make_canonicalizer(options)
     with closing(open_web(web_name, cache_dir=cache_dir())) as web:
         cache = read_pages(web, "en", options, PageCacheFolder(cache_dir(), web_name), agent=agent)
-        readers_web = ReadersWeb(cache, canonicalize)
+        pages = ArchivedPages(cache, cache, canonicalize)
         for named in topics:
             topic = topic_in_canonical_urls(named, canonicalize)
-            topic = replace(topic, targets=tuple(page.url for url in topic.targets if (page := readers_web.page(url))))
+            topic = replace(topic, targets=tuple(page.url for url in topic.targets if (page := pages.page(url))))
             judge = make_judge(topic.keywords, cache.reader.analyzer, options)
             for number, policy in product(range(arguments.readers), policies):
-                reader = Reader(readers_web, topic, judge, number, noise=arguments.noise, follow=arguments.follow)
-                shown, fetches = accompany(readers_web, reader, arguments.clicks, policy, options)
+                reader = Reader(pages, topic, judge, number, noise=arguments.noise, follow=arguments.follow)
+                shown, fetches = accompany(cache, reader, arguments.clicks, policy, options)
                 found = measures(reader.steps, shown, fetches, {*topic.targets})
                 yield {"topic": topic.name, "reader": number, "policy": policy, "steps": len(reader.steps), **found}
         cache.flush()

@@ -31,7 +31,6 @@ NEEDS_BROWSER = "needs_browser"  # 1 for a page made by scripts; also its ``Visi
 RENDERED = "rendered"  # of a page whose scripts were run in a browser: how many fetches that counts for
 NOT_KEPT = "noindex"  # ``Visit.error`` of a page that was read and asked not to be kept
 NOT_STORED = (NOT_KEPT, NEEDS_BROWSER)  # ``Visit.error`` of what was read, and whose links are followed all the same
-POSTED = "post"  # 1 for an answer to a POST; see ``urls/post.py`` for its URL
 JUDGED = "judged"  # what a person said of the page: 1 relevant, 0 not; orderings see it in place of its own relevance
 SHOWN_BEFORE = "shown_before"  # of a page with nothing new: 1 if its parent shows the same, 0.5 if others do
 OWN_LINKS = "own_links"  # 1 for a duplicate whose links lead elsewhere than those of the first page with its text

@@ -105,9 +105,11 @@ class TopicalSpider(scrapy.Spider):
         spider.crawl = put_together(topic, options, clock=time, folder=folder, cache_dir=cache_dir(), agent=agent)
         attach(crawler, spider.crawl)
         if spider.crawl.topics is not None and (folder_of_topics := _folder_of_topics(kwargs)):
+            from crawlproject.components.topic_views import TopicViews
             from crawlproject.components.topics_folder import TopicsFolder
 
             TopicsFolder(crawler, folder_of_topics, spider.crawl.topics).connect()
+            TopicViews(crawler, spider.crawl, spider.crawl.topics).connect()
         return spider
 
     async def start(self) -> AsyncIterator[Any]:

@@ -69,6 +69,8 @@ class SeedsCommand(Subcommand):
         from crawlproject.topic.hubs import find_hubs, is_below, is_mirror
         from crawlproject.topic.parse import load_topic, parse_topic
 
+        out = opts.out or path.with_name(f"{path.name.removesuffix('.toml')}.augmented.toml")
+        refuse_crawl_file(out)
         topic = load_topic(path)
         settings = settings_for(self, topic)
         canonical = topic_in_canonical_urls(topic, make_canonicalizer(read_options(settings)))
@@ -92,8 +94,6 @@ class SeedsCommand(Subcommand):
         if not hubs:
             print(f"No page of {source} links to {opts.min_hosts} seed hosts; nothing was written.")
             return
-        out = opts.out or path.with_name(f"{path.name.removesuffix('.toml')}.augmented.toml")
-        refuse_crawl_file(out)
         comment = f"hubs that link to several of the seed hosts above, found by {program} seeds in {Path(source).name}"
         text = path.read_bytes().decode("utf-8-sig")
         new = with_seeds(text, str(path), [hub.url for hub in hubs], comment)

@@ -30,8 +30,8 @@ class Following(BaseOrdering):
         self._inner = inner = make(topic)
         super().__init__(inner.context)
         self.commit = inner.commit
-        self.reads_tag_paths = inner.reads_tag_paths  # type: ignore[misc]
-        self.reads_forms = inner.reads_forms  # type: ignore[misc]
+        self.reads_tag_paths = inner.reads_tag_paths
+        self.reads_forms = inner.reads_forms
         self.frequencies = DocumentFrequencies()
         self.words: dict[str, str] = {}  # the latest spelling of each term
         self._pages: OrderedDict[str, Page] = OrderedDict()

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from crawlproject.companion.following import Following
 from crawlproject.companion.pace import AheadPace
-from crawlproject.crawl.chosen_ordering import choose_ordering
+from crawlproject.crawl.chosen_ordering import PriorKnowledge, choose_ordering
 from crawlproject.crawl.crawl import Crawl
-from crawlproject.crawl.prior_pages import PriorPages
 from crawlproject.frontier.core import FrontierCore
-from crawlproject.options import Options
-from crawlproject.orderings.base import BaseOrdering
-from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import CrawlUrl, Page, Topic
 
 NO_TOPIC = Topic(
@@ -50,15 +47,9 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-def choose_following(
-    topic: Topic, options: Options, judge: TopicJudge, prior_pages: PriorPages, **known: Any
-) -> Following:
+def choose_following(topic: Topic, known: PriorKnowledge) -> Following:
     """The ordering of a look-ahead, for ``assemble(choose=...)``; in it the one that ``ORDERING`` names. Raises ``BadInput``."""
-
-    def make(topic: Topic) -> BaseOrdering:
-        return choose_ordering(topic, options, judge, prior_pages, **known)
-
-    return Following(topic, judge, make)
+    return Following(topic, known.judge, partial(choose_ordering, known=known))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,17 +3,46 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrapy.core.scheduler import BaseScheduler
+from scrapy.utils.asyncio import call_later
 
 from crawlproject.components.clock import time
 from crawlproject.components.running import count, frontier_closing, stopped, stopping
-from crawlproject.components.wake_up import WakeUp
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
+
+
+class WakeUp:
+    """A timer that wakes the engine at the earliest time requested; Scrapy alone would sleep up to 5 seconds."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._timer: Any = None
+        self._due = 0.0
+
+    def set(self, due: float | None, now: float) -> None:
+        """Wake the engine at ``due`` (seconds since the epoch; None: not at all), unless it is woken sooner."""
+        if due is None or (self._timer and self._due <= due):
+            return
+        self.cancel()
+        self._due = due
+        self._timer = call_later(max(due - now, 0.001), self.wake)
+
+    def cancel(self) -> None:
+        if self._timer:
+            self._timer.cancel()
+        self._timer = None
+
+    def wake(self) -> None:
+        """Let the engine ask for requests now."""
+        self._timer = None
+        slot = self._crawler.engine._slot if self._crawler.engine else None
+        if slot is not None:
+            slot.nextcall.schedule()
 
 
 class GuardedScheduler(BaseScheduler):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from scrapy.utils.asyncio import is_asyncio_available
+from scrapy import signals
+from scrapy.utils.asyncio import create_looping_call, is_asyncio_available
 from scrapy.utils.defer import deferred_from_coro
 
 from crawlproject.crawl.address_policy import AddressPolicy, make_safety
@@ -19,6 +20,8 @@ from crawlproject.options import read_options
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
+    from scrapy.utils.asyncio import AsyncioLoopingCall
+    from twisted.internet.task import LoopingCall
 
 logger = logging.getLogger(__name__)
 
@@ -92,6 +95,23 @@ def stop(crawler: Crawler, failure: StorageFailed) -> None:
         task = asyncio.ensure_future(closing)
         _tasks.add(task)
         task.add_done_callback(_tasks.discard)
+
+
+def repeated(crawler: Crawler, work: Callable[[], None], seconds: float) -> None:
+    """Call ``work`` every so many seconds, from the beginning of the crawl until its frontier is about to be closed."""
+    loop: AsyncioLoopingCall | LoopingCall | None = None
+
+    def begin() -> None:
+        nonlocal loop
+        loop = create_looping_call(work)
+        loop.start(seconds, now=False)
+
+    def end() -> None:
+        if loop is not None and loop.running:
+            loop.stop()
+
+    crawler.signals.connect(begin, signals.spider_opened, weak=False)
+    crawler.signals.connect(end, frontier_closing, weak=False)
 
 
 @contextmanager

@@ -1,35 +1,25 @@
-"""The folder of topic files of a running crawl: a new file joins, a file that is gone leaves. And the folders of the topics."""
+"""The folder of topic files of a running crawl: a new file joins, a file that is gone leaves."""
 
 from __future__ import annotations
 
 import logging
 from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING
 
-from scrapy import signals
-from scrapy.utils.asyncio import create_looping_call
-
 from crawlproject.components.clock import time
-from crawlproject.components.running import crawl_of, frontier_closing, safety_of, stopped, stopping
+from crawlproject.components.running import repeated, safety_of, stopped, stopping
 from crawlproject.errors import BadInput, BadTopic
-from crawlproject.reports.report import write_report
-from crawlproject.storage.topic_view import FOLDER
 from crawlproject.topic.folder import topic_files
 from crawlproject.topic.parse import load_topic
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
-    from scrapy.utils.asyncio import AsyncioLoopingCall
-    from twisted.internet.task import LoopingCall
 
     from crawlproject.crawl.several.crawl_topics import CrawlTopics
 
 logger = logging.getLogger(__name__)
 
 LOOK_EVERY = 2.0  # seconds between two looks at the folder
-CATCH_UP_EVERY = 0.25  # seconds between two slices of work for the folders of the topics
-SLICE = 0.025  # seconds that a slice may take: a tenth of the time, while pages are judged for a topic that joined
 
 Stamp = tuple[int, int]  # time of the last change in nanoseconds, size in bytes
 
@@ -46,30 +36,13 @@ class TopicsFolder:
         self._topics = topics
         self._names: dict[Path, str] = {}  # of the topics in the crawl, by the file that each came from
         self._seen: dict[Path, Stamp] = {}
-        self._loops: list[AsyncioLoopingCall | LoopingCall] = []
         for path in topic_files(folder):
             self._names[path] = load_topic(path).name
             self._seen[path] = _stamp(path)
 
     def connect(self) -> None:
         """Watch from the beginning of the crawl to its end."""
-        connect = self._crawler.signals.connect
-        connect(self.begin, signals.spider_opened, weak=False)
-        connect(self.end, frontier_closing, weak=False)
-        connect(self.write_reports, signals.spider_closed, weak=False)
-
-    def begin(self) -> None:
-        """The crawl begins."""
-        for look, seconds in ((self.look, LOOK_EVERY), (self.catch_up, CATCH_UP_EVERY)):
-            loop = create_looping_call(look)
-            loop.start(seconds, now=False)
-            self._loops.append(loop)
-
-    def end(self) -> None:
-        """The crawl is about to be closed."""
-        for loop in self._loops:
-            if loop.running:
-                loop.stop()
+        repeated(self._crawler, self.look, LOOK_EVERY)
 
     def look(self) -> None:
         """See what has become of the files."""
@@ -90,23 +63,6 @@ class TopicsFolder:
             if self._seen[path] != files[path]:
                 self._seen[path] = files[path]
                 logger.warning("%s has changed: that counts when the crawl is started again", path)
-
-    def catch_up(self) -> None:
-        """A slice of work for the folders of the topics."""
-        if not stopped(self._crawler):
-            until = perf_counter() + SLICE
-            with stopping(self._crawler):
-                self._topics.catch_up(lambda: perf_counter() < until)
-
-    def write_reports(self) -> None:
-        """A report for each topic; called when the crawl is closed."""
-        crawl = crawl_of(self._crawler)
-        for name in self._topics.members if crawl is not None else ():
-            try:
-                with stopping(self._crawler):
-                    write_report(crawl.folder.path / FOLDER / name)  # type: ignore[union-attr]
-            except BadInput as wrong:
-                logger.error("No report of the topic %s was written: %s", name, wrong)
 
     def _join(self, path: Path, files: dict[Path, Stamp]) -> None:
         try:

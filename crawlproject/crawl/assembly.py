@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawlproject.crawl.chosen_ordering import choose_ordering, parameters_in_use
+from crawlproject.crawl.chosen_ordering import PriorKnowledge, choose_ordering, parameters_in_use
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.crawl.inspectors import Inspection
 from crawlproject.crawl.log_recovery import recover_logs
@@ -45,7 +45,7 @@ def assemble(
     cache_dir: Path | None = None,
     agent: str = "",
     frontier: Frontier | None = None,
-    choose: Callable[..., BaseOrdering] = choose_ordering,
+    choose: Callable[[Topic, PriorKnowledge], BaseOrdering] = choose_ordering,
 ) -> Crawl:
     """A crawl, new or resumed, ready to ``take`` from.
 
@@ -53,8 +53,8 @@ def assemble(
     targets to an ordering that needs them, with the ``graph`` of its web. ``archive`` is the rehearsed web, for orderings
     that need an archive and are given none by ``ORDERING_ARCHIVE``. ``cache_dir`` keeps the indexes of archives; unless
     given, the crawl folder does. ``agent`` is the User-Agent. ``frontier`` is one that others crawl from as well, in place of
-    the one that the settings ask for. ``choose`` makes the ordering, from the arguments of ``choose_ordering``. A topic with
-    members is a crawl of several. Raises ``BadInput`` (topic, settings, crawl folder) and ``StorageFailed``.
+    the one that the settings ask for. ``choose`` makes the ordering. A topic with members is a crawl of several. Raises
+    ``BadInput`` (topic, settings, crawl folder) and ``StorageFailed``.
     """
     canonicalize = make_canonicalizer(options)
     topic = topic_in_canonical_urls(topic, canonicalize)
@@ -63,26 +63,15 @@ def assemble(
     new_reader = partial(make_reader, options, judge.analyzer, canonicalize)
     place = _place(topic, options, folder)
     prior_pages = PriorPages(options, judge, canonicalize, new_reader, cache_dir=cache_dir or place, rehearsed=archive)
+    known = PriorKnowledge(options, judge, prior_pages, graph, None if rehearsal else place)
     topics: CrawlTopics | None = None
     new_ordering: Callable[[], BaseOrdering] | None = None
     if topic.members:
         from crawlproject.crawl.several.opening import open_topics
 
-        judge, ordering, topics = open_topics(
-            topic,
-            options,
-            judge,
-            place,
-            canonicalize=canonicalize,
-            new_reader=new_reader,
-            cache_dir=cache_dir or place,
-            graph=graph,
-            rehearsal=rehearsal,
-            rehearsed=archive,
-        )
+        judge, ordering, topics = open_topics(topic, known, place, canonicalize)
     else:
-        crawl_place = None if rehearsal else place
-        new_ordering = partial(choose, topic, options, judge, prior_pages, graph=graph, crawl_folder=crawl_place)
+        new_ordering = partial(choose, topic, known)
         ordering = new_ordering()
     crawl_folder = _open_folder(place, topic, options, keeps_pages=not rehearsal, clock=clock)
     try:

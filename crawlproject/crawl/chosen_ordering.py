@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -16,46 +16,43 @@ from crawlproject.records import Topic
 from crawlproject.storage.judgments import read_judgments
 
 
-def choose_ordering(
-    topic: Topic,
-    options: Options,
-    judge: TopicJudge,
-    prior_pages: PriorPages,
-    *,
-    graph: Graph | None,
-    crawl_folder: Path | None,
-) -> BaseOrdering:
-    """Raises ``BadInput``. ``crawl_folder`` is None in a rehearsal; only an ordering that needs targets sees them."""
-    context = context_of(topic, options, judge, prior_pages, graph=graph, crawl_folder=crawl_folder)
-    return make_ordering(options.ordering, context, options.ordering_parameters)
+@dataclass(frozen=True)
+class PriorKnowledge:
+    """What the ordering of a crawl may know before it begins. ``crawl_folder`` is None in a rehearsal."""
+
+    options: Options
+    judge: TopicJudge
+    pages: PriorPages
+    graph: Graph | None
+    crawl_folder: Path | None
+
+    def judged_by(self, judge: TopicJudge) -> PriorKnowledge:
+        """The same for another topic of the crawl."""
+        return replace(self, judge=judge, pages=self.pages.judged_by(judge))
+
+    def context(self, topic: Topic) -> OrderingContext:
+        """For the ordering of ``topic``; only an ordering that needs targets sees them. Raises ``BadInput``."""
+        options, cls = self.options, ordering_class(self.options.ordering)
+        judgments = read_judgments(self.crawl_folder) if cls.reads_examples and self.crawl_folder else {}
+        wanted = cls.reads_examples and bool(topic.positive or topic.negative or judgments)
+        examples = self.pages.examples(self.crawl_folder) if wanted else None
+        return OrderingContext(
+            topic=replace(topic, targets=()),
+            judge=self.judge,
+            random=Random(options.crawl_seed),
+            graph=self.graph if cls.needs_targets else None,
+            targets=topic.targets if cls.needs_targets else (),
+            archive=self.pages.named or (self.pages.rehearsed if cls.needs_archive else None),
+            positive=examples.positive(topic) if examples else (),
+            negative=examples.negative(topic) if examples else (),
+            said_relevant=examples.found(url for url, said in judgments.items() if said) if examples else (),
+            said_irrelevant=examples.found(url for url, said in judgments.items() if not said) if examples else (),
+        )
 
 
-def context_of(
-    topic: Topic,
-    options: Options,
-    judge: TopicJudge,
-    prior_pages: PriorPages,
-    *,
-    graph: Graph | None,
-    crawl_folder: Path | None,
-) -> OrderingContext:
-    """What the ordering of ``topic`` may know before the crawl. Raises and takes the same as ``choose_ordering``."""
-    cls = ordering_class(options.ordering)
-    judgments = read_judgments(crawl_folder) if cls.reads_examples and crawl_folder else {}
-    wanted = cls.reads_examples and bool(topic.positive or topic.negative or judgments)
-    examples = prior_pages.examples(crawl_folder) if wanted else None
-    return OrderingContext(
-        topic=dataclasses.replace(topic, targets=()),
-        judge=judge,
-        random=Random(options.crawl_seed),
-        graph=graph if cls.needs_targets else None,
-        targets=topic.targets if cls.needs_targets else (),
-        archive=prior_pages.named or (prior_pages.rehearsed if cls.needs_archive else None),
-        positive=examples.positive(topic) if examples else (),
-        negative=examples.negative(topic) if examples else (),
-        said_relevant=examples.found(url for url, said in judgments.items() if said) if examples else (),
-        said_irrelevant=examples.found(url for url, said in judgments.items() if not said) if examples else (),
-    )
+def choose_ordering(topic: Topic, known: PriorKnowledge) -> BaseOrdering:
+    """The ordering that ``ORDERING`` names. Raises ``BadInput``."""
+    return make_ordering(known.options.ordering, known.context(topic), known.options.ordering_parameters)
 
 
 def parameters_in_use(options: Options) -> dict[str, Any]:

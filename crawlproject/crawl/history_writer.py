@@ -14,7 +14,6 @@ from crawlproject.records import (
     CRAWL_DELAY,
     NEEDS_BROWSER,
     NOT_KEPT,
-    POSTED,
     QUERY,
     RETRY_AFTER,
     CrawlUrl,
@@ -27,7 +26,7 @@ from crawlproject.storage.change_log import RETIRED
 from crawlproject.storage.collection import CollectedPage
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.hosts import host_of
-from crawlproject.urls.post import is_post
+from crawlproject.urls.post import POSTED, is_post
 
 if TYPE_CHECKING:
     from crawlproject.crawl.shared_learning import SharedLearning

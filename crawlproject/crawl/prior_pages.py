@@ -46,6 +46,17 @@ class PriorPages:
         self.rehearsed = rehearsed
         self.named = self._named(options.ordering_archive) if options.ordering_archive else None
 
+    def judged_by(self, judge: TopicJudge) -> PriorPages:
+        """The same pages, with the relevance that another topic gives them."""
+        return PriorPages(
+            self._options,
+            judge,
+            self._canonicalize,
+            self._new_reader,
+            cache_dir=self._cache_dir,
+            rehearsed=self.rehearsed,
+        )
+
     def examples(self, crawl_folder: Path | None) -> ExampleReader:
         """The reader of a topic's examples; ``crawl_folder`` is None in a rehearsal."""
         return ExampleReader(self._new_reader(), self._judge, self._canonicalize, self._lookups(crawl_folder))

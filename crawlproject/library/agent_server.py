@@ -24,11 +24,12 @@ from crawlproject.crawl.several.stored import stored_topic
 from crawlproject.errors import TopicalError
 from crawlproject.exporting.index import search as search_index
 from crawlproject.exporting.index import update
-from crawlproject.exporting.selection import read_items
+from crawlproject.exporting.selection import Item, read_items
 from crawlproject.library.crawling import crawl
-from crawlproject.library.page_markdown import page_markdown
 from crawlproject.library.stored_crawl import StoredCrawl
 from crawlproject.options import Options
+from crawlproject.pages.main_content.inline import escaped, fenced
+from crawlproject.pages.main_content.markdown import markdown
 from crawlproject.storage.read import CrawlInfo, read_info
 
 MOST_HITS = 50
@@ -115,7 +116,7 @@ def _reading(stored: StoredCrawl) -> Callable[..., Any]:
             raise ToolError(str(wrong)) from None
         if found is None:
             raise ToolError(f"{wanted} is not stored; the tool why says what became of it")
-        text = page_markdown(stored, found)
+        text = _markdown_of(stored, found)
         part = text[max(0, offset) :][:MOST_CHARACTERS]
         end = max(0, offset) + len(part)
         return part if end >= len(text) else f"{part}\n\n[{len(text) - end} more characters: offset={end}]"
@@ -174,3 +175,13 @@ def _settings_of(info: CrawlInfo) -> dict[str, Any]:
 def _text(snippet: str) -> str:
     """A snippet without its markup."""
     return unescape(re.sub(r"</?b>", "", snippet))
+
+
+def _markdown_of(stored: StoredCrawl, item: Item) -> str:
+    """Title, URL and main content; without main content the visible text, in a block that is no markup."""
+    try:
+        text = markdown(stored.body(item["url"]), url=item["url"], content_type=item["content_type"])
+    except FileNotFoundError:
+        text = ""
+    title = " ".join((item["title"] or item["url"]).split())
+    return "\n\n".join([f"# {escaped(title)}", f"<{item['url']}>", text or fenced(item["text"])])

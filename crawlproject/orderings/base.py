@@ -109,9 +109,9 @@ class BaseOrdering:
     needs_targets: ClassVar[bool] = False
     needs_archive: ClassVar[bool] = False
     reads_examples: ClassVar[bool] = False
-    learns: ClassVar[bool] = False
-    reads_tag_paths: ClassVar[bool] = False
-    reads_forms: ClassVar[bool] = False
+    learns: bool = False
+    reads_tag_paths: bool = False
+    reads_forms: bool = False
     commit: int = 1
     floor: float = -math.inf
 

@@ -160,6 +160,8 @@ def make_ordering(name: str, context: OrderingContext, parameters: Mapping[str, 
 
 def own_parameters(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Those of ``parameters`` that the ordering ``name`` has, each of the right type. Raises ``BadSetting``."""
+    if not parameters:
+        return {}
     _refuse_unknown(parameters)
     own = parameters_of(ordering_class(name))
     return {key: _like(own[key], key, value) for key, value in parameters.items() if key in own}

@@ -29,10 +29,10 @@ class TailPosition(NamedTuple):
         return self._asdict()
 
     @classmethod
-    def from_json(cls, found: object) -> TailPosition:
+    def from_json(cls, found: Any) -> TailPosition:
         """Parse a position; anything invalid gives the start of the file."""
         try:
-            return cls(int(found["offset"]), int(found["lines"]), str(found["tail"]))  # type: ignore[index]
+            return cls(int(found["offset"]), int(found["lines"]), str(found["tail"]))
         except (KeyError, TypeError, ValueError):
             return cls()
 

@@ -17,6 +17,7 @@ from crawlproject.errors import InvalidUrl
 from crawlproject.urls.resolve import MAX_LENGTH
 
 POST = "POST"
+POSTED = "post"  # sign of a visit: 1 for an answer to a POST
 FORM_TYPE = "application/x-www-form-urlencoded"
 _MARK = "#POST?"
 _BODY = re.compile(r"[A-Za-z0-9*._~+%&=-]*")  # what ``urlencode`` writes; no ``#``, no ``/``

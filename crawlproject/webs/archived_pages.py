@@ -7,7 +7,7 @@ from functools import cached_property
 
 from crawlproject.records import Page
 from crawlproject.urls.canonical import canonical_or_none
-from crawlproject.webs.page_cache import JudgedPages, PageCache, location
+from crawlproject.webs.page_cache import PageCache, PageSource, location
 
 _REDIRECTS = 5  # as many as for robots.txt
 
@@ -15,7 +15,7 @@ _REDIRECTS = 5  # as many as for robots.txt
 class ArchivedPages:
     """The pages of a web, parsed by ``pages`` and judged by ``judged`` on demand."""
 
-    def __init__(self, pages: PageCache, judged: JudgedPages, canonicalize: Callable[..., str]) -> None:
+    def __init__(self, pages: PageCache, judged: PageSource, canonicalize: Callable[..., str]) -> None:
         self._pages = pages
         self._judged = judged
         self._canonicalize = canonicalize

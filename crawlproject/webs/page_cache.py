@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from crawlproject.options import Options
 from crawlproject.pages.reader import Reader
@@ -21,6 +22,12 @@ ROUND_TRIP = 0.1  # latency model: seconds from the request to the first byte of
 def latency(reply: Reply) -> float:
     """The virtual duration of a fetch in seconds: given by the web, else a round trip and the transfer."""
     return reply.seconds or ROUND_TRIP + len(reply.body) / BYTES_PER_SECOND
+
+
+class PageSource(Protocol):
+    """Gives the reply at a URL, without its body, and the page that was read from it."""
+
+    def get(self, url: str) -> tuple[Reply, Page | None]: ...
 
 
 class PageCache:

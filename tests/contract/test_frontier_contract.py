@@ -110,7 +110,8 @@ def test_random_steps_have_the_same_answers_as_in_memory(make, tmp_path, k, floo
     options = {"batch_size": k, "strict": strict, "max_urls": limit, "min_delay": 1.0, "factor": 3.0}
     one, other = memory(tmp_path, seed=1, **options), make(**options)
     pair, names = Pair(one, other), [f"http://h{host}.test/{page}" for host in range(6) for page in range(5)]
-    for number, step in enumerate(islice(random_steps(10 * k + limit, hosts=6, pages=5, floors=floors), 500)):
+    most = 250 if isinstance(other, RedisFrontier) else 500  # a step is a dozen round trips
+    for number, step in enumerate(islice(random_steps(10 * k + limit, hosts=6, pages=5, floors=floors), most)):
         pair.do(step)
         if number % 25 == 0:
             assert waiting(one) == waiting(other)
@@ -610,7 +611,7 @@ def test_a_finished_url_leaves_the_commitment_of_best_n_first(make):
     assert {fetch(frontier), short(first)} == {"a/1", "b/1"}, "a released one would be taken first"
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_nothing_that_is_due_waits_for_nothing(make, seed):
     """Work conservation with revisits: when nothing is taken, every URL is held, or its host rests or is visited."""
     random = Random(seed)

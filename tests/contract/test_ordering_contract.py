@@ -6,7 +6,7 @@ import inspect
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.pages import DictArchive, a_context, a_link, a_page, a_text_page
 
@@ -36,6 +36,7 @@ def build(name: str, parameters: dict[str, object] | None = None) -> BaseOrderin
     return make_ordering(name, context, parameters or {})
 
 
+FEW = settings(max_examples=50)  # seven properties of each of two dozen orderings
 unit = st.floats(0, 1, allow_nan=False)
 hosts = st.integers(0, 8).map("http://h{}.example/".format)
 links = st.lists(st.builds(lambda url, score: a_link(url, context_score=score), hosts, unit), max_size=8)
@@ -46,6 +47,7 @@ pages = st.builds(
 
 @pytest.mark.parametrize("name", ORDERINGS)
 class TestEveryOrdering:
+    @FEW
     @given(pages)
     def test_scores_are_finite_numbers_or_none(self, name: str, page: Page) -> None:
         ordering = build(name)
@@ -54,6 +56,7 @@ class TestEveryOrdering:
             score = ordering.score(page, link)
             assert score is None or math.isfinite(score)
 
+    @FEW
     @given(pages)
     def test_same_evidence_same_score(self, name: str, page: Page) -> None:
         scores = []
@@ -63,6 +66,7 @@ class TestEveryOrdering:
             scores.append([ordering.score(page, link) for link in page.links])
         assert scores[0] == scores[1]
 
+    @FEW
     @given(pages)
     def test_seeds_come_before_any_link(self, name: str, page: Page) -> None:
         ordering = build(name)
@@ -72,6 +76,7 @@ class TestEveryOrdering:
             if score is not None and link.url != "http://h0.example/":
                 assert ordering.seed_score("http://h0.example/") >= score
 
+    @FEW
     @given(pages)
     def test_what_is_handed_down_is_numbers_and_comes_back(self, name: str, page: Page) -> None:
         ordering = build(name)
@@ -83,6 +88,7 @@ class TestEveryOrdering:
         for link in child.links:
             ordering.score(child, link)
 
+    @FEW
     @given(pages)
     def test_the_parts_of_a_score_sum_to_it(self, name: str, page: Page) -> None:
         ordering = build(name)
@@ -94,6 +100,7 @@ class TestEveryOrdering:
                 parts = ordering.explain(url)
                 assert not parts or math.isclose(sum(parts.values()), score, rel_tol=1e-6, abs_tol=1e-9)
 
+    @FEW
     @given(pages)
     def test_redirects_and_failures_are_no_problem(self, name: str, page: Page) -> None:
         ordering = build(name)
@@ -106,6 +113,7 @@ class TestEveryOrdering:
         ordering.observe(a_page("http://h2.example/", links=page.links))
         assert all(math.isfinite(score) for _, score in ordering.revise())
 
+    @FEW
     @given(pages)
     def test_what_is_refused_gets_no_new_score(self, name: str, page: Page) -> None:
         ordering = build(name)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import time
 import urllib.error
 import urllib.request
@@ -14,7 +13,7 @@ from typing import Any
 
 import pytest
 from support.browser import CHROMIUM, Watcher, browser, fits, serving, wait_until
-from support.crawling import ROOT, command, environment, scrapy
+from support.crawling import ROOT, scrapy, start
 
 pytestmark = pytest.mark.slow
 
@@ -209,21 +208,16 @@ def test_what_keeps_it_from_starting(tmp_path: Path) -> None:
 @contextmanager
 def sample_web_as_proxy(folder: Path) -> Iterator[str]:
     """The sample web for a browser."""
-    log = (folder / "serve.log").open("w+")
-    process = subprocess.Popen(
-        command("serve", "sample", "--port", 0), cwd=ROOT, env=environment(), stdout=log, stderr=log
-    )
+    process = start("serve", "sample", "--port", 0)
     try:
         for _ in range(600):
-            log.seek(0)
-            if " on http" in (said := log.read()):
+            if " on http" in (said := "".join(process.said())):
                 break
             time.sleep(0.1)
         yield said.split(" on ")[1].strip()
     finally:
         process.terminate()
         process.wait(40)
-        log.close()
 
 
 @contextmanager

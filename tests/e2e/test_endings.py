@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.crawling import QUICK, ROOT, command, crawl, environment, history, stored, topic_file
+from support.crawling import QUICK, crawl, history, start, stored, topic_file
 from support.webs import host_farm
 
 from crawlproject.components.virtual_web_server import running
@@ -24,10 +23,8 @@ def test_an_interrupted_crawl_exits_with_3_and_has_no_marker_until_it_is_complet
     topic, folder = topic_file(tmp_path, "http://portal.example/"), tmp_path / "crawl"
     web = host_farm(20, 10, seconds=0.02)
     with running(web, latency=True) as server:
-        arguments = command(
-            "crawl", "topical", "-a", f"topic={topic}", **QUICK, CRAWL_DIR=folder, CONCURRENT_REQUESTS=4
-        )
-        with subprocess.Popen(arguments, cwd=ROOT, env=environment(server.port), stderr=subprocess.DEVNULL) as process:
+        arguments = ("crawl", "topical", "-a", f"topic={topic}")
+        with start(*arguments, port=server.port, **QUICK, CRAWL_DIR=folder, CONCURRENT_REQUESTS=4) as process:
             while not (folder / "history.jsonl").exists() or len(history(folder)) < 10:
                 time.sleep(0.01)
             process.send_signal(signal.SIGINT)

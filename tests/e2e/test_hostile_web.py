@@ -21,6 +21,7 @@ def test_200_malformed_pages_crawl_to_the_end(tmp_path: Path) -> None:
         "DOWNLOAD_TIMEOUT": 5,
         "RETRY_TIMES": 1,
         "CRAWL_RETRY_DELAY": 0.2,
+        "CRAWL_BLOCKED_REST": 0.001,  # doubled with each bomb
     }
     with hostile_proxy() as port:
         done = crawl(topic, tmp_path / "crawl", port=port, MEMUSAGE_ENABLED=True, **settings)

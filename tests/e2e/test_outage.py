@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -11,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.crawling import QUICK, ROOT, command, crawl, environment, history, stored, topic_file
+from support.crawling import QUICK, crawl, history, start, stored, topic_file
 from support.redisserver import PROGRAM, redis_server
+from support.warm import Started
 from support.webs import DictWeb, host_farm, page
 
 from crawlproject.components.virtual_web_server import running
@@ -24,10 +24,9 @@ RETRIES = {"CRAWL_RETRY_DELAY": 0.1, "DOWNLOAD_TIMEOUT": 5}
 
 
 @contextmanager
-def started(topic: Path, folder: Path, port: int, **settings: Any) -> Iterator[subprocess.Popen[str]]:
+def started(topic: Path, folder: Path, port: int, **settings: Any) -> Iterator[Started]:
     chosen = {**QUICK, "CRAWL_DIR": folder, **RETRIES, **settings}
-    arguments = command("crawl", "topical", "-a", f"topic={topic}", "-a", "ordering=dom", **chosen)
-    with subprocess.Popen(arguments, cwd=ROOT, env=environment(port), stderr=subprocess.PIPE, text=True) as process:
+    with start("crawl", "topical", "-a", f"topic={topic}", "-a", "ordering=dom", port=port, **chosen) as process:
         yield process
 
 

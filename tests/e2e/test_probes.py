@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.crawling import (
-    QUICK,
-    ROOT,
-    command,
-    crawl,
-    environment,
-    history,
-    kill_after_growth,
-    scrapy,
-    stored,
-    topic_file,
-)
+from support.crawling import QUICK, crawl, history, kill_after_growth, scrapy, start, stored, topic_file
 from support.redisserver import PROGRAM, redis_server
 from support.twofaced import BROWSER, CLOAKS, HONEST, PORTAL, SENDS, SOFT, TwoFacedWeb
 from support.webs import by_host, gaps, robots
@@ -139,16 +127,9 @@ def test_workers_share_their_probes(tmp_path: Path) -> None:
     with redis_server(tmp_path / "redis") as redis, AccessLog(log_file) as log, running(web, log=log) as server:
         shared = {"CRAWL_DIR": folder, "FRONTIER": "redis", "REDIS_URL": redis.url, "POLITENESS_MIN_DELAY": DELAY}
         shared["CRAWL_SITE_BUDGET"] = 0  # workers do not raise budgets when nothing is left
+        crawling = ("crawl", "topical", "-a", f"topic={topic}")
         workers = [
-            subprocess.Popen(
-                command(
-                    "crawl", "topical", "-a", f"topic={topic}", CRAWL_WORKER=name, **{**QUICK, **shared, **PROBING}
-                ),
-                cwd=ROOT,
-                env=environment(server.port),
-                stderr=subprocess.PIPE,
-                text=True,
-            )
+            start(*crawling, port=server.port, CRAWL_WORKER=name, **{**QUICK, **shared, **PROBING})
             for name in ("a", "b")
         ]
         said = "".join(worker.communicate(timeout=900)[1] for worker in workers)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 import time
 from collections import Counter
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 
 import pytest
 from support.changingweb import ChangingWeb, untold
-from support.crawling import PATIENCE, QUICK, ROOT, command, environment, kill_after_growth, topic_file
+from support.crawling import PATIENCE, QUICK, kill_after_growth, start, topic_file
 from support.webs import by_host, gaps
 
 from crawlproject.components.virtual_web_server import running
@@ -39,11 +38,11 @@ def test_every_change_of_a_web_is_found(tmp_path: Path, frontier: str, kills: in
     topic, folder = topic_file(tmp_path, *web.seeds), tmp_path / "crawl"
     settings = {**SETTINGS, "CRAWL_DIR": folder, "FRONTIER": frontier, "ORDERING": "dom"}
     random = Random(8)
-    arguments = command("crawl", "topical", "-a", f"topic={topic}", **settings)
+    arguments = ("crawl", "topical", "-a", f"topic={topic}")
     with AccessLog(tmp_path / "log") as log, running(web, log=log) as server:
         for _ in range(kills):
             kill_after_growth(folder, random.randrange(1, 200), settings, server.port, topic)
-        with subprocess.Popen(arguments, cwd=ROOT, env=environment(server.port), stderr=subprocess.PIPE) as process:
+        with start(*arguments, port=server.port, **settings) as process:
             try:
                 until = time.time() + PATIENCE
                 while time.time() < web.start + SPAN or (untold(web, folder, time.time()) and time.time() < until):
@@ -51,7 +50,7 @@ def test_every_change_of_a_web_is_found(tmp_path: Path, frontier: str, kills: in
             finally:
                 process.send_signal(signal.SIGINT)
             _, errors = process.communicate(timeout=60)
-    assert process.returncode == 3, errors.decode()
+    assert process.returncode == 3, errors
     assert untold(web, folder, web.start + SPAN) == {}
     visits = list(read_visits(folder))
     numbers = Counter(visit.url for visit in visits)

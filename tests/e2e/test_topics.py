@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from support.crawling import QUICK, ROOT, command, environment, history, scrapy
+from support.crawling import QUICK, history, kill_after_growth, scrapy, start
 from support.webs import DictWeb, page
 
 from crawlproject.components.virtual_web_server import running
@@ -82,15 +82,7 @@ def test_killed_again_and_again_each_topic_has_its_pages_once(tmp_path: Path, fr
     settings = {**QUICK, "CRAWL_DIR": folder, "FRONTIER": frontier, "CONCURRENT_REQUESTS": 8}
     with AccessLog(tmp_path / "log") as log, running(web, latency=True, log=log) as server:
         for _ in range(3):
-            lines = random.randrange(20, 80)
-            arguments = command("crawl", "topical", "-a", f"topics={topics}", **settings)
-            path = folder / "history.jsonl"
-            before = path.read_bytes().count(b"\n") if path.exists() else 0
-            with subprocess.Popen(arguments, cwd=ROOT, env=environment(server.port)) as process:
-                while process.poll() is None:
-                    if path.exists() and path.read_bytes().count(b"\n") >= before + lines:
-                        process.kill()
-                    time.sleep(0.005)
+            kill_after_growth(folder, random.randrange(20, 80), settings, server.port, topics, named="topics")
         done = crawl(topics, folder, server.port, FRONTIER=frontier, CONCURRENT_REQUESTS=8)
     assert done.returncode == 0, done.stderr
     visits = history(folder)
@@ -114,9 +106,7 @@ def test_topics_join_and_leave_a_running_crawl(tmp_path: Path) -> None:
     bread = write(topics, "bread")
     settings = {**QUICK, "CRAWL_DIR": folder, "CONCURRENT_REQUESTS": 3, "LOG_LEVEL": "INFO"}
     with AccessLog(tmp_path / "log") as log, running(web, latency=True, log=log) as server:
-        arguments = command("crawl", "topical", "-a", f"topics={topics}", **settings)
-        with (tmp_path / "err").open("wb") as err:
-            process = subprocess.Popen(arguments, cwd=ROOT, env=environment(server.port), stderr=err)
+        process = start("crawl", "topical", "-a", f"topics={topics}", port=server.port, **settings)
         try:
             until(lambda: (folder / "history.jsonl").exists() and len(history(folder)) > 30, process)
             write(topics, "engines")
@@ -129,7 +119,7 @@ def test_topics_join_and_leave_a_running_crawl(tmp_path: Path) -> None:
         finally:
             process.kill()
             process.wait()
-        told = (tmp_path / "err").read_text()
+        told = process.communicate()[1]
         (topics / "wrong.toml").unlink()
         done = crawl(topics, folder, server.port, CRAWL_MAX_PAGES=len(history(folder)) + 60)
     assert done.returncode == 0, done.stderr

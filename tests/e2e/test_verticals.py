@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pyarrow.parquet
 import pytest
+from support import warm
 from support.crawling import QUICK, ROOT, command, crawl, environment, history, refusals, scrapy, topic_file
 
 from benchmarks.vertical_web import CONTENT, WASTED, Site, write
@@ -93,8 +94,7 @@ def test_an_own_template_says_units_and_what_to_skip(tmp_path: Path, crawled: tu
     def run(*arguments: object, template: str = "Forum", **settings: object) -> subprocess.CompletedProcess[str]:
         own = json.dumps({site.host: f"my_own_templates.{template}"})
         call = command(*arguments, **QUICK, CRAWL_SITE_TEMPLATES=own, **settings)
-        env = environment() | {"PYTHONPATH": f"{tmp_path}:{ROOT}"}
-        return subprocess.run(call, cwd=ROOT, env=env, capture_output=True, text=True, timeout=120)
+        return warm.run(call[3:], ROOT, environment() | {"PYTHONPATH": f"{tmp_path}:{ROOT}"}, 120)
 
     web, into = folder.parent / "web", tmp_path / "crawl"
     crawling = ("crawl", "topical", "-a", f"topic={topic}")

@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from random import Random
 
 import pytest
-from support.crawling import (
-    QUICK,
-    ROOT,
-    command,
-    crawl,
-    environment,
-    history,
-    kill_after_growth,
-    scrapy,
-    stored,
-    topic_file,
-)
+from support.crawling import QUICK, crawl, history, kill_after_growth, scrapy, start, stored, topic_file
 from support.redisserver import empty_database, shared_server
 from support.warcs import cdxj, check, records, same_index
 from support.wireweb import HTML, Answer, linked, serving
@@ -194,12 +182,9 @@ def test_two_workers_are_handed_over_as_one_crawl(tmp_path: Path) -> None:
     topic = topic_file(tmp_path, "http://h0.example/", "http://h1.example/")
     settings = {**QUICK, "CRAWL_DIR": folder, "CRAWL_WARC": 1, "FRONTIER": "redis", "REDIS_URL": where}
     with serving(web) as port:
-        commands = [
-            command("crawl", "topical", "-a", f"topic={topic}", **settings, CRAWL_WORKER=name)
-            for name in ("one", "two")
-        ]
         workers = [
-            subprocess.Popen(each, cwd=ROOT, env=environment(port), stderr=subprocess.DEVNULL) for each in commands
+            start("crawl", "topical", "-a", f"topic={topic}", port=port, **settings, CRAWL_WORKER=name)
+            for name in ("one", "two")
         ]
         assert [worker.wait(timeout=900) for worker in workers] == [0, 0]
     warc = export(folder, "warc", tmp_path / "crawl.warc.gz")

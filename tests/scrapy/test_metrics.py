@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,11 +12,12 @@ from urllib.request import ProxyHandler, build_opener
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
-from support.crawling import ROOT, command, crawl, environment, history, stored
+from support.crawling import ROOT, crawl, history, start, stored
 from support.scrapyd import free_port
 from support.shop import open_shop
 from support.stockproject import crawl as crawl_stock
 from support.stockproject import start_project
+from support.warm import Started
 
 from crawlproject.components.extensions.metric_families import Pauses
 from crawlproject.frontier.inspect.open import read_frontier
@@ -38,11 +38,9 @@ def samples(text: str) -> Samples:
 
 
 @contextmanager
-def crawling(**settings: object) -> Iterator[subprocess.Popen[bytes]]:
+def crawling(**settings: object) -> Iterator[Started]:
     """A crawl of the sample web that has no end of its own; ended with Ctrl-C."""
-    arguments = command("crawl", "topical", "-a", "topic=demo", **settings)
-    quiet = subprocess.DEVNULL
-    with subprocess.Popen(arguments, cwd=ROOT, env=environment(), stdout=quiet, stderr=quiet) as process:
+    with start("crawl", "topical", "-a", "topic=demo", **settings) as process:
         try:
             yield process
         finally:

@@ -67,7 +67,7 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
     world = World()
     for module in ("guarded_scheduler", "crawl_scheduler", "request_scheduler", "leases"):
         monkeypatch.setattr(f"crawlproject.components.{module}.time", world.time)
-    monkeypatch.setattr("crawlproject.components.wake_up.call_later", world.call_later)
+    monkeypatch.setattr("crawlproject.components.guarded_scheduler.call_later", world.call_later)
     return world
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 import redis
-from support.crawling import QUICK, ROOT, command, environment, stored
+from support import warm
+from support.crawling import PATIENCE, QUICK, ROOT, command, environment, stored
 from support.redisserver import PROGRAM, RedisServer, redis_server
 from support.shop import HOSTS, PRODUCTS, open_shop
 from support.stockproject import crawl, read_items, start_crawl, start_project
@@ -74,8 +75,7 @@ def test_the_items_of_a_topical_crawl_are_pushed(tmp_path: Path, server: RedisSe
     settings = {**QUICK, "CRAWL_DIR": tmp_path / "crawl", "CRAWL_MAX_PAGES": 12, "VIRTUAL_WEB": "sample"}
     settings |= {"ADDONS": '{"redis_items.AddOn": 100}', "REDIS_URL": server.url}
     crawling = command("crawl", "topical", "-a", "topic=demo", **settings)
-    env = {**environment(), "PYTHONPATH": str(tmp_path)}
-    done = subprocess.run(crawling, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+    done = warm.run(crawling[3:], ROOT, {**environment(), "PYTHONPATH": str(tmp_path)}, PATIENCE)
     assert done.returncode == 0, done.stderr
     items = [json.loads(line) for line in client.lrange("topical:items", 0, -1)]
     assert {item["url"] for item in items} == stored(tmp_path / "crawl")

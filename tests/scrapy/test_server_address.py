@@ -67,7 +67,9 @@ def crawling(folder: Path, names: Sequence[str] = NAMES, **settings: object) -> 
 def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("crawlproject.components.wake_up.call_later", lambda delay, wake: SimpleNamespace(cancel=id))
+    monkeypatch.setattr(
+        "crawlproject.components.guarded_scheduler.call_later", lambda delay, wake: SimpleNamespace(cancel=id)
+    )
 
 
 def requests_of(scheduler: CrawlScheduler) -> list[Request]:

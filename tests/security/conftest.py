@@ -19,7 +19,7 @@ SETTINGS = {
     "RETRY_TIMES": 0,
     "CRAWL_RETRY_DELAY": 0.1,
     "REDIRECT_MAX_TIMES": 3,
-    "CRAWL_BLOCKED_REST": 0.1,
+    "CRAWL_BLOCKED_REST": 0.001,  # doubled with each bomb and flood
     "CRAWL_BLOCKS_UNTIL_GIVEN_UP": 0,
 }
 

@@ -161,7 +161,7 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any
                 CRAWL_RENDER_PAGES=4,
                 CRAWL_RENDER_MEMORY=300 * 2**20,
                 CRAWL_ALLOWED_PORTS=f"80,443,{secret.port}",
-                CRAWL_BLOCKED_REST=0.1,
+                CRAWL_BLOCKED_REST=0.001,
                 CRAWL_BLOCKS_UNTIL_GIVEN_UP=0,
             )
         yield {

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from support.crawling import ROOT, command, environment
+from support.crawling import start
+from support.warm import Started
 
 CHROMIUM = os.environ.get("CHROMIUM") or next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
@@ -71,20 +72,11 @@ def serving(
 ) -> Iterator[str]:
     """A command that prints an address, of a dashboard unless ``printed`` says otherwise, as a process; gives the address.
 
-    With ``port`` its requests go to the proxy there.
+    With ``port`` its requests go to the proxy there. What it said is in ``serving.log`` of the folder afterwards.
     """
-    log = folder / "serving.log"
-    folder.mkdir(parents=True, exist_ok=True)
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            command(*arguments, DASHBOARD_PORT=0, COMPANION_PORT=0, **settings),
-            cwd=ROOT,
-            env=environment(port),
-            stdout=output,
-            stderr=output,
-        )
+    process = start(*arguments, port=port, DASHBOARD_PORT=0, COMPANION_PORT=0, **settings)
     try:
-        yield _address(process, log, printed)
+        yield _address(process, printed)
     finally:
         if process.poll() is None:
             process.send_signal(2)
@@ -93,14 +85,15 @@ def serving(
         except subprocess.TimeoutExpired:
             process.kill()
             raise
+        (folder / "serving.log").write_text("".join(process.said()))
 
 
-def _address(process: subprocess.Popen[bytes], log: Path, printed: str) -> str:
+def _address(process: Started, printed: str) -> str:
     for _ in range(6000):
-        for line in log.read_text().splitlines():
+        for line in "\n".join(process.said()).splitlines():
             if line.startswith(printed):
                 return line.removeprefix(printed).rstrip("/")
         if process.poll() is not None:
             break
         time.sleep(0.05)
-    raise AssertionError(f"no address: {log.read_text()}")
+    raise AssertionError(f"no address: {process.said()}")

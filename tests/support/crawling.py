@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -51,13 +52,32 @@ def crawl(
     return scrapy(*arguments, port=port, timeout=timeout, **chosen)
 
 
-def kill_after_growth(folder: Path, lines: int, settings: dict[str, object], port: int, topic: Path) -> None:
+def start(*arguments: object, port: int | None = None, **settings: object) -> warm.Started:
+    """Run a command, and do not wait for it."""
+    return warm.Started(command(*arguments, **settings)[3:], ROOT, environment(port))
+
+
+def start_anew(*arguments: object, port: int | None = None, **settings: object) -> subprocess.Popen[bytes]:
+    """The same in a new interpreter, with a hash seed of its own; what it says is not kept."""
+    quiet = subprocess.DEVNULL
+    return subprocess.Popen(
+        command(*arguments, **settings), cwd=ROOT, env=environment(port), stdout=quiet, stderr=quiet
+    )
+
+
+def kill_after_growth(
+    folder: Path,
+    lines: int,
+    settings: dict[str, object],
+    port: int,
+    topic: Path,
+    begin: Callable[..., warm.Started | subprocess.Popen[bytes]] = start,
+    named: str = "topic",
+) -> None:
     """Start the crawl and kill it when its history has grown by ``lines`` lines (or it ended before)."""
     path = folder / "history.jsonl"
     before = path.read_bytes().count(b"\n") if path.exists() else 0
-    arguments = command("crawl", "topical", "-a", f"topic={topic}", **settings)
-    quiet = subprocess.DEVNULL
-    with subprocess.Popen(arguments, cwd=ROOT, env=environment(port), stdout=quiet, stderr=quiet) as process:
+    with begin("crawl", "topical", "-a", f"{named}={topic}", port=port, **settings) as process:
         while process.poll() is None:
             if path.exists() and path.read_bytes().count(b"\n") >= before + lines:
                 process.send_signal(signal.SIGKILL)

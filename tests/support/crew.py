@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 import time
 from collections import Counter, defaultdict
 from itertools import pairwise
 from pathlib import Path
 
 from crawlproject.webs.access_log import Access, read_log
-from support.crawling import QUICK, ROOT, command, environment, stored
+from support.crawling import QUICK, start, stored
 from support.redisserver import RedisServer
+from support.warm import Started
 
 
 class Crew:
@@ -22,14 +22,12 @@ class Crew:
         self.port = port
         self.topic = topic
         self.settings = {**QUICK, "CRAWL_DIR": folder, "FRONTIER": "redis", "REDIS_URL": server.url, **settings}
-        self.processes: dict[str, subprocess.Popen[str]] = {}
+        self.processes: dict[str, Started] = {}
 
     def start(self, name: str, ordering: str = "dom") -> None:
         chosen = {**self.settings, "CRAWL_WORKER": name, "USER_AGENT": name}
-        arguments = command("crawl", "topical", "-a", f"topic={self.topic}", "-a", f"ordering={ordering}", **chosen)
-        self.processes[name] = subprocess.Popen(
-            arguments, cwd=ROOT, env=environment(self.port), stderr=subprocess.PIPE, text=True
-        )
+        arguments = ("crawl", "topical", "-a", f"topic={self.topic}", "-a", f"ordering={ordering}")
+        self.processes[name] = start(*arguments, port=self.port, **chosen)
 
     def kill(self, name: str) -> None:
         self.processes[name].send_signal(signal.SIGKILL)

@@ -80,7 +80,7 @@ class Browsing:
     def wait(self, seconds: float) -> None:
         until = self.now + seconds
         while True:
-            if self._simulation.begin_fetch(self):  # type: ignore[arg-type]
+            if self._simulation.begin_fetch(self):
                 continue
             event = self._simulation.next_event()
             if event is None or event > until:

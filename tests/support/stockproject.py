@@ -195,15 +195,9 @@ def crawl(
     )
 
 
-def start_crawl(project: Path, spider: str, port: int, items: Path, **settings: object) -> subprocess.Popen[bytes]:
+def start_crawl(project: Path, spider: str, port: int, items: Path, **settings: object) -> warm.Started:
     """The same, not waited for."""
-    return subprocess.Popen(
-        crawl_command(spider, items, **settings),
-        cwd=project,
-        env=_environ(port),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    return warm.Started(crawl_command(spider, items, **settings)[3:], project, _environ(port))
 
 
 def read_items(path: Path) -> list[dict[str, Any]]:

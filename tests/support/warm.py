@@ -1,12 +1,13 @@
-"""Commands in processes forked from one that has imported everything: a fork costs milliseconds, the imports a second.
+"""Commands in processes forked from one that has imported everything: a fork costs milliseconds, the imports two seconds.
 
 The parent imports the modules and never runs them, so a command starts as after ``python -m scrapy``: no reactor, no logging.
-Where a test needs a new interpreter (a kill, a hash seed), ``crawling.command`` gives the command line of one.
+Where a test needs a new interpreter (another hash seed after a kill), ``crawling.command`` gives the command line of one.
 """
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import signal
@@ -22,27 +23,101 @@ from pathlib import Path
 _ROOT = Path(__file__).resolve().parents[2]
 _PRELOAD = ("scrapy.cmdline", "scrapy.crawler", "scrapy.core.downloader.contextfactory", "aiohttp", "numpy", "orjson")
 _OURS = ("crawlproject", "spiders", "middlewares", "pipelines")
+_OUTPUT = ("out", "err")
+_DEAD = "the process that commands are forked from has died"
 _lock = threading.Lock()
+
+
+class Started:
+    """``scrapy ARGUMENTS`` that runs: what tests need of ``subprocess.Popen``, with all output as text."""
+
+    def __init__(self, arguments: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> None:
+        self.args = list(arguments)
+        self.returncode: int | None = None
+        self._folder = tempfile.TemporaryDirectory()
+        self._said = ("", "")
+        for name in _OUTPUT:
+            Path(self._folder.name, name).touch(0o600)
+        wish = {"arguments": self.args, "cwd": str(cwd), "environment": dict(environment), "folder": self._folder.name}
+        with _lock:
+            parent = _parent()
+            assert parent.stdin and parent.stdout
+            parent.stdin.write(json.dumps(wish).encode() + b"\n")
+            parent.stdin.flush()
+            answer = parent.stdout.readline()
+        if not answer:
+            raise RuntimeError(_DEAD)
+        self.pid = int(answer)
+
+    def __enter__(self) -> Started:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.wait()
+
+    def poll(self) -> int | None:
+        """The exit code, negative for a signal; None while it runs."""
+        code = Path(self._folder.name, "code")
+        if self.returncode is None and code.exists():
+            self._said = self.said()
+            self.returncode = int(code.read_text())
+            self._folder.cleanup()
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """The exit code. Raises ``subprocess.TimeoutExpired``."""
+        end = time.monotonic() + timeout if timeout is not None else None
+        while (code := self.poll()) is None:
+            if end is not None and time.monotonic() > end:
+                raise subprocess.TimeoutExpired(self.args, timeout or 0.0, *map(str.encode, self.said()))
+            if _parent().poll() is not None:
+                raise RuntimeError(_DEAD)
+            time.sleep(0.005)
+        return code
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+        """What it said, when it has ended. Raises ``subprocess.TimeoutExpired``."""
+        self.wait(timeout)
+        return self._said
+
+    def said(self) -> tuple[str, str]:
+        """Standard output and standard error so far."""
+        if self.returncode is not None:
+            return self._said
+        out, err = (Path(self._folder.name, name).read_text(errors="replace") for name in _OUTPUT)
+        return out, err
+
+    def send_signal(self, number: int) -> None:
+        """Nothing happens when it has ended."""
+        if self.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def kill_all(self) -> None:
+        """It, and the processes that it has started."""
+        if self.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.pid, signal.SIGKILL)
 
 
 def run(
     arguments: Sequence[str], cwd: Path, environment: Mapping[str, str], timeout: float
 ) -> subprocess.CompletedProcess[str]:
-    """``scrapy ARGUMENTS`` to its end, its output as text. Raises ``subprocess.TimeoutExpired``. One at a time."""
-    with tempfile.TemporaryDirectory() as folder, _lock:
-        out, err = Path(folder, "out"), Path(folder, "err")
-        wish = {"arguments": list(arguments), "cwd": str(cwd), "environment": dict(environment), "timeout": timeout}
-        parent = _parent()
-        assert parent.stdin and parent.stdout
-        parent.stdin.write(json.dumps(wish | {"out": str(out), "err": str(err)}).encode() + b"\n")
-        parent.stdin.flush()
-        answer = parent.stdout.readline()
-        if not answer:
-            raise RuntimeError("the process that commands are forked from has died")
-        code = json.loads(answer)
-        if code is None:
-            raise subprocess.TimeoutExpired(list(arguments), timeout, out.read_bytes(), err.read_bytes())
-        return subprocess.CompletedProcess(list(arguments), code, out.read_text(), err.read_text())
+    """``scrapy ARGUMENTS`` to its end, its output as text. Raises ``subprocess.TimeoutExpired``."""
+    process = Started(arguments, cwd, environment)
+    try:
+        out, err = process.communicate(timeout)
+    except subprocess.TimeoutExpired:
+        process.kill_all()
+        process.wait()
+        raise
+    return subprocess.CompletedProcess(process.args, process.wait(), out, err)
 
 
 @cache
@@ -61,13 +136,31 @@ def _quiet(environment: Mapping[str, str]) -> dict[str, str]:
 def _serve() -> None:
     sys.path[0] = str(_ROOT)
     _import_all()
+    gc.collect()
+    gc.freeze()  # no child looks through the modules again
+    running: dict[int, str] = {}  # the folder of each child
+
+    def reap(*_: object) -> None:
+        with contextlib.suppress(ChildProcessError):
+            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                code = Path(running.pop(ended[0]), "code")
+                with contextlib.suppress(FileNotFoundError):  # nobody waits for it any more
+                    code.with_suffix(".new").write_text(str(os.waitstatus_to_exitcode(ended[1])))
+                    code.with_suffix(".new").replace(code)
+
+    signal.signal(signal.SIGCHLD, reap)
     wishes, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb", buffering=0)
     for line in iter(wishes.readline, b""):
         wish = json.loads(line)
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
         child = os.fork()
         if child == 0:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
             _command(wish)
-        answers.write(json.dumps(_wait(child, wish["timeout"])).encode() + b"\n")
+        running[child] = wish["folder"]
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
+        answers.write(b"%d\n" % child)
 
 
 def _import_all() -> None:
@@ -91,13 +184,10 @@ def _command(wish: dict) -> None:
         os.chdir(wish["cwd"])
         os.environ.clear()
         os.environ.update(wish["environment"])
-        for number, mode, path in (
-            (0, os.O_RDONLY, os.devnull),
-            *((n + 1, os.O_WRONLY | os.O_CREAT, wish[p]) for n, p in enumerate(("out", "err"))),
-        ):
-            file = os.open(path, mode, 0o600)
-            os.dup2(file, number)
-        sys.path[0] = wish["cwd"]
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        for number, name in enumerate(_OUTPUT, 1):
+            os.dup2(os.open(Path(wish["folder"], name), os.O_WRONLY | os.O_APPEND), number)
+        sys.path[:1] = [wish["cwd"], *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
         sys.argv = ["scrapy", *wish["arguments"]]
         from scrapy.cmdline import execute
 
@@ -112,21 +202,6 @@ def _command(wish: dict) -> None:
             sys.stdout.flush()
             sys.stderr.flush()
         os._exit(code if isinstance(code, int) else 0 if code is None else 1)
-
-
-def _wait(child: int, timeout: float) -> int | None:
-    """The exit code, negative for a signal; None when the time was up."""
-    end = time.monotonic() + timeout
-    while True:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            return os.waitstatus_to_exitcode(status)
-        if time.monotonic() > end:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            return None
-        time.sleep(0.005)
 
 
 if __name__ == "__main__":

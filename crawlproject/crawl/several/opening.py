@@ -6,16 +6,13 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from crawlproject.crawl.chosen_ordering import context_of
-from crawlproject.crawl.prior_pages import PriorPages
+from crawlproject.crawl.chosen_ordering import PriorKnowledge
 from crawlproject.crawl.reading import topic_in_canonical_urls
 from crawlproject.crawl.several.crawl_topics import CrawlTopics, TopicParts, refuse_changed
 from crawlproject.errors import BadSetting
-from crawlproject.options import Options
-from crawlproject.orderings.base import BaseOrdering, Graph, OrderingContext, PageArchive
+from crawlproject.orderings.base import BaseOrdering, OrderingContext
 from crawlproject.orderings.several.fair_share import FairShare
 from crawlproject.orderings.several.make import make_topics_ordering
-from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.assembly import make_judge
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.pages.text.topics_judge import TopicsJudge
@@ -24,29 +21,19 @@ from crawlproject.storage.topics_log import read_topics
 
 
 def open_topics(
-    topic: Topic,
-    options: Options,
-    whole: TopicJudge,
-    place: Path,
-    *,
-    canonicalize: Callable[..., str],
-    new_reader: Callable[[], Reader],
-    cache_dir: Path,
-    graph: Graph | None,
-    rehearsal: bool,
-    rehearsed: PageArchive | None,
+    topic: Topic, known: PriorKnowledge, place: Path, canonicalize: Callable[..., str]
 ) -> tuple[TopicsJudge, BaseOrdering, CrawlTopics]:
-    """``topic`` in canonical URLs has members; ``whole`` judges by the keywords of all. The rest is that of ``assemble``.
+    """``topic`` in canonical URLs has members; ``known`` judges by the keywords of all. ``place`` is the crawl folder.
 
     Topics join in the order in which they first joined this crawl, new ones last. Raises ``BadInput``.
     """
+    options, whole = known.options, known.judge
     if options.frontier == "redis":
         wish = "wants FRONTIER memory or disk: the workers of a Redis frontier do not share what topics learn"
         raise BadSetting("-a topics", wish)
 
     def context(member: Topic, judge: TopicJudge) -> OrderingContext:
-        pages = PriorPages(options, judge, canonicalize, new_reader, cache_dir=cache_dir, rehearsed=rehearsed)
-        return context_of(member, options, judge, pages, graph=graph, crawl_folder=None if rehearsal else place)
+        return known.judged_by(judge).context(member)
 
     parts = TopicParts(
         canonical=partial(topic_in_canonical_urls, canonicalize=canonicalize),
@@ -54,13 +41,13 @@ def open_topics(
         context=context,
     )
     members = {member.name: member for member in topic.members}
-    known = read_topics(place)
-    refuse_changed(known, topic, str(place))
+    joined = read_topics(place)
+    refuse_changed(joined, topic, str(place))
     judges = {name: parts.judge(member.keywords) for name, member in members.items()}
     judge = TopicsJudge(whole, judges)
     share = FairShare(options.crawl_fairness)
     ordering = make_topics_ordering(options.ordering, context(topic, judge), share, options.ordering_parameters)
-    places = {name: state.place for name, state in known.items()}
+    places = {name: state.place for name, state in joined.items()}
     for name in members:
         places.setdefault(name, len(places))
     for name in sorted(members, key=places.__getitem__):

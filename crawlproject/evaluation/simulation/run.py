@@ -24,7 +24,7 @@ from crawlproject.records import PAGE, CrawlUrl, Fetch, Page, Topic
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.hosts import host_of, origin_of
 from crawlproject.webs.base import Reply, Web, get_as
-from crawlproject.webs.page_cache import JudgedPages, latency, location
+from crawlproject.webs.page_cache import PageSource, latency, location
 
 CONCURRENCY = "concurrent_requests"  # the setting of Scrapy, in the manifest of a rehearsal
 
@@ -74,7 +74,7 @@ class CrawlSimulation:
         self._progress = progress
         self._robots = RobotsCache(size=options.crawl_robots_cache_size, max_age=float("inf"), agent=agent)
 
-    def run(self, pages: JudgedPages) -> Crawl:
+    def run(self, pages: PageSource) -> Crawl:
         """Crawl to the end, with pages that are judged for this topic; the crawl, closed."""
         while True:
             if self.begin_fetch(pages):
@@ -83,7 +83,7 @@ class CrawlSimulation:
                 return self.close()
             self.pass_time(event)
 
-    def begin_fetch(self, pages: JudgedPages) -> bool:
+    def begin_fetch(self, pages: PageSource) -> bool:
         """Begin one more fetch, if one may begin now; whether one did."""
         if len(self._under_way) >= self._concurrency or (url := self.crawl.take(self.now)) is None:
             return False
@@ -115,7 +115,7 @@ class CrawlSimulation:
 
     # ------------------------------------------------------------ robots.txt, then the page
 
-    def _start(self, url: CrawlUrl, pages: JudgedPages) -> None:
+    def _start(self, url: CrawlUrl, pages: PageSource) -> None:
         origin = origin_of(url.url)
         if url.key in self._allowed:
             self._allowed.discard(url.key)
@@ -129,7 +129,7 @@ class CrawlSimulation:
         elif self._is_allowed(url, rules):
             self._fetch(url, pages)
 
-    def _robots_came(self, url: CrawlUrl, reply: Reply, seconds: float, pages: JudgedPages) -> None:
+    def _robots_came(self, url: CrawlUrl, reply: Reply, seconds: float, pages: PageSource) -> None:
         """That was a visit: the page waits until its host has rested, unless hosts need no rest (ADR 3)."""
         options = self.crawl.options
         origin = origin_of(url.url)
@@ -169,7 +169,7 @@ class CrawlSimulation:
             seconds += latency(reply)
         return reply, seconds
 
-    def _fetch(self, url: CrawlUrl, pages: JudgedPages) -> None:
+    def _fetch(self, url: CrawlUrl, pages: PageSource) -> None:
         plan = self.crawl.plan(url)
         reply, page = self._ask(url, plan, pages)
         seconds = latency(reply)
@@ -186,7 +186,7 @@ class CrawlSimulation:
         if self._progress:
             self._progress(self.crawl)
 
-    def _ask(self, url: CrawlUrl, plan: FetchPlan, pages: JudgedPages) -> tuple[Reply, Page | None]:
+    def _ask(self, url: CrawlUrl, plan: FetchPlan, pages: PageSource) -> tuple[Reply, Page | None]:
         """The reply, and the page in it where it was read and judged before."""
         if url.kind != PAGE:
             return get_as(self._web, url.url, plan.user_agent) if plan.user_agent else self._web.get(url.url), None

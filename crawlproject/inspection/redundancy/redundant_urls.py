@@ -131,11 +131,6 @@ class RedundantUrls:
         """Whether a link that is new may lead to new content: not to another view, not to a page like the one that has it."""
         return not (self.is_view(target) or is_redundant(target) or _alike(source, target))
 
-    def refused_patterns(self, host: str) -> list[str]:
-        """The patterns of a host whose URLs are refused, for people."""
-        site = self._sites.get(host)
-        return [name for name, found in site.patterns.items() if found.refused] if site else []
-
     def _is_known(self, base: str) -> bool:
         return not base or self._known(base)
 

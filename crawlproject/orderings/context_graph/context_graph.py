@@ -58,7 +58,7 @@ class ContextGraph(BaseOrdering):
         self.train_every = train_every
         self.threshold = threshold
         self.kept_pages = kept_pages
-        self.learns = train_every > 0  # type: ignore[misc]  # of this crawl, not of the class
+        self.learns = train_every > 0
         self._documents: list[list[Counts]] = []  # of the archive, by layer
         if context.archive is not None:
             core = good_pages(context, () if context.positive else drawn_pages(context, sample))

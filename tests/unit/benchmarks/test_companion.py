@@ -10,13 +10,14 @@ import pytest
 from support.pages import a_page
 
 from benchmarks import companion as benchmark
+from benchmarks.simulated_reader import Step
 from crawlproject.topic.parse import load_topic
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def step(url: str, is_target: bool) -> benchmark.Step:
-    return benchmark.Step(a_page(url), 10.0, is_target, False)
+def step(url: str, is_target: bool) -> Step:
+    return Step(a_page(url), 10.0, is_target, False)
 
 
 def test_a_target_counts_when_it_was_suggested_one_to_three_clicks_before() -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from support.randomweb import RandomWeb, crawl_on
@@ -27,17 +29,45 @@ def opened(folder: Path, frontier: str, ordering: str = "dom", **settings: Any) 
     return assemble(Topic("reefs", ("coral reef",), WEB.seeds), options, clock=lambda: NOW, folder=folder)
 
 
-def crawled(folder: Path, frontier: str, ordering: str = "dom", *, closed: bool = True) -> Path:
-    """A crawl that was stopped or killed after some fetches."""
-    crawl = opened(folder / "live", frontier, ordering)
-    crawl_on(crawl, WEB, 45)
-    assert len(crawl.frontier) > 10 and crawl.stats.fetches > 30
-    if closed:
-        crawl.close("stopped", NOW)
-    shutil.copytree(folder / "live", folder / "left")
-    if not closed:
-        crawl.close("stopped", NOW)
-    return folder / "left"
+class Crawled(NamedTuple):
+    """A crawl that was stopped or killed after some fetches, and what waits when it is resumed as it is."""
+
+    folder: Path
+    waiting: dict[str, CrawlUrl]
+
+
+Crawls = Callable[..., Crawled]
+
+
+@pytest.fixture(scope="module")
+def crawls(tmp_path_factory: pytest.TempPathFactory) -> Crawls:
+    """Each is made once."""
+
+    @cache
+    def made(frontier: str, ordering: str, closed: bool) -> Crawled:
+        folder = tmp_path_factory.mktemp("crawl")
+        crawl = opened(folder / "live", frontier, ordering)
+        crawl_on(crawl, WEB, 45)
+        assert len(crawl.frontier) > 10 and crawl.stats.fetches > 30
+        if closed:
+            crawl.close("stopped", NOW)
+        shutil.copytree(folder / "live", folder / "left")
+        if not closed:
+            crawl.close("stopped", NOW)
+        return Crawled(folder / "left", undamaged(folder / "left", frontier, ordering))
+
+    return made
+
+
+@pytest.fixture
+def crawled(crawls: Crawls, tmp_path: Path) -> Crawls:
+    """``crawled(frontier, ordering, closed)``: a copy that may be damaged."""
+
+    def copy(frontier: str, ordering: str = "dom", *, closed: bool = True) -> Crawled:
+        whole = crawls(frontier, ordering, closed)
+        return Crawled(Path(shutil.copytree(whole.folder, tmp_path / "left")), whole.waiting)
+
+    return copy
 
 
 def waiting(crawl: Crawl) -> dict[str, CrawlUrl]:
@@ -56,9 +86,8 @@ def undamaged(folder: Path, frontier: str, ordering: str = "dom") -> dict[str, C
 
 @pytest.mark.parametrize("ordering", ["dom", "breadth_first", "adaptive", "opic", "shark_search"])
 @pytest.mark.parametrize("frontier", ["memory", "disk"])
-def test_a_frontier_that_was_removed_is_made_again(tmp_path: Path, frontier: str, ordering: str) -> None:
-    folder = crawled(tmp_path, frontier, ordering)
-    expected = undamaged(folder, frontier, ordering)
+def test_a_frontier_that_was_removed_is_made_again(crawled: Crawls, frontier: str, ordering: str) -> None:
+    folder, expected = crawled(frontier, ordering)
     shutil.rmtree(folder / "frontier")
     crawl = opened(folder, frontier, ordering)
     found = waiting(crawl)
@@ -76,9 +105,8 @@ def test_a_frontier_that_was_removed_is_made_again(tmp_path: Path, frontier: str
 
 
 @pytest.mark.parametrize("frontier", ["memory", "disk"])
-def test_pages_whose_files_are_gone_give_the_links_of_the_link_log(tmp_path: Path, frontier: str) -> None:
-    folder = crawled(tmp_path, frontier, "breadth_first")
-    expected = undamaged(folder, frontier, "breadth_first")
+def test_pages_whose_files_are_gone_give_the_links_of_the_link_log(crawled: Crawls, frontier: str) -> None:
+    folder, expected = crawled(frontier, "breadth_first")
     shutil.rmtree(folder / "frontier")
     for path in (folder / "pages").rglob("*"):
         if path.is_file():
@@ -91,9 +119,8 @@ def test_pages_whose_files_are_gone_give_the_links_of_the_link_log(tmp_path: Pat
 @pytest.mark.parametrize("closed", [True, False], ids=["closed", "killed"])
 @pytest.mark.parametrize("damage", ["removed", "emptied", "halved", "a byte short"])
 @pytest.mark.parametrize("name", [*sorted({*MAPPED} - {"times"}), RECORDS, "journal", "state.json"])  # nothing is held
-def test_a_file_that_a_frontier_on_disk_lost_is_named(tmp_path: Path, name: str, damage: str, closed: bool) -> None:
-    folder = crawled(tmp_path, "disk", closed=closed)
-    expected = undamaged(folder, "disk")
+def test_a_file_that_a_frontier_on_disk_lost_is_named(crawled: Crawls, name: str, damage: str, closed: bool) -> None:
+    folder, expected = crawled("disk", closed=closed)
     [path] = (folder / "frontier").glob("journal.[0-9]*") if name == "journal" else [folder / "frontier" / name]
     size = path.stat().st_size
     assert size
@@ -109,10 +136,9 @@ def test_a_file_that_a_frontier_on_disk_lost_is_named(tmp_path: Path, name: str,
 
 @pytest.mark.parametrize("closed", [True, False], ids=["closed", "killed"])
 @pytest.mark.parametrize("damage", ["removed", "emptied", "halved", "a byte short"])
-def test_a_journal_that_the_frontier_in_memory_lost(tmp_path: Path, damage: str, closed: bool) -> None:
+def test_a_journal_that_the_frontier_in_memory_lost(crawled: Crawls, damage: str, closed: bool) -> None:
     """It is made again, or named; of a cut among its last lines only what was done since is done again."""
-    folder = crawled(tmp_path, "memory", closed=closed)
-    expected = undamaged(folder, "memory")
+    folder, expected = crawled("memory", closed=closed)
     spoil(folder / "frontier" / "journal.jsonl", damage)
     try:
         crawl = opened(folder, "memory")
@@ -128,9 +154,8 @@ def test_a_journal_that_the_frontier_in_memory_lost(tmp_path: Path, damage: str,
     crawl.close("stopped", NOW)
 
 
-def test_an_interrupted_recovery_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = crawled(tmp_path, "disk")
-    expected = undamaged(folder, "disk")
+def test_an_interrupted_recovery_begins_anew(crawled: Crawls, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, expected = crawled("disk")
     shutil.rmtree(folder / "frontier")
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr("crawlproject.crawl.frontier_recovery.FrontierRecovery.finish", interrupted)
