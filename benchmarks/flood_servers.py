@@ -1,7 +1,8 @@
 """Servers that want to keep a crawler busy, beside honest ones: each host is an address of loopback.
 
 ``127.0.1.N`` are honest hosts: small pages with links to more of their own, without end. ``127.0.2.N`` is a host of the N-th
-kind of ``FLOODS``, ``127.0.3.N`` one of many that the kind ``robots_chain`` leads through.
+kind of ``FLOODS``, ``127.0.3.N`` one of many that the kind ``robots_chain`` leads through. ``127.1.N.M`` is the M-th host of a
+swarm of the N-th kind.
 """
 
 from __future__ import annotations
@@ -154,7 +155,9 @@ class FloodServer:
             writer.close()
 
     def answer(self, host: str, path: str) -> Pieces:
-        block, number = map(int, host.split(".")[2:])
+        swarm, block, number = map(int, host.split(".")[1:])
+        if swarm:
+            block, number = 2, block
         robots = path.endswith("/robots.txt")
         if block == 3:
             return once(chained(host) % self.port if robots else honest_page(host, path))
@@ -189,11 +192,16 @@ class Ports(NamedTuple):
     honest: int
     floods: int
 
-    def seeds(self, floods: Sequence[str], honest: int) -> list[str]:
-        """The front pages of so many honest hosts and of one host for each of ``floods``."""
+    def seeds(self, floods: Sequence[str], honest: int, swarm: int = 0) -> list[str]:
+        """The front pages of so many honest hosts, and of one host for each of ``floods`` or ``swarm`` hosts of these kinds."""
+        if swarm:
+            kinds = [FLOODS.index(floods[n % len(floods)]) + 1 for n in range(swarm)] if floods else []
+            hosts = [f"127.1.{kind}.{n + 1}" for n, kind in enumerate(kinds)]
+        else:
+            hosts = [f"127.0.2.{FLOODS.index(kind) + 1}" for kind in floods]
         return [
             *(f"http://127.0.1.{n + 1}:{self.honest}/" for n in range(honest)),
-            *(f"http://127.0.2.{FLOODS.index(kind) + 1}:{self.floods}/" for kind in floods),
+            *(f"http://{host}:{self.floods}/" for host in hosts),
         ]
 
 

@@ -1,11 +1,12 @@
-"""The rate of honest hosts beside a server that floods the crawler, for each kind of flood.
+"""The rate of honest hosts beside a server that floods the crawler, or many, for each kind of flood.
 
-    python -m benchmarks.floods [--kinds KIND...] [--pages N] [--hosts N] [--runs N] [-s NAME=VALUE]
+    python -m benchmarks.floods [--kinds KIND...] [--swarm N] [--pages N] [--hosts N] [--runs N] [-s NAME=VALUE]
 
 Real sockets on loopback, a crawl of ``--pages`` pages (500) of ``--hosts`` honest hosts (10) without pauses between visits, so
 that what a flood costs the crawler is missing elsewhere. ``--runs`` (3) times in turns: one crawl without floods, and one beside
-each kind. Told are the honest pages for each second of the crawler's CPU, start-up left out, and for each second of the clock,
-each as a share of those without floods (median of the runs), and what the history says of the flooding host.
+each kind. Told are the pages for each second of the crawler's CPU, start-up left out, and the honest pages for each second of the
+clock, both also as a share of those without floods (median of the runs), and what the history says of the flooding host. With
+``--swarm`` there are as many flooding hosts, all of one kind, and last of all kinds in turn (``mixed``).
 """
 
 from __future__ import annotations
@@ -35,18 +36,23 @@ SETTINGS = {
 }
 
 
+MIXED = "mixed"
+
+
 class Rate(NamedTuple):
     a_cpu_second: float
     a_second: float
     errors: Counter[str]  # of the flooding host; "page": none
 
 
-def measure(ports: Ports, floods: Sequence[str], *, hosts: int, pages: int, settings: Sequence[str] = ()) -> Rate:
-    """One crawl of ``hosts`` honest hosts and one host of each of ``floods``."""
+def measure(
+    ports: Ports, floods: Sequence[str], *, hosts: int, pages: int, swarm: int = 0, settings: Sequence[str] = ()
+) -> Rate:
+    """One crawl of ``hosts`` honest hosts and one host of each of ``floods``, or ``swarm`` hosts of them."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         topic, meter = folder / "topic.toml", folder / "meter.json"
-        topic.write_text(f'keywords = "coral reef"\nseeds = {json.dumps(ports.seeds(floods, hosts))}\n')
+        topic.write_text(f'keywords = "coral reef"\nseeds = {json.dumps(ports.seeds(floods, hosts, swarm))}\n')
         chosen = {**SETTINGS, "CRAWL_DIR": folder / "crawl", "CRAWL_MAX_PAGES": pages, "DOWNLOAD_TIMEOUT": 10}
         chosen["EXTENSIONS"] = json.dumps({"benchmarks.meter.Meter": 0})
         asked = [f"{key}={value}" for key, value in chosen.items()] + list(settings)
@@ -74,12 +80,14 @@ def measure(ports: Ports, floods: Sequence[str], *, hosts: int, pages: int, sett
     ]  # the last ones may wait for a flood in flight: it could fill the budget of pages
     others = [line for line in lines if "//127.0.1." not in line["url"]]
     errors = Counter(line["error"] or ("page" if line["md5"] else "redirect") for line in others)
-    return Rate(len(honest) / cpu, len(most) / (most[-1] - most[0]), errors)
+    stored = sum(bool(line["md5"]) for line in lines)  # a front page, and what a flood leads to, costs what others cost
+    return Rate(stored / cpu, len(most) / (most[-1] - most[0]), errors)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kinds", nargs="*", default=list(FLOODS), help=f"of {', '.join(FLOODS)}; default: each")
+    parser.add_argument("--swarm", type=int, default=0, help="flooding hosts at once; 0: one")
     parser.add_argument("--pages", type=int, default=500)
     parser.add_argument("--hosts", type=int, default=10)
     parser.add_argument("--runs", type=int, default=3)
@@ -88,9 +96,11 @@ def main() -> None:
     found: dict[str, list[Rate]] = {}
     with flood_servers() as ports:
         for _ in range(chosen.runs):
-            for kind in ("", *chosen.kinds):
-                floods = [kind] if kind else []
-                rate = measure(ports, floods, hosts=chosen.hosts, pages=chosen.pages, settings=chosen.set)
+            for kind in ("", *chosen.kinds, *([MIXED] if chosen.swarm else [])):
+                floods = chosen.kinds if kind == MIXED else [kind] if kind else []
+                rate = measure(
+                    ports, floods, hosts=chosen.hosts, pages=chosen.pages, swarm=chosen.swarm, settings=chosen.set
+                )
                 found.setdefault(kind, []).append(rate)
                 print(_line(kind, found[kind], found[""]), flush=True)
 

@@ -1,11 +1,11 @@
 """A web half of whose sites are made by scripts: what each value of ``CRAWL_RENDER`` finds, and what it takes.
 
-    python -m benchmarks.rendering [--sites 12] [--pages 12] [--browser EXECUTABLE ...] [--json FILE]
+    python -m benchmarks.rendering [--sites 12] [--pages 12] [--ways WAY ...] [--browser EXECUTABLE ...] [--json FILE]
 
 One crawl each to the end of the web (``benchmarks/scripted_web.py``), without pauses, over loopback. ``recall`` is the share of
 the pages about the topic that were stored, ``rendered`` the pages that were rendered, ``asked`` the requests that came to
 the web. CPU is that of the crawl with its browser, and memory the peak of the sum of their proportional set sizes, looked at five
-times a second. ``never`` is the control.
+times a second. ``never`` is the control. ``--ways`` says how scripts come by their pages: by ``get``, ``post`` or in a ``frame``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from benchmarks.scripted_web import ScriptWeb
+from benchmarks.scripted_web import WAYS, ScriptWeb
 from crawlproject.components.virtual_web_server import running
 from crawlproject.webs.access_log import AccessLog, read_log
 
@@ -73,6 +73,7 @@ def run(web: ScriptWeb, folder: Path, mode: str, browser: str) -> dict[str, Any]
         "CRAWL_DIR": folder / "crawl",
         "CRAWL_RENDER": mode,
         "CRAWL_BROWSER": browser,
+        "CRAWL_RENDER_POSTS": 10,
         "CRAWL_PROGRESS_SECONDS": 0,
     }
     settings |= {"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, "LOG_LEVEL": "ERROR"}
@@ -106,10 +107,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sites", type=int, default=12)
     parser.add_argument("--pages", type=int, default=12, help="of a site")
+    parser.add_argument("--ways", nargs="+", choices=list(WAYS), default=["get"], help="of one site after the other")
     parser.add_argument("--browser", action="append", default=[], help="executable; may be repeated")
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
-    web = ScriptWeb(asked.sites, asked.pages)
+    web = ScriptWeb(asked.sites, asked.pages, ways=asked.ways)
     runs = []
     with tempfile.TemporaryDirectory() as folder:
         for browser in asked.browser or [""]:

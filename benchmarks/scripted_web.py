@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from random import Random
-from urllib.parse import urlsplit
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
+from crawlproject.urls.post import Post, post_of
 from crawlproject.webs.base import Reply, not_held
 
+JSON = {"content-type": "application/json"}
 HTML = {"content-type": "text/html; charset=utf-8"}
 SHELL = (
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Club</title></head><body>'
     '<noscript>You need to enable JavaScript to run this app.</noscript><div id="root"></div>'
     '<script src="/static/js/main.1f2e3d4c.js"></script></body></html>'
 )
-SCRIPT = """
-fetch("/api" + location.pathname).then((response) => response.json()).then((page) => {
+SHOW = """
+const show = (page) => {
   document.title = page.title;
   const root = document.getElementById("root");
   root.innerHTML = "<h1>" + page.title + "</h1>" + page.paragraphs.map((text) => "<p>" + text + "</p>").join("");
@@ -30,8 +33,20 @@ fetch("/api" + location.pathname).then((response) => response.json()).then((page
     }
     root.append(list);
   }, 500);
-});
+};
 """
+QUERY = "query Page($path: String) { page(path: $path) { title paragraphs links } }"
+POST = f"""
+const asked = new URLSearchParams({{ query: "{QUERY}", path: location.pathname }});
+fetch("/graphql", {{ method: "POST", body: asked }})
+  .then((response) => response.json()).then((found) => show(found.data.page));
+"""
+FRAME = """
+const frame = Object.assign(document.createElement("iframe"), { src: "/frame" + location.pathname });
+document.getElementById("root").append(frame);
+"""
+GET = """fetch("/api" + location.pathname).then((response) => response.json()).then(show);"""
+WAYS = {"get": GET, "post": POST, "frame": FRAME}  # how the scripts of a site come by its pages
 ON = ("coral", "reef", "fish", "polyp", "lagoon", "atoll", "diver", "current", "kelp", "sponge", "shoal", "tide")
 OFF = (
     "bridge",
@@ -50,12 +65,16 @@ OFF = (
 
 
 class ScriptWeb:
-    """``sites`` sites of ``pages`` pages; those with odd numbers are made by scripts. A third of the pages are about reefs."""
+    """``sites`` sites of ``pages`` pages; those with odd numbers are made by scripts. A third of the pages are about reefs.
+
+    The scripts of one site after the other come by the pages in one of ``ways``, names of ``WAYS``.
+    """
 
     warnings: Sequence[str] = ()
 
-    def __init__(self, sites: int = 6, pages: int = 8, seed: int = 1) -> None:
+    def __init__(self, sites: int = 6, pages: int = 8, seed: int = 1, ways: Sequence[str] = ("get",)) -> None:
         self._random = Random(seed)
+        self._ways = ways
         self._pages: dict[str, tuple[str, list[str], list[tuple[str, str]]]] = {}
         self.targets: set[str] = set()
         urls = [[f"http://s{site}.example/{page or ''}" for page in range(pages)] for site in range(sites)]
@@ -75,20 +94,40 @@ class ScriptWeb:
         return " ".join(words[:3]), texts, anchors
 
     def is_scripted(self, url: str) -> bool:
-        return int((urlsplit(url).hostname or "s0.example")[1:].partition(".")[0]) % 2 == 1
+        return self._number(url) % 2 == 1
+
+    def _number(self, url: str) -> int:
+        return int((urlsplit(url).hostname or "s0.example")[1:].partition(".")[0])
+
+    def _way(self, url: str) -> str:
+        return self._ways[self._number(url) // 2 % len(self._ways)]
 
     def get(self, url: str) -> Reply:
+        if post := post_of(url):
+            return self._posted(url, post)
         parts = urlsplit(url)
         origin = f"{parts.scheme}://{parts.hostname}"
         if parts.path == "/static/js/main.1f2e3d4c.js":
-            return Reply(url, 200, {"content-type": "text/javascript"}, SCRIPT.encode())
+            return Reply(url, 200, {"content-type": "text/javascript"}, (SHOW + WAYS[self._way(url)]).encode())
         if parts.path.startswith("/api/") and f"{origin}{parts.path[4:]}" in self._pages:
-            title, texts, links = self._pages[f"{origin}{parts.path[4:]}"]
-            body = json.dumps({"title": title, "paragraphs": texts, "links": links})
-            return Reply(url, 200, {"content-type": "application/json"}, body.encode())
+            return Reply(url, 200, JSON, json.dumps(self._data(f"{origin}{parts.path[4:]}")).encode())
+        if parts.path.startswith("/frame/") and f"{origin}{parts.path[6:]}" in self._pages:
+            return Reply(url, 200, HTML, self._served(f"{origin}{parts.path[6:]}").encode())
         if url not in self._pages:
             return not_held(url)
         return Reply(url, 200, HTML, (SHELL if self.is_scripted(url) else self._served(url)).encode())
+
+    def _posted(self, url: str, post: Post) -> Reply:
+        """The answer to the question of a script."""
+        parts = urlsplit(post.url)
+        page = f"{parts.scheme}://{parts.hostname}{dict(parse_qsl(post.body)).get('path')}"
+        if parts.path != "/graphql" or page not in self._pages:
+            return not_held(url)
+        return Reply(url, 200, JSON, json.dumps({"data": {"page": self._data(page)}}).encode())
+
+    def _data(self, url: str) -> dict[str, Any]:
+        title, texts, links = self._pages[url]
+        return {"title": title, "paragraphs": texts, "links": links}
 
     def _served(self, url: str) -> str:
         title, texts, links = self._pages[url]

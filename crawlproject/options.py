@@ -134,6 +134,7 @@ class Options(BaseModel):
     crawl_soft_404_probe: Count
     crawl_render: Literal["never", "needed", "always"]
     crawl_render_cost: Seconds
+    crawl_render_posts: Count
     crawl_render_pages: Annotated[int, Field(ge=1)]
     crawl_render_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)]
     crawl_render_memory: Annotated[int, Field(ge=2**27)]

@@ -98,6 +98,7 @@ CRAWL_CLOAKING_AGENT = (  # the User-Agent of these fetches: a common browser's
 CRAWL_SOFT_404_PROBE = 0  # pages of a host after which it is asked for one that is not there; 0: never
 CRAWL_RENDER = "never"  # which pages are rendered in a browser: never, needed (what only a browser can read) or always
 CRAWL_RENDER_COST = 4.0  # fetches that a rendering counts for in the budget of its site, besides that of the page
+CRAWL_RENDER_POSTS = 0  # POST requests that the scripts of a page may make to its own site, each with a question
 CRAWL_RENDER_PAGES = 2  # that are rendered at the same time
 CRAWL_RENDER_SECONDS = 10.0  # until a page is read as it is, settled or not
 CRAWL_RENDER_MEMORY = 536_870_912  # bytes that a process of the browser may take, about one a page: else it is killed

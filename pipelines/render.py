@@ -12,6 +12,7 @@ from crawlproject.components.items import PageItem
 from crawlproject.components.running import crawl_of, stopped, stopping
 from crawlproject.crawl.rendering import HTML
 from crawlproject.options import read_options
+from crawlproject.storage.warc.archive import Rendering
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.post import post_of
 
@@ -58,11 +59,15 @@ class RenderPipeline:
             return item
         if not renderer.is_available or not crawl.rendering.policy.wants(item.page):
             return item
-        snapshot = await renderer.render(_address(item), item.body, item.fetch.content_type)
+        content_type = item.fetch.content_type
+        rendered = await renderer.render(_address(item), item.body, content_type, item.cookies)
         if stopped(self.crawler):
             raise DropItem("the crawl stops; the page is fetched again after a resume", log_level="DEBUG")
-        if snapshot is None:
+        if rendered is None:
             return item
+        snapshot = rendered.snapshot
+        if crawl.folder.archive is not None:
+            crawl.folder.archive.rendered(item.page.url, Rendering(item.body, content_type, rendered.exchanges))
         item.fetch = crawl.rendering.fetch(item.fetch, time())
         if snapshot.redirect and self._redirect(item, snapshot.redirect, crawl):
             raise DropItem(f"redirected by its scripts: {item.page.url}", log_level="DEBUG")

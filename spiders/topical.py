@@ -16,7 +16,7 @@ from crawlproject.components.clock import time
 from crawlproject.components.connection_failures import connection_failure
 from crawlproject.components.feeds import refuse_crawl_files
 from crawlproject.components.items import PageItem
-from crawlproject.components.meta import ANY_TYPE, ENDED_AT, LEASE, fetch_of, robots_agent
+from crawlproject.components.meta import ANY_TYPE, ENDED_AT, LEASE, cookies_of, fetch_of, robots_agent
 from crawlproject.components.refused import Refused
 from crawlproject.components.request_json import lease_key
 from crawlproject.components.running import attach, stopped, stopping
@@ -159,7 +159,7 @@ class TopicalSpider(scrapy.Spider):
             page = self.crawl.receive(lease, Reply(request.url, response.status, headers, response.body), fetch)
         if page is not None:
             body = response.body[: self.crawl.options.page_max_bytes]
-            yield PageItem(page, body, lease, fetch, headers["x-robots-tag"])
+            yield PageItem(page, body, lease, fetch, headers["x-robots-tag"], cookies_of(response))
 
     def failed(self, failure: Failure) -> None:
         """A fetch that brought no response, or a request that a middleware refused."""

@@ -21,7 +21,7 @@ from scrapy.exceptions import CloseSpider
 
 from crawlproject.components.clock import time
 from crawlproject.components.guarded_scheduler import GuardedScheduler
-from crawlproject.components.leases import Leases
+from crawlproject.components.leases import SLOW_BESIDE, Leases
 from crawlproject.components.meta import LEASE, fetch_of
 from crawlproject.components.request_json import canonical_identity, lease_key, post_key
 from crawlproject.components.running import count
@@ -44,7 +44,8 @@ class CrawlScheduler(GuardedScheduler):
     """Serves ``crawl``, whose spider makes the request for a URL: ``page_request(url)``.
 
     At most ``CONCURRENT_REQUESTS`` leases are open, pages in the pipelines included, so with one request at a time every
-    take knows all links of the pages before.
+    take knows all links of the pages before. With several, fetches that take long do not count, up to ``SLOW_BESIDE`` times
+    as many: else so many servers that drip keep all others waiting.
     """
 
     def __init__(self, crawler: Crawler, crawl: Crawl) -> None:
@@ -52,6 +53,7 @@ class CrawlScheduler(GuardedScheduler):
         self.crawl = crawl
         self.frontier = crawl.frontier
         self._limit = crawler.settings.getint("CONCURRENT_REQUESTS") or float("inf")
+        self._slow_beside = SLOW_BESIDE * self._limit if 1 < self._limit < float("inf") else 0
         self._leases = Leases(crawler, crawl.frontier, crawl.options.politeness_max_crawl_delay)
         self._outage: float | None = None  # when the outage began that was told of
 
@@ -69,7 +71,7 @@ class CrawlScheduler(GuardedScheduler):
         if self.crawler.engine is not None:
             # A page that waits for its robots.txt counts twice there, so that a quarter of the connections stood unused on a
             # slow web. The leases are the limit, one fetch each.
-            self.crawler.engine.downloader.total_concurrency *= 2
+            self.crawler.engine.downloader.total_concurrency *= 2 * (1 + SLOW_BESIDE)
 
     def _close_frontier(self, reason: str) -> None:
         self.crawl.close(reason, time(), self.crawler.stats.get_stats() if self.crawler.stats else {})
@@ -82,7 +84,7 @@ class CrawlScheduler(GuardedScheduler):
     def _next(self, now: float) -> Request | None:
         if self.crawl.connections.began != self._outage:
             self._tell_of_outage(now)
-        while self.frontier.leases() < self._limit:  # at the limit the engine calls again when a lease ends
+        while self._has_room(now):
             taken = self.crawl.take(now)
             if taken is None:
                 self._wake_when_due(now)
@@ -91,6 +93,16 @@ class CrawlScheduler(GuardedScheduler):
             if request is not None:
                 return self._leases.issue(taken.key, request, now)
         return None
+
+    def _has_room(self, now: float) -> bool:
+        """Whether one more lease may be open. If not, the engine calls again when one ends, or its fetch turns out to be slow."""
+        leases = self.frontier.leases()
+        if leases < self._limit or not self._slow_beside:
+            return leases < self._limit
+        slow, due = self._leases.slow(now)
+        if slow < self._slow_beside:
+            self._wake_up.set(due, now)
+        return leases < self._limit + min(slow, self._slow_beside)
 
     def _request_for(self, taken: CrawlUrl) -> Request | None:
         if taken.request is not None:

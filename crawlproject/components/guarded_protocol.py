@@ -70,6 +70,12 @@ class GuardedProtocol(ResponseHandler):
             meter.received += len(bite)
             if self._over:
                 return
+            if self._body is not None:
+                meter.head = meter.head or meter.received - self._body.total_bytes
+                if self._body.is_eof() and len(data) > len(bite):
+                    self._over = True  # whatever else it sends, nobody has asked for it
+                    self.force_close()
+                    return
             # While reading pauses, aiohttp holds bytes back that may be of the body.
             if not self._reading_paused and (reason := meter.excess(self._body.total_bytes if self._body else 0)):
                 self._stop(Flood(reason))

@@ -31,6 +31,7 @@ from yarl import URL
 
 from crawlproject.components.connector import AddressRefused, GuardedConnector, SystemResolver
 from crawlproject.components.guarded_protocol import GuardedResponse
+from crawlproject.components.leases import SLOW_BESIDE
 from crawlproject.components.open_files import FULL, Sockets, TableFull, raise_limit
 from crawlproject.components.refused import Refused
 from crawlproject.components.running import count, safety_of
@@ -63,7 +64,8 @@ class HttpDownloadHandler(AiohttpDownloadHandler):
         options = read_options(crawler.settings)
         self._max_header_bytes, self._max_headers = options.crawl_max_header_bytes, options.crawl_max_headers
         self._timeouts = HostTimeouts(options.crawl_min_timeout)
-        self._sockets = Sockets(raise_limit(), self._pool_size_total)
+        in_use = self._pool_size_total * (1 + SLOW_BESIDE)  # slow ones are made beside the others
+        self._sockets = Sockets(raise_limit(), in_use)
         self._resolver = SystemResolver(min(LOOK_UPS, self._sockets.most_in_use))
         self._session = self._make_session()  # to proxies, and to hosts that the operator named
         self._guarded: aiohttp.ClientSession | None = None

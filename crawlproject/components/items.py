@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from crawlproject.records import CrawlUrl, Fetch, Page, Visit
@@ -14,8 +14,8 @@ class PageItem:
     """A fetched page.
 
     Its fields are what feed exports and pipelines behind ours see; they are filled when the page is kept. The attributes
-    ``page``, ``body``, ``lease``, ``fetch``, ``robots_tag`` (the header ``X-Robots-Tag``) and ``visit`` are no fields: they
-    are for the pipelines of the project.
+    ``page``, ``body``, ``lease``, ``fetch``, ``robots_tag`` (the header ``X-Robots-Tag``), ``cookies`` (those of ``Set-Cookie``)
+    and ``visit`` are no fields: they are for the pipelines of the project.
     """
 
     url: str = ""
@@ -43,12 +43,15 @@ class PageItem:
     version: int = 1
     state: str = ""
 
-    def __init__(self, page: Page, body: bytes, lease: CrawlUrl, fetch: Fetch, robots_tag: str = "") -> None:
+    def __init__(
+        self, page: Page, body: bytes, lease: CrawlUrl, fetch: Fetch, robots_tag: str = "", cookies: Sequence[str] = ()
+    ) -> None:
         self.page = page
         self.body = body
         self.lease = lease
         self.fetch = fetch
         self.robots_tag = robots_tag
+        self.cookies = cookies
         self.visit: Visit | None = None
         self.parts = {}
         self.topics = {}

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from crawlproject.records import CrawlUrl
 
 _KEPT = 10_000  # request objects that a worker of a shared frontier keeps for retries and redirects
+SLOW = 3.0  # seconds under way, after which a fetch takes no other's place: it costs a socket and hardly anything else
+SLOW_BESIDE = 3  # times CONCURRENT_REQUESTS: so many slow fetches at most are made beside the others
 _UNLIMITED = 1000  # leases of a worker whose CONCURRENT_REQUESTS is 0
 
 
@@ -73,6 +75,18 @@ class Leases:
         self._issued[key] = request
         count(self._crawler, "scheduler/dequeued")
         return request
+
+    def slow(self, now: float) -> tuple[int, float | None]:
+        """How many fetches have been under way for ``SLOW`` seconds, and when the next one will have been."""
+        active = self._crawler.engine.downloader.active if self._crawler.engine else ()
+        number = 0
+        for request in self._issued.values():  # in the order of their issue
+            if ENDED_AT in request.meta or request not in active:
+                continue
+            if request.meta[TAKEN_AT] > now - SLOW:
+                return number, request.meta[TAKEN_AT] + SLOW
+            number += 1
+        return number, None
 
     def issued(self, key: str, request: Request) -> Request | None:
         """The request that was issued for ``key``, when ``request`` carries its moment of issue.

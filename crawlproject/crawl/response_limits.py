@@ -5,7 +5,8 @@ A flood is counted and noted under its reason, and its host rests as after a blo
     ================== ==========================================================================================
     flood/head         more than ``CRAWL_MAX_HEADERS`` headers, or one of more than ``CRAWL_MAX_HEADER_BYTES``
     flood/interim      more than ``MAX_INTERIM`` responses 1xx before the one that counts
-    flood/overhead     more than ``HEADS`` times ``CRAWL_MAX_HEADER_BYTES`` that are no body: head, chunk sizes, trailers
+    flood/overhead     more than ``HEADS`` times ``CRAWL_MAX_HEADER_BYTES`` that are no body: head, chunk sizes, trailers;
+                       or behind the head more than ``MAX_FRAMING`` and half of what is body
     flood/work         reading it took more than ``MAX_WORK`` of the processor
     flood/slow         bytes that came to the end, at less than ``LEAST_RATE``, when its time was over
     ================== ==========================================================================================
@@ -24,6 +25,7 @@ SLOW = "flood/slow"
 
 MAX_INTERIM = 16  # servers send one or two
 HEADS = 4  # times CRAWL_MAX_HEADER_BYTES: 256 KiB, as much as Chromium reads of a head
+MAX_FRAMING = 2**14  # bytes behind the head that are no body: what a page in a thousand chunks has
 MAX_WORK = 0.5  # seconds of CPU time: a page of a megabyte takes 0.01
 LEAST_RATE = 1_000.0  # bytes a second
 STILL_COMING = 5.0  # seconds since the last byte after which a server is silent, not slow
@@ -46,6 +48,7 @@ class ResponseMeter:
         self.interim = 0  # responses 1xx
         self.work = 0.0  # seconds of CPU time
         self.latest = now  # when the last bytes came
+        self.head = 0  # bytes before the body, or a little more; 0: it has not come yet
         self._began = now
         self._max_overhead = max_overhead
 
@@ -53,7 +56,8 @@ class ResponseMeter:
         """The limit that is passed, or empty. ``body``: bytes of the body among those received."""
         if self.interim > MAX_INTERIM:
             return INTERIM
-        if self.received - body > self._max_overhead:
+        overhead = self.received - body
+        if overhead > self._max_overhead or (self.head and overhead - self.head > MAX_FRAMING + body // 2):
             return OVERHEAD
         return WORK if self.work > MAX_WORK else ""
 

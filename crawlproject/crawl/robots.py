@@ -11,7 +11,7 @@ from email.utils import parsedate_to_datetime
 
 from protego import Protego
 
-from crawlproject.pages.robots_txt import in_query, product_token, read_robots
+from crawlproject.pages.robots_txt import in_query, product_token, read_robots, wildcards_in
 from crawlproject.urls.hosts import origin_of
 
 MAX_BYTES = 512_000  # RFC 9309 section 2.5: at least 500 KiB must be parsed; more is cut
@@ -45,9 +45,9 @@ class RobotsRules:
         self.is_quick = False  # whether matching costs next to nothing
         self.forbids_some = False  # a reply that came; one that is unreachable says nothing for long
         if 200 <= status < 300:
-            found = read_robots(_decoded(body), product_token(agent))
+            found = read_robots(_decoded(body), product_token(agent), MAX_WILDCARDS)
             self.sitemaps = found.sitemaps
-            wildcards = sum(_wildcards(rule) for rule in found.rules)
+            wildcards = sum(map(wildcards_in, found.rules))
             rules = found.rules if wildcards <= MAX_WILDCARDS else ("Disallow: /",)
             self.reason = "forbidden" if rules is found.rules else "wildcards"
             self.is_quick = (len(rules) <= QUICK_RULES and wildcards <= QUICK_WILDCARDS) or rules is not found.rules
@@ -64,10 +64,6 @@ class RobotsRules:
         """Seconds between visits that the host asks for, at most ``limit``; 0 when it asks for none."""
         delay = self._parser.crawl_delay("*") if self._parser else None
         return min(max(float(delay), 0.0), limit) if delay else 0.0
-
-
-def _wildcards(rule: str) -> int:
-    return rule.count("*") + rule.endswith("$")
 
 
 def _decoded(body: bytes) -> str:

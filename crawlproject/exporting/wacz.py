@@ -17,7 +17,7 @@ from crawlproject.exporting.warc import archive_size, write_warc
 from crawlproject.storage.tail import ITEMS
 from crawlproject.storage.warc.cdxj import cdxj_line, idx_head, sorted_lines, zipnum
 from crawlproject.storage.warc.record import date_of
-from crawlproject.urls.post import is_post
+from crawlproject.urls.post import is_digest, is_post
 
 VERSION = "1.1.1"
 _LARGE = 1_800_000_000  # bytes; the limit of a file in a zip without large headers
@@ -38,7 +38,8 @@ def write_wacz(crawl_dir: Path, manifest: dict[str, Any], file: BinaryIO, select
         with tempfile.TemporaryFile() as unsorted:
             with parts.part(_ARCHIVE, expected=archive_size(crawl_dir)) as part:
                 for entry in write_warc(crawl_dir, manifest, part.write, name=name, now=now):
-                    unsorted.write(cdxj_line(entry))
+                    if not is_digest(entry.url):  # nobody can tell what was sent
+                        unsorted.write(cdxj_line(entry))
             unsorted.seek(0)
             _write_index(parts, unsorted)
         count = 0

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from math import inf
 from typing import NamedTuple
 from urllib.parse import quote
 
 MAX_SITEMAPS = 100  # of one file; each is a fetch
 
-_LINES = re.compile("\r\n|\r|\n")
+_LINES = re.compile("[^\r\n]{6,}")  # no shorter one says anything
 _AGENT = ("user-agent", "useragent", "user agent")
 _DISALLOW = ("disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw")  # people mean it
 _DELAY = ("crawl-delay", "crawl delay")
@@ -45,12 +46,20 @@ def product_token(agent: str) -> str:
     return found.lower()
 
 
-def read_robots(text: str, token: str) -> RobotsFile:
+def wildcards_in(rule: str) -> int:
+    """How many wildcards a rule has, which take time to match."""
+    return rule.count("*") + rule.endswith("$")
+
+
+def read_robots(text: str, token: str, most_wildcards: float = inf) -> RobotsFile:
     """What a robots.txt says to the crawler with this product token.
 
     All groups that name it count as one; without any, those for ``*`` do (section 2.2.1). Only rules end a list of user
-    agents: other records do not interfere (section 2.2.4).
+    agents: other records do not interfere (section 2.2.4). Reading ends when the rules that count have more than
+    ``most_wildcards``.
     """
+    is_named = token in text.lower()  # perhaps: then the rules for all others do not count yet
+    wildcards = [0, 0]  # of the rules for it, and for all others
     named: list[str] | None = None
     others: list[str] = []
     sitemaps: list[str] = []
@@ -68,9 +77,12 @@ def read_robots(text: str, token: str) -> RobotsFile:
                 sitemaps.append(value)
         else:
             listing = listing and key in _DELAY
-            for name, rules in ((token, named), ("*", others)):
+            for number, (name, rules) in enumerate(((token, named), ("*", others))):
                 if value and rules is not None and name in agents:
                     rules.append(_rule(key, value))
+                    wildcards[number] += wildcards_in(rules[-1])
+            if wildcards[0] > most_wildcards or (wildcards[1] > most_wildcards and not is_named):
+                break
     return RobotsFile(tuple(others if named is None else named), tuple(sitemaps))
 
 
@@ -81,8 +93,8 @@ def in_query(pattern_or_url: str) -> str:
 
 
 def _records(text: str) -> Iterator[tuple[str, str]]:
-    for line in _LINES.split(text):
-        record = line.partition("#")[0].strip(" \t")
+    for line in _LINES.finditer(text):
+        record = line[0].partition("#")[0].strip(" \t")
         key, colon, value = record.partition(":")
         key = key.strip().lower()
         if colon and key in _KEYS:

@@ -2,7 +2,8 @@
 
 Frontier, history and page repository know a page by its URL. An answer to POST is known by the URL that the form leads to, with
 the body as fragment: ``http://a.example/find#POST?q=reef&lang=en``. Whatever comes from outside (links, redirects, sitemaps,
-seeds) is made canonical, and no canonical URL has a fragment. So nobody but a reader of forms makes such a URL.
+seeds) is made canonical, and no canonical URL has a fragment. So nobody but a reader of forms makes such a URL. Archives also
+have answers to other bodies, which scripts of rendered pages sent: there a digest stands for the body.
 
 Indexes of web archives write ``?__wb_method=POST&q=reef`` (pywb). That is a URL which any page may link to.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from hashlib import sha1
 from typing import NamedTuple
 
 from crawlproject.errors import InvalidUrl
@@ -20,6 +22,7 @@ POST = "POST"
 POSTED = "post"  # sign of a visit: 1 for an answer to a POST
 FORM_TYPE = "application/x-www-form-urlencoded"
 _MARK = "#POST?"
+_DIGEST = "-sha1="  # no field of a form that ``urlencode`` wrote is likely to be called so
 _BODY = re.compile(r"[A-Za-z0-9*._~+%&=-]*")  # what ``urlencode`` writes; no ``#``, no ``/``
 
 
@@ -33,6 +36,17 @@ class Post(NamedTuple):
 def is_form_body(body: str) -> bool:
     """Whether a body is of ``FORM_TYPE``, as far as we write it."""
     return _BODY.fullmatch(body) is not None
+
+
+def body_name(body: bytes) -> str:
+    """What stands for a body in ``post_url``: itself if it is of ``FORM_TYPE``, else (JSON) its SHA-1 digest."""
+    text = body.decode("latin-1")
+    return text if is_form_body(text) else f"{_DIGEST}{sha1(body, usedforsecurity=False).hexdigest()}"
+
+
+def is_digest(url: str) -> bool:
+    """Whether ``url`` stands for a POST of a body that is known by its digest only."""
+    return f"{_MARK}{_DIGEST}" in url and is_post(url)
 
 
 def post_url(url: str, body: str) -> str:

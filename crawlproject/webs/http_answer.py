@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from crawlproject.urls.canonical import canonical_or_none, canonical_url
-from crawlproject.urls.post import POST, is_form_body, post_url
+from crawlproject.urls.post import POST, body_name, post_url
 from crawlproject.webs.base import Reply, Web, get_as
 
 METHODS = ("GET", "HEAD")
@@ -42,9 +42,8 @@ def answer(web: Web, method: str, url: str, headers: Mapping[str, str], sent: by
 
 
 def _post_url(url: str, sent: bytes) -> str:
-    """What a web knows a POST by; for a body that is no form's, a URL that no web knows."""
-    body = sent.decode("ascii", "replace")
-    return post_url(canonical_or_none(canonical_url, url) or "", body) if is_form_body(body) else ""
+    """What a web knows a POST by."""
+    return post_url(canonical_or_none(canonical_url, url) or "", body_name(sent))
 
 
 def _is_fresh(reply: Reply, headers: Mapping[str, str]) -> bool:

@@ -11,14 +11,14 @@ from typing import NamedTuple
 from fastwarc.warc import WarcRecord, WarcRecordType
 
 from crawlproject.urls.canonical import canonical_or_none, canonical_url
-from crawlproject.urls.post import FORM_TYPE, POST, is_form_body, post_url
-from crawlproject.urls.resolve import MAX_LENGTH
-from crawlproject.webs.base import media_type
+from crawlproject.urls.post import POST, body_name, post_url
 from crawlproject.webs.warc_index import Capture
+
+MOST_SENT = 2**16  # bytes of a body that are looked at, as by the server
 
 
 class Sent(NamedTuple):
-    """A request by another method than GET: ``url`` is that of a POST by a form, or empty."""
+    """A request by another method than GET: ``url`` is the ``post_url`` of a POST, or empty."""
 
     url: str
     identity: str
@@ -34,9 +34,8 @@ def sent_of(record: WarcRecord) -> Sent | None:
         return None
     place = canonical_or_none(canonical_url, (record.headers.get("WARC-Target-URI") or "").strip("<> "))
     url = ""
-    if method == POST and place and media_type(record.http_headers.get("Content-Type") or "") == FORM_TYPE:
-        body = record.reader.read(MAX_LENGTH).decode("ascii", "replace")
-        url = post_url(place, body) if is_form_body(body) else ""
+    if method == POST and place:
+        url = post_url(place, body_name(record.reader.read(MOST_SENT)))
     return Sent(url, *identities(record))
 
 

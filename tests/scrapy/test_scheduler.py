@@ -17,6 +17,7 @@ from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.project import get_project_settings
 
 from crawlproject.components.crawl_scheduler import CrawlScheduler
+from crawlproject.components.leases import SLOW
 from crawlproject.components.meta import TAKEN_AT
 from crawlproject.components.request_json import dump_request
 from crawlproject.components.request_scheduler import RequestScheduler
@@ -134,10 +135,29 @@ def test_no_more_leases_are_open_than_requests_may_be(world: World, tmp_path: Pa
     scheduler = topical(world, tmp_path, *SEEDS, CONCURRENT_REQUESTS=3)
     first, *_ = given = list(requests_of(scheduler, world))
     assert len(given) == 3 and scheduler.frontier.leases() == 3
-    assert world.timers == [], "the engine calls when a request ends; no timer is needed"
+    assert [timer.due for timer in world.timers] == [world.now + SLOW], "the engine calls sooner when a request ends"
     world.active.discard(first)
     world.inprogress.discard(first)
     assert len(list(requests_of(scheduler, world))) == 1
+
+
+def test_fetches_that_take_long_take_no_place(world: World, tmp_path: Path) -> None:
+    seeds = [f"http://h{n}.example/" for n in range(30)]
+    scheduler = topical(world, tmp_path, *seeds, CONCURRENT_REQUESTS=2)
+    given = []
+    for _ in range(6):
+        given.append(len(list(requests_of(scheduler, world))))
+        world.now += SLOW
+    assert given == [2, 2, 2, 2, 0, 0], "so many besides the others, and no more"
+    world.active.clear()
+    assert scheduler.next_request() is None, "pages in the pipelines are not slow fetches, but hold their lease"
+
+
+def test_one_request_at_a_time_is_one_at_a_time(world: World, tmp_path: Path) -> None:
+    scheduler = topical(world, tmp_path, *SEEDS, CONCURRENT_REQUESTS=1)
+    assert len(list(requests_of(scheduler, world))) == 1
+    world.now += 10 * SLOW
+    assert scheduler.next_request() is None
 
 
 def test_pages_in_the_pipelines_hold_their_lease(world: World, tmp_path: Path) -> None:

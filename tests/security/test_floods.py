@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.crawling import QUICK, ROOT, command, crawl, environment, history, refusals, stored, topic_file
@@ -29,7 +30,7 @@ EXPECTED = {
     "brotli": "safety/decompression",
     "zstd": "safety/decompression",
     "chunks": "flood/overhead",
-    "trailers": "flood/head",
+    "trailers": "flood/overhead",
     "drip": "flood/slow",
     "head_drip": "flood/slow",
     "robots_interim": "flood/interim",
@@ -121,6 +122,45 @@ def test_a_chain_of_robots_txt_is_not_followed_again_for_each_of_its_hosts(tmp_p
     pages = len(stored(tmp_path / "crawl"))
     assert pages == 100
     assert fetched <= 2 * pages + CHAIN_HOSTS // 10, "one robots.txt and one page a host, and the first chain"
+
+
+def swarm(folder: Path, kinds: tuple[str, ...], size: int, pages: int, **settings: object) -> list[dict[str, Any]]:
+    """The history of a crawl of five honest hosts beside a swarm."""
+    with flood_servers() as ports:
+        topic = topic_file(folder, *ports.seeds(kinds, 5, size))
+        chosen = {
+            **SETTINGS,
+            "CRAWL_MAX_PAGES": pages,
+            "CRAWL_MAX_SECONDS": PATIENCE,
+            "CRAWL_RETRY_DELAY": 1,
+            **settings,
+        }
+        done = crawl(topic, folder / "crawl", ordering="breadth_first", **chosen)
+    assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
+    return history(folder / "crawl")
+
+
+def is_honest(line: dict[str, Any]) -> bool:
+    return "//127.0.1." in line["url"] and bool(line["md5"])
+
+
+def test_honest_hosts_are_served_beside_a_swarm_of_all_kinds(tmp_path: Path) -> None:
+    kinds = tuple(EXPECTED)
+    lines = swarm(tmp_path, kinds, 2 * len(kinds), 300, DOWNLOAD_TIMEOUT=4)
+    pages = Counter(line["url"].split("/")[2] for line in lines if is_honest(line))
+    assert len(pages) == 5 and min(pages.values()) >= 20, pages
+    errors = Counter(line["error"] for line in lines if line["error"])
+    assert set(errors) <= set(EXPECTED.values()), errors
+    for host, floods in Counter(line["url"].split("/")[2] for line in lines if line["error"]).items():
+        assert floods == 1, f"{host} rests for half a minute"
+
+
+def test_a_swarm_that_drips_takes_no_place_for_long(tmp_path: Path) -> None:
+    """More hosts than there are places send a byte now and then: others go on before the first of these has ended."""
+    lines = swarm(tmp_path, ("drip",), 24, 400, CONCURRENT_REQUESTS=8, DOWNLOAD_TIMEOUT=12)
+    ends = [number for number, line in enumerate(lines) if line["error"] == "flood/slow"]
+    before = sum(map(is_honest, lines[: ends[0]])) if ends else len(lines)
+    assert before >= 100, before
 
 
 def test_a_thousand_hosts_are_crawled_with_few_open_files(tmp_path: Path) -> None:

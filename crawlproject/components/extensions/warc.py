@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 
 from crawlproject.components.clock import time
-from crawlproject.components.meta import ENDED_AT, LEASE, ROBOTS, TAKEN_AT
+from crawlproject.components.meta import ENDED_AT, EXCHANGE, LEASE, RESOURCE, ROBOTS, TAKEN_AT
 from crawlproject.components.running import crawl_of, stopped, stopping
 from crawlproject.records import QUERY, REVISIT
 from crawlproject.storage.warc.exchange import Exchange, Header
@@ -24,7 +24,8 @@ class WarcRecorder:
     """Listens to the downloader when the crawl is archived (``CRAWL_WARC``).
 
     The signal is sent before any middleware sees the response: its body is still compressed. The response to a request
-    from the frontier is written when its lease ends, and robots.txt at once. Probes are not archived.
+    from the frontier is written when its lease ends, with what the page asked for in a browser, and robots.txt at once. Probes
+    are not archived.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -44,6 +45,9 @@ class WarcRecorder:
     def response_downloaded(self, response: Response, request: Request, spider: Spider) -> None:
         crawl = crawl_of(self.crawler)
         if crawl is None or crawl.folder.archive is None or stopped(self.crawler):
+            return
+        if RESOURCE in request.meta:
+            request.meta[EXCHANGE] = exchange_of(request, response)  # it is archived with its page
             return
         lease = crawl.frontier.leased(request.meta[LEASE]) if LEASE in request.meta else None
         if LEASE in request.meta and (lease is None or lease.kind not in (REVISIT, QUERY)):

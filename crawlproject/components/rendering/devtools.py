@@ -14,10 +14,10 @@ from typing import Any
 
 import orjson
 
-LARGEST = 2**26  # bytes of a message: snapshots are cut, so a larger one is an attack
+LARGEST = 2**26  # bytes of a message: snapshots are cut, so a larger one is an attack, and nobody hears of it
 
 Params = dict[str, Any]
-Listener = Callable[[str, Params], None]
+Listener = Callable[[str, Params, int], None]
 
 
 class BrowserGone(Exception):
@@ -33,6 +33,7 @@ class DevTools(asyncio.Protocol):
 
     def __init__(self) -> None:
         self._buffer = bytearray()
+        self._is_dropped = False  # what the buffer has is the rest of a message that is too large
         self._answers: dict[int, asyncio.Future[Params]] = {}
         self._listeners: dict[str, Listener] = {}
         self._number = 0
@@ -70,7 +71,7 @@ class DevTools(asyncio.Protocol):
         return self._number
 
     def listen(self, session: str, listener: Listener | None) -> None:
-        """``listener`` is called with name and parameters of each event of ``session``; None: nobody is."""
+        """``listener`` is called with name, parameters and bytes of each event of ``session``; None: nobody is."""
         if listener is None:
             self._listeners.pop(session, None)
         else:
@@ -87,7 +88,7 @@ class DevTools(asyncio.Protocol):
                 answer.set_exception(BrowserGone())
         for session, listener in list(self._listeners.items()):
             self.listen(session, None)
-            listener("closed", {})
+            listener("closed", {}, 0)
 
     # ------------------------------------------------------------ asyncio.Protocol
 
@@ -98,14 +99,19 @@ class DevTools(asyncio.Protocol):
             message = bytes(self._buffer[:end])
             del self._buffer[: end + 1]
             searched = 0
-            self._dispatch(json.loads(message))  # orjson takes no half of a surrogate pair, which pages may have
+            if not self._is_dropped:
+                self._dispatch(
+                    json.loads(message), len(message)
+                )  # orjson takes no half of a surrogate pair; pages have them
+            self._is_dropped = False
         if len(self._buffer) > LARGEST:
-            self.close()
+            self._is_dropped = True
+            self._buffer.clear()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.close()
 
-    def _dispatch(self, message: Params) -> None:
+    def _dispatch(self, message: Params, size: int) -> None:
         if "id" in message:
             answer = self._answers.get(message["id"])
             if answer is not None and not answer.done():
@@ -114,4 +120,4 @@ class DevTools(asyncio.Protocol):
                 else:
                     answer.set_result(message.get("result", {}))
         elif listener := self._listeners.get(message.get("sessionId", "")):
-            listener(message["method"], message.get("params", {}))
+            listener(message["method"], message.get("params", {}), size)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from crawlproject.components.meta import robots_agent
@@ -20,11 +21,20 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from crawlproject.options import Options
+    from crawlproject.storage.warc.exchange import Exchange
 
 logger = logging.getLogger(__name__)
 
 MOST_PAGES = 100  # that one browser renders
 TRIES = 2  # of a page whose browser was lost, perhaps to another page
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """How a page was rendered, and the exchanges of what it asked for, if the crawl is archived."""
+
+    snapshot: Snapshot
+    exchanges: Sequence[Exchange] = ()
 
 
 class _Lent:
@@ -42,7 +52,7 @@ class Renderer:
     def __init__(self, crawler: Crawler, options: Options) -> None:
         self._crawler = crawler
         self._options = options
-        self._resources = Resources(crawler, options.crawl_render_seconds)
+        self._resources = Resources(crawler, options)
         self._turn = asyncio.Semaphore(options.crawl_render_pages)
         self._starting = asyncio.Lock()
         self._latest: _Lent | None = None
@@ -51,22 +61,27 @@ class Renderer:
         if not self.is_available:
             self._say("there is no Chromium, and CRAWL_BROWSER names none")
 
-    async def render(self, url: str, body: bytes, content_type: str) -> Snapshot | None:
-        """The page at ``url``, whose response brought ``body``, as its scripts leave it; None without a browser."""
+    async def render(self, url: str, body: bytes, content_type: str, cookies: Sequence[str] = ()) -> Rendered | None:
+        """The page at ``url`` as its scripts leave it; None without a browser.
+
+        ``body``, ``content_type`` and ``cookies`` (values of ``Set-Cookie``) are those of its response.
+        """
+        headers = (("Content-Type", content_type or "text/html"), *(("Set-Cookie", cookie) for cookie in cookies))
+        document = PageAnswer(200, headers, body)
         async with self._turn:
             for _ in range(TRIES):
                 if not self.is_available:
                     return None
                 try:
                     async with self._browser() as browser:
-                        snapshot = await self._render_in(browser, url, body, content_type)
+                        rendered = await self._render_in(browser, url, document)
                 except BrowserGone:
-                    snapshot = Snapshot(failure=CRASH)
+                    rendered = Rendered(Snapshot(failure=CRASH))
                     continue
                 break
-            outcome = snapshot.failure or ("redirect" if snapshot.redirect else "done")
+            outcome = rendered.snapshot.failure or ("redirect" if rendered.snapshot.redirect else "done")
             count(self._crawler, f"render/pages/{outcome}")
-            return snapshot
+            return rendered
 
     async def close(self) -> None:
         """End the browser."""
@@ -74,11 +89,12 @@ class Renderer:
         if lent is not None:
             await lent.browser.kill()
 
-    async def _render_in(self, browser: Chromium, url: str, body: bytes, content_type: str) -> Snapshot:
-        session = PageSession(browser.devtools, self._resources.answers_for(url))
-        document = PageAnswer(200, (("Content-Type", content_type or "text/html"),), body)
+    async def _render_in(self, browser: Chromium, url: str, document: PageAnswer) -> Rendered:
+        answers = self._resources.answers_for(url)
+        session = PageSession(browser.devtools, answers.answer)
         seconds, most = self._options.crawl_render_seconds, self._options.page_max_bytes
-        return await session.render(url, document, seconds=seconds, most=most)
+        snapshot = await session.render(url, document, seconds=seconds, most=most)
+        return Rendered(snapshot, answers.exchanges)
 
     @asynccontextmanager
     async def _browser(self) -> AsyncIterator[Chromium]:

@@ -14,57 +14,57 @@ from typing import TYPE_CHECKING
 from scrapy import Request
 from scrapy.http.request import NO_CALLBACK
 
-from crawlproject.components.meta import ANY_TYPE, AS_SPELLED, LEASE, RESOURCE
+from crawlproject.components.clock import time
+from crawlproject.components.meta import ANY_TYPE, AS_SPELLED, EXCHANGE, LEASE, RESOURCE, robots_agent
 from crawlproject.components.refused import Refused
-from crawlproject.components.rendering.page_session import Answer, PageAnswer, PageRequest
+from crawlproject.components.rendering.page_session import PageAnswer
 from crawlproject.components.running import count
-from crawlproject.urls.domains import domain_of
+from crawlproject.inspection.browser_requests import DOCUMENT, SCRIPT, PageRequest, RequestRules, preflight
+from crawlproject.pages.html.meta_robots import robots_rules
+from crawlproject.pages.html.parse import parse_document
+from crawlproject.pages.robots_txt import product_token
+from crawlproject.webs.base import media_type
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from crawlproject.options import Options
+    from crawlproject.storage.warc.exchange import Exchange
+
 logger = logging.getLogger(__name__)
 
-MOST_REQUESTS = 100  # of a page, those included that the cache answers
-MOST_BYTES = 2**24  # that are fetched for a page
 AT_ONCE = 4  # requests of a page
 CACHED = 2**25  # bytes of scripts that are kept for the next pages
 
-_FETCHED = frozenset(("Script", "XHR", "Fetch"))
 # The crawler's own business, or not true any more of what the browser is handed.
 _NOT_PASSED = frozenset((
-    "alt-svc", "connection", "content-encoding", "content-length", "content-security-policy", "keep-alive", "link", "nel",
-    "refresh", "report-to", "set-cookie", "strict-transport-security", "trailer", "transfer-encoding", "upgrade",
+    "alt-svc", "connection", "content-encoding", "content-length", "keep-alive", "link", "nel", "origin-agent-cluster",
+    "refresh", "report-to", "strict-transport-security", "trailer", "transfer-encoding", "upgrade",
 ))  # fmt: skip
-_OURS = frozenset(("accept-encoding", "connection", "content-type", "cookie", "host", "referer", "user-agent"))
+_POLICY, _SET_COOKIE = "content-security-policy", "set-cookie"
+_HTML = ("text/html", "application/xhtml+xml")
+_FOUND, _REDIRECTS = 200, (301, 302, 303, 307, 308)
 _STYLE = PageAnswer(200, (("Content-Type", "text/css"), ("Access-Control-Allow-Origin", "*")))
-_ALLOWED = PageAnswer(
-    204,
-    (
-        ("Access-Control-Allow-Origin", "*"),
-        ("Access-Control-Allow-Headers", "*"),
-        ("Access-Control-Allow-Methods", "GET"),
-    ),
-)
 
 
 class Resources:
-    """Answers pages. Of what they ask for, only scripts and data are fetched, by GET.
+    """Answers pages: fetches what ``browser_requests.py`` allows.
 
-    Style sheets are empty: scripts wait for them, and nobody looks. Everything else, such as images, fonts and frames, is a
-    network error. A page may be silent for ``seconds`` at most.
+    Style sheets are empty: scripts wait for them, and nobody looks. Everything else, such as images, is a network error.
     """
 
-    def __init__(self, crawler: Crawler, seconds: float) -> None:
+    def __init__(self, crawler: Crawler, options: Options) -> None:
         self._crawler = crawler
-        self._seconds = seconds
+        self._options = options
+        self._agent = product_token(robots_agent(crawler.settings))
         self._scripts: OrderedDict[str, PageAnswer] = OrderedDict()
         self._cached = 0  # bytes
+        self._hinted = False
 
-    def answers_for(self, page: str) -> Answer:
+    def answers_for(self, page: str) -> PageAnswers:
         """What answers the requests of the page at a URL, and counts what they cost."""
-        return _PageBudget(self, page).answer
+        return PageAnswers(self, RequestRules(page, posts=self._options.crawl_render_posts))
 
     def script(self, url: str) -> PageAnswer | None:
         """A script that another page has loaded."""
@@ -79,20 +79,23 @@ class Resources:
         while self._cached > CACHED:
             self._cached -= len(self._scripts.popitem(last=False)[1].body)
 
-    async def fetch(self, asked: PageRequest, headers: dict[str, str]) -> PageAnswer | None:
-        """The response, as the browser may have it; None when there is none, or more of it than is read."""
+    async def fetch(self, asked: PageRequest, headers: dict[str, str]) -> tuple[PageAnswer, Exchange | None] | None:
+        """The response, and how it is archived, if it is; None when there is none, or more of it than is read."""
         meta = {
             ANY_TYPE: True,
             AS_SPELLED: True,
             LEASE: "",  # of no URL that was leased, whatever its URL
             RESOURCE: True,
+            "dont_merge_cookies": True,  # a browser has its own
             "dont_obey_traps": True,
             "dont_redirect": True,  # the browser follows it, by the rules for scripts of another origin
             "dont_retry": True,
-            "download_timeout": self._seconds,
+            "download_timeout": self._options.crawl_render_seconds,
         }
         try:
-            request = Request(asked.url, callback=NO_CALLBACK, headers=headers, meta=meta)
+            request = Request(
+                asked.url, NO_CALLBACK, method=asked.method, headers=headers, body=asked.body or b"", meta=meta
+            )
             assert self._crawler.engine is not None, "pages are rendered while the engine runs"
             response: Response = await self._crawler.engine.download_async(request)
         except Refused as refused:
@@ -105,56 +108,76 @@ class Resources:
         if "download_stopped" in response.flags:
             self.count("cut")
             return None
+        if asked.kind == DOCUMENT and not self._may_show(response):
+            self.count("no_document")
+            return None
         self.count("fetched")
         passed = [
             (name.decode("latin-1"), value.decode("latin-1"))
             for name, values in response.headers.items()
-            if name.decode("latin-1").lower() not in _NOT_PASSED
+            if (name.lower() != _POLICY.encode() or asked.kind == DOCUMENT)
+            and name.decode("latin-1").lower() not in _NOT_PASSED
             for value in values
         ]
-        return PageAnswer(response.status, tuple(passed), response.body)
+        exchange: Exchange | None = request.meta.get(EXCHANGE)
+        if exchange is not None and not exchange.can_be_undone():
+            exchange = exchange.decoded(response.body)
+        return PageAnswer(response.status, tuple(passed), response.body), exchange
+
+    def _may_show(self, response: Response) -> bool:
+        """Whether the document of a frame may be a part of the page: HTML that forbids no robot to keep or to follow it."""
+        content_type = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
+        if response.status in _REDIRECTS:
+            return True
+        if response.status != _FOUND or media_type(content_type) not in _HTML:
+            return False
+        if not self._options.page_obey_meta_robots:
+            return True
+        tag = b"\n".join(response.headers.getlist(b"X-Robots-Tag")).decode("latin-1")
+        said = parse_document(response.body, content_type=content_type, max_links=1, agent=self._agent).robots
+        rules = said | robots_rules(tag, self._agent)
+        return not rules.bars(time()) and not rules.nofollow
+
+    def hint_at(self, url: str) -> None:
+        """Once a crawl: which setting allows what a page asked for."""
+        if not self._options.crawl_render_posts and not self._hinted:
+            self._hinted = True
+            logger.warning("A page asks for %s by POST, which the setting CRAWL_RENDER_POSTS allows.", url)
 
     def count(self, event: str) -> None:
         count(self._crawler, f"render/requests/{event}")
 
 
-class _PageBudget:
-    """The requests of one page."""
+class PageAnswers:
+    """The answers to one page. ``exchanges`` are to be archived with it."""
 
-    def __init__(self, resources: Resources, page: str) -> None:
+    def __init__(self, resources: Resources, rules: RequestRules) -> None:
+        self.exchanges: list[Exchange] = []
         self._resources = resources
-        self._site = domain_of(page)
+        self._rules = rules
         self._turn = asyncio.Semaphore(AT_ONCE)
-        self._requests = self._bytes = 0
 
     async def answer(self, asked: PageRequest) -> PageAnswer | None:
         if asked.kind == "Stylesheet":
             return _STYLE
         if asked.kind == "Preflight" or asked.method == "OPTIONS":
-            return _ALLOWED  # to send no more than what is sent without
-        if asked.kind not in _FETCHED or asked.method != "GET" or not asked.url.startswith(("http://", "https://")):
-            self._resources.count(f"blocked/{asked.kind if asked.method == 'GET' else asked.method}")
+            return PageAnswer(204, preflight(asked))
+        if reason := self._rules.refusal(asked):
+            self._resources.count(f"blocked/{reason}")
+            if self._rules.is_question(asked):
+                self._resources.hint_at(asked.url)
             return None
-        self._requests += 1
-        if self._requests > MOST_REQUESTS or self._bytes > MOST_BYTES:
-            self._resources.count("blocked/over_budget")
-            return None
-        if asked.kind == "Script" and (known := self._resources.script(asked.url)) is not None:
+        if asked.kind == SCRIPT and (known := self._resources.script(asked.url)) is not None:
             return known
         async with self._turn:
-            found = await self._resources.fetch(asked, self._headers(asked))
-        if found is not None:
-            self._bytes += len(found.body)
-            if asked.kind == "Script" and found.status == 200:
-                self._resources.keep_script(asked.url, found)
-        return found
-
-    def _headers(self, asked: PageRequest) -> dict[str, str]:
-        """What scripts want to be sent: to their own site anything that the crawler does not say itself, little elsewhere."""
-        if domain_of(asked.url) == self._site:
-            return {
-                name: value
-                for name, value in asked.headers.items()
-                if name not in _OURS and not name.startswith("sec-")
-            }
-        return {name: asked.headers[name] for name in ("accept", "origin") if name in asked.headers}
+            found = await self._resources.fetch(asked, self._rules.headers(asked))
+        if found is None:
+            return None
+        answer, exchange = found
+        self._rules.fetched(len(answer.body))
+        if exchange is not None:
+            self.exchanges.append(exchange)
+        shared = answer.without(_SET_COOKIE)
+        if asked.kind == SCRIPT and answer.status == _FOUND:
+            self._resources.keep_script(asked.url, shared)
+        return answer if self._rules.is_own(asked.url) else shared

@@ -1,4 +1,4 @@
-(most) => {
+(most, isFrame) => {
   // What components hide in shadow trees becomes part of the page.
   const open = (root) => root.querySelectorAll("*").forEach((element) => {
     const shadow = element.shadowRoot;
@@ -14,6 +14,17 @@
   }
   // The page is final: nothing is to run, or to say that nothing runs.
   document.querySelectorAll("script:not([type='application/ld+json']), noscript").forEach((element) => element.remove());
+  if (isFrame) {
+    document.querySelectorAll("form").forEach((form) => {
+      try {
+        form.setAttribute("action", new URL(form.getAttribute("action") ?? "", document.baseURI).href);
+      } catch {
+        form.removeAttribute("action");
+      }
+    });
+    document.querySelectorAll("base, meta, title, plaintext").forEach((element) => element.remove());
+    return document.body?.innerHTML.slice(0, most) ?? "";
+  }
   // It is stored in UTF-8, whatever it came in.
   document.querySelectorAll("meta[charset], meta[http-equiv='content-type' i]").forEach((element) => element.remove());
   const charset = document.createElement("meta");

@@ -6,7 +6,8 @@ history is in the archive, and a page that must not be stored (noarchive) is not
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from hashlib import md5
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,24 @@ from crawlproject.storage.warc.record import WrittenRecord, warcinfo
 
 FOLDER = "warc"
 _MOST_WAITING = 1_000  # URLs with a response whose fetch has not ended: many times more than can be in flight
+_MOST_RENDERED = 16  # pages whose rendering waits for the end of their fetch, of at most some megabytes each
 _MOST_OF_ONE = 10  # waiting responses of one URL: retries, and redirects to variants of the URL
 
 Load = Callable[[Visit], bytes]  # the stored body of a page
+
+
+@dataclass(frozen=True, slots=True)
+class Rendering:
+    """A page whose scripts were run: its ``body`` as it came, decoded, and the exchanges of what it asked for."""
+
+    body: bytes
+    content_type: str
+    exchanges: Sequence[Exchange]
+
+    def about(self) -> list[tuple[str, str]]:
+        """The fields of the page's ``metadata`` record; ``outlink`` is Heritrix's: URL, E for what is embedded, how."""
+        asked = dict.fromkeys((exchange.url, exchange.method) for exchange in self.exchanges)
+        return [("rendered", "true"), *(("outlink", f"{url} E {method}") for url, method in asked)]
 
 
 class CrawlArchive:
@@ -49,6 +65,7 @@ class CrawlArchive:
         self._files = WarcFiles(crawl_dir / FOLDER, name, describe, seed=seed, max_bytes=max_bytes)
         self.warnings = self._files.warnings  # what had been lost when it was opened
         self._waiting: dict[str, list[Exchange]] = {}
+        self._rendered: dict[str, Rendering] = {}
 
     def received(self, url: str, exchange: Exchange) -> None:
         """Keep a response for the canonical URL until its fetch ends."""
@@ -60,6 +77,12 @@ class CrawlArchive:
         if len(self._waiting) > _MOST_WAITING:
             del self._waiting[next(iter(self._waiting))]
 
+    def rendered(self, url: str, rendering: Rendering) -> None:
+        """The page at the canonical URL was rendered; kept until its fetch ends."""
+        self._rendered[url] = rendering
+        if len(self._rendered) > _MOST_RENDERED:
+            del self._rendered[next(iter(self._rendered))]
+
     def add(self, exchange: Exchange) -> None:
         """Write a response that is not a fetch of the crawl, such as robots.txt."""
         self._files.append(exchange)
@@ -68,23 +91,30 @@ class CrawlArchive:
         """Write the responses of a fetch that is about to enter the history.
 
         A page without a response, or whose response cannot be archived as received, is reconstructed from its stored body.
-        One that asks not to be kept is not written.
+        What a rendered page asked for follows it. One that asks not to be kept is not written.
         """
-        waiting = self._waiting.pop(visit.url, [])
+        waiting, rendering = self._waiting.pop(visit.url, []), self._rendered.pop(visit.url, None)
         if visit.error == NOT_KEPT:
             return
-        if not visit.md5:
-            for exchange in waiting:
-                self._files.append(exchange, key_of(visit))
-            return
-        for exchange in waiting[:-1]:
+        if visit.md5:
+            last = waiting[-1] if waiting and waiting[-1].status == visit.status else None
+            for exchange in waiting[:-1]:
+                self._files.append(exchange)
+            waiting = [self._whole(last, visit, rendering)]
+        about = rendering.about() if rendering else ()
+        for exchange in waiting:
+            self._files.append(exchange, key_of(visit), about)
+        for exchange in rendering.exchanges if rendering else ():
             self._files.append(exchange)
-        last = waiting[-1] if waiting and waiting[-1].status == visit.status else None
-        if last is None:
-            last = reconstructed(visit, self._load(visit))
-        elif not last.can_be_undone():
-            last = last.decoded(self._load(visit))
-        self._files.append(last, key_of(visit))
+
+    def _whole(self, exchange: Exchange | None, visit: Visit, rendering: Rendering | None) -> Exchange:
+        """The exchange of a stored page: as received, if every reader can decode it."""
+        if exchange is not None and exchange.can_be_undone():
+            return exchange
+        body = rendering.body if rendering else self._load(visit)  # what is stored of a rendered page is not what came
+        if exchange is not None:
+            return exchange.decoded(body)
+        return reconstructed(replace(visit, content_type=rendering.content_type) if rendering else visit, body)
 
     def repair(self, visits: Iterable[Visit]) -> int:
         """Archive the stored pages among ``visits`` that are missing; return their number.
@@ -106,6 +136,7 @@ class CrawlArchive:
     def close(self) -> None:
         """Close the files. Responses whose fetch did not end are dropped; their URLs will be fetched again."""
         self._waiting.clear()
+        self._rendered.clear()
         self._files.close()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ from crawlproject.storage.warc.record import (
     digest_of,
     identity_of,
     record,
+    warc_fields,
 )
 from crawlproject.urls.post import post_of
 
@@ -80,9 +82,19 @@ class ArchivedPayloads:
 
 
 def capture(
-    exchange: Exchange, originals: ArchivedPayloads, *, file: str, offset: int, warcinfo: str, key: str = ""
+    exchange: Exchange,
+    originals: ArchivedPayloads,
+    *,
+    file: str,
+    offset: int,
+    warcinfo: str,
+    key: str = "",
+    about: Sequence[tuple[str, str]] = (),
 ) -> tuple[tuple[WrittenRecord, ...], IndexEntry]:
-    """The records of an exchange to be written to ``file`` at ``offset``, and the index entry that finds them."""
+    """The records of an exchange to be written to ``file`` at ``offset``, and the index entry that finds them.
+
+    ``about`` are the fields of a ``metadata`` record that refers to the response.
+    """
     block, start = response_block(exchange)
     digest, date = digest_of(block[start:]), date_of(exchange.at)
     unchanged = exchange.status == _NOT_MODIFIED
@@ -117,10 +129,24 @@ def capture(
         }
         request_identity = identity_of(identity, "request")
         records.append(record("request", request_fields, request_block(exchange), identity=request_identity))
+    if about:
+        records.append(_metadata(fields, about, identity, warcinfo))
     mime = "warc/revisit" if original or unchanged else content_type(exchange.headers) or "unk"
     end = offset + sum(len(each.data) for each in records)
     entry = IndexEntry(exchange.identity, date, exchange.status, mime, digest, file, offset, len(main.data), end, key)
     return tuple(records), entry
+
+
+def _metadata(fields: dict[str, str], about: Sequence[tuple[str, str]], response: str, warcinfo: str) -> WrittenRecord:
+    """As Heritrix describes a response: ``application/warc-fields`` (ISO 28500:2017, 6.6)."""
+    fields = {
+        **fields,
+        "WARC-Warcinfo-ID": f"<{warcinfo}>",
+        "WARC-Concurrent-To": f"<{response}>",
+        "WARC-Refers-To": f"<{response}>",
+        "Content-Type": "application/warc-fields",
+    }
+    return record("metadata", fields, warc_fields(about), identity=identity_of(response, "metadata"))
 
 
 def _revisit(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from http import HTTPStatus
 
 from crawlproject.records import Visit
-from crawlproject.urls.post import FORM_TYPE, POST, is_form_body, post_of, post_url
+from crawlproject.urls.post import FORM_TYPE, POST, body_name, post_of, post_url
 
 Header = tuple[bytes, bytes]
 
@@ -40,10 +40,7 @@ class Exchange:
     @property
     def identity(self) -> str:
         """``url``, for a POST as ``post_url`` writes it."""
-        body = self.sent.decode("ascii", "replace")
-        return (
-            post_url(self.url, body) if self.method == POST and "#" not in self.url and is_form_body(body) else self.url
-        )
+        return post_url(self.url, body_name(self.sent)) if self.method == POST and "#" not in self.url else self.url
 
     def can_be_undone(self) -> bool:
         """Whether every reader of the archive can decode the body."""

@@ -10,7 +10,7 @@ process are cut off when the folder is opened again; ``warnings`` says what, and
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -61,12 +61,18 @@ class WarcFiles:
         else:  # files without a line are not ours and stay unchanged
             self._number = max(map(_number, (path.name for path in folder.glob("*.warc.gz"))), default=-1)
 
-    def append(self, exchange: Exchange, key: str = "") -> None:
-        """Write the records of an exchange and the line that commits them."""
+    def append(self, exchange: Exchange, key: str = "", about: Sequence[tuple[str, str]] = ()) -> None:
+        """Write the records of an exchange and the line that commits them; ``about`` is that of ``capture``."""
         if self._file < 0 or self._size >= self._max_bytes:
             self._begin_file()
         records, entry = capture(
-            exchange, self.originals, file=self._path.name, offset=self._size, warcinfo=self._warcinfo, key=key
+            exchange,
+            self.originals,
+            file=self._path.name,
+            offset=self._size,
+            warcinfo=self._warcinfo,
+            key=key,
+            about=about,
         )
         self._write(joined(records))
         self._log.append(entry)

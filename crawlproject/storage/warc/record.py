@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from base64 import b32encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import md5, sha1
 from typing import NamedTuple
@@ -45,12 +45,17 @@ def record(kind: str, fields: Mapping[str, str], block: bytes, *, identity: str)
 
 def warcinfo(fields: Mapping[str, object], *, name: str, at: float, identity: str) -> WrittenRecord:
     """The first record of a file, which describes it. Values that are not strings are written as JSON."""
-    lines = [
-        f"{key}: {_one_line(value if isinstance(value, str) else orjson.dumps(value, default=str).decode())}\r\n"
+    block = warc_fields(
+        (key, value if isinstance(value, str) else orjson.dumps(value, default=str).decode())
         for key, value in fields.items()
-    ]
+    )
     headers = {"WARC-Date": date_of(at), "WARC-Filename": name, "Content-Type": "application/warc-fields"}
-    return record("warcinfo", headers, "".join(lines).encode("utf-8", "replace"), identity=identity)
+    return record("warcinfo", headers, block, identity=identity)
+
+
+def warc_fields(fields: Iterable[tuple[str, str]]) -> bytes:
+    """A block of type ``application/warc-fields``."""
+    return "".join([f"{name}: {_one_line(value)}\r\n" for name, value in fields]).encode("utf-8", "replace")
 
 
 def identity_of(*parts: object) -> str:

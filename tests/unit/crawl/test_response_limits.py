@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from crawlproject.crawl.response_limits import INTERIM, MAX_INTERIM, MAX_WORK, OVERHEAD, WORK, ResponseMeter
+from crawlproject.crawl.response_limits import (
+    INTERIM,
+    MAX_FRAMING,
+    MAX_INTERIM,
+    MAX_WORK,
+    OVERHEAD,
+    WORK,
+    ResponseMeter,
+)
 
 
 def meter(**counted: float) -> ResponseMeter:
@@ -21,6 +29,7 @@ def meter(**counted: float) -> ResponseMeter:
         ({"received": 1001}, 0, OVERHEAD),
         ({"received": 2_001_000}, 2_000_000, ""),
         ({"received": 2_001_001}, 2_000_000, OVERHEAD),
+        ({"received": 100_900, "head": 900}, 100_000, ""),
         ({"interim": MAX_INTERIM}, 0, ""),
         ({"interim": MAX_INTERIM + 1}, 0, INTERIM),
         ({"work": MAX_WORK}, 0, ""),
@@ -29,6 +38,16 @@ def meter(**counted: float) -> ResponseMeter:
 )
 def test_a_limit_is_passed_or_not(counted: dict[str, float], body: int, reason: str) -> None:
     assert meter(**counted).excess(body) == reason
+
+
+def test_behind_the_head_framing_is_less_than_half_of_the_body() -> None:
+    made = ResponseMeter(2**18, 0.0)
+    made.head = 500
+    for body in (0, 1_000, 100_000):
+        made.received = 500 + body + body // 2 + MAX_FRAMING
+        assert made.excess(body) == ""
+        made.received += 1
+        assert made.excess(body) == OVERHEAD
 
 
 def test_silence_is_not_slowness() -> None:

@@ -7,7 +7,8 @@ from email.utils import format_datetime
 
 import pytest
 
-from crawlproject.crawl.robots import MAX_BYTES, RobotsCache, RobotsRules, expiry
+from crawlproject.crawl.robots import MAX_BYTES, MAX_WILDCARDS, RobotsCache, RobotsRules, expiry
+from crawlproject.pages import robots_txt
 from crawlproject.pages.robots_txt import MAX_SITEMAPS
 
 NOW = 1_000_000.0
@@ -213,3 +214,31 @@ class TestCache:
         assert len(cache) == 2
         assert cache.get("b", NOW) is None
         assert cache.get("a", NOW) is not None
+
+
+WILD = "Disallow: /a*b*c$\n"
+
+
+def test_wildcards_without_end_are_read_as_far_as_they_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counted, not timed: of 20,000 rules as many are taken as it needs to see that they are too many."""
+    taken = []
+    monkeypatch.setattr(robots_txt, "_rule", lambda key, value: taken.append(value) or f"Disallow: {value}")
+    found = rules("User-agent: *\n" + WILD * 20_000)
+    assert found.reason == "wildcards" and not found.allows("http://h.example/")
+    assert len(taken) <= MAX_WILDCARDS
+
+
+@pytest.mark.parametrize("agent", ["topical", "*", "1", ""])
+def test_rules_for_others_do_not_count_when_there_are_some_for_us(agent: str) -> None:
+    body = "User-agent: *\n" + WILD * (MAX_WILDCARDS // 3 + 1)
+    named = rules(f"{body}\nUser-agent: topical\nDisallow: /no\n", agent=agent)
+    assert named.reason == ("forbidden" if agent == "topical" else "wildcards")
+    assert named.allows("http://h.example/yes") == (agent == "topical")
+    few = rules("User-agent: *\n" + WILD * (MAX_WILDCARDS // 3), agent=agent)
+    assert few.reason == "forbidden" and few.allows("http://h.example/yes")
+
+
+def test_short_and_empty_lines_say_nothing() -> None:
+    body = "\n" * 100_000 + "a\r\r\n#\n" * 1_000 + "User-agent:*\rAllow:/x\r\nDisallow:/\n"
+    found = rules(body)
+    assert found.allows("http://h.example/x") and not found.allows("http://h.example/y")
