@@ -29,6 +29,7 @@ class History:
         self._log = AppendLog(path)
         self._path = path
         self._urls = DigestSet()
+        self._of_others = DigestSet()  # pages that another worker has visited first
         self._recent: deque[float] = deque(maxlen=RECENT)
         self.pages = 0
         self.errors = 0
@@ -63,6 +64,10 @@ class History:
     def __contains__(self, url: str) -> bool:
         return url in self._urls
 
+    def has_line(self, url: str) -> bool:
+        """Whether any visit of a page is in it, also where another worker made the first."""
+        return url in self._urls or url in self._of_others
+
     def __len__(self) -> int:
         return len(self._urls)
 
@@ -85,6 +90,8 @@ class History:
             self.links += links
         if number > 1:
             self.revisits += 1
+            if url not in self._urls:
+                self._of_others.add(url)
             return
         self._urls.add(url)
         if md5:

@@ -121,3 +121,13 @@ def test_visits_of_a_page_by_several_workers_are_one_page(tmp_path: Path) -> Non
         assert (tmp_path / "pages" / page_path(page_name(url))).read_text() == "b 3"
         assert [change.at for change in select_changes(tmp_path).found] == [4.0]
         assert not list((tmp_path / "pages").rglob("*.tmp"))
+
+
+def test_items_of_pages_that_another_worker_found_outlive_a_restart(tmp_path: Path) -> None:
+    url = "http://a.test/1"
+    for _ in range(2):
+        folder = CrawlFolder(tmp_path, TOPIC, "dom", {})
+        if not lines(tmp_path / "history.jsonl"):
+            folder.keep_again(again(url, 2.0, 2, "changed", 2), Page(url, title="new"))
+        folder.close("", 2.0, {})
+    assert [line["version"] for line in lines(tmp_path / "items.jsonl")] == [2]
