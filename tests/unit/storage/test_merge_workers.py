@@ -127,6 +127,7 @@ def test_items_of_pages_that_another_worker_found_outlive_a_restart(tmp_path: Pa
     url = "http://a.test/1"
     for _ in range(2):
         folder = CrawlFolder(tmp_path, TOPIC, "dom", {})
+        folder.manifest.begin({}, "", 1.0)
         if not lines(tmp_path / "history.jsonl"):
             folder.keep_again(again(url, 2.0, 2, "changed", 2), Page(url, title="new"))
         folder.close("", 2.0, {})
