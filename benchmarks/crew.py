@@ -36,13 +36,13 @@ from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.reading import make_canonicalizer, topic_in_canonical_urls
 from crawlproject.evaluation.simulation.run import CrawlSimulation
 from crawlproject.evaluation.simulation.runner import read_pages
-from crawlproject.frontier.base import GONE
 from crawlproject.frontier.factory import redis_rules
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis.client_thread import POLL
 from crawlproject.frontier.redis.frontier import RedisFrontier
 from crawlproject.frontier.redis.operations import rescore_of
 from crawlproject.frontier.redis.worker import RedisWorker
+from crawlproject.frontier.shared import GONE
 from crawlproject.options import Options, read_options
 from crawlproject.orderings.registry import ordering_class
 from crawlproject.pages.text.assembly import make_judge

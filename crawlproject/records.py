@@ -208,7 +208,7 @@ class Visit:
     ``digest`` is the MD5 of the body. ``redirect`` is where a 3xx response pointed to. ``parts`` is what the score was
     the sum of, in orderings with such parts. ``duplicate_of``, ``spam`` and ``signs`` are those of the page; ``signs``
     also holds the rest that the host asked for, and the agent that fetched it (``CRAWL_DELAY``, ``RETRY_AFTER``, ``AGENT``).
-    ``content_type``, ``etag`` and ``last_modified`` are those of the fetch.
+    ``content_type``, ``etag``, ``last_modified`` and ``lifetime`` are those of the fetch.
 
     A page that is visited again has a line for each visit. ``number`` counts them from 1, ``change`` says what the visit
     showed (empty: nothing, as it failed), and ``novelty``, 0 to 1, which share of the text is new. ``version`` counts the texts
@@ -239,6 +239,7 @@ class Visit:
     content_type: str = ""
     etag: str = ""
     last_modified: str = ""
+    lifetime: float = 0.0
     number: int = 1
     version: int = 1
     change: str = ""
@@ -267,7 +268,7 @@ class Fetch:
 
     ``asked_rest`` is for how many seconds the server asked to be left alone (``Retry-After``). ``content_type`` is the
     header of that name, at most 200 characters of it. ``etag`` and ``last_modified`` are the headers as sent; empty when they
-    were not, or are no validators (see ``crawl/validators.py``).
+    were not, or are no validators (see ``crawl/validators.py``). The server calls it fresh for ``lifetime`` seconds.
     """
 
     status: int
@@ -277,6 +278,7 @@ class Fetch:
     content_type: str = ""
     etag: str = ""
     last_modified: str = ""
+    lifetime: float = 0.0
 
     @property
     def rests_from(self) -> float:

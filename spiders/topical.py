@@ -25,6 +25,7 @@ from crawlproject.components.topic_settings import apply_topic_settings
 from crawlproject.crawl.address_policy import ADDRESS, PORT, make_safety
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
+from crawlproject.crawl.lifetime import stated_lifetime
 from crawlproject.crawl.response_limits import FLOOD
 from crawlproject.crawl.validators import validator
 from crawlproject.errors import BadInput, StorageFailed
@@ -151,6 +152,7 @@ class TopicalSpider(scrapy.Spider):
             content_type=content_type,
             etag=validator(headers["etag"]),
             last_modified=validator(headers["last-modified"]),
+            lifetime=stated_lifetime(headers, time()),
         )
         page = None
         with stopping(self.crawler):
@@ -221,6 +223,10 @@ def _headers_of(response: Response) -> dict[str, str]:
         "location": (headers.get(b"Location") or b"").decode("utf-8", "replace"),
         "etag": (headers.get(b"ETag") or b"").decode("latin-1"),
         "last-modified": (headers.get(b"Last-Modified") or b"").decode("latin-1"),
+        "cache-control": b",".join(headers.getlist(b"Cache-Control")).decode("latin-1"),
+        "expires": (headers.get(b"Expires") or b"").decode("latin-1"),
+        "date": (headers.get(b"Date") or b"").decode("latin-1"),
+        "age": (headers.get(b"Age") or b"").decode("latin-1"),
         "x-robots-tag": b"\n".join(headers.getlist(b"X-Robots-Tag")).decode("latin-1"),
     }
 

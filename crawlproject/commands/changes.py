@@ -53,10 +53,11 @@ class ChangesCommand(Subcommand):
         from crawlproject.reports.changes.text import print_changes
         from crawlproject.reports.spans import read_moment
         from crawlproject.storage.crawl_files import refuse_crawl_file
+        from crawlproject.storage.merge_workers import whole_folder
         from crawlproject.storage.read import read_info
 
         with reporting_errors(self):
-            folder = Path(args[0])
+            folder = whole_folder(Path(args[0]))
             info = read_info(folder)
             since = read_moment(opts.since, time()) if opts.since is not None else None
             changes = select_changes(folder, since)

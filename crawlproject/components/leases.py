@@ -21,7 +21,7 @@ from crawlproject.components.meta import (
 )
 from crawlproject.components.retry_after import asked_rest
 from crawlproject.components.running import count, stop
-from crawlproject.frontier.base import SharedFrontier
+from crawlproject.frontier.shared import SharedFrontier
 
 if TYPE_CHECKING:
     from scrapy import Request

@@ -15,7 +15,8 @@ from crawlproject.crawl.holds import Holds
 from crawlproject.crawl.host_shares import HostShares
 from crawlproject.crawl.normalization import Normalization
 from crawlproject.crawl.scarcity import Scarcity
-from crawlproject.frontier.base import FULL, HOST_FULL, CountingFrontier, Frontier, SharedFrontier
+from crawlproject.frontier.base import CountingFrontier, Frontier
+from crawlproject.frontier.shared import FULL, HOST_FULL, SharedFrontier
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.records import PROBE, CrawlUrl
 from crawlproject.storage.history import History

@@ -19,6 +19,7 @@ from crawlproject.crawl.revisits.revisits import Revisits
 from crawlproject.errors import BadCrawlDir, BadInput, BadSetting
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.factory import make_frontier, open_frontier
+from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering, Graph, PageArchive
 from crawlproject.pages.robots_txt import product_token
@@ -127,9 +128,9 @@ def _revisits(options: Options, folder: CrawlFolder, frontier: Frontier) -> Revi
     """What visits pages again, if that is asked for. Raises ``BadSetting``."""
     if not options.crawl_revisit:
         return None
-    if options.frontier == "redis":
-        wish = "wants FRONTIER memory or disk: the workers of a Redis frontier visit each page once"
-        raise BadSetting("setting CRAWL_REVISIT", wish)
+    if isinstance(frontier, SharedFrontier) and not frontier.shares:
+        wish = "with CRAWL_REVISIT, workers tell each other what their visits have shown: expected more than 0"
+        raise BadSetting("setting FRONTIER_REDIS_MESSAGES", wish)
     return Revisits(revisit_policy(options), folder, frontier, options)
 
 

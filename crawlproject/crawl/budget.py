@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from crawlproject.frontier.base import Frontier, SharedFrontier
+from crawlproject.frontier.base import Frontier
+from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.storage.history import History
 
 

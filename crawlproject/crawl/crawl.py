@@ -44,7 +44,8 @@ from crawlproject.crawl.shared_learning import SharedLearning
 from crawlproject.crawl.sitemaps import Sitemaps
 from crawlproject.crawl.stats import CrawlStats
 from crawlproject.crawl.stopping import NO_NETWORK, OVER, PAGE_BUDGET, ROUND, TOPICS_HAVE_ENOUGH, Stopping
-from crawlproject.frontier.base import Frontier, SharedFrontier
+from crawlproject.frontier.base import Frontier
+from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.inspection.learner import Learner
 from crawlproject.inspection.rendering import RenderPolicy
 from crawlproject.options import Options
@@ -168,10 +169,8 @@ class Crawl:
         )
         self.shared: SharedLearning | None = None
         if isinstance(frontier, SharedFrontier) and frontier.shares:
-            shared = SharedLearning(
-                options.worker, frontier, admission, ordering, inspection, self.learners, feed, folder.history
-            )
-            self.shared = history.told = leasing.told = shared
+            learn = admission, ordering, inspection, self.learners, feed, folder.history, self.learners_again, revisits
+            self.shared = history.told = leasing.told = shared = SharedLearning(options.worker, frontier, *learn)
             inspection.probes.told = shared.found
             frontier.when_published(shared.receive)
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import orjson
 
+from crawlproject.crawl.revisits.shared_records import SharedListing, SharedPage
 from crawlproject.errors import BadCrawlDir
 from crawlproject.inspection.duplicates.sketch_store import OriginalPage, read_original, written_original
 from crawlproject.records import FetchEvent, Link, Page, Span, Visit
@@ -24,6 +25,7 @@ from crawlproject.storage.read import visit_from
 
 VERSION = 1
 FETCH, FINDING, REFUSED, POSTPONED, BLOCKED = "fetch", "finding", "refused", "postponed", "blocked"
+COLLECTED, LISTED, RETIRED = "collected", "listed", "retired"  # of pages and listings that are visited again
 LARGEST = 1 << 16  # bytes of a message; a larger one goes without its page
 
 _FASTEST = 1  # of zlib's levels: a tenth larger, three times as fast
@@ -36,7 +38,10 @@ class UnreadableMessage(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """``event`` and ``sketch`` of a fetch, ``finding`` of a probe; else ``name`` is a URL, or a host blocked ``until`` a time."""
+    """``event`` and ``sketch`` of a fetch, ``finding`` of a probe; else ``name`` is a URL, or a host blocked ``until`` a time.
+
+    ``page`` and ``listing`` are what is known of one that is visited again.
+    """
 
     kind: str
     name: str = ""
@@ -44,6 +49,8 @@ class Message:
     event: FetchEvent | None = None
     sketch: OriginalPage | None = None
     finding: Finding | None = None
+    page: SharedPage | None = None
+    listing: SharedListing | None = None
 
 
 def dump_fetch(event: FetchEvent, sketch: OriginalPage | None, *, with_page: bool) -> bytes:
@@ -63,13 +70,23 @@ def dump_finding(finding: Finding) -> bytes:
 
 
 def dump_url(kind: str, url: str) -> bytes:
-    """A URL that is refused or postponed."""
+    """A URL that is refused, postponed or retired."""
     return _packed(kind, url)
 
 
 def dump_block(host: str, until: float) -> bytes:
     """A host that is blocked, until so many seconds since the epoch."""
     return _packed(BLOCKED, [host, until])
+
+
+def dump_page(page: SharedPage) -> bytes:
+    """A page of the collection after its last visit."""
+    return _packed(COLLECTED, list(page))
+
+
+def dump_listing(listing: SharedListing) -> bytes:
+    """A listing after its last reading."""
+    return _packed(LISTED, list(listing))
 
 
 def load(message: bytes) -> Message:
@@ -84,7 +101,11 @@ def load(message: bytes) -> Message:
         (content,) = rest
         if kind == FINDING:
             return Message(kind, finding=Finding(**content))
-        if kind in (REFUSED, POSTPONED):
+        if kind == COLLECTED:
+            return Message(kind, page=SharedPage.checked(*content))
+        if kind == LISTED:
+            return Message(kind, listing=SharedListing.checked(*content))
+        if kind in (REFUSED, POSTPONED, RETIRED):
             return Message(kind, str(content))
         if kind == BLOCKED:
             host, until = content

@@ -11,7 +11,8 @@ from dataclasses import replace
 from itertools import islice
 
 from crawlproject.crawl.crawl import Crawl
-from crawlproject.frontier.base import Frontier, SharedFrontier
+from crawlproject.frontier.base import Frontier
+from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.records import RETRY_AFTER, CrawlUrl, Link, Page, Span, Visit
 from crawlproject.storage.read import read_visits
 

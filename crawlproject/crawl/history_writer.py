@@ -119,6 +119,8 @@ class HistoryWriter:
         event = FetchEvent(visit, [link.url for link in page.links] if page else (), lambda: page)
         for learner in self._learners_again:
             learner.apply(event)
+        if self.told is not None:
+            self.told.fetched(event)
 
     def retired(self, page: CollectedPage, now: float) -> None:
         """Say to readers of the items that a page is no part of the collection any more."""
@@ -155,6 +157,7 @@ class HistoryWriter:
             content_type=fetch.content_type,
             etag=fetch.etag,
             last_modified=fetch.last_modified,
+            lifetime=fetch.lifetime,
             **fields,
         )
 

@@ -23,6 +23,10 @@ class HostShares:
         self._workers: dict[bytes, int] = {own: xxh3_64_intdigest(own)}
         self._is_own: dict[str, bool] = {}
 
+    def __len__(self) -> int:
+        """Workers that were heard of lately, this one included."""
+        return len(self._workers)
+
     def heard(self, worker: bytes, at: float) -> None:
         """A worker has fetched something at this time, in seconds since the epoch."""
         self._heard[worker] = max(at, self._heard.get(worker, at))

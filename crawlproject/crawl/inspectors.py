@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from crawlproject.crawl.holds import Holds
 from crawlproject.crawl.normalization import UrlNormalizer
-from crawlproject.frontier.base import Frontier, SharedFrontier
+from crawlproject.frontier.base import Frontier
+from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.inspection.duplicates.deduplication import Deduplication, make_deduplication
 from crawlproject.inspection.examiner import Examiner, Inspector
 from crawlproject.inspection.learner import Learner

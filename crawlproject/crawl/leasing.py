@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from crawlproject.crawl.admission import Admission
 from crawlproject.crawl.holds import Holds
-from crawlproject.frontier.base import Frontier, SharedFrontier
+from crawlproject.frontier.base import Frontier
+from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.records import REVISIT, CrawlUrl
 from crawlproject.urls.hosts import host_of

@@ -8,8 +8,9 @@ from contextlib import nullcontext
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.crawl.frontier_recovery import FrontierRecovery, linked_from, target_of
 from crawlproject.crawl.ordering_feed import OrderingFeed
-from crawlproject.frontier.base import Frontier, SharedFrontier
+from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.paths import larger_of_each
+from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.records import PROBE, CrawlUrl, FetchEvent, Page
 
 

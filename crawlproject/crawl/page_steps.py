@@ -11,7 +11,8 @@ from crawlproject.crawl.inspectors import Inspection
 from crawlproject.crawl.ordering_feed import OrderingFeed
 from crawlproject.crawl.outlinks import Outlinks
 from crawlproject.crawl.revisits.revisits import Revisits
-from crawlproject.frontier.base import Frontier, SharedFrontier
+from crawlproject.frontier.base import Frontier
+from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.options import Options
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.relevance import TopicJudge, with_context_score
@@ -112,7 +113,7 @@ class PageSteps:
                 self._outlinks.follow(page)
             self._frontier.put_many(self._probes.wanted(page))
             if self._revisits is not None:
-                self._frontier.put_many(self._revisits.after_first_visit(page.url, fetch.at))
+                self._frontier.put_many(self._revisits.after_first_visit(page.url, fetch.at, page.text))
             if self._shared is not None and page.is_kept:
                 self._shared.count_page(page.url)
         if self._revisits is not None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
-from crawlproject.frontier.base import CountingFrontier, Frontier, SharedFrontier
+from crawlproject.frontier.base import CountingFrontier, Frontier
+from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.options import Options
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.analyzer import Analyzer

@@ -15,7 +15,7 @@ from crawlproject.crawl.crawl import Crawl
 from crawlproject.crawl.link_replay import LinkReplay
 from crawlproject.crawl.ordering_feed import OrderingFeed
 from crawlproject.crawl.replay import read_events
-from crawlproject.frontier.base import SharedFrontier
+from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.orderings.registry import UNJUDGED
 from crawlproject.records import FetchEvent

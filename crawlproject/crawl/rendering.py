@@ -23,7 +23,7 @@ class Rendering:
 
         The validators are those of the page as it came, which may stay the same while its text changes.
         """
-        return replace(fetch, at=now, seconds=fetch.seconds + now - fetch.at, etag="", last_modified="")
+        return replace(fetch, at=now, seconds=fetch.seconds + now - fetch.at, etag="", last_modified="", lifetime=0.0)
 
     def page(
         self, steps: PageSteps, url: CrawlUrl, plain: Page, html: str, *, robots_tag: str, now: float

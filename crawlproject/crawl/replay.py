@@ -43,12 +43,16 @@ def replay(crawl: Crawl, now: float) -> None:
     follower = None
     if (crawl.ordering.learns or lost or feed.judgments) and crawl.stats.fetches:
         follower = LinkReplay(crawl, feed, FrontierRecovery(crawl, now) if lost else None)
-    learners = [learner for learner in crawl.learners if follower or learner is not feed]
+    revisits = crawl.revisits if shared is not None else None  # learn from all workers' visits, in the order of time
+    learners = [learner for learner in crawl.learners if (follower or learner is not feed) and learner is not revisits]
+    learners_again = [learner for learner in crawl.learners_again if learner is not revisits]
     inherited: dict[str, tuple[float, ...]] = follower.linked if follower else {}
     for number, event in enumerate(read_events(crawl, inherited, now), start=1):
         if event.visit.number > 1:
-            for learner in crawl.learners_again:
+            for learner in learners_again:
                 learner.apply(event)
+            if shared is not None:
+                shared.replayed(event, number)
             continue
         for learner in learners:
             learner.apply(event)
@@ -58,6 +62,8 @@ def replay(crawl: Crawl, now: float) -> None:
             shared.replayed(event, number)
     if follower:
         follower.finish()
+    if revisits is not None:
+        revisits.replay_workers()
     if shared is not None:
         shared.catch_up()
 

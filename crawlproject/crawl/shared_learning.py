@@ -16,6 +16,7 @@ from crawlproject.crawl.event_codec import (
     BLOCKED,
     POSTPONED,
     REFUSED,
+    RETIRED,
     Message,
     UnreadableMessage,
     dump_block,
@@ -27,7 +28,8 @@ from crawlproject.crawl.event_codec import (
 from crawlproject.crawl.host_shares import HostShares
 from crawlproject.crawl.inspectors import Inspection
 from crawlproject.crawl.ordering_feed import OrderingFeed
-from crawlproject.frontier.base import SharedFrontier
+from crawlproject.crawl.revisits.revisits import Revisits
+from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.inspection.learner import Learner
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.records import CrawlUrl, FetchEvent
@@ -57,22 +59,28 @@ class SharedLearning:
         learners: Sequence[Learner],
         feed: OrderingFeed,
         history: History,
+        again: Sequence[Learner] = (),
+        revisits: Revisits | None = None,
     ) -> None:
         self._name = name.encode()
         self._shares = admission.shares = HostShares(self._name)
+        self._revisits = revisits
+        if revisits is not None and revisits.shared is not None:
+            revisits.shared.shares = self._shares
         self._frontier = frontier
         self._admission = admission
         self._ordering = ordering
         self._probes = inspection.probes
         self._site_holds = inspection.tracker.holds
         self._duplicates = inspection.deduplication.duplicates
-        left_out = (self._duplicates, *(() if ordering.learns else (feed,)))
+        left_out = (self._duplicates, revisits, *(() if ordering.learns else (feed,)))
+        self._learners_again = [learner for learner in again if learner is not revisits]
         self._learners = [learner for learner in learners if learner not in left_out]
         self._feed = feed
         self._history = history
         # Of a folder that lost lines, or is another one, the lines to come have numbers that the server does not have.
         self._published = frontier.last_published()
-        self._offset = max(0, self._published - len(history))
+        self._offset = max(0, self._published - history.lines)
         self._learned: OrderedDict[str, None] = OrderedDict()
         self._warned = False
 
@@ -88,8 +96,8 @@ class SharedLearning:
         sketch = self._duplicates.latest if self._duplicates is not None else None
         if sketch is not None and sketch.url != event.visit.url:
             sketch = None
-        message = dump_fetch(event, sketch, with_page=self._ordering.learns)
-        self._publish(event.visit.url, message, self._offset + (number or len(self._history)))
+        message = dump_fetch(event, sketch, with_page=self._ordering.learns and event.visit.number == 1)
+        self._publish(event.visit.url, message, self._offset + (number or self._history.lines))
 
     def found(self, finding: Finding) -> None:
         """A probe has found something."""
@@ -115,6 +123,9 @@ class SharedLearning:
     def catch_up(self) -> None:
         """Learn all that the server keeps. To be called once, before the crawl goes on."""
         self._frontier.catch_up()
+        if self._revisits is not None:
+            for message in self._frontier.attached():
+                self.receive([message])
 
     def receive(self, messages: Sequence[bytes]) -> None:
         """Learn what other workers told, in the order given."""
@@ -140,9 +151,26 @@ class SharedLearning:
             self._ordering.postponed(message.name)
         elif message.kind == REFUSED:
             self._ordering.refused(message.name)
+        elif self._revisits is not None:
+            self._learn_of_collection(self._revisits, message)
+
+    def _learn_of_collection(self, revisits: Revisits, message: Message) -> None:
+        if message.page is not None and revisits.shared is not None:
+            revisits.adopt(message.page)
+            revisits.shared.was_told(message.page)
+        elif message.listing is not None:
+            revisits.rereads.adopt(message.listing)
+        elif message.kind == RETIRED:
+            revisits.hear_retired(message.name)
 
     def _learn_fetch(self, message: Message, event: FetchEvent) -> None:
         visit = event.visit
+        if self._revisits is not None:
+            self._revisits.heard(visit)
+        if visit.number > 1:
+            for learner in self._learners_again:
+                learner.apply(event)
+            return
         if visit.url in self._history or visit.url in self._learned:
             return  # a lease that ran out: two workers have fetched it
         self._learned[visit.url] = None

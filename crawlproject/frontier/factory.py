@@ -142,7 +142,7 @@ def redis_rules(options: Options, commit: int = 1) -> FrontierRules:
         max_urls=-(-options.frontier_max_urls // slots),
         commit=_commit(options, commit),
         max_urls_per_host=options.trap_max_urls_per_host,
-        max_pages=options.crawl_max_pages if slots == 1 else 0,
+        max_pages=options.crawl_max_pages if slots == 1 and not options.crawl_revisit else 0,
         lease=options.frontier_redis_lease,
         min_delay=options.politeness_min_delay,
         factor=options.politeness_factor,

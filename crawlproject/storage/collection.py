@@ -135,6 +135,26 @@ class Collection:
             if self._since_commit >= _COMMIT_EVERY:
                 self._commit()
 
+    def hear(self, visit: Visit) -> None:
+        """Another worker has made a visit: the page has a row here, too."""
+        with self._reporting():
+            self._apply(visit)
+            self._since_commit += 1
+            if self._since_commit >= _COMMIT_EVERY:
+                self._commit()
+
+    def adopt(self, page: CollectedPage) -> None:
+        """Another worker knows more of a page than its visits that were heard of; its row is that which it has, or gets, here."""
+        with self._reporting():
+            there = self.find(page.url)
+            row = self._size if there is None else there.row
+            self._size += there is None
+            self.present += (not page.is_away) - (there is not None and not there.is_away)
+            values = (row, _name(page.url), *(getattr(page, name) for name in _FIELDS.split(", ")[1:]))
+            marks = ", ".join("?" * len(values))
+            self._db.execute(f"INSERT OR REPLACE INTO page VALUES ({marks})", values)
+            self._since_commit += 1
+
     def retire(self, row: int) -> None:
         """The page is no part of the collection from now on."""
         with self._reporting():
@@ -163,9 +183,11 @@ class Collection:
         if visit.change in (CHANGED, BACK):
             values |= {"version": visit.version, "changed": visit.at, "weight": visit.relevance}
         name = _name(visit.url)
+        was = self._db.execute(f"SELECT {_THERE}, number FROM page WHERE name = ?", (name,)).fetchone()
+        if was is None or was[1] >= visit.number:
+            return  # another worker has visited it since
         if "state" in values:
-            was = self._db.execute(f"SELECT {_THERE} FROM page WHERE name = ?", (name,)).fetchone()
-            self.present += bool(was) and (values["state"] not in AWAY) - was[0]
+            self.present += (values["state"] not in AWAY) - was[0]
         names = ", ".join(f"{column} = ?" for column in values)
         self._db.execute(f"UPDATE page SET {names} WHERE name = ?", (*values.values(), name))
 

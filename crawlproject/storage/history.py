@@ -29,6 +29,7 @@ class History:
         self._log = AppendLog(path)
         self._path = path
         self._urls = DigestSet()
+        self._of_others = DigestSet()  # pages that another worker has visited first
         self._recent: deque[float] = deque(maxlen=RECENT)
         self.pages = 0
         self.errors = 0
@@ -63,12 +64,21 @@ class History:
     def __contains__(self, url: str) -> bool:
         return url in self._urls
 
+    def has_line(self, url: str) -> bool:
+        """Whether any visit of a page is in it, also where another worker made the first."""
+        return url in self._urls or url in self._of_others
+
     def __len__(self) -> int:
         return len(self._urls)
 
     def __iter__(self) -> Iterator[str]:
         """The URLs in the order of their first visits, read from the file."""
         return (str(line["url"]) for line in read_lines(self._path) if line.get("number", 1) == 1)
+
+    @property
+    def lines(self) -> int:
+        """First visits and further ones."""
+        return len(self._urls) + self.revisits
 
     def close(self) -> None:
         self._log.sync()
@@ -80,6 +90,8 @@ class History:
             self.links += links
         if number > 1:
             self.revisits += 1
+            if url not in self._urls:
+                self._of_others.add(url)
             return
         self._urls.add(url)
         if md5:

@@ -37,7 +37,7 @@ class Items:
 
     def trim(self, history: History) -> None:
         """Remove the last lines whose page is not in the history."""
-        self._log.trim(lambda line: line["url"] in history)
+        self._log.trim(lambda line: history.has_line(line["url"]))
 
     def count(self) -> int:
         """The number of lines."""

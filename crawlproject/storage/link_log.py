@@ -24,7 +24,7 @@ class LinkLog:
 
     def trim(self, history: History) -> None:
         """Remove the last lines whose page is not in the history."""
-        self._log.trim(lambda line: line["source"] in history)
+        self._log.trim(lambda line: history.has_line(line["source"]))
 
     def count(self) -> int:
         """The number of lines."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from heapq import merge
 from itertools import chain
@@ -17,6 +17,7 @@ import orjson
 from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.options import WORKERS
 from crawlproject.storage.append_log import read_lines, unexpected, write_atomically
+from crawlproject.storage.change_log import NAME as CHANGES
 from crawlproject.storage.manifest import NAME as MANIFEST
 from crawlproject.storage.manifest import read_manifest
 from crawlproject.storage.probe_log import NAME as PROBES
@@ -42,7 +43,8 @@ def whole_folder(folder: Path) -> Path:
 
 
 def merge_workers(folder: Path) -> None:
-    """Write history, links, items, refusals, pages and manifest of all workers into ``folder``, each URL once, by time.
+    """Write history, links, items, changes, refusals, pages and manifest of all workers into ``folder``, by time: each visit of
+    a page once, whichever workers have made them.
 
     The folders of the workers stay unchanged: page files become hard links where possible, else copies. Works while workers
     run, and may be repeated. Raises ``BadCrawlDir`` when the folder holds a crawl of its own or a worker's folder is
@@ -52,10 +54,12 @@ def merge_workers(folder: Path) -> None:
     there = read_manifest(folder)
     if there and WORKERS not in there:
         raise BadCrawlDir(str(folder), f"holds a crawl of its own besides {WORKERS}/; move one of the two")
-    kept = _visits_kept(workers)
-    _write(folder / "history.jsonl", _in_time(workers, kept))
+    kept = _KeptVisits(workers)
+    _write(folder / "history.jsonl", _in_time(workers, "history.jsonl", kept.has_line))
     _write(folder / "links.jsonl", _lines_kept(workers, "links.jsonl", "source", kept))
-    _write(folder / "items.jsonl", _lines_kept(workers, "items.jsonl", "url", kept))
+    _write(folder / "items.jsonl", _in_time(workers, "items.jsonl", kept.has_item))
+    if any((worker / CHANGES).exists() for worker in workers):
+        _write(folder / CHANGES, _in_time(workers, CHANGES, lambda worker, line: True))
     if any((worker / SITEMAPS).exists() for worker in workers):
         _write(folder / SITEMAPS, _lines_kept(workers, SITEMAPS, "sitemap", kept))
     if any((worker / ROBOTS).exists() for worker in workers):
@@ -63,54 +67,97 @@ def merge_workers(folder: Path) -> None:
     if any((worker / PROBES).exists() for worker in workers):
         found = merge(*(read_lines(worker / PROBES) for worker in workers), key=lambda line: float(line["at"]))
         _write(folder / PROBES, found)
-    _link_pages(folder, workers)
+    _link_pages(folder, kept)
     _merge_refusals(folder / "refused.json", workers)
     _merge_manifests(folder / MANIFEST, workers)
 
 
-def _visits_kept(workers: Iterable[Path]) -> dict[str, Path]:
-    """The worker whose visit of each URL counts: one that stored the page, else the first."""
-    kept: dict[str, Path] = {}
-    stored: set[str] = set()
-    for worker in workers:
-        for number, line in enumerate(read_lines(worker / "history.jsonl"), start=1):
-            try:
-                url, md5 = line["url"], line["md5"]
-            except (KeyError, TypeError) as damage:
-                raise unexpected(worker / "history.jsonl", number, damage) from damage
-            if url not in kept or (md5 and url not in stored):
-                kept[url] = worker
-            if md5:
-                stored.add(url)
-    return kept
+class _KeptVisits:
+    """Which worker's visit counts, when several have made one: of first visits one that stored the page, else the first; of a
+    further visit the latest, on which the next one rests.
+    """
+
+    def __init__(self, workers: Iterable[Path]) -> None:
+        self._first: dict[str, Path] = {}
+        self._again: dict[str, dict[int, tuple[float, Path]]] = {}
+        self.stored: dict[str, tuple[int, Path]] = {}  # md5 of a page -> its last version, and who has stored it
+        has_file: set[str] = set()
+        for worker in workers:
+            for place, line in enumerate(read_lines(worker / "history.jsonl"), start=1):
+                try:
+                    url, md5, number, at = line["url"], line["md5"], line.get("number", 1), float(line["at"])
+                except (KeyError, TypeError, ValueError) as damage:
+                    raise unexpected(worker / "history.jsonl", place, damage) from damage
+                if number > 1:
+                    visits = self._again.setdefault(url, {})
+                    visits[number] = max(visits.get(number, (at, worker)), (at, worker))
+                    continue
+                if url not in self._first or (md5 and url not in has_file):
+                    self._first[url] = worker
+                if md5:
+                    has_file.add(url)
+        for worker in workers:
+            for line in read_lines(worker / "history.jsonl"):
+                if line["md5"] and self.has_line(worker, line):
+                    there = self.stored.get(line["md5"], (0, worker))
+                    self.stored[line["md5"]] = max(there, (line.get("version", 1), worker))
+
+    def has_line(self, worker: Path, line: Mapping[str, Any]) -> bool:
+        """Whether the visit of this line of a history counts."""
+        number = line.get("number", 1)
+        if number == 1:
+            return self._first.get(line["url"]) is worker
+        return self._again.get(line["url"], {}).get(number) == (float(line["at"]), worker)
+
+    def has_item(self, worker: Path, line: Mapping[str, Any]) -> bool:
+        """Whether the item of a page is of a visit that counts; items that take a page back all do."""
+        if line.get("state") or self._first.get(line["url"]) is worker:
+            return True
+        return any(line["at"] == at and worker is who for at, who in self._again.get(line["url"], {}).values())
+
+    def has(self, worker: Path, url: str) -> bool:
+        """Whether any visit of a worker counts."""
+        return self._first.get(url) is worker or any(worker is who for _, who in self._again.get(url, {}).values())
 
 
-def _in_time(workers: Iterable[Path], kept: Mapping[str, Path]) -> Iterator[Any]:
+def _in_time(workers: Iterable[Path], name: str, counts: Callable[[Path, Mapping[str, Any]], bool]) -> Iterator[Any]:
     def lines(worker: Path) -> Iterator[Any]:
-        return (line for line in read_lines(worker / "history.jsonl") if kept.get(line["url"]) is worker)
+        return (line for line in read_lines(worker / name) if counts(worker, line))
 
     return merge(*map(lines, workers), key=lambda line: float(line["at"]))
 
 
-def _lines_kept(workers: Iterable[Path], name: str, key: str, kept: Mapping[str, Path]) -> Iterator[Any]:
+def _lines_kept(workers: Iterable[Path], name: str, key: str, kept: _KeptVisits) -> Iterator[Any]:
     for worker in workers:
-        yield from (line for line in read_lines(worker / name) if kept.get(line[key]) is worker)
+        yield from (line for line in read_lines(worker / name) if kept.has(worker, line[key]))
 
 
-def _link_pages(folder: Path, workers: Iterable[Path]) -> None:
-    for worker in workers:
-        for line in read_lines(worker / "history.jsonl"):
-            if not line["md5"]:
-                continue
-            source, target = (place / PAGES / page_path(line["md5"]) for place in (worker, folder))
-            if target.exists():
-                continue
-            try:
-                target.parent.mkdir(parents=True, exist_ok=True)
-                with suppress(FileNotFoundError):  # the page file was removed
-                    _link(source, target)
-            except OSError as error:
-                raise StorageFailed(f"cannot write to {target}: {error}") from error
+def _link_pages(folder: Path, kept: _KeptVisits) -> None:
+    for md5, (version, worker) in kept.stored.items():
+        source, target = (place / PAGES / page_path(md5) for place in (worker, folder))
+        if target.exists() and (version == 1 or _is_copy(source, target)):
+            continue
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with suppress(FileNotFoundError):  # the page file was removed
+                draft = target.with_name(f"{target.name}.tmp")
+                draft.unlink(missing_ok=True)
+                _link(source, draft)
+                draft.replace(target)
+            for earlier in source.parent.glob(f"{source.name}.*"):
+                if earlier.suffix[1:].isdigit() and not (place := target.with_name(earlier.name)).exists():
+                    _link(earlier, place)
+        except OSError as error:
+            raise StorageFailed(f"cannot write to {target}: {error}") from error
+
+
+def _is_copy(source: Path, target: Path) -> bool:
+    """Whether the file was copied, or linked, before."""
+    try:
+        there, here = source.stat(), target.stat()
+    except FileNotFoundError:
+        return True  # there is nothing to copy
+    return os.path.samestat(there, here) or (there.st_size == here.st_size and there.st_mtime_ns <= here.st_mtime_ns)
 
 
 def _link(source: Path, target: Path) -> None:

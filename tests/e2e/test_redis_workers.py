@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import json
-import signal
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
 import redis
-from support.crawling import QUICK, history, refusals, scrapy, start, stored, topic_file
+from support.crawling import QUICK, history, refusals, scrapy, stored, topic_file
+from support.crew import Crew, lines, pauses, wait_for
 from support.redisserver import PROGRAM, RedisServer, redis_server
-from support.warm import Started
 from support.webs import DictWeb, OverloadedWeb, host_farm, page
 
 from benchmarks.chaos import served
 from crawlproject.components.virtual_web_server import running
-from crawlproject.webs.access_log import Access, AccessLog, read_log
+from crawlproject.webs.access_log import AccessLog, read_log
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no redis-server on this machine; `make test` installs one")
 PORTAL = "http://portal.example/"
@@ -31,63 +29,8 @@ def server(tmp_path: Path) -> Iterator[RedisServer]:
         yield running_server
 
 
-class Crew:
-    """Workers of one crawl."""
-
-    def __init__(self, folder: Path, topic: Path, server: RedisServer, port: int, **settings: object) -> None:
-        self.folder = folder
-        self.port = port
-        self.topic = topic
-        self.settings = {**QUICK, "CRAWL_DIR": folder, "FRONTIER": "redis", "REDIS_URL": server.url, **settings}
-        self.processes: dict[str, Started] = {}
-
-    def start(self, name: str, ordering: str = "dom") -> None:
-        chosen = {**self.settings, "CRAWL_WORKER": name, "USER_AGENT": name}
-        arguments = ("crawl", "topical", "-a", f"topic={self.topic}", "-a", f"ordering={ordering}")
-        self.processes[name] = start(*arguments, port=self.port, **chosen)
-
-    def kill(self, name: str) -> None:
-        self.processes[name].send_signal(signal.SIGKILL)
-        self.processes[name].communicate()
-
-    def wait(self) -> str:
-        """The messages of all workers, which have all ended well."""
-        said = ""
-        for name, process in self.processes.items():
-            said += process.communicate(timeout=900)[1]
-            assert process.returncode == 0, f"{name}: {said}"
-        return said
-
-    def workers(self) -> list[Path]:
-        return sorted((self.folder / "workers").iterdir())
-
-    def stored(self) -> Counter[str]:
-        """The pages, and how many workers have each."""
-        return Counter(url for worker in self.workers() for url in stored(worker))
-
-
 def pages_of(web: DictWeb) -> set[str]:
     return {url for url in web.urls() if not url.endswith("robots.txt")}
-
-
-def pauses(log: Path) -> list[float]:
-    """Between the end of a request and the start of the next one of the same host, whoever asked."""
-    by_host: dict[str, list[Access]] = defaultdict(list)
-    for access in sorted(read_log(log), key=lambda access: access["start"]):
-        by_host[access["host"]].append(access)
-    return [later["start"] - earlier["end"] for some in by_host.values() for earlier, later in pairwise(some)]
-
-
-def wait_for(what: object, seconds: float = 60.0) -> None:
-    """Until ``what()`` is true."""
-    end = time.monotonic() + seconds
-    while not what():  # type: ignore[operator]
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.01)
-
-
-def lines(path: Path) -> int:
-    return path.read_bytes().count(b"\n") if path.exists() else 0
 
 
 def test_two_workers_share_one_crawl_and_every_host_has_its_rest(tmp_path: Path, server: RedisServer) -> None:

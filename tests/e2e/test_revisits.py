@@ -10,17 +10,15 @@ from random import Random
 from typing import Any
 
 import pytest
-from support.changingweb import ChangingWeb
+from support.changingweb import ChangingWeb, untold
 from support.crawling import PATIENCE, QUICK, kill_after_growth, start, topic_file
 from support.webs import by_host, gaps
 
 from crawlproject.components.virtual_web_server import running
-from crawlproject.storage.change_log import read_changes
 from crawlproject.storage.read import read_visits
 from crawlproject.webs.access_log import AccessLog, read_log
 
 SPAN = 30.0  # seconds in which the web changes
-LAG = 20.0  # seconds that a busy machine may take to note a fetch
 DELAY = 0.02
 SETTINGS: dict[str, Any] = {
     **QUICK,
@@ -32,32 +30,6 @@ SETTINGS: dict[str, Any] = {
     "POLITENESS_MIN_DELAY": DELAY,
     "PAGE_DUPLICATES": False,
 }
-
-
-def untold(web: ChangingWeb, folder: Path, now: float) -> dict[str, set[str]]:
-    """What the folder does not say of the web, or says wrongly, by kind."""
-    visits = list(read_visits(folder))
-    stored = {visit.url: visit.at for visit in reversed(visits) if visit.number == 1 and visit.md5}
-    told: dict[str, set[str]] = {kind: set() for kind in ("changed", "missing", "gone", "moved", "back")}
-    for change in read_changes(folder):
-        told[change.change].add(change.url)
-    known = [page for page in web.pages.values() if page.url in stored]
-
-    def happened(slack: float) -> dict[str, set[str]]:
-        """After the server had sent the first version, which was up to ``slack`` seconds before the crawl noted it."""
-        return {
-            "missing": {page.url for page in known if stored[page.url] - slack < page.gone < now},
-            "moved": {page.url for page in known if stored[page.url] - slack < page.moved < now},
-            "changed": {page.url for page in known if any(stored[page.url] - slack < at < now for at in page.changes)},
-        }
-
-    surely, perhaps = happened(0.0), happened(LAG)
-    found = {kind: (surely[kind] - told[kind]) | (told[kind] - perhaps[kind]) for kind in surely}
-    found["changed"] -= set(web.seeds)  # front pages change with what they list
-    found["new"] = {page.url for page in web.pages.values() if page.born < now < min(page.gone, page.moved)} - set(
-        stored
-    )
-    return {kind: urls for kind, urls in found.items() if urls}
 
 
 @pytest.mark.parametrize(("frontier", "kills"), [("memory", 0), ("disk", 10)])

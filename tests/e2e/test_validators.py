@@ -1,4 +1,4 @@
-"""ETag and Last-Modified, as a server sends them and as they are kept."""
+"""ETag, Last-Modified and lifetimes, as a server sends them and as they are kept."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ class Pages(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         name = self.path.strip("/")
-        sent = {"": {"ETag": 'W/"v1"', "Last-Modified": DATE}, "long": {"ETag": '"' + "e" * 9000 + '"'}}
+        stated = {"Cache-Control": "public, max-age=7200", "Age": "200"}
+        sent = {"": {"ETag": 'W/"v1"', "Last-Modified": DATE, **stated}, "long": {"ETag": '"' + "e" * 9000 + '"'}}
         self.send_response(404 if name in ("gone", "robots.txt") else 200)
         self.send_header("Content-Type", "text/html")
         for header, value in sent.get(name, {"ETag": '"old"'} if name == "gone" else {}).items():
@@ -62,3 +63,5 @@ def test_a_crawl_notes_them_in_its_history(tmp_path: Path, server: str) -> None:
         visit.url.removeprefix(server): (visit.etag, visit.last_modified) for visit in read_visits(tmp_path / "crawl")
     }
     assert found == {"/": ('W/"v1"', DATE), "/plain": ("", ""), "/long": ("", ""), "/gone": ('"old"', "")}
+    lifetimes = {visit.url.removeprefix(server): visit.lifetime for visit in read_visits(tmp_path / "crawl")}
+    assert lifetimes == {"/": 7000.0, "/plain": 0.0, "/long": 0.0, "/gone": 0.0}

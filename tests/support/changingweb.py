@@ -6,12 +6,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from hashlib import md5
+from pathlib import Path
 from random import Random
 
+from crawlproject.storage.change_log import read_changes
+from crawlproject.storage.read import read_visits
 from crawlproject.webs.base import Reply, not_held
 from crawlproject.webs.sample import SampleWeb
 from crawlproject.webs.sample.plan import SamplePage
 from crawlproject.webs.sample.prose import text_of
+
+LAG = 20.0  # seconds that a busy machine may take to note a fetch
 
 
 @dataclass
@@ -35,15 +40,25 @@ class ChangingWeb:
 
     A third of the pages never change, a third now and then, a sixth often, and a site now and then changes as a whole. On each
     site a page is gone, one moves, and some are new in the course of time; front pages link to all that are there. Every
-    page shows the time at which it was asked for. Servers send entity tags, dates, or nothing.
+    page shows the time at which it was asked for. Servers send entity tags, dates, or nothing. ``lifetimes``: when a page
+    will change, they say: ``honest``, ``useless`` (at once), ``lying`` (in a year), ``short`` (in six hours); else nothing.
     """
 
     warnings: Sequence[str] = ()
 
     def __init__(
-        self, clock: Callable[[], float], *, start: float, span: float, sites: int = 10, pages: int = 29, seed: int = 7
+        self,
+        clock: Callable[[], float],
+        *,
+        start: float,
+        span: float,
+        sites: int = 10,
+        pages: int = 29,
+        seed: int = 7,
+        lifetimes: str = "",
     ) -> None:
         self.clock = clock
+        self.lifetimes = lifetimes
         self.start = start
         random = Random(seed)
         samples = [page for page in SampleWeb().plan.pages.values() if page.kind == "article"]
@@ -95,7 +110,15 @@ class ChangingWeb:
             headers["last-modified"] = formatdate(
                 max([page.born, *[at for at in page.changes if at <= now]]), usegmt=True
             )
+        if self.lifetimes:
+            headers["cache-control"] = f"public, max-age={self._lifetime(page, now)}"
         return Reply(url, 200, headers, body)
+
+    def _lifetime(self, page: ChangingPage, now: float) -> int:
+        if self.lifetimes == "honest":
+            coming = [at for at in (*page.changes, page.gone, page.moved) if at > now]
+            return int(min([*coming, now + 1e9]) - now) + 1
+        return {"useless": 0, "lying": 31_536_000, "short": 21_600}[self.lifetimes]
 
     def _links(self, page: ChangingPage, now: float) -> list[str]:
         own = self._of_site.get(page.url)
@@ -119,3 +142,29 @@ class ChangingWeb:
 
     def close(self) -> None:
         """Nothing is held open."""
+
+
+def untold(web: ChangingWeb, folder: Path, now: float) -> dict[str, set[str]]:
+    """What the folder does not say of the web, or says wrongly, by kind."""
+    visits = list(read_visits(folder))
+    stored = {visit.url: visit.at for visit in reversed(visits) if visit.number == 1 and visit.md5}
+    told: dict[str, set[str]] = {kind: set() for kind in ("changed", "missing", "gone", "moved", "back")}
+    for change in read_changes(folder):
+        told[change.change].add(change.url)
+    known = [page for page in web.pages.values() if page.url in stored]
+
+    def happened(slack: float) -> dict[str, set[str]]:
+        """After the server had sent the first version, which was up to ``slack`` seconds before the crawl noted it."""
+        return {
+            "missing": {page.url for page in known if stored[page.url] - slack < page.gone < now},
+            "moved": {page.url for page in known if stored[page.url] - slack < page.moved < now},
+            "changed": {page.url for page in known if any(stored[page.url] - slack < at < now for at in page.changes)},
+        }
+
+    surely, perhaps = happened(0.0), happened(LAG)
+    found = {kind: (surely[kind] - told[kind]) | (told[kind] - perhaps[kind]) for kind in surely}
+    found["changed"] -= set(web.seeds)  # front pages change with what they list
+    found["new"] = {page.url for page in web.pages.values() if page.born < now < min(page.gone, page.moved)} - set(
+        stored
+    )
+    return {kind: urls for kind, urls in found.items() if urls}

@@ -8,6 +8,7 @@ from typing import Any
 
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
+from crawlproject.crawl.lifetime import stated_lifetime
 from crawlproject.options import read_options
 from crawlproject.records import Fetch, Topic
 from crawlproject.webs.http_answer import answer
@@ -45,7 +46,12 @@ class TimedCrawl:
             self.now += 0.1
             found = reply.headers
             fetch = Fetch(
-                reply.status, self.now, 0.1, etag=found.get("etag", ""), last_modified=found.get("last-modified", "")
+                reply.status,
+                self.now,
+                0.1,
+                etag=found.get("etag", ""),
+                last_modified=found.get("last-modified", ""),
+                lifetime=stated_lifetime(found, self.now),
             )
             if location(reply) and not self.crawl.plan(url).one_try:
                 self.crawl.redirect(url, location(reply), fetch)

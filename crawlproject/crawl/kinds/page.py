@@ -10,7 +10,8 @@ from crawlproject.crawl.history_writer import HistoryWriter
 from crawlproject.crawl.inspectors import Inspection
 from crawlproject.crawl.kinds.handler import UNREACHABLE, FetchPlan, why_no_page
 from crawlproject.crawl.page_steps import PageSteps
-from crawlproject.frontier.base import Frontier, SharedFrontier
+from crawlproject.frontier.base import Frontier
+from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.pages.page_types import SOFT_404
 from crawlproject.records import CrawlUrl, Fetch, Page

@@ -69,4 +69,5 @@ class RereadHandler(RefetchHandler):
         due = self._revisits.rereads.read(
             url.url, fetch.at, news=news, etag=fetch.etag, last_modified=fetch.last_modified
         )
+        self._revisits.listing_read(url)
         self._frontier.done(url.key, fetch.rests_from, fetch.seconds, refetch_at=due)

@@ -42,7 +42,7 @@ class RevisitHandler(RefetchHandler):
 
     def hold_until(self, url: CrawlUrl, now: float) -> float:
         self._now = now
-        return self._revisits.turn(int(url.variant), now)
+        return self._revisits.turn(url, now)
 
     def plan(self, url: CrawlUrl) -> FetchPlan:
         page = self._steps.known(url.url)

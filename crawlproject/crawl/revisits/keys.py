@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from crawlproject.orderings.base import SEEDS_FIRST
-from crawlproject.records import REVISIT
+from crawlproject.records import REVISIT, CrawlUrl
 from crawlproject.storage.collection import CollectedPage
 
+SHARED = "shared"  # in place of the row, where workers that count rows for themselves share a frontier
 _SCORE = 2 * SEEDS_FIRST  # before all that is new, since the share of revisits is limited elsewhere
+_HINTED = 2.0
 
 
 def score_of(page: CollectedPage, *, hinted: bool = False) -> float:
     """The better page first; one that a listing says has changed before the others."""
-    return _SCORE * (1.0 + page.weight + 2.0 * hinted)
+    return _SCORE * (1.0 + min(page.weight, 1.0) + _HINTED * hinted)
 
 
-def key_of(page: CollectedPage) -> str:
+def is_hinted(url: CrawlUrl) -> bool:
+    """Whether the record of a revisit has the score of a page that a listing says has changed."""
+    return url.score >= _SCORE * (1.0 + _HINTED)
+
+
+def revisit_key(url: str, row: int, *, shared: bool = False) -> str:
     """The key of the revisits of a page in the frontier."""
-    return revisit_key(page.url, page.row)
-
-
-def revisit_key(url: str, row: int) -> str:
-    """As ``key_of``, of the page of this URL and row."""
-    return f"{url}#{REVISIT}/{row}"
+    return f"{url}#{REVISIT}/{SHARED if shared else row}"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crawlproject.crawl.revisits.outcomes import Outcomes, revisit_policy
-from crawlproject.crawl.revisits.revisits import rate_of
+from crawlproject.crawl.revisits.pace import rate_of
 from crawlproject.options import Options
 from crawlproject.records import CHANGED, GONE, MOVED
 from crawlproject.revisits.base import RevisitPolicy

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from crawlproject.crawl.revisits.shared_records import SharedListing
 from crawlproject.orderings.base import SEEDS_FIRST
 from crawlproject.records import REREAD, CrawlUrl, Visit
 
@@ -43,6 +44,15 @@ class Rereads:
             visit.url,
             _Listing(visit.error, visit.depth, interval, visit.at + interval, visit.etag, visit.last_modified),
         )
+
+    def shared(self, url: str) -> SharedListing:
+        """What other workers have to know of a listing, to read it next."""
+        known = self._listings[url]
+        return SharedListing(url, known.kind, known.depth, known.interval, known.due, known.etag, known.last_modified)
+
+    def adopt(self, told: SharedListing) -> None:
+        """Another worker has read a listing last."""
+        self._listings[told.url] = _Listing(*told[1:])
 
     def records(self, *, now: bool = False) -> Iterator[CrawlUrl]:
         """As the frontier has them; ``now``: due at once."""

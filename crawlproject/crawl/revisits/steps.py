@@ -8,10 +8,11 @@ from math import inf
 from typing import Any
 
 from crawlproject.crawl.page_steps import PageSteps
-from crawlproject.crawl.revisits.keys import key_of, score_of
+from crawlproject.crawl.revisits.keys import score_of
 from crawlproject.crawl.revisits.revisits import Revisits
 from crawlproject.inspection.examiner import Examiner
 from crawlproject.pages.text.difference import novelty, passages
+from crawlproject.pages.text.text_sketch import estimated_novelty, sketch_of
 from crawlproject.records import BACK, CHANGED, MISSING, NEEDS_BROWSER, SAME, CrawlUrl, Fetch, Link, Page, Visit
 from crawlproject.storage.change_log import PageChange
 from crawlproject.storage.collection import CollectedPage
@@ -28,7 +29,8 @@ class RevisitSteps(PageSteps):
         super().__init__(revisits=revisits, **parts)
         self._of = revisits
         self._examiner = Examiner(parts["inspection"].plain_inspectors)
-        self._before: dict[str, str] = {}  # text of the version before, of pages between ``visit`` and ``keep``
+        # Of pages between ``visit`` and ``keep``: the text of the version before, None if it is not known, and that of this one.
+        self._before: dict[str, tuple[str | None, str]] = {}
 
     def known(self, url: str) -> CollectedPage:
         """What the visits so far showed of a page of the collection."""
@@ -44,7 +46,7 @@ class RevisitSteps(PageSteps):
         visit = self._history.line(
             url,
             fetch,
-            self._of.hints.signs(page),
+            self._of.signs(url, page),
             error=error,
             redirect=redirect,
             digest=page.digest if change in (SAME, BACK) else "",
@@ -69,16 +71,15 @@ class RevisitSteps(PageSteps):
     def visit(self, url: CrawlUrl, page: Page, body: bytes, fetch: Fetch) -> Visit:
         """The history line; stores the page file when the text is another than before."""
         known = self.known(url.url)
-        before = self._text_before(url, fetch)
-        new = novelty(before, page.text)
+        before, new = self._compare(url, page.text, fetch)
         if new:
-            self._before[url.url] = before
+            self._before[url.url] = before, page.text
         return self._history.line(
             url,
             fetch,
-            {**page.signs, **self._of.hints.signs(known)},
+            {**page.signs, **self._of.signs(url, known)},
             relevance=page.relevance if new else known.weight,
-            md5=self._history.store(page.url, body, known.version) if new else "",
+            md5=self._history.store(page.url, body, self._stored_version(known)) if new else "",
             digest=hashlib.md5(body, usedforsecurity=False).hexdigest(),
             size=len(body),
             title=page.title,
@@ -93,9 +94,9 @@ class RevisitSteps(PageSteps):
 
     def keep(self, page: Page, visit: Visit) -> None:
         known = self.known(page.url)
-        before = self._before.pop(page.url, page.text)
+        before, _ = self._before.get(page.url, (page.text, ""))
         if visit.change != SAME:
-            added, removed = passages(before, page.text)
+            added, removed = passages(before, page.text) if before is not None else ((), ())
             self._of.note(replace(_change(known, visit), added=added, removed=removed))
         self._history.again(visit, replace(page, links=self._unknown_links(page)))
 
@@ -113,21 +114,46 @@ class RevisitSteps(PageSteps):
     def _unknown_links(self, page: Page) -> tuple[Link, ...]:
         return tuple(link for link in page.links if link.url not in self._frontier)
 
+    def _compare(self, url: CrawlUrl, text: str, fetch: Fetch) -> tuple[str | None, float]:
+        """The text of the stored version, None if it is not known, and the novelty of this one."""
+        shared, told = self._of.shared, None
+        if shared is not None:
+            told = shared.told(url.url)
+        if shared is None or told is None:
+            before = self._text_before(url, fetch)
+            return before, novelty(before, text)
+        stored, sketch = shared.text_before(told, lambda body: self._text(url, body, fetch))
+        if sketch is None:
+            return stored, novelty(stored, text) if stored is not None else 0.0
+        estimate = estimated_novelty(sketch, sketch_of(text))
+        return stored, novelty(stored, text) if stored is not None and estimate else estimate
+
+    def _stored_version(self, page: CollectedPage) -> int:
+        """The version that is in this folder: 0 when another worker has stored the last one."""
+        return page.version if self._of.shared is None or self._of.shared.has_stored(page.url) else 0
+
     def _text_before(self, url: CrawlUrl, fetch: Fetch) -> str:
         """The text of the stored version; empty when its file is gone."""
         try:
             body = self._history.load(url.url)
         except FileNotFoundError:
             return ""
+        return self._text(url, body, fetch)
+
+    def _text(self, url: CrawlUrl, body: bytes, fetch: Fetch) -> str:
         return self.read(url, body, content_type=fetch.content_type, now=fetch.at).text
 
     def _done(self, page: CollectedPage, change: str, fetch: Fetch) -> None:
         """End the lease. The page waits for its next visit, unless it is away."""
         due = self._of.due_after(page, change, fetch.at)
+        _, text = self._before.pop(page.url, (None, None))
+        if self._of.shared is not None:
+            self._of.shared.tell(self._of.collection[page.row], sketch_of(text) if text is not None else None)
+        key = self._of.key_of(page)
         if due < inf:
-            self._frontier.done(key_of(page), fetch.rests_from, fetch.seconds, refetch_at=due, score=score_of(page))
+            self._frontier.done(key, fetch.rests_from, fetch.seconds, refetch_at=due, score=score_of(page))
         else:
-            self._frontier.done(key_of(page), fetch.rests_from, fetch.seconds)
+            self._frontier.done(key, fetch.rests_from, fetch.seconds)
             self._of.left()
         self._of.visit_ended(fetch.at)
 

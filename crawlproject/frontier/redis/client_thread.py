@@ -16,13 +16,14 @@ from crawlproject.frontier.base import BlockedHost
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis.connection import LOST, will_pass
 from crawlproject.frontier.redis.frontier import RedisFrontier
-from crawlproject.frontier.redis.operations import ask_due_of, counts_of, due_of, slot_of, take_of, taken_of
+from crawlproject.frontier.redis.operations import ask_due_of, counts_of, due_of, pace_of, slot_of, take_of, taken_of
 from crawlproject.frontier.redis.script import Operation
 from crawlproject.records import CrawlUrl
 
 logger = logging.getLogger(__name__)
 
 POLL = 0.1  # seconds at most between two looks for something to take: other workers put URLs, too
+BURST = 10  # fetches at once after a pause, where their rate is limited
 LOOK_EVERY = 1.0  # seconds between two looks at what is blocked, while nothing can be taken
 _AT_ONCE = 2000  # operations of one call: the server does nothing else meanwhile
 _PAUSES = (
@@ -55,7 +56,9 @@ class Replies:
     answered: list[tuple[PendingCall, Any]] = field(default_factory=list)
     counts: list[tuple[Any, ...]] = field(default_factory=list)
     messages: list[bytes] = field(default_factory=list)
+    told: list[bytes] = field(default_factory=list)  # messages that are attached to what was taken
     blocked: list[BlockedHost] | None = None  # when nothing could be taken, and that will be so for a while
+    asked: bool = False  # something was to be taken
     due: float | None = None
 
 
@@ -93,6 +96,7 @@ class ClientThread:
         self._calls: list[PendingCall] = []
         self._asked = False
         self._closing = False
+        self.rate = 0.0  # fetches a second of all workers; 0: any number
         self._give_up_at = float("inf")  # by the monotonic clock
         self._counts: list[tuple[Any, ...]] = [(0,) * 6 + (None,)] * frontier.slots
         self._questions = 0
@@ -139,7 +143,7 @@ class ClientThread:
                         return
                     calls = self._calls[:_AT_ONCE]
                     asked = self._asked and not self._closing
-                answers = self._exchange(calls, self._wanted() if asked else 0)
+                answers = self._paced_exchange(calls, self._wanted() if asked else 0)
                 with self._condition:
                     del self._calls[: len(calls)]
                     if answers.taken:
@@ -155,8 +159,29 @@ class ClientThread:
         """How long to wait for the next take."""
         return POLL if due is None else min(POLL, max(0.001, due - self._clock()))
 
+    def _paced_exchange(self, calls: Sequence[PendingCall], wanted: int) -> Replies:
+        """An exchange that takes no more than the rate of all workers allows."""
+        rate = self.rate
+        if not rate or wanted <= 0:
+            return self._exchange(calls, wanted)
+        granted = self._ask_pace(wanted, rate)
+        answers = self._exchange(calls, granted)
+        if granted > len(answers.taken):
+            self._ask_pace(len(answers.taken) - granted, rate)
+        return answers
+
+    def _ask_pace(self, n: int, rate: float) -> int:
+        self._questions += 1
+        question = f"{self._frontier.token}/{self._questions}"
+
+        def call() -> list[Any]:
+            now = self._clock()
+            return self._frontier.script.call(0, [pace_of(question, now, n, rate, BURST)], sent=now)
+
+        return int(float(self._persist(call)[0]))
+
     def _exchange(self, calls: Sequence[PendingCall], wanted: int) -> Replies:
-        answers = Replies()
+        answers = Replies(asked=wanted > 0)
         if self._frontier.slots == 1:
             self._visit(0, calls, wanted, float("inf"), answers)
         else:
@@ -220,8 +245,9 @@ class ClientThread:
         *results, counts = self._persist(call)
         self._counts[slot] = counts_of(counts)
         answers.answered += zip(calls, results[: len(calls)], strict=True)
-        taken, spare = taken_of(results[len(calls)])
+        taken, told, spare = taken_of(results[len(calls)])
         answers.taken += taken
+        answers.told += told
         frontier.picks += [queue_of(url.url) for url in taken]
         frontier.trim_picks(self._limit)
         if wanted > 0:

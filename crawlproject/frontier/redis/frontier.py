@@ -13,7 +13,6 @@ from os import urandom
 from random import Random
 from typing import Any
 
-from crawlproject.errors import BadSetting
 from crawlproject.frontier.base import BlockedHost, UrlState
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis.codec import digest, load_record
@@ -37,10 +36,8 @@ from crawlproject.frontier.redis.operations import (
     take_of,
     taken_of,
 )
-from crawlproject.frontier.redis.script import NAMESPACE, FrontierRules, Operation, Script, crawl_prefix
+from crawlproject.frontier.redis.script import FrontierRules, Operation, Script, check_slots, crawl_prefix
 from crawlproject.records import CrawlUrl
-
-SLOTS = f"{NAMESPACE}:slots"
 
 
 class RedisAnswers:
@@ -65,8 +62,9 @@ class RedisAnswers:
         self._server = server
         self._crawl = crawl
         self._clock = clock
-        token = urandom(8).hex()  # distinguishes this process from one that takes over its name
-        self.script = Script(server, crawl, worker, token, rules)
+        self.token = urandom(8).hex()  # distinguishes this process from one that takes over its name
+        self.script = Script(server, crawl, worker, self.token, rules)
+        self.told: list[bytes] = []  # messages that are attached to what was taken last
         self.floors = Floors()
         self._now = now
         self.messages = MessageLog(self.call, slots)
@@ -143,6 +141,12 @@ class RedisAnswers:
                 answers = self.call(slot, [("state", digest(url)) for url in part])
                 found.update(zip(part, (answer.decode() for answer in answers), strict=True))
         return found
+
+    def attached(self) -> Iterator[bytes]:
+        """The messages that are attached to URLs."""
+        for slot in range(self.slots):
+            for _, kept in self._server.hscan_iter(f"{crawl_prefix(self._crawl, slot)}:attached", count=1000):
+                yield kept.partition(b"\n")[2]
 
     # ------------------------------------------------------------ calls
 
@@ -278,7 +282,7 @@ class RedisFrontier(RedisAnswers):
 
     def _take_from(self, slot: int, now: float, n: int, hosts_elsewhere: int) -> list[CrawlUrl]:
         operation = take_of(now, n, self.picks, floors=self.floors.of(slot), seed=self._random.getrandbits(31))
-        taken, spare = taken_of(self.call(slot, [operation], hosts_elsewhere)[0])
+        taken, self.told, spare = taken_of(self.call(slot, [operation], hosts_elsewhere)[0])
         self.floors.lower(slot, spare)
         self.picks += [queue_of(url.url) for url in taken]
         if len(self.picks) > 2 * self._rules.batch_size:
@@ -288,12 +292,3 @@ class RedisFrontier(RedisAnswers):
     def _server_time(self) -> float:
         seconds, microseconds = self._server.time()
         return float(seconds) + microseconds / 1e6
-
-
-def check_slots(server: Server, slots: int) -> None:
-    """Raises ``BadSetting`` when the server's crawls are spread over another number of slots."""
-    server.set(SLOTS, slots, nx=True)
-    there = int(server.get(SLOTS))
-    if there != slots:
-        wish = f"the crawls on this server are spread over {there} slots, not {slots}; all must have the same number"
-        raise BadSetting("setting FRONTIER_REDISSLOTS", wish)

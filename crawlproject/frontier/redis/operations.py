@@ -33,9 +33,9 @@ def release_of(url: str, at: float, seconds: float, not_before: float) -> Operat
     return ("release", digest(url), queue_of(url), at, seconds, _finite(not_before, url))
 
 
-def hold_of(url: str, until: float) -> Operation:
-    """Raises ``ValueError`` when ``until`` is not finite."""
-    return ("hold", digest(url), queue_of(url), _finite(until, url))
+def hold_of(url: str, until: float, *, waits: bool = False) -> Operation:
+    """``waits``: only when the URL is not leased. Raises ``ValueError`` when ``until`` is not finite."""
+    return ("hold", digest(url), queue_of(url), _finite(until, url), int(waits))
 
 
 def block_of(host: str, until: float) -> Operation:
@@ -43,8 +43,9 @@ def block_of(host: str, until: float) -> Operation:
     return ("block", host, _finite(until, host))
 
 
-def drop_of(url: str) -> Operation:
-    return ("drop", digest(url), queue_of(url))
+def drop_of(url: str, *, waits: bool = False) -> Operation:
+    """``waits``: only when the URL is not leased."""
+    return ("drop", digest(url), queue_of(url), int(waits))
 
 
 def rescore_of(url: str, score: float) -> Operation:
@@ -87,9 +88,22 @@ def take_of(
     return ("take", now, n, last, *floors, seed, question, int(again), "\n".join(picks))
 
 
-def taken_of(answer: list[bytes]) -> tuple[list[CrawlUrl], float]:
-    """What a take brought, and the spare floor, which it may have lowered."""
-    return records_of(answer[:-1]), float(answer[-1])
+def taken_of(answer: list[bytes]) -> tuple[list[CrawlUrl], list[bytes], float]:
+    """What a take brought, the messages that are attached to it, and the spare floor, which it may have lowered."""
+    *leases, spare = answer
+    told = leases[3::4]
+    del leases[3::4]
+    return records_of(leases), [message for message in told if message], float(spare)
+
+
+def attach_of(url: str, message: bytes, number: float) -> Operation:
+    """Raises ``ValueError`` when ``number`` is not finite."""
+    return ("attach", digest(url), _finite(number, url), message)
+
+
+def pace_of(question: str, now: float, n: int, rate: float, burst: int) -> Operation:
+    """``question`` tells this call from all others of the crawl, so that it can be asked again."""
+    return ("pace", question, now, n, rate, burst)
 
 
 def ask_due_of(now: float, picks: list[str], *, floors: tuple[float, float], seed: int = 0) -> Operation:

@@ -11,10 +11,11 @@ from typing import Any
 
 from redis.exceptions import NoScriptError, ResponseError
 
-from crawlproject.errors import StorageFailed
+from crawlproject.errors import BadSetting, StorageFailed
 from crawlproject.frontier.redis.connection import Server
 
 NAMESPACE = "topical"  # of all keys, besides the keys to push seeds to
+SLOTS = f"{NAMESPACE}:slots"
 _ENDS = ("FENCED", "FORGOTTEN")  # what the script answers when this process is to stop
 
 Operation = tuple[bytes | str | int | float, ...]  # a name and its arguments, see lua/6_operations.lua
@@ -100,6 +101,15 @@ def crawl_prefix(crawl: str, slot: int) -> str:
 def shared_prefix(slot: int) -> str:
     """What the keys begin with that all crawls of a server share."""
     return f"{NAMESPACE}:{{{slot}}}"
+
+
+def check_slots(server: Server, slots: int) -> None:
+    """Raises ``BadSetting`` when the server's crawls are spread over another number of slots."""
+    server.set(SLOTS, slots, nx=True)
+    there = int(server.get(SLOTS))
+    if there != slots:
+        wish = f"the crawls on this server are spread over {there} slots, not {slots}; all must have the same number"
+        raise BadSetting("setting FRONTIER_REDISSLOTS", wish)
 
 
 def text_of(number: float) -> str:

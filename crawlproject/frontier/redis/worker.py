@@ -10,7 +10,6 @@ from random import Random
 from redis.exceptions import RedisError
 
 from crawlproject.errors import StorageFailed
-from crawlproject.frontier.base import DONE, FULL, GONE, HOST_FULL
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis import operations
 from crawlproject.frontier.redis.client_thread import ClientThread, PendingCall, Replies
@@ -19,6 +18,7 @@ from crawlproject.frontier.redis.connection import Server
 from crawlproject.frontier.redis.frontier import RedisFrontier
 from crawlproject.frontier.redis.script import FrontierRules
 from crawlproject.frontier.redis.worker_answers import REMEMBERED, WorkerAnswers
+from crawlproject.frontier.shared import DONE, FULL, GONE, HOST_FULL
 from crawlproject.records import CrawlUrl
 
 STALENESS = 1.0  # seconds at most between two looks for what other workers have told
@@ -76,6 +76,7 @@ class RedisWorker(WorkerAnswers):
             heartbeat=min(self._heartbeat, STALENESS) if self._receive is not None else self._heartbeat,
             receives=self._receive is not None,
         )
+        self._exchange.rate = self._rate
         self._exchange.start()
 
     def close(self) -> None:
@@ -83,6 +84,7 @@ class RedisWorker(WorkerAnswers):
 
         Raises ``StorageFailed`` when the server stays away: what did not reach it is fetched again.
         """
+        self._receive = None  # nobody learns any more from what still arrives
         if self._exchange is not None and not self._exchange.close(_PATIENCE):
             raise StorageFailed("Redis was away at the end: what did not reach it will be fetched again")
         self._strict.close()
@@ -111,6 +113,8 @@ class RedisWorker(WorkerAnswers):
     def take(self, now: float) -> CrawlUrl | None:
         if self._exchange is None:
             url = self._strict.take(now)
+            if url is not None and self._receive is not None and self._strict.told:
+                self._receive(self._strict.told)
         else:
             url = self._arrived[0] if self._arrived else None
         if url is not None:
@@ -133,11 +137,10 @@ class RedisWorker(WorkerAnswers):
             self._end(url, PendingCall(operation, queue_of(url), unpick="" if picked else url, ends=True))
 
     def hold(self, url: str, until: float) -> bool:
-        call = PendingCall(operations.hold_of(url, until), queue_of(url), unpick=url, ends=True)
         if url in self._held:
-            self._end(url, call)
-        else:
-            self._send(call)
+            self._end(url, PendingCall(operations.hold_of(url, until), queue_of(url), unpick=url, ends=True))
+        else:  # it may be on its way here: then its lease goes on
+            self._send(PendingCall(operations.hold_of(url, until, waits=True), queue_of(url)))
         return True
 
     def block_host(self, host: str, until: float) -> None:
@@ -145,7 +148,9 @@ class RedisWorker(WorkerAnswers):
         self._send(PendingCall(operations.block_of(host, until), host))
 
     def drop(self, url: str, *, picked: bool = False) -> None:
-        self._end(url, PendingCall(operations.drop_of(url), queue_of(url), unpick="" if picked else url, ends=True))
+        waits = url not in self._held  # as for ``hold``
+        unpick = "" if picked or waits else url
+        self._end(url, PendingCall(operations.drop_of(url, waits=waits), queue_of(url), unpick=unpick, ends=True))
 
     def rescore(self, url: str, score: float) -> bool:
         self._send(PendingCall(operations.rescore_of(url, score), queue_of(url), CrawlUrl(url, score)))
@@ -174,6 +179,14 @@ class RedisWorker(WorkerAnswers):
         host, log = queue_of(url), self._strict.messages
         if not number or number > log.published(self._strict.slot_of(host)):
             self._send(PendingCall(log.publishing(message, number), host))
+
+    def attach(self, url: str, message: bytes, number: float) -> None:
+        self._send(PendingCall(operations.attach_of(url, message, number), queue_of(url)))
+
+    def set_pace(self, rate: float) -> None:
+        self._rate = rate
+        if self._exchange is not None:
+            self._exchange.rate = rate
 
     def catch_up(self) -> None:
         while self._receive is not None and (messages := self._strict.messages.next(own=not self._caught_up)):
@@ -211,7 +224,7 @@ class RedisWorker(WorkerAnswers):
                     self._strict.give_back_pick(call.unpick)
         elif calls:
             self._unanswered += len(calls)
-            self._quiet = False
+            self._quiet, self._due = False, 0.0
             self._exchange.send(calls)
 
     def _deliver(self, call_soon: Callable[[Callable[[], None]], object], answers: Replies) -> None:
@@ -223,8 +236,10 @@ class RedisWorker(WorkerAnswers):
         self._arrived.extend(answers.taken)
         self._settled += len(answers.taken)
         self._unanswered -= len(answers.answered)
-        if answers.messages and self._receive is not None:
-            self._receive(answers.messages)
+        if self._receive is not None and (told := [*answers.messages, *answers.told]):
+            self._receive(told)  # before anybody can take what it is about
+        if answers.asked and not self._unanswered:
+            self._due = answers.due if not answers.taken else 0.0
         columns = list(zip(*answers.counts, strict=True))
         pages = self._counts[4]
         self._counts = tuple(sum(column) for column in columns[:6])

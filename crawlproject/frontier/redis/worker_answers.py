@@ -34,6 +34,8 @@ class WorkerAnswers:
         self._best: float | None = None
         self._caught_up = False
         self._addresses: dict[str, str] = {}
+        self._rate = 0.0
+        self._due: float | None = 0.0
         self._quiet = False  # nothing waited and nothing was leased, twice in a row
         self._last: list[tuple[object, ...]] = []
         self._rejected: Callable[[CrawlUrl, int], None] = lambda url, answer: None
@@ -82,6 +84,12 @@ class WorkerAnswers:
         if self._exchange is None:
             return len(self._strict) + self._strict.leases() > 0
         return bool(self._unanswered or self._held or self._arrived or self._coming() or not self._quiet)
+
+    def attached(self) -> Iterator[bytes]:
+        return self._strict.attached()
+
+    def last_due(self) -> float | None:
+        return self._due
 
     @property
     def shares(self) -> bool:

@@ -23,7 +23,7 @@ def novelty(before: str, after: str) -> float:
 
     Numbers and the names of months and days count as one word, so that a page that only states another date is not new.
     """
-    old, new = set(_shingles(before)), set(_shingles(after))
+    old, new = set(shingles(before)), set(shingles(after))
     both = len(old & new)
     return 1.0 - both / (len(old) + len(new) - both) if old or new else 0.0
 
@@ -34,7 +34,8 @@ def passages(before: str, after: str) -> tuple[tuple[str, ...], tuple[str, ...]]
     return _missing(new, old), _missing(old, new)
 
 
-def _shingles(text: str) -> Iterator[tuple[str, ...]]:
+def shingles(text: str) -> Iterator[tuple[str, ...]]:
+    """Each five words in a row, in lower case, with ``0`` for what changes by itself; fewer of a shorter text."""
     words = ["0" if _CHANGING.search(word) else word for word in _WORD.findall(text.lower())]
     if len(words) < _SHINGLE:
         yield tuple(words)

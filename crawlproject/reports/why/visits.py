@@ -40,7 +40,8 @@ def next_visit(
         return None
     replayed = replay_policy(folder, options)
     page = replayed.find(url)
-    state, record = find(revisit_key(url, page.row)) if page else ("", None)
+    shared = options.frontier == "redis"
+    state, record = find(revisit_key(url, page.row, shared=shared)) if page else ("", None)
     if page is None or record is None or state != "waiting":
         return None
     return NextVisit(record.not_before, replayed.policy.explain(page.row))

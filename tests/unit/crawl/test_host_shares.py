@@ -45,3 +45,12 @@ def test_a_worker_that_was_heard_of_long_ago_has_no_share() -> None:
     late.heard(b"old", 5.0)
     late.pass_time(5.0 + 2 * SILENT)
     assert all(map(late.is_own, HOSTS))
+
+
+def test_who_is_silent_is_counted_no_more() -> None:
+    shares = HostShares(b"one")
+    shares.heard(b"two", 1000.0)
+    shares.pass_time(1010.0)
+    assert len(shares) == 2
+    shares.pass_time(1010.0 + SILENT)
+    assert len(shares) == 1 and all(shares.is_own(f"h{n}.example") for n in range(20))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import zlib
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 import redis
 from hypothesis import given
@@ -18,9 +20,19 @@ from support.redisserver import empty_database
 
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
-from crawlproject.crawl.event_codec import LARGEST, UnreadableMessage, dump_fetch, dump_url, load
-from crawlproject.frontier.base import SharedFrontier
+from crawlproject.crawl.event_codec import (
+    LARGEST,
+    VERSION,
+    UnreadableMessage,
+    dump_fetch,
+    dump_listing,
+    dump_page,
+    dump_url,
+    load,
+)
+from crawlproject.crawl.revisits.shared_records import SharedListing, SharedPage
 from crawlproject.frontier.redis.worker import STALENESS
+from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.inspection.duplicates.index import original_of
 from crawlproject.inspection.duplicates.minhash import sketch
 from crawlproject.options import read_options
@@ -257,3 +269,25 @@ def test_damaged_messages_are_refused_by_name(damage: bytes, cut: int) -> None:
             assert load(message).kind == "refused"
         except UnreadableMessage:
             continue
+
+
+@pytest.mark.parametrize("dump", [dump_page, dump_listing])
+@given(data=st.data())
+def test_what_is_attached_is_read_as_it_was_written(dump: Any, data: st.DataObject) -> None:
+    finite = st.floats(allow_nan=False, allow_infinity=False)
+    text, number = st.text(st.characters(codec="utf-8")), st.integers(0, 2**31)
+    if dump is dump_page:
+        kinds = text, number, text, number, number, finite, finite, finite, text, text, text, text, text
+        page = SharedPage(*(data.draw(kind) for kind in kinds))
+        assert load(dump_page(page)).page == page and SharedPage.of(page.page(7), page.holder, page.sketch) == page
+    else:
+        listing = SharedListing(*(data.draw(kind) for kind in (text, text, number, finite, finite, text, text)))
+        assert load(dump_listing(listing)).listing == listing
+
+
+@pytest.mark.parametrize(
+    "content", [["collected", [1, 2]], ["collected", None], ["listed", ["a", "b", "x", 1, 2, "", ""]]]
+)
+def test_what_is_no_page_is_unreadable(content: list[Any]) -> None:
+    with pytest.raises(UnreadableMessage):
+        load(zlib.compress(orjson.dumps([VERSION, *content])))

@@ -9,9 +9,11 @@ import pytest
 
 from crawlproject.errors import BadCrawlDir
 from crawlproject.records import Page, Topic, Visit
+from crawlproject.reports.changes.select import select_changes
+from crawlproject.storage.change_log import PageChange, PageChangeLog
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.storage.merge_workers import merge_workers, workers_of
-from crawlproject.urls.naming import page_name
+from crawlproject.urls.naming import page_name, page_path
 
 TOPIC = Topic("reef", ("reef",), ("http://a.test/",))
 
@@ -81,3 +83,52 @@ def test_a_crawl_of_one_process_is_not_overwritten(tmp_path: Path) -> None:
     worker(tmp_path, "a", page("http://a.test/1", 1.0))
     with pytest.raises(BadCrawlDir, match="a crawl of its own"):
         merge_workers(tmp_path)
+
+
+def again(url: str, at: float, number: int, change: str, version: int = 1) -> Visit:
+    return Visit(
+        url, 200, at, md5=page_name(url) if change == "changed" else "", number=number, change=change, version=version
+    )
+
+
+def test_visits_of_a_page_by_several_workers_are_one_page(tmp_path: Path) -> None:
+    """Two have made visit 3: one was killed before it could say so."""
+    url = "http://a.test/1"
+    one, two = (CrawlFolder(tmp_path / "workers" / name, TOPIC, "dom", {}) for name in "ab")
+    for folder, visits in (
+        (one, [page(url, 1.0, "first"), again(url, 3.0, 3, "changed", 2)]),
+        (two, [again(url, 2.0, 2, "same"), again(url, 4.0, 3, "changed", 2), again(url, 5.0, 4, "same", 2)]),
+    ):
+        folder.manifest.begin({}, "", 1.0)
+        log = PageChangeLog(folder.path)
+        for visit in visits:
+            shown = Page(url, title=f"{folder.path.name} {visit.number}")
+            if visit.md5:
+                folder.store(url, shown.title.encode())
+            if visit.number == 1:
+                folder.keep(shown, visit)
+            else:
+                folder.keep_again(visit, shown if visit.md5 else None)
+            if visit.change == "changed":
+                log.append(PageChange(url, "changed", visit.at, 1.0, visit.number, visit.version))
+        log.close()
+        folder.close("finished", 5.0, {})
+    for _ in range(2):
+        merge_workers(tmp_path)
+        found = [(line["number"], line["at"]) for line in lines(tmp_path / "history.jsonl")]
+        assert found == [(1, 1.0), (2, 2.0), (3, 4.0), (4, 5.0)]
+        assert lines(tmp_path / "items.jsonl")[-1]["title"] == "b 3"
+        assert (tmp_path / "pages" / page_path(page_name(url))).read_text() == "b 3"
+        assert [change.at for change in select_changes(tmp_path).found] == [4.0]
+        assert not list((tmp_path / "pages").rglob("*.tmp"))
+
+
+def test_items_of_pages_that_another_worker_found_outlive_a_restart(tmp_path: Path) -> None:
+    url = "http://a.test/1"
+    for _ in range(2):
+        folder = CrawlFolder(tmp_path, TOPIC, "dom", {})
+        folder.manifest.begin({}, "", 1.0)
+        if not lines(tmp_path / "history.jsonl"):
+            folder.keep_again(again(url, 2.0, 2, "changed", 2), Page(url, title="new"))
+        folder.close("", 2.0, {})
+    assert [line["version"] for line in lines(tmp_path / "items.jsonl")] == [2]

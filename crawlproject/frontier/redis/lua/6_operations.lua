@@ -154,15 +154,16 @@ function answer_of.release()
   return 1
 end
 
--- digest host not_before -> 1 a lease of this worker ended without a visit, 2 the URL waits, 0 it does neither
+-- digest host not_before waits -> 1 a lease of this worker ended without a visit, 2 the URL waits, 0 it does neither, or
+-- ``waits`` is 1: it is to wait already
 function answer_of.hold()
-  local digest, host, not_before = argument(), argument(), not_before_argument()
+  local digest, host, not_before, only = argument(), argument(), not_before_argument(), argument() == '1'
   local arrival = look_up(digest)
   if not arrival or arrival == '' then
     return 0
   end
   if lease_of(arrival) then
-    if not mine(arrival) then
+    if only or not mine(arrival) then
       return 0
     end
     return_to_queue(arrival, host, digest, not_before)
@@ -176,12 +177,12 @@ function answer_of.hold()
   return 2
 end
 
--- digest host -> 1 a lease of this worker ended, else 0
+-- digest host waits -> 1 a lease of this worker ended, else 0; ``waits`` is 1: no lease is to end
 function answer_of.drop()
-  local digest, host = argument(), argument()
+  local digest, host, only = argument(), argument(), argument() == '1'
   local arrival = look_up(digest)
   local leased = arrival and arrival ~= '' and lease_of(arrival)
-  if arrival == '' or (leased and not mine(arrival)) then
+  if arrival == '' or (leased and (only or not mine(arrival))) then
     return 0
   end
   if leased then
@@ -258,6 +259,46 @@ function answer_of.block()
   end
   place(host)
   return 0
+end
+
+-- The message that is attached to a URL, or nil.
+local function attached_to(digest)
+  local found = call('HGET', ATTACHED, digest)
+  return found and string.match(found, '^[^\n]*\n(.*)$')
+end
+
+-- digest number message -> 1: whoever leases the URL gets the message, until one of a higher number comes. An empty one: none.
+function answer_of.attach()
+  local digest, number_, message = argument(), number(), argument()
+  local found = call('HGET', ATTACHED, digest)
+  if found and tonumber(string.match(found, '^[^\n]*')) >= number_ then
+    return 0
+  end
+  if message == '' then
+    call('HDEL', ATTACHED, digest)
+  else
+    call('HSET', ATTACHED, digest, exact(number_) .. '\n' .. message)
+  end
+  return 1
+end
+
+-- question now n rate burst -> how many of n fetches may begin now, when all workers have ``rate`` a second, and ``burst`` at
+-- once after a pause. A negative n gives so many back.
+function answer_of.pace()
+  local question, now, n, rate, burst = argument(), time_argument(), number(), number(), number()
+  local last = call('HGET', GRANTS, WORKER) or ''
+  local asked, answer = string.match(last, '^([^\n]*)\n(.*)$')
+  if asked == question then
+    return answer
+  end
+  local next_ = math.max(tonumber(call('GET', PACE) or 0), now - burst / rate)
+  local granted = math.min(n, 0)
+  while granted < n and next_ + granted / rate <= now do
+    granted = granted + 1
+  end
+  call('SET', PACE, exact(next_ + granted / rate))
+  call('HSET', GRANTS, WORKER, question .. '\n' .. granted)
+  return tostring(granted)
 end
 
 -- -> {host, end of its block, rank of the first URL that could be taken without it or '', host, ...}

@@ -1,8 +1,14 @@
 -- Taking URLs, what is asked before and after, and the loop over the operations of a call.
 
--- now n last floor spare seed question asked_before picks -> {rank, time to come, record, rank, ..., spare floor}: leases up
--- to n URLs of rank last at most. The floors are ranks too; the spare one is given back as it was lowered. An answer that
--- was lost is given again.
+-- Add to the answer what is told of a leased URL: as ``describe``, and the message that is attached to it, or ''.
+local function describe_lease(arrival, rank, answer)
+  describe(arrival, rank, answer)
+  answer[#answer + 1] = attached_to(parts_of(arrival)) or ''
+end
+
+-- now n last floor spare seed question asked_before picks -> {rank, time to come, record, message, rank, ..., spare floor}:
+-- leases up to n URLs of rank last at most. The floors are ranks too; the spare one is given back as it was lowered. An
+-- answer that was lost is given again.
 function answer_of.take()
   local now, n, last = time_argument(), number(), number()
   set_floors(number(), number())
@@ -15,7 +21,7 @@ function answer_of.take()
     for index_ = 1, #all, 2 do
       local rank, then_, worker = string.match(all[index_ + 1], '^([^\n]*)\n([^\n]*)\n(.*)$')
       if then_ == question and worker == WORKER then
-        describe(all[index_], rank, taken)
+        describe_lease(all[index_], rank, taken)
       end
     end
     if #taken > 0 then
@@ -25,12 +31,13 @@ function answer_of.take()
   end
   reclaim_from_the_lost(now)
   pass_time(now)
-  while #taken < 3 * n do
+  local leased = 0
+  while leased < n do
     local leases = call('HLEN', LEASES)
     if MAX_PAGES > 0 and meta.pages + leases >= MAX_PAGES then
       break
     end
-    local host, arrival, rank = choose(now, picks, seed + #taken)
+    local host, arrival, rank = choose(now, picks, seed + 3 * leased)
     if not host or rank > last then
       break
     end
@@ -42,7 +49,8 @@ function answer_of.take()
     while #picks > K + leases do
       table.remove(picks, 1)
     end
-    describe(arrival, exact(rank), taken)
+    describe_lease(arrival, exact(rank), taken)
+    leased = leased + 1
   end
   if #taken > 0 then
     call('HSET', PICKS, WORKER, exact(now) .. '\n' .. table.concat(picks, '\n'))

@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from queue import Empty
 from random import Random
 
 import pytest
@@ -14,10 +15,11 @@ from support.eventloop import Loop, crawl
 from support.redisserver import PROGRAM, RedisServer, redis_server
 
 from crawlproject.errors import StorageFailed
-from crawlproject.frontier.base import HOST_FULL
+from crawlproject.frontier.redis.client_thread import BURST
 from crawlproject.frontier.redis.connection import connect
 from crawlproject.frontier.redis.script import FrontierRules
 from crawlproject.frontier.redis.worker import RedisWorker, join
+from crawlproject.frontier.shared import HOST_FULL
 from crawlproject.records import CrawlUrl
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no redis-server on this machine; `make test` installs one")
@@ -179,3 +181,74 @@ def test_a_worker_lets_a_url_wait_for_its_next_visit(server: RedisServer, loop: 
     again = worker(server, None, "other")
     assert (len(again), again.best(), again.take(time.time())) == (1, 9.0, None)
     again.close()
+
+
+def test_what_is_on_its_way_to_a_worker_keeps_its_lease(server: RedisServer, loop: Loop) -> None:
+    """Else the server would give it away again, and a host would have two visitors."""
+    frontier = worker(server, loop, limit=4)
+    frontier.put_many(urls(4))
+    loop.run_until(lambda: frontier._strict.leases() == 4 or frontier.take(0.0))
+    loop.run_until(lambda: len(frontier._arrived) + len(frontier._held) == 4)
+    for url in urls(4):
+        frontier.hold(url.url, 0.0)
+        frontier.drop(url.url)
+    taken = [url.url for url in frontier._held.values()]
+
+    def step() -> bool:
+        while url := frontier.take(time.time()):
+            taken.append(url.url)
+        return not frontier._unanswered
+
+    loop.run_until(step)
+    loop.run_until(step)
+    assert sorted(taken) == [url.url for url in urls(4)]
+    assert frontier._strict.leases() == 4
+    frontier.close()
+
+
+def test_who_leases_a_url_gets_what_is_attached_to_it(server: RedisServer, loop: Loop) -> None:
+    told: list[bytes] = []
+    first, second = worker(server, loop, "a"), worker(server, None, "b")
+    second.when_published(told.extend)
+    first.put_many(urls(3))
+    for number, message in ((2.0, b"second"), (1.0, b"first"), (2.0, b"again")):
+        first.attach(urls(3)[2].url, message, number)
+    first.attach(urls(3)[1].url, b"for a while", 1.0)
+    first.attach(urls(3)[1].url, b"", 2.0)
+    first.close()
+    assert list(second.attached()) == [b"second"]
+    assert second.take(time.time()) == urls(3)[2] and told == [b"second"]
+    assert second.take(time.time()) == urls(3)[1] and told == [b"second"]
+    loop.start(second, 4)
+    second.done(urls(3)[2].url, time.time(), 0.0, refetch_at=time.time() - 1.0, score=9.0)
+    loop.run_until(lambda: any(url.score == 9.0 for url in second._held.values()) or (second.take(0.0) and False))
+    assert told == [b"second"] * 2
+    second.close()
+
+
+@pytest.mark.parametrize("slots", [1, 3])
+def test_workers_have_one_pace(server: RedisServer, slots: int) -> None:
+    loops = [Loop(), Loop()]
+    rules = FrontierRules(min_delay=0.0, factor=0.0)
+    crew = [
+        join(connect(url=server.url), "crawl", name, rules, clock=time.time, random=Random(1), slots=slots)
+        for name in ("a", "b")
+    ]
+    crew[0].put_many(urls(400))
+    for frontier, loop in zip(crew, loops, strict=True):
+        frontier.set_pace(20.0)
+        loop.start(frontier, 50)
+    began, taken = time.time(), list[tuple[float, str]]()
+    while time.time() < began + 3.0:
+        for name, frontier, loop in zip("ab", crew, loops, strict=True):
+            while url := frontier.take(time.time()):
+                taken.append((time.time(), name))
+                frontier.done(url.url, time.time(), 0.0)
+            try:
+                loop._calls.get(timeout=0.01)()
+            except Empty:
+                continue
+    for frontier in crew:
+        frontier.close()
+    assert {name for _, name in taken} == {"a", "b"}
+    assert 40 <= len(taken) <= 3.2 * 20 + BURST + 1

@@ -1,0 +1,114 @@
+"""The contract of a frontier in a server, from which several workers of one crawl take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Protocol, runtime_checkable
+
+from crawlproject.errors import StorageFailed
+from crawlproject.frontier.base import Frontier, UrlState
+from crawlproject.records import CrawlUrl
+
+FULL = -1  # why a shared frontier rejected a URL: it is full of better ones
+HOST_FULL = -2  # its host has as many URLs as it may have
+DONE = -3  # it was fetched, here or by another worker
+GONE = 0  # it was to have a new score, but no longer waits
+
+
+@runtime_checkable
+class SharedFrontier(Frontier, Protocol):
+    """A ``Frontier`` in a server, from which several processes take. It waits for answers until ``start``, and not afterwards.
+
+    After ``start``: ``take`` gives what has arrived, and asks for more; ``put``, ``rescore`` and ``hold`` answer True
+    before the server was asked; ``in`` knows what this process has put lately; the numbers are those of the
+    last answer. ``next_due`` is None: ``wake`` is called when there is something to take.
+    """
+
+    def start(
+        self,
+        *,
+        limit: int,
+        call_soon: Callable[[Callable[[], None]], object],
+        wake: Callable[[], None],
+        failed: Callable[[StorageFailed], None],
+    ) -> None:
+        """Wait for nothing from now on. At most ``limit`` leases are asked for.
+
+        ``call_soon`` runs a function in the caller's thread, soon, and may be called from any thread; ``wake`` and
+        ``failed`` are only called in the caller's.
+        """
+        ...
+
+    def pending(self) -> bool:
+        """Whether anything waits or is leased, here or by another worker, or is on its way to the server."""
+        ...
+
+    def pages(self) -> int:
+        """Pages that count, of all workers."""
+        ...
+
+    def count_page(self, url: str) -> None:
+        """The page behind the open lease of ``url`` counts; called before ``done``."""
+        ...
+
+    def states(self, urls: Iterable[str]) -> Mapping[str, UrlState]:
+        """What is known of each URL. Waits for the answer; not to be asked after ``start``."""
+        ...
+
+    @property
+    def shares(self) -> bool:
+        """Whether workers learn from each other: ``publish`` reaches them. False: it does nothing."""
+        ...
+
+    def publish(self, url: str, message: bytes, number: int = 0) -> None:
+        """Tell the other workers something about ``url``.
+
+        The messages of a worker that have a ``number`` have rising ones, also after a restart: what the server has already
+        it drops. It keeps the latest messages, so that a worker that joins late has them too.
+        """
+        ...
+
+    def last_published(self) -> int:
+        """The highest number of a message of this worker, 0 without one. Not to be asked after ``start``."""
+        ...
+
+    def when_published(self, receive: Callable[[Sequence[bytes]], None]) -> None:
+        """Call ``receive`` with what other workers publish, in the order of the server."""
+        ...
+
+    def catch_up(self) -> None:
+        """Receive all that the server keeps, own messages included. Waits for the answers; not to be asked after ``start``."""
+        ...
+
+    def attach(self, url: str, message: bytes, number: float) -> None:
+        """Whoever leases ``url`` receives ``message`` before, as by ``publish``; an empty one takes it back.
+
+        Of several the one with the highest number counts; one with the same number, or a lower one, changes nothing.
+        """
+        ...
+
+    def attached(self) -> Iterator[bytes]:
+        """All attached messages. Waits for the answers; not to be asked after ``start``."""
+        ...
+
+    def set_pace(self, rate: float) -> None:
+        """All workers together lease at most ``rate`` URLs a second from now on, some at once after a pause; 0: any number.
+
+        It holds for what is taken after ``start``.
+        """
+        ...
+
+    def last_due(self) -> float | None:
+        """When a take may succeed, as the server said when this worker got nothing last; None: at no time that it knew of.
+
+        0.0 when that may have changed by what was taken, or sent, since.
+        """
+        ...
+
+    def note(self, url: str) -> None:
+        """Another worker has put ``url``: it is known from now on."""
+        ...
+
+    def when_rejected(self, rejected: Callable[[CrawlUrl, int], None]) -> None:
+        """Call ``rejected`` with each URL that was answered with ``FULL``, ``HOST_FULL``, ``DONE`` or ``GONE``."""
+        ...
