@@ -43,9 +43,8 @@ class Admission:
     ) -> None:
         self.rules = rules
         self.shares: HostShares | None = None  # whose scores this worker keeps; None: it is the only one
-        self.planted: set[str] = (
-            set()
-        )  # seeds, where seeds redirect to, next pages of series: no ordering revises these
+        # Seeds, where seeds redirect to, next pages of series: no ordering revises these.
+        self.planted: set[str] = set()
         self._canonicalize = canonicalize
         self._frontier = frontier
         self._ordering = ordering

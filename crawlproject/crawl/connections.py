@@ -53,9 +53,8 @@ class Connections:
         self._answering: OrderedDict[str, None] = OrderedDict()  # hosts
         self._failing: OrderedDict[str, int] = OrderedDict()  # hosts, with their failures since their last answer
         self._tries: OrderedDict[str, int] = OrderedDict()  # keys of URLs, with failures that their host answered after
-        self._in_a_row: dict[
-            str, bool
-        ] = {}  # hosts that failed since anybody answered; whether they answered before that
+        # Hosts that failed since anybody answered, and whether they had answered before that.
+        self._in_a_row: dict[str, bool] = {}
         self._row_began = 0.0
         self._wait = delay
         self._next_probe = 0.0

@@ -61,9 +61,8 @@ class Feeds:
             for entry, anchor in zip(entries, anchors, strict=True)
         ]
         starts = list(accumulate(map(len, texts), initial=0))
-        ends = [
-            start + len(anchor) for start, anchor in zip(starts, anchors, strict=False)
-        ]  # a text begins with its title
+        # A text begins with its title.
+        ends = [start + len(anchor) for start, anchor in zip(starts, anchors, strict=False)]
         terms, before = self._judge.analyzer.terms_between("".join(texts), {*starts, *ends})
         links = [
             Link(entry[0], anchor, Span(before[start], before[anchor_end]), Span(before[start], before[end]))

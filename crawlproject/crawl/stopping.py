@@ -85,9 +85,8 @@ class Stopping:
 
     def expected_worth(self, score: float) -> float:
         """The chance that a page with this score is relevant, judged by the pages with scores like it."""
-        return _share(
-            nsmallest(NEAREST, reversed(self._pages), key=lambda page: abs(page[0] - score))
-        )  # the latest of equals
+        latest_first = reversed(self._pages)
+        return _share(nsmallest(NEAREST, latest_first, key=lambda page: abs(page[0] - score)))
 
 
 def _share(pages: Iterable[tuple[float, bool]]) -> float:

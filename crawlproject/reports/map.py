@@ -88,9 +88,8 @@ class Drawing:
         if not self.positions:
             return 0.0, 0.0, 400.0, 300.0
         xs, ys = zip(*self.positions, strict=True)
-        margin = min(
-            _MARGIN, 20.0 + max(max(xs) - min(xs), max(ys) - min(ys)) / 5
-        )  # a small map should fill the drawing
+        longer_side = max(max(xs) - min(xs), max(ys) - min(ys))
+        margin = min(_MARGIN, 20.0 + longer_side / 5)  # a small map should fill the drawing
         left, top = min(xs) - margin, min(ys) - margin
         return left, top, max(xs) + margin - left, max(ys) + margin - top
 

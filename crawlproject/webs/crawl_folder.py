@@ -93,18 +93,16 @@ def is_crawl_folder(path: Path) -> bool:
 def _visits(path: Path) -> Iterator[tuple[str, _Visit]]:
     for number, line in enumerate(read_lines(path), start=1):
         try:
-            if (
-                line.get("number", 1) == 1 or line["md5"] or line["change"] in (GONE, MOVED)
-            ):  # others showed nothing new
+            # Other visits showed nothing new.
+            if line.get("number", 1) == 1 or line["md5"] or line["change"] in (GONE, MOVED):
                 yield str(line["url"]), _visit(line)
         except (AttributeError, KeyError, TypeError, ValueError) as damage:
             raise unexpected(path, number, damage) from None
 
 
 def _visit(line: Any) -> _Visit:
-    texts = (
-        str(line.get(name, "")) for name in ("redirect", "error", "content_type")
-    )  # the last field is missing in older histories
+    fields = ("redirect", "error", "content_type")  # the last one is missing in older histories
+    texts = (str(line.get(name, "")) for name in fields)
     return _Visit(int(line["status"]), float(line["seconds"]), str(line["md5"]), *texts)
 
 

@@ -99,10 +99,8 @@ class DevTools(asyncio.Protocol):
             message = bytes(self._buffer[:end])
             del self._buffer[: end + 1]
             searched = 0
-            if not self._is_dropped:
-                self._dispatch(
-                    json.loads(message), len(message)
-                )  # orjson takes no half of a surrogate pair; pages have them
+            if not self._is_dropped:  # orjson takes no half of a surrogate pair, which pages may have
+                self._dispatch(json.loads(message), len(message))
             self._is_dropped = False
         if len(self._buffer) > LARGEST:
             self._is_dropped = True

@@ -22,10 +22,8 @@ MOST_EVENTS = 5_000
 MOST_TOLD = 2**26  # bytes
 RELOADS = 1  # of a page that its scripts have given a cookie to show
 
-BLOCKED, ABORTED = (
-    "BlockedByClient",
-    "Aborted",
-)  # a frame that is aborted stays empty; else it shows an error, at a price
+BLOCKED = "BlockedByClient"
+ABORTED = "Aborted"  # a frame stays empty; blocked, it would show an error, at a price
 
 TIMEOUT = "timeout"
 CRASH = "crash"

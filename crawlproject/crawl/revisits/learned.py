@@ -36,9 +36,7 @@ class LearnedVisits:
         self.hints = Hints(self.collection)
         self.rereads = Rereads(options.crawl_revisit_min)
         self.tally = Tally()  # of this run
-        self.listeners: list[
-            Callable[[PageChange], object]
-        ] = []  # are told of changes, and of new pages after the harvest
+        self.listeners: list[Callable[[PageChange], object]] = []  # hear of changes, and of new pages after the harvest
         self.earlier: set[int] = set()  # rows that are due earlier since the last visit
         self.new_worth: deque[float] = deque(maxlen=_RECENT)
         self.seen_since_plan = 0  # visits, first ones and others
@@ -56,7 +54,7 @@ class LearnedVisits:
         visit = event.visit
         self.tally.add(visit)
         is_new = visit.number == 1 and visit.md5 and not visit.duplicate_of
-        if is_new and (self.tells_new()):
+        if is_new and self.tells_new():
             self.tell(PageChange(visit.url, NEW, visit.at, 0.0, 1, 1, title=visit.title, relevance=visit.relevance))
         self.earlier.update(*self._learn(visit))
 

@@ -65,9 +65,8 @@ class CrawlSimulation:
         )
         self.crawl.folder.manifest.note_setting(CONCURRENCY, concurrency)
         self._concurrency = concurrency or float("inf")
-        self._under_way: list[
-            tuple[float, int, Callable[[], None]]
-        ] = []  # heap: end of a fetch, number, what it leads to
+        # A heap: end of a fetch, number, what it leads to.
+        self._under_way: list[tuple[float, int, Callable[[], None]]] = []
         self._numbers = count()
         self._allowed: set[str] = set()  # keys of URLs that wait after the fetch of their robots.txt
         self._web = web

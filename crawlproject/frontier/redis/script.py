@@ -109,7 +109,7 @@ def check_slots(server: Server, slots: int) -> None:
     there = int(server.get(SLOTS))
     if there != slots:
         wish = f"the crawls on this server are spread over {there} slots, not {slots}; all must have the same number"
-        raise BadSetting("setting FRONTIER_REDISSLOTS", wish)
+        raise BadSetting("setting FRONTIER_REDIS_SLOTS", wish)
 
 
 def text_of(number: float) -> str:

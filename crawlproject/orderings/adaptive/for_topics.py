@@ -109,9 +109,8 @@ class AdaptiveForTopics(Adaptive):
         for model, worth in zip(models, worths.tolist(), strict=True):
             model.meet(rows, fresh, worth)
         prospects = np.broadcast_to(self._promise(page, rows, fresh), worths.shape)
-        whole = np.array(
-            [worths.sum(), prospects.sum()]
-        )  # first: that keeps the groups alive, though nobody asks for it
+        # The shared evidence learns first: that keeps the groups alive, though nobody asks for what it has learned.
+        whole = np.array([worths.sum(), prospects.sum()])
         if row is None:
             self._evidence.learn_host(host_of(page.url), whole)
         else:

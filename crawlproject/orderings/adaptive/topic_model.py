@@ -103,9 +103,8 @@ class TopicModel:
     def value(self, evidence: Vector) -> float:
         """The value that this evidence about a row promises."""
         worth, behind = np.einsum("of,of->o", evidence, self._ridge.weights).tolist()
-        return float(
-            worth + self._prospect * min(max(behind, 0.0), FAR_BEHIND)
-        )  # ``behind_of`` takes ten times as long
+        # As ``behind_of``, which takes ten times as long for one number.
+        return float(worth + self._prospect * min(max(behind, 0.0), FAR_BEHIND))
 
     def values(self, rows: Rows) -> tuple[Vector, Vector]:
         """The predicted worth of each row, and its value."""

@@ -70,9 +70,8 @@ class CrawlArchive:
     def received(self, url: str, exchange: Exchange) -> None:
         """Keep a response for the canonical URL until its fetch ends."""
         waiting = self._waiting.setdefault(url, [])
-        waiting[:] = [each for each in waiting if each.url != exchange.url][
-            1 - _MOST_OF_ONE :
-        ]  # a retry: the last response counts
+        others = [each for each in waiting if each.url != exchange.url]  # of a retry the last response counts
+        waiting[:] = others[1 - _MOST_OF_ONE :]
         waiting.append(exchange)
         if len(self._waiting) > _MOST_WAITING:
             del self._waiting[next(iter(self._waiting))]
