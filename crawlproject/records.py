@@ -1,4 +1,4 @@
-"""The frozen records that travel through the house.
+"""The frozen records that the parts of the crawler pass to each other.
 
 ``Topic`` is what a person asked for. A fetched document becomes a ``Page`` with ``Link`` s; a link that is worth
 following becomes a ``CrawlUrl`` in the frontier; a finished fetch leaves a ``Visit`` in the history. Records carry facts

@@ -1,4 +1,4 @@
-"""Put a crawl together from a topic and options, one builder a room."""
+"""Put a crawl together from a topic and options, one builder a package."""
 
 from __future__ import annotations
 

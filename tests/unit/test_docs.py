@@ -122,14 +122,18 @@ def test_decisions_have_a_number_three_parts_one_page_and_an_entry() -> None:
     assert links(listed) == [f"adr/{page.name}" for page in pages]
 
 
-def test_architecture_lists_every_room_and_what_it_may_import() -> None:
+def test_architecture_lists_every_package_and_what_it_may_import() -> None:
     imports = run_path(str(ROOT / "tests" / "unit" / "test_imports.py"))
-    table = rows(section(doc("architecture.md"), "The rooms"))
+    table = rows(section(doc("architecture.md"), "The packages"))
     shown = {Path(path.strip("`")).stem: set(re.findall(r"`(\w+)`", below)) for path, _, below in table}
     assert set(shown) == {path.stem for path in (ROOT / "crawlproject").glob("[a-z]*")} | {"__main__"}
     all_of_it = {"addon", "commands", "components", "library", "__main__"}
-    core = {room: below - imports["GROUND"] for room, below in imports["MAY_IMPORT"].items() if room not in all_of_it}
-    assert {room: shown[room] for room in core} == core
+    core = {
+        package: below - imports["GROUND"]
+        for package, below in imports["MAY_IMPORT"].items()
+        if package not in all_of_it
+    }
+    assert {package: shown[package] for package in core} == core
 
 
 def test_files_that_the_documentation_names_exist() -> None:

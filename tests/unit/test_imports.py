@@ -36,7 +36,7 @@ WALL_CLOCK = {
 }
 OWN_GENERATORS = {"Random", "SystemRandom"}
 
-# The picture of docs/architecture.md: a room may import itself, the ground, and the rooms named here. No arrow runs up.
+# The picture of docs/architecture.md: a package may import itself, the ground, and the packages named here. No arrow runs up.
 GROUND = {"errors", "options", "records", "settings"}
 MAY_IMPORT = {
     "errors": set(),
@@ -72,7 +72,7 @@ def module_of(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
-def room_of(module: str) -> str:
+def package_of(module: str) -> str:
     """The second part of a dotted path: the package or file right under ``crawlproject``."""
     return module.split(".")[1] if "." in module else ""
 
@@ -132,18 +132,20 @@ def test_the_core_needs_no_framework_no_network_no_clock_and_no_global_generator
     assert offences(SOURCES[module].read_text(encoding="utf-8"), module) == []
 
 
-@pytest.mark.parametrize("module", [module for module in SOURCES if room_of(module)])
-def test_rooms_import_only_what_is_below_them(module):
-    room = room_of(module)
+@pytest.mark.parametrize("module", [module for module in SOURCES if package_of(module)])
+def test_packages_import_only_what_is_below_them(module):
+    package = package_of(module)
     imported = set(imports_of(ast.parse(SOURCES[module].read_text(encoding="utf-8")), module))
-    ours = {room_of(name) for name in imported if name.startswith("crawlproject.")}
-    assert ours <= MAY_IMPORT[room] | {room}
+    ours = {package_of(name) for name in imported if name.startswith("crawlproject.")}
+    assert ours <= MAY_IMPORT[package] | {package}
     assert not {name.split(".")[0] for name in imported} & {*CARD}
 
 
-def test_no_two_rooms_may_import_each_other():
-    pairs = [(room, below) for room, others in MAY_IMPORT.items() for below in others]
-    assert [(room, below) for room, below in pairs if room != below and room in MAY_IMPORT.get(below, ())] == []
+def test_no_two_packages_may_import_each_other():
+    pairs = [(package, below) for package, others in MAY_IMPORT.items() for below in others]
+    assert [
+        (package, below) for package, below in pairs if package != below and package in MAY_IMPORT.get(below, ())
+    ] == []
 
 
 @pytest.mark.parametrize("folder", CARD)
