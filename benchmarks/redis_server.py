@@ -17,6 +17,9 @@ _LOOPBACK = "127.0.0.1"
 PROGRAM = shutil.which("redis-server")
 
 
+LASTING = ("--appendfsync", "always")  # for a server that is killed: with ``everysec`` a busy disk may cost two seconds
+
+
 class RedisServer:
     """``start`` and ``kill`` it at will: the port and the folder stay."""
 

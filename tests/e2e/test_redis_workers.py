@@ -12,7 +12,7 @@ import pytest
 import redis
 from support.crawling import QUICK, history, refusals, scrapy, stored, topic_file
 from support.crew import Crew, lines, pauses, wait_for
-from support.redisserver import PROGRAM, RedisServer, redis_server
+from support.redisserver import LASTING, PROGRAM, RedisServer, redis_server
 from support.webs import DictWeb, OverloadedWeb, host_farm, page
 
 from benchmarks.chaos import served
@@ -25,7 +25,7 @@ PORTAL = "http://portal.example/"
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[RedisServer]:
-    with redis_server(tmp_path / "redis") as running_server:
+    with redis_server(tmp_path / "redis", *LASTING) as running_server:
         yield running_server
 
 

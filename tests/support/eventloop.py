@@ -31,7 +31,7 @@ class Loop:
     def run_until(self, what: Callable[[], object], seconds: float = 30.0) -> None:
         end = time.monotonic() + seconds
         while not what():
-            assert time.monotonic() < end, "it did not happen"
+            assert time.monotonic() < end, f"it did not happen; failures: {self.failures}"
             try:
                 self._calls.get(timeout=0.05)()
             except Empty:

@@ -12,9 +12,9 @@ from tempfile import mkdtemp
 import pytest
 import redis
 
-from benchmarks.redis_server import PROGRAM, RedisServer, redis_server
+from benchmarks.redis_server import LASTING, PROGRAM, RedisServer, redis_server
 
-__all__ = ["PROGRAM", "RedisServer", "empty_database", "redis_server", "shared_server"]
+__all__ = ["LASTING", "PROGRAM", "RedisServer", "empty_database", "redis_server", "shared_server"]
 
 
 @cache

@@ -12,7 +12,7 @@ from random import Random
 import pytest
 import redis
 from support.eventloop import Loop, crawl
-from support.redisserver import PROGRAM, RedisServer, redis_server
+from support.redisserver import LASTING, PROGRAM, RedisServer, redis_server
 
 from crawlproject.errors import StorageFailed
 from crawlproject.frontier.redis.client_thread import BURST
@@ -32,7 +32,7 @@ def loop() -> Loop:
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[RedisServer]:
-    with redis_server(tmp_path / "redis") as running:
+    with redis_server(tmp_path / "redis", *LASTING) as running:
         yield running
 
 
