@@ -33,7 +33,7 @@ from itertools import pairwise
 from multiprocessing import Pipe, Process
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 import redis
 
@@ -163,7 +163,7 @@ def _serve(web: Web, path: Path, pipe: Any) -> None:
 
 def open_leases(client: redis.Redis, worker: str) -> int:
     """What a worker was fetching."""
-    held: dict[bytes, bytes] = client.hgetall("topical:{0}:crawl:chaos:leases")  # type: ignore[assignment]
+    held = cast("dict[bytes, bytes]", client.hgetall("topical:{0}:crawl:chaos:leases"))
     return sum(lease.rsplit(b"\n", 1)[1].decode() == worker for lease in held.values())
 
 

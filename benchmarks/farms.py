@@ -17,6 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
+from unittest.mock import patch
 
 from benchmarks.hostile_web import HostileWeb
 from benchmarks.hostile_web.opening import is_hostile, open_hostile
@@ -81,9 +82,8 @@ class WatchedFarms(LinkFarms):
 
 def main() -> None:
     chosen = _arguments()
-    tracker.LinkFarms = WatchedFarms  # type: ignore[misc]
     WatchedFarms.accuse, WatchedFarms.draw = chosen.accuse, chosen.draw
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder, patch.object(tracker, "LinkFarms", WatchedFarms):
         web, topics = _opened(chosen.web, chosen.topics, chosen.cache or Path(folder) / "cache")
         stage = Runner(web, lambda topic: {}, pages=chosen.pages, agent="benchmark", concurrency=1)
         for topic in topics:

@@ -27,11 +27,11 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python benchmarks/frontier.py`
+
+from benchmarks.redis_server import PROGRAM, redis_server
+
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from benchmarks.redis_server import PROGRAM, redis_server  # noqa: E402
-
 NAMES = ("memory", "journaled", "disk", "redis", "scrapy", "scrapy-redis")
 SERVED = {"redis", "scrapy-redis"}
 LARGEST = {"scrapy": 1e6, "scrapy-redis": 1e6}

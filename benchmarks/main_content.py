@@ -31,11 +31,12 @@ from crawlproject.pages.main_content.markdown import markdown
 from crawlproject.webs.open import open_web
 
 LABELS = Path(__file__).with_name("main_content.labels.tsv")
-BLOCKS = frozenset(
-    """address article aside blockquote body br button caption center dd details dialog dir div dl dt fieldset figcaption
+_BLOCKS = """
+    address article aside blockquote body br button caption center dd details dialog dir div dl dt fieldset figcaption
     figure footer form h1 h2 h3 h4 h5 h6 header hr li main menu nav ol option p pre section select summary table tbody td
-    tfoot th thead tr ul""".split()  # noqa: SIM905
-)
+    tfoot th thead tr ul
+"""
+BLOCKS = frozenset(_BLOCKS.split())
 UNSEEN = frozenset(("head", "iframe", "noscript", "script", "style", "svg", "template", "textarea", "title"))
 
 

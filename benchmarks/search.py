@@ -27,17 +27,17 @@ from random import Random
 
 import orjson
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # for `python benchmarks/search.py`
+
+from crawlproject.exporting.index import search, update
+from crawlproject.pages.html.parse import parse_document
+from crawlproject.records import Page, Topic, Visit
+from crawlproject.storage.items import item_fields
+from crawlproject.storage.manifest import Manifest
+from crawlproject.webs.open import Web, open_web
+from crawlproject.webs.sample import SampleWeb
+
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-
-from crawlproject.exporting.index import search, update  # noqa: E402
-from crawlproject.pages.html.parse import parse_document  # noqa: E402
-from crawlproject.records import Page, Topic, Visit  # noqa: E402
-from crawlproject.storage.items import item_fields  # noqa: E402
-from crawlproject.storage.manifest import Manifest  # noqa: E402
-from crawlproject.webs.open import Web, open_web  # noqa: E402
-from crawlproject.webs.sample import SampleWeb  # noqa: E402
-
 QUERIES = 200
 SHOWN = 10
 _PARAGRAPHS = 200_000

@@ -17,6 +17,14 @@ LAYOUTS = ("a", "b", "c")
 WASTED, CONTENT, OTHER = "wasted", "content", "other"
 
 
+def _slug(title: str) -> str:
+    return title.lower().replace(" ", "-")
+
+
+def _time(day: str) -> str:
+    return f"<time datetime='{day}'>{day}</time>"
+
+
 class Site:
     """Pages by path and query, what each is, and the texts of its units."""
 
@@ -49,8 +57,9 @@ class Site:
     def page(self, path: str, kind: str, title: str, main: str, units: Iterable[str] = (), head: str = "") -> None:
         menu = "".join(f"<li><a href='/{name}.html'>{name.title()}</a></li>" for name in ("about", "contact", "help"))
         self.files[path] = (
-            f"<!doctype html><html><head><title>{title}</title>{head}</head><body class='site'><header><a href='/'>Home</a></header>"  # noqa: E501
-            f"<nav><ul>{menu}</ul></nav><div id='content'>{main}</div><div class='sidebar'><h3>Recent</h3>{self._margin}</div>"
+            f"<!doctype html><html><head><title>{title}</title>{head}</head><body class='site'>"
+            f"<header><a href='/'>Home</a></header><nav><ul>{menu}</ul></nav>"
+            f"<div id='content'>{main}</div><div class='sidebar'><h3>Recent</h3>{self._margin}</div>"
             f"<footer>Run by volunteers since 1999.</footer></body></html>"
         )
         self.kinds[f"http://{self.host}/{path}"] = kind
@@ -60,7 +69,7 @@ class Site:
         threads = []
         for n in range(1, 11):
             title = f"Coral reef {self.words(3)}"
-            slug = title.lower().replace(" ", "-")
+            slug = _slug(title)
             posts = [
                 (f"{self.sentence(14)}</p><p>{self.sentence(9)}", self.words(1), self.day(), 100 * n + k)
                 for k in range(15)
@@ -131,9 +140,11 @@ class Site:
         foot = f"<a href='{one}'>#{number}</a> <a href='{other}'>Quote coral</a>"
         if layout == "a":
             side = f"<dl class='postprofile'><dt><a href='/memberlist.php?u={number}'>{author}</a></dt><dd>Posts: 12</dd></dl>"
-            return f"<div class='post bg{number % 2 + 1}'>{side}<div class='postbody'><p>by {author} on {day}</p><p>{text}</p></div>{foot}</div>"  # noqa: E501
+            body = f"<div class='postbody'><p>by {author} on {day}</p><p>{text}</p></div>"
+            return f"<div class='post bg{number % 2 + 1}'>{side}{body}{foot}</div>"
         if layout == "b":
-            return f"<table><tr><td><b><a href='/user/{author}'>{author}</a></b><br>{day}</td><td><p>{text}</p>{foot}</td></tr></table>"  # noqa: E501
+            side = f"<b><a href='/user/{author}'>{author}</a></b><br>{day}"
+            return f"<table><tr><td>{side}</td><td><p>{text}</p>{foot}</td></tr></table>"
         return (
             f"<div itemprop='comment' itemscope itemtype='http://schema.org/Comment'><span itemprop='author'>{author}</span>"
             f"<time itemprop='datePublished' datetime='{day}'>{day}</time><div itemprop='text'><p>{text}</p></div>{foot}</div>"
@@ -143,7 +154,7 @@ class Site:
         posts = []
         for n in range(1, 25):
             title = f"Coral reef {self.words(3)}"
-            slug = title.lower().replace(" ", "-")
+            slug = _slug(title)
             text = "</p><p>".join(f"{self.sentence(25)} {self.sentence(25)} {self.sentence(20)}" for _ in range(3))
             remarks = [(self.sentence(8), self.words(1), self.day(), 1000 + 10 * n + k) for k in range(4)]
             path = {"a": f"2024/03/{slug}/", "b": f"posts/{slug}.html", "c": f"entry/{n}"}[layout]
@@ -155,7 +166,7 @@ class Site:
                 begin = text.split(".")[0]
                 units.append(begin)
                 tag = {"a": "div class='hentry'", "b": "article", "c": "section class='teaser'"}[layout]
-                inner = f"<h2><a href='/{path}'>{title}</a></h2><p>{author}, <time datetime='{day}'>{day}</time></p><p>{begin}.</p>"  # noqa: E501
+                inner = f"<h2><a href='/{path}'>{title}</a></h2><p>{author}, {_time(day)}</p><p>{begin}.</p>"
                 shown += f"<{tag}>{inner}</{tag.split()[0]}>"
             path = "" if page == 1 else {"a": f"page/{page}/", "b": f"?page={page}", "c": f"older/{page}"}[layout]
             after = {"a": f"page/{page + 1}/", "b": f"?page={page + 1}", "c": f"older/{page + 1}"}[layout]
@@ -180,7 +191,7 @@ class Site:
             }
             head = f"<script type='application/ld+json'>{json.dumps(data)}</script>" if layout == "c" else ""
             tag = {"a": "div class='hentry'", "b": "article", "c": "div class='text'"}[layout]
-            main = f"<{tag}><h1 class='entry-title'>{title}</h1><p class='byline'>{author}, <time datetime='{day}'>{day}</time></p>"  # noqa: E501
+            main = f"<{tag}><h1 class='entry-title'>{title}</h1><p class='byline'>{author}, {_time(day)}</p>"
             main += f"<div class='entry-content'><p>{text}</p></div></{tag.split()[0]}><ol>{comments}</ol>{links}"
             units = [text.split(".")[0], *(said.split(".")[0] for said, *_ in remarks)]
             self.page(path, CONTENT, title, main, units, head)
@@ -192,7 +203,7 @@ class Site:
         articles = []
         for n in range(1, 31):
             title = f"Coral reef {self.words(4)}"
-            slug = title.lower().replace(" ", "-")
+            slug = _slug(title)
             parts = [
                 "</p><p>".join(f"{self.sentence(25)} {self.sentence(25)}" for _ in range(5)) for _ in range(1 + n % 2)
             ]
@@ -218,7 +229,8 @@ class Site:
                 tag = "article" if layout == "a" else "div"
                 body = f"<div itemprop='articleBody'><p>{text}</p></div>" if layout == "b" else f"<p>{text}</p>"
                 following = f"<a href='/{names[1]}'>Next page</a>" if place + 1 < len(parts) else ""
-                main = f"<{tag}{scope}><h1 itemprop='headline'>{title}</h1><p>By {author}, <time datetime='{day}'>{day}</time></p>{body}</{tag}>"  # noqa: E501
+                byline = f"<p>By {author}, {_time(day)}</p>"
+                main = f"<{tag}{scope}><h1 itemprop='headline'>{title}</h1>{byline}{body}</{tag}>"
                 self.page(name, CONTENT, title, f"{main}<p>{links} {following}</p>", [text.split(".")[0]], head)
             for view in views:
                 sent = view.startswith(("email", "listen"))

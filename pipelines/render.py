@@ -12,7 +12,7 @@ from crawlproject.components.items import PageItem
 from crawlproject.components.running import crawl_of, stopped, stopping
 from crawlproject.crawl.rendering import HTML
 from crawlproject.options import read_options
-from crawlproject.storage.warc.archive import Rendering
+from crawlproject.storage.warc.archive import RenderedPage
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.post import post_of
 
@@ -67,7 +67,7 @@ class RenderPipeline:
             return item
         snapshot = rendered.snapshot
         if crawl.folder.archive is not None:
-            crawl.folder.archive.rendered(item.page.url, Rendering(item.body, content_type, rendered.exchanges))
+            crawl.folder.archive.rendered(item.page.url, RenderedPage(item.body, content_type, rendered.exchanges))
         item.fetch = crawl.rendering.fetch(item.fetch, time())
         if snapshot.redirect and self._redirect(item, snapshot.redirect, crawl):
             raise DropItem(f"redirected by its scripts: {item.page.url}", log_level="DEBUG")

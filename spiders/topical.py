@@ -25,8 +25,8 @@ from crawlproject.components.topic_settings import apply_topic_settings
 from crawlproject.crawl.address_policy import ADDRESS, PORT, make_safety
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
-from crawlproject.crawl.lifetime import stated_lifetime
 from crawlproject.crawl.response_limits import FLOOD
+from crawlproject.crawl.stated_lifetime import stated_lifetime
 from crawlproject.crawl.validators import validator
 from crawlproject.errors import BadInput, StorageFailed
 from crawlproject.options import read_options, refuse_unknown

@@ -21,7 +21,7 @@ from crawlproject.components.meta import (
 )
 from crawlproject.components.retry_after import asked_rest
 from crawlproject.components.running import count, stop
-from crawlproject.frontier.shared import SharedFrontier
+from crawlproject.frontier.shared import CallerLoop, SharedFrontier
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -56,12 +56,9 @@ class Leases:
     def start(self, wake: Callable[[], None]) -> None:
         """Stop waiting for the answers of a shared frontier; it calls ``wake`` when there is something to take."""
         if self.shared is not None:
-            self.shared.start(
-                limit=self._crawler.settings.getint("CONCURRENT_REQUESTS") or _UNLIMITED,
-                call_soon=asyncio.get_running_loop().call_soon_threadsafe,
-                wake=wake,
-                failed=partial(stop, self._crawler),
-            )
+            call_soon = asyncio.get_running_loop().call_soon_threadsafe
+            limit = self._crawler.settings.getint("CONCURRENT_REQUESTS") or _UNLIMITED
+            self.shared.start(limit, CallerLoop(call_soon, wake, partial(stop, self._crawler)))
 
     def pending(self) -> bool:
         """Whether anything waits, or is leased by another worker."""

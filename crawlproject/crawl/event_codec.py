@@ -81,7 +81,7 @@ def dump_block(host: str, until: float) -> bytes:
 
 def dump_page(page: SharedPage) -> bytes:
     """A page of the collection after its last visit."""
-    return _packed(COLLECTED, list(page))
+    return _packed(COLLECTED, page.values())
 
 
 def dump_listing(listing: SharedListing) -> bytes:

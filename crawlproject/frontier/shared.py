@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from crawlproject.errors import StorageFailed
 from crawlproject.frontier.base import Frontier, UrlState
@@ -15,28 +15,29 @@ DONE = -3  # it was fetched, here or by another worker
 GONE = 0  # it was to have a new score, but no longer waits
 
 
+class CallerLoop(NamedTuple):
+    """The event loop of whoever takes from a ``SharedFrontier``.
+
+    ``call_soon`` runs a function in the caller's thread, soon, and may be called from any thread. ``wake`` and ``failed`` are
+    only called in the caller's: when there is something to take, and when the server stays away.
+    """
+
+    call_soon: Callable[[Callable[[], None]], object]
+    wake: Callable[[], None]
+    failed: Callable[[StorageFailed], None]
+
+
 @runtime_checkable
 class SharedFrontier(Frontier, Protocol):
     """A ``Frontier`` in a server, from which several processes take. It waits for answers until ``start``, and not afterwards.
 
     After ``start``: ``take`` gives what has arrived, and asks for more; ``put``, ``rescore`` and ``hold`` answer True
     before the server was asked; ``in`` knows what this process has put lately; the numbers are those of the
-    last answer. ``next_due`` is None: ``wake`` is called when there is something to take.
+    last answer. ``next_due`` is None: the loop is woken when there is something to take.
     """
 
-    def start(
-        self,
-        *,
-        limit: int,
-        call_soon: Callable[[Callable[[], None]], object],
-        wake: Callable[[], None],
-        failed: Callable[[StorageFailed], None],
-    ) -> None:
-        """Wait for nothing from now on. At most ``limit`` leases are asked for.
-
-        ``call_soon`` runs a function in the caller's thread, soon, and may be called from any thread; ``wake`` and
-        ``failed`` are only called in the caller's.
-        """
+    def start(self, limit: int, loop: CallerLoop) -> None:
+        """Wait for nothing from now on. At most ``limit`` leases are asked for."""
         ...
 
     def pending(self) -> bool:

@@ -21,7 +21,7 @@ from crawlproject.errors import BadWeb
 from crawlproject.webs.base import Reply, not_held, spellings
 from crawlproject.webs.warc_end import Break, first_break
 from crawlproject.webs.warc_index import Capture, RecordLocation, WarcIndex, index_path, keep_index, load_index
-from crawlproject.webs.warc_requests import Sent, by_request, identities, sent_of
+from crawlproject.webs.warc_requests import SentRequest, by_request, identities, sent_of
 
 _DAMAGED = 502  # the status for a record that cannot be read any more
 MAX_BODY = 64 * 2**20  # largest decoded body that is served, in bytes: limits an archived gzip bomb
@@ -98,7 +98,7 @@ def _open_index(path: Path, cache_dir: Path) -> WarcIndex:
     return index
 
 
-def _captures(file: BinaryIO, place: str, warnings: list[str]) -> Iterator[Capture | Sent]:
+def _captures(file: BinaryIO, place: str, warnings: list[str]) -> Iterator[Capture | SentRequest]:
     """The served records of a WARC in file order, and what requests say of them; ``warnings`` lists what is damaged."""
     found = skipped = 0
     last: _Seen | None = None  # it is whole when the next record begins
@@ -144,7 +144,7 @@ class _Seen(NamedTuple):
     start: int
     capture: Capture | None
     is_skipped: bool
-    sent: Sent | None
+    sent: SentRequest | None
 
 
 def _seen(record: WarcRecord) -> _Seen:

@@ -17,7 +17,7 @@ from crawlproject.webs.warc_index import Capture
 MOST_SENT = 2**16  # bytes of a body that are looked at, as by the server
 
 
-class Sent(NamedTuple):
+class SentRequest(NamedTuple):
     """A request by another method than GET: ``url`` is the ``post_url`` of a POST, or empty."""
 
     url: str
@@ -25,7 +25,7 @@ class Sent(NamedTuple):
     concurrent: str
 
 
-def sent_of(record: WarcRecord) -> Sent | None:
+def sent_of(record: WarcRecord) -> SentRequest | None:
     """What a record says of a response; None for a GET, and for what is no HTTP request."""
     if record.record_type != WarcRecordType.request or record.http_headers is None:
         return None
@@ -36,7 +36,7 @@ def sent_of(record: WarcRecord) -> Sent | None:
     url = ""
     if method == POST and place:
         url = post_url(place, body_name(record.reader.read(MOST_SENT)))
-    return Sent(url, *identities(record))
+    return SentRequest(url, *identities(record))
 
 
 def identities(record: WarcRecord) -> tuple[str, str]:
@@ -45,13 +45,13 @@ def identities(record: WarcRecord) -> tuple[str, str]:
     return identity.strip(), concurrent.strip()
 
 
-def by_request(parts: Iterable[Capture | Sent]) -> Iterator[Capture]:
+def by_request(parts: Iterable[Capture | SentRequest]) -> Iterator[Capture]:
     """The captures of an archive in file order. What answers a POST is known by its ``post_url``; what answers another method is
     left out."""
     held: Capture | None = None  # its request may come next
-    sent: Sent | None = None
+    sent: SentRequest | None = None
     for part in parts:
-        if isinstance(part, Sent):
+        if isinstance(part, SentRequest):
             sent = part
             if held is not None and _belong(sent, held):
                 held = _answer(held, sent)
@@ -64,10 +64,10 @@ def by_request(parts: Iterable[Capture | Sent]) -> Iterator[Capture]:
         yield held
 
 
-def _belong(sent: Sent, capture: Capture) -> bool:
+def _belong(sent: SentRequest, capture: Capture) -> bool:
     named = (sent.concurrent, capture.identity), (capture.concurrent, sent.identity)
     return any(one and one == other for one, other in named)
 
 
-def _answer(capture: Capture, sent: Sent) -> Capture | None:
+def _answer(capture: Capture, sent: SentRequest) -> Capture | None:
     return capture._replace(url=sent.url) if sent.url else None

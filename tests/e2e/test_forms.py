@@ -18,7 +18,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 from support.crawling import QUICK, crawl, history, kill_after_growth, refusals, stored, topic_file
-from support.httpserver import QuietHandler, listening
+from support.httpserver import HtmlHandler, listening, local
 
 from benchmarks.deep_web_sites import DeepItem, DeepSite
 from benchmarks.twenty_deep_sites import DeepWeb, twenty_sites
@@ -135,7 +135,7 @@ def items_of(count: int) -> list[DeepItem]:
     return DeepSite("notes.example", "books", count).items
 
 
-class FullText(QuietHandler):
+class FullText(HtmlHandler):
     """A search page in front of SQLite's full-text index (FTS5), ranked by BM25, ten results a page."""
 
     database: sqlite3.Connection
@@ -165,18 +165,6 @@ class FullText(QuietHandler):
         )
         form = "<form><input type=text name=query><input type=submit value='Search the notes'></form>"
         return self.answer(200, f"<title>Notes on the coral reef</title>{form}<p>Coral reef notes</p>{listed}{more}")
-
-    def answer(self, status: int, html: str) -> None:
-        body = f"<!doctype html><html lang=en>{html}</html>".encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-
-def local(port: int) -> dict[str, object]:
-    return {"CRAWL_ALLOWED_ADDRESSES": "127.0.0.1", "CRAWL_ALLOWED_PORTS": str(port)}
 
 
 def test_a_full_text_index_is_emptied_of_its_topic(tmp_path: Path) -> None:

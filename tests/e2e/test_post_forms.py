@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 from support.crawling import QUICK, crawl, history, kill_after_growth, refusals, scrapy, stored, topic_file
-from support.httpserver import QuietHandler, listening
+from support.httpserver import HtmlHandler, listening, local
 
 from benchmarks.deep_web_sites import DeepSite
 from benchmarks.twenty_deep_sites import DeepWeb, twenty_sites
@@ -157,7 +157,7 @@ def test_a_killed_crawl_goes_on_with_its_queries(tmp_path: Path, frontier: str) 
 # ---------------------------------------------------------------- servers that redirect
 
 
-class Library(QuietHandler):
+class Library(HtmlHandler):
     """A catalogue whose form is answered with a redirect to the list (Post/Redirect/Get), or after one to another path."""
 
     how: int
@@ -198,21 +198,12 @@ class Library(QuietHandler):
         books = [] if base is None else range(base, base + 10)
         return "<p>Results</p>" + "".join(f"<p><a href=/book/{number}>Coral reef {number}</a></p>" for number in books)
 
-    def answer(self, status: int, html: str) -> None:
-        body = f"<!doctype html><html lang=en>{html}</html>".encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
 
 def crawl_library(tmp_path: Path, how: int, target: str) -> list[tuple[str, str, str]]:
     log: list[tuple[str, str, str]] = []
     with listening(type("Shelf", (Library,), {"how": how, "target": target, "log": log})) as port:
-        local = {"CRAWL_ALLOWED_ADDRESSES": "127.0.0.1", "CRAWL_ALLOWED_PORTS": str(port)}
         topic = topic_file(tmp_path, f"http://127.0.0.1:{port}/")
-        done = crawl(topic, tmp_path / "crawl", CRAWL_FORMS=12, CRAWL_WARC=1, **local)
+        done = crawl(topic, tmp_path / "crawl", CRAWL_FORMS=12, CRAWL_WARC=1, **local(port))
     assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
     return log
 

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from support.changingweb import ChangingWeb, untold
+from support.changingweb import DELAY, REVISITING, SPAN, ChangingWeb, untold
 from support.crawling import PATIENCE, QUICK, kill_after_growth, start, topic_file
 from support.webs import by_host, gaps
 
@@ -18,18 +18,7 @@ from crawlproject.components.virtual_web_server import running
 from crawlproject.storage.read import read_visits
 from crawlproject.webs.access_log import AccessLog, read_log
 
-SPAN = 30.0  # seconds in which the web changes
-DELAY = 0.02
-SETTINGS: dict[str, Any] = {
-    **QUICK,
-    "CRAWL_REVISIT": "uniform",
-    "CRAWL_RATE": 100 * 3600,
-    "CRAWL_REVISIT_MIN": 1.0,
-    "CRAWL_NEW_SHARE": 0.3,
-    "CRAWL_SITE_BUDGET": 0,
-    "POLITENESS_MIN_DELAY": DELAY,
-    "PAGE_DUPLICATES": False,
-}
+SETTINGS: dict[str, Any] = {**QUICK, **REVISITING}
 
 
 @pytest.mark.parametrize(("frontier", "kills"), [("memory", 0), ("disk", 10)])

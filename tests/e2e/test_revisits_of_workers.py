@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.changingweb import ChangingWeb, untold
+from support.changingweb import DELAY, REVISITING, SPAN, ChangingWeb, untold
 from support.crawling import PATIENCE, scrapy, topic_file
 from support.crew import Crew, lines, pauses, wait_for
 from support.redisserver import PROGRAM, RedisServer, redis_server
@@ -26,18 +26,7 @@ from crawlproject.webs.access_log import AccessLog, read_log
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no redis-server on this machine; `make test` installs one")
 
-SPAN = 30.0  # seconds in which the web changes
-DELAY = 0.02
-SETTINGS: dict[str, Any] = {
-    "CRAWL_REVISIT": "uniform",
-    "CRAWL_RATE": 100 * 3600,
-    "CRAWL_REVISIT_MIN": 1.0,
-    "CRAWL_NEW_SHARE": 0.3,
-    "CRAWL_SITE_BUDGET": 0,
-    "POLITENESS_MIN_DELAY": DELAY,
-    "PAGE_DUPLICATES": False,
-    "FRONTIER_REDIS_LEASE": 10,
-}
+SETTINGS: dict[str, Any] = {**REVISITING, "FRONTIER_REDIS_LEASE": 10}
 
 
 @pytest.fixture

@@ -17,6 +17,17 @@ from crawlproject.webs.sample.plan import SamplePage
 from crawlproject.webs.sample.prose import text_of
 
 LAG = 20.0  # seconds that a busy machine may take to note a fetch
+SPAN = 30.0  # seconds in which a web changes that is crawled over sockets
+DELAY = 0.02  # seconds between two fetches of a host then
+REVISITING: dict[str, object] = {
+    "CRAWL_REVISIT": "uniform",
+    "CRAWL_RATE": 100 * 3600,
+    "CRAWL_REVISIT_MIN": 1.0,
+    "CRAWL_NEW_SHARE": 0.3,
+    "CRAWL_SITE_BUDGET": 0,
+    "POLITENESS_MIN_DELAY": DELAY,
+    "PAGE_DUPLICATES": False,
+}
 
 
 @dataclass

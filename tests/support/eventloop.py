@@ -8,6 +8,7 @@ from queue import Empty, SimpleQueue
 
 from crawlproject.errors import StorageFailed
 from crawlproject.frontier.redis.worker import RedisWorker
+from crawlproject.frontier.shared import CallerLoop
 
 
 class Loop:
@@ -25,7 +26,7 @@ class Loop:
         self.woken += 1
 
     def start(self, frontier: RedisWorker, limit: int) -> RedisWorker:
-        frontier.start(limit=limit, call_soon=self.call_soon, wake=self.wake, failed=self.failures.append)
+        frontier.start(limit, CallerLoop(self.call_soon, self.wake, self.failures.append))
         return frontier
 
     def run_until(self, what: Callable[[], object], seconds: float = 30.0) -> None:

@@ -15,11 +15,27 @@ class QuietHandler(BaseHTTPRequestHandler):
         """Nothing is printed."""
 
 
+class HtmlHandler(QuietHandler):
+    def answer(self, status: int, html: str) -> None:
+        """Send what stands between ``<html>`` and ``</html>``."""
+        body = f"<!doctype html><html lang=en>{html}</html>".encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: object, client_address: object) -> None:
         """A crawler that is killed resets its connections."""
+
+
+def local(port: int) -> dict[str, object]:
+    """Settings with which a crawl may connect to a server here."""
+    return {"CRAWL_ALLOWED_ADDRESSES": "127.0.0.1", "CRAWL_ALLOWED_PORTS": str(port)}
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import Any
 
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
-from crawlproject.crawl.lifetime import stated_lifetime
+from crawlproject.crawl.stated_lifetime import stated_lifetime
 from crawlproject.options import read_options
 from crawlproject.records import Fetch, Topic
 from crawlproject.webs.http_answer import answer

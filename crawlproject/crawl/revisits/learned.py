@@ -12,7 +12,7 @@ from crawlproject.crawl.revisits.outcomes import Outcomes
 from crawlproject.crawl.revisits.rereads import Rereads
 from crawlproject.crawl.revisits.shared_collection import SharedCollection
 from crawlproject.crawl.revisits.shared_records import SharedPage
-from crawlproject.crawl.revisits.tally import NEW, Tally
+from crawlproject.crawl.revisits.tally import Tally
 from crawlproject.options import Options
 from crawlproject.records import CHANGED, LISTINGS, MISSING, SAME, FetchEvent, Visit
 from crawlproject.revisits.base import RevisitPolicy
@@ -44,19 +44,11 @@ class LearnedVisits:
         self._outcomes = Outcomes(options.crawl_clicks)
         folder.beside += [self.collection, self.changes]
 
-    def tells_new(self) -> bool:
-        """Whether new pages are told of."""
-        raise NotImplementedError
-
     def apply(self, event: FetchEvent) -> None:
         """The policy learns from a visit that is in the history."""
         self.collection.catch_up()
-        visit = event.visit
-        self.tally.add(visit)
-        is_new = visit.number == 1 and visit.md5 and not visit.duplicate_of
-        if is_new and self.tells_new():
-            self.tell(PageChange(visit.url, NEW, visit.at, 0.0, 1, 1, title=visit.title, relevance=visit.relevance))
-        self.earlier.update(*self._learn(visit))
+        self.tally.add(event.visit)
+        self.earlier.update(*self._learn(event.visit))
 
     def hear(self, visit: Visit) -> Iterable[int]:
         """Another worker has made a visit: the policy learns from it as well.
@@ -70,10 +62,11 @@ class LearnedVisits:
 
     def adopt(self, told: SharedPage) -> None:
         """What the last visit of a page has left, as another worker, or this one, has attached to it."""
-        known = self.collection.find(told.url)
-        if known is None or (known.number, known.at) < (told.number, told.at):
-            self.collection.adopt(told.page(-1))
-            known = self.collection.find(told.url)
+        page = told.page
+        known = self.collection.find(page.url)
+        if known is None or (known.number, known.at) < (page.number, page.at):
+            self.collection.adopt(page)
+            known = self.collection.find(page.url)
             assert known is not None
         self._learn(_visit_of(known))
 
@@ -91,7 +84,7 @@ class LearnedVisits:
         if visit.error in LISTINGS:
             self.rereads.add(visit)
             return (), ()
-        is_new = visit.number == 1 and visit.md5 and not visit.duplicate_of
+        is_new = brings_page(visit)
         page = self.collection.find(visit.url)
         if page is None or (visit.number == 1 and not is_new) or (visit.number > 1 and not visit.change):
             return (), ()
@@ -124,6 +117,11 @@ class LearnedVisits:
         """Another worker has retired a page."""
         if page := self.collection.find(url):
             self.collection.retire(page.row)
+
+
+def brings_page(visit: Visit) -> bool:
+    """Whether a visit adds a page to the collection."""
+    return visit.number == 1 and bool(visit.md5) and not visit.duplicate_of
 
 
 def _visit_of(page: CollectedPage) -> Visit:

@@ -18,7 +18,7 @@ _EARLY = 0.5  # of the interval that is planned: the earliest end of a lifetime 
 _TRIED = 2.0, 1.0  # ends of lifetimes at which a page had changed, and had not, before any was tried
 
 
-class _Host:
+class _Promises:
     __slots__ = ("broken", "false", "kept", "true")
 
     def __init__(self) -> None:
@@ -42,14 +42,14 @@ class Lifetimes:
     def __init__(self, shortest: float) -> None:
         self._shortest = max(shortest, 1.0)
         self._last = Table(at=("f8", 0.0), lifetime=("f4", 0.0))
-        self._hosts: dict[str, _Host] = {}
+        self._hosts: dict[str, _Promises] = {}
 
     def shown(self, visit: Visit, row: int) -> None:
         """A visit of the page in this row that showed something, live or replayed."""
         self._last.grow(row + 1)
         at, lifetime = float(self._last["at"][row]), float(self._last["lifetime"][row])
         if visit.number > 1 and lifetime >= self._shortest and visit.at > at > 0.0:
-            self._learn(self._hosts.setdefault(host_of(visit.url), _Host()), visit, visit.at - at, lifetime)
+            self._learn(self._hosts.setdefault(host_of(visit.url), _Promises()), visit, visit.at - at, lifetime)
         self._last["at"][row] = visit.at
         self._last["lifetime"][row] = visit.lifetime or (lifetime if visit.status == 304 else 0.0)
 
@@ -60,14 +60,14 @@ class Lifetimes:
         lifetime = float(self._last["lifetime"][page.row])
         if lifetime < self._shortest:
             return planned
-        host = self._hosts.get(host_of(page.url)) or _Host()
+        host = self._hosts.get(host_of(page.url)) or _Promises()
         if planned < page.at + lifetime:
             return max(planned, page.at + min(lifetime, host.believed))
         is_near = lifetime >= _EARLY * (planned - page.at)
         return page.at + lifetime if is_near and host.ends_tell else planned
 
     @staticmethod
-    def _learn(host: _Host, visit: Visit, since: float, lifetime: float) -> None:
+    def _learn(host: _Promises, visit: Visit, since: float, lifetime: float) -> None:
         changed = visit.change == CHANGED
         if since < lifetime:
             host.kept += since

@@ -10,15 +10,15 @@ from math import inf
 from crawlproject.crawl.listing import Entry
 from crawlproject.crawl.revisits.hints import HINTED
 from crawlproject.crawl.revisits.keys import SHARED, is_hinted, revisit_key, score_of
-from crawlproject.crawl.revisits.learned import LearnedVisits
+from crawlproject.crawl.revisits.learned import LearnedVisits, brings_page
 from crawlproject.crawl.revisits.pace import Pace, Slots, rate_of
 from crawlproject.crawl.revisits.shared_collection import SharedCollection
-from crawlproject.crawl.revisits.tally import Tally
+from crawlproject.crawl.revisits.tally import NEW, Tally
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.options import Options
 from crawlproject.pages.text.text_sketch import sketch_of
-from crawlproject.records import GONE, MISSING, MOVED, REVISIT, CrawlUrl, Visit
+from crawlproject.records import GONE, MISSING, MOVED, REVISIT, CrawlUrl, FetchEvent, Visit
 from crawlproject.revisits.base import RevisitPolicy
 from crawlproject.storage.change_log import RETIRED, PageChange
 from crawlproject.storage.collection import CollectedPage
@@ -65,8 +65,12 @@ class Revisits(LearnedVisits):
             return self._options.crawl_rate > 0
         return (self._folder.history.pages if self.shared is None else self.shared.pages()) >= most
 
-    def tells_new(self) -> bool:
-        return bool(self._round) or self.is_harvested
+    def apply(self, event: FetchEvent) -> None:
+        """As ``LearnedVisits.apply``. Pages that are new after the first harvest are changes."""
+        super().apply(event)
+        visit = event.visit
+        if brings_page(visit) and (self._round or self.is_harvested):
+            self.tell(PageChange(visit.url, NEW, visit.at, 0.0, 1, 1, title=visit.title, relevance=visit.relevance))
 
     def has_new(self) -> bool:
         """Whether URLs wait that were never fetched."""

@@ -91,10 +91,10 @@ class SharedCollection:
 
     # ------------------------------------------------------------ before a visit
 
-    def was_told(self, page: SharedPage) -> None:
+    def was_told(self, told: SharedPage) -> None:
         """The next visit of this page is this worker's."""
-        self._told.pop(page.url, None)
-        self._told[page.url] = page
+        self._told.pop(told.page.url, None)
+        self._told[told.page.url] = told
         if len(self._told) > _REMEMBERED:
             del self._told[next(iter(self._told))]
 
@@ -113,7 +113,7 @@ class SharedCollection:
         A file whose text has another sketch is of another version.
         """
         sketch = read_sketch(told.sketch)
-        place = self._folder.parent / Path(told.holder).name / PAGES / page_path(page_name(told.url))
+        place = self._folder.parent / Path(told.holder).name / PAGES / page_path(page_name(told.page.url))
         with suppress(OSError):
             text = text_of(place.read_bytes())
             if sketch is None or sketch_of(text).digest == sketch.digest:

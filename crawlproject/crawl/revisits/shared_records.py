@@ -3,43 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Self
+from dataclasses import astuple, fields, replace
+from typing import Any, NamedTuple, Self, get_type_hints
 
 from crawlproject.storage.collection import CollectedPage
 
 
 class SharedPage(NamedTuple):
-    """A page after its last visit, with the fields of ``CollectedPage`` but its row, which each worker counts for itself.
+    """A page after its last visit. Its row is -1: each worker counts rows for itself.
 
     ``holder`` is the worker that has stored this version, ``sketch`` that of its text, as written; empty: not known.
     """
 
-    url: str
-    depth: int
-    state: str
-    number: int
-    version: int
-    at: float
-    changed: float
-    weight: float
-    digest: str
-    etag: str
-    last_modified: str
+    page: CollectedPage
     holder: str
     sketch: str
 
     @classmethod
     def of(cls, page: CollectedPage, holder: str, sketch: str) -> Self:
-        return cls.checked(*(getattr(page, name) for name in cls._fields[:-2]), holder, sketch)
+        return cls(replace(page, row=-1), holder, sketch)
 
     @classmethod
     def checked(cls, *values: Any) -> Self:
-        """Raises ``TypeError`` and ``ValueError`` for values of another kind."""
-        return cls(*_checked(_PAGE, values))
+        """As ``values`` wrote it. Raises ``TypeError`` and ``ValueError`` for values of another kind."""
+        *page, holder, sketch = _checked(_PAGE, values)
+        return cls(CollectedPage(-1, *page), holder, sketch)
 
-    def page(self, row: int) -> CollectedPage:
-        """The page in a row of a collection."""
-        return CollectedPage(row, *self[:-2])
+    def values(self) -> list[Any]:
+        """The fields of the page but its row, then ``holder`` and ``sketch``."""
+        return [*astuple(self.page)[1:], self.holder, self.sketch]
 
 
 class SharedListing(NamedTuple):
@@ -59,8 +51,9 @@ class SharedListing(NamedTuple):
         return cls(*_checked(_LISTING, values))
 
 
-_PAGE = (str, int, str, int, int, float, float, float, str, str, str, str, str)
-_LISTING = (str, str, int, float, float, str, str)
+_KINDS = get_type_hints(CollectedPage)
+_PAGE = (*(_KINDS[field.name] for field in fields(CollectedPage)[1:]), str, str)
+_LISTING = tuple(get_type_hints(SharedListing).values())
 
 
 def _checked(kinds: tuple[type, ...], values: tuple[Any, ...]) -> Iterator[Any]:

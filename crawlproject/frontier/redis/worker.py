@@ -18,7 +18,7 @@ from crawlproject.frontier.redis.connection import Server
 from crawlproject.frontier.redis.frontier import RedisFrontier
 from crawlproject.frontier.redis.script import FrontierRules
 from crawlproject.frontier.redis.worker_answers import REMEMBERED, WorkerAnswers
-from crawlproject.frontier.shared import DONE, FULL, GONE, HOST_FULL
+from crawlproject.frontier.shared import DONE, FULL, GONE, HOST_FULL, CallerLoop
 from crawlproject.records import CrawlUrl
 
 STALENESS = 1.0  # seconds at most between two looks for what other workers have told
@@ -56,23 +56,16 @@ class RedisWorker(WorkerAnswers):
     receives nothing from an idle worker.
     """
 
-    def start(
-        self,
-        *,
-        limit: int,
-        call_soon: Callable[[Callable[[], None]], object],
-        wake: Callable[[], None],
-        failed: Callable[[StorageFailed], None],
-    ) -> None:
+    def start(self, limit: int, loop: CallerLoop) -> None:
         self._limit = limit
-        self._wake = wake
+        self._wake = loop.wake
         self._exchange = ClientThread(
             self._strict,
             clock=self._clock,
             limit=limit,
             wanted=lambda: max(0, self._limit - len(self._held) - len(self._arrived) - self._coming()),
-            deliver=partial(self._deliver, call_soon),
-            failed=lambda failure: call_soon(partial(failed, failure)),
+            deliver=partial(self._deliver, loop.call_soon),
+            failed=lambda failure: loop.call_soon(partial(loop.failed, failure)),
             heartbeat=min(self._heartbeat, STALENESS) if self._receive is not None else self._heartbeat,
             receives=self._receive is not None,
         )

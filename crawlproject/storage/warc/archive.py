@@ -27,7 +27,7 @@ Load = Callable[[Visit], bytes]  # the stored body of a page
 
 
 @dataclass(frozen=True, slots=True)
-class Rendering:
+class RenderedPage:
     """A page whose scripts were run: its ``body`` as it came, decoded, and the exchanges of what it asked for."""
 
     body: bytes
@@ -65,7 +65,7 @@ class CrawlArchive:
         self._files = WarcFiles(crawl_dir / FOLDER, name, describe, seed=seed, max_bytes=max_bytes)
         self.warnings = self._files.warnings  # what had been lost when it was opened
         self._waiting: dict[str, list[Exchange]] = {}
-        self._rendered: dict[str, Rendering] = {}
+        self._rendered: dict[str, RenderedPage] = {}
 
     def received(self, url: str, exchange: Exchange) -> None:
         """Keep a response for the canonical URL until its fetch ends."""
@@ -76,7 +76,7 @@ class CrawlArchive:
         if len(self._waiting) > _MOST_WAITING:
             del self._waiting[next(iter(self._waiting))]
 
-    def rendered(self, url: str, rendering: Rendering) -> None:
+    def rendered(self, url: str, rendering: RenderedPage) -> None:
         """The page at the canonical URL was rendered; kept until its fetch ends."""
         self._rendered[url] = rendering
         if len(self._rendered) > _MOST_RENDERED:
@@ -106,7 +106,7 @@ class CrawlArchive:
         for exchange in rendering.exchanges if rendering else ():
             self._files.append(exchange)
 
-    def _whole(self, exchange: Exchange | None, visit: Visit, rendering: Rendering | None) -> Exchange:
+    def _whole(self, exchange: Exchange | None, visit: Visit, rendering: RenderedPage | None) -> Exchange:
         """The exchange of a stored page: as received, if every reader can decode it."""
         if exchange is not None and exchange.can_be_undone():
             return exchange

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from support.changingweb import ChangingWeb
 from support.timedcrawl import DAY, START, TimedCrawl
 
-from crawlproject.crawl.lifetime import LONGEST, stated_lifetime
 from crawlproject.crawl.revisits.lifetimes import Lifetimes
+from crawlproject.crawl.stated_lifetime import LONGEST, stated_lifetime
 from crawlproject.records import Topic, Visit
 from crawlproject.storage.collection import CollectedPage
 from crawlproject.storage.read import read_visits

@@ -8,7 +8,7 @@ import pytest
 from support.warcs import check, records
 
 from crawlproject.records import NOT_KEPT, RENDERED, Visit
-from crawlproject.storage.warc.archive import CrawlArchive, Rendering
+from crawlproject.storage.warc.archive import CrawlArchive, RenderedPage
 from crawlproject.storage.warc.exchange import Exchange
 from crawlproject.storage.warc.index import read_entries
 from crawlproject.urls.post import is_digest
@@ -39,7 +39,7 @@ def archived(folder: Path, exchange: Exchange | None, fetched: Visit, *, rendere
     if exchange is not None:
         archive.received(URL, exchange)
     if rendered:
-        archive.rendered(URL, Rendering(CAME, "text/html; charset=utf-16", (DATA,)))
+        archive.rendered(URL, RenderedPage(CAME, "text/html; charset=utf-16", (DATA,)))
     archive.commit(fetched)
     archive.commit(visit(digest="again"))  # the next visit was not rendered
     archive.close()
