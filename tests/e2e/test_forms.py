@@ -13,38 +13,21 @@ from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 from socket import create_connection, socket
-from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 from support.crawling import QUICK, crawl, history, kill_after_growth, refusals, stored, topic_file
+from support.deepweb import LIMIT, posts, queries, some_sites
 from support.httpserver import HtmlHandler, listening, local
 
 from benchmarks.deep_web_sites import DeepItem, DeepSite
-from benchmarks.twenty_deep_sites import DeepWeb, twenty_sites
+from benchmarks.twenty_deep_sites import DeepWeb
 from crawlproject.components.virtual_web_server import running
 from crawlproject.reports.form_sources import read_sources
 from crawlproject.reports.report import write_report
 from crawlproject.storage.read import read_links
+from crawlproject.urls.post import is_post
 from crawlproject.webs.access_log import AccessLog, read_log
-from crawlproject.webs.base import Reply
-
-LIMIT = 12
-
-
-def queries(folder: Path) -> list[dict[str, Any]]:
-    return [line for line in history(folder) if line["signs"].get("query")]
-
-
-def some_sites() -> DeepWeb:
-    """A site of each kind, and one whose robots.txt forbids its script."""
-    kinds = {site.kind: site for site in twenty_sites(0.02)}
-    forbidden = DeepSite("forbidden.example", "search", 50)
-    web = DeepWeb([*kinds.values(), forbidden])
-    plain = forbidden.get
-    rules = Reply("", 200, {"content-type": "text/plain"}, b"User-agent: *\nDisallow: /find\n")
-    forbidden.get = lambda url: rules if url.endswith("/robots.txt") else plain(url)  # type: ignore[method-assign]
-    return web
 
 
 @pytest.fixture(scope="module")
@@ -110,22 +93,25 @@ def test_without_the_setting_no_form_is_filled_in(tmp_path: Path) -> None:
     assert not [access for access in read_log(tmp_path / "log") if "/find" in access["url"]]
 
 
-def test_a_killed_crawl_goes_on_with_its_queries(tmp_path: Path) -> None:
-    web = DeepWeb([site for site in some_sites().sites.values() if site.kind in ("search", "books", "listing")])
+@pytest.mark.parametrize(("frontier", "by_post"), [("disk", False), ("disk", True), ("memory", True)])
+def test_a_killed_crawl_goes_on_with_its_queries(tmp_path: Path, frontier: str, by_post: bool) -> None:
+    kinds = ("search", "books", "listing")
+    web = DeepWeb([site for site in some_sites(by_post=by_post).sites.values() if site.kind in kinds])
     topic, folder = topic_file(tmp_path, web.ENTRANCE), tmp_path / "crawl"
-    settings = {"CRAWL_DIR": folder, "CRAWL_FORMS": LIMIT, "FRONTIER": "disk", "CRAWL_MAX_PAGES": 90}
+    settings = {"CRAWL_DIR": folder, "CRAWL_FORMS": LIMIT, "FRONTIER": frontier, "CRAWL_MAX_PAGES": 90}
     with AccessLog(tmp_path / "log") as log, running(web, log=log) as server:
         for lines in (13, 23):
             kill_after_growth(folder, lines, {**QUICK, **settings}, server.port, topic)
         done = crawl(topic, folder, port=server.port, ordering="adaptive", **settings)
     assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
     urls = [line["url"] for line in history(folder)]
-    assert len(urls) == len(set(urls))
+    assert len(urls) == len(set(urls)) and len(stored(folder)) == 90 and not web.no_queries()
     asked = Counter(urlsplit(line["url"]).hostname for line in queries(folder))
     # What nobody asks for tells results from the rest: it is asked once a source, whatever happened.
     first = [line for line in queries(folder) if line["parent"].endswith("example/")]
     assert 6 <= max(asked.values()) <= LIMIT and len({line["url"] for line in first}) == len(first)
-    assert len(stored(folder)) == 90
+    sent, kept = len(posts(tmp_path / "log")), sum(is_post(line["url"]) for line in queries(folder))
+    assert kept <= sent <= kept + 2 * 16, "only what was in flight at a kill is sent twice"
 
 
 # ---------------------------------------------------------------- real engines

@@ -5,42 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from html import escape
 from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
-from support.crawling import QUICK, crawl, history, kill_after_growth, refusals, scrapy, stored, topic_file
+from support.crawling import crawl, history, refusals, scrapy, stored, topic_file
+from support.deepweb import LIMIT, posts, queries, some_sites
 from support.httpserver import HtmlHandler, listening, local
 
-from benchmarks.deep_web_sites import DeepSite
-from benchmarks.twenty_deep_sites import DeepWeb, twenty_sites
+from benchmarks.twenty_deep_sites import DeepWeb
 from crawlproject.components.virtual_web_server import running
 from crawlproject.reports.form_sources import read_sources, read_token_forms
 from crawlproject.reports.report import write_report
 from crawlproject.urls.post import is_post, post_of
-from crawlproject.webs.access_log import Access, AccessLog, read_log
-from crawlproject.webs.base import Reply
+from crawlproject.webs.access_log import AccessLog, read_log
 from crawlproject.webs.open import open_web
-
-LIMIT = 12
-
-
-def queries(folder: Path) -> list[dict[str, Any]]:
-    return [line for line in history(folder) if line["signs"].get("query")]
-
-
-def posts(log: Path) -> list[Access]:
-    return [access for access in read_log(log) if access["method"] == "POST"]
-
-
-def some_sites(*, by_post: bool) -> DeepWeb:
-    """A site of each kind, and one whose robots.txt forbids its script."""
-    kinds = {site.kind: site for site in twenty_sites(0.02, posts=by_post)}
-    forbidden = DeepSite("forbidden.example", "search", 50, posts=by_post)
-    plain = forbidden.get
-    rules = Reply("", 200, {"content-type": "text/plain"}, b"User-agent: *\nDisallow: /find$\nDisallow: /find?\n")
-    forbidden.get = lambda url: rules if url.endswith("/robots.txt") else plain(url)  # type: ignore[method-assign]
-    return DeepWeb([*kinds.values(), forbidden])
 
 
 @pytest.fixture(scope="module")
@@ -132,26 +110,6 @@ def test_the_archive_has_the_requests_and_serves_their_answers(
     assert again.returncode == 0 and "Traceback" not in again.stderr, again.stderr
     served = [line["url"] for line in queries(tmp_path / "again") if is_post(line["url"]) and line["md5"]]
     assert len(set(served) & set(asked)) > 0.8 * len(asked)
-
-
-@pytest.mark.parametrize("frontier", ["memory", "disk"])
-def test_a_killed_crawl_goes_on_with_its_queries(tmp_path: Path, frontier: str) -> None:
-    kinds = ("search", "books", "listing")
-    web = DeepWeb([site for site in some_sites(by_post=True).sites.values() if site.kind in kinds])
-    topic, folder = topic_file(tmp_path, web.ENTRANCE), tmp_path / "crawl"
-    settings = {"CRAWL_DIR": folder, "CRAWL_FORMS": LIMIT, "FRONTIER": frontier, "CRAWL_MAX_PAGES": 90}
-    with AccessLog(tmp_path / "log") as log, running(web, log=log) as server:
-        for lines in (13, 23):
-            kill_after_growth(folder, lines, {**QUICK, **settings}, server.port, topic)
-        done = crawl(topic, folder, port=server.port, ordering="adaptive", **settings)
-    assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
-    urls = [line["url"] for line in history(folder)]
-    assert len(urls) == len(set(urls)) and len(stored(folder)) == 90 and not web.no_queries()
-    asked = Counter(urlsplit(line["url"]).hostname for line in queries(folder))
-    first = [line for line in queries(folder) if line["parent"].endswith("example/")]
-    assert 6 <= max(asked.values()) <= LIMIT and len({line["url"] for line in first}) == len(first)
-    sent, kept = len(posts(tmp_path / "log")), sum(is_post(line["url"]) for line in queries(folder))
-    assert kept <= sent <= kept + 2 * 16, "only what was in flight at a kill is sent twice"
 
 
 # ---------------------------------------------------------------- servers that redirect

@@ -1,0 +1,40 @@
+"""Search forms of generated sites, as tests crawl them over real sockets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from benchmarks.deep_web_sites import DeepSite
+from benchmarks.twenty_deep_sites import DeepWeb, twenty_sites
+from crawlproject.webs.access_log import Access, read_log
+from crawlproject.webs.base import Reply
+from support.crawling import history
+
+LIMIT = 12  # queries of a source
+
+
+class ForbiddenSite(DeepSite):
+    """Its robots.txt forbids the script behind its form."""
+
+    def get(self, url: str) -> Reply:
+        if url.endswith("/robots.txt"):
+            rules = b"User-agent: *\nDisallow: /find$\nDisallow: /find?\n"
+            return Reply("", 200, {"content-type": "text/plain"}, rules)
+        return super().get(url)
+
+
+def some_sites(*, by_post: bool = False) -> DeepWeb:
+    """A site of each kind, and one that forbids queries."""
+    kinds = {site.kind: site for site in twenty_sites(0.02, posts=by_post)}
+    return DeepWeb([*kinds.values(), ForbiddenSite("forbidden.example", "search", 50, posts=by_post)])
+
+
+def queries(folder: Path) -> list[dict[str, Any]]:
+    """The lines of a crawl's history that are queries."""
+    return [line for line in history(folder) if line["signs"].get("query")]
+
+
+def posts(log: Path) -> list[Access]:
+    """What a server was sent by POST."""
+    return [access for access in read_log(log) if access["method"] == "POST"]
