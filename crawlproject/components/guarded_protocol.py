@@ -63,18 +63,22 @@ class GuardedProtocol(ResponseHandler):
                 self.transport.abort()
             return
         meter = self.meter
+        left = len(data)
         for bite in self._bites(data):
             began = thread_time()
             super().data_received(bite)
             meter.work += thread_time() - began
             meter.received += len(bite)
+            left -= len(bite)
             if self._over:
                 return
             if self._body is not None:
                 meter.head = meter.head or meter.received - self._body.total_bytes
-                if self._body.is_eof() and len(data) > len(bite):
+                if left and self._body.is_eof():
                     self._over = True  # whatever else it sends, nobody has asked for it
                     self.force_close()
+                    if self.idle and self.transport is not None:  # it waits for the next request already
+                        self.transport.abort()
                     return
             # While reading pauses, aiohttp holds bytes back that may be of the body.
             if not self._reading_paused and (reason := meter.excess(self._body.total_bytes if self._body else 0)):

@@ -65,6 +65,12 @@ class Server:
                 if path == "/pieces":
                     await self.piecewise(writer)
                     break
+                if path == "/more":  # than was announced, after its head
+                    writer.write(HTML + b"Content-Length: 65536\r\n\r\n")
+                    await writer.drain()
+                    await asyncio.sleep(0.1)
+                    writer.write(b"x" * 2 * 65_536)
+                    continue
                 if path == "/unhurried":
                     await self.piecewise(writer, piece=b"x" * 2_000, wait=0.1)
                     break
@@ -131,6 +137,29 @@ def test_pages_come_over_one_connection() -> None:
             response = await fetch(path)
             assert isinstance(response, HtmlResponse)
             assert (response.status, response.body, str(response.ip_address)) == (200, b"<p>hi", "127.0.0.1")
+
+    assert run(scenario).connections == 1
+
+
+def test_a_connection_with_more_than_was_asked_for_is_not_used_again() -> None:
+    async def scenario(fetch: Fetch, server: Server) -> None:
+        for path in ("/more", "/a", "/more", "/more", "/a"):
+            assert len((await fetch(path)).body) == (65_536 if path == "/more" else 5)
+
+    assert run(scenario).connections == 4
+
+
+@pytest.mark.parametrize("size", [10, 2**14, 2**14 + 1, 40_000, 2**16 + 2**14, 150_000, 700_000])
+def test_pages_of_any_size_come_over_one_connection(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    page = HTML + f"Content-Length: {size}\r\n\r\n".encode() + b"x" * size
+    monkeypatch.setitem(ANSWERS, "/sized", page)
+    monkeypatch.setitem(
+        ANSWERS, "/chunked", HTML + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n" % size + b"x" * size + b"\r\n0\r\n\r\n"
+    )
+
+    async def scenario(fetch: Fetch, server: Server) -> None:
+        for path in ("/sized", "/chunked", "/sized", "/chunked"):
+            assert len((await fetch(path)).body) == size
 
     assert run(scenario).connections == 1
 
