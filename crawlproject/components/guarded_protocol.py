@@ -18,7 +18,7 @@ from aiohttp.helpers import _EXC_SENTINEL
 from aiohttp.http_exceptions import LineTooLong
 from scrapy.core.downloader.handlers._aiohttp import _ClientResponse
 
-from crawlproject.crawl.response_limits import HEAD, SLOW, Flood, ResponseMeter
+from crawlproject.crawl.response_limits import HEAD, MAX_FRAMING, OVERHEAD, SLOW, Flood, ResponseMeter
 
 if TYPE_CHECKING:
     from aiohttp import StreamReader
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 HEAD_BITE = 2**14  # bytes of a head that are parsed between two looks at the limits
 BODY_BITE = 2**16
 FEW = 512  # bytes of a read: packets have more
-FREE_READS = 32  # reads of few bytes before they have to gather
-GATHERING = 0.05  # seconds
+FREE_READS = 16  # reads of few bytes before they have to gather
+GATHERING = 0.05  # seconds, at least
+GATHERING_SHARE, LONGEST_GATHERING = 0.2, 2.0  # of the time that a response has taken; seconds
 
 _TOO_MANY = "Too many headers"  # what aiohttp says of them
 
@@ -37,7 +38,7 @@ class GuardedProtocol(ResponseHandler):
     """One connection to a server. ``max_overhead``: bytes of a response that are no body.
 
     A flood ends in ``Flood`` for whoever reads, and in a closed connection. A server that sends its bytes one by one is read
-    twenty times a second. What comes while the connection is ``idle`` closes it.
+    twenty times a second, and less often the longer it takes. What comes while the connection is ``idle`` closes it.
     """
 
     def __init__(self, loop: AbstractEventLoop, max_overhead: int) -> None:
@@ -62,8 +63,7 @@ class GuardedProtocol(ResponseHandler):
             if data and self.transport is not None:
                 self.transport.abort()
             return
-        meter = self.meter
-        left = len(data)
+        meter, left = self.meter, len(data)
         for bite in self._bites(data):
             began = thread_time()
             super().data_received(bite)
@@ -75,10 +75,7 @@ class GuardedProtocol(ResponseHandler):
             if self._body is not None:
                 meter.head = meter.head or meter.received - self._body.total_bytes
                 if left and self._body.is_eof():
-                    self._over = True  # whatever else it sends, nobody has asked for it
-                    self.force_close()
-                    if self.idle and self.transport is not None:  # it waits for the next request already
-                        self.transport.abort()
+                    self._refuse_more(left, self._body)
                     return
             # While reading pauses, aiohttp holds bytes back that may be of the body.
             if not self._reading_paused and (reason := meter.excess(self._body.total_bytes if self._body else 0)):
@@ -114,11 +111,22 @@ class GuardedProtocol(ResponseHandler):
             if at >= len(data):
                 return
 
+    def _refuse_more(self, more: int, body: StreamReader) -> None:
+        """Nobody asked for what comes behind the end of a response: ``more`` bytes by now."""
+        if more > MAX_FRAMING + body.total_bytes:
+            body.set_exception(Flood(OVERHEAD))
+            self._stop(Flood(OVERHEAD))
+        elif self.idle and self.transport is not None:  # whoever read the response has let go of the connection
+            self.transport.abort()
+        self._over = True
+        self.force_close()
+
     def _gather(self) -> None:
         self.meter.reads += 1
         if self.meter.reads > FREE_READS and not self._buffer_paused:
             self._pause_reading_for_buffer()
-            self._loop.call_later(GATHERING, self._resume_reading_for_buffer)
+            pause = min(max(GATHERING, GATHERING_SHARE * self.meter.seconds), LONGEST_GATHERING)
+            self._loop.call_later(pause, self._resume_reading_for_buffer)
 
     def _stop(self, flood: Flood) -> None:
         self._over = True

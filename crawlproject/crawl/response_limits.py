@@ -6,7 +6,8 @@ A flood is counted and noted under its reason, and its host rests as after a blo
     flood/head         more than ``CRAWL_MAX_HEADERS`` headers, or one of more than ``CRAWL_MAX_HEADER_BYTES``
     flood/interim      more than ``MAX_INTERIM`` responses 1xx before the one that counts
     flood/overhead     more than ``HEADS`` times ``CRAWL_MAX_HEADER_BYTES`` that are no body: head, chunk sizes, trailers;
-                       or behind the head more than ``MAX_FRAMING`` and half of what is body
+                       or behind the head more than ``MAX_FRAMING`` and half of what is body; or, with the last of
+                       the body, as much and the whole body again behind its end
     flood/work         reading it took more than ``MAX_WORK`` of the processor
     flood/slow         bytes that came to the end, at less than ``LEAST_RATE``, when its time was over
     ================== ==========================================================================================
@@ -60,6 +61,11 @@ class ResponseMeter:
         if overhead > self._max_overhead or (self.head and overhead - self.head > MAX_FRAMING + body // 2):
             return OVERHEAD
         return WORK if self.work > MAX_WORK else ""
+
+    @property
+    def seconds(self) -> float:
+        """How long it takes, up to its last bytes."""
+        return self.latest - self._began
 
     def is_silent(self, now: float) -> bool:
         """Whether nothing comes any more: the server is away, or busy, and may answer later."""

@@ -33,10 +33,13 @@ class Unpacked:
     """``body``: at most ``limit`` bytes; ``is_cut``: there was more; ``is_bomb``: far more for the bytes that were used.
 
     ``coding`` is gzip, x-gzip, deflate, br or zstd. A body that ends too early, or that is damaged, gives what comes before that
-    place; raises ``Damaged`` when nothing does.
+    place; raises ``Damaged`` when nothing does. A bomb may give nothing.
     """
 
     def __init__(self, packed: bytes, coding: str, limit: int) -> None:
+        if coding == "br" and announced_by_brotli(packed) > limit > BOMB_RATIO * len(packed):
+            self.body, self.is_cut, self.is_bomb = b"", True, True  # its decoder would fill a window of up to 16 MB first
+            return
         pieces: list[bytes] = []
         size = used = 0
         try:
@@ -51,6 +54,19 @@ class Unpacked:
         self.body = b"".join(pieces)[:limit]
         self.is_cut = size > limit
         self.is_bomb = self.is_cut and size > BOMB_RATIO * used
+
+
+def announced_by_brotli(packed: bytes) -> int:
+    """How many bytes the first meta-block says that it unpacks to, 1 to 2**24; 0: it is empty (RFC 7932 sections 9.1, 9.2)."""
+    bits = int.from_bytes(packed[:8], "little")
+    window = 1 if not bits & 1 else 4 if bits >> 1 & 7 else 7  # bits that say how large it is
+    bits >>= window
+    is_last, is_empty = bits & 1, bits & 2
+    bits >>= 1 + is_last
+    nibbles = 4 + (bits & 3)
+    if (is_last and is_empty) or nibbles == 7:
+        return 0
+    return (bits >> 2 & (1 << 4 * nibbles) - 1) + 1
 
 
 def _bites(packed: bytes, start: int) -> Iterator[tuple[bytes, int]]:

@@ -31,6 +31,7 @@ EXPECTED = {
     "zstd": "safety/decompression",
     "chunks": "flood/overhead",
     "trailers": "flood/overhead",
+    "unasked": "flood/overhead",
     "drip": "flood/slow",
     "head_drip": "flood/slow",
     "robots_interim": "flood/interim",

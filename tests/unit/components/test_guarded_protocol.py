@@ -59,13 +59,51 @@ def reading(test: Callable[[Counting], None]) -> None:
 
 def test_what_nobody_asked_for_is_not_parsed() -> None:
     def test(connection: Counting) -> None:
-        connection.data_received(WHOLE + WHOLE * 10_000)
+        connection.data_received(WHOLE * (MAX_FRAMING // len(WHOLE) + 100))
         few = BODY_BITE // len(WHOLE)
         assert 1 <= connection.messages <= few
         assert connection.should_close, "the connection is not used again"
         connection.data_received(WHOLE * 10_000)
         assert connection.messages <= few
         assert connection.exception() is None, "the response itself is whole"
+
+    reading(test)
+
+
+def test_more_than_a_page_that_nobody_asked_for_is_a_flood() -> None:
+    def test(connection: Counting) -> None:
+        connection.data_received(WHOLE * 10_000)
+        assert connection.messages <= BODY_BITE // len(WHOLE)
+        flood = connection.exception()
+        assert isinstance(flood, Flood) and flood.reason == OVERHEAD
+
+    reading(test)
+
+
+def test_a_length_that_is_too_small_is_no_flood() -> None:
+    """Some servers count letters, and send two bytes for each."""
+
+    def test(connection: Counting) -> None:
+        letters = 500_000
+        connection.data_received(HEAD + b"Content-Length: %d\r\n\r\n" % letters + b"\xd0\xb0" * letters)
+        assert not isinstance(connection.exception(), Flood)
+        assert connection.should_close
+
+    reading(test)
+
+
+def test_a_connection_that_brought_more_than_was_asked_for_is_not_used_again() -> None:
+    """Its reader lets go of it at the last byte of the body: before the rest is looked at."""
+
+    def test(connection: Counting) -> None:
+        def released() -> None:
+            connection.idle = True
+
+        connection.data_received(WHOLE[:-1])
+        assert connection._body is not None
+        connection._body.on_eof(released)
+        connection.data_received(WHOLE[-1:] + WHOLE * ((BODY_BITE + MAX_FRAMING // 2) // len(WHOLE)))
+        assert not connection.is_connected()
 
     reading(test)
 
