@@ -6,8 +6,6 @@ been, its page waits in the frontier.
 
 from __future__ import annotations
 
-import asyncio
-import socket
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -16,6 +14,7 @@ from urllib.request import getproxies, proxy_bypass
 from scrapy.exceptions import NotConfigured
 
 from crawlproject.components.meta import AWAITED_ADDRESS, ROBOTS
+from crawlproject.components.name_resolver import names_of
 from crawlproject.components.request_json import lease_key
 from crawlproject.components.running import count, crawl_of
 from crawlproject.crawl.server_addresses import ServerAddresses
@@ -39,7 +38,8 @@ class ServerAddressMiddleware:
     """Active with ``POLITENESS_PER = "address"``, in crawls of a topic that use the network and no proxy for a host.
 
     Names of this machine (loopback addresses) are told apart: what stands behind them are programs, not names of one server.
-    ``look_up`` gives the addresses of a name, none when there are none; the system's resolver unless given.
+    ``look_up`` gives the addresses of a name, none when there are none; those that will be connected to,
+    unless given.
     """
 
     def __init__(self, crawler: Crawler, look_up: Lookup | None = None) -> None:
@@ -47,7 +47,7 @@ class ServerAddressMiddleware:
         if options.virtual_web or options.politeness_per == "host":
             raise NotConfigured
         self.crawler = crawler
-        self._look_up = look_up or _ask_system
+        self._look_up = look_up or self._ask
         self._addresses: ServerAddresses | None = None
         self._proxied = frozenset(getproxies())  # schemes: reading the environment costs more than a link
 
@@ -74,6 +74,13 @@ class ServerAddressMiddleware:
             self._addresses.answered(host_of(request.url), seconds)
         return response
 
+    async def _ask(self, name: str) -> Sequence[str]:
+        """A name that cannot be resolved has no address here; the fetch tells why."""
+        try:
+            return await names_of(self.crawler).addresses(name)
+        except OSError:
+            return ()
+
     def _is_proxied(self, request: Request) -> bool:
         """Whether a proxy fetches it, by ``meta`` or by the environment: it looks up the name, nobody here does."""
         if "proxy" in request.meta:
@@ -87,15 +94,6 @@ class ServerAddressMiddleware:
         if self._addresses is None:
             self._addresses = ServerAddresses(crawl.frontier.host_address)
         return self._addresses
-
-
-async def _ask_system(name: str) -> Sequence[str]:
-    """A name that cannot be resolved has no address here; the fetch tells why."""
-    try:
-        found = await asyncio.get_running_loop().getaddrinfo(name, None, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
-        return ()
-    return [str(address[0]) for *_, address in found]
 
 
 def _tells(text: str) -> bool:

@@ -1,14 +1,13 @@
 """Makes connections, each a ``GuardedProtocol``, to addresses that are permitted, within the number of files that may be open.
 
 A host is connected to only at an address that ``address_policy.py`` permits. It is asked about the addresses that the name
-server gave, and once more about the one that a socket is made for: nothing is resolved between that and the connection.
+server gave, remembered or not, and once more about the one that a socket is made for: nothing is resolved between that and the
+connection.
 """
 
 from __future__ import annotations
 
-import asyncio
 import socket
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -25,10 +24,6 @@ if TYPE_CHECKING:
     from aiohttp.connector import ConnectionKey
 
 KEEP_ALIVE = 15.0  # seconds that an idle connection stays open: longer than most hosts rest
-REMEMBER_ADDRESSES = 300  # seconds: the system tells the addresses of a name, but not for how long they hold
-REMEMBERED_NAMES = 10_000
-
-_NUMERIC = socket.NI_NUMERICHOST | socket.NI_NUMERICSERV
 
 AddrInfo = tuple[int, int, int, str, tuple[Any, ...]]
 
@@ -53,8 +48,7 @@ class GuardedConnector(aiohttp.TCPConnector):
         super().__init__(
             limit=sockets.most_in_use,
             keepalive_timeout=KEEP_ALIVE,
-            ttl_dns_cache=REMEMBER_ADDRESSES,
-            dns_cache_max_size=REMEMBERED_NAMES,
+            use_dns_cache=False,  # it has one TTL for all names
             resolver=SafeResolver(safety, resolver) if safety else resolver,
             socket_factory=self._make_socket,
             **options,
@@ -96,39 +90,6 @@ class SafeResolver(AbstractResolver):
 
     async def close(self) -> None:
         await self._resolver.close()
-
-
-class SystemResolver(AbstractResolver):
-    """Asks the system, so ``/etc/hosts`` and its like count, in up to ``threads`` threads of its own.
-
-    The event loop has six threads on two processors: as many names that nobody answers for would make all others wait.
-    """
-
-    def __init__(self, threads: int) -> None:
-        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="resolver")
-
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
-    ) -> list[ResolveResult]:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, _look_up, host, port, family)
-
-    async def close(self) -> None:
-        self._threads.shutdown(wait=False, cancel_futures=True)
-
-
-def _look_up(host: str, port: int, family: int) -> list[ResolveResult]:
-    found = socket.getaddrinfo(host, port, family, socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG)
-    return [
-        ResolveResult(
-            hostname=host,
-            host=socket.getnameinfo(address, _NUMERIC)[0],  # of IPv6 with the scope, if it has one
-            port=port,
-            family=family,
-            proto=protocol,
-            flags=socket.AI_NUMERICHOST,
-        )
-        for family, _, protocol, _, address in found
-    ]
 
 
 def _permits(safety: AddressPolicy, host: str) -> bool:

@@ -29,9 +29,10 @@ from scrapy.exceptions import (
 from scrapy.http import Headers, Response
 from yarl import URL
 
-from crawlproject.components.connector import AddressRefused, GuardedConnector, SystemResolver
+from crawlproject.components.connector import AddressRefused, GuardedConnector
 from crawlproject.components.guarded_protocol import GuardedResponse
 from crawlproject.components.leases import SLOW_BESIDE
+from crawlproject.components.name_resolver import names_of
 from crawlproject.components.open_files import FULL, Sockets, TableFull, raise_limit
 from crawlproject.components.refused import Refused
 from crawlproject.components.running import count, safety_of
@@ -41,7 +42,6 @@ from crawlproject.crawl.response_limits import HEADS, Flood
 from crawlproject.options import read_options
 
 READ_AHEAD = 2**18  # bytes of a body that wait to be read: most pages are one piece
-LOOK_UPS = 64  # names that are looked up at the same time, at most
 
 _OURS = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")  # headers that requests have or have not
 
@@ -66,7 +66,7 @@ class HttpDownloadHandler(AiohttpDownloadHandler):
         self._timeouts = HostTimeouts(options.crawl_min_timeout)
         in_use = self._pool_size_total * (1 + SLOW_BESIDE)  # slow ones are made beside the others
         self._sockets = Sockets(raise_limit(), in_use)
-        self._resolver = SystemResolver(min(LOOK_UPS, self._sockets.most_in_use))
+        self._resolver = names_of(crawler)
         self._session = self._make_session()  # to proxies, and to hosts that the operator named
         self._guarded: aiohttp.ClientSession | None = None
 

@@ -38,7 +38,11 @@ class Unpacked:
 
     def __init__(self, packed: bytes, coding: str, limit: int) -> None:
         if coding == "br" and announced_by_brotli(packed) > limit > BOMB_RATIO * len(packed):
-            self.body, self.is_cut, self.is_bomb = b"", True, True  # its decoder would fill a window of up to 16 MB first
+            self.body, self.is_cut, self.is_bomb = (
+                b"",
+                True,
+                True,
+            )  # its decoder would fill a window of up to 16 MB first
             return
         pieces: list[bytes] = []
         size = used = 0

@@ -13,7 +13,7 @@ from scrapy.core.downloader.handlers import _base_streaming
 from scrapy.exceptions import CannotResolveHostError, DownloadConnectionRefusedError
 from scrapy.utils.test import get_crawler
 
-from crawlproject.components import connector, http_handler
+from crawlproject.components import http_handler
 from crawlproject.components.http_handler import HttpDownloadHandler
 from crawlproject.components.refused import Refused
 from crawlproject.crawl.address_policy import ADDRESS
@@ -66,7 +66,7 @@ def connected(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def run(
     scenario: Callable[[Fetch], Awaitable[None]], names: Names, monkeypatch: pytest.MonkeyPatch, **settings: object
 ) -> None:
-    monkeypatch.setattr(http_handler, "SystemResolver", lambda threads: names)
+    monkeypatch.setattr(http_handler, "names_of", lambda crawler: names)
 
     async def main() -> None:
         handler = HttpDownloadHandler(get_crawler(settings_dict=settings))
@@ -115,7 +115,6 @@ def test_a_name_that_changes_its_mind_is_connected_to_where_it_was_checked(
     connected: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rebinding: public when asked first, private a moment later."""
-    monkeypatch.setattr(connector, "REMEMBER_ADDRESSES", 0.0)  # every fetch asks again, as after five minutes
     names = Names(evil_example=[[PUBLIC], ["127.0.0.1"]])
 
     async def scenario(fetch: Fetch) -> None:
