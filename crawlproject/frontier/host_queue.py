@@ -98,7 +98,7 @@ class HostQueue:
         self.ripening_item: tuple[Any, ...] | None = None
         self.dormant_item: tuple[Any, ...] | None = None
         self._alive = alive
-        self.ready: RankedQueue = LazyHeap(alive) if ready is None else ready
+        self.ready: Any = LazyHeap(alive) if ready is None else ready
         self.held: LazyHeap[tuple[float, Any]] | None = None
         self._now = 0.0  # URLs whose time came until then have left ``held``
 

@@ -31,6 +31,10 @@ class HostCounts:
         waiting: int = self.waiting[host] - self.held[host] if host < len(self.waiting) else 0
         return waiting
 
+    def is_asleep(self, host: int) -> bool:
+        """Whether the host was asleep when ``turn`` was asked last."""
+        return self._asleep[host] > 0
+
     def turn(self, host: int) -> int:
         """1 when the host has fallen asleep since this was asked last, -1 when it has woken up, else 0."""
         held = self.held[host]

@@ -16,7 +16,7 @@ from crawlproject.frontier.disk.spilled_queue import Entry, SpilledQueue
 from crawlproject.frontier.disk.url_table import HELD, LATER, LEASED, PAGED, SHARED, UrlRow, UrlTable
 from crawlproject.frontier.host_queue import HostQueue
 from crawlproject.frontier.host_schedule import HostSchedule
-from crawlproject.frontier.host_states import INACTIVE, READY, SPARE
+from crawlproject.frontier.host_states import BY_RANK, INACTIVE, READY, SPARE
 from crawlproject.frontier.k_rule import KRule
 
 _PAGED_OUT = 256  # hosts that are considered together
@@ -75,14 +75,20 @@ class PagedSchedule(HostSchedule):
             self._count_held(entry.host, 1)
         elif self.takes(entry.rank, entry.host):
             self._rows.set_state(entry.arrival, PAGED)
-            self.add_paged(entry._replace(not_before=0.0) if entry.not_before else entry)
+            super().add(entry._replace(not_before=0.0) if entry.not_before else entry)
         else:
             self._rows.set_state(entry.arrival, SHARED)
             self.shared.push((entry.rank, entry.arrival))
 
-    def add_paged(self, entry: DiskEntry) -> None:
-        """A URL that is not held enters the queue of its host; its row says so already."""
-        super().add(entry)
+    def add_new(self, rank: float, number: int, name: Any) -> None:
+        """A new URL that is not held enters the queue of its host; its row says so already."""
+        host = self._queues.get(name) or self.queue(name)
+        host.size += 1
+        host.ready.push_new((rank, number))
+        if host.state in BY_RANK and host.size > 1 and host.held is None and host.key < (rank, number):
+            return  # as in ``add``: neither the level nor the place of the host changes
+        if host.size == 1 or host.held is not None or not self._has_better(host, DiskEntry(rank, number, name, 0.0)):
+            self.place(host)
 
     def remove(self, entry: DiskEntry) -> None:
         """It no longer waits, or not here. Its row is still that of a waiting URL."""
@@ -165,7 +171,7 @@ class PagedSchedule(HostSchedule):
     def load(self, host: Hashable, ranks: np.ndarray, numbers: np.ndarray) -> None:
         """Add many URLs at once to the queue of their host; their rows say so already."""
         queue = self.queue(host)
-        queue.ready.load(ranks, numbers)  # type: ignore[attr-defined]
+        queue.ready.load(ranks, numbers)
         queue.size += len(ranks)
         self.place(queue)
 
@@ -270,7 +276,7 @@ class PagedSchedule(HostSchedule):
         """Move the URLs of hosts that need no queue of their own now to the shared queue."""
         before = len(self._queues)
         for host in self._expendable():
-            entries = host.ready.all_in_memory() if not host.held else None  # type: ignore[attr-defined]
+            entries = host.ready.all_in_memory() if not host.held else None
             if entries is not None:
                 self.forget(host)
                 for entry in entries:

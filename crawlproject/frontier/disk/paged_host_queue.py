@@ -36,9 +36,13 @@ class PagedHostQueue:
     def push(self, entry: DiskEntry) -> None:
         if entry.not_before:
             self._calendar.ripened(entry.arrival)
+        self.push_new((entry.rank, entry.arrival))
+
+    def push_new(self, entry: Entry) -> None:
+        """Add a URL that was never held."""
         if self._queue is None:
             self._queue = self._new_queue()
-        self._queue.push((entry.rank, entry.arrival))
+        self._queue.push(entry)
 
     def first(self) -> DiskEntry | None:
         first = self._queue.first() if self._queue is not None else None

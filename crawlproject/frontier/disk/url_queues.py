@@ -82,21 +82,28 @@ class UrlQueues:
     def enter_new(self, number: int, row: UrlRow, not_before: float) -> None:
         """A URL that was not known waits; ``row`` has the state ``SHARED``."""
         score, offset, host, _ = row
-        rank = -score
-        self._rows.changed[number] = row  # first, for a queue that spills looks at it
-        self._entered(rank, number, host)
-        if not_before or self.candidates is not None:
+        rank, pool = -score, self.pool
+        self._count(host)
+        is_timed = not_before or self.candidates is not None
+        is_paged = not is_timed and pool.takes(rank, host)
+        # First, for a queue that spills looks at it.
+        self._rows.changed[number] = UrlRow(score, offset, host, PAGED) if is_paged else row
+        if self._worst is not None:
+            self._worst.push((score, -number))
+        if is_paged:  # what the schedule would do, without the way there
+            pool.add_new(rank, number, host)
+        elif is_timed:
             self.schedule.add(DiskEntry(rank, number, host, not_before))
-        elif self.pool.takes(rank, host):  # from here on what the schedule would do, without the way there
-            self._rows.changed[number] = UrlRow(score, offset, host, PAGED)
-            self.pool.add_paged(DiskEntry(rank, number, host, 0.0))
         else:
-            self.pool.shared.push((rank, number))
-        self.pool.turn(host)
+            pool.shared.push((rank, number))
+        if not_before or self.counts.is_asleep(host):
+            pool.turn(host)
 
     def enter_again(self, entry: DiskEntry) -> None:
         """A URL that was leased waits."""
-        self._entered(entry.rank, entry.arrival, entry.host)
+        self._count(entry.host)
+        if self._worst is not None:
+            self._worst.push((-entry.rank, -entry.arrival))
         self.schedule.add_back(entry)
         self.pool.turn(entry.host)
 
@@ -123,7 +130,8 @@ class UrlQueues:
             self._worst.died()
         self.schedule.replace(old, new)
 
-    def _entered(self, rank: float, number: int, host: Any) -> None:
+    def _count(self, host: Any) -> None:
+        """One URL more of the host waits."""
         on_host = self.counts.waiting
         if host >= len(on_host):
             self.counts.grow(host)
@@ -131,8 +139,6 @@ class UrlQueues:
         self.waiting += 1
         if on_host[host] == 1:
             self.pool.count_hosts(1)
-        if self._worst is not None:
-            self._worst.push((-rank, -number))
 
     def _left(self, entry: DiskEntry) -> bool:
         """Count; whether it was the last URL of its host."""
