@@ -8,8 +8,15 @@ from typing import Any
 
 import pytest
 
-from crawlproject.components.guarded_protocol import BODY_BITE, GuardedProtocol
-from crawlproject.crawl.response_limits import MAX_FRAMING, OVERHEAD, Flood
+from crawlproject.components.guarded_protocol import (
+    BODY_BITE,
+    FREE_READS,
+    GATHERING,
+    GATHERING_SHARE,
+    LONGEST_GATHERING,
+    GuardedProtocol,
+)
+from crawlproject.crawl.response_limits import MAX_FRAMING, OVERHEAD, Flood, ResponseMeter
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
@@ -114,6 +121,28 @@ def test_one_response_leaves_the_connection_as_it_is() -> None:
         connection.set_response_params(read_until_eof=True, auto_decompress=False)
         connection.data_received(WHOLE)
         assert connection.messages == 2
+
+    reading(test)
+
+
+@pytest.mark.parametrize(
+    ("took", "pause"), [(0.0, GATHERING), (5.0, 5.0 * GATHERING_SHARE), (100.0, LONGEST_GATHERING)]
+)
+def test_a_server_that_drips_is_read_less_often_the_longer_it_takes(
+    took: float, pause: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def test(connection: Counting) -> None:
+        pauses: list[float] = []
+        loop = asyncio.get_running_loop()
+        connection.data_received(HEAD + b"\r\n")
+        connection.meter = ResponseMeter(2**18, loop.time() - took)
+        monkeypatch.setattr(loop, "call_later", lambda delay, *_: pauses.append(delay))
+        for _ in range(FREE_READS):
+            connection.data_received(b"x")
+        assert not pauses
+        connection.data_received(b"x")
+        (paused,) = pauses
+        assert pause <= paused <= pause + 1.0, "that a busy machine may add"
 
     reading(test)
 
