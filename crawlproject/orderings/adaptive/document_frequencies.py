@@ -24,6 +24,10 @@ class TermStatistics:
         self._numbers = TermIds()
         self._frequency = np.zeros(4096)
 
+    def __len__(self) -> int:
+        """Count of numbers in use, including 0."""
+        return len(self._numbers)
+
     def numbers(self, terms: Iterable[str]) -> Numbers:
         """The number of each term."""
         return self._numbers.of(terms)

@@ -19,6 +19,7 @@ def fill(
     logarithms: Vector,
     keywords: Vector,
     feedback: Vector,
+    weighty: npt.NDArray[np.uint8],
     means: tuple[Any, ...],
     average: Vector,
     counts: Vector,

@@ -4,7 +4,7 @@
 Sums are in the order of numpy's.
 """
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 
 cdef enum:
     LANES = 8  # sums that numpy adds up a row in; the widths of all three texts are multiples of it
@@ -18,6 +18,7 @@ def fill(
     const double[::1] logarithms,
     const double[::1] keywords,
     const double[::1] feedback,
+    const uint8_t[::1] weighty,
     means,
     const double[::1] average,
     const double[::1] counts,
@@ -28,6 +29,7 @@ def fill(
     """Fill in ``found``, (2, rows, kinds).
 
     ``columns`` is ``link_table.COLUMNS``; ``logarithms`` are those of the rows' totals, ``average`` is the mean outcome.
+    ``weighty`` tells the terms that have a weight: few do.
     """
     cdef Py_ssize_t anchor, around, words, end
     anchor, around, words, end = columns
@@ -42,15 +44,17 @@ def fill(
     cdef const int32_t* text
     cdef double host
     cdef double* values
+    cdef double[2 * LANES] sums
     for at in range(rows.shape[0]):
         row = rows[at]
         text = &terms[row, 0]
         values = &found[0, at, 0]
-        values[0] = filled(&keywords[0], text + anchor, around - anchor, full_keywords)
-        values[1] = filled(&keywords[0], text + around, words - around, full_keywords)
-        values[2] = filled(&keywords[0], text + words, end - words, full_keywords)
-        values[3] = filled(&feedback[0], text + anchor, around - anchor, full_feedback)
-        values[4] = filled(&feedback[0], text + words, end - words, full_feedback)
+        weigh(&keywords[0], &feedback[0], &weighty[0], text + anchor, around - anchor, sums)
+        values[0], values[3] = filled(sums, full_keywords), filled(sums + LANES, full_feedback)
+        weigh(&keywords[0], &feedback[0], &weighty[0], text + around, words - around, sums)
+        values[1] = filled(sums, full_keywords)
+        weigh(&keywords[0], &feedback[0], &weighty[0], text + words, end - words, sums)
+        values[2], values[4] = filled(sums, full_keywords), filled(sums + LANES, full_feedback)
         values[5], values[6], values[7] = best[row], total[row] / links[row], logarithms[at]
         for outcome in range(2):
             values = &found[outcome, at, 0]
@@ -76,15 +80,28 @@ cdef inline double mean(double total, double members, double prior, double shrin
     return (total + shrink * prior) / (members + shrink)
 
 
-cdef inline double filled(const double* weights, const int32_t* terms, Py_ssize_t width, double full) noexcept:
+cdef inline void weigh(
+    const double* keywords,
+    const double* feedback,
+    const uint8_t* weighty,
+    const int32_t* terms,
+    Py_ssize_t width,
+    double* sums,
+) noexcept:
+    """Add up a text's weights as keywords, and behind them those of feedback, each in ``LANES`` sums."""
+    cdef Py_ssize_t place, lane
+    cdef int32_t term
+    for lane in range(2 * LANES):
+        sums[lane] = 0.0
+    for place in range(width):
+        term = terms[place]
+        if weighty[term]:
+            sums[place % LANES] += keywords[term]
+            sums[LANES + place % LANES] += feedback[term]
+
+
+cdef inline double filled(const double* sums, double full) noexcept:
     """``link_features._filled``."""
-    cdef double[LANES] sums
-    cdef Py_ssize_t lane, place
-    for lane in range(LANES):
-        sums[lane] = weights[terms[lane]]
-    for place in range(LANES, width, LANES):
-        for lane in range(LANES):
-            sums[lane] += weights[terms[place + lane]]
     cdef double total = ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]))
     return min(1.0, total / full)
 

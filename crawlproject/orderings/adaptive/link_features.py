@@ -64,6 +64,7 @@ class LinkFeatures:
         self._means: tuple[Means, ...] = self._groups
         self._keyword_weights = np.zeros(1)
         self._feedback_weights = np.zeros(1)
+        self._weighty = np.zeros(1, np.uint8)  # 1 for a term with one of these weights
         self._outcomes = np.array([0.05, 0.05])  # the sum of all, starting with one weak page
         self._pages = 1
 
@@ -124,11 +125,14 @@ class LinkFeatures:
         self._keyword_weights = np.zeros_like(idfs)
         self._keyword_weights[self._keywords] = idfs[self._keywords] / idfs[self._keywords].sum()
         self._feedback_weights = self.feedback.weights(self._keywords, idfs)
+        self._find_weighty()
 
     def of(self, rows: Rows) -> Vector:
         """The evidence, of shape (2, rows, kinds): for worth, and for prospect."""
-        self._keyword_weights = self._terms.grown(self._keyword_weights)
-        self._feedback_weights = self._terms.grown(self._feedback_weights)
+        if len(self._terms) > len(self._weighty):
+            self._keyword_weights = self._terms.grown(self._keyword_weights)
+            self._feedback_weights = self._terms.grown(self._feedback_weights)
+            self._find_weighty()
         logarithms = np.log1p(self._table.total[rows])
         if evidence is None:
             return self._of(rows, logarithms)
@@ -141,6 +145,7 @@ class LinkFeatures:
             logarithms,
             self._keyword_weights,
             self._feedback_weights,
+            self._weighty,
             self._means,
             self._outcomes / self._pages,
             self._counts,
@@ -149,6 +154,9 @@ class LinkFeatures:
             SHRINK,
         )
         return found
+
+    def _find_weighty(self) -> None:
+        self._weighty = ((self._keyword_weights != 0) | (self._feedback_weights != 0)).view(np.uint8)
 
     def _of(self, rows: Rows, logarithms: Vector) -> Vector:
         """``of`` without compiled code; ``logarithms`` are those of the rows' totals."""

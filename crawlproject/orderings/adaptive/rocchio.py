@@ -27,6 +27,7 @@ class RelevanceFeedback:
     def __init__(self, table: TermStatistics) -> None:
         self._table = table
         self._best: list[tuple[float, int, Numbers, Vector]] = []
+        self._sums: Vector | None = None  # of the weights in the best pages, by term; None: the pages have changed
         self._pages = 0
 
     def observe(self, worth: float, numbers: Numbers, counts: Rows) -> None:
@@ -35,7 +36,8 @@ class RelevanceFeedback:
         if worth <= 0 or (len(self._best) == PAGES and worth <= self._best[0][0]):
             return
         weights = (1 + np.log(counts)) / np.sqrt(len(counts) + 1)
-        page = (worth, self._pages, numbers, weights)
+        page = (worth, self._pages, numbers, worth * weights)
+        self._sums = None
         if len(self._best) < PAGES:
             heapq.heappush(self._best, page)
         else:
@@ -47,10 +49,11 @@ class RelevanceFeedback:
         ``idfs`` are those of the terms, if they are known.
         """
         idfs = self._table.idfs() if idfs is None else idfs
-        sums = np.zeros_like(idfs)
-        for worth, _, numbers, weights in self._best:
-            sums[numbers] += worth * weights
-        sums *= idfs
+        if self._sums is None or len(self._sums) < len(idfs):
+            self._sums = np.zeros_like(idfs)
+            for _, _, numbers, weights in self._best:
+                self._sums[numbers] += weights
+        sums = self._sums * idfs
         sums[0] = sums[keywords] = 0
         best = np.argpartition(-sums, TERMS)[:TERMS]
         highest = sums[best].max()
