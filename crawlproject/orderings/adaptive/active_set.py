@@ -56,10 +56,10 @@ class ActiveSet:
     def admit(self, rows: Rows, values: Vector) -> None:
         """The frontier gets these scores with the links of a page, unless it has higher ones."""
         told = self._table.told
-        known = np.maximum(told[rows], values)
-        counted = (told[rows] >= self.floor) & (told[rows] > -math.inf)
-        self._count += int(((known >= self.floor) & ~counted).sum())
-        told[rows] = known
+        before = told[rows]
+        told[rows] = known = np.maximum(before, values)
+        counted = (before >= self.floor) & (before > -math.inf)
+        self._count += int(np.count_nonzero((known >= self.floor) > counted))
 
     def choose(self, rows: Rows, values: Vector) -> Rows:
         """Decide anew, with new scores of all rows; those whose score in the table changed, for the frontier."""
@@ -77,7 +77,7 @@ class ActiveSet:
         active, was_active = wanted >= self.floor, told[rows] >= self.floor
         moved = (active != was_active) | ((active | was_active) & (np.abs(wanted - told[rows]) > MOVED))
         told[rows[moved]] = wanted[moved]
-        self._count = int(active.sum())
+        self._count = int(np.count_nonzero(active))
         return rows[moved]
 
     def raised_by(self, row: int) -> float:
@@ -88,7 +88,7 @@ class ActiveSet:
         """Rows end."""
         for row in self._raised.keys() & rows.tolist():
             del self._raised[row]
-        self._count -= int((self._table.told[rows] >= self.floor).sum())
+        self._count -= int(np.count_nonzero(self._table.told[rows] >= self.floor))
 
     def _current_size(self) -> int:
         if self._found:

@@ -7,7 +7,6 @@ page ─► worth ─► its links: rows of evidence ─► value = worth + pros
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -194,48 +193,44 @@ class Adaptive(BaseOrdering):
         """The rows of the page's links that wait, each once, and which of them are new; ``text`` are its terms."""
         self._latest = None
         table, ended = self._table, self._ended
-        rows: dict[str, int] = {}
+        links: dict[str, Link] = {}
+        for link in page.links:
+            links.setdefault(link.url, link)
+        found: list[int] = []  # -1 for a new URL
         known: dict[int, Link] = {}  # rows of which this is the best page with a link
         new: dict[str, Link] = {}
-        for link in page.links:
-            url = link.url
-            if url in rows:
-                continue
-            row = table.row(url)
+        for (url, link), row in zip(links.items(), table.find(links), strict=True):
             if row is not None:
-                rows[url] = row
+                found.append(row)
                 if table.meet(row, worth):
                     known[row] = link
             elif url not in ended:
-                rows[url], new[url] = -1, link
-        added = table.add(new, worth)
-        rows.update(zip(new, added, strict=True))
-        described = {**known, **dict(zip(added, new.values(), strict=True))}
-        if described:
-            self._describe(described, text)
-            self._evidence.leave(table.groups[list(known)])
-            self._join(described, page.url)
-        fresh = np.fromiter((url in new for url in rows), bool, len(rows))
-        return np.fromiter(rows.values(), np.int64, len(rows)), fresh
+                found.append(-1)
+                new[url] = link
+        rows = np.array(found, np.int64)
+        fresh = rows < 0
+        rows[fresh] = added = table.add(new, worth)
+        if known:
+            better = np.fromiter(known, np.int64, len(known))
+            self._describe(np.concatenate((better, added)), [*known.values(), *new.values()], text, page.url, better)
+        elif new:
+            self._describe(added, list(new.values()), text, page.url, added[:0])
+        return rows, fresh
 
-    def _join(self, links: Mapping[int, Link], parent: str) -> None:
-        """The groups of links of the page ``parent`` by their rows."""
-        urls, host = [link.url for link in links.values()], host_of(parent)
-        places = [(host, link.tag_path) for link in links.values()]
-        groups = self._evidence.join(list(map(host_of, urls)), list(map(folder_of, urls)), places, parent)
-        self._table.groups[list(links)] = groups
+    def _describe(self, rows: Rows, links: list[Link], text: Numbers, parent: str, known: Rows) -> None:
+        """The terms and groups of rows by their links on the page ``parent``, whose terms are ``text``.
 
-    def _describe(self, links: Mapping[int, Link], text: Numbers) -> None:
-        """The terms of links by their rows, as on the best page that has them, whose terms are ``text``."""
-        anchors, contexts = (
-            [link.anchor_span for link in links.values()],
-            [link.context_span for link in links.values()],
-        )
-        found = [self._words.of(link.url, WORDS_KEPT) for link in links.values()]
-        words = np.zeros((len(links), WORDS_KEPT), np.int32)
-        words[np.arange(WORDS_KEPT) < np.array(list(map(len, found)))[:, None]] = self._terms.numbers(chain(*found))
-        rows = np.fromiter(links, np.int64, len(links))
+        The ``known`` rows had others before, as on the best page until then.
+        """
+        urls, host = [link.url for link in links], host_of(parent)
+        words = self._words.numbers(urls, WORDS_KEPT, self._terms.ids)
+        anchors, contexts = [link.anchor_span for link in links], [link.context_span for link in links]
         self._table.describe(rows, text, anchors, contexts, words)
+        self._evidence.leave(self._table.groups[known])
+        places = [(host, link.tag_path) for link in links]
+        self._table.groups[rows] = self._evidence.join(
+            list(map(host_of, urls)), list(map(folder_of, urls)), places, parent
+        )
 
     # ------------------------------------------------------------ rows become scores
 
@@ -261,7 +256,7 @@ class Adaptive(BaseOrdering):
         self._scores[page.url] = dict(zip(self._table.urls(rows), values.tolist(), strict=True))
         if len(self._scores) > UNDER_WAY:
             del self._scores[next(iter(self._scores))]
-        best = np.sort(np.clip(worth[..., fresh], 0.0, 1.0))[..., -BEST_LINKS:]
+        best = np.sort(np.minimum(np.maximum(worth[..., fresh], 0.0), 1.0))[..., -BEST_LINKS:]
         return np.asarray(best.sum(axis=-1) / BEST_LINKS)
 
     def _learn_all(self) -> None:

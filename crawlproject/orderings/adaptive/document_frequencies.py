@@ -21,16 +21,12 @@ class TermStatistics:
     def __init__(self) -> None:
         self.documents = 0
         self.mean_length = 0.0  # terms a page
-        self._numbers = TermIds()
+        self.ids = TermIds()
         self._frequency = np.zeros(4096)
-
-    def __len__(self) -> int:
-        """Count of numbers in use, including 0."""
-        return len(self._numbers)
 
     def numbers(self, terms: Iterable[str]) -> Numbers:
         """The number of each term."""
-        return self._numbers.of(terms)
+        return self.ids.of(terms)
 
     def observe(self, text: Numbers) -> tuple[Numbers, Rows]:
         """Add a page; return its distinct terms, and how often it has each."""
@@ -52,7 +48,7 @@ class TermStatistics:
 
     def grown(self, vector: Vector) -> Vector:
         """``vector`` extended with zeros to the number of terms."""
-        terms = len(self._numbers)
+        terms = len(self.ids)
         if len(vector) >= terms:
             return vector
         larger = np.zeros(2 * terms)

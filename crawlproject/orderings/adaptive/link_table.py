@@ -6,7 +6,7 @@ worth their place are removed, too: their URLs wait in the frontier with the las
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -89,6 +89,10 @@ class LinkTable:
         """The row of a waiting URL."""
         return self._rows.get(url)
 
+    def find(self, urls: Iterable[str]) -> Iterator[int | None]:
+        """``row`` of each."""
+        return map(self._rows.get, urls)
+
     def urls(self, rows: Rows) -> Iterator[str]:
         return map(self._urls.__getitem__, rows.tolist())
 
@@ -96,12 +100,13 @@ class LinkTable:
         """All rows in use."""
         return np.flatnonzero(self._waits)
 
-    def add(self, urls: Collection[str], worth: float) -> list[int]:
+    def add(self, urls: Collection[str], worth: float) -> Rows:
         """Add a row for each URL, which has none, linked on a page of this worth; return their numbers."""
-        rows = [self._free.pop() if self._free else self._new_row() for _ in urls]
-        for url, row in zip(urls, rows, strict=True):
-            self._rows[url] = row
+        found = [self._free.pop() if self._free else self._new_row() for _ in urls]
+        self._rows.update(zip(urls, found, strict=True))
+        for url, row in zip(urls, found, strict=True):
             self._urls[row] = url
+        rows = np.array(found, np.int64)
         self._waits[rows] = True
         self.told[rows] = -np.inf
         self.best[rows] = self.total[rows] = worth

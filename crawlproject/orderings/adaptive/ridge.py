@@ -35,4 +35,4 @@ class Ridge:
 
 def behind_of(predicted: float | Vector) -> float | Vector:
     """What lies behind a link, as predicted: at least nothing; far above 1 it is a slip of the regression."""
-    return np.clip(predicted, 0.0, FAR_BEHIND)
+    return np.minimum(np.maximum(predicted, 0.0), FAR_BEHIND)

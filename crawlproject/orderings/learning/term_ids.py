@@ -17,7 +17,7 @@ class TermIds:
 
     def __init__(self, limit: int = 200_000) -> None:
         self._limit = limit
-        self._numbers = {"": 0}
+        self.numbers = {"": 0}  # others read it
         self._vocabulary = Vocabulary()  # of the latest texts that are numbers already
         self._known = np.zeros(0, np.int32)  # our number for each of its terms; -1: not asked for yet
 
@@ -26,14 +26,14 @@ class TermIds:
         if isinstance(terms, Terms):
             return self._of_numbered(terms)
         texts = list(terms)
-        found = list(map(self._numbers.get, texts))
+        found = list(map(self.numbers.get, texts))
         if None in found:
-            found = list(map(self._number, texts))
+            found = list(map(self.number, texts))
         return np.array(found, np.int32)
 
     def __len__(self) -> int:
         """Count of numbers in use, including 0."""
-        return len(self._numbers)
+        return len(self.numbers)
 
     def _of_numbered(self, terms: Terms) -> Numbers:
         if terms.vocabulary is not self._vocabulary:
@@ -44,15 +44,16 @@ class TermIds:
         found = self._known[terms.numbers]
         if found.min(initial=0) < 0:
             for number in dict.fromkeys(terms.numbers[found < 0].tolist()):
-                self._known[number] = self._number(self._vocabulary.terms[number])
+                self._known[number] = self.number(self._vocabulary.terms[number])
             found = self._known[terms.numbers]
         return found
 
-    def _number(self, term: str) -> int:
-        number = self._numbers.get(term)
+    def number(self, term: str) -> int:
+        """The number of a term."""
+        number = self.numbers.get(term)
         if number is None:
-            number = len(self._numbers)
+            number = len(self.numbers)
             if number > self._limit:
                 return 0
-            self._numbers[term] = number
+            self.numbers[term] = number
         return number

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from support.pages import ANALYZER
 
 from crawlproject.orderings.adaptive import url_words as urlwords
 from crawlproject.orderings.adaptive.url_words import UrlWords
+from crawlproject.orderings.learning.term_ids import TermIds
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.urls.canonical import canonical_url
 
@@ -40,3 +44,27 @@ def test_a_word_is_analysed_once_as_long_as_it_is_remembered(monkeypatch) -> Non
     words = UrlWords(Spy())
     assert words.of("http://a/a/b", 9) == ["a", "a", "b"] and asked == ["a", "b"]
     assert words.of("http://c/a", 9) == ["c", "a"] and asked == ["a", "b", "c", "a"], "forgotten, found anew"
+
+
+def test_the_numbers_of_the_last_terms_of_each_url() -> None:
+    ids = TermIds()
+    coral, reef, bali = ids.of(["coral", "reef", "bali"]).tolist()
+    urls = ["http://1.2/", "http://1/Coral/reef/bali", "http://1/reef", "http://1/the/%62ali/%20"]
+    assert UrlWords(ANALYZER).numbers(urls, 2, ids).tolist() == [[0, 0], [reef, bali], [reef, 0], [bali, 0]]
+    assert coral == 1 and UrlWords(ANALYZER).numbers([], 2, ids).shape == (0, 2)
+
+
+texts = st.text("aB/%2e-.2?:éK珊", max_size=12)
+
+
+@given(st.lists(st.builds("{}//{}".format, texts, texts) | texts, max_size=6), st.integers(1, 4), st.integers(1, 9))
+def test_compiled_code_gives_the_same_numbers_in_the_same_order(urls: list[str], last: int, limit: int) -> None:
+    pytest.importorskip("crawlproject.orderings.adaptive.url_numbers", reason="not compiled")
+    found = []
+    for compiled in (urlwords.url_numbers, None):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(urlwords, "url_numbers", compiled)
+            patch.setattr(urlwords, "_FOLDERS", 2)
+            words, ids = UrlWords(ANALYZER), TermIds(limit)
+            found.append(([words.numbers(urls, last, ids).tolist() for _ in range(2)], ids.numbers))
+    assert found[0] == found[1]
