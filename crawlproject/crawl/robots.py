@@ -1,7 +1,6 @@
 """robots.txt as RFC 9309 wants it: what a reply means, how long it is believed, and which rules apply.
 
-Pure: whoever fetches hands the reply in, and the time with it. ``pages/robots_txt.py`` finds the rules,
-``pages/path_patterns.py`` matches them.
+Pure: whoever fetches hands the reply in, and the time with it. ``pages/robots_txt.py`` finds the rules, Protego matches them.
 """
 
 from __future__ import annotations
@@ -10,8 +9,9 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 
-from crawlproject.pages.path_patterns import PathPatterns
-from crawlproject.pages.robots_txt import RobotsFile, in_query, product_token, read_robots
+from protego import Protego
+
+from crawlproject.pages.robots_txt import in_query, product_token, read_robots, wildcards_in
 from crawlproject.urls.hosts import origin_of
 
 MAX_BYTES = 512_000  # RFC 9309 section 2.5: at least 500 KiB must be parsed; more is cut
@@ -40,32 +40,30 @@ class RobotsRules:
         self.unreachable = status == 0 or status >= 500 or status == _TOO_MANY_REQUESTS
         self.failure = ""  # why nobody answered, where that is known
         self.sitemaps: tuple[str, ...] = ()
-        self._patterns: PathPatterns | None = None
-        self._delay = 0.0
+        self._parser: Protego | None = None
         self.reason = "unreachable" if self.unreachable else "forbidden"  # why a URL may not be fetched
         self.is_quick = False  # whether matching costs next to nothing
         self.forbids_some = False  # a reply that came; one that is unreachable says nothing for long
         if 200 <= status < 300:
             found = read_robots(_decoded(body), product_token(agent), MAX_WILDCARDS)
             self.sitemaps = found.sitemaps
-            if found.wildcards > MAX_WILDCARDS:
-                found = RobotsFile(forbidden=("/",))
-                self.reason = "wildcards"
-            number = len(found.allowed) + len(found.forbidden)
-            self.is_quick = number <= QUICK_RULES and found.wildcards <= QUICK_WILDCARDS
-            self._patterns = PathPatterns(found.allowed, found.forbidden)
-            self._delay = found.delay
-            self.forbids_some = bool(found.forbidden)
+            wildcards = sum(map(wildcards_in, found.rules))
+            rules = found.rules if wildcards <= MAX_WILDCARDS else ("Disallow: /",)
+            self.reason = "forbidden" if rules is found.rules else "wildcards"
+            self.is_quick = (len(rules) <= QUICK_RULES and wildcards <= QUICK_WILDCARDS) or rules is not found.rules
+            self._parser = Protego.parse("\n".join(("User-agent: *", *rules)))
+            self.forbids_some = any(rule.startswith("Disallow:") for rule in rules)
 
     def allows(self, url: str) -> bool:
         """Whether the crawler may fetch ``url``; for a POST, where it is sent."""
-        if self._patterns is None:
+        if self._parser is None:
             return not self.unreachable
-        return self._patterns.allow(in_query(url.partition("#")[0]))
+        return self._parser.can_fetch(in_query(url.partition("#")[0]), "*")
 
     def crawl_delay(self, limit: float) -> float:
         """Seconds between visits that the host asks for, at most ``limit``; 0 when it asks for none."""
-        return min(self._delay, limit)
+        delay = self._parser.crawl_delay("*") if self._parser else None
+        return min(max(float(delay), 0.0), limit) if delay else 0.0
 
 
 def _decoded(body: bytes) -> str:
